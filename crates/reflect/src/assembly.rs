@@ -1,15 +1,14 @@
 //! System.Reflection.Assembly and RuntimeAssembly: identity, types, modules, entry point.
 
 use crate::assembly_name::referenced_names;
-use crate::handles::require_assembly;
+use crate::handles::{Handle, require_assembly};
 use crate::known;
 use crate::native_memory::pointer_array;
 use crate::objects::{method_object, module_object, resource_module_object};
 use saki_metadata::{Rid, TableId};
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, Place, object, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
 use saki_types::{Assembly, GenericContext, Image, LoadError, LoadResult, Ty, universe};
 
 /// Types of one image: found, or why not.
@@ -57,25 +56,25 @@ fn images(assembly: &'static Assembly) -> Vec<&'static Image> {
 ///
 /// # Errors
 /// ReflectionTypeLoadException when one could not be loaded.
-fn types_or_throw(t: CurrentThread, found: &Found) -> Managed<ObjRef> {
-    let array = object::new_array(t, universe().runtime_type(), found.len())?;
+fn types_or_throw<'t>(t: CurrentThread<'t>, found: &Found) -> Managed<Array<'t>> {
+    let array = Array::new(t, universe().runtime_type(), found.len())?;
     for (index, ty) in found.iter().enumerate() {
         if let Ok(ty) = ty {
-            let item = type_object(t, ty)?;
-            object::set_element_ref(t, array, index, item);
+            let item = Obj::of_type(t, ty)?;
+            array.set(t, index, Some(item));
         }
     }
     let failures: Vec<&LoadError> = found.iter().filter_map(|f| f.as_ref().err()).collect();
     if failures.is_empty() {
         return Ok(array);
     }
-    let errors = object::new_array(t, universe().exception(), failures.len())?;
+    let errors = Array::new(t, universe().exception(), failures.len())?;
     for (index, error) in failures.iter().enumerate() {
-        let exception = exceptions::load_exception(t, error)?;
-        object::set_element_ref(t, errors, index, exception);
+        let exception = Obj::load_exception(t, error)?;
+        errors.set(t, index, Some(exception));
     }
     let class = universe().corlib_type("System.Reflection", "ReflectionTypeLoadException").to_managed(t)?;
-    let exception = object::new_instance(t, class)?;
+    let exception = Obj::new(t, class)?;
     if let Some(ctor) = class.find_method(".ctor", 2).to_managed(t)? {
         invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(array), Slot::from_ref(errors)])?;
     }
@@ -83,36 +82,31 @@ fn types_or_throw(t: CurrentThread, found: &Found) -> Managed<ObjRef> {
 }
 
 /// `GetTypes(bool exportedOnly)`
-fn get_types(t: CurrentThread, this: ObjRef, exported_only: u8) -> ObjRef {
-    t.run(|| {
-        let assembly = require_assembly(t, this)?;
-        assembly.image.load_modules().to_managed(t)?;
-        let mut found = Vec::new();
-        for image in images(assembly) {
-            image_types(image, exported_only != 0, &mut found).to_managed(t)?;
-        }
-        types_or_throw(t, &found)
-    })
+fn get_types<'t>(t: CurrentThread<'t>, this: Option<Obj>, exported_only: bool) -> Managed<Array<'t>> {
+    let assembly = require_assembly(t, this)?;
+    assembly.image.load_modules().to_managed(t)?;
+    let mut found = Vec::new();
+    for image in images(assembly) {
+        image_types(image, exported_only, &mut found).to_managed(t)?;
+    }
+    types_or_throw(t, &found)
 }
 
 /// `RuntimeModule.InternalGetTypes(image)`
-fn module_get_types(t: CurrentThread, image: usize) -> ObjRef {
-    t.run(|| {
-        let mut found = Vec::new();
-        // SAFETY: the `_impl` of a RuntimeModule.
-        if let Some(image) = unsafe { crate::handles::image(image) } {
-            image_types(image, false, &mut found).to_managed(t)?;
-        }
-        types_or_throw(t, &found)
-    })
+fn module_get_types<'t>(t: CurrentThread<'t>, image: Handle<Image>) -> Managed<Array<'t>> {
+    let mut found = Vec::new();
+    if let Some(image) = image.get() {
+        image_types(image, false, &mut found).to_managed(t)?;
+    }
+    types_or_throw(t, &found)
 }
 
-fn get_full_name(t: CurrentThread, assembly: ObjRef) -> ObjRef {
-    t.run(|| strings::new_string(t, &require_assembly(t, assembly)?.display_name()))
+fn get_full_name<'t>(t: CurrentThread<'t>, assembly: Option<Obj>) -> Managed<Str<'t>> {
+    Str::new(t, &require_assembly(t, assembly)?.display_name())
 }
 
-fn get_location(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| strings::new_string(t, &require_assembly(t, this)?.path.display().to_string()))
+fn get_location<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Str<'t>> {
+    Str::new(t, &require_assembly(t, this)?.path.display().to_string())
 }
 
 /// Escapes a path for a URI, leaving unreserved characters and separators.
@@ -129,90 +123,80 @@ fn escape_path(path: &str) -> String {
 }
 
 /// `get_code_base(Assembly, bool escaped)`
-fn get_code_base(t: CurrentThread, assembly: ObjRef, escaped: u8) -> ObjRef {
-    t.run(|| {
-        let path = require_assembly(t, assembly)?.path.display().to_string();
-        // Assemblies from memory count as lying in the root folder.
-        let path = if path.is_empty() { "/".to_string() } else { path };
-        let path = if escaped != 0 { escape_path(&path) } else { path };
-        strings::new_string(t, &format!("file://{path}"))
-    })
+fn get_code_base<'t>(t: CurrentThread<'t>, assembly: Option<Obj>, escaped: bool) -> Managed<Str<'t>> {
+    let path = require_assembly(t, assembly)?.path.display().to_string();
+    // Assemblies from memory count as lying in the root folder.
+    let path = if path.is_empty() { "/".to_string() } else { path };
+    let path = if escaped { escape_path(&path) } else { path };
+    Str::new(t, &format!("file://{path}"))
 }
 
-fn is_in_gac(t: CurrentThread, this: ObjRef) -> u8 {
-    t.run(|| {
-        let gac = universe().binder().paths().framework_root.join("gac");
-        Ok(u8::from(require_assembly(t, this)?.path.starts_with(gac)))
-    })
+fn is_in_gac(t: CurrentThread, this: Option<Obj>) -> Managed<bool> {
+    let gac = universe().binder().paths().framework_root.join("gac");
+    Ok(require_assembly(t, this)?.path.starts_with(gac))
 }
 
-fn is_reflection_only(t: CurrentThread, this: ObjRef) -> u8 {
-    t.run(|| Ok(u8::from(require_assembly(t, this)?.reflection_only)))
+fn is_reflection_only(t: CurrentThread, this: Option<Obj>) -> Managed<bool> {
+    Ok(require_assembly(t, this)?.reflection_only)
 }
 
-fn get_image_runtime_version(t: CurrentThread, assembly: ObjRef) -> ObjRef {
-    t.run(|| strings::new_string(t, require_assembly(t, assembly)?.image.meta.metadata_version()))
+fn get_image_runtime_version<'t>(t: CurrentThread<'t>, assembly: Option<Obj>) -> Managed<Str<'t>> {
+    Str::new(t, require_assembly(t, assembly)?.image.meta.metadata_version())
 }
 
-fn get_entry_point(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let image = require_assembly(t, this)?.image;
-        let token = image.meta.entry_point_token();
-        if token.is_nil() {
-            return Ok(ObjRef::NULL);
-        }
-        let method = image.resolve_method(token, &GenericContext::NONE).to_managed(t)?;
-        method_object(t, method, method.owner)
-    })
+fn get_entry_point<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    let image = require_assembly(t, this)?.image;
+    let token = image.meta.entry_point_token();
+    if token.is_nil() {
+        return Ok(None);
+    }
+    let method = image.resolve_method(token, &GenericContext::NONE).to_managed(t)?;
+    method_object(t, method, method.owner).map(Some)
 }
 
-fn get_manifest_module(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| module_object(t, require_assembly(t, this)?.image))
+fn get_manifest_module<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Obj<'t>> {
+    module_object(t, require_assembly(t, this)?.image)
 }
 
 /// The manifest module, those that it names or that were loaded into the assembly, and the files without metadata.
-fn get_modules(t: CurrentThread, this: ObjRef) -> ObjRef {
+fn get_modules<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Array<'t>> {
     const CONTAINS_NO_METADATA: u32 = 1;
-    t.run(|| {
-        let assembly = require_assembly(t, this)?;
-        assembly.image.load_modules().to_managed(t)?;
-        let images = images(assembly);
-        let meta = &assembly.image.meta;
-        let mut resources = Vec::new();
-        for rid in 1..=meta.row_count(TableId::File) {
-            if meta.file(rid).map_err(LoadError::from).to_managed(t)?.flags & CONTAINS_NO_METADATA != 0 {
-                resources.push(rid);
-            }
+    let assembly = require_assembly(t, this)?;
+    assembly.image.load_modules().to_managed(t)?;
+    let images = images(assembly);
+    let meta = &assembly.image.meta;
+    let mut resources = Vec::new();
+    for rid in 1..=meta.row_count(TableId::File) {
+        if meta.file(rid).map_err(LoadError::from).to_managed(t)?.flags & CONTAINS_NO_METADATA != 0 {
+            resources.push(rid);
         }
-        let array = object::new_array(t, known::MODULE.get(t)?, images.len() + resources.len())?;
-        for (index, image) in images.iter().enumerate() {
-            let item = module_object(t, image)?;
-            object::set_element_ref(t, array, index, item);
-        }
-        for (index, &rid) in resources.iter().enumerate() {
-            let item = resource_module_object(t, assembly, rid)?;
-            object::set_element_ref(t, array, images.len() + index, item);
-        }
-        Ok(array)
-    })
+    }
+    let array = Array::new(t, known::MODULE.get(t)?, images.len() + resources.len())?;
+    for (index, image) in images.iter().enumerate() {
+        let item = module_object(t, image)?;
+        array.set(t, index, Some(item));
+    }
+    for (index, &rid) in resources.iter().enumerate() {
+        let item = resource_module_object(t, assembly, rid)?;
+        array.set(t, images.len() + index, Some(item));
+    }
+    Ok(array)
 }
 
-fn get_referenced_assemblies(t: CurrentThread, assembly: ObjRef) -> usize {
-    t.run(|| {
-        let names = referenced_names(require_assembly(t, assembly)?.image.meta).to_managed(t)?;
-        Ok(pointer_array(&names) as usize)
-    })
+fn get_referenced_assemblies(t: CurrentThread, assembly: Option<Obj>) -> Managed<usize> {
+    let names = referenced_names(require_assembly(t, assembly)?.image.meta).to_managed(t)?;
+    Ok(pointer_array(&names) as usize)
 }
 
 /// There is no ahead-of-time compiled code.
-fn get_aot_id(_t: CurrentThread, _id: ObjRef) -> u8 {
-    0
+fn get_aot_id(_t: CurrentThread, _id: Option<Array>) -> bool {
+    false
 }
 
 /// There are no permission requests: the out parameters stay as they are.
 fn load_permissions(
     _t: CurrentThread,
-    _assembly: ObjRef,
+    _assembly: Option<Obj>,
     _minimum: Place<usize>,
     _minimum_length: Place<i32>,
     _optional: Place<usize>,

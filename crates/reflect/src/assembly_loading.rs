@@ -2,11 +2,12 @@
 
 use crate::callers::calling_assembly;
 use crate::handles::assembly_of;
+use crate::invocation::call_for_object;
 use crate::known;
-use crate::objects::assembly_object;
+use crate::objects::{assembly_object, text};
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
-use saki_runtime::invoke::{self, Slot};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, object, strings, thread_data, vm};
+use saki_runtime::invoke::Slot;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, Str, thread_data, vm};
 use saki_types::binder::{AssemblyName, Binder};
 use saki_types::emitted::EmittedType;
 use saki_types::{Assembly, Image, LoadErrorKind, LoadResult, LoaderEvents, universe};
@@ -75,17 +76,28 @@ fn assembly_loaded(assembly: &'static Assembly) {
     }
 }
 
+/// The AppDomain object of the current domain; None while the machine starts.
+pub(crate) fn domain<'t>(_t: CurrentThread<'t>) -> Option<Obj<'t>> {
+    // SAFETY: the word is null or names the object that a cell of the domain holds.
+    unsafe { Obj::from_word(vm::domain_object()) }
+}
+
+/// Whether the program has handlers for an event of the AppDomain.
+fn has_handlers(t: CurrentThread, event: &ManagedField) -> bool {
+    domain(t).is_some_and(|domain| event.obj(domain).is_some())
+}
+
 /// Calls an instance method of the AppDomain that raises an event.
-pub(crate) fn call_domain(t: CurrentThread, method: &str, arguments: &[Slot]) -> Managed<ObjRef> {
-    let domain = vm::domain_object();
-    let class = object::type_of(domain);
+pub(crate) fn call_domain<'t>(t: CurrentThread<'t>, method: &str, arguments: &[Slot]) -> Managed<Option<Obj<'t>>> {
+    let Some(domain) = domain(t) else { return Ok(None) };
+    let class = domain.ty();
     let Some(method) = class.find_method(method, arguments.len()).to_managed(t)? else {
         return Err(exceptions::throw_default(t, "MissingMethodException"));
     };
     let mut words = [Slot(0); 4];
     words[0] = Slot::from_ref(domain);
     words[1..=arguments.len()].copy_from_slice(arguments);
-    Ok(invoke::invoke(t, method, &words[..=arguments.len()])?.as_ref())
+    call_for_object(t, method, &words[..=arguments.len()])
 }
 
 fn raise_assembly_resolve(
@@ -95,28 +107,22 @@ fn raise_assembly_resolve(
 ) -> Managed<Option<&'static Assembly>> {
     let reflection_only = requesting.is_some_and(|assembly| assembly.reflection_only);
     let event = if reflection_only { &REFLECTION_ONLY_RESOLVE } else { &ASSEMBLY_RESOLVE };
-    if event.get_ref(vm::domain_object()).is_null() {
+    if !has_handlers(t, event) {
         return Ok(None);
     }
-    let name = strings::new_string(t, name)?;
-    let requesting = match requesting {
-        Some(assembly) => assembly_object(t, assembly)?,
-        None => ObjRef::NULL,
-    };
+    let name = Str::new(t, name)?;
+    let requesting = requesting.map(|assembly| assembly_object(t, assembly)).transpose()?;
     let words = [Slot::from_ref(name), Slot::from_ref(requesting), Slot::from_bool(reflection_only)];
     let found = call_domain(t, "DoAssemblyResolve", &words)?;
-    if found.is_null() || (!reflection_only && is_for_reflection_only(found)) {
-        return Ok(None);
-    }
-    Ok(assembly_of(found))
+    Ok(found.filter(|&found| reflection_only || !is_for_reflection_only(found)).and_then(assembly_of))
 }
 
-/// Whether code of an Assembly object (not null) may not run.
-fn is_for_reflection_only(object: ObjRef) -> bool {
+/// Whether code of an Assembly object may not run.
+fn is_for_reflection_only(object: Obj) -> bool {
     static ACCESS: ManagedField = ManagedField::corlib("System.Reflection.Emit", "AssemblyBuilder", "access");
     /// System.Reflection.Emit.AssemblyBuilderAccess.
     const REFLECTION_ONLY: i32 = 6;
-    if known::ASSEMBLY_BUILDER.is(object::type_of(object)) {
+    if known::ASSEMBLY_BUILDER.is(object.ty()) {
         return ACCESS.get::<i32>(object) == REFLECTION_ONLY;
     }
     assembly_of(object).is_some_and(|assembly| assembly.reflection_only)
@@ -127,12 +133,12 @@ fn is_for_reflection_only(object: ObjRef) -> bool {
 /// # Errors
 /// What the handler throws.
 pub fn resolve_type_event(t: CurrentThread, type_name: &str) -> Managed<Option<&'static Assembly>> {
-    if TYPE_RESOLVE.get_ref(vm::domain_object()).is_null() {
+    if !has_handlers(t, &TYPE_RESOLVE) {
         return Ok(None);
     }
-    let name = strings::new_string(t, type_name)?;
+    let name = Str::new(t, type_name)?;
     let found = call_domain(t, "DoTypeResolve", &[Slot::from_ref(name)])?;
-    Ok(if found.is_null() { None } else { assembly_of(found) })
+    Ok(found.and_then(assembly_of))
 }
 
 /// The assembly of this name; None when there is none. Raises AssemblyResolve through the binder's hook.
@@ -152,48 +158,46 @@ pub fn try_resolve(
 }
 
 /// `AppDomain.LoadAssembly(name, evidence, refOnly, ref mark)`; null when there is none, then managed code throws.
-fn load_assembly(
-    t: CurrentThread,
-    _this: ObjRef,
-    name: ObjRef,
-    evidence: ObjRef,
-    reflection_only: u8,
-    _mark: *mut i32,
-) -> ObjRef {
-    t.run(|| {
-        if name.is_null() {
-            return Err(exceptions::throw_argument_null(t, "assemblyRef"));
-        }
-        let text = strings::to_rust(name);
-        if reflection_only != 0 {
-            let found = AssemblyName::parse(&text).map(|wanted| universe().binder().load_reflection_only(&wanted));
-            return match found {
-                Some(Ok(found)) => assembly_object(t, found),
-                Some(Err(error)) if error.kind != LoadErrorKind::FileNotFound => {
-                    Err(exceptions::throw_load_error(t, &error))
-                }
-                _ => Ok(ObjRef::NULL),
-            };
-        }
-        let mut found = None;
-        if let Some(wanted) = AssemblyName::parse(&text) {
-            let before = thread_data::of(t).caller_raises_resolve().replace(true);
-            let requesting = calling_assembly(t).map(|assembly| assembly.image);
-            let result = try_resolve(t, &wanted, requesting);
-            thread_data::of(t).caller_raises_resolve().set(before);
-            found = result?;
-            if found.is_none() {
-                found = beside_caller(t, &wanted)?;
+fn load_assembly<'t>(
+    t: CurrentThread<'t>,
+    _this: Option<Obj>,
+    name: Option<Str>,
+    evidence: Option<Obj>,
+    reflection_only: bool,
+    _mark: Place<i32>,
+) -> Managed<Option<Obj<'t>>> {
+    let Some(name) = name else {
+        return Err(exceptions::throw_argument_null(t, "assemblyRef"));
+    };
+    let text = name.to_rust();
+    if reflection_only {
+        let found = AssemblyName::parse(&text).map(|wanted| universe().binder().load_reflection_only(&wanted));
+        return match found {
+            Some(Ok(found)) => assembly_object(t, found).map(Some),
+            Some(Err(error)) if error.kind != LoadErrorKind::FileNotFound => {
+                Err(exceptions::throw_load_error(t, &error))
             }
-        }
+            _ => Ok(None),
+        };
+    }
+    let mut found = None;
+    if let Some(wanted) = AssemblyName::parse(&text) {
+        let before = thread_data::of(t).caller_raises_resolve().replace(true);
+        let requesting = calling_assembly(t).map(|assembly| assembly.image);
+        let result = try_resolve(t, &wanted, requesting);
+        thread_data::of(t).caller_raises_resolve().set(before);
+        found = result?;
         if found.is_none() {
-            found = raise_assembly_resolve(t, &text, None)?;
+            found = beside_caller(t, &wanted)?;
         }
-        let Some(found) = found else { return Ok(ObjRef::NULL) };
-        let object = assembly_object(t, found)?;
-        EVIDENCE.set_ref(t, object, evidence);
-        Ok(object)
-    })
+    }
+    if found.is_none() {
+        found = raise_assembly_resolve(t, &text, None)?;
+    }
+    let Some(found) = found else { return Ok(None) };
+    let object = assembly_object(t, found)?;
+    EVIDENCE.set_ref(t, object, evidence);
+    Ok(Some(object))
 }
 
 /// An assembly in the directory of the caller, when that was itself loaded from outside the application directory.
@@ -215,46 +219,41 @@ fn beside_caller(t: CurrentThread, wanted: &AssemblyName) -> Managed<Option<&'st
 }
 
 /// `AppDomain.LoadAssemblyRaw(byte[], byte[] symbols, evidence, refOnly)`
-fn load_bytes(
-    t: CurrentThread,
-    _this: ObjRef,
-    bytes: ObjRef,
-    _symbols: ObjRef,
-    evidence: ObjRef,
-    reflection_only: u8,
-) -> ObjRef {
-    t.run(|| {
-        if bytes.is_null() {
-            return Err(exceptions::throw_argument_null(t, "rawAssembly"));
+fn load_bytes<'t>(
+    t: CurrentThread<'t>,
+    _this: Option<Obj>,
+    bytes: Option<Array>,
+    _symbols: Option<Array>,
+    evidence: Option<Obj>,
+    reflection_only: bool,
+) -> Managed<Obj<'t>> {
+    let Some(bytes) = bytes else {
+        return Err(exceptions::throw_argument_null(t, "rawAssembly"));
+    };
+    let copy = bytes.bytes().unwrap_or_default().to_vec();
+    let binder = universe().binder();
+    let loaded = if !reflection_only { binder.load_bytes(copy) } else { binder.load_reflection_only_bytes(copy) };
+    let loaded = loaded.map_err(|error| match error.kind {
+        LoadErrorKind::BadImageFormat | LoadErrorKind::ReferenceAssembly => {
+            throw_invalid_file(t, error.kind, &error.message, "In memory assembly")
         }
-        let length = object::array_length(bytes);
-        // SAFETY: a byte[] of that length; nothing allocates on the managed heap while it is copied.
-        let copy = unsafe { std::slice::from_raw_parts(object::element_address(bytes, 0, 1), length) }.to_vec();
-        let binder = universe().binder();
-        let loaded =
-            if reflection_only == 0 { binder.load_bytes(copy) } else { binder.load_reflection_only_bytes(copy) };
-        let loaded = loaded.map_err(|error| match error.kind {
-            LoadErrorKind::BadImageFormat | LoadErrorKind::ReferenceAssembly => {
-                throw_invalid_file(t, error.kind, &error.message, "In memory assembly")
-            }
-            _ => exceptions::throw_load_error(t, &error),
-        })?;
-        let object = assembly_object(t, loaded)?;
-        EVIDENCE.set_ref(t, object, evidence);
-        Ok(object)
-    })
+        _ => exceptions::throw_load_error(t, &error),
+    })?;
+    let object = assembly_object(t, loaded)?;
+    EVIDENCE.set_ref(t, object, evidence);
+    Ok(object)
 }
 
 /// Loads the assembly in a file named by the program, by one of the binder's functions.
-fn load_path(
-    t: CurrentThread,
-    file: ObjRef,
+fn load_path<'t>(
+    t: CurrentThread<'t>,
+    file: Option<Str>,
     load: impl Fn(&Binder, &Path) -> LoadResult<&'static Assembly>,
-) -> Managed<ObjRef> {
-    if file.is_null() {
+) -> Managed<Obj<'t>> {
+    let Some(file) = file else {
         return Err(exceptions::throw_argument_null(t, "assemblyFile"));
-    }
-    let text = strings::to_rust(file);
+    };
+    let text = file.to_rust();
     let path = Path::new(text.strip_prefix("file://").unwrap_or(&text));
     if text.is_empty() || !path.exists() {
         return Err(throw_invalid_file(t, LoadErrorKind::FileNotFound, INVALID_IMAGE, &text));
@@ -281,32 +280,32 @@ pub fn throw_invalid_file(t: CurrentThread, kind: LoadErrorKind, message: &str, 
 }
 
 /// `Assembly.LoadFrom(file, refOnly, ref mark)`
-fn load_from(t: CurrentThread, file: ObjRef, reflection_only: u8, _mark: *mut i32) -> ObjRef {
-    t.run(|| {
-        load_path(t, file, if reflection_only == 0 { Binder::load_from } else { Binder::load_reflection_only_file })
-    })
+fn load_from<'t>(
+    t: CurrentThread<'t>,
+    file: Option<Str>,
+    reflection_only: bool,
+    _mark: Place<i32>,
+) -> Managed<Obj<'t>> {
+    load_path(t, file, if !reflection_only { Binder::load_from } else { Binder::load_reflection_only_file })
 }
 
 /// `Assembly.LoadFile_internal(file, ref mark)`
-fn load_file(t: CurrentThread, file: ObjRef, _mark: *mut i32) -> ObjRef {
-    t.run(|| {
-        if !file.is_null() && !Path::new(&strings::to_rust(file)).is_absolute() {
-            let message = "Absolute path information is required.";
-            return Err(exceptions::throw_argument(t, message, "assemblyFile"));
-        }
-        load_path(t, file, Binder::load_named_file)
-    })
+fn load_file<'t>(t: CurrentThread<'t>, file: Option<Str>, _mark: Place<i32>) -> Managed<Obj<'t>> {
+    if file.is_some_and(|file| !Path::new(&file.to_rust()).is_absolute()) {
+        let message = "Absolute path information is required.";
+        return Err(exceptions::throw_argument(t, message, "assemblyFile"));
+    }
+    load_path(t, file, Binder::load_named_file)
 }
 
 /// `Assembly.load_with_partial_name(name, evidence)`; null when there is none.
-fn load_with_partial_name(t: CurrentThread, name: ObjRef, _evidence: ObjRef) -> ObjRef {
-    t.run(|| {
-        let Some(wanted) = AssemblyName::parse(&strings::to_rust(name)) else { return Ok(ObjRef::NULL) };
-        match try_resolve(t, &wanted, None)? {
-            Some(found) => assembly_object(t, found),
-            None => Ok(ObjRef::NULL),
-        }
-    })
+fn load_with_partial_name<'t>(
+    t: CurrentThread<'t>,
+    name: Option<Str>,
+    _evidence: Option<Obj>,
+) -> Managed<Option<Obj<'t>>> {
+    let Some(wanted) = AssemblyName::parse(&text(name)) else { return Ok(None) };
+    try_resolve(t, &wanted, None)?.map(|found| assembly_object(t, found)).transpose()
 }
 
 pub const TABLE: &[InternalCall] = &[

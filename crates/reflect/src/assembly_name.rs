@@ -1,13 +1,15 @@
 //! `Mono.MonoAssemblyName`: the native form of assembly names that AssemblyName reads.
 
 use crate::assembly_loading::{INVALID_IMAGE, throw_invalid_file};
-use crate::native_memory::{allocate, byte_block, c_string, store_out, text_of};
+use crate::handles::Handle;
+use crate::native_memory::{NativeText, allocate, byte_block, c_string};
+use crate::objects::text;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{CurrentThread, InternalCall, ObjRef, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, Str};
 use saki_types::binder::{token_of_key, token_of_reference};
-use saki_types::{LoadErrorKind, LoadResult};
+use saki_types::{Assembly, LoadErrorKind, LoadResult};
 use std::ffi::{c_char, c_void};
 use std::path::Path;
 
@@ -16,6 +18,7 @@ const TOKEN_CHARS: usize = 17;
 
 /// The managed structure of the same name; strings and keys are malloc'ed.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct MonoAssemblyName {
     pub name: *mut c_char,
     pub culture: *mut c_char,
@@ -123,20 +126,17 @@ pub(crate) fn forget_dead() {
 }
 
 /// `AssemblyName.GetNativeName(assembly pointer)`
-fn get_native_name(t: CurrentThread, assembly: usize) -> *const MonoAssemblyName {
-    t.run(|| {
-        // SAFETY: the `_mono_assembly` of a RuntimeAssembly.
-        let Some(found) = (unsafe { crate::handles::assembly(assembly) }) else {
-            return Err(exceptions::throw_argument_null(t, "assembly"));
-        };
-        if let Some(&known) = NAMES.lock().as_ref().and_then(|names| names.get(&assembly)) {
-            return Ok(std::ptr::with_exposed_provenance(known));
-        }
-        let name = name_of_image(found.image.meta).to_managed(t)?.unwrap_or_else(MonoAssemblyName::empty);
-        let made = Box::leak(Box::new(name)) as *mut MonoAssemblyName as usize;
-        let made = *NAMES.lock().get_or_insert_default().entry(assembly).or_insert(made);
-        Ok(std::ptr::with_exposed_provenance(made))
-    })
+fn get_native_name(t: CurrentThread, assembly: Handle<Assembly>) -> Managed<*const MonoAssemblyName> {
+    let Some(found) = assembly.get() else {
+        return Err(exceptions::throw_argument_null(t, "assembly"));
+    };
+    if let Some(&known) = NAMES.lock().as_ref().and_then(|names| names.get(&assembly.address())) {
+        return Ok(std::ptr::with_exposed_provenance(known));
+    }
+    let name = name_of_image(found.image.meta).to_managed(t)?.unwrap_or_else(MonoAssemblyName::empty);
+    let made = Box::leak(Box::new(name)) as *mut MonoAssemblyName as usize;
+    let made = *NAMES.lock().get_or_insert_default().entry(assembly.address()).or_insert(made);
+    Ok(std::ptr::with_exposed_provenance(made))
 }
 
 /// The names of an assembly's references, each malloc'ed for `FreeAssemblyName`.
@@ -163,24 +163,23 @@ pub fn referenced_names(meta: &saki_metadata::Image) -> LoadResult<Vec<usize>> {
 }
 
 /// `RuntimeMarshal.FreeAssemblyName(ref MonoAssemblyName, bool freeStruct)`
-fn free_assembly_name(_t: CurrentThread, name: *mut MonoAssemblyName, free_struct: u8) {
-    if name.is_null() {
-        return;
+fn free_assembly_name(_t: CurrentThread, place: Place<MonoAssemblyName>, free_struct: bool) {
+    let name = place.get();
+    for part in [name.name as *mut c_void, name.culture.cast(), name.hash_value.cast(), name.public_key.cast()] {
+        // SAFETY: the parts of a name that this module filled are malloc'ed or null, and nobody else frees them.
+        unsafe { libc::free(part) };
     }
-    // SAFETY: a name that this module filled; its parts are malloc'ed or null, and so is the structure if it is to be freed.
-    unsafe {
-        for part in
-            [(*name).name as *mut c_void, (*name).culture.cast(), (*name).hash_value.cast(), (*name).public_key.cast()]
-        {
-            libc::free(part);
-        }
-        (*name).name = std::ptr::null_mut();
-        (*name).culture = std::ptr::null_mut();
-        (*name).hash_value = std::ptr::null_mut();
-        (*name).public_key = std::ptr::null_mut();
-        if free_struct != 0 {
-            libc::free(name.cast());
-        }
+    let null = std::ptr::null_mut();
+    place.set(MonoAssemblyName {
+        name: null,
+        culture: null.cast(),
+        hash_value: null.cast(),
+        public_key: null.cast(),
+        ..name
+    });
+    if free_struct {
+        // SAFETY: the caller asks only for names that `referenced_names` allocated.
+        unsafe { libc::free(place.as_ptr().cast()) };
     }
 }
 
@@ -304,27 +303,23 @@ fn parse(text: &str) -> Option<ParsedName> {
 /// `ParseAssemblyName(char* name, out MonoAssemblyName, out bool hasVersion, out bool hasToken)`
 fn parse_assembly_name(
     _t: CurrentThread,
-    text: *const c_char,
-    name: *mut MonoAssemblyName,
-    has_version: *mut u8,
-    has_token: *mut u8,
-) -> u8 {
-    // SAFETY: a marshalled string of the caller.
-    let parsed = unsafe { text_of(text) }.and_then(|text| parse(&text));
+    text: NativeText,
+    name: Place<MonoAssemblyName>,
+    has_version: Place<bool>,
+    has_token: Place<bool>,
+) -> bool {
+    let parsed = text.get().and_then(|text| parse(&text.to_string_lossy()));
     let is_valid = parsed.is_some();
     let parsed = parsed.unwrap_or(ParsedName { name: MonoAssemblyName::empty(), has_version: false, has_token: false });
-    // SAFETY: addresses of the caller's variables.
-    unsafe {
-        name.write(parsed.name);
-        *has_version = u8::from(parsed.has_version);
-        *has_token = u8::from(parsed.has_token);
-    }
-    u8::from(is_valid)
+    name.set(parsed.name);
+    has_version.set(parsed.has_version);
+    has_token.set(parsed.has_token);
+    is_valid
 }
 
 /// `get_public_token(byte* token, byte* key, int length)`: writes 8 bytes.
 fn get_public_token(_t: CurrentThread, token: *mut u8, key: *const u8, length: i32) {
-    // SAFETY: pinned arrays of the caller.
+    // SAFETY: the caller passes pinned arrays, of which `token` has 8 bytes and `key` has `length`.
     unsafe {
         let found = token_of_key(std::slice::from_raw_parts(key, length.max(0) as usize));
         std::ptr::copy_nonoverlapping(found.as_ptr(), token, found.len());
@@ -332,27 +327,29 @@ fn get_public_token(_t: CurrentThread, token: *mut u8, key: *const u8, length: i
 }
 
 /// `Assembly.InternalGetAssemblyName(string file, out MonoAssemblyName, out string codeBase)`
-fn name_of_file(t: CurrentThread, file: ObjRef, name: *mut MonoAssemblyName, code_base: *mut ObjRef) {
-    t.run(|| {
-        let path = strings::to_rust(file);
-        let opened = saki_metadata::Image::open(Path::new(&path));
-        let meta = opened.map_err(|error| {
-            let error = saki_types::error::open_error(&error, Path::new(&path));
-            match error.kind {
-                LoadErrorKind::FileNotFound => throw_invalid_file(t, error.kind, "", &path),
-                LoadErrorKind::BadImageFormat => throw_invalid_file(t, error.kind, INVALID_IMAGE, &path),
-                _ => exceptions::throw_load_error(t, &error),
-            }
-        })?;
-        let Some(found) = name_of_image(&meta).to_managed(t)? else {
-            let message = "The file does not contain a manifest";
-            return Err(exceptions::throw_argument(t, message, "assemblyFile"));
-        };
-        // SAFETY: address of the caller's variable.
-        unsafe { name.write(found) };
-        store_out(t, code_base, strings::new_string(t, &format!("file://{path}"))?);
-        Ok(())
-    });
+fn name_of_file(
+    t: CurrentThread,
+    file: Option<Str>,
+    name: Place<MonoAssemblyName>,
+    code_base: RefPlace,
+) -> Managed<()> {
+    let path = text(file);
+    let opened = saki_metadata::Image::open(Path::new(&path));
+    let meta = opened.map_err(|error| {
+        let error = saki_types::error::open_error(&error, Path::new(&path));
+        match error.kind {
+            LoadErrorKind::FileNotFound => throw_invalid_file(t, error.kind, "", &path),
+            LoadErrorKind::BadImageFormat => throw_invalid_file(t, error.kind, INVALID_IMAGE, &path),
+            _ => exceptions::throw_load_error(t, &error),
+        }
+    })?;
+    let Some(found) = name_of_image(&meta).to_managed(t)? else {
+        let message = "The file does not contain a manifest";
+        return Err(exceptions::throw_argument(t, message, "assemblyFile"));
+    };
+    name.set(found);
+    code_base.set(t, Str::new(t, &format!("file://{path}"))?);
+    Ok(())
 }
 
 pub const TABLE: &[InternalCall] = &[

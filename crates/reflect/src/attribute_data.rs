@@ -5,12 +5,10 @@ use crate::custom_attributes::Attribute;
 use crate::handles::{require_assembly, require_method};
 use crate::known::KnownType;
 use crate::members::{find_field, find_property};
-use crate::native_memory::store_out;
 use crate::objects::{assembly_object, field_object, method_object, property_object};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace};
 use saki_types::{Method, Ty, universe};
 
 static DATA: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeData");
@@ -25,13 +23,13 @@ fn required(t: CurrentThread, method: Option<&'static Method>) -> Managed<&'stat
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn data_array(t: CurrentThread, attributes: &[Attribute]) -> Managed<ObjRef> {
+pub fn data_array<'t>(t: CurrentThread<'t>, attributes: &[Attribute]) -> Managed<Array<'t>> {
     let class = DATA.get(t)?;
     // CustomAttributeData(ConstructorInfo, Assembly, IntPtr data, uint length)
     let ctor = required(t, class.find_method(".ctor", 4).to_managed(t)?)?;
-    let array = object::new_array(t, class, attributes.len())?;
+    let array = Array::new(t, class, attributes.len())?;
     for (index, attribute) in attributes.iter().enumerate() {
-        let made = object::new_instance(t, class)?;
+        let made = Obj::new(t, class)?;
         let constructor = method_object(t, attribute.constructor, attribute.constructor.owner)?;
         let assembly = assembly_object(t, attribute.image.assembly())?;
         let words = [
@@ -42,24 +40,24 @@ pub fn data_array(t: CurrentThread, attributes: &[Attribute]) -> Managed<ObjRef>
             Slot(attribute.blob.len() as u64),
         ];
         invoke::invoke(t, ctor, &words)?;
-        object::set_element_ref(t, array, index, made);
+        array.set(t, index, Some(made));
     }
     Ok(array)
 }
 
 /// A boxed CustomAttributeTypedArgument(Type, object).
-fn typed_argument(t: CurrentThread, ty: Ty, value: ObjRef) -> Managed<ObjRef> {
+fn typed_argument<'t>(t: CurrentThread<'t>, ty: Ty, value: Option<Obj>) -> Managed<Obj<'t>> {
     let class = TYPED_ARGUMENT.get(t)?;
     let ctor = required(t, class.find_method(".ctor", 2).to_managed(t)?)?;
-    let ty = type_object(t, ty)?;
-    let made = object::new_instance(t, class)?;
-    let words = [Slot::from_ptr(object::unboxed(made)), Slot::from_ref(ty), Slot::from_ref(value)];
+    let ty = Obj::of_type(t, ty)?;
+    let made = Obj::new(t, class)?;
+    let words = [Slot::from_ptr(made.data()), Slot::from_ref(ty), Slot::from_ref(value)];
     invoke::invoke(t, ctor, &words)?;
     Ok(made)
 }
 
 /// A boxed CustomAttributeNamedArgument(MemberInfo, CustomAttributeTypedArgument).
-fn named_argument(t: CurrentThread, member: ObjRef, typed: ObjRef) -> Managed<ObjRef> {
+fn named_argument<'t>(t: CurrentThread<'t>, member: Obj, typed: Obj) -> Managed<Obj<'t>> {
     let class = NAMED_ARGUMENT.get(t)?;
     let typed_class = TYPED_ARGUMENT.get(t)?;
     let mut ctor = None;
@@ -71,68 +69,66 @@ fn named_argument(t: CurrentThread, member: ObjRef, typed: ObjRef) -> Managed<Ob
         }
     }
     let ctor = required(t, ctor)?;
-    let arguments = object::new_array(t, universe().object(), 2)?;
-    object::set_element_ref(t, arguments, 0, member);
-    object::set_element_ref(t, arguments, 1, typed);
-    let made = object::new_instance(t, class)?;
-    crate::invocation::invoke_boxed(t, ctor, made, arguments)?;
+    let arguments = Array::new(t, universe().object(), 2)?;
+    arguments.set(t, 0, Some(member));
+    arguments.set(t, 1, Some(typed));
+    let made = Obj::new(t, class)?;
+    crate::invocation::invoke_boxed(t, ctor, Some(made), Some(arguments))?;
     Ok(made)
 }
 
 /// `ResolveArgumentsInternal(ctor, assembly, data, length, out object[] ctorArgs, out object[] namedArgs)`
 fn resolve_arguments(
     t: CurrentThread,
-    constructor: ObjRef,
-    assembly: ObjRef,
+    constructor: Option<Obj>,
+    assembly: Option<Obj>,
     data: *const u8,
     length: u32,
-    ctor_args: *mut ObjRef,
-    named_args: *mut ObjRef,
-) {
-    t.run(|| {
-        store_out(t, ctor_args, ObjRef::NULL);
-        store_out(t, named_args, ObjRef::NULL);
-        if length == 0 {
-            return Ok(());
-        }
-        let constructor = require_method(t, constructor)?;
-        let image = require_assembly(t, assembly)?.image;
-        // SAFETY: a blob inside the image, as `data_array` passed it.
-        let blob = unsafe { std::slice::from_raw_parts(data, length as usize) };
-        let decoded = decode(t, image, constructor, blob)?;
-        let params = &constructor.sig().to_managed(t)?.params;
-        let fixed = object::new_array(t, universe().object(), params.len())?;
-        for (index, (value, &ty)) in decoded.fixed.iter().zip(params).enumerate() {
-            let value = value_object(t, image, value, ty)?;
-            // A constructor argument of type object has the type of its value.
-            let ty = if ty == universe().object() && !value.is_null() { object::type_of(value) } else { ty };
-            let argument = typed_argument(t, ty, value)?;
-            object::set_element_ref(t, fixed, index, argument);
-        }
-        let named = object::new_array(t, universe().object(), decoded.named.len())?;
-        let class = constructor.owner;
-        for (index, item) in decoded.named.iter().enumerate() {
-            let missing = || {
-                let message = format!("Could not find a field or property with name {}", item.name);
-                exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", &message)
-            };
-            let (member, ty) = if item.is_property {
-                let property = find_property(class, &item.name).to_managed(t)?.ok_or_else(missing)?;
-                let ty = property.value_type().to_managed(t)?.ok_or_else(missing)?;
-                (property_object(t, property, property.owner)?, ty)
-            } else {
-                let field = find_field(class, &item.name).to_managed(t)?.ok_or_else(missing)?;
-                (field_object(t, field, field.owner)?, field.ty().to_managed(t)?)
-            };
-            let value = value_object(t, image, &item.value, ty)?;
-            let typed = typed_argument(t, ty, value)?;
-            let argument = named_argument(t, member, typed)?;
-            object::set_element_ref(t, named, index, argument);
-        }
-        store_out(t, ctor_args, fixed);
-        store_out(t, named_args, named);
-        Ok(())
-    });
+    ctor_args: RefPlace,
+    named_args: RefPlace,
+) -> Managed<()> {
+    ctor_args.set(t, None::<Obj>);
+    named_args.set(t, None::<Obj>);
+    if length == 0 {
+        return Ok(());
+    }
+    let constructor = require_method(t, constructor)?;
+    let image = require_assembly(t, assembly)?.image;
+    // SAFETY: the blob lies inside the image, as `data_array` said to the constructor.
+    let blob = unsafe { std::slice::from_raw_parts(data, length as usize) };
+    let decoded = decode(t, image, constructor, blob)?;
+    let params = &constructor.sig().to_managed(t)?.params;
+    let fixed = Array::new(t, universe().object(), params.len())?;
+    for (index, (value, &ty)) in decoded.fixed.iter().zip(params).enumerate() {
+        let value = value_object(t, image, value, ty)?;
+        // A constructor argument of type object has the type of its value.
+        let ty = if ty == universe().object() { value.map_or(ty, Obj::ty) } else { ty };
+        let argument = typed_argument(t, ty, value)?;
+        fixed.set(t, index, Some(argument));
+    }
+    let named = Array::new(t, universe().object(), decoded.named.len())?;
+    let class = constructor.owner;
+    for (index, item) in decoded.named.iter().enumerate() {
+        let missing = || {
+            let message = format!("Could not find a field or property with name {}", item.name);
+            exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", &message)
+        };
+        let (member, ty) = if item.is_property {
+            let property = find_property(class, &item.name).to_managed(t)?.ok_or_else(missing)?;
+            let ty = property.value_type().to_managed(t)?.ok_or_else(missing)?;
+            (property_object(t, property, property.owner)?, ty)
+        } else {
+            let field = find_field(class, &item.name).to_managed(t)?.ok_or_else(missing)?;
+            (field_object(t, field, field.owner)?, field.ty().to_managed(t)?)
+        };
+        let value = value_object(t, image, &item.value, ty)?;
+        let typed = typed_argument(t, ty, value)?;
+        let argument = named_argument(t, member, typed)?;
+        named.set(t, index, Some(argument));
+    }
+    ctor_args.set(t, fixed);
+    named_args.set(t, named);
+    Ok(())
 }
 
 pub const TABLE: &[InternalCall] =

@@ -3,8 +3,7 @@
 use crate::type_lookup::type_of_serialized_name;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue, CustomAttributeArgs, ElementType, parse_custom_attribute};
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, Managed, ObjRef, object, strings};
+use saki_runtime::{Array, CurrentThread, Managed, Obj, Str};
 use saki_types::{Image, Method, Ty, universe};
 use std::cell::Cell;
 
@@ -24,6 +23,11 @@ fn hint_of(ty: Ty) -> Option<CaTypeHint> {
     (element.primitive_size_bytes().is_some() || element == ElementType::String).then_some(CaTypeHint::Prim(element))
 }
 
+fn malformed(t: CurrentThread, what: &str) -> Thrown {
+    let message = format!("Binary format of the specified custom attribute was invalid ({what}).");
+    exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", &message)
+}
+
 /// Decodes the blob of an attribute of `image` with this constructor.
 ///
 /// # Errors
@@ -36,25 +40,21 @@ pub fn decode(
 ) -> Managed<CustomAttributeArgs> {
     let params = &constructor.sig().to_managed(t)?.params;
     let hints: Option<Vec<CaTypeHint>> = params.iter().map(|&ty| hint_of(ty)).collect();
-    let malformed = |what: &str| -> Thrown {
-        let message = format!("Binary format of the specified custom attribute was invalid ({what}).");
-        exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", &message)
-    };
-    let Some(hints) = hints else { return Err(malformed("parameter type")) };
+    let Some(hints) = hints else { return Err(malformed(t, "parameter type")) };
     if blob.is_empty() {
         return match hints.is_empty() {
             true => Ok(CustomAttributeArgs::default()),
-            false => Err(malformed("empty blob")),
+            false => Err(malformed(t, "empty blob")),
         };
     }
     // Looking a type up may run event handlers; what they throw is kept until the decoder is done.
-    let failed: Cell<Option<ObjRef>> = Cell::new(None);
+    let failed: Cell<Option<Obj>> = Cell::new(None);
     let resolver = |ty: &CaEnumType| -> Option<ElementType> {
         let CaEnumType::Name(name) = ty else { return None };
         match type_of_serialized_name(t, name, image) {
             Ok(ty) => Some(ty.underlying().element_type),
             Err(_) => {
-                failed.set(Some(t.take_pending()));
+                failed.set(Some(Obj::take_pending(t)));
                 None
             }
         }
@@ -63,7 +63,7 @@ pub fn decode(
     match (decoded, failed.get()) {
         (Ok(args), _) => Ok(args),
         (Err(_), Some(exception)) => Err(t.throw(exception)),
-        (Err(error), None) => Err(malformed(&error.what)),
+        (Err(error), None) => Err(malformed(t, &error.what)),
     }
 }
 
@@ -106,27 +106,32 @@ fn primitive_bits(value: &CaValue) -> Option<u64> {
 ///
 /// # Errors
 /// TypeLoadException for a named type that does not exist.
-pub fn value_object(t: CurrentThread, image: &'static Image, value: &CaValue, ty: Ty) -> Managed<ObjRef> {
+pub fn value_object<'t>(
+    t: CurrentThread<'t>,
+    image: &'static Image,
+    value: &CaValue,
+    ty: Ty,
+) -> Managed<Option<Obj<'t>>> {
     match value {
         CaValue::String(text) => match text {
-            Some(text) => strings::new_string(t, text),
-            None => Ok(ObjRef::NULL),
+            Some(text) => Str::new(t, text).map(|text| Some(*text)),
+            None => Ok(None),
         },
         CaValue::Type(name) => match name {
-            Some(name) => type_object(t, type_of_serialized_name(t, name, image)?),
-            None => Ok(ObjRef::NULL),
+            Some(name) => Obj::of_type(t, type_of_serialized_name(t, name, image)?).map(Some),
+            None => Ok(None),
         },
         CaValue::Boxed { ty, value } => {
             let ty = type_of_hint(t, image, ty)?;
             value_object(t, image, value, ty)
         }
         CaValue::Array { elem, items } => {
-            let Some(items) = items else { return Ok(ObjRef::NULL) };
+            let Some(items) = items else { return Ok(None) };
             let element = match ty.element().filter(|_| ty.is_sz_array()) {
                 Some(element) => element,
                 None => type_of_hint(t, image, elem)?,
             };
-            array_object(t, image, items, element)
+            array_object(t, image, items, element).map(|array| Some(*array))
         }
         CaValue::Enum { ty: name, .. } if !ty.is_value_type() => {
             let ty = type_of_hint(t, image, &CaTypeHint::Enum(name.clone()))?;
@@ -134,27 +139,28 @@ pub fn value_object(t: CurrentThread, image: &'static Image, value: &CaValue, ty
         }
         primitive => {
             let bits = primitive_bits(primitive).unwrap_or(0);
-            object::box_value(t, ty, &raw const bits as *const u8)
+            Obj::of_bits(t, ty, bits).map(Some)
         }
     }
 }
 
-fn array_object(t: CurrentThread, image: &'static Image, items: &[CaValue], element: Ty) -> Managed<ObjRef> {
-    let array = object::new_array(t, element, items.len())?;
+fn array_object<'t>(t: CurrentThread<'t>, image: &'static Image, items: &[CaValue], element: Ty) -> Managed<Array<'t>> {
+    let array = Array::new(t, element, items.len())?;
     if !element.is_value_type() {
         for (index, item) in items.iter().enumerate() {
             let item = value_object(t, image, item, element)?;
-            object::set_element_ref(t, array, index, item);
+            array.set(t, index, item);
         }
         return Ok(array);
     }
-    let size = element.value_size_bytes().to_managed(t)? as usize;
     for (index, item) in items.iter().enumerate() {
         let bits = primitive_bits(item).unwrap_or(0);
-        // SAFETY: element `index` of a fresh array of primitives of `size` ≤ 8 bytes.
-        unsafe {
-            let at = object::element_address(array, index, size);
-            std::ptr::copy_nonoverlapping(&raw const bits as *const u8, at, size.min(8));
+        match element.underlying().element_type.primitive_size_bytes() {
+            Some(1) => array.set_value(index, bits as u8),
+            Some(2) => array.set_value(index, bits as u16),
+            Some(4) => array.set_value(index, bits as u32),
+            Some(8) => array.set_value(index, bits),
+            _ => return Err(malformed(t, "type of an element")),
         }
     }
     Ok(array)

@@ -3,7 +3,7 @@
 use crate::recent::Recent;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
-use saki_runtime::{Managed, ObjRef, RootCell, dynamic_methods};
+use saki_runtime::{CurrentThread, Managed, Obj, ObjRef, RootCell, Word, dynamic_methods};
 use saki_types::collectible;
 use saki_types::dynamic_records;
 
@@ -45,8 +45,8 @@ fn remember(key: Key, cell: RootCell) {
 }
 
 /// The object of a handle if this thread asked for it lately. No handle of a dynamic method is found.
-pub(crate) fn recent(kind: Kind, handle: usize, reflected: usize) -> Option<ObjRef> {
-    recent_cell((kind, handle, reflected)).map(RootCell::get)
+pub(crate) fn recent<'t>(t: CurrentThread<'t>, kind: Kind, handle: usize, reflected: usize) -> Option<Obj<'t>> {
+    recent_cell((kind, handle, reflected))?.obj(t)
 }
 
 /// Drops what stands for records of dead assemblies.
@@ -61,23 +61,29 @@ pub(crate) fn forget_dead() {
 ///
 /// # Errors
 /// What `make` throws; nothing is cached then.
-pub fn get_or_make(
+pub fn get_or_make<'t>(
+    t: CurrentThread<'t>,
     kind: Kind,
     handle: usize,
     reflected: usize,
-    make: impl FnOnce() -> Managed<ObjRef>,
-) -> Managed<ObjRef> {
+    make: impl FnOnce() -> Managed<Obj<'t>>,
+) -> Managed<Obj<'t>> {
     let key = (kind, handle, reflected);
-    if let Some(cell) = recent_cell(key) {
-        return Ok(cell.get());
+    if let Some(known) = recent(t, kind, handle, reflected) {
+        return Ok(known);
     }
     if let Some(method) = dynamic_records::find(handle) {
         // The handle may come to mean another method.
         if kind != Kind::Method {
             return make();
         }
-        let known = dynamic_methods::info_of(method);
-        return if known.is_null() { Ok(dynamic_methods::set_info(method, make()?)) } else { Ok(known) };
+        return match linked(dynamic_methods::info_of(method)) {
+            Some(known) => Ok(known),
+            None => {
+                let made = make()?;
+                Ok(linked(dynamic_methods::set_info(method, made.word())).unwrap_or(made))
+            }
+        };
     }
     let known = CELLS.read().as_ref().and_then(|cells| cells.get(&key)).copied();
     let cell = match known {
@@ -91,5 +97,12 @@ pub fn get_or_make(
         }
     };
     remember(key, cell);
-    Ok(cell.get())
+    // Cells of the table are emptied with their domain only.
+    Ok(cell.obj(t).unwrap_or_else(|| saki_base::bug!("a reflection object of a dead domain was asked for")))
+}
+
+/// The object that a dynamic method is linked to.
+fn linked<'t>(info: ObjRef) -> Option<Obj<'t>> {
+    // SAFETY: the link is weak and is cut with the world stopped; from here on the word in this frame keeps the object.
+    unsafe { Obj::from_word(info) }
 }

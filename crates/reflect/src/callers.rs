@@ -1,7 +1,7 @@
 //! Who called: the assembly or method on whose behalf a reflection method runs.
 
 use crate::objects::{assembly_object, method_object};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, exceptions, stack_trace, vm};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, exceptions, stack_trace, vm};
 use saki_types::{Assembly, Image, Method};
 
 /// Whether the method belongs to a type of corlib in this namespace (nested types are in none).
@@ -44,35 +44,26 @@ fn executing_and_calling(t: CurrentThread) -> (Option<&'static Method>, Option<&
     (methods.next(), methods.next())
 }
 
-fn get_executing_assembly(t: CurrentThread) -> ObjRef {
-    t.run(|| {
-        let executing = executing_and_calling(t).0.ok_or_else(|| no_caller(t))?;
-        assembly_object(t, executing.image().assembly())
-    })
+fn get_executing_assembly<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    let executing = executing_and_calling(t).0.ok_or_else(|| no_caller(t))?;
+    assembly_object(t, executing.image().assembly())
 }
 
-fn get_calling_assembly(t: CurrentThread) -> ObjRef {
-    t.run(|| {
-        let (executing, calling) = executing_and_calling(t);
-        let found = calling.or(executing).ok_or_else(|| no_caller(t))?;
-        assembly_object(t, found.image().assembly())
-    })
+fn get_calling_assembly<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    let (executing, calling) = executing_and_calling(t);
+    let found = calling.or(executing).ok_or_else(|| no_caller(t))?;
+    assembly_object(t, found.image().assembly())
 }
 
-fn get_entry_assembly(t: CurrentThread) -> ObjRef {
-    t.run(|| match vm::entry_assembly() {
-        Some(assembly) => assembly_object(t, assembly),
-        None => Ok(ObjRef::NULL),
-    })
+fn get_entry_assembly<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
+    vm::entry_assembly().map(|assembly| assembly_object(t, assembly)).transpose()
 }
 
 /// The definition of the calling method: of a generic type's or generic method's instantiation, the open one.
-fn get_current_method(t: CurrentThread) -> ObjRef {
-    t.run(|| -> Managed<ObjRef> {
-        let method = stack_trace::caller(t, 0).ok_or_else(|| no_caller(t))?;
-        let definition = crate::method_info::definition_of(t, method)?;
-        method_object(t, definition, definition.owner)
-    })
+fn get_current_method<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    let method = stack_trace::caller(t, 0).ok_or_else(|| no_caller(t))?;
+    let definition = crate::method_info::definition_of(t, method)?;
+    method_object(t, definition, definition.owner)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -2,7 +2,7 @@
 
 use saki_metadata::{ConstantValue, Token};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, Managed, ObjRef, object, strings};
+use saki_runtime::{CurrentThread, Managed, Obj, Str};
 use saki_types::{Image, LoadError, Ty, universe};
 
 /// The constant of a Field, Param or Property; None when it has none.
@@ -18,28 +18,29 @@ pub fn constant_of(t: CurrentThread, image: &'static Image, parent: Token) -> Ma
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn constant_object(t: CurrentThread, value: &ConstantValue, as_type: Option<Ty>) -> Managed<ObjRef> {
+pub fn constant_object<'t>(
+    t: CurrentThread<'t>,
+    value: &ConstantValue,
+    as_type: Option<Ty>,
+) -> Managed<Option<Obj<'t>>> {
     use ConstantValue as C;
     let u = universe();
     let enum_type = as_type.filter(|ty| ty.is_enum());
-    let boxed = |natural: Ty, data: *const u8| {
-        let ty = enum_type.unwrap_or(natural);
-        object::box_value(t, ty, data)
-    };
+    let boxed = |natural: Ty, bits: u64| Obj::of_bits(t, enum_type.unwrap_or(natural), bits).map(Some);
     match value {
-        C::Null => Ok(ObjRef::NULL),
-        C::String(units) => strings::intern(t, units),
-        C::Boolean(v) => boxed(u.boolean(), &raw const *v as *const u8),
-        C::Char(v) => boxed(u.char_(), &raw const *v as *const u8),
-        C::I1(v) => boxed(u.sbyte(), &raw const *v as *const u8),
-        C::U1(v) => boxed(u.byte(), &raw const *v),
-        C::I2(v) => boxed(u.int16(), &raw const *v as *const u8),
-        C::U2(v) => boxed(u.uint16(), &raw const *v as *const u8),
-        C::I4(v) => boxed(u.int32(), &raw const *v as *const u8),
-        C::U4(v) => boxed(u.uint32(), &raw const *v as *const u8),
-        C::I8(v) => boxed(u.int64(), &raw const *v as *const u8),
-        C::U8(v) => boxed(u.uint64(), &raw const *v as *const u8),
-        C::R4(v) => boxed(u.single(), &raw const *v as *const u8),
-        C::R8(v) => boxed(u.double(), &raw const *v as *const u8),
+        C::Null => Ok(None),
+        C::String(units) => Str::intern_units(t, units).map(|text| Some(*text)),
+        C::Boolean(v) => boxed(u.boolean(), u64::from(*v)),
+        C::Char(v) => boxed(u.char_(), u64::from(*v)),
+        C::I1(v) => boxed(u.sbyte(), *v as u64),
+        C::U1(v) => boxed(u.byte(), u64::from(*v)),
+        C::I2(v) => boxed(u.int16(), *v as u64),
+        C::U2(v) => boxed(u.uint16(), u64::from(*v)),
+        C::I4(v) => boxed(u.int32(), *v as u64),
+        C::U4(v) => boxed(u.uint32(), u64::from(*v)),
+        C::I8(v) => boxed(u.int64(), *v as u64),
+        C::U8(v) => boxed(u.uint64(), *v),
+        C::R4(v) => boxed(u.single(), u64::from(v.to_bits())),
+        C::R8(v) => boxed(u.double(), v.to_bits()),
     }
 }

@@ -5,15 +5,17 @@
 //! By-reference arguments come back, and into the caller's own array what a parameter declared [Out] did to an array of plain
 //! values. Not for constructors, context-bound classes and threads in a context of their own, whose sinks want messages.
 
-use crate::invocation::invoke_boxed;
+use crate::invocation::{call_for_object, invoke_boxed};
 use crate::parameters::{param_flags, param_row};
-use crate::remoting::class_method;
+use crate::remoting::{class_method, or_default, real_proxy_of};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::invoke::{self, Slot};
-use saki_runtime::object::{self, type_of};
-use saki_runtime::proxies::{self, REAL_PROXY};
-use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, domain_copy, domains, pending, thread_data, threads};
-use saki_types::{ElementType, Method, Ty, universe};
+use saki_runtime::invoke::Slot;
+use saki_runtime::proxies;
+use saki_runtime::{
+    Array, CurrentThread, Managed, ManagedField, Obj, Word, domain_copy, domains, exceptions, pending, thread_data,
+    threads,
+};
+use saki_types::{ElementType, Method, Ty, Universe, universe};
 
 const PROXIES: &str = "System.Runtime.Remoting.Proxies";
 static TARGET_DOMAIN: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetDomainId");
@@ -22,13 +24,13 @@ static TARGET_URI: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_t
 const NO_DOMAIN: i32 = -1;
 
 /// Whether a call of the method on the proxy can go this way.
-pub fn is_direct(t: CurrentThread, proxy: ObjRef, method: &'static Method) -> bool {
-    let real_proxy = REAL_PROXY.get_ref(proxy);
+pub fn is_direct(t: CurrentThread, proxy: Obj, method: &'static Method) -> bool {
+    let real_proxy = real_proxy_of(proxy);
     TARGET_DOMAIN.get::<i32>(real_proxy) != NO_DOMAIN
-        && !TARGET_URI.get_ref(real_proxy).is_null()
+        && TARGET_URI.obj(real_proxy).is_some()
         && !method.is_constructor()
         && !method.owner.is_context_bound()
-        && !proxies::remote_class(proxy).class().is_context_bound()
+        && !proxies::remote_class(proxy.word()).class().is_context_bound()
         && domains::is_in_default_context(t)
         && method.sig().is_ok_and(|sig| sig.params.len() < usize::from(u8::MAX))
 }
@@ -54,11 +56,9 @@ fn is_plain_type(ty: Ty) -> bool {
 }
 
 /// Whether `value` is copied as it is.
-fn is_plain(value: ObjRef) -> bool {
-    if value.is_null() {
-        return true;
-    }
-    let ty = type_of(value);
+fn is_plain(value: Option<Obj>) -> bool {
+    let Some(value) = value else { return true };
+    let ty = value.ty();
     is_plain_type(ty) || (ty.is_sz_array() && ty.element().is_some_and(is_plain_type))
 }
 
@@ -92,36 +92,30 @@ fn parameters_back(t: CurrentThread, method: &'static Method) -> Managed<Vec<(us
     Ok(found)
 }
 
-/// The values of an object[] that have to be serialised, as an object[]; null when there are none. They leave `values`.
-fn take_complex(t: CurrentThread, values: ObjRef) -> Managed<ObjRef> {
-    let indices: Vec<usize> =
-        (0..object::array_length(values)).filter(|&index| !is_plain(object::get_element_ref(values, index))).collect();
+/// The values of an object[] that have to be serialised, as an object[]; None when there are none. They leave `values`.
+fn take_complex<'t>(t: CurrentThread<'t>, values: Array) -> Managed<Option<Array<'t>>> {
+    let indices: Vec<usize> = (0..values.length()).filter(|&index| !is_plain(values.get(index))).collect();
     if indices.is_empty() {
-        return Ok(ObjRef::NULL);
+        return Ok(None);
     }
-    let taken = object::new_array(t, universe().object(), 1 + indices.len())?;
+    let taken = Array::new(t, universe().object(), 1 + indices.len())?;
     let mut mask = Vec::with_capacity(indices.len());
     for (place, &index) in indices.iter().enumerate() {
-        object::set_element_ref(t, taken, place, object::get_element_ref(values, index));
-        object::set_element_ref(t, values, index, ObjRef::NULL);
+        taken.set(t, place, values.get(index));
+        values.set(t, index, None);
         mask.push(index as u8);
     }
-    let places = object::new_byte_array(t, &mask)?;
-    object::set_element_ref(t, taken, indices.len(), places);
-    Ok(taken)
+    let places = Array::of_bytes(t, &mask)?;
+    taken.set(t, indices.len(), Some(*places));
+    Ok(Some(taken))
 }
 
 /// Puts deserialised values back where `take_complex` took them from.
-fn put_complex(t: CurrentThread, values: ObjRef, taken: ObjRef) {
-    if taken.is_null() {
-        return;
-    }
-    let count = object::array_length(taken) - 1;
-    let places = object::get_element_ref(taken, count);
+fn put_complex(t: CurrentThread, values: Array, taken: Array) {
+    let count = taken.length() - 1;
+    let Some(places) = taken.get(count).and_then(Obj::as_array) else { saki_base::bug!("values without their places") };
     for index in 0..count {
-        // SAFETY: a byte for each value.
-        let place = unsafe { *object::element_address(places, index, 1) };
-        object::set_element_ref(t, values, usize::from(place), object::get_element_ref(taken, index));
+        values.set(t, usize::from(places.value::<u8>(index)), taken.get(index));
     }
 }
 
@@ -129,79 +123,104 @@ fn services(t: CurrentThread, name: &str, params: usize) -> Managed<&'static Met
     class_method(t, universe().corlib_type("System.Runtime.Remoting", "RemotingServices").to_managed(t)?, name, params)
 }
 
-fn call_services(t: CurrentThread, name: &str, argument: ObjRef) -> Managed<ObjRef> {
-    Ok(invoke::invoke(t, services(t, name, 1)?, &[Slot::from_ref(argument)])?.as_ref())
+fn call_services<'t>(t: CurrentThread<'t>, name: &str, argument: impl Word) -> Managed<Option<Obj<'t>>> {
+    call_for_object(t, services(t, name, 1)?, &[Slot::from_ref(argument)])
 }
 
 /// What goes over the border: copied values, and bytes for the rest.
-struct Parcel {
-    values: ObjRef,
-    bytes: ObjRef,
+struct Parcel<'t> {
+    values: Array<'t>,
+    bytes: Option<Obj<'t>>,
 }
 
-fn pack(t: CurrentThread, values: ObjRef) -> Managed<Parcel> {
+/// The object, which may be null, as one of the domain: itself or a copy.
+pub(crate) fn copied<'t>(t: CurrentThread<'t>, object: Option<Obj>, to: &'static Universe) -> Managed<Option<Obj<'t>>> {
+    let copy = domain_copy::copy(t, object.word(), to)?;
+    // SAFETY: the word is that of the object or of the copy that was just made.
+    Ok(unsafe { Obj::from_word(copy) })
+}
+
+/// As `copied`, of an array.
+pub(crate) fn copied_array<'t>(
+    t: CurrentThread<'t>,
+    array: Option<Array>,
+    to: &'static Universe,
+) -> Managed<Option<Array<'t>>> {
+    Ok(copied(t, array.map(Obj::from), to)?.and_then(Obj::as_array))
+}
+
+fn pack<'t>(t: CurrentThread<'t>, values: Array<'t>) -> Managed<Parcel<'t>> {
     let taken = take_complex(t, values)?;
     Ok(Parcel { values, bytes: call_services(t, "SerializeCallData", taken)? })
 }
 
 /// The values of a parcel from another domain, in the current one.
-fn unpack(t: CurrentThread, parcel: Parcel) -> Managed<ObjRef> {
-    let values = domain_copy::copy(t, parcel.values, universe())?;
-    let bytes = domain_copy::copy(t, parcel.bytes, universe())?;
-    let taken = call_services(t, "DeserializeCallData", bytes)?;
-    put_complex(t, values, taken);
+fn unpack<'t>(t: CurrentThread<'t>, parcel: Parcel<'t>) -> Managed<Array<'t>> {
+    let values = copied_array(t, Some(parcel.values), universe())?;
+    let values = values.unwrap_or_else(|| saki_base::bug!("the copy of an array is none"));
+    let bytes = copied(t, parcel.bytes, universe())?;
+    if let Some(taken) = call_services(t, "DeserializeCallData", bytes)?.and_then(Obj::as_array) {
+        put_complex(t, values, taken);
+    }
     Ok(values)
 }
 
 /// How a call ended over there.
-enum End {
+enum End<'t> {
     /// The result first, then the arguments of `parameters_back`.
-    Returned(Parcel),
+    Returned(Parcel<'t>),
     /// A serialised exception.
-    Threw(ObjRef),
+    Threw(Option<Obj<'t>>),
 }
 
-fn call_there(t: CurrentThread, uri: ObjRef, method: &'static Method, arguments: Parcel) -> Managed<Parcel> {
+fn call_there<'t>(
+    t: CurrentThread<'t>,
+    uri: Option<Obj>,
+    method: &'static Method,
+    arguments: Parcel<'t>,
+) -> Managed<Parcel<'t>> {
     let arguments = unpack(t, arguments)?;
     let method = domain_copy::method_in(method, universe()).to_managed(t)?;
-    let uri = domain_copy::copy(t, uri, universe())?;
-    let server = call_services(t, "GetServerObject", uri)?;
+    let uri = copied(t, uri, universe())?;
+    let Some(server) = call_services(t, "GetServerObject", uri)? else {
+        return Err(exceptions::throw_null_reference(t));
+    };
     let target = if method.is_virtual() || method.owner.is_interface() {
-        proxies::resolve_on(server, method).to_managed(t)?
+        proxies::resolve_on(server.word(), method).to_managed(t)?
     } else {
         method
     };
-    let result = invoke_boxed(t, proxies::stub_for(server, target), server, arguments)?;
+    let result = invoke_boxed(t, proxies::stub_for(server.word(), target), Some(server), Some(arguments))?;
     let back = parameters_back(t, method)?;
-    let values = object::new_array(t, universe().object(), 1 + back.len())?;
-    object::set_element_ref(t, values, 0, result);
+    let values = Array::new(t, universe().object(), 1 + back.len())?;
+    values.set(t, 0, result);
     for (place, &(index, _)) in back.iter().enumerate() {
-        object::set_element_ref(t, values, place + 1, object::get_element_ref(arguments, index));
+        values.set(t, place + 1, arguments.get(index));
     }
     pack(t, values)
 }
 
 /// The pending exception of the domain, serialised; one that cannot be is replaced by the one that says so.
-fn serialise_pending(t: CurrentThread) -> Managed<ObjRef> {
-    let exception = t.take_pending();
+fn serialise_pending<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
+    let exception = Obj::take_pending(t);
     match call_services(t, "SerializeExceptionData", exception) {
         Ok(bytes) => Ok(bytes),
         Err(_) => {
-            let reason = t.take_pending();
+            let reason = Obj::take_pending(t);
             call_services(t, "SerializeExceptionData", reason)
         }
     }
 }
 
-/// An object of another domain (not null) as one of the current: a copy, or a proxy for what is marshalled by reference.
+/// An object of another domain as one of the current: a copy, or a proxy for what is marshalled by reference.
 ///
 /// # Errors
 /// What serialising throws there or deserialising here; AppDomainUnloadedException.
-pub fn represent(t: CurrentThread, object: ObjRef) -> Managed<ObjRef> {
-    if is_plain(object) {
-        return domain_copy::copy(t, object, universe());
+pub fn represent<'t>(t: CurrentThread<'t>, object: Obj) -> Managed<Option<Obj<'t>>> {
+    if is_plain(Some(object)) {
+        return copied(t, Some(object), universe());
     }
-    let (home, domain) = (domains::current(), domains::of_universe(type_of(object).universe()));
+    let (home, domain) = (domains::current(), domains::of_universe(object.ty().universe()));
     domain.add_thread(t)?;
     let (bytes, has_thrown) = domains::run_in(t, domain, || match call_services(t, "SerializeCallData", object) {
         Ok(bytes) => (Ok(bytes), false),
@@ -209,7 +228,7 @@ pub fn represent(t: CurrentThread, object: ObjRef) -> Managed<ObjRef> {
     });
     domain.remove_thread(t);
     let Ok(bytes) = bytes else { return Err(domain_copy::copy_pending(t, home.universe)) };
-    let bytes = domain_copy::copy(t, bytes, home.universe)?;
+    let bytes = copied(t, bytes, home.universe)?;
     let result = call_services(t, "DeserializeCallData", bytes)?;
     if has_thrown { Err(t.throw(result)) } else { Ok(result) }
 }
@@ -218,16 +237,21 @@ pub fn represent(t: CurrentThread, object: ObjRef) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// What the method threw, as an exception of this domain; AppDomainUnloadedException.
-pub fn call(t: CurrentThread, proxy: ObjRef, method: &'static Method, arguments: ObjRef) -> Managed<ObjRef> {
-    let real_proxy = REAL_PROXY.get_ref(proxy);
+pub fn call<'t>(
+    t: CurrentThread<'t>,
+    proxy: Obj<'t>,
+    method: &'static Method,
+    arguments: Array<'t>,
+) -> Managed<Option<Obj<'t>>> {
+    let real_proxy = real_proxy_of(proxy);
     let Some(domain) = domains::by_id(TARGET_DOMAIN.get::<i32>(real_proxy)) else {
         return Err(domains::throw_unloaded(t));
     };
     let home = domains::current();
-    let uri = TARGET_URI.get_ref(real_proxy);
-    let sent = object::new_array(t, universe().object(), object::array_length(arguments))?;
-    for index in 0..object::array_length(arguments) {
-        object::set_element_ref(t, sent, index, object::get_element_ref(arguments, index));
+    let uri = TARGET_URI.obj(real_proxy);
+    let sent = Array::new(t, universe().object(), arguments.length())?;
+    for (index, argument) in arguments.iter().enumerate() {
+        sent.set(t, index, argument);
     }
     let parcel = pack(t, sent)?;
     domain.add_thread(t)?;
@@ -252,24 +276,21 @@ pub fn call(t: CurrentThread, proxy: ObjRef, method: &'static Method, arguments:
             let values = unpack(t, results)?;
             let params = &method.sig().to_managed(t)?.params;
             for (place, (index, how)) in parameters_back(t, method)?.into_iter().enumerate() {
-                let mut value = object::get_element_ref(values, place + 1);
+                let value = values.get(place + 1);
                 if let Back::Contents = how {
-                    domain_copy::replace_elements(t, value, object::get_element_ref(arguments, index)).to_managed(t)?;
+                    let own = arguments.get(index);
+                    domain_copy::replace_elements(t, value.word(), own.word()).to_managed(t)?;
                     continue;
                 }
-                let is_value = |ty: &Ty| value.is_null() && ty.is_value_type() && !ty.is_nullable();
-                if let Some(pointee) = params[index].element().filter(is_value) {
-                    value = object::new_instance(t, pointee)?;
-                }
-                object::set_element_ref(t, arguments, index, value);
+                arguments.set(t, index, or_default(t, value, params[index])?);
             }
-            Ok(object::get_element_ref(values, 0))
+            Ok(values.get(0))
         }
         Ok(End::Threw(bytes)) => {
-            let bytes = domain_copy::copy(t, bytes, home.universe)?;
+            let bytes = copied(t, bytes, home.universe)?;
             let exception = call_services(t, "DeserializeCallData", bytes)?;
             let fix = class_method(t, universe().exception(), "FixRemotingException", 0)?;
-            let fixed = invoke::invoke(t, fix, &[Slot::from_ref(exception)])?.as_ref();
+            let fixed = call_for_object(t, fix, &[Slot::from_ref(exception)])?;
             Err(t.throw(fixed))
         }
         Err(Some(thrown)) => Err(thrown),

@@ -13,8 +13,7 @@ use crate::parameters::{self, param_row};
 use crate::runtime_type::this_type;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, Ty, universe};
 
 /// Where the attributes of something are.
@@ -38,14 +37,14 @@ pub struct Attribute {
 ///
 /// # Errors
 /// NotSupportedException for other kinds of objects.
-pub fn provider_of(t: CurrentThread, object: ObjRef) -> Managed<Option<Provider>> {
-    if object.is_null() {
+pub fn provider_of(t: CurrentThread, object: Option<Obj>) -> Managed<Option<Provider>> {
+    let Some(object) = object else {
         return Err(exceptions::throw_argument_null(t, "obj"));
-    }
-    let class = object::type_of(object);
+    };
+    let class = object.ty();
     let at = |image: &'static Image, parent: Token| Provider { image, parent, context: GenericContext::NONE };
     if class == universe().runtime_type() {
-        return Ok(type_of_object(object).and_then(|ty| match (ty.def(), ty.generic_param()) {
+        return Ok(object.as_type().and_then(|ty| match (ty.def(), ty.generic_param()) {
             (Some(def), _) => Some(at(def.image, Token::new(TableId::TypeDef, def.rid))),
             (None, Some(param)) => Some(at(param.image, Token::new(TableId::GenericParam, param.rid))),
             (None, None) => None,
@@ -79,18 +78,15 @@ pub fn provider_of(t: CurrentThread, object: ObjRef) -> Managed<Option<Provider>
     Err(exceptions::throw(t, "System", "NotSupportedException", &message))
 }
 
-fn parameter_provider(t: CurrentThread, parameter: ObjRef) -> Managed<Option<Provider>> {
-    let member = parameters::MEMBER.get_ref(parameter);
-    if member.is_null() {
-        return Ok(None);
-    }
+fn parameter_provider(t: CurrentThread, parameter: Obj) -> Managed<Option<Provider>> {
+    let Some(member) = parameters::MEMBER.obj(parameter) else { return Ok(None) };
     let mut sequence = parameters::POSITION.get::<i32>(parameter) + 1;
     let method = match method_of(member) {
         Some(method) => Some(method),
         None => property_of(member).and_then(|(property, _)| property.getter.or(property.setter)),
     };
     let Some(method) = method else {
-        let name = object::type_of(member).full_name();
+        let name = member.ty().full_name();
         let message = format!("Custom attributes on a ParamInfo with member {name} are not supported");
         return Err(exceptions::throw(t, "System", "NotSupportedException", &message));
     };
@@ -149,8 +145,8 @@ pub fn attribute_blob(
     Ok(None)
 }
 
-fn provider_attributes(t: CurrentThread, provider: ObjRef) -> Managed<Vec<Attribute>> {
-    if !provider.is_null()
+fn provider_attributes(t: CurrentThread, provider: Option<Obj>) -> Managed<Vec<Attribute>> {
+    if let Some(provider) = provider
         && let Some(attributes) = builder_attributes(t, provider)?
     {
         return Ok(attributes);
@@ -162,40 +158,41 @@ fn provider_attributes(t: CurrentThread, provider: ObjRef) -> Managed<Vec<Attrib
 }
 
 /// `IsDefinedInternal(provider, attributeType)`
-fn is_defined(t: CurrentThread, provider: ObjRef, attribute_type: ObjRef) -> u8 {
-    t.run(|| {
-        let wanted = this_type(t, attribute_type)?;
-        for attribute in provider_attributes(t, provider)? {
-            let found = attribute.constructor.owner;
-            if found == wanted || found.is_assignable_to(wanted).to_managed(t)? {
-                return Ok(1);
-            }
+fn is_defined(t: CurrentThread, provider: Option<Obj>, attribute_type: Option<Obj>) -> Managed<bool> {
+    let wanted = this_type(t, attribute_type)?;
+    for attribute in provider_attributes(t, provider)? {
+        let found = attribute.constructor.owner;
+        if found == wanted || found.is_assignable_to(wanted).to_managed(t)? {
+            return Ok(true);
         }
-        Ok(0)
-    })
+    }
+    Ok(false)
 }
 
 /// `GetCustomAttributesInternal(provider, attributeType or null, pseudoAttrs)`
-fn get_custom_attributes(t: CurrentThread, provider: ObjRef, attribute_type: ObjRef, _pseudo: u8) -> ObjRef {
-    t.run(|| {
-        let wanted = if attribute_type.is_null() { None } else { Some(this_type(t, attribute_type)?) };
-        let mut attributes = provider_attributes(t, provider)?;
-        if let Some(wanted) = wanted {
-            let mut matching = Vec::new();
-            for attribute in attributes {
-                if attribute.constructor.owner.is_assignable_to(wanted).to_managed(t)? {
-                    matching.push(attribute);
-                }
+fn get_custom_attributes<'t>(
+    t: CurrentThread<'t>,
+    provider: Option<Obj>,
+    attribute_type: Option<Obj>,
+    _pseudo: bool,
+) -> Managed<Array<'t>> {
+    let wanted = attribute_type.map(|ty| this_type(t, Some(ty))).transpose()?;
+    let mut attributes = provider_attributes(t, provider)?;
+    if let Some(wanted) = wanted {
+        let mut matching = Vec::new();
+        for attribute in attributes {
+            if attribute.constructor.owner.is_assignable_to(wanted).to_managed(t)? {
+                matching.push(attribute);
             }
-            attributes = matching;
         }
-        let array = object::new_array(t, known::ATTRIBUTE.get(t)?, attributes.len())?;
-        for (index, attribute) in attributes.iter().enumerate() {
-            let made = construct(t, attribute)?;
-            object::set_element_ref(t, array, index, made);
-        }
-        Ok(array)
-    })
+        attributes = matching;
+    }
+    let array = Array::new(t, known::ATTRIBUTE.get(t)?, attributes.len())?;
+    for (index, attribute) in attributes.iter().enumerate() {
+        let made = construct(t, attribute)?;
+        array.set(t, index, made);
+    }
+    Ok(array)
 }
 
 fn format_error(t: CurrentThread, message: &str) -> exceptions::Thrown {
@@ -203,16 +200,16 @@ fn format_error(t: CurrentThread, message: &str) -> exceptions::Thrown {
 }
 
 /// Makes the attribute object: constructor, then named fields and properties in the blob's order.
-fn construct(t: CurrentThread, attribute: &Attribute) -> Managed<ObjRef> {
+fn construct<'t>(t: CurrentThread<'t>, attribute: &Attribute) -> Managed<Option<Obj<'t>>> {
     let constructor = attribute.constructor;
     let params: Vec<Ty> = constructor.sig().to_managed(t)?.params.clone();
     let decoded = decode(t, attribute.image, constructor, attribute.blob)?;
-    let arguments = object::new_array(t, universe().object(), params.len())?;
+    let arguments = Array::new(t, universe().object(), params.len())?;
     for (index, (value, &ty)) in decoded.fixed.iter().zip(&params).enumerate() {
         let argument = value_object(t, attribute.image, value, ty)?;
-        object::set_element_ref(t, arguments, index, argument);
+        arguments.set(t, index, argument);
     }
-    let made = invoke_boxed(t, constructor, ObjRef::NULL, arguments)?;
+    let made = invoke_boxed(t, constructor, None, Some(arguments))?;
     let class = constructor.owner;
     for named in &decoded.named {
         if !named.is_property {
@@ -234,20 +231,18 @@ fn construct(t: CurrentThread, attribute: &Attribute) -> Managed<ObjRef> {
         if setter.sig().to_managed(t)?.params.len() != 1 {
             return Err(format_error(t, &format!("The setter for {} has more than one parameter", named.name)));
         }
-        let argument = object::new_array(t, universe().object(), 1)?;
+        let argument = Array::new(t, universe().object(), 1)?;
         let value = value_object(t, attribute.image, &named.value, ty)?;
-        object::set_element_ref(t, argument, 0, value);
-        invoke_boxed(t, setter, made, argument)?;
+        argument.set(t, 0, value);
+        invoke_boxed(t, setter, made, Some(argument))?;
     }
     Ok(made)
 }
 
 /// `GetCustomAttributesDataInternal(provider)`
-fn get_custom_attributes_data(t: CurrentThread, provider: ObjRef) -> ObjRef {
-    t.run(|| {
-        let attributes = provider_attributes(t, provider)?;
-        crate::attribute_data::data_array(t, &attributes)
-    })
+fn get_custom_attributes_data<'t>(t: CurrentThread<'t>, provider: Option<Obj>) -> Managed<Array<'t>> {
+    let attributes = provider_attributes(t, provider)?;
+    crate::attribute_data::data_array(t, &attributes)
 }
 
 /// The attribute rows of a metadata item, for code outside reflection.

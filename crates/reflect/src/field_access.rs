@@ -1,18 +1,32 @@
 //! Reading and writing fields by reflection.
 
 use crate::constants::{constant_object, constant_of};
-use crate::handles::{field_of, require_field};
+use crate::handles::{Handle, field_of, require_field};
 use crate::invocation::pointer_object;
+use crate::native_memory::StructPlace;
 use crate::remoting;
 use crate::runtime_type::this_type;
+use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object::{self, unboxed};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, class_init, proxies, statics};
-use saki_types::{Field, Ty, universe};
+use saki_runtime::object;
+use saki_runtime::{
+    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, Word, class_init, proxies, statics,
+};
+use saki_types::{Field, Ty, Type, universe};
 
-/// Address of the value; `target` is the (boxed) object of an instance field.
-fn address_of(t: CurrentThread, field: &'static Field, target: ObjRef) -> Managed<*mut u8> {
+/// A variable that reflection reads or writes.
+///
+/// Invariant: a variable of type `ty` lies at `address`: a static field, a field of `holder`, or what a TypedReference leads to.
+pub(crate) struct Variable<'t> {
+    ty: Ty,
+    address: *mut u8,
+    /// The object that the variable is known to lie in.
+    holder: Option<Obj<'t>>,
+}
+
+/// The variable of a field; `target` is the (boxed) object of an instance field.
+fn variable_of<'t>(t: CurrentThread, field: &'static Field, ty: Ty, target: Option<Obj<'t>>) -> Managed<Variable<'t>> {
     if field.is_static() {
         if field.owner.is_open {
             let message =
@@ -20,251 +34,264 @@ fn address_of(t: CurrentThread, field: &'static Field, target: ObjRef) -> Manage
             return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
         }
         class_init::ensure(t, field.owner)?;
-        return match field.is_thread_static {
-            true => saki_runtime::thread_statics::thread_static_address(t, field),
-            false => statics::static_field_address(field).to_managed(t),
+        let address = match field.is_thread_static {
+            true => saki_runtime::thread_statics::thread_static_address(t, field)?,
+            false => statics::static_field_address(field).to_managed(t)?,
         };
+        return Ok(Variable { ty, address, holder: None });
     }
-    if target.is_null() {
+    let Some(target) = target else {
         return Err(exceptions::throw_default(t, "NullReferenceException"));
-    }
+    };
+    let address = address_in(t, field, target)?;
+    Ok(Variable { ty, address, holder: Some(target) })
+}
+
+/// The variable of a field of `target`'s class.
+pub(crate) fn field_variable<'t>(
+    t: CurrentThread<'t>,
+    field: &'static Field,
+    target: Obj<'t>,
+) -> Managed<Variable<'t>> {
+    let ty = field.ty().to_managed(t)?;
+    variable_of(t, field, ty, Some(target))
+}
+
+/// The address of an instance field in its (boxed) object.
+fn address_in(t: CurrentThread, field: &'static Field, target: Obj) -> Managed<*mut u8> {
     let offset = field.offset_bytes().to_managed(t)? as usize;
-    Ok(match field.owner.is_value_type() {
-        true => unboxed(target).wrapping_add(offset),
-        false => target.field_ptr(offset),
-    })
+    let data = target.data();
+    // Fields of classes count from the object's start.
+    let from_start = if field.owner.is_value_type() { 0 } else { OBJECT_HEADER_BYTES as usize };
+    Ok(data.wrapping_add(offset).wrapping_sub(from_start))
 }
 
-/// Boxes the value at `address`.
-fn load(t: CurrentThread, ty: Ty, address: *const u8) -> Managed<ObjRef> {
-    if ty.is_value_type() {
-        return object::box_value(t, ty, address);
+impl<'t> Variable<'t> {
+    pub(crate) fn ty(&self) -> Ty {
+        self.ty
     }
-    if ty.is_pointer() {
-        // SAFETY: a pointer field.
-        return pointer_object(t, ty, unsafe { *(address as *const usize) });
-    }
-    // SAFETY: a reference field.
-    Ok(unsafe { *(address as *const ObjRef) })
-}
 
-/// Stores a boxed value at `address`, which lies in `holder` unless that is null.
-fn store(t: CurrentThread, ty: Ty, address: *mut u8, holder: ObjRef, value: ObjRef) -> Managed<()> {
-    if ty.is_nullable() {
-        let size = ty.value_size_bytes().to_managed(t)? as usize;
-        let (has_value, at) = object::nullable_offsets(t, ty)?;
-        // SAFETY: a field of type Nullable<T>; `value` is null or a T.
-        unsafe {
-            std::ptr::write_bytes(address, 0, size);
-            if !value.is_null() {
-                object::copy_struct(t, address.add(at), unboxed(value), ty.args[0]);
-                *address.add(has_value) = 1;
-            }
+    /// The value, boxed.
+    pub(crate) fn load(&self, t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
+        if self.ty.is_value_type() {
+            // SAFETY: by the invariant.
+            return unsafe { Obj::boxed(t, self.ty, self.address) };
         }
-    } else if ty.is_value_type() || ty.is_pointer() {
-        let size = ty.value_size_bytes().to_managed(t)? as usize;
-        // SAFETY: a field of this type; the binder made `value` a box of it, pointers come as IntPtr.
-        unsafe {
-            match value.is_null() {
-                true => std::ptr::write_bytes(address, 0, size),
-                false if ty.is_pointer() => std::ptr::copy_nonoverlapping(unboxed(value), address, size),
-                false => object::copy_struct(t, address, unboxed(value), ty),
-            }
+        if self.ty.is_pointer() {
+            // SAFETY: by the invariant, for a pointer.
+            return pointer_object(t, self.ty, unsafe { self.address.cast::<usize>().read() });
         }
-    } else if holder.is_null() {
-        // SAFETY: a static or the target of a TypedReference; the barrier finds out where it lies.
-        unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), address as *mut ObjRef, value) };
-    } else {
-        object::store_ref(t, holder, address as *mut ObjRef, value);
+        // SAFETY: by the invariant, for a reference.
+        Ok(unsafe { Obj::from_word(self.address.cast::<ObjRef>().read()) })
     }
-    Ok(())
+
+    /// Stores a boxed value, of which the binder made a box of the variable's type; pointers come as IntPtr. Null stands for zeros.
+    pub(crate) fn store(&self, t: CurrentThread, value: Option<Obj>) -> Managed<()> {
+        let Variable { ty, address, holder } = *self;
+        if !ty.is_value_type() && !ty.is_pointer() {
+            match holder {
+                // SAFETY: by the invariant the variable lies in the object.
+                Some(holder) => unsafe { holder.store(t, address.addr() - holder.address(), value) },
+                // SAFETY: by the invariant; the barrier finds out where the variable lies.
+                None => unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), address.cast(), value.word()) },
+            }
+            return Ok(());
+        }
+        let size = ty.value_size_bytes().to_managed(t)? as usize;
+        let Some(value) = value.filter(|_| !ty.is_nullable()) else {
+            // SAFETY: by the invariant the variable has this size; zeros need no barrier.
+            unsafe { std::ptr::write_bytes(address, 0, size) };
+            return value.map_or(Ok(()), |value| self.store_in_nullable(t, value));
+        };
+        // SAFETY: by the invariant, and `value` is a box of the type.
+        unsafe {
+            match ty.is_pointer() {
+                true => std::ptr::copy_nonoverlapping(value.data(), address, size),
+                false => object::copy_struct(t, address, value.data(), ty),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a zeroed Nullable<T> hold the T in a box.
+    fn store_in_nullable(&self, t: CurrentThread, value: Obj) -> Managed<()> {
+        let (has_value, at) = object::nullable_offsets(t, self.ty)?;
+        // SAFETY: by the invariant, and `value` is a T.
+        unsafe {
+            object::copy_struct(t, self.address.add(at), value.data(), self.ty.args[0]);
+            self.address.add(has_value).write(1);
+        }
+        Ok(())
+    }
 }
 
 /// The value of a field, boxed. Constants come from metadata.
 ///
 /// # Errors
 /// NullReferenceException, TypeInitializationException, load errors.
-pub fn get_value(t: CurrentThread, field: &'static Field, target: ObjRef) -> Managed<ObjRef> {
+pub fn get_value<'t>(t: CurrentThread<'t>, field: &'static Field, target: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
     let ty = field.ty().to_managed(t)?;
     if field.is_literal() {
         let token = Token::new(TableId::Field, field.rid);
         return match constant_of(t, field.image, token)? {
             Some(value) => constant_object(t, &value, Some(ty)),
-            None => Ok(ObjRef::NULL),
+            None => Ok(None),
         };
     }
     // A class with a field whose type is missing is unusable as a whole.
     if !field.owner.is_interface() && !field.owner.is_open {
         field.owner.instance_layout().to_managed(t)?;
     }
-    if is_remote(field, target) {
-        return remoting::get_field(t, target, field);
+    if let Some(proxy) = remote(field, target) {
+        return remoting::get_field(t, proxy, field);
     }
-    let address = address_of(t, field, target)?;
-    load(t, ty, address)
+    variable_of(t, field, ty, target)?.load(t)
 }
 
-/// Whether `target` is a transparent proxy, which has none of its class's fields itself.
-fn is_remote(field: &'static Field, target: ObjRef) -> bool {
-    !field.is_static() && field.owner.is_marshal_by_ref() && !target.is_null() && proxies::is_proxy(target)
+/// The target if it is a transparent proxy, which has none of its class's fields itself.
+fn remote<'t>(field: &'static Field, target: Option<Obj<'t>>) -> Option<Obj<'t>> {
+    let may_be_remote = !field.is_static() && field.owner.is_marshal_by_ref();
+    target.filter(|target| may_be_remote && proxies::is_proxy(target.word()))
 }
 
 /// Sets a field to a value that the binder has converted to its type.
 ///
 /// # Errors
 /// As `get_value`.
-pub fn set_value(t: CurrentThread, field: &'static Field, target: ObjRef, value: ObjRef) -> Managed<()> {
-    if is_remote(field, target) {
-        return remoting::set_field(t, target, field, value);
+pub fn set_value(t: CurrentThread, field: &'static Field, target: Option<Obj>, value: Option<Obj>) -> Managed<()> {
+    if let Some(proxy) = remote(field, target) {
+        return remoting::set_field(t, proxy, field, value);
     }
     let ty = field.ty().to_managed(t)?;
-    let address = address_of(t, field, target)?;
-    let holder = if field.is_static() { ObjRef::NULL } else { target };
-    store(t, ty, address, holder, value)
+    variable_of(t, field, ty, target)?.store(t, value)
 }
 
-fn get_value_internal(t: CurrentThread, this: ObjRef, target: ObjRef) -> ObjRef {
-    t.run(|| {
-        let field = require_field(t, this)?;
-        if field.image.assembly().reflection_only {
-            let message =
-                "It is illegal to get the value on a field on a type loaded using the ReflectionOnly methods.";
-            return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
-        }
-        get_value(t, field, target)
-    })
+fn get_value_internal<'t>(
+    t: CurrentThread<'t>,
+    this: Option<Obj>,
+    target: Option<Obj<'t>>,
+) -> Managed<Option<Obj<'t>>> {
+    let field = require_field(t, this)?;
+    if field.image.assembly().reflection_only {
+        let message = "It is illegal to get the value on a field on a type loaded using the ReflectionOnly methods.";
+        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+    }
+    get_value(t, field, target)
 }
 
-fn set_value_internal(t: CurrentThread, field: ObjRef, target: ObjRef, value: ObjRef) {
-    t.run(|| {
-        let field = require_field(t, field)?;
-        if field.image.assembly().reflection_only {
-            let message =
-                "It is illegal to set the value on a field on a type loaded using the ReflectionOnly methods.";
-            return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
-        }
-        set_value(t, field, target, value)
-    });
+fn set_value_internal(t: CurrentThread, field: Option<Obj>, target: Option<Obj>, value: Option<Obj>) -> Managed<()> {
+    let field = require_field(t, field)?;
+    if field.image.assembly().reflection_only {
+        let message = "It is illegal to set the value on a field on a type loaded using the ReflectionOnly methods.";
+        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+    }
+    set_value(t, field, target, value)
 }
 
-fn get_raw_constant_value(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let field = require_field(t, this)?;
-        match constant_of(t, field.image, Token::new(TableId::Field, field.rid))? {
-            Some(value) => constant_object(t, &value, None),
-            None => Err(exceptions::throw_default(t, "InvalidOperationException")),
-        }
-    })
+fn get_raw_constant_value<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    let field = require_field(t, this)?;
+    match constant_of(t, field.image, Token::new(TableId::Field, field.rid))? {
+        Some(value) => constant_object(t, &value, None),
+        None => Err(exceptions::throw_default(t, "InvalidOperationException")),
+    }
 }
 
 static TYPED_REFERENCE_TYPE: ManagedField = ManagedField::corlib("System", "TypedReference", "type");
 static TYPED_REFERENCE_VALUE: ManagedField = ManagedField::corlib("System", "TypedReference", "Value");
 
-/// (address of the field, the object it lies in or null) within what a TypedReference points to.
-fn place_in(t: CurrentThread, field: &'static Field, reference: *const u8) -> Managed<(*mut u8, ObjRef)> {
-    // SAFETY: the caller's TypedReference.
-    let (ty, value) = unsafe {
-        let ty = *(reference.add(TYPED_REFERENCE_TYPE.offset_bytes()) as *const usize);
-        (crate::handles::ty(ty), *(reference.add(TYPED_REFERENCE_VALUE.offset_bytes()) as *const *mut u8))
-    };
-    let Some(ty) = ty.filter(|_| !value.is_null()) else {
-        return Err(exceptions::throw_default(t, "NullReferenceException"));
-    };
+/// What a TypedReference leads to.
+fn referenced<'t>(t: CurrentThread<'t>, reference: StructPlace) -> Managed<Variable<'t>> {
+    let address = reference.get::<*mut u8>(&TYPED_REFERENCE_VALUE);
+    match reference.get::<Handle<Type>>(&TYPED_REFERENCE_TYPE).get().filter(|_| !address.is_null()) {
+        Some(ty) => Ok(Variable { ty, address, holder: None }),
+        None => Err(exceptions::throw_default(t, "NullReferenceException")),
+    }
+}
+
+/// The variable of a field within what a TypedReference leads to.
+fn variable_in<'t>(t: CurrentThread<'t>, field: &'static Field, reference: StructPlace) -> Managed<Variable<'t>> {
+    let outer = referenced(t, reference)?;
     let offset = field.offset_bytes().to_managed(t)? as usize;
-    if ty.is_value_type() {
-        return Ok((value.wrapping_add(offset), ObjRef::NULL));
+    if outer.ty.is_value_type() {
+        let address = outer.address.wrapping_add(offset);
+        return Ok(Variable { ty: field.ty().to_managed(t)?, address, holder: None });
     }
-    // SAFETY: a TypedReference to a variable of reference type.
-    let target = unsafe { *(value as *const ObjRef) };
-    if target.is_null() {
+    let Some(target) = outer.load(t)? else {
         return Err(exceptions::throw_default(t, "NullReferenceException"));
-    }
-    Ok((target.field_ptr(offset), target))
+    };
+    let address = address_in(t, field, target)?;
+    Ok(Variable { ty: field.ty().to_managed(t)?, address, holder: Some(target) })
 }
 
 /// `GetValueDirect(field, fieldType, TypedReference*, contextType)`
-fn get_value_direct(t: CurrentThread, field: ObjRef, _ty: ObjRef, reference: *const u8, _context: ObjRef) -> ObjRef {
-    t.run(|| {
-        let field = require_field(t, field)?;
-        let (address, _holder) = place_in(t, field, reference)?;
-        load(t, field.ty().to_managed(t)?, address)
-    })
+fn get_value_direct<'t>(
+    t: CurrentThread<'t>,
+    field: Option<Obj>,
+    _ty: Option<Obj>,
+    reference: StructPlace,
+    _context: Option<Obj>,
+) -> Managed<Option<Obj<'t>>> {
+    let field = require_field(t, field)?;
+    variable_in(t, field, reference)?.load(t)
 }
 
 fn set_value_direct(
     t: CurrentThread,
-    field: ObjRef,
-    _ty: ObjRef,
-    reference: *const u8,
-    value: ObjRef,
-    _context: ObjRef,
-) {
-    t.run(|| {
-        let field = require_field(t, field)?;
-        let (address, holder) = place_in(t, field, reference)?;
-        store(t, field.ty().to_managed(t)?, address, holder, value)
-    });
+    field: Option<Obj>,
+    _ty: Option<Obj>,
+    reference: StructPlace,
+    value: Option<Obj>,
+    _context: Option<Obj>,
+) -> Managed<()> {
+    let field = require_field(t, field)?;
+    variable_in(t, field, reference)?.store(t, value)
 }
 
 /// `TypedReference.InternalMakeTypedReference(void* result, object target, IntPtr[] fields, RuntimeType lastFieldType)`
-fn make_typed_reference(t: CurrentThread, result: *mut u8, target: ObjRef, fields: ObjRef, last_type: ObjRef) {
+fn make_typed_reference(
+    t: CurrentThread,
+    result: StructPlace,
+    target: Option<Obj>,
+    fields: Option<Array>,
+    last_type: Option<Obj>,
+) -> Managed<()> {
     static CLASS: ManagedField = ManagedField::corlib("System", "TypedReference", "Type");
-    t.run(|| {
-        if target.is_null() || fields.is_null() {
-            return Err(exceptions::throw_argument_null(t, "target"));
-        }
-        let last_type = this_type(t, last_type)?;
-        let mut at = unboxed(target);
-        for index in 0..object::array_length(fields) {
-            // SAFETY: an IntPtr[] of RuntimeFieldHandle values.
-            let handle = unsafe { *(object::element_address(fields, index, 8) as *const usize) };
-            // SAFETY: as above.
-            let Some(field) = (unsafe { crate::handles::field(handle) }) else {
-                return Err(exceptions::throw_argument_null(t, "flds"));
-            };
-            let offset = field.offset_bytes().to_managed(t)? as usize;
-            at = match field.owner.is_value_type() {
-                true => at.wrapping_add(offset),
-                false => target.field_ptr(offset),
-            };
-        }
-        let handle = crate::handles::address(last_type);
-        // SAFETY: the caller's TypedReference.
-        unsafe {
-            *(result.add(TYPED_REFERENCE_TYPE.offset_bytes()) as *mut usize) = handle;
-            *(result.add(TYPED_REFERENCE_VALUE.offset_bytes()) as *mut *mut u8) = at;
-            *(result.add(CLASS.offset_bytes()) as *mut usize) = handle;
-        }
-        Ok(())
-    });
+    let (Some(target), Some(fields)) = (target, fields) else {
+        return Err(exceptions::throw_argument_null(t, "target"));
+    };
+    let last_type = this_type(t, last_type)?;
+    let mut at = target.data();
+    for index in 0..fields.length() {
+        let Some(field) = fields.value::<Handle<Field>>(index).get() else {
+            return Err(exceptions::throw_argument_null(t, "flds"));
+        };
+        at = match field.owner.is_value_type() {
+            true => at.wrapping_add(field.offset_bytes().to_managed(t)? as usize),
+            false => address_in(t, field, target)?,
+        };
+    }
+    let handle = crate::handles::address(last_type);
+    result.set(&TYPED_REFERENCE_TYPE, handle);
+    result.set(&TYPED_REFERENCE_VALUE, at);
+    result.set(&CLASS, handle);
+    Ok(())
 }
 
 /// Bytes from the start of the fields; 0 for constants, which have no storage.
-fn get_field_offset(t: CurrentThread, this: ObjRef) -> i32 {
-    t.run(|| {
-        let Some(field) = field_of(this).filter(|field| !field.is_literal()) else { return Ok(0) };
-        let offset = field.offset_bytes().to_managed(t)? as i32;
-        let is_from_object_start = !field.is_static() && !field.owner.is_value_type();
-        Ok(if is_from_object_start { offset - saki_abi::object::OBJECT_HEADER_BYTES as i32 } else { offset })
-    })
+fn get_field_offset(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
+    let Some(field) = this.and_then(field_of).filter(|field| !field.is_literal()) else { return Ok(0) };
+    let offset = field.offset_bytes().to_managed(t)? as i32;
+    let is_from_object_start = !field.is_static() && !field.owner.is_value_type();
+    Ok(if is_from_object_start { offset - OBJECT_HEADER_BYTES as i32 } else { offset })
 }
 
 /// `TypedReference.InternalToObject(void*)`
-fn typed_reference_to_object(t: CurrentThread, reference: *const u8) -> ObjRef {
-    t.run(|| {
-        // SAFETY: the caller's TypedReference.
-        let (ty, value) = unsafe {
-            let ty = *(reference.add(TYPED_REFERENCE_TYPE.offset_bytes()) as *const usize);
-            (crate::handles::ty(ty), *(reference.add(TYPED_REFERENCE_VALUE.offset_bytes()) as *const *const u8))
-        };
-        let Some(ty) = ty.filter(|_| !value.is_null()) else {
-            return Err(exceptions::throw_default(t, "NullReferenceException"));
-        };
-        match ty.is_pointer() {
-            true => object::box_value(t, universe().uintptr(), value),
-            false => load(t, ty, value),
-        }
-    })
+fn typed_reference_to_object<'t>(t: CurrentThread<'t>, reference: StructPlace) -> Managed<Option<Obj<'t>>> {
+    let variable = referenced(t, reference)?;
+    match variable.ty.is_pointer() {
+        true => Variable { ty: universe().uintptr(), ..variable }.load(t),
+        false => variable.load(t),
+    }
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -2,9 +2,8 @@
 
 use crate::known;
 use crate::members::{Event, Property};
-use saki_runtime::exceptions;
-use saki_runtime::object::type_of;
-use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef};
+use saki_runtime::crossings::{self, Crossing};
+use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, exceptions};
 use saki_types::{Assembly, Field, Image, Method, Ty, Type};
 
 pub static METHOD_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "mhandle");
@@ -29,36 +28,35 @@ pub static MODULE_BUILDER_HANDLE: ManagedField =
 pub static DYNAMIC_METHOD_HANDLE: ManagedField =
     ManagedField::corlib("System.Reflection.Emit", "DynamicMethod", "mhandle");
 
-macro_rules! from_handle {
-    ($($(#[$doc:meta])* $name:ident -> $ty:ty;)*) => {
-        $(
-            $(#[$doc])*
-            ///
-            /// # Safety
-            /// `handle` is 0 or the address of such a thing; they are never freed.
-            pub unsafe fn $name(handle: usize) -> Option<&'static $ty> {
-                // SAFETY: the caller's promise.
-                (handle != 0).then(|| unsafe { &*(handle as *const $ty) })
-            }
-        )*
-    };
+/// How managed code names a record of the virtual machine: the value of a RuntimeTypeHandle, of a RuntimeMethodHandle and so on, and
+/// what reflection objects hold in a field. It may be null.
+///
+/// Invariant: handles are read from fields of the class library and passed by compiled code, and both got them from this crate.
+#[repr(transparent)]
+pub struct Handle<T: 'static>(*const T);
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
-from_handle! {
-    /// The type of a `MonoType*` or `MonoClass*`.
-    ty -> Type;
-    /// The method of a RuntimeMethodHandle's value.
-    method -> Method;
-    /// The field of a RuntimeFieldHandle's value.
-    field -> Field;
-    /// The property of a RuntimePropertyHandle's value.
-    property -> Property;
-    /// The event of a RuntimeEventHandle's value.
-    event -> Event;
-    /// The image of a RuntimeModule's `_impl`.
-    image -> Image;
-    /// The assembly of a RuntimeAssembly's `_mono_assembly`.
-    assembly -> Assembly;
+impl<T> Copy for Handle<T> {}
+
+impl<T> Crossing for Handle<T> {
+    const KIND: crossings::Kind = crossings::Kind::Address;
+}
+
+impl<T> Handle<T> {
+    /// The record; None for null.
+    pub fn get(self) -> Option<&'static T> {
+        // SAFETY: by the invariant a handle is null or the address of such a record, which is not freed while a handle names it.
+        unsafe { self.0.as_ref() }
+    }
+
+    pub fn address(self) -> usize {
+        self.0.addr()
+    }
 }
 
 /// The address that stands for a handle.
@@ -66,105 +64,109 @@ pub fn address<T>(of: &'static T) -> usize {
     of as *const T as usize
 }
 
-/// The method of a RuntimeMethodInfo, RuntimeConstructorInfo or finished DynamicMethod (not null); None for builders.
-pub fn method_of(object: ObjRef) -> Option<&'static Method> {
-    let ty = type_of(object);
-    let handle = if known::RUNTIME_METHOD_INFO.is(ty) {
-        METHOD_HANDLE.get::<usize>(object)
+/// The method of a RuntimeMethodInfo, RuntimeConstructorInfo or finished DynamicMethod; None for builders.
+pub fn method_of(object: Obj) -> Option<&'static Method> {
+    let ty = object.ty();
+    let field = if known::RUNTIME_METHOD_INFO.is(ty) {
+        &METHOD_HANDLE
     } else if known::RUNTIME_CONSTRUCTOR_INFO.is(ty) {
-        CONSTRUCTOR_HANDLE.get::<usize>(object)
+        &CONSTRUCTOR_HANDLE
     } else if known::DYNAMIC_METHOD.is(ty) {
-        DYNAMIC_METHOD_HANDLE.get::<usize>(object)
+        &DYNAMIC_METHOD_HANDLE
     } else {
         return None;
     };
-    // SAFETY: the field holds a method's address.
-    unsafe { method(handle) }
+    field.get::<Handle<Method>>(object).get()
 }
 
-/// The RuntimeType that a method object was got from.
-pub fn reflected_type_of(object: ObjRef) -> ObjRef {
-    if known::RUNTIME_CONSTRUCTOR_INFO.is(type_of(object)) {
-        CONSTRUCTOR_REFLECTED.get_ref(object)
-    } else {
-        METHOD_REFLECTED.get_ref(object)
-    }
+/// The type that a method object was got from.
+pub fn reflected_type_of(object: Obj) -> Option<Ty> {
+    let is_constructor = known::RUNTIME_CONSTRUCTOR_INFO.is(object.ty());
+    let field = if is_constructor { &CONSTRUCTOR_REFLECTED } else { &METHOD_REFLECTED };
+    field.obj(object)?.as_type()
 }
 
 /// As `method_of`, throwing for other objects.
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
-pub fn require_method(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
-    if object.is_null() {
+pub fn require_method(t: CurrentThread, object: Option<Obj>) -> Managed<&'static Method> {
+    let Some(object) = object else {
         return Err(exceptions::throw_argument_null(t, "method"));
-    }
+    };
     method_of(object)
         .ok_or_else(|| exceptions::throw(t, "System", "NotSupportedException", "The method is not a runtime method."))
 }
 
-/// The field of a RuntimeFieldInfo (not null); None for others.
-pub fn field_of(object: ObjRef) -> Option<&'static Field> {
-    // SAFETY: the field holds a `Field`'s address.
-    known::RUNTIME_FIELD_INFO.is(type_of(object)).then(|| unsafe { field(FIELD_HANDLE.get::<usize>(object)) }).flatten()
+/// The field of a RuntimeFieldInfo; None for others.
+pub fn field_of(object: Obj) -> Option<&'static Field> {
+    if !known::RUNTIME_FIELD_INFO.is(object.ty()) {
+        return None;
+    }
+    FIELD_HANDLE.get::<Handle<Field>>(object).get()
 }
 
 /// As `field_of`, throwing for other objects.
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
-pub fn require_field(t: CurrentThread, object: ObjRef) -> Managed<&'static Field> {
-    if object.is_null() {
+pub fn require_field(t: CurrentThread, object: Option<Obj>) -> Managed<&'static Field> {
+    let Some(object) = object else {
         return Err(exceptions::throw_argument_null(t, "field"));
-    }
+    };
     field_of(object)
         .ok_or_else(|| exceptions::throw(t, "System", "NotSupportedException", "The field is not a runtime field."))
 }
 
-/// The property of a RuntimePropertyInfo (not null) and the type it was got from.
-pub fn property_of(object: ObjRef) -> Option<(&'static Property, Ty)> {
-    if !known::RUNTIME_PROPERTY_INFO.is(type_of(object)) {
+/// The property of a RuntimePropertyInfo and the type it was got from; None for others.
+pub fn property_of(object: Obj) -> Option<(&'static Property, Ty)> {
+    if !known::RUNTIME_PROPERTY_INFO.is(object.ty()) {
         return None;
     }
-    // SAFETY: the fields hold a `Property`'s and a `Type`'s address.
-    unsafe { Some((property(PROPERTY_HANDLE.get(object))?, ty(PROPERTY_CLASS.get(object))?)) }
+    let (property, class) =
+        (PROPERTY_HANDLE.get::<Handle<Property>>(object), PROPERTY_CLASS.get::<Handle<Type>>(object));
+    property.get().zip(class.get())
 }
 
-/// The event of a RuntimeEventInfo (not null) and the type it was got from.
-pub fn event_of(object: ObjRef) -> Option<(&'static Event, Ty)> {
-    if !known::RUNTIME_EVENT_INFO.is(type_of(object)) {
+/// The event of a RuntimeEventInfo and the type it was got from; None for others.
+pub fn event_of(object: Obj) -> Option<(&'static Event, Ty)> {
+    if !known::RUNTIME_EVENT_INFO.is(object.ty()) {
         return None;
     }
-    // SAFETY: the fields hold an `Event`'s and a `Type`'s address.
-    unsafe { Some((event(EVENT_HANDLE.get(object))?, ty(EVENT_CLASS.get(object))?)) }
+    let (event, class) = (EVENT_HANDLE.get::<Handle<Event>>(object), EVENT_CLASS.get::<Handle<Type>>(object));
+    event.get().zip(class.get())
 }
 
-/// The assembly of a RuntimeAssembly or AssemblyBuilder (not null); None for others.
-pub fn assembly_of(object: ObjRef) -> Option<&'static Assembly> {
-    let ty = type_of(object);
-    if known::ASSEMBLY_BUILDER.is(ty) {
-        // SAFETY: 0 or the address of an `Assembly`.
-        return unsafe { assembly(ASSEMBLY_BUILDER_HANDLE.get(object)) };
-    }
-    // SAFETY: the field holds an `Assembly`'s address.
-    known::RUNTIME_ASSEMBLY.is(ty).then(|| unsafe { assembly(ASSEMBLY_HANDLE.get(object)) }).flatten()
+/// The assembly of a RuntimeAssembly or AssemblyBuilder; None for others.
+pub fn assembly_of(object: Obj) -> Option<&'static Assembly> {
+    let ty = object.ty();
+    let field = if known::ASSEMBLY_BUILDER.is(ty) {
+        &ASSEMBLY_BUILDER_HANDLE
+    } else if known::RUNTIME_ASSEMBLY.is(ty) {
+        &ASSEMBLY_HANDLE
+    } else {
+        return None;
+    };
+    field.get::<Handle<Assembly>>(object).get()
 }
 
 /// As `assembly_of`, throwing for other objects.
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
-pub fn require_assembly(t: CurrentThread, object: ObjRef) -> Managed<&'static Assembly> {
-    if object.is_null() {
+pub fn require_assembly(t: CurrentThread, object: Option<Obj>) -> Managed<&'static Assembly> {
+    let Some(object) = object else {
         return Err(exceptions::throw_argument_null(t, "assembly"));
-    }
+    };
     assembly_of(object).ok_or_else(|| {
         exceptions::throw(t, "System", "NotSupportedException", "The assembly is not a runtime assembly.")
     })
 }
 
-/// The image of a RuntimeModule (not null); None for ModuleBuilders and resource modules.
-pub fn image_of(object: ObjRef) -> Option<&'static Image> {
-    // SAFETY: the field holds an `Image`'s address.
-    known::RUNTIME_MODULE.is(type_of(object)).then(|| unsafe { image(MODULE_HANDLE.get(object)) }).flatten()
+/// The image of a RuntimeModule; None for ModuleBuilders and resource modules.
+pub fn image_of(object: Obj) -> Option<&'static Image> {
+    if !known::RUNTIME_MODULE.is(object.ty()) {
+        return None;
+    }
+    MODULE_HANDLE.get::<Handle<Image>>(object).get()
 }

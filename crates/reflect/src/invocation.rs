@@ -9,25 +9,30 @@ use crate::type_handle::is_byref_like;
 use saki_abi::object::ArrayBound;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::object::{self, type_of, unboxed};
+use saki_runtime::object;
 use saki_runtime::proxies;
-use saki_runtime::type_objects::type_object;
 use saki_runtime::vtables::vtable_of;
-use saki_runtime::{CurrentThread, Managed, ObjRef};
+use saki_runtime::{Array, CurrentThread, Managed, Obj, Word};
 use saki_types::{ArrayMethod, ElementType, LoadResult, Method, MethodKind, MethodSig, Ty, universe};
 
 /// Outcome of a reflected call: the result, or the exception that says why the call was not made.
-pub type CallOutcome = Result<ObjRef, ObjRef>;
+pub type CallOutcome<'t> = Result<Option<Obj<'t>>, Obj<'t>>;
 
 /// A method's call with its target and arguments.
 #[derive(Clone, Copy)]
-struct Call {
+struct Call<'t> {
     method: &'static Method,
     sig: &'static MethodSig,
-    /// Null for static methods; boxed for value types.
-    target: ObjRef,
-    /// object[] or null.
-    arguments: ObjRef,
+    /// None for static methods; boxed for value types.
+    target: Option<Obj<'t>>,
+    /// An object[], which methods without parameters need not have.
+    arguments: Option<Array<'t>>,
+}
+
+impl<'t> Call<'t> {
+    fn argument(&self, index: usize) -> Option<Obj<'t>> {
+        self.arguments.and_then(|arguments| arguments.get(index))
+    }
 }
 
 /// Whether values are passed by address.
@@ -39,32 +44,30 @@ fn is_struct(ty: Ty) -> bool {
 ///
 /// # Errors
 /// What the callee threw, and load errors, are pending.
-pub fn reflected_call(
-    t: CurrentThread,
+pub fn reflected_call<'t>(
+    t: CurrentThread<'t>,
     method: &'static Method,
-    target: ObjRef,
-    arguments: ObjRef,
-) -> Managed<CallOutcome> {
+    target: Option<Obj<'t>>,
+    arguments: Option<Array<'t>>,
+) -> Managed<CallOutcome<'t>> {
     let mut method = method;
     let sig = method.sig().to_managed(t)?;
     let is_ctor = method.name == ".ctor";
-    let refuse = |namespace: &str, name: &str, message: Option<&str>| -> Managed<CallOutcome> {
-        exceptions::new_exception(t, namespace, name, message).map(Err)
+    let refuse = |namespace: &str, name: &str, message: Option<&str>| -> Managed<CallOutcome<'t>> {
+        Obj::exception(t, namespace, name, message).map(Err)
     };
     if !method.is_static() {
-        if target.is_null() {
-            if !is_ctor {
-                return refuse("System.Reflection", "TargetException", Some("Non-static method requires a target."));
-            }
-        } else {
-            if !object::is_instance(t, target, method.owner)? {
-                let (from, to) = (type_of(target).full_name(), method.owner.full_name());
+        if let Some(target) = target {
+            if !target.is_instance(t, method.owner)? {
+                let (from, to) = (target.ty().full_name(), method.owner.full_name());
                 let message = format!("Object of type '{from}' doesn't match target type '{to}'");
                 return refuse("System.Reflection", "TargetException", Some(&message));
             }
             if method.is_virtual() || method.owner.is_interface() {
-                method = proxies::resolve_on(target, method).to_managed(t)?;
+                method = proxies::resolve_on(target.word(), method).to_managed(t)?;
             }
+        } else if !is_ctor {
+            return refuse("System.Reflection", "TargetException", Some("Non-static method requires a target."));
         }
     }
     if is_byref_like(method.owner).to_managed(t)? || is_byref_like(sig.ret).to_managed(t)? {
@@ -75,11 +78,10 @@ pub fn reflected_call(
         let message = "Cannot invoke method returning ByRef type via reflection";
         return refuse("System", "NotSupportedException", Some(message));
     }
-    let count = if arguments.is_null() { 0 } else { object::array_length(arguments) };
-    if count != sig.params.len() {
+    if arguments.map_or(0, Array::length) != sig.params.len() {
         return refuse("System.Reflection", "TargetParameterCountException", None);
     }
-    if is_ctor && target.is_null() && method.owner.is_abstract() {
+    if is_ctor && target.is_none() && method.owner.is_abstract() {
         let message = "Cannot invoke constructor of an abstract class.";
         return refuse("System.Reflection", "TargetException", Some(message));
     }
@@ -89,14 +91,14 @@ pub fn reflected_call(
     }
     // A class of which no instance can be made is no exception of the constructor's.
     if is_ctor
-        && target.is_null()
+        && target.is_none()
         && method.rid().is_some()
         && !method.owner.is_nullable()
         && let Err(error) = vtable_of(method.owner)
     {
-        return exceptions::load_exception(t, &error).map(Err);
+        return Obj::load_exception(t, &error).map(Err);
     }
-    let method = if target.is_null() { method } else { proxies::stub_for(target, method) };
+    let method = target.map_or(method, |target| proxies::stub_for(target.word(), method));
     invoke_boxed(t, method, target, arguments).map(Ok)
 }
 
@@ -105,58 +107,71 @@ pub fn reflected_call(
 ///
 /// # Errors
 /// What the callee threw, and load errors, are pending.
-pub fn invoke_boxed(t: CurrentThread, method: &'static Method, target: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
-    let is_construction = method.name == ".ctor" && target.is_null();
+pub fn invoke_boxed<'t>(
+    t: CurrentThread<'t>,
+    method: &'static Method,
+    target: Option<Obj<'t>>,
+    arguments: Option<Array<'t>>,
+) -> Managed<Option<Obj<'t>>> {
+    let is_construction = method.name == ".ctor" && target.is_none();
     if is_construction {
-        return construct(t, method, arguments);
+        return construct(t, method, arguments).map(Some);
     }
     let sig = method.sig().to_managed(t)?;
     if method.owner.is_nullable() && !method.is_static() {
         // The box holds a T; the method wants a Nullable<T>.
         let holder = nullable_holder(t, method.owner, target)?;
-        return call(t, Call { method, sig, target: holder, arguments });
+        return call(t, Call { method, sig, target: Some(holder), arguments });
     }
     call(t, Call { method, sig, target, arguments })
 }
 
-fn construct(t: CurrentThread, ctor: &'static Method, arguments: ObjRef) -> Managed<ObjRef> {
+fn construct<'t>(t: CurrentThread<'t>, ctor: &'static Method, arguments: Option<Array<'t>>) -> Managed<Obj<'t>> {
     let owner = ctor.owner;
     let sig = ctor.sig().to_managed(t)?;
     if owner == universe().string() {
         // Strings are made by the method of the same parameters that ignores its target.
         let create = owner.find_method_sig("CreateString", &sig.params).to_managed(t)?;
         let Some(create) = create else { return Err(exceptions::throw_default(t, "MissingMethodException")) };
-        return call(t, Call { method: create, sig: create.sig().to_managed(t)?, target: ObjRef::NULL, arguments });
+        let made = call(t, Call { method: create, sig: create.sig().to_managed(t)?, target: None, arguments })?;
+        return Ok(made.unwrap_or_else(|| saki_base::bug!("String.CreateString gave null")));
     }
     if let MethodKind::Array(kind) = ctor.kind {
-        return construct_array(t, owner, kind, arguments);
+        return construct_array(t, owner, kind, arguments).map(Obj::from);
     }
     if owner.is_nullable() {
         // Boxing Nullable(value) gives the value's box. Null stands for the value's default, as for any parameter.
-        let value = object::get_element_ref(arguments, 0);
-        return if value.is_null() { object::new_instance(t, owner.args[0]) } else { Ok(value) };
+        return match arguments.and_then(|arguments| arguments.get(0)) {
+            Some(value) => Ok(value),
+            None => Obj::new(t, owner.args[0]),
+        };
     }
     if owner.is_marshal_by_ref() {
         let made = match owner.is_context_bound() {
             true => saki_runtime::proxy_calls::new_context_bound(t, owner)?,
             false => saki_runtime::proxy_calls::new_marshal_by_ref(t, owner)?,
         };
-        call(t, Call { method: proxies::stub_for(made, ctor), sig, target: made, arguments })?;
+        let stub = proxies::stub_for(made, ctor);
+        // SAFETY: the word names the object that was just made.
+        let made = unsafe { Obj::from_word(made) }.unwrap_or_else(|| saki_base::bug!("activation gave null"));
+        call(t, Call { method: stub, sig, target: Some(made), arguments })?;
         return Ok(made);
     }
-    let made = object::new_instance(t, owner)?;
-    call(t, Call { method: ctor, sig, target: made, arguments })?;
+    let made = Obj::new(t, owner)?;
+    call(t, Call { method: ctor, sig, target: Some(made), arguments })?;
     Ok(made)
 }
 
 /// The constructors of array types: lengths, or pairs of lower bound and length.
-fn construct_array(t: CurrentThread, array: Ty, kind: ArrayMethod, arguments: ObjRef) -> Managed<ObjRef> {
-    let mut numbers = Vec::new();
-    for index in 0..object::array_length(arguments) {
-        let item = object::get_element_ref(arguments, index);
-        // SAFETY: the binder made each argument a boxed Int32; null counts as 0.
-        numbers.push(if item.is_null() { 0 } else { unsafe { *(unboxed(item) as *const i32) } });
-    }
+fn construct_array<'t>(
+    t: CurrentThread<'t>,
+    array: Ty,
+    kind: ArrayMethod,
+    arguments: Option<Array<'t>>,
+) -> Managed<Array<'t>> {
+    // The binder made each argument a boxed Int32; null counts as 0.
+    let number = |item: Option<Obj>| item.and_then(|item| item.unboxed::<i32>()).unwrap_or(0);
+    let numbers: Vec<i32> = arguments.map_or_else(Vec::new, |arguments| arguments.iter().map(number).collect());
     let with_bounds = kind == ArrayMethod::CtorBounds;
     let is_length = |index: usize| !with_bounds || index % 2 == 1;
     if array.is_sz_array() {
@@ -169,39 +184,42 @@ fn construct_array(t: CurrentThread, array: Ty, kind: ArrayMethod, arguments: Ob
         true => numbers.chunks_exact(2).map(|p| ArrayBound { length: p[1] as u32, lower_bound: p[0] }).collect(),
         false => numbers.iter().map(|&n| ArrayBound { length: n as u32, lower_bound: 0 }).collect(),
     };
-    object::new_multi_dim_array(t, array, &bounds)
+    Array::new_multi_dim(t, array, &bounds)
 }
 
 /// `new T[a][b]…`: arrays of arrays, each level filled. Lengths of levels that no array has are not looked at.
-fn nested_arrays(t: CurrentThread, array: Ty, lengths: &[i32]) -> Managed<ObjRef> {
+fn nested_arrays<'t>(t: CurrentThread<'t>, array: Ty, lengths: &[i32]) -> Managed<Array<'t>> {
     let length = lengths.first().copied().unwrap_or(0);
     let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, "OverflowException")) };
-    let made = object::new_sz_array(t, array, length)?;
+    let made = Array::of_array_type(t, array, length)?;
     if let (Some(element), true) = (array.element().filter(|e| e.is_sz_array()), lengths.len() > 1) {
         for index in 0..length {
             let inner = nested_arrays(t, element, &lengths[1..])?;
-            object::set_element_ref(t, made, index, inner);
+            made.set(t, index, Some(*inner));
         }
     }
     Ok(made)
 }
 
 /// A heap object with the layout of Nullable<T>, holding what `boxed` (T or null) holds.
-fn nullable_holder(t: CurrentThread, ty: Ty, boxed: ObjRef) -> Managed<ObjRef> {
-    let holder = object::new_instance(t, ty)?;
-    fill_nullable(t, ty, unboxed(holder), boxed)?;
+fn nullable_holder<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Managed<Obj<'t>> {
+    let holder = Obj::new(t, ty)?;
+    // SAFETY: the data of the new object is a zeroed Nullable<T>.
+    unsafe { fill_nullable(t, ty, holder.data(), boxed)? };
     Ok(holder)
 }
 
-fn fill_nullable(t: CurrentThread, ty: Ty, data: *mut u8, boxed: ObjRef) -> Managed<()> {
-    if boxed.is_null() {
-        return Ok(());
-    }
+/// Fills a Nullable<T> with what `boxed` (T or null) holds.
+///
+/// # Safety
+/// `data` is a zeroed `ty`, which is a Nullable<T>.
+unsafe fn fill_nullable(t: CurrentThread, ty: Ty, data: *mut u8, boxed: Option<Obj>) -> Managed<()> {
+    let Some(boxed) = boxed else { return Ok(()) };
     let (has_value, value) = object::nullable_offsets(t, ty)?;
-    // SAFETY: `data` is a zeroed Nullable<T>, `boxed` a T.
+    // SAFETY: `data` is a Nullable<T> by the caller's promise; the binder made `boxed` a T.
     unsafe {
         *data.add(has_value) = 1;
-        object::copy_struct(t, data.add(value), unboxed(boxed), ty.args[0]);
+        object::copy_struct(t, data.add(value), boxed.data(), ty.args[0]);
     }
     Ok(())
 }
@@ -217,7 +235,7 @@ fn struct_words(sig: &MethodSig) -> LoadResult<usize> {
     Ok(words)
 }
 
-fn call(t: CurrentThread, call: Call) -> Managed<ObjRef> {
+fn call<'t>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
     let argument_words = call.sig.params.len() + 2;
     let struct_words = struct_words(call.sig).to_managed(t)?;
     match argument_words.max(struct_words) {
@@ -235,7 +253,7 @@ fn call(t: CurrentThread, call: Call) -> Managed<ObjRef> {
 }
 
 /// The call itself; `N` words hold the arguments and as many the structs.
-fn call_in_frame<const N: usize>(t: CurrentThread, call: Call) -> Managed<ObjRef> {
+fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
     let Call { method, sig, target, arguments } = call;
     let mut words = [Slot(0); N];
     let mut structs = [0u64; N];
@@ -251,7 +269,10 @@ fn call_in_frame<const N: usize>(t: CurrentThread, call: Call) -> Managed<ObjRef
         Ok(at as *mut u8)
     };
     if !method.is_static() {
-        push(if method.owner.is_value_type() { Slot::from_ptr(unboxed(target)) } else { Slot::from_ref(target) });
+        push(match target.filter(|_| method.owner.is_value_type()) {
+            Some(target) => Slot::from_ptr(target.data()),
+            None => Slot::from_ref(target),
+        });
     }
     let result_at = if is_struct(sig.ret) { Some(reserve(sig.ret)?) } else { None };
     if let Some(at) = result_at {
@@ -260,12 +281,13 @@ fn call_in_frame<const N: usize>(t: CurrentThread, call: Call) -> Managed<ObjRef
     for (index, &ty) in sig.params.iter().enumerate() {
         let slot = if is_struct(ty) {
             let at = reserve(ty)?;
-            fill_struct(t, ty, at, object::get_element_ref(arguments, index))?;
+            // SAFETY: `at` is zeroed and has room for a `ty`.
+            unsafe { fill_struct(t, ty, at, call.argument(index))? };
             Slot::from_ptr(at)
         } else if let (true, Some(element)) = (ty.is_byref(), ty.element()) {
-            byref_argument(t, element, arguments, index)?
+            byref_argument(t, element, the(arguments), index)?
         } else {
-            scalar_argument(ty, object::get_element_ref(arguments, index))
+            scalar_argument(ty, call.argument(index))
         };
         push(slot);
     }
@@ -274,73 +296,119 @@ fn call_in_frame<const N: usize>(t: CurrentThread, call: Call) -> Managed<ObjRef
     for (index, &ty) in sig.params.iter().enumerate() {
         if let Some(element) = ty.element().filter(|e| ty.is_byref() && e.is_nullable()) {
             let data = words[first_param + index].as_usize() as *const u8;
-            let boxed = object::box_value(t, element, data)?;
-            object::set_element_ref(t, arguments, index, boxed);
+            // SAFETY: the argument was the address of a Nullable<T> in a holder, which the word still keeps.
+            let boxed = unsafe { Obj::boxed(t, element, data)? };
+            the(arguments).set(t, index, boxed);
         }
     }
     match result_at {
-        Some(at) => object::box_value(t, sig.ret, at),
+        // SAFETY: the callee has written its result there.
+        Some(at) => unsafe { Obj::boxed(t, sig.ret, at) },
         None => boxed_result(t, sig.ret, result),
     }
 }
 
-fn fill_struct(t: CurrentThread, ty: Ty, data: *mut u8, boxed: ObjRef) -> Managed<()> {
+/// The arguments of a method that has parameters.
+fn the<'t>(arguments: Option<Array<'t>>) -> Array<'t> {
+    arguments.unwrap_or_else(|| saki_base::bug!("a reflected call lacks arguments"))
+}
+
+/// Fills a struct in this thread's frame with what `boxed` holds; null leaves zeros.
+///
+/// # Safety
+/// `data` is zeroed and has room for a `ty`.
+unsafe fn fill_struct(t: CurrentThread, ty: Ty, data: *mut u8, boxed: Option<Obj>) -> Managed<()> {
     if ty.is_nullable() {
-        return fill_nullable(t, ty, data, boxed);
+        // SAFETY: the caller's promise.
+        return unsafe { fill_nullable(t, ty, data, boxed) };
     }
-    if !boxed.is_null() {
+    if let Some(boxed) = boxed {
         let size = ty.value_size_bytes().to_managed(t)? as usize;
-        // SAFETY: `data` has room for the struct that `boxed` holds; it is in this thread's frame: no barrier.
-        unsafe { std::ptr::copy_nonoverlapping(unboxed(boxed), data, size) };
+        // SAFETY: the binder made `boxed` a box of this type; stores into a frame need no barrier.
+        unsafe { std::ptr::copy_nonoverlapping(boxed.data(), data, size) };
     }
     Ok(())
 }
 
-fn scalar_argument(ty: Ty, value: ObjRef) -> Slot {
-    if value.is_null() {
-        return Slot(0);
-    }
+fn scalar_argument(ty: Ty, value: Option<Obj>) -> Slot {
+    let Some(value) = value else { return Slot(0) };
     if ty.is_value_type() || ty.is_pointer() {
         // SAFETY: the binder made the argument a box of this type; pointers come as IntPtr.
-        return unsafe { invoke::load_slot(ty, unboxed(value)) };
+        return unsafe { invoke::load_slot(ty, value.data()) };
     }
     Slot::from_ref(value)
 }
 
-fn byref_argument(t: CurrentThread, element: Ty, arguments: ObjRef, index: usize) -> Managed<Slot> {
+fn byref_argument(t: CurrentThread, element: Ty, arguments: Array, index: usize) -> Managed<Slot> {
     if element.is_reference_type() {
-        return Ok(Slot::from_ptr(object::element_address(arguments, index, 8)));
+        return Ok(Slot::from_ptr(arguments.element_address(index)));
     }
-    let given = object::get_element_ref(arguments, index);
+    let given = arguments.get(index);
     if element.is_nullable() {
-        return Ok(Slot::from_ptr(unboxed(nullable_holder(t, element, given)?)));
+        return Ok(Slot::from_ptr(nullable_holder(t, element, given)?.data()));
     }
     let boxed_type = if element.is_pointer() { universe().intptr() } else { element };
-    let copy = match given.is_null() {
-        true => object::new_instance(t, boxed_type)?,
-        false => object::box_value(t, boxed_type, unboxed(given))?,
+    let copy = match given {
+        // SAFETY: the binder made the argument a box of this type.
+        Some(given) => unsafe { Obj::boxed(t, boxed_type, given.data())? },
+        None => None,
     };
-    object::set_element_ref(t, arguments, index, copy);
-    Ok(Slot::from_ptr(unboxed(copy)))
+    let copy = match copy {
+        Some(copy) => copy,
+        None => Obj::new(t, boxed_type)?,
+    };
+    arguments.set(t, index, Some(copy));
+    Ok(Slot::from_ptr(copy.data()))
 }
 
-/// Boxes a scalar result; pointers become System.Reflection.Pointer objects.
-fn boxed_result(t: CurrentThread, ty: Ty, result: Slot) -> Managed<ObjRef> {
+/// Boxes a scalar result; pointers become System.Reflection.Pointer objects. None for void.
+fn boxed_result<'t>(t: CurrentThread<'t>, ty: Ty, result: Slot) -> Managed<Option<Obj<'t>>> {
     if ty.is_pointer() {
         return pointer_object(t, ty, result.as_usize());
     }
-    invoke::box_slot(t, ty, result)
+    if ty.element_type == ElementType::Void {
+        return Ok(None);
+    }
+    if ty.is_value_type() {
+        // SAFETY: a result of a scalar type is in the first bytes of its word.
+        return unsafe { Obj::boxed(t, ty, (&raw const result).cast()) };
+    }
+    // SAFETY: a result of another type is a reference.
+    Ok(unsafe { result.as_obj() })
+}
+
+/// Calls a method from the class library non-virtually (`invoke::invoke`) and gives the object that it returns; None for null and for
+/// methods that return no reference.
+///
+/// # Errors
+/// What the callee threw is pending.
+pub(crate) fn call_for_object<'t>(
+    t: CurrentThread<'t>,
+    method: &'static Method,
+    words: &[Slot],
+) -> Managed<Option<Obj<'t>>> {
+    let result = invoke::invoke(t, method, words)?;
+    object_in(t, method, result)
+}
+
+/// The object that a call of `method` has returned; None for null and for methods that return no reference.
+pub(crate) fn object_in<'t>(t: CurrentThread<'t>, method: &'static Method, result: Slot) -> Managed<Option<Obj<'t>>> {
+    if !method.sig().to_managed(t)?.ret.is_reference_type() {
+        return Ok(None);
+    }
+    // SAFETY: the result of a method with this signature is a reference.
+    Ok(unsafe { result.as_obj() })
 }
 
 /// A System.Reflection.Pointer.
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn pointer_object(t: CurrentThread, ty: Ty, value: usize) -> Managed<ObjRef> {
+pub fn pointer_object<'t>(t: CurrentThread<'t>, ty: Ty, value: usize) -> Managed<Option<Obj<'t>>> {
     let class = universe().corlib_type("System.Reflection", "Pointer").to_managed(t)?;
     let Some(make) = class.find_method("Box", 2).to_managed(t)? else {
         return Err(exceptions::throw_default(t, "MissingMethodException"));
     };
-    let ty = type_object(t, ty)?;
-    Ok(invoke::invoke(t, make, &[Slot(value as u64), Slot::from_ref(ty)])?.as_ref())
+    let ty = Obj::of_type(t, ty)?;
+    call_for_object(t, make, &[Slot(value as u64), Slot::from_ref(ty)])
 }

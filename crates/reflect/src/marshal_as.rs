@@ -5,8 +5,7 @@ use crate::type_lookup::{Scope, find};
 use crate::type_name::parse_type_name;
 use saki_metadata::{NativeTypeRaw, Token, native_type::native};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, object, strings};
+use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, Str};
 use saki_types::{Image, LoadError};
 
 static MARSHAL_AS: KnownType = KnownType::corlib("System.Runtime.InteropServices", "MarshalAsAttribute");
@@ -30,13 +29,13 @@ fields! {
 ///
 /// # Errors
 /// BadImageFormatException.
-pub fn marshal_as_object(t: CurrentThread, image: &'static Image, parent: Token) -> Managed<ObjRef> {
+pub fn marshal_as_object<'t>(t: CurrentThread<'t>, image: &'static Image, parent: Token) -> Managed<Option<Obj<'t>>> {
     let raw = image
         .meta
         .field_marshal(parent)
         .and_then(|row| row.map(|r| image.meta.parse_native_type(r.native_type)).transpose());
-    let Some(raw) = raw.map_err(LoadError::from).to_managed(t)? else { return Ok(ObjRef::NULL) };
-    let made = object::new_instance(t, MARSHAL_AS.get(t)?)?;
+    let Some(raw) = raw.map_err(LoadError::from).to_managed(t)? else { return Ok(None) };
+    let made = Obj::new(t, MARSHAL_AS.get(t)?)?;
     let unmanaged_type = match &raw {
         NativeTypeRaw::Simple(number) => *number,
         NativeTypeRaw::FixedString { .. } => native::BYVALTSTR,
@@ -70,12 +69,12 @@ pub fn marshal_as_object(t: CurrentThread, image: &'static Image, parent: Token)
             if let Some(name) = parse_type_name(marshaler_type)
                 && let Some(ty) = find(t, &name, &scope)?
             {
-                TYPE_REF.set_ref(t, made, type_object(t, ty)?);
+                TYPE_REF.set_ref(t, made, Obj::of_type(t, ty)?);
             }
-            TYPE_NAME.set_ref(t, made, strings::new_string(t, marshaler_type)?);
-            COOKIE.set_ref(t, made, strings::new_string(t, cookie)?);
+            TYPE_NAME.set_ref(t, made, Str::new(t, marshaler_type)?);
+            COOKIE.set_ref(t, made, Str::new(t, cookie)?);
         }
         _ => {}
     }
-    Ok(made)
+    Ok(Some(made))
 }

@@ -7,8 +7,7 @@ use crate::known::KnownType;
 use saki_metadata::EhKind;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, object};
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
 use saki_types::method::method_flags;
 use saki_types::{GenericContext, Method};
 
@@ -16,29 +15,29 @@ static METHOD_BODY: KnownType = KnownType::corlib("System.Reflection", "MethodBo
 static LOCAL: KnownType = KnownType::corlib("System.Reflection", "LocalVariableInfo");
 static CLAUSE: KnownType = KnownType::corlib("System.Reflection", "ExceptionHandlingClause");
 
-/// The MethodBody of a method; null for methods without CIL.
+/// The MethodBody of a method; None for methods without CIL.
 ///
 /// # Errors
 /// BadImageFormatException; load errors of the types in the body.
-pub fn body_object(t: CurrentThread, method: &'static Method) -> Managed<ObjRef> {
+pub fn body_object<'t>(t: CurrentThread<'t>, method: &'static Method) -> Managed<Option<Obj<'t>>> {
     if method.flags & (method_flags::PINVOKE | method_flags::ABSTRACT) != 0
         || method.is_internal_call()
         || method.is_runtime_implemented()
     {
-        return Ok(ObjRef::NULL);
+        return Ok(None);
     }
-    cache::get_or_make(Kind::MethodBody, address(method), 0, || make(t, method))
+    let Some(body) = method.body().to_managed(t)? else { return Ok(None) };
+    cache::get_or_make(t, Kind::MethodBody, address(method), 0, || make(t, method, &body)).map(Some)
 }
 
-fn make(t: CurrentThread, method: &'static Method) -> Managed<ObjRef> {
-    let Some(body) = method.body().to_managed(t)? else { return Ok(ObjRef::NULL) };
+fn make<'t>(t: CurrentThread<'t>, method: &'static Method, body: &saki_metadata::MethodBody<'_>) -> Managed<Obj<'t>> {
     let context = method.context();
-    let written = code_as_written(method);
-    let code = object::new_byte_array(t, written.as_deref().unwrap_or(body.code))?;
-    let locals = locals(t, method, &body, &context)?;
-    let clauses = clauses(t, method, &body, &context)?;
+    let written = code_as_written(t, method);
+    let code = Array::of_bytes(t, written.as_deref().unwrap_or(body.code))?;
+    let locals = locals(t, method, body, &context)?;
+    let clauses = clauses(t, method, body, &context)?;
     let class = METHOD_BODY.get(t)?;
-    let made = object::new_instance(t, class)?;
+    let made = Obj::new(t, class)?;
     // MethodBody(ExceptionHandlingClause[], LocalVariableInfo[], byte[], bool, int, int)
     let Some(ctor) = class.find_method(".ctor", 6).to_managed(t)? else {
         return Err(saki_runtime::exceptions::throw_default(t, "MissingMethodException"));
@@ -56,33 +55,33 @@ fn make(t: CurrentThread, method: &'static Method) -> Managed<ObjRef> {
     Ok(made)
 }
 
-fn locals(
-    t: CurrentThread,
+fn locals<'t>(
+    t: CurrentThread<'t>,
     method: &'static Method,
     body: &saki_metadata::MethodBody<'_>,
     context: &GenericContext,
-) -> Managed<ObjRef> {
+) -> Managed<Array<'t>> {
     static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
     static IS_PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
     static POSITION: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "position");
     let sigs = method.image().resolve_locals(body.local_var_sig, context).to_managed(t)?;
-    let array = object::new_array(t, LOCAL.get(t)?, sigs.len())?;
+    let array = Array::new(t, LOCAL.get(t)?, sigs.len())?;
     for (index, sig) in sigs.iter().enumerate() {
-        let local = object::new_instance(t, LOCAL.get(t)?)?;
-        TYPE.set_ref(t, local, type_object(t, sig.ty)?);
+        let local = Obj::new(t, LOCAL.get(t)?)?;
+        TYPE.set_ref(t, local, Obj::of_type(t, sig.ty)?);
         IS_PINNED.set(local, u8::from(sig.pinned));
         POSITION.set(local, index as u16);
-        object::set_element_ref(t, array, index, local);
+        array.set(t, index, Some(local));
     }
     Ok(array)
 }
 
-fn clauses(
-    t: CurrentThread,
+fn clauses<'t>(
+    t: CurrentThread<'t>,
     method: &'static Method,
     body: &saki_metadata::MethodBody<'_>,
     context: &GenericContext,
-) -> Managed<ObjRef> {
+) -> Managed<Array<'t>> {
     static CATCH_TYPE: ManagedField =
         ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "catch_type");
     static FILTER: ManagedField = ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "filter_offset");
@@ -95,9 +94,9 @@ fn clauses(
         ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "handler_offset");
     static HANDLER_LENGTH: ManagedField =
         ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "handler_length");
-    let array = object::new_array(t, CLAUSE.get(t)?, body.eh_clauses.len())?;
+    let array = Array::new(t, CLAUSE.get(t)?, body.eh_clauses.len())?;
     for (index, clause) in body.eh_clauses.iter().enumerate() {
-        let made = object::new_instance(t, CLAUSE.get(t)?)?;
+        let made = Obj::new(t, CLAUSE.get(t)?)?;
         let flags = match clause.kind {
             EhKind::Catch => 0,
             EhKind::Filter => 1,
@@ -114,9 +113,9 @@ fn clauses(
         }
         if let Some(token) = clause.catch_type() {
             let caught = method.image().resolve_type(token, context).to_managed(t)?;
-            CATCH_TYPE.set_ref(t, made, type_object(t, caught)?);
+            CATCH_TYPE.set_ref(t, made, Obj::of_type(t, caught)?);
         }
-        object::set_element_ref(t, array, index, made);
+        array.set(t, index, Some(made));
     }
     Ok(array)
 }

@@ -4,7 +4,7 @@ use crate::handles::{method_of, property_of, require_field};
 use crate::objects::type_array;
 use saki_metadata::TypeSig;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodKind, Ty, universe};
 
 /// The required or the optional modifiers at the top of a signature type, innermost first.
@@ -28,9 +28,9 @@ fn modifiers(image: &'static Image, sig: &TypeSig, optional: bool, context: &Gen
 }
 
 /// A Type[]; null when there are none, for which managed code has a shared empty array.
-fn modifier_array(t: CurrentThread, found: LoadResult<Vec<Ty>>) -> Managed<ObjRef> {
+fn modifier_array<'t>(t: CurrentThread<'t>, found: LoadResult<Vec<Ty>>) -> Managed<Option<Array<'t>>> {
     let found = found.to_managed(t)?;
-    if found.is_empty() { Ok(ObjRef::NULL) } else { type_array(t, universe().type_(), &found) }
+    if found.is_empty() { Ok(None) } else { type_array(t, universe().type_(), &found).map(Some) }
 }
 
 /// Modifiers of parameter `position` of a method; −1 = the result.
@@ -46,51 +46,49 @@ fn of_parameter(method: &'static Method, position: i32, optional: bool) -> LoadR
 }
 
 /// `RuntimeFieldInfo.GetTypeModifiers(bool optional)`
-fn field_modifiers(t: CurrentThread, this: ObjRef, optional: u8) -> ObjRef {
-    t.run(|| {
-        let field = require_field(t, this)?;
-        let row = field.image.meta.field(field.rid);
-        let sig = row
-            .and_then(|row| field.image.meta.parse_field_sig(row.signature))
-            .map_err(LoadError::from)
-            .to_managed(t)?;
-        let context = GenericContext { class_args: field.owner.args, method_args: &[] };
-        modifier_array(t, modifiers(field.image, &sig, optional != 0, &context))
-    })
+fn field_modifiers<'t>(t: CurrentThread<'t>, this: Option<Obj>, optional: bool) -> Managed<Option<Array<'t>>> {
+    let field = require_field(t, this)?;
+    let row = field.image.meta.field(field.rid);
+    let sig =
+        row.and_then(|row| field.image.meta.parse_field_sig(row.signature)).map_err(LoadError::from).to_managed(t)?;
+    let context = GenericContext { class_args: field.owner.args, method_args: &[] };
+    modifier_array(t, modifiers(field.image, &sig, optional, &context))
 }
 
 /// `RuntimeParameterInfo.GetTypeModifiers(Type, MemberInfo, int position, bool optional)`
-fn parameter_modifiers(t: CurrentThread, _ty: ObjRef, member: ObjRef, position: i32, optional: u8) -> ObjRef {
-    t.run(|| {
-        if member.is_null() {
-            return Err(exceptions::throw_argument_null(t, "member"));
-        }
-        let method = method_of(member).or_else(|| property_of(member).and_then(|(p, _)| p.getter.or(p.setter)));
-        let Some(method) = method else {
-            let name = object::type_of(member).full_name();
-            let message = format!("Custom modifiers on a ParamInfo with member {name} are not supported");
-            return Err(exceptions::throw(t, "System", "NotSupportedException", &message));
-        };
-        modifier_array(t, of_parameter(method, position, optional != 0))
-    })
+fn parameter_modifiers<'t>(
+    t: CurrentThread<'t>,
+    _ty: Option<Obj>,
+    member: Option<Obj>,
+    position: i32,
+    optional: bool,
+) -> Managed<Option<Array<'t>>> {
+    let Some(member) = member else {
+        return Err(exceptions::throw_argument_null(t, "member"));
+    };
+    let method = method_of(member).or_else(|| property_of(member).and_then(|(p, _)| p.getter.or(p.setter)));
+    let Some(method) = method else {
+        let name = member.ty().full_name();
+        let message = format!("Custom modifiers on a ParamInfo with member {name} are not supported");
+        return Err(exceptions::throw(t, "System", "NotSupportedException", &message));
+    };
+    modifier_array(t, of_parameter(method, position, optional))
 }
 
 /// `RuntimePropertyInfo.GetTypeModifiers(RuntimePropertyInfo, bool optional)`
-fn property_modifiers(t: CurrentThread, property: ObjRef, optional: u8) -> ObjRef {
-    t.run(|| {
-        let Some((property, _)) = property_of(property) else {
-            return Err(exceptions::throw_argument_null(t, "property"));
-        };
-        let found = match (property.getter, property.setter) {
-            (Some(getter), _) => of_parameter(getter, -1, optional != 0),
-            (None, Some(setter)) => {
-                let last = setter.sig().to_managed(t)?.params.len() as i32 - 1;
-                of_parameter(setter, last, optional != 0)
-            }
-            (None, None) => Ok(Vec::new()),
-        };
-        modifier_array(t, found)
-    })
+fn property_modifiers<'t>(t: CurrentThread<'t>, property: Option<Obj>, optional: bool) -> Managed<Option<Array<'t>>> {
+    let Some((property, _)) = property.and_then(property_of) else {
+        return Err(exceptions::throw_argument_null(t, "property"));
+    };
+    let found = match (property.getter, property.setter) {
+        (Some(getter), _) => of_parameter(getter, -1, optional),
+        (None, Some(setter)) => {
+            let last = setter.sig().to_managed(t)?.params.len() as i32 - 1;
+            of_parameter(setter, last, optional)
+        }
+        (None, None) => Ok(Vec::new()),
+    };
+    modifier_array(t, found)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -1,9 +1,10 @@
-//! What crosses to managed code as native memory: GPtrArray, C strings, out parameters. All of it is malloc'ed, because
-//! managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
+//! What passes to and from managed code as native memory: GPtrArray, C strings, structs. What this crate makes of it is malloc'ed,
+//! because managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
 
-use saki_runtime::{CurrentThread, ObjRef};
-use std::borrow::Cow;
+use saki_runtime::crossings::{self, Crossing};
+use saki_runtime::{CurrentThread, ManagedField, Word};
 use std::ffi::{CStr, c_char, c_void};
+use std::marker::PhantomData;
 
 /// `Mono.RuntimeStructs.GPtrArray`.
 #[repr(C)]
@@ -53,32 +54,59 @@ pub fn byte_block(bytes: &[u8]) -> *mut u8 {
     memory
 }
 
+/// A NUL-terminated string of the caller's, or null.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct NativeText<'t>(*const c_char, PhantomData<&'t CStr>);
+
+impl Crossing for NativeText<'_> {
+    const KIND: crossings::Kind = crossings::Kind::Address;
+}
+
+impl<'t> NativeText<'t> {
+    /// The text; None for null.
+    pub fn get(self) -> Option<&'t CStr> {
+        // SAFETY: the class library passes strings that it has marshalled for the time of the call.
+        (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) })
+    }
+}
+
 /// The text of a C string; None for null.
 ///
 /// # Safety
 /// `text` is null or NUL-terminated.
 pub unsafe fn text_of(text: *const c_char) -> Option<String> {
-    // SAFETY: the caller's promise; copied before it can go.
-    unsafe { borrowed_text(text) }.map(Cow::into_owned)
+    // SAFETY: the caller's promise; the text is copied before it can go.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// As `text_of`, without a copy where that is possible.
-///
-/// # Safety
-/// As `text_of`, and the text stays as long as the result.
-pub unsafe fn borrowed_text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
-    if text.is_null() {
-        return None;
+/// Where a parameter of a pointer or byref type points that leads to a struct of the class library, whose fields are known by name.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct StructPlace<'t>(*mut u8, PhantomData<&'t u8>);
+
+impl Crossing for StructPlace<'_> {
+    const KIND: crossings::Kind = crossings::Kind::Address;
+}
+
+impl StructPlace<'_> {
+    pub fn get<T: Copy>(self, field: &ManagedField) -> T {
+        // SAFETY: the class library passes the address of such a struct, which lives as long as the call and has the field.
+        unsafe { self.0.add(field.offset_bytes()).cast::<T>().read() }
     }
-    // SAFETY: the caller's promise.
-    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy())
-}
 
-/// Stores a reference through an `out` or `ref` parameter, wherever that points.
-#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "every caller passes on the address of a managed variable")]
-pub fn store_out(t: CurrentThread, slot: *mut ObjRef, value: ObjRef) {
-    if !slot.is_null() {
-        // SAFETY: managed code passes the address of a variable of its own; `t` is current.
-        unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), slot, value) };
+    /// Sets a field of a plain type.
+    pub fn set<T: Copy>(self, field: &ManagedField, value: T) {
+        // SAFETY: as in `get`.
+        unsafe { self.0.add(field.offset_bytes()).cast::<T>().write(value) };
+    }
+
+    /// Sets a field of a reference type.
+    pub fn set_ref(self, t: CurrentThread, field: &ManagedField, value: impl Word) {
+        // SAFETY: as in `get`; the struct may lie on the stack or in the heap.
+        unsafe {
+            let slot = self.0.add(field.offset_bytes()).cast();
+            saki_gc::barrier::store_ref_unknown(t.managed(), slot, value.word());
+        }
     }
 }

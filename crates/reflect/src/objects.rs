@@ -6,16 +6,15 @@ use crate::known;
 use crate::members::{Event, Property};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, object, strings};
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, Str};
 use saki_types::{Assembly, Field, Image, Method, Ty};
 
 /// The RuntimeMethodInfo or RuntimeConstructorInfo of a method, as got from `reflected`.
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn method_object(t: CurrentThread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
-    cache::get_or_make(Kind::Method, address(method), address(reflected), || {
+pub fn method_object<'t>(t: CurrentThread<'t>, method: &'static Method, reflected: Ty) -> Managed<Obj<'t>> {
+    cache::get_or_make(t, Kind::Method, address(method), address(reflected), || {
         let is_constructor = method.name == ".ctor" || method.name == ".cctor";
         let class = if is_constructor { &known::RUNTIME_CONSTRUCTOR_INFO } else { &known::RUNTIME_METHOD_INFO };
         let (handle, reftype) = if is_constructor {
@@ -23,9 +22,9 @@ pub fn method_object(t: CurrentThread, method: &'static Method, reflected: Ty) -
         } else {
             (&handles::METHOD_HANDLE, &handles::METHOD_REFLECTED)
         };
-        let made = object::new_instance(t, class.get(t)?)?;
+        let made = Obj::new(t, class.get(t)?)?;
         handle.set(made, address(method));
-        reftype.set_ref(t, made, type_object(t, reflected)?);
+        reftype.set_ref(t, made, Obj::of_type(t, reflected)?);
         Ok(made)
     })
 }
@@ -34,18 +33,18 @@ pub fn method_object(t: CurrentThread, method: &'static Method, reflected: Ty) -
 ///
 /// # Errors
 /// OutOfMemoryException; TypeLoadException for the field's type.
-pub fn field_object(t: CurrentThread, field: &'static Field, reflected: Ty) -> Managed<ObjRef> {
+pub fn field_object<'t>(t: CurrentThread<'t>, field: &'static Field, reflected: Ty) -> Managed<Obj<'t>> {
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "name");
     static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "type");
     static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "attrs");
-    cache::get_or_make(Kind::Field, address(field), address(reflected), || {
-        let made = object::new_instance(t, known::RUNTIME_FIELD_INFO.get(t)?)?;
+    cache::get_or_make(t, Kind::Field, address(field), address(reflected), || {
+        let made = Obj::new(t, known::RUNTIME_FIELD_INFO.get(t)?)?;
         handles::FIELD_CLASS.set(made, address(reflected));
         handles::FIELD_HANDLE.set(made, address(field));
-        NAME.set_ref(t, made, strings::new_string(t, field.name)?);
+        NAME.set_ref(t, made, Str::new(t, field.name)?);
         // Of a type that cannot be loaded the exception comes when `FieldType` asks again.
         if let Ok(ty) = field.ty() {
-            TYPE.set_ref(t, made, type_object(t, ty)?);
+            TYPE.set_ref(t, made, Obj::of_type(t, ty)?);
         }
         ATTRIBUTES.set(made, i32::from(field.flags));
         Ok(made)
@@ -56,9 +55,9 @@ pub fn field_object(t: CurrentThread, field: &'static Field, reflected: Ty) -> M
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn property_object(t: CurrentThread, property: &'static Property, reflected: Ty) -> Managed<ObjRef> {
-    cache::get_or_make(Kind::Property, address(property), address(reflected), || {
-        let made = object::new_instance(t, known::RUNTIME_PROPERTY_INFO.get(t)?)?;
+pub fn property_object<'t>(t: CurrentThread<'t>, property: &'static Property, reflected: Ty) -> Managed<Obj<'t>> {
+    cache::get_or_make(t, Kind::Property, address(property), address(reflected), || {
+        let made = Obj::new(t, known::RUNTIME_PROPERTY_INFO.get(t)?)?;
         handles::PROPERTY_CLASS.set(made, address(reflected));
         handles::PROPERTY_HANDLE.set(made, address(property));
         Ok(made)
@@ -69,9 +68,9 @@ pub fn property_object(t: CurrentThread, property: &'static Property, reflected:
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn event_object(t: CurrentThread, event: &'static Event, reflected: Ty) -> Managed<ObjRef> {
-    cache::get_or_make(Kind::Event, address(event), address(reflected), || {
-        let made = object::new_instance(t, known::RUNTIME_EVENT_INFO.get(t)?)?;
+pub fn event_object<'t>(t: CurrentThread<'t>, event: &'static Event, reflected: Ty) -> Managed<Obj<'t>> {
+    cache::get_or_make(t, Kind::Event, address(event), address(reflected), || {
+        let made = Obj::new(t, known::RUNTIME_EVENT_INFO.get(t)?)?;
         handles::EVENT_CLASS.set(made, address(reflected));
         handles::EVENT_HANDLE.set(made, address(event));
         Ok(made)
@@ -82,9 +81,9 @@ pub fn event_object(t: CurrentThread, event: &'static Event, reflected: Ty) -> M
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn assembly_object(t: CurrentThread, assembly: &'static Assembly) -> Managed<ObjRef> {
-    cache::get_or_make(Kind::Assembly, address(assembly), 0, || {
-        let made = object::new_instance(t, known::RUNTIME_ASSEMBLY.get(t)?)?;
+pub fn assembly_object<'t>(t: CurrentThread<'t>, assembly: &'static Assembly) -> Managed<Obj<'t>> {
+    cache::get_or_make(t, Kind::Assembly, address(assembly), 0, || {
+        let made = Obj::new(t, known::RUNTIME_ASSEMBLY.get(t)?)?;
         handles::ASSEMBLY_HANDLE.set(made, address(assembly));
         Ok(made)
     })
@@ -94,22 +93,22 @@ pub fn assembly_object(t: CurrentThread, assembly: &'static Assembly) -> Managed
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn module_object(t: CurrentThread, image: &'static Image) -> Managed<ObjRef> {
+pub fn module_object<'t>(t: CurrentThread<'t>, image: &'static Image) -> Managed<Obj<'t>> {
     static ASSEMBLY: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "assembly");
     static FULL_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "fqname");
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "name");
     static SCOPE_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "scopename");
     static TOKEN: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "token");
-    cache::get_or_make(Kind::Module, address(image), 0, || {
-        let made = object::new_instance(t, known::RUNTIME_MODULE.get(t)?)?;
+    cache::get_or_make(t, Kind::Module, address(image), 0, || {
+        let made = Obj::new(t, known::RUNTIME_MODULE.get(t)?)?;
         let path = image.meta.path();
         let base_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let scope = image.meta.module().and_then(|row| image.meta.string(row.name)).unwrap_or_default();
         handles::MODULE_HANDLE.set(made, address(image));
         ASSEMBLY.set_ref(t, made, assembly_object(t, image.assembly())?);
-        FULL_NAME.set_ref(t, made, strings::new_string(t, &path.display().to_string())?);
-        NAME.set_ref(t, made, strings::new_string(t, &base_name)?);
-        SCOPE_NAME.set_ref(t, made, strings::new_string(t, scope)?);
+        FULL_NAME.set_ref(t, made, Str::new(t, &path.display().to_string())?);
+        NAME.set_ref(t, made, Str::new(t, &base_name)?);
+        SCOPE_NAME.set_ref(t, made, Str::new(t, scope)?);
         TOKEN.set(made, module_token(image).0);
         Ok(made)
     })
@@ -132,7 +131,11 @@ fn module_token(image: &'static Image) -> Token {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn resource_module_object(t: CurrentThread, assembly: &'static Assembly, file_rid: u32) -> Managed<ObjRef> {
+pub fn resource_module_object<'t>(
+    t: CurrentThread<'t>,
+    assembly: &'static Assembly,
+    file_rid: u32,
+) -> Managed<Obj<'t>> {
     static ASSEMBLY: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "assembly");
     static FULL_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "fqname");
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "name");
@@ -141,11 +144,11 @@ pub fn resource_module_object(t: CurrentThread, assembly: &'static Assembly, fil
     let meta = &assembly.image.meta;
     let name =
         meta.file(file_rid).and_then(|row| meta.string(row.name)).map_err(saki_types::LoadError::from).to_managed(t)?;
-    let made = object::new_instance(t, known::RUNTIME_MODULE.get(t)?)?;
+    let made = Obj::new(t, known::RUNTIME_MODULE.get(t)?)?;
     ASSEMBLY.set_ref(t, made, assembly_object(t, assembly)?);
     let path = assembly.path.with_file_name(name);
-    FULL_NAME.set_ref(t, made, strings::new_string(t, &path.display().to_string())?);
-    let name = strings::new_string(t, name)?;
+    FULL_NAME.set_ref(t, made, Str::new(t, &path.display().to_string())?);
+    let name = Str::new(t, name)?;
     NAME.set_ref(t, made, name);
     SCOPE_NAME.set_ref(t, made, name);
     IS_RESOURCE.set(made, 1u8);
@@ -156,22 +159,22 @@ pub fn resource_module_object(t: CurrentThread, assembly: &'static Assembly, fil
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn type_array(t: CurrentThread, element: Ty, types: &[Ty]) -> Managed<ObjRef> {
-    let array = object::new_array(t, element, types.len())?;
+pub fn type_array<'t>(t: CurrentThread<'t>, element: Ty, types: &[Ty]) -> Managed<Array<'t>> {
+    let array = Array::new(t, element, types.len())?;
     for (index, ty) in types.iter().enumerate() {
-        let item = type_object(t, ty)?;
-        object::set_element_ref(t, array, index, item);
+        let item = Obj::of_type(t, ty)?;
+        array.set(t, index, Some(item));
     }
     Ok(array)
 }
 
+/// The text of a string; empty for null.
+pub fn text(string: Option<Str>) -> String {
+    string.map_or_else(String::new, Str::to_rust)
+}
+
 /// The types of an array of System.Type objects. None when an element is null or no runtime type.
-pub fn types_of_array(array: ObjRef) -> Option<Vec<Ty>> {
-    let count = if array.is_null() { 0 } else { object::array_length(array) };
-    (0..count)
-        .map(|index| {
-            let item = object::get_element_ref(array, index);
-            if item.is_null() { None } else { saki_runtime::type_objects::type_of_object(item) }
-        })
-        .collect()
+pub fn types_of_array(array: Option<Array>) -> Option<Vec<Ty>> {
+    let Some(array) = array else { return Some(Vec::new()) };
+    array.iter().map(|item| item?.as_type()).collect()
 }

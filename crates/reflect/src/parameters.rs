@@ -2,6 +2,7 @@
 
 use crate::cache::{self, Kind};
 use crate::constants::{constant_object, constant_of};
+use crate::field_access::get_value;
 use crate::handles::{address, method_of};
 use crate::known;
 use crate::marshal_as::marshal_as_object;
@@ -9,8 +10,7 @@ use crate::objects::method_object;
 use saki_metadata::{ConstantValue, ParamRow, Rid, TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, class_init, object, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::{LoadError, LoadResult, Method, MethodKind, Ty, universe};
 
 pub static MEMBER: ManagedField = ManagedField::corlib("System.Reflection", "ParameterInfo", "MemberImpl");
@@ -38,14 +38,14 @@ pub fn param_row(method: &'static Method, sequence: u16) -> LoadResult<Option<(R
     Ok(None)
 }
 
-/// The MarshalAsAttribute of a parameter, or null; `sequence` 0 is the return value.
+/// The MarshalAsAttribute of a parameter, if it has one; `sequence` 0 is the return value.
 ///
 /// # Errors
 /// BadImageFormatException.
-pub fn marshal_as(t: CurrentThread, method: &'static Method, sequence: u16) -> Managed<ObjRef> {
+pub fn marshal_as<'t>(t: CurrentThread<'t>, method: &'static Method, sequence: u16) -> Managed<Option<Obj<'t>>> {
     match param_row(method, sequence).to_managed(t)? {
         Some((rid, _)) => marshal_as_object(t, method.image(), Token::new(TableId::Param, rid)),
-        None => Ok(ObjRef::NULL),
+        None => Ok(None),
     }
 }
 
@@ -53,15 +53,16 @@ pub fn marshal_as(t: CurrentThread, method: &'static Method, sequence: u16) -> M
 ///
 /// # Errors
 /// BadImageFormatException, load errors of parameter types.
-pub fn parameter_objects(t: CurrentThread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
-    cache::get_or_make(Kind::Parameters, address(method), address(reflected), || make_all(t, method, reflected))
+pub fn parameter_objects<'t>(t: CurrentThread<'t>, method: &'static Method, reflected: Ty) -> Managed<Obj<'t>> {
+    let make = || make_all(t, method, reflected).map(Obj::from);
+    cache::get_or_make(t, Kind::Parameters, address(method), address(reflected), make)
 }
 
-fn make_all(t: CurrentThread, method: &'static Method, reflected: Ty) -> Managed<ObjRef> {
+fn make_all<'t>(t: CurrentThread<'t>, method: &'static Method, reflected: Ty) -> Managed<Array<'t>> {
     let sig = method.sig().to_managed(t)?;
     let class = known::RUNTIME_PARAMETER_INFO.get(t)?;
     let member = method_object(t, method, reflected)?;
-    let array = object::new_array(t, class, sig.params.len())?;
+    let array = Array::new(t, class, sig.params.len())?;
     let mut rows: Vec<Option<(Rid, ParamRow)>> = vec![None; sig.params.len()];
     if let MethodKind::Def { image, rid } = method.kind {
         for param in image.meta.method_params(rid).map_err(LoadError::from).to_managed(t)? {
@@ -73,35 +74,35 @@ fn make_all(t: CurrentThread, method: &'static Method, reflected: Ty) -> Managed
     }
     for (index, (&ty, row)) in sig.params.iter().zip(rows).enumerate() {
         let made = make(t, method, ty, index, row, member)?;
-        object::set_element_ref(t, array, index, made);
+        array.set(t, index, Some(made));
     }
     Ok(array)
 }
 
-fn make(
-    t: CurrentThread,
+fn make<'t>(
+    t: CurrentThread<'t>,
     method: &'static Method,
     ty: Ty,
     index: usize,
     row: Option<(Rid, ParamRow)>,
-    member: ObjRef,
-) -> Managed<ObjRef> {
+    member: Obj,
+) -> Managed<Obj<'t>> {
     let class = known::RUNTIME_PARAMETER_INFO.get(t)?;
     let meta = &method.image().meta;
-    let made = object::new_instance(t, class)?;
+    let made = Obj::new(t, class)?;
     let flags = row.as_ref().map_or(0, |(_, row)| row.flags);
     let name = match &row {
         Some((_, row)) => meta.string(row.name).map_err(LoadError::from).to_managed(t)?,
         None => "",
     };
     // Parameters without a row have the empty name.
-    let name = strings::new_string(t, name)?;
+    let name = Str::new(t, name)?;
     let default = default_value(t, method, ty, row.as_ref())?;
     let marshal = match &row {
         Some((rid, _)) => marshal_as_object(t, method.image(), Token::new(TableId::Param, *rid))?,
-        None => ObjRef::NULL,
+        None => None,
     };
-    let type_object = type_object(t, ty)?;
+    let type_object = Obj::of_type(t, ty)?;
     // RuntimeParameterInfo(string, Type, int, int, object, MemberInfo, MarshalAsAttribute)
     let Some(ctor) = class.find_method(".ctor", 7).to_managed(t)? else {
         return Err(exceptions::throw_default(t, "MissingMethodException"));
@@ -121,7 +122,12 @@ fn make(
 }
 
 /// The default value; Missing.Value for an optional parameter without one, else DBNull.Value.
-fn default_value(t: CurrentThread, method: &'static Method, ty: Ty, row: Option<&(Rid, ParamRow)>) -> Managed<ObjRef> {
+fn default_value<'t>(
+    t: CurrentThread<'t>,
+    method: &'static Method,
+    ty: Ty,
+    row: Option<&(Rid, ParamRow)>,
+) -> Managed<Option<Obj<'t>>> {
     let flags = row.map_or(0, |(_, row)| row.flags);
     if let Some((rid, _)) = row
         && flags & param_flags::HAS_DEFAULT != 0
@@ -136,25 +142,22 @@ fn default_value(t: CurrentThread, method: &'static Method, ty: Ty, row: Option<
     }
 }
 
-/// The value of a static reference field of corlib.
-fn static_value(t: CurrentThread, namespace: &str, name: &str, field: &str) -> Managed<ObjRef> {
+/// The value of a static field of corlib.
+fn static_value<'t>(t: CurrentThread<'t>, namespace: &str, name: &str, field: &str) -> Managed<Option<Obj<'t>>> {
     let ty = universe().corlib_type(namespace, name).to_managed(t)?;
-    class_init::ensure(t, ty)?;
-    let Some(field) = ty.find_field(field).to_managed(t)? else { return Ok(ObjRef::NULL) };
-    let address = saki_runtime::statics::static_field_address(field).to_managed(t)?;
-    // SAFETY: the slot of a static reference field.
-    Ok(unsafe { *(address as *const ObjRef) })
+    match ty.find_field(field).to_managed(t)? {
+        Some(field) => get_value(t, field, None),
+        None => Ok(None),
+    }
 }
 
 /// `RuntimeParameterInfo.GetMetadataToken()`
-fn get_metadata_token(t: CurrentThread, this: ObjRef) -> i32 {
-    t.run(|| {
-        let member = MEMBER.get_ref(this);
-        let Some(method) = (if member.is_null() { None } else { method_of(member) }) else { return Ok(0) };
-        let sequence = (POSITION.get::<i32>(this) + 1) as u16;
-        let row = param_row(method, sequence).to_managed(t)?;
-        Ok(Token::new(TableId::Param, row.map_or(0, |(rid, _)| rid)).0 as i32)
-    })
+fn get_metadata_token(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
+    let Some(this) = this else { return Ok(0) };
+    let Some(method) = MEMBER.obj(this).and_then(method_of) else { return Ok(0) };
+    let sequence = (POSITION.get::<i32>(this) + 1) as u16;
+    let row = param_row(method, sequence).to_managed(t)?;
+    Ok(Token::new(TableId::Param, row.map_or(0, |(rid, _)| rid)).0 as i32)
 }
 
 pub const TABLE: &[InternalCall] =

@@ -2,16 +2,15 @@
 
 use crate::constants::{constant_object, constant_of};
 use crate::field_info::is_own_or_inherited;
-use crate::handles::{self, property_of};
+use crate::handles::{Handle, property_of};
 use crate::members::{Property, properties_of};
-use crate::native_memory::store_out;
+use crate::native_memory::StructPlace;
 use crate::objects::{method_object, property_object};
 use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::method::method_flags;
-use saki_types::{Method, Ty};
+use saki_types::{Method, Ty, Type};
 
 /// System.Reflection.PInfo: which fields to fill.
 mod wanted {
@@ -23,97 +22,89 @@ mod wanted {
     pub const NAME: i32 = 0x20;
 }
 
-fn require_property(t: CurrentThread, property: ObjRef) -> Managed<(&'static Property, Ty)> {
-    let found = if property.is_null() { None } else { property_of(property) };
-    found.ok_or_else(|| exceptions::throw_argument_null(t, "property"))
+fn require_property(t: CurrentThread, property: Option<Obj>) -> Managed<(&'static Property, Ty)> {
+    property.and_then(property_of).ok_or_else(|| exceptions::throw_argument_null(t, "property"))
 }
 
 /// The accessor's object; null for a private accessor of a base type.
-fn accessor_object(t: CurrentThread, accessor: Option<&'static Method>, reflected: Ty) -> Managed<ObjRef> {
+fn accessor_object<'t>(
+    t: CurrentThread<'t>,
+    accessor: Option<&'static Method>,
+    reflected: Ty,
+) -> Managed<Option<Obj<'t>>> {
     match accessor {
         Some(method)
             if method.flags & method_flags::ACCESS_MASK != method_flags::PRIVATE || method.owner == reflected =>
         {
-            method_object(t, method, reflected)
+            method_object(t, method, reflected).map(Some)
         }
-        _ => Ok(ObjRef::NULL),
+        _ => Ok(None),
     }
 }
 
 /// `get_property_info(property, ref MonoPropertyInfo, PInfo)`
-fn get_property_info(t: CurrentThread, property: ObjRef, info: *mut u8, which: i32) {
+fn get_property_info(t: CurrentThread, property: Option<Obj>, info: StructPlace, which: i32) -> Managed<()> {
     static PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "parent");
     static DECLARING: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "declaring_type");
     static NAME: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "name");
     static GETTER: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "get_method");
     static SETTER: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "set_method");
     static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "attrs");
-    t.run(|| {
-        let (property, reflected) = require_property(t, property)?;
-        let put = |field: &ManagedField, value: ObjRef| {
-            store_out(t, info.wrapping_add(field.offset_bytes()) as *mut ObjRef, value);
-        };
-        if which & wanted::REFLECTED_TYPE != 0 {
-            put(&PARENT, type_object(t, reflected)?);
-        }
-        if which & wanted::DECLARING_TYPE != 0 {
-            put(&DECLARING, type_object(t, property.owner)?);
-        }
-        if which & wanted::NAME != 0 {
-            put(&NAME, strings::new_string(t, property.name)?);
-        }
-        if which & wanted::GETTER != 0 {
-            put(&GETTER, accessor_object(t, property.getter, reflected)?);
-        }
-        if which & wanted::SETTER != 0 {
-            put(&SETTER, accessor_object(t, property.setter, reflected)?);
-        }
-        if which & wanted::ATTRIBUTES != 0 {
-            // SAFETY: a field of the caller's structure.
-            unsafe { *(info.wrapping_add(ATTRIBUTES.offset_bytes()) as *mut i32) = i32::from(property.flags) };
-        }
-        Ok(())
-    });
+    let (property, reflected) = require_property(t, property)?;
+    if which & wanted::REFLECTED_TYPE != 0 {
+        info.set_ref(t, &PARENT, Obj::of_type(t, reflected)?);
+    }
+    if which & wanted::DECLARING_TYPE != 0 {
+        info.set_ref(t, &DECLARING, Obj::of_type(t, property.owner)?);
+    }
+    if which & wanted::NAME != 0 {
+        info.set_ref(t, &NAME, Str::new(t, property.name)?);
+    }
+    if which & wanted::GETTER != 0 {
+        info.set_ref(t, &GETTER, accessor_object(t, property.getter, reflected)?);
+    }
+    if which & wanted::SETTER != 0 {
+        info.set_ref(t, &SETTER, accessor_object(t, property.setter, reflected)?);
+    }
+    if which & wanted::ATTRIBUTES != 0 {
+        info.set(&ATTRIBUTES, i32::from(property.flags));
+    }
+    Ok(())
 }
 
-fn get_default_value(t: CurrentThread, property: ObjRef) -> ObjRef {
-    t.run(|| {
-        let (property, _) = require_property(t, property)?;
-        match constant_of(t, property.image, property.token())? {
-            Some(value) => {
-                let ty = property.value_type().to_managed(t)?;
-                constant_object(t, &value, ty)
-            }
-            None => Err(exceptions::throw_default(t, "InvalidOperationException")),
+fn get_default_value<'t>(t: CurrentThread<'t>, property: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    let (property, _) = require_property(t, property)?;
+    match constant_of(t, property.image, property.token())? {
+        Some(value) => {
+            let ty = property.value_type().to_managed(t)?;
+            constant_object(t, &value, ty)
         }
-    })
+        None => Err(exceptions::throw_default(t, "InvalidOperationException")),
+    }
 }
 
-fn get_metadata_token(t: CurrentThread, property: ObjRef) -> i32 {
-    t.run(|| {
-        let property = require_property(t, property)?.0;
-        Ok(property.image.shown_token(TableId::Property, property.rid).0 as i32)
-    })
+fn get_metadata_token(t: CurrentThread, property: Option<Obj>) -> Managed<i32> {
+    let property = require_property(t, property)?.0;
+    Ok(property.image.shown_token(TableId::Property, property.rid).0 as i32)
 }
 
 /// `internal_from_handle_type(property, type)`; null when the type does not have the property.
-fn from_handle(t: CurrentThread, property: usize, ty: usize) -> ObjRef {
-    t.run(|| {
-        // SAFETY: the values of a RuntimePropertyHandle and a RuntimeTypeHandle.
-        let (property, ty) = unsafe { (handles::property(property), handles::ty(ty)) };
-        let Some(property) = property else { return Ok(ObjRef::NULL) };
-        let Some(ty) = ty else { return property_object(t, property, property.owner) };
-        if is_own_or_inherited(ty, property.owner).to_managed(t)? {
-            return property_object(t, property, ty);
-        }
-        if ty.generic_definition().is_none() || ty.generic_definition() != property.owner.generic_definition() {
-            return Ok(ObjRef::NULL);
-        }
-        match properties_of(ty).to_managed(t)?.iter().find(|p| p.rid == property.rid) {
-            Some(found) => property_object(t, found, ty),
-            None => Ok(ObjRef::NULL),
-        }
-    })
+fn from_handle<'t>(t: CurrentThread<'t>, property: Handle<Property>, ty: Handle<Type>) -> Managed<Option<Obj<'t>>> {
+    let (property, ty) = (property.get(), ty.get());
+    let Some(property) = property else { return Ok(None) };
+    let Some(ty) = ty else { return property_object(t, property, property.owner).map(Some) };
+    if is_own_or_inherited(ty, property.owner).to_managed(t)? {
+        return property_object(t, property, ty).map(Some);
+    }
+    if ty.generic_definition().is_none() || ty.generic_definition() != property.owner.generic_definition() {
+        return Ok(None);
+    }
+    properties_of(ty)
+        .to_managed(t)?
+        .iter()
+        .find(|p| p.rid == property.rid)
+        .map(|found| property_object(t, found, ty))
+        .transpose()
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -1,11 +1,10 @@
 //! Manifest resources and files of an assembly. ECMA-335 §II.22.24.
 
 use crate::handles::require_assembly;
-use crate::native_memory::store_out;
-use crate::objects::{assembly_object, module_object};
+use crate::objects::{assembly_object, module_object, text};
 use saki_metadata::{ManifestResourceRow, Rid, TableId};
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, object, strings};
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, Str};
 use saki_types::{Assembly, LoadError, universe};
 
 /// System.Reflection.ResourceLocation.
@@ -18,18 +17,16 @@ mod location {
 /// Files without metadata, §II.23.1.6.
 const CONTAINS_NO_METADATA: u32 = 1;
 
-fn get_resource_names(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let meta = &require_assembly(t, this)?.image.meta;
-        let count = meta.row_count(TableId::ManifestResource);
-        let array = object::new_array(t, universe().string(), count as usize)?;
-        for rid in 1..=count {
-            let name = meta.manifest_resource(rid).and_then(|row| meta.string(row.name));
-            let name = strings::new_string(t, name.map_err(LoadError::from).to_managed(t)?)?;
-            object::set_element_ref(t, array, rid as usize - 1, name);
-        }
-        Ok(array)
-    })
+fn get_resource_names<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Array<'t>> {
+    let meta = &require_assembly(t, this)?.image.meta;
+    let count = meta.row_count(TableId::ManifestResource);
+    let array = Array::new(t, universe().string(), count as usize)?;
+    for rid in 1..=count {
+        let name = meta.manifest_resource(rid).and_then(|row| meta.string(row.name));
+        let name = Str::new(t, name.map_err(LoadError::from).to_managed(t)?)?;
+        array.set(t, rid as usize - 1, Some(*name));
+    }
+    Ok(array)
 }
 
 fn find(t: CurrentThread, assembly: &'static Assembly, name: &str) -> Managed<Option<(Rid, ManifestResourceRow)>> {
@@ -40,30 +37,34 @@ fn find(t: CurrentThread, assembly: &'static Assembly, name: &str) -> Managed<Op
 }
 
 /// `GetManifestResourceInternal(name, out int size, out Module)`: address of the bytes, which stay mapped; 0 = none.
-fn get_resource(t: CurrentThread, this: ObjRef, name: ObjRef, size: *mut i32, module: *mut ObjRef) -> usize {
-    t.run(|| {
-        let assembly = require_assembly(t, this)?;
-        let Some((rid, row)) = find(t, assembly, &strings::to_rust(name))? else { return Ok(0) };
-        if !row.implementation.is_nil() {
-            return Ok(0);
-        }
-        let bytes = assembly.image.meta.embedded_resource(rid).map_err(LoadError::from).to_managed(t)?;
-        store_out(t, module, module_object(t, assembly.image)?);
-        // SAFETY: address of the caller's variable.
-        unsafe { *size = bytes.len() as i32 };
-        Ok(bytes.as_ptr() as usize)
-    })
+fn get_resource(
+    t: CurrentThread,
+    this: Option<Obj>,
+    name: Option<Str>,
+    size: Place<i32>,
+    module: RefPlace,
+) -> Managed<usize> {
+    let assembly = require_assembly(t, this)?;
+    let Some((rid, row)) = find(t, assembly, &text(name))? else { return Ok(0) };
+    if !row.implementation.is_nil() {
+        return Ok(0);
+    }
+    let bytes = assembly.image.meta.embedded_resource(rid).map_err(LoadError::from).to_managed(t)?;
+    module.set(t, module_object(t, assembly.image)?);
+    size.set(bytes.len() as i32);
+    Ok(bytes.as_ptr() as usize)
 }
 
 /// `GetManifestResourceInfoInternal(name, ManifestResourceInfo)`
-fn get_resource_info(t: CurrentThread, this: ObjRef, name: ObjRef, info: ObjRef) -> u8 {
-    t.run(|| {
-        let assembly = require_assembly(t, this)?;
-        Ok(u8::from(fill_info(t, assembly, &strings::to_rust(name), info)?))
-    })
+fn get_resource_info(t: CurrentThread, this: Option<Obj>, name: Option<Str>, info: Option<Obj>) -> Managed<bool> {
+    let assembly = require_assembly(t, this)?;
+    match info {
+        Some(info) => fill_info(t, assembly, &text(name), info),
+        None => Err(exceptions::throw_null_reference(t)),
+    }
 }
 
-fn fill_info(t: CurrentThread, assembly: &'static Assembly, name: &str, info: ObjRef) -> Managed<bool> {
+fn fill_info(t: CurrentThread, assembly: &'static Assembly, name: &str, info: Obj) -> Managed<bool> {
     static ASSEMBLY: ManagedField =
         ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "<ReferencedAssembly>k__BackingField");
     static FILE: ManagedField =
@@ -81,7 +82,7 @@ fn fill_info(t: CurrentThread, assembly: &'static Assembly, name: &str, info: Ob
         TableId::File => {
             let file = meta.file(implementation.rid()).map_err(LoadError::from).to_managed(t)?;
             let file_name = meta.string(file.name).map_err(LoadError::from).to_managed(t)?;
-            FILE.set_ref(t, info, strings::new_string(t, file_name)?);
+            FILE.set_ref(t, info, Str::new(t, file_name)?);
             let is_resource_file = file.flags & CONTAINS_NO_METADATA != 0;
             LOCATION.set(info, if is_resource_file { 0 } else { location::EMBEDDED });
         }
@@ -97,33 +98,36 @@ fn fill_info(t: CurrentThread, assembly: &'static Assembly, name: &str, info: Ob
 }
 
 /// `GetFilesInternal(string name, bool resourceModules)`: the path of that file, or all paths when `name` is null.
-fn get_files(t: CurrentThread, this: ObjRef, name: ObjRef, with_resources: u8) -> ObjRef {
-    t.run(|| {
-        let assembly = require_assembly(t, this)?;
-        let meta = &assembly.image.meta;
-        let mut paths = Vec::new();
-        for rid in 1..=meta.row_count(TableId::File) {
-            let row = meta.file(rid).map_err(LoadError::from).to_managed(t)?;
-            let file = meta.string(row.name).map_err(LoadError::from).to_managed(t)?;
-            let path = assembly.path.with_file_name(file).display().to_string();
-            if !name.is_null() {
-                if strings::to_rust(name) == file {
-                    return strings::new_string(t, &path);
-                }
-            } else if with_resources != 0 || row.flags & CONTAINS_NO_METADATA == 0 {
-                paths.push(path);
+fn get_files<'t>(
+    t: CurrentThread<'t>,
+    this: Option<Obj>,
+    name: Option<Str>,
+    with_resources: bool,
+) -> Managed<Option<Obj<'t>>> {
+    let assembly = require_assembly(t, this)?;
+    let meta = &assembly.image.meta;
+    let mut paths = Vec::new();
+    for rid in 1..=meta.row_count(TableId::File) {
+        let row = meta.file(rid).map_err(LoadError::from).to_managed(t)?;
+        let file = meta.string(row.name).map_err(LoadError::from).to_managed(t)?;
+        let path = assembly.path.with_file_name(file).display().to_string();
+        if let Some(name) = name {
+            if name.to_rust() == file {
+                return Str::new(t, &path).map(|path| Some(*path));
             }
+        } else if with_resources || row.flags & CONTAINS_NO_METADATA == 0 {
+            paths.push(path);
         }
-        if !name.is_null() {
-            return Ok(ObjRef::NULL);
-        }
-        let array = object::new_array(t, universe().string(), paths.len())?;
-        for (index, path) in paths.iter().enumerate() {
-            let item = strings::new_string(t, path)?;
-            object::set_element_ref(t, array, index, item);
-        }
-        Ok(array)
-    })
+    }
+    if name.is_some() {
+        return Ok(None);
+    }
+    let array = Array::new(t, universe().string(), paths.len())?;
+    for (index, path) in paths.iter().enumerate() {
+        let item = Str::new(t, path)?;
+        array.set(t, index, Some(*item));
+    }
+    Ok(Some(*array))
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -1,21 +1,20 @@
 //! System.RuntimeType: names, declaring members, generic arguments, interfaces, layout.
 
 use crate::emit::builder_of;
-use crate::handles::address;
+use crate::handles::{Handle, address};
 use crate::known;
-use crate::native_memory::store_out;
 use crate::objects::{method_object, type_array};
 use rustc_hash::FxHashSet;
 use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::type_objects::{require, type_object};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object, strings};
+use saki_runtime::type_objects::require;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, Str, Word};
 use saki_types::names::NameStyle;
-use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty, TypeKind, universe};
+use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, TypeKind, universe};
 
 /// The type behind `this` or a RuntimeType argument.
-pub(crate) fn this_type(t: CurrentThread, this: ObjRef) -> Managed<Ty> {
-    require(t, this, "type")
+pub(crate) fn this_type(t: CurrentThread, this: Option<Obj>) -> Managed<Ty> {
+    require(t, this.word(), "type")
 }
 
 /// `Type.Name`: without namespace and generic arguments.
@@ -65,83 +64,79 @@ fn namespace(ty: Ty) -> LoadResult<&'static str> {
     Ok(outer.def().map_or("", |def| def.namespace))
 }
 
-fn get_name(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| strings::new_string(t, &simple_name(this_type(t, this)?)))
+fn get_name<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Str<'t>> {
+    Str::new(t, &simple_name(this_type(t, this)?))
 }
 
-fn get_namespace(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let namespace = namespace(this_type(t, this)?).to_managed(t)?;
-        if namespace.is_empty() { Ok(ObjRef::NULL) } else { strings::new_string(t, namespace) }
-    })
+fn get_namespace<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Option<Str<'t>>> {
+    let namespace = namespace(this_type(t, this)?).to_managed(t)?;
+    if namespace.is_empty() { Ok(None) } else { Str::new(t, namespace).map(Some) }
 }
 
 fn is_byref_to_param(ty: Ty) -> bool {
     ty.is_byref() && ty.element().is_some_and(|element| element.is_generic_param())
 }
 
-fn get_full_name(t: CurrentThread, this: ObjRef, full_name: u8, assembly_qualified: u8) -> ObjRef {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        let style = match (full_name != 0, assembly_qualified != 0) {
-            (true, _) if ty.is_generic_param() || is_byref_to_param(ty) => return Ok(ObjRef::NULL),
-            (true, true) => NameStyle::AssemblyQualified,
-            (true, false) => NameStyle::Reflection,
-            (false, _) => NameStyle::ToString,
-        };
-        strings::new_string(t, &ty.name_in(style))
-    })
+fn get_full_name<'t>(
+    t: CurrentThread<'t>,
+    this: Option<Obj>,
+    full_name: bool,
+    assembly_qualified: bool,
+) -> Managed<Option<Str<'t>>> {
+    let ty = this_type(t, this)?;
+    let style = match (full_name, assembly_qualified) {
+        (true, _) if ty.is_generic_param() || is_byref_to_param(ty) => return Ok(None),
+        (true, true) => NameStyle::AssemblyQualified,
+        (true, false) => NameStyle::Reflection,
+        (false, _) => NameStyle::ToString,
+    };
+    Str::new(t, &ty.name_in(style)).map(Some)
 }
 
-fn get_declaring_type(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        if let Some(unfinished) = ty.unfinished_enclosing() {
-            return Ok(builder_of(unfinished));
-        }
-        let declaring = match ty.is_generic_param() {
-            true => declaring_definition(ty),
-            false => ty.enclosing_type(),
-        };
-        match declaring.to_managed(t)? {
-            Some(declaring) => type_object(t, declaring),
-            None => Ok(ObjRef::NULL),
-        }
-    })
+fn get_declaring_type<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    let ty = this_type(t, this)?;
+    if let Some(unfinished) = ty.unfinished_enclosing() {
+        return Ok(builder_of(t, unfinished));
+    }
+    let declaring = match ty.is_generic_param() {
+        true => declaring_definition(ty),
+        false => ty.enclosing_type(),
+    };
+    declaring.to_managed(t)?.map(|declaring| Obj::of_type(t, declaring)).transpose()
 }
 
-fn get_declaring_method(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        let Some(param) = ty.generic_param() else {
-            let message = "DeclaringMethod can only be used on generic arguments";
-            return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
-        };
-        if param.owner.table() != TableId::MethodDef {
-            return Ok(ObjRef::NULL);
-        }
-        let Some(owner) = declaring_definition(ty).to_managed(t)? else { return Ok(ObjRef::NULL) };
-        method_object(t, owner.method_by_rid(param.owner.rid()).to_managed(t)?, owner)
-    })
+fn get_declaring_method<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    let ty = this_type(t, this)?;
+    let Some(param) = ty.generic_param() else {
+        let message = "DeclaringMethod can only be used on generic arguments";
+        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+    };
+    if param.owner.table() != TableId::MethodDef {
+        return Ok(None);
+    }
+    let Some(owner) = declaring_definition(ty).to_managed(t)? else { return Ok(None) };
+    method_object(t, owner.method_by_rid(param.owner.rid()).to_managed(t)?, owner).map(Some)
 }
 
 /// `GetGenericArgumentsInternal(bool runtimeTypeArray)`; null for types that are not generic.
-fn get_generic_arguments(t: CurrentThread, this: ObjRef, runtime_types: u8) -> ObjRef {
-    t.run(|| {
-        let mut ty = this_type(t, this)?;
-        if ty.is_byref() {
-            ty = ty.element().unwrap_or(ty);
-        }
-        if ty.args.is_empty() {
-            return Ok(ObjRef::NULL);
-        }
-        let element = if runtime_types != 0 { universe().runtime_type() } else { universe().type_() };
-        type_array(t, element, ty.args)
-    })
+fn get_generic_arguments<'t>(
+    t: CurrentThread<'t>,
+    this: Option<Obj>,
+    runtime_types: bool,
+) -> Managed<Option<Array<'t>>> {
+    let mut ty = this_type(t, this)?;
+    if ty.is_byref() {
+        ty = ty.element().unwrap_or(ty);
+    }
+    if ty.args.is_empty() {
+        return Ok(None);
+    }
+    let element = if runtime_types { universe().runtime_type() } else { universe().type_() };
+    type_array(t, element, ty.args).map(Some)
 }
 
-fn get_generic_parameter_position(t: CurrentThread, this: ObjRef) -> i32 {
-    t.run(|| Ok(this_type(t, this)?.generic_param().map_or(-1, |param| param.index as i32)))
+fn get_generic_parameter_position(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
+    Ok(this_type(t, this)?.generic_param().map_or(-1, |param| param.index as i32))
 }
 
 /// Interfaces in the order in which Mono lists them: it fills a hash table of 11 buckets, keyed by the token of the
@@ -179,66 +174,62 @@ pub fn interfaces_in_reflection_order(ty: Ty) -> LoadResult<Vec<Ty>> {
     Ok(inserted)
 }
 
-fn get_interfaces(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let mut ty = this_type(t, this)?;
-        if ty.is_byref() {
-            ty = ty.element().unwrap_or(ty);
-        }
-        let interfaces = interfaces_in_reflection_order(ty).to_managed(t)?;
-        type_array(t, universe().runtime_type(), &interfaces)
-    })
+fn get_interfaces<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Array<'t>> {
+    let mut ty = this_type(t, this)?;
+    if ty.is_byref() {
+        ty = ty.element().unwrap_or(ty);
+    }
+    let interfaces = interfaces_in_reflection_order(ty).to_managed(t)?;
+    type_array(t, universe().runtime_type(), &interfaces)
 }
 
 /// `GetInterfaceMapData(Type, Type interface, out MethodInfo[] targets, out MethodInfo[] methods)`
-fn get_interface_map(t: CurrentThread, this: ObjRef, interface: ObjRef, targets: *mut ObjRef, methods: *mut ObjRef) {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        let interface = this_type(t, interface)?;
-        if !ty.is_assignable_to(interface).to_managed(t)? {
-            return Ok(());
-        }
-        let is_dispatched = |method: &&'static Method| method.is_virtual() && !method.is_static();
-        let members: Vec<_> = interface.methods().to_managed(t)?.filter(is_dispatched).collect();
-        let element = known::METHOD_INFO.get(t)?;
-        let target_array = object::new_array(t, element, members.len())?;
-        let method_array = object::new_array(t, element, members.len())?;
-        for (index, method) in members.into_iter().enumerate() {
-            let member = method_object(t, method, interface)?;
-            object::set_element_ref(t, method_array, index, member);
-            // Null where nothing implements it: several default implementations, none, or one that is abstract again.
-            let target = match ty.resolve_virtual(method) {
-                Ok(target) if target.is_abstract() && target.owner.is_interface() => continue,
-                Err(error) if error.kind == LoadErrorKind::MissingMethod => continue,
-                other => other.to_managed(t)?,
-            };
-            let reflected = if target.owner.is_interface() { target.owner } else { ty };
-            let target = method_object(t, target, reflected)?;
-            object::set_element_ref(t, target_array, index, target);
-        }
-        store_out(t, targets, target_array);
-        store_out(t, methods, method_array);
-        Ok(())
-    });
+fn get_interface_map(
+    t: CurrentThread,
+    this: Option<Obj>,
+    interface: Option<Obj>,
+    targets: RefPlace,
+    methods: RefPlace,
+) -> Managed<()> {
+    let ty = this_type(t, this)?;
+    let interface = this_type(t, interface)?;
+    if !ty.is_assignable_to(interface).to_managed(t)? {
+        return Ok(());
+    }
+    let is_dispatched = |method: &&'static Method| method.is_virtual() && !method.is_static();
+    let members: Vec<_> = interface.methods().to_managed(t)?.filter(is_dispatched).collect();
+    let element = known::METHOD_INFO.get(t)?;
+    let target_array = Array::new(t, element, members.len())?;
+    let method_array = Array::new(t, element, members.len())?;
+    for (index, method) in members.into_iter().enumerate() {
+        let member = method_object(t, method, interface)?;
+        method_array.set(t, index, Some(member));
+        // Null where nothing implements it: several default implementations, none, or one that is abstract again.
+        let target = match ty.resolve_virtual(method) {
+            Ok(target) if target.is_abstract() && target.owner.is_interface() => continue,
+            Err(error) if error.kind == LoadErrorKind::MissingMethod => continue,
+            other => other.to_managed(t)?,
+        };
+        let reflected = if target.owner.is_interface() { target.owner } else { ty };
+        let target = method_object(t, target, reflected)?;
+        target_array.set(t, index, Some(target));
+    }
+    targets.set(t, target_array);
+    methods.set(t, method_array);
+    Ok(())
 }
 
 /// `GetPacking(out int packing, out int size)`
-fn get_packing(t: CurrentThread, this: ObjRef, packing: *mut i32, size: *mut i32) {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        let layout = match ty.def() {
-            Some(def) => def.image.meta.class_layout(def.rid).map_err(LoadError::from).to_managed(t)?,
-            None => None,
-        };
-        let (packing_size, class_size) =
-            layout.map_or((0, 0), |row| (i32::from(row.packing_size), row.class_size as i32));
-        // SAFETY: addresses of the caller's variables.
-        unsafe {
-            *packing = packing_size;
-            *size = class_size;
-        }
-        Ok(())
-    });
+fn get_packing(t: CurrentThread, this: Option<Obj>, packing: Place<i32>, size: Place<i32>) -> Managed<()> {
+    let ty = this_type(t, this)?;
+    let layout = match ty.def() {
+        Some(def) => def.image.meta.class_layout(def.rid).map_err(LoadError::from).to_managed(t)?,
+        None => None,
+    };
+    let (packing_size, class_size) = layout.map_or((0, 0), |row| (i32::from(row.packing_size), row.class_size as i32));
+    packing.set(packing_size);
+    size.set(class_size);
+    Ok(())
 }
 
 /// System.TypeCode.
@@ -278,18 +269,12 @@ pub fn type_code_of(ty: Ty) -> i32 {
     }
 }
 
-fn get_type_code(t: CurrentThread, ty: ObjRef) -> i32 {
-    t.run(|| Ok(type_code_of(this_type(t, ty)?)))
+fn get_type_code(t: CurrentThread, ty: Option<Obj>) -> Managed<i32> {
+    Ok(type_code_of(this_type(t, ty)?))
 }
 
-fn internal_from_handle(t: CurrentThread, handle: usize) -> ObjRef {
-    t.run(|| {
-        // SAFETY: the value of a RuntimeTypeHandle.
-        match unsafe { crate::handles::ty(handle) } {
-            Some(ty) => type_object(t, ty),
-            None => Ok(ObjRef::NULL),
-        }
-    })
+fn internal_from_handle<'t>(t: CurrentThread<'t>, handle: Handle<Type>) -> Managed<Option<Obj<'t>>> {
+    handle.get().map(|ty| Obj::of_type(t, ty)).transpose()
 }
 
 /// A MonoClass* and a MonoType* are the same here.

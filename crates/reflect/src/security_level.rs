@@ -6,7 +6,7 @@ use crate::handles::{require_field, require_method};
 use crate::runtime_type::this_type;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, ObjRef};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::class::has_attribute;
 use saki_types::{Image, LoadResult, Ty, universe};
 
@@ -48,24 +48,20 @@ fn level_of_member(owner: Ty, image: &'static Image, token: Token) -> LoadResult
     }
 }
 
-fn of_type(t: CurrentThread, this: ObjRef) -> i32 {
-    t.run(|| level_of_type(this_type(t, this)?).to_managed(t))
+fn of_type(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
+    level_of_type(this_type(t, this)?).to_managed(t)
 }
 
-fn of_method(t: CurrentThread, this: ObjRef) -> i32 {
-    t.run(|| {
-        let method = require_method(t, this)?;
-        // Methods of arrays are in no file.
-        let Some(rid) = method.rid() else { return Ok(TRANSPARENT) };
-        level_of_member(method.owner, method.image(), Token::new(TableId::MethodDef, rid)).to_managed(t)
-    })
+fn of_method(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
+    let method = require_method(t, this)?;
+    // Methods of arrays are in no file.
+    let Some(rid) = method.rid() else { return Ok(TRANSPARENT) };
+    level_of_member(method.owner, method.image(), Token::new(TableId::MethodDef, rid)).to_managed(t)
 }
 
-fn of_field(t: CurrentThread, this: ObjRef) -> i32 {
-    t.run(|| {
-        let field = require_field(t, this)?;
-        level_of_member(field.owner, field.image, Token::new(TableId::Field, field.rid)).to_managed(t)
-    })
+fn of_field(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
+    let field = require_field(t, this)?;
+    level_of_member(field.owner, field.image, Token::new(TableId::Field, field.rid)).to_managed(t)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -1,16 +1,15 @@
 //! System.Reflection.RuntimeModule: resolving metadata tokens.
 
 use crate::emit::tokens::{EmittedModule, Named, finished_field, finished_method, finished_type};
-use crate::handles::{self, address};
+use crate::handles::{Handle, address};
 use crate::module::require_image;
 use crate::objects::{field_object, method_object};
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object, strings};
-use saki_types::{Field, GenericContext, Image, LoadError, Method, Ty, collectible};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
+use saki_types::{Field, GenericContext, Image, LoadError, Method, Ty, Type, collectible};
 
 /// System.Reflection.ResolveTokenError.
 mod resolve_error {
@@ -43,20 +42,13 @@ pub(crate) fn forget_dead() {
 }
 
 /// The types of an IntPtr[] of RuntimeTypeHandle values; null = none.
-fn handle_list(array: ObjRef) -> &'static [Ty] {
-    if array.is_null() {
-        return &[];
-    }
-    let types = (0..object::array_length(array)).filter_map(|index| {
-        // SAFETY: an element of an IntPtr[].
-        let handle = unsafe { *(object::element_address(array, index, 8) as *const usize) };
-        // SAFETY: managed code took it from a RuntimeTypeHandle.
-        unsafe { handles::ty(handle) }
-    });
+fn handle_list(array: Option<Array>) -> &'static [Ty] {
+    let Some(array) = array else { return &[] };
+    let types = (0..array.length()).filter_map(|index| array.value::<Handle<Type>>(index).get());
     interned(types.collect())
 }
 
-fn context_of(type_args: ObjRef, method_args: ObjRef) -> GenericContext {
+fn context_of(type_args: Option<Array>, method_args: Option<Array>) -> GenericContext {
     GenericContext { class_args: handle_list(type_args), method_args: handle_list(method_args) }
 }
 
@@ -83,9 +75,9 @@ fn is_field_ref(image: &'static Image, token: Token) -> bool {
             .is_ok_and(saki_metadata::is_field_sig)
 }
 
-fn names_field(image: &'static Image, token: Token) -> bool {
+fn names_field(t: CurrentThread, image: &'static Image, token: Token) -> bool {
     match under_construction(image, token) {
-        Some(named) => finished_field(named).is_some(),
+        Some(named) => finished_field(t, named).is_some(),
         None => token.table() == TableId::Field || is_field_ref(image, token),
     }
 }
@@ -94,12 +86,8 @@ fn names_field(image: &'static Image, token: Token) -> bool {
 type Resolved<T> = Result<T, i32>;
 
 /// Reports the code through the caller's variable; failures to load are exceptions.
-fn report<T>(error: *mut i32, result: Resolved<T>) -> Option<T> {
-    let code = result.as_ref().err().copied().unwrap_or(resolve_error::OTHER);
-    if !error.is_null() {
-        // SAFETY: address of the caller's variable.
-        unsafe { *error = code };
-    }
+fn report<T>(error: Place<i32>, result: Resolved<T>) -> Option<T> {
+    error.set(result.as_ref().err().copied().unwrap_or(resolve_error::OTHER));
     result.ok()
 }
 
@@ -115,7 +103,7 @@ fn resolve_type(
     context: &GenericContext,
 ) -> Managed<Resolved<Ty>> {
     if let Some(named) = under_construction(image, token) {
-        return Ok(finished_type(named).ok_or(resolve_error::OTHER));
+        return Ok(finished_type(t, named).ok_or(resolve_error::OTHER));
     }
     match check(image, token, &[TableId::TypeDef, TableId::TypeRef, TableId::TypeSpec]) {
         Ok(()) => image.resolve_type(token, context).to_managed(t).map(Ok),
@@ -130,7 +118,7 @@ fn resolve_method(
     context: &GenericContext,
 ) -> Managed<Resolved<&'static Method>> {
     if let Some(named) = under_construction(image, token) {
-        return Ok(finished_method(named).ok_or(resolve_error::OTHER));
+        return Ok(finished_method(t, named).ok_or(resolve_error::OTHER));
     }
     match check(image, token, &[TableId::MethodDef, TableId::MethodSpec, TableId::MemberRef]) {
         Ok(()) if is_field_ref(image, token) => Ok(Err(resolve_error::BAD_TABLE)),
@@ -146,7 +134,7 @@ fn resolve_field(
     context: &GenericContext,
 ) -> Managed<Resolved<&'static Field>> {
     if let Some(named) = under_construction(image, token) {
-        return Ok(finished_field(named).ok_or(resolve_error::OTHER));
+        return Ok(finished_field(t, named).ok_or(resolve_error::OTHER));
     }
     match check(image, token, &[TableId::Field, TableId::MemberRef]) {
         Ok(()) if token.table() == TableId::MemberRef && !is_field_ref(image, token) => {
@@ -160,113 +148,103 @@ fn resolve_field(
 /// `Resolve…Token(image, token, IntPtr[] typeArgs, IntPtr[] methodArgs, out ResolveTokenError)`
 fn resolve_type_token(
     t: CurrentThread,
-    image: usize,
+    image: Handle<Image>,
     token: i32,
-    types: ObjRef,
-    methods: ObjRef,
-    error: *mut i32,
-) -> usize {
-    t.run(|| {
-        let image = require_image(t, image)?;
-        let found = resolve_type(t, image, Token(token as u32), &context_of(types, methods))?;
-        Ok(report(error, found).map_or(0, address))
-    })
+    types: Option<Array>,
+    methods: Option<Array>,
+    error: Place<i32>,
+) -> Managed<usize> {
+    let image = require_image(t, image)?;
+    let found = resolve_type(t, image, Token(token as u32), &context_of(types, methods))?;
+    Ok(report(error, found).map_or(0, address))
 }
 
 fn resolve_method_token(
     t: CurrentThread,
-    image: usize,
+    image: Handle<Image>,
     token: i32,
-    types: ObjRef,
-    methods: ObjRef,
-    error: *mut i32,
-) -> usize {
-    t.run(|| {
-        let image = require_image(t, image)?;
-        let found = resolve_method(t, image, Token(token as u32), &context_of(types, methods))?;
-        Ok(report(error, found).map_or(0, address))
-    })
+    types: Option<Array>,
+    methods: Option<Array>,
+    error: Place<i32>,
+) -> Managed<usize> {
+    let image = require_image(t, image)?;
+    let found = resolve_method(t, image, Token(token as u32), &context_of(types, methods))?;
+    Ok(report(error, found).map_or(0, address))
 }
 
 fn resolve_field_token(
     t: CurrentThread,
-    image: usize,
+    image: Handle<Image>,
     token: i32,
-    types: ObjRef,
-    methods: ObjRef,
-    error: *mut i32,
-) -> usize {
-    t.run(|| {
-        let image = require_image(t, image)?;
-        let found = resolve_field(t, image, Token(token as u32), &context_of(types, methods))?;
-        Ok(report(error, found).map_or(0, address))
-    })
+    types: Option<Array>,
+    methods: Option<Array>,
+    error: Place<i32>,
+) -> Managed<usize> {
+    let image = require_image(t, image)?;
+    let found = resolve_field(t, image, Token(token as u32), &context_of(types, methods))?;
+    Ok(report(error, found).map_or(0, address))
 }
 
 /// As the above, giving the member's object.
-fn resolve_member_token(
-    t: CurrentThread,
-    image: usize,
+fn resolve_member_token<'t>(
+    t: CurrentThread<'t>,
+    image: Handle<Image>,
     token: i32,
-    types: ObjRef,
-    methods: ObjRef,
-    error: *mut i32,
-) -> ObjRef {
-    t.run(|| {
-        let image = require_image(t, image)?;
-        let token = Token(token as u32);
-        let context = context_of(types, methods);
-        match token.table() {
-            TableId::TypeDef | TableId::TypeRef | TableId::TypeSpec => {
-                match report(error, resolve_type(t, image, token, &context)?) {
-                    Some(ty) => type_object(t, ty),
-                    None => Ok(ObjRef::NULL),
-                }
-            }
-            TableId::Field | TableId::MemberRef if names_field(image, token) => {
-                match report(error, resolve_field(t, image, token, &context)?) {
-                    Some(field) => field_object(t, field, field.owner),
-                    None => Ok(ObjRef::NULL),
-                }
-            }
-            _ => match report(error, resolve_method(t, image, token, &context)?) {
-                Some(method) => method_object(t, method, method.owner),
-                None => Ok(ObjRef::NULL),
-            },
+    types: Option<Array>,
+    methods: Option<Array>,
+    error: Place<i32>,
+) -> Managed<Option<Obj<'t>>> {
+    let image = require_image(t, image)?;
+    let token = Token(token as u32);
+    let context = context_of(types, methods);
+    match token.table() {
+        TableId::TypeDef | TableId::TypeRef | TableId::TypeSpec => {
+            report(error, resolve_type(t, image, token, &context)?).map(|ty| Obj::of_type(t, ty)).transpose()
         }
-    })
+        TableId::Field | TableId::MemberRef if names_field(t, image, token) => {
+            report(error, resolve_field(t, image, token, &context)?)
+                .map(|field| field_object(t, field, field.owner))
+                .transpose()
+        }
+        _ => report(error, resolve_method(t, image, token, &context)?)
+            .map(|method| method_object(t, method, method.owner))
+            .transpose(),
+    }
 }
 
 /// `ResolveStringToken(image, token, out ResolveTokenError)`
-fn resolve_string_token(t: CurrentThread, image: usize, token: i32, error: *mut i32) -> ObjRef {
-    t.run(|| {
-        let image = require_image(t, image)?;
-        let token = Token(token as u32);
-        let emitted = EmittedModule::of_image(image).and_then(|module| module.literal(token));
-        let found = match token.table() {
-            TableId::UserString if emitted.is_some() => Ok(emitted.unwrap_or_default()),
-            TableId::UserString => image.meta.user_string(token).map_err(|_| resolve_error::OUT_OF_RANGE),
-            _ => Err(resolve_error::BAD_TABLE),
-        };
-        match report(error, found) {
-            Some(units) => strings::intern(t, &units),
-            None => Ok(ObjRef::NULL),
-        }
-    })
+fn resolve_string_token<'t>(
+    t: CurrentThread<'t>,
+    image: Handle<Image>,
+    token: i32,
+    error: Place<i32>,
+) -> Managed<Option<Str<'t>>> {
+    let image = require_image(t, image)?;
+    let token = Token(token as u32);
+    let emitted = EmittedModule::of_image(image).and_then(|module| module.literal(token));
+    let found = match token.table() {
+        TableId::UserString if emitted.is_some() => Ok(emitted.unwrap_or_default()),
+        TableId::UserString => image.meta.user_string(token).map_err(|_| resolve_error::OUT_OF_RANGE),
+        _ => Err(resolve_error::BAD_TABLE),
+    };
+    report(error, found).map(|units| Str::intern_units(t, &units)).transpose()
 }
 
 /// `ResolveSignature(image, token, out ResolveTokenError)`: the bytes of a stand-alone signature.
-fn resolve_signature(t: CurrentThread, image: usize, token: i32, error: *mut i32) -> ObjRef {
-    t.run(|| {
-        let image = require_image(t, image)?;
-        let token = Token(token as u32);
-        let found = check(image, token, &[TableId::StandAloneSig]).map_err(|_| resolve_error::OUT_OF_RANGE);
-        if report(error, found).is_none() {
-            return Ok(ObjRef::NULL);
-        }
-        let blob = image.meta.stand_alone_sig(token.rid()).and_then(|row| image.meta.blob(row.signature));
-        object::new_byte_array(t, blob.map_err(LoadError::from).to_managed(t)?)
-    })
+fn resolve_signature<'t>(
+    t: CurrentThread<'t>,
+    image: Handle<Image>,
+    token: i32,
+    error: Place<i32>,
+) -> Managed<Option<Array<'t>>> {
+    let image = require_image(t, image)?;
+    let token = Token(token as u32);
+    let found = check(image, token, &[TableId::StandAloneSig]).map_err(|_| resolve_error::OUT_OF_RANGE);
+    if report(error, found).is_none() {
+        return Ok(None);
+    }
+    let blob = image.meta.stand_alone_sig(token.rid()).and_then(|row| image.meta.blob(row.signature));
+    Array::of_bytes(t, blob.map_err(LoadError::from).to_managed(t)?).map(Some)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -8,8 +8,7 @@ use crate::recent::Recent;
 use crate::runtime_type::this_type;
 use crate::type_lookup::throw_type_load;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
-use saki_runtime::type_objects::{type_object, type_of_object};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{ElementType, LoadError, Method, Ty, universe};
 
 /// The type to build on: of a by-reference type its element, as in Mono. Nothing can be made of TypedReference.
@@ -32,40 +31,34 @@ pub fn throw_no_array_of(t: CurrentThread, element: Ty) -> Thrown {
 const MAX_RANK: i32 = 32;
 
 /// `make_array_type(rank)`; rank 0 = zero-based one-dimensional.
-fn make_array_type(t: CurrentThread, this: ObjRef, rank: i32) -> ObjRef {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        let element = base_for_construction(t, ty)?;
-        if rank > MAX_RANK {
-            let array = universe().array_of(element, rank as u32);
-            let message = format!("{} has too many dimensions.", array.full_name());
-            return Err(exceptions::throw(t, "System", "TypeLoadException", &message));
-        }
-        if element.is_byref_like().to_managed(t)? {
-            return Err(throw_no_array_of(t, element));
-        }
-        let array = match rank {
-            0 => universe().sz_array_of(element),
-            _ => universe().array_of(element, rank as u32),
-        };
-        type_object(t, array)
-    })
+fn make_array_type<'t>(t: CurrentThread<'t>, this: Option<Obj>, rank: i32) -> Managed<Obj<'t>> {
+    let ty = this_type(t, this)?;
+    let element = base_for_construction(t, ty)?;
+    if rank > MAX_RANK {
+        let array = universe().array_of(element, rank as u32);
+        let message = format!("{} has too many dimensions.", array.full_name());
+        return Err(exceptions::throw(t, "System", "TypeLoadException", &message));
+    }
+    if element.is_byref_like().to_managed(t)? {
+        return Err(throw_no_array_of(t, element));
+    }
+    let array = match rank {
+        0 => universe().sz_array_of(element),
+        _ => universe().array_of(element, rank as u32),
+    };
+    Obj::of_type(t, array)
 }
 
-fn make_byref_type(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        let element = base_for_construction(t, ty)?;
-        type_object(t, universe().byref_to(element))
-    })
+fn make_byref_type<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Obj<'t>> {
+    let ty = this_type(t, this)?;
+    let element = base_for_construction(t, ty)?;
+    Obj::of_type(t, universe().byref_to(element))
 }
 
-fn make_pointer_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
-    t.run(|| {
-        let ty = this_type(t, ty)?;
-        let element = base_for_construction(t, ty)?;
-        type_object(t, universe().pointer_to(element))
-    })
+fn make_pointer_type<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Obj<'t>> {
+    let ty = this_type(t, ty)?;
+    let element = base_for_construction(t, ty)?;
+    Obj::of_type(t, universe().pointer_to(element))
 }
 
 /// A generic type and its arguments; None behind them.
@@ -82,12 +75,11 @@ thread_local! {
 
 impl Instantiation {
     /// None for those that are not remembered: of many arguments, or with one that is no runtime type.
-    fn new(definition: Ty, types: ObjRef) -> Option<Instantiation> {
-        let count = if types.is_null() { 0 } else { object::array_length(types) };
+    fn new(definition: Ty, types: Option<Array>) -> Option<Instantiation> {
+        let count = types.map_or(0, Array::length);
         let mut arguments = [None; 6];
         for (index, argument) in arguments.get_mut(..count)?.iter_mut().enumerate() {
-            let item = object::get_element_ref(types, index);
-            *argument = Some(if item.is_null() { None } else { type_of_object(item) }?);
+            *argument = Some(types?.get(index)?.as_type()?);
         }
         Some(Instantiation { definition, arguments })
     }
@@ -109,57 +101,51 @@ impl Instantiation {
 }
 
 /// `MakeGenericType(Type definition, Type[] arguments)`
-fn make_generic_type(t: CurrentThread, definition: ObjRef, arguments: ObjRef) -> ObjRef {
-    t.run(|| {
-        let definition = this_type(t, definition)?;
-        let wanted = Instantiation::new(definition, arguments);
-        if let Some(known) = wanted.and_then(|wanted| wanted.recent()) {
-            return type_object(t, known);
-        }
-        let Some(arguments) = types_of_array(arguments) else {
-            let message = "Generic arguments that are not runtime types are not supported here.";
-            return Err(exceptions::throw(t, "System", "NotSupportedException", message));
-        };
-        if !definition.is_generic_definition() || definition.args.len() != arguments.len() {
-            return Err(exceptions::throw(
-                t,
-                "System",
-                "ArgumentException",
-                "The number of generic arguments is wrong.",
-            ));
-        }
-        if !arguments_fit(definition.args, &arguments, &arguments, &[]).to_managed(t)? {
-            let message = "Invalid generic arguments";
-            return Err(exceptions::throw_argument(t, message, "typeArguments"));
-        }
-        let made = universe().instantiate(definition, &arguments).to_managed(t)?;
-        if let Some(wanted) = wanted {
-            wanted.remember(made);
-        }
-        type_object(t, made)
-    })
+fn make_generic_type<'t>(t: CurrentThread<'t>, definition: Option<Obj>, arguments: Option<Array>) -> Managed<Obj<'t>> {
+    let definition = this_type(t, definition)?;
+    let wanted = Instantiation::new(definition, arguments);
+    if let Some(known) = wanted.and_then(|wanted| wanted.recent()) {
+        return Obj::of_type(t, known);
+    }
+    let Some(arguments) = types_of_array(arguments) else {
+        let message = "Generic arguments that are not runtime types are not supported here.";
+        return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+    };
+    if !definition.is_generic_definition() || definition.args.len() != arguments.len() {
+        return Err(exceptions::throw(t, "System", "ArgumentException", "The number of generic arguments is wrong."));
+    }
+    if !arguments_fit(definition.args, &arguments, &arguments, &[]).to_managed(t)? {
+        let message = "Invalid generic arguments";
+        return Err(exceptions::throw_argument(t, message, "typeArguments"));
+    }
+    let made = universe().instantiate(definition, &arguments).to_managed(t)?;
+    if let Some(wanted) = wanted {
+        wanted.remember(made);
+    }
+    Obj::of_type(t, made)
 }
 
 /// The method of a method object, or of a builder whose type is finished.
-fn finished_or_loaded(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
-    let builder = (!object.is_null()).then(|| finished_builder_method(object)).flatten();
-    match builder {
+fn finished_or_loaded(t: CurrentThread, object: Option<Obj>) -> Managed<&'static Method> {
+    match object.and_then(finished_builder_method) {
         Some(method) => Ok(method),
         None => require_method(t, object),
     }
 }
 
 /// The method of this instantiation that has the definition of `generic`; also for constructors.
-fn get_corresponding_method(t: CurrentThread, this: ObjRef, generic: ObjRef) -> ObjRef {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        let method = finished_or_loaded(t, generic)?;
-        let Some(rid) = method.rid() else { return Ok(ObjRef::NULL) };
-        if ty.generic_definition() != method.owner.generic_definition() || ty.image() != method.image() {
-            return Ok(ObjRef::NULL);
-        }
-        method_object(t, ty.method_by_rid(rid).to_managed(t)?, ty)
-    })
+fn get_corresponding_method<'t>(
+    t: CurrentThread<'t>,
+    this: Option<Obj>,
+    generic: Option<Obj>,
+) -> Managed<Option<Obj<'t>>> {
+    let ty = this_type(t, this)?;
+    let method = finished_or_loaded(t, generic)?;
+    let Some(rid) = method.rid() else { return Ok(None) };
+    if ty.generic_definition() != method.owner.generic_definition() || ty.image() != method.image() {
+        return Ok(None);
+    }
+    method_object(t, ty.method_by_rid(rid).to_managed(t)?, ty).map(Some)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -2,7 +2,7 @@
 
 use crate::custom_attributes::has_attribute;
 use crate::emit::builder_of;
-use crate::handles::{self, address};
+use crate::handles::{Handle, address};
 use crate::native_memory::{allocate, c_string};
 use crate::objects::{assembly_object, module_object};
 use crate::runtime_type::this_type;
@@ -10,10 +10,8 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object;
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef};
-use saki_types::{ElementType, LoadResult, Ty, TypeKind, collectible, universe};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
+use saki_types::{ElementType, LoadResult, Ty, Type, TypeKind, collectible, universe};
 use std::ffi::c_char;
 
 /// `TypeAttributes.Public`
@@ -30,30 +28,25 @@ pub fn attributes_of(ty: Ty) -> u32 {
     }
 }
 
-fn get_attributes(t: CurrentThread, ty: ObjRef) -> i32 {
-    t.run(|| Ok(attributes_of(this_type(t, ty)?) as i32))
+fn get_attributes(t: CurrentThread, ty: Option<Obj>) -> Managed<i32> {
+    Ok(attributes_of(this_type(t, ty)?) as i32)
 }
 
-fn get_cor_element_type(t: CurrentThread, ty: ObjRef) -> i32 {
-    t.run(|| {
-        let ty = this_type(t, ty)?;
-        let element = match ty.kind {
-            TypeKind::Inst { .. } => ElementType::GenericInst,
-            _ => ty.element_type,
-        };
-        Ok(element as i32)
-    })
+fn get_cor_element_type(t: CurrentThread, ty: Option<Obj>) -> Managed<i32> {
+    let ty = this_type(t, ty)?;
+    let element = match ty.kind {
+        TypeKind::Inst { .. } => ElementType::GenericInst,
+        _ => ty.element_type,
+    };
+    Ok(element as i32)
 }
 
-fn object_or_null(t: CurrentThread, ty: Option<Ty>) -> Managed<ObjRef> {
-    match ty {
-        Some(ty) => type_object(t, ty),
-        None => Ok(ObjRef::NULL),
-    }
+fn object_or_null<'t>(t: CurrentThread<'t>, ty: Option<Ty>) -> Managed<Option<Obj<'t>>> {
+    ty.map(|ty| Obj::of_type(t, ty)).transpose()
 }
 
-fn get_element_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
-    t.run(|| object_or_null(t, this_type(t, ty)?.element()))
+fn get_element_type<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    object_or_null(t, this_type(t, ty)?.element())
 }
 
 /// The base type as the VM sees it; managed code handles generic parameters itself.
@@ -70,33 +63,29 @@ pub fn base_type(ty: Ty) -> LoadResult<Option<Ty>> {
     Ok(Some(if is_value_type { universe().value_type() } else { universe().object() }))
 }
 
-fn get_base_type(t: CurrentThread, ty: ObjRef) -> ObjRef {
-    t.run(|| {
-        let base = base_type(this_type(t, ty)?).to_managed(t)?;
-        object_or_null(t, base)
-    })
+fn get_base_type<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    let base = base_type(this_type(t, ty)?).to_managed(t)?;
+    object_or_null(t, base)
 }
 
-fn get_array_rank(t: CurrentThread, ty: ObjRef) -> i32 {
-    t.run(|| {
-        let ty = this_type(t, ty)?;
-        if !ty.is_array() {
-            return Err(exceptions::throw_argument(t, "Type must be an array type", "type"));
-        }
-        Ok(ty.array_rank() as i32)
-    })
+fn get_array_rank(t: CurrentThread, ty: Option<Obj>) -> Managed<i32> {
+    let ty = this_type(t, ty)?;
+    if !ty.is_array() {
+        return Err(exceptions::throw_argument(t, "Type must be an array type", "type"));
+    }
+    Ok(ty.array_rank() as i32)
 }
 
-fn get_assembly(t: CurrentThread, ty: ObjRef) -> ObjRef {
-    t.run(|| assembly_object(t, this_type(t, ty)?.image().assembly()))
+fn get_assembly<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Obj<'t>> {
+    assembly_object(t, this_type(t, ty)?.image().assembly())
 }
 
-fn get_module(t: CurrentThread, ty: ObjRef) -> ObjRef {
-    t.run(|| module_object(t, this_type(t, ty)?.image()))
+fn get_module<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Obj<'t>> {
+    module_object(t, this_type(t, ty)?.image())
 }
 
-fn get_metadata_token(t: CurrentThread, ty: ObjRef) -> i32 {
-    t.run(|| Ok(token_of(this_type(t, ty)?) as i32))
+fn get_metadata_token(t: CurrentThread, ty: Option<Obj>) -> Managed<i32> {
+    Ok(token_of(this_type(t, ty)?) as i32)
 }
 
 /// `MetadataToken`: TypeDef token of definitions, instantiations and by-reference types to them; 0 for all others.
@@ -107,42 +96,35 @@ fn token_of(ty: Ty) -> u32 {
     }
 }
 
-fn get_generic_type_definition(t: CurrentThread, ty: ObjRef) -> ObjRef {
-    t.run(|| {
-        let ty = this_type(t, ty)?;
-        let definition = ty.generic_definition();
-        // Of a type made at run time the TypeBuilder is the definition, which programs compare by reference.
-        let emitted = definition.filter(|&d| d != ty).and_then(|d| d.image().emitted_type());
-        if let Some(emitted) = emitted {
-            let builder = builder_of(emitted);
-            if !builder.is_null() {
-                return Ok(builder);
-            }
-        }
-        object_or_null(t, definition)
-    })
+fn get_generic_type_definition<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    let ty = this_type(t, ty)?;
+    let definition = ty.generic_definition();
+    // Of a type made at run time the TypeBuilder is the definition, which programs compare by reference.
+    let emitted = definition.filter(|&d| d != ty).and_then(|d| d.image().emitted_type());
+    if let Some(builder) = emitted.and_then(|emitted| builder_of(t, emitted)) {
+        return Ok(Some(builder));
+    }
+    object_or_null(t, definition)
 }
 
-fn has_instantiation(t: CurrentThread, ty: ObjRef) -> u8 {
-    t.run(|| Ok(u8::from(!this_type(t, ty)?.args.is_empty())))
+fn has_instantiation(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {
+    Ok(!this_type(t, ty)?.args.is_empty())
 }
 
-fn is_generic_type_definition(t: CurrentThread, ty: ObjRef) -> u8 {
-    t.run(|| Ok(u8::from(this_type(t, ty)?.is_generic_definition())))
+fn is_generic_type_definition(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {
+    Ok(this_type(t, ty)?.is_generic_definition())
 }
 
-fn is_generic_variable(t: CurrentThread, ty: ObjRef) -> u8 {
-    t.run(|| Ok(u8::from(this_type(t, ty)?.is_generic_param())))
+fn is_generic_variable(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {
+    Ok(this_type(t, ty)?.is_generic_param())
 }
 
-fn has_references(t: CurrentThread, ty: ObjRef) -> u8 {
-    t.run(|| {
-        let ty = this_type(t, ty)?;
-        if ty.is_open || ty.is_interface() || ty.is_byref() {
-            return Ok(0);
-        }
-        Ok(u8::from(ty.contains_references().to_managed(t)?))
-    })
+fn has_references(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {
+    let ty = this_type(t, ty)?;
+    if ty.is_open || ty.is_interface() || ty.is_byref() {
+        return Ok(false);
+    }
+    ty.contains_references().to_managed(t)
 }
 
 /// Structs that may live on the stack only.
@@ -164,31 +146,27 @@ pub fn is_byref_like(ty: Ty) -> LoadResult<bool> {
     Ok(is_old_one || has_attribute(def.image, token, "System.Runtime.CompilerServices", "IsByRefLikeAttribute")?)
 }
 
-fn get_is_byref_like(t: CurrentThread, ty: ObjRef) -> u8 {
-    t.run(|| Ok(u8::from(is_byref_like(this_type(t, ty)?).to_managed(t)?)))
+fn get_is_byref_like(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {
+    is_byref_like(this_type(t, ty)?).to_managed(t)
 }
 
 /// There is no COM.
-fn is_com_object(_t: CurrentThread, _ty: ObjRef) -> u8 {
-    0
+fn is_com_object(_t: CurrentThread, _ty: Option<Obj>) -> bool {
+    false
 }
 
-fn is_instance_of_type(t: CurrentThread, ty: ObjRef, instance: ObjRef) -> u8 {
-    t.run(|| {
-        let ty = this_type(t, ty)?;
-        if instance.is_null() || ty.is_open {
-            return Ok(0);
-        }
-        Ok(u8::from(object::is_instance(t, instance, ty)?))
-    })
+fn is_instance_of_type(t: CurrentThread, ty: Option<Obj>, instance: Option<Obj>) -> Managed<bool> {
+    let ty = this_type(t, ty)?;
+    match instance {
+        Some(instance) if !ty.is_open => instance.is_instance(t, ty),
+        _ => Ok(false),
+    }
 }
 
 /// `type_is_assignable_from(target, source)`
-fn type_is_assignable_from(t: CurrentThread, target: ObjRef, source: ObjRef) -> u8 {
-    t.run(|| {
-        let (target, source) = (this_type(t, target)?, this_type(t, source)?);
-        Ok(u8::from(is_assignable_from(target, source).to_managed(t)?))
-    })
+fn type_is_assignable_from(t: CurrentThread, target: Option<Obj>, source: Option<Obj>) -> Managed<bool> {
+    let (target, source) = (this_type(t, target)?, this_type(t, source)?);
+    is_assignable_from(target, source).to_managed(t)
 }
 
 /// `target.IsAssignableFrom(source)`
@@ -227,13 +205,10 @@ fn is_native_int(ty: Ty) -> bool {
 }
 
 /// `is_subclass_of(child, base)` of two RuntimeTypeHandle values; not reflexive.
-fn is_subclass_of(t: CurrentThread, child: usize, base: usize) -> u8 {
-    t.run(|| {
-        // SAFETY: the values of RuntimeTypeHandles.
-        let (child, base) = unsafe { (handles::ty(child), handles::ty(base)) };
-        let (Some(child), Some(base)) = (child, base) else { return Ok(0) };
-        Ok(u8::from(is_strict_subclass(child, base).to_managed(t)?))
-    })
+fn is_subclass_of(t: CurrentThread, child: Handle<Type>, base: Handle<Type>) -> Managed<bool> {
+    let (child, base) = (child.get(), base.get());
+    let (Some(child), Some(base)) = (child, base) else { return Ok(false) };
+    is_strict_subclass(child, base).to_managed(t)
 }
 
 fn is_strict_subclass(child: Ty, base: Ty) -> LoadResult<bool> {
@@ -274,15 +249,13 @@ pub(crate) fn forget_dead() {
     }
 }
 
-fn get_generic_parameter_info(t: CurrentThread, ty: ObjRef) -> usize {
-    t.run(|| {
-        let ty = this_type(t, ty)?;
-        if let Some(&known) = PARAM_INFOS.lock().as_ref().and_then(|infos| infos.get(&ty)) {
-            return Ok(known);
-        }
-        let made = generic_parameter_info(ty).to_managed(t)?;
-        Ok(*PARAM_INFOS.lock().get_or_insert_default().entry(ty).or_insert(made))
-    })
+fn get_generic_parameter_info(t: CurrentThread, ty: Option<Obj>) -> Managed<usize> {
+    let ty = this_type(t, ty)?;
+    if let Some(&known) = PARAM_INFOS.lock().as_ref().and_then(|infos| infos.get(&ty)) {
+        return Ok(known);
+    }
+    let made = generic_parameter_info(ty).to_managed(t)?;
+    Ok(*PARAM_INFOS.lock().get_or_insert_default().entry(ty).or_insert(made))
 }
 
 fn generic_parameter_info(ty: Ty) -> LoadResult<usize> {

@@ -3,12 +3,12 @@
 use crate::assembly_loading::{self, resolve_type_event};
 use crate::callers;
 use crate::handles;
+use crate::objects::text;
 use crate::type_name::{Modifier, TypeName, parse_type_name};
 use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::type_objects::type_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str};
 use saki_types::binder::AssemblyName;
 use saki_types::{Image, LoadErrorKind, LoadResult, Ty, universe};
 
@@ -185,16 +185,16 @@ pub fn type_of_serialized_name(t: CurrentThread, text: &str, image: &'static Ima
 
 /// TypeLoadException: "Could not load type '…' from assembly '…'."
 pub fn throw_type_load(t: CurrentThread, type_name: &str, assembly_name: &str) -> Thrown {
-    let made = (|| -> Managed<ObjRef> {
+    let made = (|| -> Managed<Obj> {
         let class = universe().corlib_type("System", "TypeLoadException").to_managed(t)?;
         let string = universe().string();
         let Some(ctor) = class.find_method_sig(".ctor", &[string, string]).to_managed(t)? else {
             let message = format!("Could not load type '{type_name}' from assembly '{assembly_name}'.");
-            return exceptions::new_exception(t, "System", "TypeLoadException", Some(&message));
+            return Obj::exception(t, "System", "TypeLoadException", Some(&message));
         };
-        let exception = object::new_instance(t, class)?;
-        let type_name = strings::new_string(t, type_name)?;
-        let assembly_name = strings::new_string(t, assembly_name)?;
+        let exception = Obj::new(t, class)?;
+        let type_name = Str::new(t, type_name)?;
+        let assembly_name = Str::new(t, assembly_name)?;
         let words = [Slot::from_ref(exception), Slot::from_ref(type_name), Slot::from_ref(assembly_name)];
         invoke::invoke(t, ctor, &words)?;
         Ok(exception)
@@ -206,34 +206,35 @@ pub fn throw_type_load(t: CurrentThread, type_name: &str, assembly_name: &str) -
 }
 
 /// Turns a failed search into null where the caller asked for that.
-fn unless_silent(t: CurrentThread, throw_on_error: bool, result: Managed<ObjRef>) -> Managed<ObjRef> {
+fn unless_silent<'t>(
+    t: CurrentThread<'t>,
+    throw_on_error: bool,
+    result: Managed<Option<Obj<'t>>>,
+) -> Managed<Option<Obj<'t>>> {
     match result {
         Err(_) if !throw_on_error => {
             t.take_pending();
-            Ok(ObjRef::NULL)
+            Ok(None)
         }
         other => other,
     }
 }
 
-fn internal_from_name(
-    t: CurrentThread,
-    name: ObjRef,
-    _stack_mark: *mut i32,
-    _caller_assembly: ObjRef,
-    throw_on_error: u8,
-    ignore_case: u8,
-    reflection_only: u8,
-) -> ObjRef {
-    t.run(|| {
-        if name.is_null() {
-            return Err(exceptions::throw_argument_null(t, "typeName"));
-        }
-        let throw_on_error = throw_on_error != 0;
-        let text = strings::to_rust(name);
-        let result = from_name(t, &text, throw_on_error, ignore_case != 0, reflection_only != 0);
-        unless_silent(t, throw_on_error, result)
-    })
+fn internal_from_name<'t>(
+    t: CurrentThread<'t>,
+    name: Option<Str>,
+    _stack_mark: Place<i32>,
+    _caller_assembly: Option<Obj>,
+    throw_on_error: bool,
+    ignore_case: bool,
+    reflection_only: bool,
+) -> Managed<Option<Obj<'t>>> {
+    let Some(name) = name else {
+        return Err(exceptions::throw_argument_null(t, "typeName"));
+    };
+    let text = name.to_rust();
+    let result = from_name(t, &text, throw_on_error, ignore_case, reflection_only);
+    unless_silent(t, throw_on_error, result)
 }
 
 /// What the message quotes: the text up to the last point of the namespace, else up to the first modifier.
@@ -242,13 +243,13 @@ fn name_in_parse_error(text: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(namespace, _)| namespace)
 }
 
-fn from_name(
-    t: CurrentThread,
+fn from_name<'t>(
+    t: CurrentThread<'t>,
     text: &str,
     throw_on_error: bool,
     ignore_case: bool,
     reflection_only: bool,
-) -> Managed<ObjRef> {
+) -> Managed<Option<Obj<'t>>> {
     let Some(name) = parse_type_name(text) else {
         let message = format!("failed parse: {}", name_in_parse_error(text));
         return Err(exceptions::throw_argument(t, &message, "typeName"));
@@ -256,10 +257,10 @@ fn from_name(
     let image = callers::calling_image(t).unwrap_or_else(|| universe().corlib());
     let scope = Scope { image, ignore_case, search_corlib: true, raise_type_resolve: true, reflection_only };
     if let Some(ty) = find(t, &name, &scope)? {
-        return type_object(t, ty);
+        return Obj::of_type(t, ty).map(Some);
     }
     if !throw_on_error {
-        return Ok(ObjRef::NULL);
+        return Ok(None);
     }
     let assembly = match &name.assembly {
         Some(text) => AssemblyName::parse(text).map_or_else(|| text.clone(), |parsed| parsed.display()),
@@ -270,56 +271,53 @@ fn from_name(
 }
 
 /// `Assembly.InternalGetType(module, name, throwOnError, ignoreCase)`
-fn assembly_get_type(
-    t: CurrentThread,
-    assembly: ObjRef,
-    module: ObjRef,
-    name: ObjRef,
-    throw_on_error: u8,
-    ignore_case: u8,
-) -> ObjRef {
-    t.run(|| {
-        let throw_on_error = throw_on_error != 0;
-        let text = strings::to_rust(name);
-        let assembly = handles::require_assembly(t, assembly)?;
-        let image = match module.is_null() {
-            true => Some(assembly.image),
-            false => handles::image_of(module),
+fn assembly_get_type<'t>(
+    t: CurrentThread<'t>,
+    assembly: Option<Obj>,
+    module: Option<Obj>,
+    name: Option<Str>,
+    throw_on_error: bool,
+    ignore_case: bool,
+) -> Managed<Option<Obj<'t>>> {
+    let text = text(name);
+    let assembly = handles::require_assembly(t, assembly)?;
+    let image = match module {
+        Some(module) => handles::image_of(module),
+        None => Some(assembly.image),
+    };
+    let mut is_broken = false;
+    let result = (|| {
+        let Some(name) = parse_type_name(&text) else {
+            return Err(exceptions::throw_argument(t, "failed to parse the type", "typeName"));
         };
-        let mut is_broken = false;
-        let result = (|| {
-            let Some(name) = parse_type_name(&text) else {
-                return Err(exceptions::throw_argument(t, "failed to parse the type", "typeName"));
-            };
-            if name.assembly.is_some() {
-                let message = "Type names passed to Assembly.GetType() must not specify an assembly.";
-                return Err(exceptions::throw(t, "System", "ArgumentException", message));
+        if name.assembly.is_some() {
+            let message = "Type names passed to Assembly.GetType() must not specify an assembly.";
+            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+        }
+        let found = match image {
+            Some(image) => {
+                let scope = Scope {
+                    image,
+                    ignore_case,
+                    search_corlib: false,
+                    raise_type_resolve: false,
+                    reflection_only: false,
+                };
+                find(t, &name, &scope)?
             }
-            let found = match image {
-                Some(image) => {
-                    let scope = Scope {
-                        image,
-                        ignore_case: ignore_case != 0,
-                        search_corlib: false,
-                        raise_type_resolve: false,
-                        reflection_only: false,
-                    };
-                    find(t, &name, &scope)?
-                }
-                None => None,
-            };
-            match found {
-                Some(ty) => {
-                    // Without its base class it is an error even for who asks for null when there is no such type.
-                    is_broken = ty.parent().is_err();
-                    ty.parent().to_managed(t)?;
-                    type_object(t, ty)
-                }
-                None => Err(throw_type_load(t, &text, &assembly.display_name())),
+            None => None,
+        };
+        match found {
+            Some(ty) => {
+                // Without its base class it is an error even for who asks for null when there is no such type.
+                is_broken = ty.parent().is_err();
+                ty.parent().to_managed(t)?;
+                Obj::of_type(t, ty).map(Some)
             }
-        })();
-        unless_silent(t, throw_on_error || is_broken, result)
-    })
+            None => Err(throw_type_load(t, &text, &assembly.display_name())),
+        }
+    })();
+    unless_silent(t, throw_on_error || is_broken, result)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -2,19 +2,19 @@
 
 use crate::handles::address;
 use crate::members::{Event, Property, events_of, properties_of};
-use crate::native_memory::{borrowed_text, pointer_array};
+use crate::native_memory::{NativeText, pointer_array};
 use crate::recent::Recent;
 use crate::runtime_type::this_type;
 use crate::type_handle::base_type;
 use crate::type_lookup::same_ignoring_case;
 use rustc_hash::FxHashSet;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, ObjRef};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::field::field_flags;
 use saki_types::method::method_flags;
 use saki_types::{LoadResult, Method, Ty};
 use std::borrow::Cow;
-use std::ffi::c_char;
+use std::ffi::CStr;
 
 /// System.Reflection.BindingFlags.
 mod binding {
@@ -39,13 +39,9 @@ const LIST_ALL: i32 = 0;
 const LIST_CASE_INSENSITIVE: i32 = 2;
 
 impl<'a> NameFilter<'a> {
-    /// # Safety
-    /// `name` is null or NUL-terminated, and stays while the filter is used.
-    unsafe fn new(name: *const c_char, list_type: i32, flags: i32) -> NameFilter<'a> {
-        // SAFETY: the caller's promise.
-        let name = unsafe { borrowed_text(name) };
+    fn new(name: NativeText<'a>, list_type: i32, flags: i32) -> NameFilter<'a> {
         NameFilter {
-            name: name.filter(|_| list_type != LIST_ALL),
+            name: name.get().filter(|_| list_type != LIST_ALL).map(CStr::to_string_lossy),
             ignore_case: list_type == LIST_CASE_INSENSITIVE || flags & binding::IGNORE_CASE != 0,
         }
     }
@@ -168,23 +164,11 @@ const _: () = assert!(size_of::<Option<(MethodQuery, FewMethods)>>() == 64);
 
 impl MethodQuery {
     /// None for queries that are not remembered: of all names, and of generic parameters.
-    ///
-    /// # Safety
-    /// `name` is null or NUL-terminated.
-    unsafe fn new(ty: Ty, name: *const c_char, flags: i32, list_type: i32) -> Option<MethodQuery> {
-        if name.is_null() || ty.is_generic_param() {
-            return None;
-        }
+    fn new(ty: Ty, name: Option<&CStr>, flags: i32, list_type: i32) -> Option<MethodQuery> {
+        let name = name.filter(|_| !ty.is_generic_param())?;
         let mut words = [0; NAME_WORDS];
-        let mut len_bytes = 0;
-        loop {
-            // SAFETY: the caller's promise: the bytes before this one were not the last.
-            let byte = unsafe { *name.add(len_bytes) } as u8;
-            if byte == 0 {
-                break;
-            }
-            *words.get_mut(len_bytes / 8)? |= u64::from(byte) << (len_bytes % 8 * 8);
-            len_bytes += 1;
+        for (index, &byte) in name.to_bytes().iter().enumerate() {
+            *words.get_mut(index / 8)? |= u64::from(byte) << (index % 8 * 8);
         }
         Some(MethodQuery { ty, flags, list_type, name: words })
     }
@@ -209,23 +193,19 @@ impl MethodQuery {
     }
 }
 
-fn get_methods(t: CurrentThread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        // SAFETY: a marshalled string of the caller.
-        let query = unsafe { MethodQuery::new(ty, name, flags, list_type) };
-        if let Some(known) = query.and_then(|query| query.recent()) {
-            let count = known.iter().take_while(|&&handle| handle != 0).count();
-            return Ok(pointer_array(&known[..count]) as usize);
-        }
-        // SAFETY: as above.
-        let filter = unsafe { NameFilter::new(name, list_type, flags) };
-        let found = find_methods(ty, &filter, flags).to_managed(t)?;
-        if let Some(query) = query {
-            query.remember(&found);
-        }
-        Ok(pointer_array(&found) as usize)
-    })
+fn get_methods(t: CurrentThread, this: Option<Obj>, name: NativeText, flags: i32, list_type: i32) -> Managed<usize> {
+    let ty = this_type(t, this)?;
+    let query = MethodQuery::new(ty, name.get(), flags, list_type);
+    if let Some(known) = query.and_then(|query| query.recent()) {
+        let count = known.iter().take_while(|&&handle| handle != 0).count();
+        return Ok(pointer_array(&known[..count]) as usize);
+    }
+    let filter = NameFilter::new(name, list_type, flags);
+    let found = find_methods(ty, &filter, flags).to_managed(t)?;
+    if let Some(query) = query {
+        query.remember(&found);
+    }
+    Ok(pointer_array(&found) as usize)
 }
 
 fn find_constructors(ty: Ty, flags: i32) -> LoadResult<Vec<usize>> {
@@ -244,11 +224,9 @@ fn find_constructors(ty: Ty, flags: i32) -> LoadResult<Vec<usize>> {
     Ok(out)
 }
 
-fn get_constructors(t: CurrentThread, this: ObjRef, flags: i32) -> usize {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        Ok(pointer_array(&find_constructors(ty, flags).to_managed(t)?) as usize)
-    })
+fn get_constructors(t: CurrentThread, this: Option<Obj>, flags: i32) -> Managed<usize> {
+    let ty = this_type(t, this)?;
+    Ok(pointer_array(&find_constructors(ty, flags).to_managed(t)?) as usize)
 }
 
 fn find_fields(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>> {
@@ -269,13 +247,10 @@ fn find_fields(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize>
     Ok(out)
 }
 
-fn get_fields(t: CurrentThread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        // SAFETY: a marshalled string of the caller.
-        let filter = unsafe { NameFilter::new(name, list_type, flags) };
-        Ok(pointer_array(&find_fields(ty, &filter, flags).to_managed(t)?) as usize)
-    })
+fn get_fields(t: CurrentThread, this: Option<Obj>, name: NativeText, flags: i32, list_type: i32) -> Managed<usize> {
+    let ty = this_type(t, this)?;
+    let filter = NameFilter::new(name, list_type, flags);
+    Ok(pointer_array(&find_fields(ty, &filter, flags).to_managed(t)?) as usize)
 }
 
 /// Whether `a` hides `b`: same slot, or same signature (of the definitions, within one generic type).
@@ -346,14 +321,11 @@ fn find_properties(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<&'
     Ok(out)
 }
 
-fn get_properties(t: CurrentThread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        // SAFETY: a marshalled string of the caller.
-        let filter = unsafe { NameFilter::new(name, list_type, 0) };
-        let found = find_properties(ty, &filter, flags).to_managed(t)?;
-        Ok(pointer_array(&found.into_iter().map(address).collect::<Vec<_>>()) as usize)
-    })
+fn get_properties(t: CurrentThread, this: Option<Obj>, name: NativeText, flags: i32, list_type: i32) -> Managed<usize> {
+    let ty = this_type(t, this)?;
+    let filter = NameFilter::new(name, list_type, 0);
+    let found = find_properties(ty, &filter, flags).to_managed(t)?;
+    Ok(pointer_array(&found.into_iter().map(address).collect::<Vec<_>>()) as usize)
 }
 
 /// Events hide by name; managed code filters by access.
@@ -375,14 +347,11 @@ fn find_events(ty: Ty, filter: &NameFilter) -> LoadResult<Vec<&'static Event>> {
     Ok(out)
 }
 
-fn get_events(t: CurrentThread, this: ObjRef, name: *const c_char, list_type: i32) -> usize {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        // SAFETY: a marshalled string of the caller.
-        let filter = unsafe { NameFilter::new(name, list_type, 0) };
-        let found = find_events(ty, &filter).to_managed(t)?;
-        Ok(pointer_array(&found.into_iter().map(address).collect::<Vec<_>>()) as usize)
-    })
+fn get_events(t: CurrentThread, this: Option<Obj>, name: NativeText, list_type: i32) -> Managed<usize> {
+    let ty = this_type(t, this)?;
+    let filter = NameFilter::new(name, list_type, 0);
+    let found = find_events(ty, &filter).to_managed(t)?;
+    Ok(pointer_array(&found.into_iter().map(address).collect::<Vec<_>>()) as usize)
 }
 
 /// Nested type definitions, also of an instantiation.
@@ -400,13 +369,16 @@ fn find_nested_types(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<
     Ok(out)
 }
 
-fn get_nested_types(t: CurrentThread, this: ObjRef, name: *const c_char, flags: i32, list_type: i32) -> usize {
-    t.run(|| {
-        let ty = this_type(t, this)?;
-        // SAFETY: a marshalled string of the caller.
-        let filter = unsafe { NameFilter::new(name, list_type, flags) };
-        Ok(pointer_array(&find_nested_types(ty, &filter, flags).to_managed(t)?) as usize)
-    })
+fn get_nested_types(
+    t: CurrentThread,
+    this: Option<Obj>,
+    name: NativeText,
+    flags: i32,
+    list_type: i32,
+) -> Managed<usize> {
+    let ty = this_type(t, this)?;
+    let filter = NameFilter::new(name, list_type, flags);
+    Ok(pointer_array(&find_nested_types(ty, &filter, flags).to_managed(t)?) as usize)
 }
 
 pub const TABLE: &[InternalCall] = &[
@@ -504,8 +476,7 @@ mod tests {
             return;
         }
         let text = universe().string();
-        // SAFETY: terminated.
-        let query = |name: &std::ffi::CStr, flags, list| unsafe { MethodQuery::new(text, name.as_ptr(), flags, list) };
+        let query = |name: &CStr, flags, list| MethodQuery::new(text, Some(name), flags, list);
         assert!(query(c"Equals", PUBLIC, 0) == query(c"Equals", PUBLIC, 0));
         let others = [
             query(c"Equalt", PUBLIC, 0),

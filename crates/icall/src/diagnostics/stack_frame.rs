@@ -4,7 +4,7 @@ use super::stack_trace::il_offset;
 use crate::arguments::{store_out, write_out};
 use saki_abi::ObjRef;
 use saki_runtime::source_lines::source_position;
-use saki_runtime::{CurrentThread, InternalCall, stack_trace, strings};
+use saki_runtime::{CurrentThread, InternalCall, Word, stack_trace, strings};
 
 /// Managed code counts this call as frame 0. False: the stack has no such frame.
 fn get_frame_info(
@@ -27,7 +27,7 @@ fn get_frame_info(
             return Ok(0);
         };
         let object = saki_reflect::objects::method_object(t, frame.method, frame.method.owner)?;
-        store_out(t, method, object);
+        store_out(t, method, object.word());
         write_out(il, il_offset(frame));
         write_out(native_offset, frame.native_offset as i32);
         if file_info != 0

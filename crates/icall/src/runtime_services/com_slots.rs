@@ -3,12 +3,11 @@
 //! The number follows from metadata alone. Left out: COM itself; the other questions about slots are not implemented in the
 //! class library either.
 
-use saki_abi::ObjRef;
 use saki_metadata::{TableId, Token};
 use saki_reflect::custom_attributes::attribute_blob;
 use saki_reflect::handles::method_of;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{CurrentThread, InternalCall};
+use saki_runtime::{CurrentThread, InternalCall, Obj};
 use saki_types::{LoadResult, Method, Ty};
 
 /// IUnknown's methods.
@@ -36,8 +35,8 @@ fn slot_of(method: &'static Method) -> LoadResult<i32> {
 }
 
 /// Managed code has checked that this is a MethodInfo of an interface.
-fn get_com_slot(t: CurrentThread, method: ObjRef) -> i32 {
-    t.run(|| match method_of(method) {
+fn get_com_slot(t: CurrentThread, method: Option<Obj>) -> i32 {
+    t.run(|| match method.and_then(method_of) {
         Some(method) => slot_of(method).to_managed(t),
         None => {
             let message = "The MemberInfo must be an interface method.";

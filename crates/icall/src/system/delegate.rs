@@ -4,7 +4,7 @@ use crate::arguments::{argument_error_for, non_null, non_null_this};
 use saki_abi::ObjRef;
 use saki_reflect::{handles, objects};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, compile, delegates, exceptions, object, type_objects};
+use saki_runtime::{CurrentThread, InternalCall, Obj, Word, compile, delegates, exceptions, object, type_objects};
 
 /// An empty delegate of the same type, for `Combine` and `Remove` to put a list in.
 fn alloc_like(t: CurrentThread, delegate: ObjRef) -> ObjRef {
@@ -15,10 +15,9 @@ fn alloc_like(t: CurrentThread, delegate: ObjRef) -> ObjRef {
 }
 
 /// Managed code has matched the signatures.
-fn create(t: CurrentThread, ty: ObjRef, target: ObjRef, method: ObjRef, _throw_on_bind_failure: i32) -> ObjRef {
+fn create(t: CurrentThread, ty: ObjRef, target: ObjRef, method: Option<Obj>, _throw_on_bind_failure: i32) -> ObjRef {
     t.run(|| {
         let ty = type_objects::require(t, ty, "type")?;
-        non_null(t, method, "method")?;
         let method = handles::require_method(t, method)?;
         if !ty.is_delegate() {
             return Err(argument_error_for(t, "type", "Type must derive from Delegate."));
@@ -50,7 +49,7 @@ fn virtual_method(t: CurrentThread, this: ObjRef) -> ObjRef {
             true => method,
             false => object::type_of(target).resolve_virtual(method).to_managed(t)?,
         };
-        objects::method_object(t, method, method.owner)
+        objects::method_object(t, method, method.owner).map(Word::word)
     })
 }
 

@@ -12,8 +12,8 @@ use saki_runtime::object::{self, type_of};
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
 use saki_runtime::{
-    CurrentThread, InternalCall, Managed, ManagedField, domains, exceptions, suspension, thread_dump, thread_names,
-    thread_statics,
+    CurrentThread, InternalCall, Managed, ManagedField, Obj, Word, domains, exceptions, suspension, thread_dump,
+    thread_names, thread_statics,
 };
 use saki_thread::root;
 use saki_types::universe;
@@ -114,7 +114,9 @@ fn get_abort_exception_state(t: CurrentThread, thread: ObjRef) -> ObjRef {
         if state.is_null() || *type_of(state).universe() == *saki_types::universe() {
             return Ok(state);
         }
-        cross_domain::represent(t, state).or_else(|_| {
+        // SAFETY: the word is in a root slot of a thread.
+        let Some(state) = (unsafe { Obj::from_word(state) }) else { return Ok(ObjRef::NULL) };
+        cross_domain::represent(t, state).map(Word::word).or_else(|_| {
             let cause = t.take_pending();
             let message = "Thread.ExceptionState cannot access an ExceptionState from a different AppDomain";
             let exception = exceptions::new_exception(t, "System", "InvalidOperationException", Some(message))?;

@@ -6,17 +6,16 @@
 
 use super::builders::{self as b, bytes, elements, emitted_type, length, method_fields, type_builder};
 use super::tokens::{finished_builder_method, module_of};
-use super::values::fixed_bytes;
+use super::values::{fixed_bytes, primitive_bytes};
 use crate::custom_attributes::Attribute;
 use crate::handles::{assembly_of, method_of};
+use crate::invocation::object_in;
 use crate::known;
 use parking_lot::Mutex;
 use saki_metadata::ElementType;
 use saki_metadata::writer::put_compressed;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object::{self, element_address, get_element_ref, type_of, unboxed};
-use saki_runtime::type_objects::{type_object, type_of_object};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, invoke, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, invoke};
 use saki_types::access::WRAP_NON_EXCEPTIONS;
 use saki_types::{Assembly, Ty, universe};
 use std::collections::HashSet;
@@ -31,30 +30,36 @@ fn invalid<T>(t: CurrentThread, message: &str) -> Managed<T> {
 }
 
 /// Calls a virtual getter of a class in mscorlib.
-fn get(t: CurrentThread, namespace: &str, class: &str, getter: &str, receiver: ObjRef) -> Managed<ObjRef> {
+fn get<'t>(
+    t: CurrentThread<'t>,
+    namespace: &str,
+    class: &str,
+    getter: &str,
+    receiver: Obj,
+) -> Managed<Option<Obj<'t>>> {
     let class = universe().corlib_type(namespace, class).to_managed(t)?;
     match class.find_method(getter, 0).to_managed(t)? {
-        Some(method) => Ok(invoke::invoke_virtual(t, method, receiver, &[])?.as_ref()),
+        Some(method) => object_in(t, method, invoke::invoke_virtual(t, method, receiver, &[])?),
         None => Err(exceptions::throw_default(t, "MissingMethodException")),
     }
 }
 
-fn put_text(out: &mut Vec<u8>, text: ObjRef) {
-    if text.is_null() {
+fn put_text(out: &mut Vec<u8>, text: Option<Str>) {
+    let Some(text) = text else {
         out.push(NULL_STRING);
         return;
-    }
-    let text = strings::to_rust(text);
+    };
+    let text = text.to_rust();
     put_compressed(out, text.len() as u32);
     out.extend(text.as_bytes());
 }
 
 /// The name of a type, with its assembly unless that is mscorlib.
-fn put_type_name(t: CurrentThread, out: &mut Vec<u8>, object: ObjRef) -> Managed<()> {
-    let is_corlib = type_of_object(object).is_some_and(|ty| ty.args.is_empty() && ty.image().is_corlib);
+fn put_type_name(t: CurrentThread, out: &mut Vec<u8>, object: Obj) -> Managed<()> {
+    let is_corlib = object.as_type().is_some_and(|ty| ty.args.is_empty() && ty.image().is_corlib);
     let getter = if is_corlib { "get_FullName" } else { "get_AssemblyQualifiedName" };
     let name = get(t, "System", "Type", getter, object)?;
-    put_text(out, name);
+    put_text(out, name.and_then(Obj::as_str));
     Ok(())
 }
 
@@ -66,27 +71,27 @@ enum Declared {
     UnfinishedEnum(Ty),
 }
 
-fn declared(t: CurrentThread, object: ObjRef) -> Managed<Declared> {
-    if let Some(builder) = type_builder(object) {
+fn declared(t: CurrentThread, object: Option<Obj>) -> Managed<Declared> {
+    if let Some(builder) = object.and_then(type_builder) {
         if let Some(ty) = emitted_type(t, builder)?.created() {
             return Ok(Declared::Loaded(ty));
         }
-        let base = b::fields_of(builder).map(|field| b::FIELD_TYPE.get_ref(field)).find_map(type_of_object);
+        let base = b::fields_of(builder).find_map(|field| b::FIELD_TYPE.obj(field)?.as_type());
         return match base {
             Some(base) if b::is_value_type(builder) => Ok(Declared::UnfinishedEnum(base)),
             _ => invalid(t, "An attribute argument of a type that is not finished."),
         };
     }
-    match type_of_object(object) {
+    match object.and_then(Obj::as_type) {
         Some(ty) => Ok(Declared::Loaded(ty)),
         None => invalid(t, "An attribute argument of a type that is not the runtime's."),
     }
 }
 
 /// The types of the parameters of a constructor; the k-th one.
-fn parameter(t: CurrentThread, constructor: ObjRef, index: usize) -> Managed<Declared> {
+fn parameter(t: CurrentThread, constructor: Obj, index: usize) -> Managed<Declared> {
     if let Some(fields) = method_fields(constructor) {
-        return declared(t, get_element_ref(fields.parameters.get_ref(constructor), index));
+        return declared(t, fields.parameters.array(constructor).and_then(|parameters| parameters.get(index)));
     }
     let Some(method) = method_of(constructor) else {
         return invalid(t, "The constructor of an attribute is no constructor of the runtime.");
@@ -105,7 +110,7 @@ fn put_kind(t: CurrentThread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
         out.push(ElementType::CaType as u8);
     } else if ty.is_enum() {
         out.push(ElementType::CaEnum as u8);
-        let object = type_object(t, ty)?;
+        let object = Obj::of_type(t, ty)?;
         put_type_name(t, out, object)?;
     } else if let Some(element) = ty.element().filter(|_| ty.is_sz_array()) {
         out.push(ElementType::SzArray as u8);
@@ -119,44 +124,39 @@ fn put_kind(t: CurrentThread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
 }
 
 /// The bytes of a boxed number, as many as the declared type has.
-fn put_number(t: CurrentThread, out: &mut Vec<u8>, declared: Ty, value: ObjRef) -> Managed<()> {
-    let sizes = (!value.is_null())
-        .then(|| {
-            fixed_bytes(declared.underlying().element_type).zip(fixed_bytes(type_of(value).underlying().element_type))
-        })
-        .flatten();
-    let Some((size, actual)) = sizes else {
+fn put_number(t: CurrentThread, out: &mut Vec<u8>, declared: Ty, value: Option<Obj>) -> Managed<()> {
+    let size = fixed_bytes(declared.underlying().element_type);
+    let (Some(size), Some(content)) = (size, value.and_then(primitive_bytes)) else {
         return invalid(t, &format!("Attributes cannot have this value of type {}.", declared.full_name()));
     };
     let start = out.len();
-    // SAFETY: a boxed primitive of `actual` bytes; nothing here is a safepoint.
-    out.extend(unsafe { std::slice::from_raw_parts(unboxed(value), size.min(actual)) });
+    out.extend(content);
     out.resize(start + size, 0);
     Ok(())
 }
 
-fn put_value(t: CurrentThread, out: &mut Vec<u8>, ty: Ty, value: ObjRef) -> Managed<()> {
+fn put_value(t: CurrentThread, out: &mut Vec<u8>, ty: Ty, value: Option<Obj>) -> Managed<()> {
     if ty == universe().string() {
-        put_text(out, value);
+        put_text(out, value.and_then(Obj::as_str));
         return Ok(());
     }
     if ty == universe().type_() {
-        if value.is_null() {
+        let Some(value) = value else {
             out.push(NULL_STRING);
             return Ok(());
-        }
+        };
         return put_type_name(t, out, value);
     }
     if ty == universe().object() {
-        if value.is_null() {
+        let Some(value) = value else {
             out.extend([ElementType::String as u8, NULL_STRING]);
             return Ok(());
-        }
-        let actual = type_of(value);
+        };
+        let actual = value.ty();
         let is_type = type_builder(value).is_some() || actual == universe().runtime_type();
         let actual = if is_type { universe().type_() } else { actual };
         put_kind(t, out, actual)?;
-        return put_value(t, out, actual, value);
+        return put_value(t, out, actual, Some(value));
     }
     if let Some(element) = ty.element().filter(|_| ty.is_sz_array()) {
         return put_array(t, out, element, value);
@@ -165,28 +165,22 @@ fn put_value(t: CurrentThread, out: &mut Vec<u8>, ty: Ty, value: ObjRef) -> Mana
 }
 
 /// `element`: the declared element type; the array may have another.
-fn put_array(t: CurrentThread, out: &mut Vec<u8>, element: Ty, array: ObjRef) -> Managed<()> {
-    if array.is_null() {
+fn put_array(t: CurrentThread, out: &mut Vec<u8>, element: Ty, array: Option<Obj>) -> Managed<()> {
+    let Some(array) = array else {
         out.extend(NULL_ARRAY.to_le_bytes());
         return Ok(());
-    }
-    let count = length(array);
-    out.extend((count as u32).to_le_bytes());
-    let Some(actual) = type_of(array).element() else { return invalid(t, "An attribute argument is no array.") };
-    for index in 0..count {
-        let item = if actual.is_value_type() {
-            let size = actual.value_size_bytes().to_managed(t)? as usize;
-            object::box_value(t, actual, element_address(array, index, size))?
-        } else {
-            get_element_ref(array, index)
-        };
+    };
+    let Some(array) = array.as_array() else { return invalid(t, "An attribute argument is no array.") };
+    out.extend((array.length() as u32).to_le_bytes());
+    for index in 0..array.length() {
+        let item = array.boxed_element(t, index)?;
         put_value(t, out, element, item)?;
     }
     Ok(())
 }
 
 /// A named argument: kind, type, name, value.
-fn put_named(t: CurrentThread, out: &mut Vec<u8>, is_field: bool, member: ObjRef, value: ObjRef) -> Managed<()> {
+fn put_named(t: CurrentThread, out: &mut Vec<u8>, is_field: bool, member: Obj, value: Option<Obj>) -> Managed<()> {
     out.push(if is_field { ElementType::CaField as u8 } else { ElementType::CaProperty as u8 });
     let (class, getter) = if is_field { ("FieldInfo", "get_FieldType") } else { ("PropertyInfo", "get_PropertyType") };
     let type_of_member = get(t, "System.Reflection", class, getter, member)?;
@@ -197,46 +191,47 @@ fn put_named(t: CurrentThread, out: &mut Vec<u8>, is_field: bool, member: ObjRef
         }
         Declared::UnfinishedEnum(base) => {
             out.push(ElementType::CaEnum as u8);
-            put_type_name(t, out, type_of_member)?;
+            match type_of_member {
+                Some(ty) => put_type_name(t, out, ty)?,
+                None => put_text(out, None),
+            }
             base
         }
     };
     let name = get(t, "System.Reflection", "MemberInfo", "get_Name", member)?;
-    put_text(out, name);
+    put_text(out, name.and_then(Obj::as_str));
     put_value(t, out, ty, value)
 }
 
 /// `GetBlob(assembly, constructor, arguments, properties, values, fields, values)`
-fn get_blob(
-    t: CurrentThread,
-    _assembly: ObjRef,
-    constructor: ObjRef,
-    arguments: ObjRef,
-    properties: ObjRef,
-    property_values: ObjRef,
-    fields: ObjRef,
-    field_values: ObjRef,
-) -> ObjRef {
-    t.run(|| {
-        if constructor.is_null() {
-            return Err(exceptions::throw_argument_null(t, "con"));
-        }
-        let mut out = PROLOG.to_vec();
-        for index in 0..length(arguments) {
-            let ty = match parameter(t, constructor, index)? {
-                Declared::Loaded(ty) | Declared::UnfinishedEnum(ty) => ty,
-            };
-            put_value(t, &mut out, ty, get_element_ref(arguments, index))?;
-        }
-        out.extend(((length(properties) + length(fields)) as u16).to_le_bytes());
-        for (index, property) in elements(properties).enumerate() {
-            put_named(t, &mut out, false, property, get_element_ref(property_values, index))?;
-        }
-        for (index, field) in elements(fields).enumerate() {
-            put_named(t, &mut out, true, field, get_element_ref(field_values, index))?;
-        }
-        object::new_byte_array(t, &out)
-    })
+fn get_blob<'t>(
+    t: CurrentThread<'t>,
+    _assembly: Option<Obj>,
+    constructor: Option<Obj>,
+    arguments: Option<Array>,
+    properties: Option<Array>,
+    property_values: Option<Array>,
+    fields: Option<Array>,
+    field_values: Option<Array>,
+) -> Managed<Array<'t>> {
+    let Some(constructor) = constructor else {
+        return Err(exceptions::throw_argument_null(t, "con"));
+    };
+    let mut out = PROLOG.to_vec();
+    for (index, argument) in b::all_elements(arguments).enumerate() {
+        let ty = match parameter(t, constructor, index)? {
+            Declared::Loaded(ty) | Declared::UnfinishedEnum(ty) => ty,
+        };
+        put_value(t, &mut out, ty, argument)?;
+    }
+    out.extend(((length(properties) + length(fields)) as u16).to_le_bytes());
+    for (property, value) in elements(properties).zip(b::all_elements(property_values)) {
+        put_named(t, &mut out, false, property, value)?;
+    }
+    for (field, value) in elements(fields).zip(b::all_elements(field_values)) {
+        put_named(t, &mut out, true, field, value)?;
+    }
+    Array::of_bytes(t, &out)
 }
 
 /// Blobs of attributes that are in no image, kept for ever.
@@ -255,7 +250,7 @@ fn interned(blob: Vec<u8>) -> &'static [u8] {
 }
 
 /// Whether an attribute may be put on something of `assembly`: builders drop attributes of classes that are not public.
-pub fn is_visible(constructor: ObjRef, assembly: &'static Assembly) -> bool {
+pub fn is_visible(constructor: Obj, assembly: &'static Assembly) -> bool {
     const VISIBILITY: u32 = 7;
     const PUBLIC: u32 = 1;
     const NESTED_PUBLIC: u32 = 2;
@@ -268,19 +263,19 @@ pub fn is_visible(constructor: ObjRef, assembly: &'static Assembly) -> bool {
 ///
 /// # Errors
 /// NotSupportedException for an attribute class that is not finished.
-pub fn builder_attributes(t: CurrentThread, provider: ObjRef) -> Managed<Option<Vec<Attribute>>> {
-    let class = type_of(provider);
+pub fn builder_attributes(t: CurrentThread, provider: Obj) -> Managed<Option<Vec<Attribute>>> {
+    let class = provider.ty();
     let (list, image) = if known::ASSEMBLY_BUILDER.is(class) {
-        (b::ASSEMBLY_ATTRIBUTES.get_ref(provider), assembly_of(provider).map(|assembly| assembly.image))
+        (b::ASSEMBLY_ATTRIBUTES.array(provider), assembly_of(provider).map(|assembly| assembly.image))
     } else if known::MODULE_BUILDER.is(class) {
-        (b::MODULE_ATTRIBUTES.get_ref(provider), module_of(provider).map(|module| module.image()))
+        (b::MODULE_ATTRIBUTES.array(provider), module_of(Some(provider)).map(|module| module.image()))
     } else {
         return Ok(None);
     };
     let mut out = Vec::new();
     let Some(image) = image else { return Ok(Some(out)) };
     for attribute in elements(list) {
-        let constructor = b::ATTRIBUTE_CONSTRUCTOR.get_ref(attribute);
+        let constructor = b::part(&b::ATTRIBUTE_CONSTRUCTOR, attribute);
         if !is_visible(constructor, image.assembly()) {
             continue;
         }
@@ -288,26 +283,25 @@ pub fn builder_attributes(t: CurrentThread, provider: ObjRef) -> Managed<Option<
             let message = "The class of a custom attribute is not finished.";
             return Err(exceptions::throw(t, "System", "NotSupportedException", message));
         };
-        out.push(Attribute { image, constructor, blob: interned(bytes(b::ATTRIBUTE_DATA.get_ref(attribute))) });
+        out.push(Attribute { image, constructor, blob: interned(bytes(b::ATTRIBUTE_DATA.array(attribute))) });
     }
     Ok(Some(out))
 }
 
 /// `AssemblyBuilder.UpdateNativeCustomAttributes(AssemblyBuilder)`: the one attribute that changes how code runs.
-fn update_native_attributes(t: CurrentThread, builder: ObjRef) {
-    t.run(|| {
-        let attributes = builder_attributes(t, builder)?.unwrap_or_default();
-        let wraps = attributes.iter().any(|attribute| {
-            let class = attribute.constructor.owner;
-            class.is_corlib("System.Runtime.CompilerServices", "RuntimeCompatibilityAttribute")
-                && attribute.blob == WRAP_NON_EXCEPTIONS
-        });
-        if let Some(assembly) = assembly_of(builder) {
-            // Relaxed: pairs with nothing, see `wraps_thrown_objects`.
-            assembly.wraps_thrown.store(wraps, Ordering::Relaxed);
-        }
-        Ok(())
+fn update_native_attributes(t: CurrentThread, builder: Option<Obj>) -> Managed<()> {
+    let Some(builder) = builder else { return Err(exceptions::throw_null_reference(t)) };
+    let attributes = builder_attributes(t, builder)?.unwrap_or_default();
+    let wraps = attributes.iter().any(|attribute| {
+        let class = attribute.constructor.owner;
+        class.is_corlib("System.Runtime.CompilerServices", "RuntimeCompatibilityAttribute")
+            && attribute.blob == WRAP_NON_EXCEPTIONS
     });
+    if let Some(assembly) = assembly_of(builder) {
+        // Relaxed: pairs with nothing, see `wraps_thrown_objects`.
+        assembly.wraps_thrown.store(wraps, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 pub const TABLE: &[InternalCall] = &[

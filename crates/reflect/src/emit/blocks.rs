@@ -2,27 +2,33 @@
 
 use super::builders::EMIT;
 use saki_metadata::{EhClause, EhKind};
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object::{array_length, element_address};
-use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef};
-use saki_types::universe;
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, exceptions};
 
-/// Reads a field of a struct in an array.
-///
-/// # Safety
-/// `at` is the address of such a struct, and the field a `T`.
-pub unsafe fn read<T: Copy>(at: *const u8, field: &ManagedField) -> T {
-    // SAFETY: the caller's promise; the field lies inside the struct.
-    unsafe { at.add(field.offset_bytes()).cast::<T>().read_unaligned() }
+/// An element of an array of structs of the class library, whose fields are known by name.
+#[derive(Clone, Copy)]
+pub struct Element<'t> {
+    array: Array<'t>,
+    index: usize,
 }
 
-/// The size in bytes of a struct of this namespace.
-///
-/// # Errors
-/// TypeLoadException when the class library lacks it.
-pub fn struct_bytes(t: CurrentThread, name: &str) -> Managed<usize> {
-    let ty = universe().corlib_type(EMIT, name).to_managed(t)?;
-    Ok(ty.value_size_bytes().to_managed(t)? as usize)
+/// The elements of an array of structs; none for null.
+pub fn structs<'t>(array: Option<Array<'t>>) -> impl DoubleEndedIterator<Item = Element<'t>> {
+    array.into_iter().flat_map(|array| (0..array.length()).map(move |index| Element { array, index }))
+}
+
+impl<'t> Element<'t> {
+    /// Reads a field that is no reference.
+    pub fn get<T: Copy>(self, field: &ManagedField) -> T {
+        let offset_bytes = field.offset_bytes();
+        assert!(offset_bytes + size_of::<T>() <= self.array.element_size_bytes(), "field {} of a struct", field.name());
+        // SAFETY: the field lies inside the element, by the check, and the element inside the array.
+        unsafe { self.array.element_address(self.index).add(offset_bytes).cast::<T>().read_unaligned() }
+    }
+
+    /// Reads a field of a reference type.
+    pub fn obj(self, field: &ManagedField) -> Option<Obj<'t>> {
+        self.get(field)
+    }
 }
 
 /// The exception clauses, inner ones first. `catch` gives the token of a caught type, which may be null.
@@ -31,8 +37,8 @@ pub fn struct_bytes(t: CurrentThread, name: &str) -> Managed<usize> {
 /// NotSupportedException for a filter without handler; what `catch` throws.
 pub fn clauses(
     t: CurrentThread,
-    generator: ObjRef,
-    catch: &mut dyn FnMut(ObjRef) -> Managed<u32>,
+    generator: Obj,
+    catch: &mut dyn FnMut(Option<Obj>) -> Managed<u32>,
 ) -> Managed<Vec<EhClause>> {
     static INFOS: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "ex_handlers");
     static HANDLERS: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "handlers");
@@ -43,34 +49,15 @@ pub fn clauses(
     static START: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "start");
     static LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "len");
     static FILTER: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "filter_offset");
-    let infos = INFOS.get_ref(generator);
     let mut out = Vec::new();
-    if infos.is_null() {
-        return Ok(out);
-    }
-    let (info_bytes, block_bytes) = (struct_bytes(t, "ILExceptionInfo")?, struct_bytes(t, "ILExceptionBlock")?);
-    for index in (0..array_length(infos)).rev() {
-        let info = element_address(infos, index, info_bytes);
-        // SAFETY: an ILExceptionInfo, whose fields have these types.
-        let (handlers, try_offset, try_len) =
-            unsafe { (read::<ObjRef>(info, &HANDLERS), read::<i32>(info, &TRY_START), read::<i32>(info, &TRY_LENGTH)) };
-        if handlers.is_null() {
-            continue;
-        }
+    for info in structs(INFOS.array(generator)).rev() {
+        let Some(handlers) = info.obj(&HANDLERS).and_then(Obj::as_array) else { continue };
+        let (try_offset, try_len) = (info.get::<i32>(&TRY_START), info.get::<i32>(&TRY_LENGTH));
         // A finally block protects the handlers before it too.
         let mut protected_end = try_offset + try_len;
-        for block_index in 0..array_length(handlers) {
-            let block = element_address(handlers, block_index, block_bytes);
-            // SAFETY: an ILExceptionBlock, whose fields have these types.
-            let (caught, kind, start, len, filter) = unsafe {
-                (
-                    read::<ObjRef>(block, &CAUGHT),
-                    read::<i32>(block, &KIND),
-                    read::<i32>(block, &START),
-                    read::<i32>(block, &LENGTH),
-                    read::<i32>(block, &FILTER),
-                )
-            };
+        for block in structs(Some(handlers)) {
+            let (start, len) = (block.get::<i32>(&START), block.get::<i32>(&LENGTH));
+            let (caught, kind, filter) = (block.obj(&CAUGHT), block.get::<i32>(&KIND), block.get::<i32>(&FILTER));
             let (kind, operand) = match kind {
                 0 => (EhKind::Catch, catch(caught)?),
                 1 => (EhKind::Filter, filter as u32),

@@ -1,14 +1,13 @@
 //! The fields of the builder classes that the runtime reads, and small readers over them.
 
-use crate::handles::MODULE_BUILDER_HANDLE;
+use crate::handles::{Handle, MODULE_BUILDER_HANDLE};
 use crate::known::KnownType;
+pub use crate::objects::text;
 use saki_runtime::exceptions;
-use saki_runtime::object::{array_length, element_address, get_element_ref, type_of};
-use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{CurrentThread, Managed, ManagedField, ObjRef, RootCell, strings};
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, RootCell};
 use saki_types::emitted::EmittedType;
 use saki_types::method::method_flags;
-use saki_types::universe;
+use saki_types::{Image, universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub const EMIT: &str = "System.Reflection.Emit";
@@ -221,83 +220,82 @@ static METHOD: MethodFields = MethodFields::of("MethodBuilder");
 static CONSTRUCTOR: MethodFields = MethodFields::of("ConstructorBuilder");
 
 /// The fields of a MethodBuilder or ConstructorBuilder; None for objects of other classes.
-pub fn method_fields(object: ObjRef) -> Option<&'static MethodFields> {
-    let class = type_of(object);
+pub fn method_fields(object: Obj) -> Option<&'static MethodFields> {
+    let class = object.ty();
     if METHOD_BUILDER.is(class) { Some(&METHOD) } else { CONSTRUCTOR_BUILDER.is(class).then_some(&CONSTRUCTOR) }
 }
 
-pub fn is_method_builder(object: ObjRef) -> bool {
-    METHOD_BUILDER.is(type_of(object))
+pub fn is_method_builder(object: Obj) -> bool {
+    METHOD_BUILDER.is(object.ty())
 }
 
 /// The name of a MethodBuilder or ConstructorBuilder.
-pub fn method_name(object: ObjRef, fields: &MethodFields) -> String {
+pub fn method_name(object: Obj, fields: &MethodFields) -> String {
     if is_method_builder(object) {
-        return text(METHOD_NAME.get_ref(object));
+        return text(METHOD_NAME.str(object));
     }
     let is_static = fields.flags.get::<i32>(object) as u16 & method_flags::STATIC != 0;
     if is_static { ".cctor" } else { ".ctor" }.to_string()
 }
 
-/// The text of a string; empty for null.
-pub fn text(object: ObjRef) -> String {
-    if object.is_null() { String::new() } else { strings::to_rust(object) }
+/// The object in a field that managed code has filled before the runtime sees the builder.
+pub fn part<'t>(field: &ManagedField, object: Obj<'t>) -> Obj<'t> {
+    field.obj(object).unwrap_or_else(|| saki_base::bug!("{} of a {} is null", field.name(), object.ty().full_name()))
 }
 
 /// The length of an array; 0 for null.
-pub fn length(array: ObjRef) -> usize {
-    if array.is_null() { 0 } else { array_length(array) }
+pub fn length(array: Option<Array>) -> usize {
+    array.map_or(0, Array::length)
+}
+
+/// The elements of an array of references, nulls among them; none for null.
+pub fn all_elements<'t>(array: Option<Array<'t>>) -> impl Iterator<Item = Option<Obj<'t>>> {
+    array.into_iter().flat_map(Array::iter)
 }
 
 /// The elements of an array of references that are not null; none for null.
-pub fn elements(array: ObjRef) -> impl Iterator<Item = ObjRef> {
-    (0..length(array)).map(move |index| get_element_ref(array, index)).filter(|item| !item.is_null())
+pub fn elements<'t>(array: Option<Array<'t>>) -> impl Iterator<Item = Obj<'t>> {
+    all_elements(array).flatten()
 }
 
 /// The bytes of a byte[]; none for null.
-pub fn bytes(array: ObjRef) -> Vec<u8> {
-    if array.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: a byte[] of this length; nothing here is a safepoint.
-    unsafe { std::slice::from_raw_parts(element_address(array, 0, 1), array_length(array)) }.to_vec()
+pub fn bytes(array: Option<Array>) -> Vec<u8> {
+    array.and_then(Array::bytes).unwrap_or_default().to_vec()
 }
 
 /// The methods of a TypeBuilder in the order of their rows: constructors first.
-pub fn methods_of(builder: ObjRef) -> impl Iterator<Item = ObjRef> {
+pub fn methods_of<'t>(builder: Obj<'t>) -> impl Iterator<Item = Obj<'t>> {
     let count = TYPE_METHOD_COUNT.get::<i32>(builder).max(0) as usize;
-    elements(TYPE_CONSTRUCTORS.get_ref(builder)).chain(elements(TYPE_METHODS.get_ref(builder)).take(count))
+    elements(TYPE_CONSTRUCTORS.array(builder)).chain(elements(TYPE_METHODS.array(builder)).take(count))
 }
 
 /// The fields of a TypeBuilder in the order of their rows.
-pub fn fields_of(builder: ObjRef) -> impl Iterator<Item = ObjRef> {
+pub fn fields_of<'t>(builder: Obj<'t>) -> impl Iterator<Item = Obj<'t>> {
     let count = TYPE_FIELD_COUNT.get::<i32>(builder).max(0) as usize;
-    elements(TYPE_FIELDS.get_ref(builder)).take(count)
+    elements(TYPE_FIELDS.array(builder)).take(count)
 }
 
-/// The TypeBuilder itself, or that of an EnumBuilder.
-pub fn type_builder(object: ObjRef) -> Option<ObjRef> {
-    let class = type_of(object);
+/// The TypeBuilder itself, or that of an EnumBuilder; None for other types.
+pub fn type_builder<'t>(object: Obj<'t>) -> Option<Obj<'t>> {
+    let class = object.ty();
     if ENUM_BUILDER.is(class) {
-        return Some(ENUM_TYPE.get_ref(object));
+        return ENUM_TYPE.obj(object);
     }
     TYPE_BUILDER.is(class).then_some(object)
 }
 
 /// Whether a TypeBuilder makes a value type: by its parent, as ECMA-335 §II.10.1.3 says.
-pub fn is_value_type(builder: ObjRef) -> bool {
-    let parent = TYPE_PARENT.get_ref(builder);
-    if parent.is_null() || type_builder(parent).is_some() {
-        return false;
-    }
-    type_of_object(parent).is_some_and(|parent| parent == universe().value_type() || parent == universe().enum_type())
+pub fn is_value_type(builder: Obj) -> bool {
+    let parent = TYPE_PARENT.obj(builder).filter(|&parent| type_builder(parent).is_none());
+    let parent = parent.and_then(Obj::as_type);
+    parent.is_some_and(|parent| parent == universe().value_type() || parent == universe().enum_type())
 }
 
 /// The native side of a TypeBuilder, made on first use.
 ///
 /// # Errors
 /// NotSupportedException when its module is no builder's.
-pub fn emitted_type(t: CurrentThread, builder: ObjRef) -> Managed<&'static EmittedType> {
+pub fn emitted_type(t: CurrentThread, builder: Obj) -> Managed<&'static EmittedType> {
     // SAFETY: an aligned word inside a live object that only this function writes.
     let cell = unsafe { AtomicUsize::from_ptr(TYPE_NATIVE.address(builder)) };
     // Acquire: pairs with the Release below.
@@ -306,17 +304,15 @@ pub fn emitted_type(t: CurrentThread, builder: ObjRef) -> Managed<&'static Emitt
         // SAFETY: the address of a leaked `EmittedType`, stored below.
         return Ok(unsafe { &*(known as *const EmittedType) });
     }
-    let module = TYPE_MODULE.get_ref(builder);
-    // SAFETY: 0 or the address of an `Image`.
-    let Some(image) = (unsafe { crate::handles::image(MODULE_BUILDER_HANDLE.get(module)) }) else {
+    let module = TYPE_MODULE.obj(builder);
+    let Some(image) = module.and_then(|module| MODULE_BUILDER_HANDLE.get::<Handle<Image>>(module).get()) else {
         return Err(exceptions::throw(t, "System", "NotSupportedException", "The module of the type is no builder's."));
     };
-    let outer = TYPE_ENCLOSING.get_ref(builder);
-    let enclosing = match (!outer.is_null()).then(|| type_builder(outer)).flatten() {
+    let enclosing = match TYPE_ENCLOSING.obj(builder).and_then(type_builder) {
         Some(outer) => Some(emitted_type(t, outer)?),
         None => None,
     };
-    let (namespace, name) = (text(TYPE_NAMESPACE.get_ref(builder)), text(TYPE_NAME.get_ref(builder)));
+    let (namespace, name) = (text(TYPE_NAMESPACE.str(builder)), text(TYPE_NAME.str(builder)));
     let made = EmittedType::new(image, namespace, name, enclosing, TYPE_ROW.get::<i32>(builder) as u32);
     let root = RootCell::beside(crate::handles::address(made), builder);
     made.builder_cell.store(root.address(), Ordering::Relaxed);
@@ -324,20 +320,24 @@ pub fn emitted_type(t: CurrentThread, builder: ObjRef) -> Managed<&'static Emitt
     match cell.compare_exchange(0, made as *const EmittedType as usize, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => Ok(made),
         Err(earlier) => {
-            root.set(ObjRef::NULL);
+            root.set(None::<Obj>);
             // SAFETY: as above.
             Ok(unsafe { &*(earlier as *const EmittedType) })
         }
     }
 }
 
-/// The TypeBuilder of a type.
-pub fn builder_of(emitted: &EmittedType) -> ObjRef {
+/// The TypeBuilder of a type; None when the type was made without one.
+pub fn builder_of<'t>(t: CurrentThread<'t>, emitted: &EmittedType) -> Option<Obj<'t>> {
     // Relaxed: stored before the type was published.
-    let address = emitted.builder_cell.load(Ordering::Relaxed);
-    if address == 0 {
-        return ObjRef::NULL;
+    match emitted.builder_cell.load(Ordering::Relaxed) {
+        0 => None,
+        // SAFETY: the address of a cell that lives for ever.
+        address => unsafe { RootCell::from_address(address) }.obj(t),
     }
-    // SAFETY: the address of a cell that lives for ever.
-    unsafe { RootCell::from_address(address) }.get()
+}
+
+/// The TypeBuilder of a type that has one.
+pub fn own_builder<'t>(t: CurrentThread<'t>, emitted: &EmittedType) -> Obj<'t> {
+    builder_of(t, emitted).unwrap_or_else(|| saki_base::bug!("{} without its builder", emitted.name))
 }

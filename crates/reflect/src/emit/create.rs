@@ -7,10 +7,10 @@ use crate::assembly_loading::call_domain;
 use crate::cache::{self, Kind};
 use crate::handles::address;
 use saki_metadata::{TableId, Token};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::Slot;
-use saki_runtime::type_objects::{bind_type, type_object};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, vm};
+use saki_runtime::type_objects::bind_type;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, vm};
 use saki_types::emitted::{EmittedType, ShownTokens};
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Ty};
@@ -21,8 +21,8 @@ const WRAPPERS_TYPE_ROW: u32 = 0xff_ffff;
 /// Lets the program finish a type that code or a signature needs.
 pub(crate) fn finish_type(emitted: &'static EmittedType) {
     let t = CurrentThread::current();
-    let builder = b::builder_of(emitted);
-    if builder.is_null() || vm::domain_object().is_null() || !t.pending().is_null() {
+    let Some(builder) = b::builder_of(t, emitted) else { return };
+    if vm::domain_object().is_null() || !t.pending().is_null() {
         return;
     }
     // What a handler throws counts as "not finished".
@@ -34,7 +34,7 @@ pub(crate) fn finish_type(emitted: &'static EmittedType) {
 /// Rows of the type alone, with the types around it as stubs.
 fn encode<'t>(
     t: CurrentThread<'t>,
-    builder: ObjRef,
+    builder: Obj,
     emitted: &'static EmittedType,
     module: &'static EmittedModule,
 ) -> Managed<(Encoder<'t>, ShownTokens)> {
@@ -50,8 +50,8 @@ fn encode<'t>(
     let rows = |table, list, field: &'static saki_runtime::ManagedField| {
         b::elements(list).map(move |item| Token::new(table, field.get::<i32>(item) as u32))
     };
-    shown.properties.extend(rows(TableId::Property, b::TYPE_PROPERTIES.get_ref(builder), &b::PROPERTY_ROW));
-    shown.events.extend(rows(TableId::Event, b::TYPE_EVENTS.get_ref(builder), &b::EVENT_ROW));
+    shown.properties.extend(rows(TableId::Property, b::TYPE_PROPERTIES.array(builder), &b::PROPERTY_ROW));
+    shown.events.extend(rows(TableId::Event, b::TYPE_EVENTS.array(builder), &b::EVENT_ROW));
 
     let name = emitted.module.meta.path().display().to_string();
     let module_name = encoder.string(&name);
@@ -77,15 +77,15 @@ fn encode<'t>(
     Ok((encoder, shown))
 }
 
-fn create(t: CurrentThread, builder: ObjRef, emitted: &'static EmittedType) -> Managed<Ty> {
-    let module_object = b::TYPE_MODULE.get_ref(builder);
-    let module = require_module(t, module_object)?;
+fn create<'t>(t: CurrentThread<'t>, builder: Obj<'t>, emitted: &'static EmittedType) -> Managed<Ty> {
+    let module_object = b::part(&b::TYPE_MODULE, builder);
+    let module = require_module(t, Some(module_object))?;
     let (encoder, shown) = encode(t, builder, emitted, module)?;
     let Scope::Type { references, .. } = encoder.scope else { unreachable!("made above") };
     let fields: Vec<Token> = shown.fields.clone();
     let ty = emitted.create(encoder.image.finish_for_loader(), references, shown).to_managed(t)?;
-    cache::get_or_make(Kind::Module, address(ty.image()), 0, || Ok(module_object))?;
-    bind_type(builder, ty);
+    cache::get_or_make(t, Kind::Module, address(ty.image()), 0, || Ok(module_object))?;
+    bind_type(builder.word(), ty);
     for (index, method) in b::methods_of(builder).enumerate() {
         if let Some(fields) = method_fields(method) {
             fields.handle.set(method, address(ty.method_by_rid(index as u32 + 1).to_managed(t)?));
@@ -139,22 +139,21 @@ fn check_enum(ty: Ty) -> LoadResult<()> {
 
 /// `TypeBuilder.create_runtime_class()`: null leaves the builder in the type's place, which is enough for the type that
 /// nobody sees.
-fn create_runtime_class(t: CurrentThread, builder: ObjRef) -> ObjRef {
-    t.run(|| {
-        if b::TYPE_ROW.get::<i32>(builder) as u32 == WRAPPERS_TYPE_ROW {
-            return Ok(ObjRef::NULL);
-        }
-        let emitted = emitted_type(t, builder)?;
-        let ty = match emitted.created() {
-            Some(ty) => ty,
-            None => create(t, builder, emitted)?,
-        };
-        type_object(t, ty)
-    })
+fn create_runtime_class<'t>(t: CurrentThread<'t>, builder: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    let Some(builder) = builder else { return Err(exceptions::throw_null_reference(t)) };
+    if b::TYPE_ROW.get::<i32>(builder) as u32 == WRAPPERS_TYPE_ROW {
+        return Ok(None);
+    }
+    let emitted = emitted_type(t, builder)?;
+    let ty = match emitted.created() {
+        Some(ty) => ty,
+        None => create(t, builder, emitted)?,
+    };
+    Obj::of_type(t, ty).map(Some)
 }
 
 /// `EnumBuilder.setup_enum_type(Type)`: whether a type is an enum is read from its parent.
-fn setup_enum_type(_t: CurrentThread, _this: ObjRef, _builder: ObjRef) {}
+fn setup_enum_type(_t: CurrentThread, _this: Option<Obj>, _builder: Option<Obj>) {}
 
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Emit.TypeBuilder::create_runtime_class", &create_runtime_class),

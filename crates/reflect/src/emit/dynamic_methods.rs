@@ -5,16 +5,17 @@
 //! DynamicILInfo's local signature or exception blob (the class library lacks those too).
 
 use super::blocks::clauses;
-use super::builders::{ARRAY_METHOD, ARRAY_METHOD_NAME, ARRAY_METHOD_PARAMETERS, ARRAY_METHOD_PARENT, EMIT};
-use crate::handles::{DYNAMIC_METHOD_HANDLE, MODULE_BUILDER_HANDLE, address, field_of, image, method_of};
+use super::builders::{
+    ARRAY_METHOD, ARRAY_METHOD_NAME, ARRAY_METHOD_PARAMETERS, ARRAY_METHOD_PARENT, EMIT, bytes, elements, length, part,
+    text,
+};
+use crate::handles::{DYNAMIC_METHOD_HANDLE, Handle, MODULE_BUILDER_HANDLE, address, field_of, method_of};
 use crate::known;
 use crate::module::image_of_module;
 use crate::objects::types_of_array;
 use saki_runtime::dynamic_methods;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object::{array_length, element_address, get_element_ref, type_of};
-use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Word, strings};
 use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
 use saki_types::dynamic_records;
 use saki_types::{Image, LocalSig, Method, MethodSig, Ty, universe};
@@ -25,14 +26,14 @@ fn not_supported<T>(t: CurrentThread, message: &str) -> Managed<T> {
     Err(exceptions::throw(t, "System", "NotSupportedException", message))
 }
 
-fn require_type(t: CurrentThread, object: ObjRef) -> Managed<Ty> {
-    match (!object.is_null()).then(|| type_of_object(object)).flatten() {
+fn require_type(t: CurrentThread, object: Option<Obj>) -> Managed<Ty> {
+    match object.and_then(Obj::as_type) {
         Some(ty) => Ok(ty),
         None => not_supported(t, "A dynamic method can name only types of the runtime."),
     }
 }
 
-fn require_types(t: CurrentThread, array: ObjRef) -> Managed<Vec<Ty>> {
+fn require_types(t: CurrentThread, array: Option<Array>) -> Managed<Vec<Ty>> {
     match types_of_array(array) {
         Some(types) => Ok(types),
         None => not_supported(t, "A dynamic method can name only types of the runtime."),
@@ -40,16 +41,13 @@ fn require_types(t: CurrentThread, array: ObjRef) -> Managed<Vec<Ty>> {
 }
 
 /// The image behind a RuntimeModule or ModuleBuilder.
-fn image_behind(t: CurrentThread, module: ObjRef) -> Managed<&'static Image> {
-    let found = if module.is_null() {
-        None
-    } else if known::MODULE_BUILDER.is(type_of(module)) {
-        // SAFETY: the field is 0 or was set by `basic_init`.
-        unsafe { image(MODULE_BUILDER_HANDLE.get(module)) }
-    } else if known::RUNTIME_MODULE.is(type_of(module)) {
-        image_of_module(module)
-    } else {
-        None
+fn image_behind(t: CurrentThread, module: Option<Obj>) -> Managed<&'static Image> {
+    let found = match module {
+        Some(module) if known::MODULE_BUILDER.is(module.ty()) => {
+            MODULE_BUILDER_HANDLE.get::<Handle<Image>>(module).get()
+        }
+        Some(module) if known::RUNTIME_MODULE.is(module.ty()) => image_of_module(module),
+        _ => None,
     };
     match found {
         Some(image) => Ok(image),
@@ -57,11 +55,11 @@ fn image_behind(t: CurrentThread, module: ObjRef) -> Managed<&'static Image> {
     }
 }
 
-/// The method of a DynamicMethod object (not null), without code when it is new.
+/// The method of a DynamicMethod object, without code when it is new.
 ///
 /// # Errors
 /// NotSupportedException.
-fn method_for(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
+fn method_for(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
     static NAME: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "name");
     static RETURN_TYPE: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "returnType");
     static PARAMETERS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "parameters");
@@ -71,21 +69,20 @@ fn method_for(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
     if let Some(known) = method_of(object) {
         return Ok(known);
     }
-    let owner = OWNER.get_ref(object);
-    let owner = if owner.is_null() { None } else { Some(require_type(t, owner)?) };
+    let owner = OWNER.obj(object).map(|owner| require_type(t, Some(owner))).transpose()?;
     let sig = MethodSig {
         has_this: false,
         explicit_this: false,
         is_vararg: false,
         unmanaged_convention: 0,
         generic_param_count: 0,
-        ret: require_type(t, RETURN_TYPE.get_ref(object))?,
-        params: require_types(t, PARAMETERS.get_ref(object))?,
+        ret: require_type(t, RETURN_TYPE.obj(object))?,
+        params: require_types(t, PARAMETERS.array(object))?,
         sentinel: None,
     };
     let spec = DynamicMethodSpec {
-        name: strings::to_rust(NAME.get_ref(object)),
-        module: image_behind(t, MODULE.get_ref(object))?,
+        name: text(NAME.str(object)),
+        module: image_behind(t, MODULE.obj(object))?,
         owner,
         sig,
         skips_visibility: SKIP_VISIBILITY.get::<u8>(object) != 0,
@@ -96,20 +93,19 @@ fn method_for(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
     // Methods that call each other, made by two threads: the first wins. Release: publishes the method; Acquire: sees it.
     match cell.compare_exchange(0, address(made), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
-            dynamic_methods::register(made, object);
+            dynamic_methods::register(made, object.word());
             Ok(made)
         }
-        Err(earlier) => {
+        Err(_) => {
             // SAFETY: made above and given to nobody.
             unsafe { dynamic_records::free(&[made]) };
-            // SAFETY: stored above by another thread, whose object is alive.
-            Ok(unsafe { &*(earlier as *const Method) })
+            Ok(method_of(object).unwrap_or_else(|| saki_base::bug!("a dynamic method has lost its handle")))
         }
     }
 }
 
 /// The `calli` signature that a SignatureHelper describes.
-fn call_signature(t: CurrentThread, helper: ObjRef) -> Managed<MethodSig> {
+fn call_signature(t: CurrentThread, helper: Obj) -> Managed<MethodSig> {
     static ARGUMENTS: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "arguments");
     static RETURN_TYPE: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "returnType");
     static CONVENTIONS: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "callConv");
@@ -119,7 +115,7 @@ fn call_signature(t: CurrentThread, helper: ObjRef) -> Managed<MethodSig> {
     const HAS_THIS: i32 = 0x20;
     const EXPLICIT_THIS: i32 = 0x40;
     let conventions = CONVENTIONS.get::<i32>(helper);
-    let ret = RETURN_TYPE.get_ref(helper);
+    let ret = RETURN_TYPE.obj(helper);
     Ok(MethodSig {
         has_this: conventions & HAS_THIS != 0,
         explicit_this: conventions & EXPLICIT_THIS != 0,
@@ -130,17 +126,17 @@ fn call_signature(t: CurrentThread, helper: ObjRef) -> Managed<MethodSig> {
             convention => (convention - 1).clamp(1, 4) as u8,
         },
         generic_param_count: 0,
-        ret: if ret.is_null() { universe().void() } else { require_type(t, ret)? },
-        params: require_types(t, ARGUMENTS.get_ref(helper))?,
+        ret: if ret.is_none() { universe().void() } else { require_type(t, ret)? },
+        params: require_types(t, ARGUMENTS.array(helper))?,
         sentinel: None,
     })
 }
 
 /// The method that `ModuleBuilder.GetArrayMethod` describes.
-fn array_method(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
-    let array = require_type(t, ARRAY_METHOD_PARENT.get_ref(object))?;
-    let params = require_types(t, ARRAY_METHOD_PARAMETERS.get_ref(object))?;
-    let name = strings::to_rust(ARRAY_METHOD_NAME.get_ref(object));
+fn array_method(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
+    let array = require_type(t, ARRAY_METHOD_PARENT.obj(object))?;
+    let params = require_types(t, ARRAY_METHOD_PARAMETERS.array(object))?;
+    let name = text(ARRAY_METHOD_NAME.str(object));
     match array.find_method_sig(&name, &params).to_managed(t)? {
         Some(method) => Ok(method),
         None => Err(exceptions::throw(t, "System", "MissingMethodException", &format!("{}.{name}", array.full_name()))),
@@ -148,11 +144,11 @@ fn array_method(t: CurrentThread, object: ObjRef) -> Managed<&'static Method> {
 }
 
 /// What an element of `refs` stands for.
-fn reference(t: CurrentThread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Managed<DynamicRef> {
-    if object.is_null() {
+fn reference(t: CurrentThread, object: Option<Obj>, signatures: &mut Vec<MethodSig>) -> Managed<DynamicRef> {
+    let Some(object) = object else {
         return not_supported(t, "A dynamic method names null.");
-    }
-    let ty = type_of(object);
+    };
+    let ty = object.ty();
     if ty == universe().string() {
         Ok(DynamicRef::Text)
     } else if known::DYNAMIC_METHOD.is(ty) {
@@ -165,7 +161,7 @@ fn reference(t: CurrentThread, object: ObjRef, signatures: &mut Vec<MethodSig>) 
     } else if let Some(field) = field_of(object) {
         Ok(DynamicRef::Field(field))
     } else if ty == universe().runtime_type() {
-        require_type(t, object).map(DynamicRef::Type)
+        require_type(t, Some(object)).map(DynamicRef::Type)
     } else if ARRAY_METHOD.is(ty) {
         array_method(t, object).map(DynamicRef::Method)
     } else {
@@ -173,73 +169,67 @@ fn reference(t: CurrentThread, object: ObjRef, signatures: &mut Vec<MethodSig>) 
     }
 }
 
-fn references(t: CurrentThread, object: ObjRef, signatures: &mut Vec<MethodSig>) -> Managed<Vec<DynamicRef>> {
+fn references(t: CurrentThread, object: Obj, signatures: &mut Vec<MethodSig>) -> Managed<Vec<DynamicRef>> {
     static COUNT: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "nrefs");
     static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
-    let array = REFS.get_ref(object);
+    let Some(array) = REFS.array(object) else { return Ok(Vec::new()) };
     // Every second element is the runtime's own.
     let count = COUNT.get::<i32>(object).max(0) as usize;
-    (0..count).step_by(2).map(|index| reference(t, get_element_ref(array, index), signatures)).collect()
+    (0..count).step_by(2).map(|index| reference(t, array.get(index), signatures)).collect()
 }
 
-fn locals(t: CurrentThread, generator: ObjRef) -> Managed<Vec<LocalSig>> {
+fn locals(t: CurrentThread, generator: Obj) -> Managed<Vec<LocalSig>> {
     static LOCALS: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "locals");
     static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
     static PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
-    let array = LOCALS.get_ref(generator);
-    let count = if array.is_null() { 0 } else { array_length(array) };
-    let mut out = Vec::with_capacity(count);
-    for index in 0..count {
-        let local = get_element_ref(array, index);
-        let ty = require_type(t, TYPE.get_ref(local))?;
+    let array = LOCALS.array(generator);
+    let mut out = Vec::with_capacity(length(array));
+    for local in elements(array) {
+        let ty = require_type(t, TYPE.obj(local))?;
         out.push(LocalSig { ty, pinned: PINNED.get::<u8>(local) != 0 });
     }
     Ok(out)
 }
 
 /// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock, and has made those it names or is about to.
-fn create_dynamic_method(t: CurrentThread, object: ObjRef) {
+fn create_dynamic_method(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
     static GENERATOR: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "ilgen");
     static INIT_LOCALS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "init_locals");
     static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
     static CODE: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "code");
     static CODE_LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "code_len");
     static MAX_STACK: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "max_stack");
-    t.run(|| {
-        if object.is_null() {
-            return Err(exceptions::throw_argument_null(t, "m"));
+    let Some(object) = object else {
+        return Err(exceptions::throw_argument_null(t, "m"));
+    };
+    let method = method_for(t, object)?;
+    let generator = part(&GENERATOR, object);
+    let mut signatures = Vec::new();
+    let mut refs = references(t, object, &mut signatures)?;
+    for (index, named) in refs.iter().enumerate() {
+        if let DynamicRef::Text = named {
+            let text = REFS.array(object).and_then(|refs| refs.get(2 * index));
+            strings::set_literal(method.image(), DynamicCode::token(index).0, text.word());
         }
-        let method = method_for(t, object)?;
-        let generator = GENERATOR.get_ref(object);
-        let mut signatures = Vec::new();
-        let mut refs = references(t, object, &mut signatures)?;
-        for (index, named) in refs.iter().enumerate() {
-            if let DynamicRef::Text = named {
-                let text = get_element_ref(REFS.get_ref(object), 2 * index);
-                strings::set_literal(method.image(), DynamicCode::token(index).0, text);
-            }
-        }
-        let eh_clauses = clauses(t, generator, &mut |caught| {
-            let ty = if caught.is_null() { universe().object() } else { require_type(t, caught)? };
-            refs.push(DynamicRef::Type(ty));
-            Ok(DynamicCode::token(refs.len() - 1).0)
-        })?;
-        let locals = locals(t, generator)?;
-        let code = CODE.get_ref(generator);
-        let length = (CODE_LENGTH.get::<i32>(generator).max(0) as usize).min(array_length(code));
-        // SAFETY: a byte[] of at least `length` elements; nothing below is a safepoint.
-        let code = unsafe { std::slice::from_raw_parts(element_address(code, 0, 1), length) }.to_vec();
-        method.define(DynamicBody {
-            max_stack: MAX_STACK.get::<i32>(generator).clamp(0, i32::from(u16::MAX)) as u16,
-            code,
-            init_locals: INIT_LOCALS.get::<u8>(object) != 0,
-            locals,
-            eh_clauses,
-            refs,
-            signatures,
-        });
-        Ok(())
+    }
+    let eh_clauses = clauses(t, generator, &mut |caught| {
+        let ty = if caught.is_none() { universe().object() } else { require_type(t, caught)? };
+        refs.push(DynamicRef::Type(ty));
+        Ok(DynamicCode::token(refs.len() - 1).0)
+    })?;
+    let locals = locals(t, generator)?;
+    let mut code = bytes(CODE.array(generator));
+    code.truncate(CODE_LENGTH.get::<i32>(generator).max(0) as usize);
+    method.define(DynamicBody {
+        max_stack: MAX_STACK.get::<i32>(generator).clamp(0, i32::from(u16::MAX)) as u16,
+        code,
+        init_locals: INIT_LOCALS.get::<u8>(object) != 0,
+        locals,
+        eh_clauses,
+        refs,
+        signatures,
     });
+    Ok(())
 }
 
 pub const TABLE: &[InternalCall] =

@@ -9,9 +9,7 @@ use rustc_hash::FxHashMap;
 use saki_metadata::writer::{ImageWriter, put_compressed, put_compressed_signed};
 use saki_metadata::{BlobIdx, CodedKind, ElementType, MethodSigRaw, StringIdx, TableId, Token, TypeSig};
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object::{get_element_ref, type_of};
-use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{CurrentThread, Managed, ObjRef};
+use saki_runtime::{Array, CurrentThread, Managed, Obj};
 use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::{Assembly, GenericContext, Image, MethodSig, Ty, TypeKind, universe};
 use std::collections::HashMap;
@@ -268,18 +266,18 @@ impl<'t> Encoder<'t> {
     ///
     /// # Errors
     /// NotSupportedException for types of other classes.
-    pub fn put_type(&mut self, out: &mut Vec<u8>, object: ObjRef) -> Managed<()> {
-        if object.is_null() {
+    pub fn put_type(&mut self, out: &mut Vec<u8>, object: Option<Obj>) -> Managed<()> {
+        let Some(object) = object else {
             return self.not_supported("A signature names no type.");
-        }
-        let class = type_of(object);
+        };
+        let class = object.ty();
         if let Some(builder) = type_builder(object) {
             let emitted = emitted_type(self.t, builder)?;
-            let count = length(b::TYPE_PARAMETERS.get_ref(builder));
+            let count = length(b::TYPE_PARAMETERS.array(builder));
             return self.put_open(out, TypeReference::Emitted(emitted), b::is_value_type(builder), count);
         }
         if b::GENERIC_PARAMETER.is(class) {
-            let is_method = !b::PARAMETER_METHOD.get_ref(object).is_null();
+            let is_method = b::PARAMETER_METHOD.obj(object).is_some();
             out.push(if is_method { ElementType::MVar as u8 } else { ElementType::Var as u8 });
             put_compressed(out, b::PARAMETER_INDEX.get::<i32>(object) as u32);
             return Ok(());
@@ -289,7 +287,7 @@ impl<'t> Encoder<'t> {
         }
         let prefix = |class_of: &KnownType| class_of.is(class);
         if prefix(&b::ARRAY_TYPE) {
-            let element = b::SYMBOL_ELEMENT.get_ref(object);
+            let element = b::SYMBOL_ELEMENT.obj(object);
             let rank = b::ARRAY_RANK.get::<i32>(object);
             if rank == 0 {
                 out.push(ElementType::SzArray as u8);
@@ -302,31 +300,31 @@ impl<'t> Encoder<'t> {
         }
         if prefix(&b::BYREF_TYPE) || prefix(&b::POINTER_TYPE) {
             out.push(if prefix(&b::BYREF_TYPE) { ElementType::ByRef as u8 } else { ElementType::Ptr as u8 });
-            return self.put_type(out, b::SYMBOL_ELEMENT.get_ref(object));
+            return self.put_type(out, b::SYMBOL_ELEMENT.obj(object));
         }
-        match type_of_object(object) {
+        match object.as_type() {
             Some(ty) => self.put_ty(out, ty),
             None => self.not_supported(&format!("A signature cannot name a {}.", class.full_name())),
         }
     }
 
-    fn put_instantiation(&mut self, out: &mut Vec<u8>, object: ObjRef) -> Managed<()> {
-        let definition = b::INSTANTIATION_DEFINITION.get_ref(object);
-        let arguments = b::INSTANTIATION_ARGUMENTS.get_ref(object);
+    fn put_instantiation(&mut self, out: &mut Vec<u8>, object: Obj) -> Managed<()> {
+        let definition = b::part(&b::INSTANTIATION_DEFINITION, object);
+        let arguments = b::INSTANTIATION_ARGUMENTS.array(object);
         out.push(GENERIC_INSTANCE);
         match type_builder(definition) {
             Some(builder) => {
                 let emitted = emitted_type(self.t, builder)?;
                 self.put_definition(out, TypeReference::Emitted(emitted), b::is_value_type(builder))?;
             }
-            None => match type_of_object(definition) {
+            None => match definition.as_type() {
                 Some(ty) => self.put_definition(out, reference_to(ty), ty.is_value_type())?,
                 None => return self.not_supported("An instantiation of an unknown definition."),
             },
         }
         put_compressed(out, length(arguments) as u32);
-        for index in 0..length(arguments) {
-            self.put_type(out, get_element_ref(arguments, index))?;
+        for argument in b::all_elements(arguments) {
+            self.put_type(out, argument)?;
         }
         Ok(())
     }
@@ -463,13 +461,13 @@ impl<'t> Encoder<'t> {
     pub fn put_modified(
         &mut self,
         out: &mut Vec<u8>,
-        object: ObjRef,
-        required: ObjRef,
-        optional: ObjRef,
+        object: Option<Obj>,
+        required: Option<Array>,
+        optional: Option<Array>,
     ) -> Managed<()> {
         for (is_required, list) in [(true, required), (false, optional)] {
             for modifier in elements(list) {
-                let token = self.type_token(modifier, false)?;
+                let token = self.type_token(Some(modifier), false)?;
                 put_modifier(out, is_required, token);
             }
         }
@@ -478,23 +476,23 @@ impl<'t> Encoder<'t> {
 
     /// TypeDef, TypeRef or TypeSpec of a System.Type object. `open`: a generic definition means itself over its own
     /// parameters, as it does in instructions other than `ldtoken`.
-    pub fn type_token(&mut self, object: ObjRef, open: bool) -> Managed<Token> {
-        if object.is_null() {
+    pub fn type_token(&mut self, object: Option<Obj>, open: bool) -> Managed<Token> {
+        let Some(object) = object else {
             return self.not_supported("A token for no type.");
-        }
+        };
         if let Some(builder) = type_builder(object)
-            && (!open || b::TYPE_PARAMETERS.get_ref(builder).is_null())
+            && (!open || b::TYPE_PARAMETERS.obj(builder).is_none())
         {
             let emitted = emitted_type(self.t, builder)?;
             return self.definition_token(TypeReference::Emitted(emitted));
         }
         if type_builder(object).is_none()
-            && let Some(ty) = type_of_object(object)
+            && let Some(ty) = object.as_type()
         {
             return self.ty_token(ty, open);
         }
         let mut signature = Vec::new();
-        self.put_type(&mut signature, object)?;
+        self.put_type(&mut signature, Some(object))?;
         Ok(self.type_spec(&signature))
     }
 
@@ -509,8 +507,8 @@ impl<'t> Encoder<'t> {
     }
 
     /// The local variables of an ILGenerator; nil when it has none.
-    pub fn locals(&mut self, generator: ObjRef) -> Managed<Token> {
-        let list = b::GENERATOR_LOCALS.get_ref(generator);
+    pub fn locals(&mut self, generator: Obj) -> Managed<Token> {
+        let list = b::GENERATOR_LOCALS.array(generator);
         if length(list) == 0 {
             return Ok(Token::NIL);
         }
@@ -520,7 +518,7 @@ impl<'t> Encoder<'t> {
             if b::LOCAL_PINNED.get::<u8>(local) != 0 {
                 signature.push(PINNED);
             }
-            self.put_type(&mut signature, b::LOCAL_TYPE.get_ref(local))?;
+            self.put_type(&mut signature, b::LOCAL_TYPE.obj(local))?;
         }
         Ok(self.stand_alone(&signature))
     }

@@ -6,9 +6,7 @@ use crate::handles::{field_of, method_of};
 use saki_metadata::writer::put_compressed;
 use saki_metadata::{ElementType, MethodSigRaw, TableId, Token};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::object::{get_element_ref, type_of};
-use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{Managed, ObjRef};
+use saki_runtime::{Array, Managed, Obj};
 use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::method::method_flags;
 use saki_types::{Field, LoadError, Method, Ty};
@@ -32,9 +30,9 @@ pub mod conventions {
     pub const EXPLICIT_THIS: i32 = 0x40;
 }
 
-/// Element `index` of an array of arrays; null where there is none.
-pub fn nested_list(array: ObjRef, index: usize) -> ObjRef {
-    if index < length(array) { get_element_ref(array, index) } else { ObjRef::NULL }
+/// Element `index` of an array of arrays; None where there is none.
+pub fn nested_list<'t>(array: Option<Array<'t>>, index: usize) -> Option<Array<'t>> {
+    array.filter(|array| index < array.length())?.get(index)?.as_array()
 }
 
 /// The undecoded signature of a method's definition; None for methods of arrays.
@@ -54,16 +52,11 @@ impl Encoder<'_> {
     }
 
     /// The signature of a MethodBuilder or ConstructorBuilder. `extra`: types of the variable arguments of a call site.
-    pub fn builder_signature(
-        &mut self,
-        object: ObjRef,
-        fields: &MethodFields,
-        extra: Option<ObjRef>,
-    ) -> Managed<Vec<u8>> {
+    pub fn builder_signature(&mut self, object: Obj, fields: &MethodFields, extra: Option<Array>) -> Managed<Vec<u8>> {
         let is_method = b::is_method_builder(object);
         let conventions = fields.conventions.get::<i32>(object);
         let is_static = fields.flags.get::<i32>(object) as u16 & method_flags::STATIC != 0;
-        let generic = if is_method { length(b::METHOD_PARAMETERS.get_ref(object)) } else { 0 };
+        let generic = if is_method { length(b::METHOD_PARAMETERS.array(object)) } else { 0 };
         let mut first = if is_static { 0 } else { first_byte::HAS_THIS };
         if conventions & conventions::VARARG != 0 {
             first |= first_byte::VARARG;
@@ -76,19 +69,18 @@ impl Encoder<'_> {
             out[0] |= first_byte::GENERIC;
             put_compressed(&mut out, generic as u32);
         }
-        let parameters = fields.parameters.get_ref(object);
-        put_compressed(&mut out, (length(parameters) + extra.map_or(0, length)) as u32);
-        let ret = if is_method { b::METHOD_RETURN.get_ref(object) } else { ObjRef::NULL };
-        if ret.is_null() {
+        let parameters = fields.parameters.array(object);
+        put_compressed(&mut out, (length(parameters) + length(extra)) as u32);
+        let ret = if is_method { b::METHOD_RETURN.obj(object) } else { None };
+        if ret.is_none() {
             out.push(ElementType::Void as u8);
         } else {
-            let required = b::METHOD_RETURN_REQUIRED.get_ref(object);
-            let optional = b::METHOD_RETURN_OPTIONAL.get_ref(object);
+            let required = b::METHOD_RETURN_REQUIRED.array(object);
+            let optional = b::METHOD_RETURN_OPTIONAL.array(object);
             self.put_modified(&mut out, ret, required, optional)?;
         }
-        let (required, optional) = (fields.required.get_ref(object), fields.optional.get_ref(object));
-        for index in 0..length(parameters) {
-            let parameter = get_element_ref(parameters, index);
+        let (required, optional) = (fields.required.array(object), fields.optional.array(object));
+        for (index, parameter) in b::all_elements(parameters).enumerate() {
             self.put_modified(&mut out, parameter, nested_list(required, index), nested_list(optional, index))?;
         }
         self.put_variable(&mut out, extra)?;
@@ -96,37 +88,37 @@ impl Encoder<'_> {
     }
 
     /// The sentinel and what follows it at a vararg call site.
-    fn put_variable(&mut self, out: &mut Vec<u8>, extra: Option<ObjRef>) -> Managed<()> {
-        if let Some(extra) = extra.filter(|&list| length(list) != 0) {
+    fn put_variable(&mut self, out: &mut Vec<u8>, extra: Option<Array>) -> Managed<()> {
+        if length(extra) != 0 {
             out.push(ElementType::Sentinel as u8);
-            for index in 0..length(extra) {
-                self.put_type(out, get_element_ref(extra, index))?;
-            }
+        }
+        for ty in b::all_elements(extra) {
+            self.put_type(out, ty)?;
         }
         Ok(())
     }
 
     /// The name and signature of the definition of a method object: a builder or a method of the runtime.
-    fn definition_of(&mut self, object: ObjRef) -> Managed<(String, Vec<u8>)> {
+    fn definition_of(&mut self, object: Obj) -> Managed<(String, Vec<u8>)> {
         if let Some(fields) = method_fields(object) {
             return Ok((b::method_name(object, fields), self.builder_signature(object, fields, None)?));
         }
         match method_of(object) {
             Some(method) => Ok((method.name.to_string(), self.method_signature(method, None)?)),
             None => {
-                let class = type_of(object).full_name();
+                let class = object.ty().full_name();
                 self.not_supported(&format!("A method of class {class} cannot be named by code."))
             }
         }
     }
 
-    fn method_signature(&mut self, method: &'static Method, extra: Option<ObjRef>) -> Managed<Vec<u8>> {
+    fn method_signature(&mut self, method: &'static Method, extra: Option<Array>) -> Managed<Vec<u8>> {
         let mut out = Vec::new();
         match raw_signature(method).to_managed(self.t)? {
             Some(raw) if extra.is_none() => self.put_raw_method(&mut out, method.image(), &raw)?,
             Some(raw) => {
                 out.push(first_byte::VARARG | if raw.has_this { first_byte::HAS_THIS } else { 0 });
-                put_compressed(&mut out, (raw.params.len() + extra.map_or(0, length)) as u32);
+                put_compressed(&mut out, (raw.params.len() + length(extra)) as u32);
                 self.put_raw_type(&mut out, method.image(), &raw.ret)?;
                 for param in &raw.params {
                     self.put_raw_type(&mut out, method.image(), param)?;
@@ -155,31 +147,31 @@ impl Encoder<'_> {
     ///
     /// # Errors
     /// NotSupportedException for objects of other classes.
-    pub fn method_token(&mut self, object: ObjRef) -> Managed<Token> {
-        if object.is_null() {
+    pub fn method_token(&mut self, object: Option<Obj>) -> Managed<Token> {
+        let Some(object) = object else {
             return self.not_supported("A token for no method.");
-        }
-        let class = type_of(object);
+        };
+        let class = object.ty();
         if let Some(fields) = method_fields(object) {
             return self.builder_token(object, fields, None);
         }
         if b::METHOD_ON_INSTANTIATION.is(class) {
-            let owner = b::METHOD_INSTANCE_TYPE.get_ref(object);
-            let generic = self.method_on(owner, b::METHOD_INSTANCE_BASE.get_ref(object))?;
-            let arguments = b::METHOD_INSTANCE_ARGUMENTS.get_ref(object);
-            if arguments.is_null() {
+            let owner = b::part(&b::METHOD_INSTANCE_TYPE, object);
+            let generic = self.method_on(owner, b::part(&b::METHOD_INSTANCE_BASE, object))?;
+            let arguments = b::METHOD_INSTANCE_ARGUMENTS.array(object);
+            let Some(arguments) = arguments else {
                 return Ok(generic);
-            }
+            };
             let mut signature = vec![first_byte::METHOD_SPEC];
-            put_compressed(&mut signature, length(arguments) as u32);
-            for index in 0..length(arguments) {
-                self.put_type(&mut signature, get_element_ref(arguments, index))?;
+            put_compressed(&mut signature, arguments.length() as u32);
+            for argument in arguments.iter() {
+                self.put_type(&mut signature, argument)?;
             }
             return Ok(self.method_spec(generic, &signature));
         }
         if b::CONSTRUCTOR_ON_INSTANTIATION.is(class) {
-            let owner = b::CONSTRUCTOR_INSTANCE_TYPE.get_ref(object);
-            return self.method_on(owner, b::CONSTRUCTOR_INSTANCE_BASE.get_ref(object));
+            let owner = b::part(&b::CONSTRUCTOR_INSTANCE_TYPE, object);
+            return self.method_on(owner, b::part(&b::CONSTRUCTOR_INSTANCE_BASE, object));
         }
         if b::ARRAY_METHOD.is(class) {
             return self.array_method_token(object);
@@ -191,10 +183,10 @@ impl Encoder<'_> {
     }
 
     /// A method of a builder, at a vararg call site with the types of its variable arguments.
-    fn builder_token(&mut self, object: ObjRef, fields: &MethodFields, extra: Option<ObjRef>) -> Managed<Token> {
-        let builder = fields.owner.get_ref(object);
+    fn builder_token(&mut self, object: Obj, fields: &MethodFields, extra: Option<Array>) -> Managed<Token> {
+        let builder = b::part(&fields.owner, object);
         let emitted = emitted_type(self.t, builder)?;
-        let is_generic = !b::TYPE_PARAMETERS.get_ref(builder).is_null();
+        let is_generic = b::TYPE_PARAMETERS.obj(builder).is_some();
         let own = self.own_row(emitted).filter(|_| !is_generic).and_then(|_| {
             let row = self.method_rows.get(&(fields.row.get::<i32>(object) as u32))?;
             Some(Token::new(TableId::MethodDef, *row))
@@ -209,41 +201,41 @@ impl Encoder<'_> {
     }
 
     /// The type that members of a builder are named by.
-    fn owner_token(&mut self, builder: ObjRef, emitted: &'static EmittedType) -> Managed<Token> {
+    fn owner_token(&mut self, builder: Obj, emitted: &'static EmittedType) -> Managed<Token> {
         let is_inside = self.current.is_some_and(|current| std::ptr::eq(current, emitted));
-        self.type_token(builder, is_inside)
+        self.type_token(Some(builder), is_inside)
     }
 
     /// The method of `owner` that `base` defines.
-    fn method_on(&mut self, owner: ObjRef, base: ObjRef) -> Managed<Token> {
-        let is_instantiation = b::INSTANTIATION.is(type_of(owner))
-            || type_builder(owner).is_none() && type_of_object(owner).is_some_and(|ty| !ty.args.is_empty());
+    fn method_on(&mut self, owner: Obj, base: Obj) -> Managed<Token> {
+        let is_instantiation = b::INSTANTIATION.is(owner.ty())
+            || type_builder(owner).is_none() && owner.as_type().is_some_and(|ty| !ty.args.is_empty());
         if !is_instantiation {
-            return self.method_token(base);
+            return self.method_token(Some(base));
         }
-        let class = self.type_token(owner, true)?;
+        let class = self.type_token(Some(owner), true)?;
         let (name, signature) = self.definition_of(base)?;
         Ok(self.member_ref(class, &name, &signature))
     }
 
-    fn array_method_token(&mut self, object: ObjRef) -> Managed<Token> {
+    fn array_method_token(&mut self, object: Obj) -> Managed<Token> {
         let mut signature = Vec::new();
-        self.put_type(&mut signature, b::ARRAY_METHOD_PARENT.get_ref(object))?;
+        self.put_type(&mut signature, b::ARRAY_METHOD_PARENT.obj(object))?;
         let class = self.type_spec(&signature);
         let has_this = b::ARRAY_METHOD_CONVENTION.get::<i32>(object) & conventions::HAS_THIS != 0;
         let mut signature = vec![if has_this { first_byte::HAS_THIS } else { 0 }];
-        let parameters = b::ARRAY_METHOD_PARAMETERS.get_ref(object);
+        let parameters = b::ARRAY_METHOD_PARAMETERS.array(object);
         put_compressed(&mut signature, length(parameters) as u32);
-        let ret = b::ARRAY_METHOD_RETURN.get_ref(object);
-        if ret.is_null() {
+        let ret = b::ARRAY_METHOD_RETURN.obj(object);
+        if ret.is_none() {
             signature.push(ElementType::Void as u8);
         } else {
             self.put_type(&mut signature, ret)?;
         }
         for parameter in elements(parameters) {
-            self.put_type(&mut signature, parameter)?;
+            self.put_type(&mut signature, Some(parameter))?;
         }
-        Ok(self.member_ref(class, &text(b::ARRAY_METHOD_NAME.get_ref(object)), &signature))
+        Ok(self.member_ref(class, &text(b::ARRAY_METHOD_NAME.str(object)), &signature))
     }
 
     fn method_spec(&mut self, generic: Token, signature: &[u8]) -> Token {
@@ -292,7 +284,7 @@ impl Encoder<'_> {
     }
 
     /// A vararg call site.
-    pub fn vararg_token(&mut self, object: ObjRef, extra: ObjRef) -> Managed<Token> {
+    pub fn vararg_token(&mut self, object: Obj, extra: Array) -> Managed<Token> {
         if let Some(fields) = method_fields(object) {
             return self.builder_token(object, fields, Some(extra));
         }
@@ -308,19 +300,19 @@ impl Encoder<'_> {
     ///
     /// # Errors
     /// NotSupportedException for objects of other classes.
-    pub fn field_token(&mut self, object: ObjRef) -> Managed<Token> {
-        if object.is_null() {
+    pub fn field_token(&mut self, object: Option<Obj>) -> Managed<Token> {
+        let Some(object) = object else {
             return self.not_supported("A token for no field.");
-        }
-        let class = type_of(object);
+        };
+        let class = object.ty();
         if b::FIELD_BUILDER.is(class) {
             return self.field_builder_token(object);
         }
         if b::FIELD_ON_INSTANTIATION.is(class) {
-            let owner = self.type_token(b::FIELD_INSTANCE_TYPE.get_ref(object), true)?;
-            let base = b::FIELD_INSTANCE_BASE.get_ref(object);
-            let (name, signature) = if b::FIELD_BUILDER.is(type_of(base)) {
-                (text(b::FIELD_NAME.get_ref(base)), self.field_signature(base)?)
+            let owner = self.type_token(b::FIELD_INSTANCE_TYPE.obj(object), true)?;
+            let base = b::part(&b::FIELD_INSTANCE_BASE, object);
+            let (name, signature) = if b::FIELD_BUILDER.is(base.ty()) {
+                (text(b::FIELD_NAME.str(base)), self.field_signature(base)?)
             } else {
                 match field_of(base) {
                     Some(field) => (field.name.to_string(), self.loaded_field_signature(field)?),
@@ -335,10 +327,10 @@ impl Encoder<'_> {
         }
     }
 
-    fn field_builder_token(&mut self, object: ObjRef) -> Managed<Token> {
-        let builder = b::FIELD_OWNER.get_ref(object);
+    fn field_builder_token(&mut self, object: Obj) -> Managed<Token> {
+        let builder = b::part(&b::FIELD_OWNER, object);
         let emitted = emitted_type(self.t, builder)?;
-        if b::TYPE_PARAMETERS.get_ref(builder).is_null()
+        if b::TYPE_PARAMETERS.obj(builder).is_none()
             && let Some(rows) = self.own_rows(emitted)
             && let Some(index) = b::fields_of(builder).position(|field| field == object)
         {
@@ -346,14 +338,14 @@ impl Encoder<'_> {
         }
         let class = self.owner_token(builder, emitted)?;
         let signature = self.field_signature(object)?;
-        Ok(self.member_ref(class, &text(b::FIELD_NAME.get_ref(object)), &signature))
+        Ok(self.member_ref(class, &text(b::FIELD_NAME.str(object)), &signature))
     }
 
     /// The signature of a FieldBuilder.
-    pub fn field_signature(&mut self, object: ObjRef) -> Managed<Vec<u8>> {
+    pub fn field_signature(&mut self, object: Obj) -> Managed<Vec<u8>> {
         let mut out = vec![first_byte::FIELD];
-        let (required, optional) = (b::FIELD_REQUIRED.get_ref(object), b::FIELD_OPTIONAL.get_ref(object));
-        self.put_modified(&mut out, b::FIELD_TYPE.get_ref(object), required, optional)?;
+        let (required, optional) = (b::FIELD_REQUIRED.array(object), b::FIELD_OPTIONAL.array(object));
+        self.put_modified(&mut out, b::FIELD_TYPE.obj(object), required, optional)?;
         Ok(out)
     }
 
@@ -380,7 +372,7 @@ impl Encoder<'_> {
     }
 
     /// The signature of a SignatureHelper for `calli`.
-    pub fn call_signature(&mut self, helper: ObjRef) -> Managed<Vec<u8>> {
+    pub fn call_signature(&mut self, helper: Obj) -> Managed<Vec<u8>> {
         let flags = b::HELPER_CONVENTIONS.get::<i32>(helper);
         // System.Runtime.InteropServices.CallingConvention counts from 1, Winapi; that is C here.
         let mut first = match b::HELPER_UNMANAGED.get::<i32>(helper) {
@@ -395,16 +387,16 @@ impl Encoder<'_> {
             first |= first_byte::EXPLICIT_THIS;
         }
         let mut out = vec![first];
-        let arguments = b::HELPER_ARGUMENTS.get_ref(helper);
+        let arguments = b::HELPER_ARGUMENTS.array(helper);
         put_compressed(&mut out, length(arguments) as u32);
-        let ret = b::HELPER_RETURN.get_ref(helper);
-        if ret.is_null() {
+        let ret = b::HELPER_RETURN.obj(helper);
+        if ret.is_none() {
             out.push(ElementType::Void as u8);
         } else {
             self.put_type(&mut out, ret)?;
         }
         for argument in elements(arguments) {
-            self.put_type(&mut out, argument)?;
+            self.put_type(&mut out, Some(argument))?;
         }
         Ok(out)
     }

@@ -7,13 +7,12 @@ use super::tokens::EmittedModule;
 use crate::cache::{self, Kind};
 use crate::handles::{ASSEMBLY_BUILDER_HANDLE, MODULE_BUILDER_HANDLE, address, assembly_of};
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::object::{array_length, element_address};
-use saki_runtime::{CurrentThread, InternalCall, ManagedField, ObjRef};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj};
 use saki_types::binder::AssemblyName;
 use saki_types::dynamic::{create_assembly, create_module};
 
 /// `AssemblyBuilder.basic_init(AssemblyBuilder)`
-fn init_assembly(t: CurrentThread, builder: ObjRef) {
+fn init_assembly<'t>(t: CurrentThread<'t>, builder: Option<Obj<'t>>) -> Managed<()> {
     static NAME: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "name");
     static VERSION: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "version");
     static CULTURE: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "culture");
@@ -25,51 +24,44 @@ fn init_assembly(t: CurrentThread, builder: ObjRef) {
     const USUAL_BYTES: usize = 16 << 10;
     /// Hexadecimal digits in ASCII.
     static KEY_TOKEN: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pktoken");
-    t.run(|| {
-        let mut identity = AssemblyName {
-            name: text(NAME.get_ref(builder)),
-            culture: text(CULTURE.get_ref(builder)),
-            ..AssemblyName::default()
-        };
-        for (slot, part) in identity.version.iter_mut().zip(text(VERSION.get_ref(builder)).split('.')) {
-            *slot = part.parse().unwrap_or(0);
-        }
-        let token = KEY_TOKEN.get_ref(builder);
-        if !token.is_null() {
-            // SAFETY: a byte[] of this length.
-            let digits = unsafe { std::slice::from_raw_parts(element_address(token, 0, 1), array_length(token)) };
-            let digit = |d: u8| (d as char).to_digit(16).unwrap_or(0) as u8;
-            identity.public_key_token = digits.chunks_exact(2).map(|d| digit(d[0]) << 4 | digit(d[1])).collect();
-        }
-        let access = ACCESS.get::<u32>(builder);
-        let is_collectible = access & RUN_AND_COLLECT == RUN_AND_COLLECT;
-        if is_collectible {
-            saki_gc::add_memory_pressure(USUAL_BYTES);
-        }
-        let assembly = create_assembly(&identity, access & RUN != 0, is_collectible).to_managed(t)?;
-        ASSEMBLY_BUILDER_HANDLE.set(builder, address(assembly));
-        cache::get_or_make(Kind::Assembly, address(assembly), 0, || Ok(builder))?;
-        Ok(())
-    });
+    let Some(builder) = builder else { return Err(exceptions::throw_null_reference(t)) };
+    let mut identity =
+        AssemblyName { name: text(NAME.str(builder)), culture: text(CULTURE.str(builder)), ..AssemblyName::default() };
+    for (slot, part) in identity.version.iter_mut().zip(text(VERSION.str(builder)).split('.')) {
+        *slot = part.parse().unwrap_or(0);
+    }
+    if let Some(token) = KEY_TOKEN.array(builder) {
+        let digits = token.bytes().unwrap_or_default();
+        let digit = |d: u8| (d as char).to_digit(16).unwrap_or(0) as u8;
+        identity.public_key_token = digits.chunks_exact(2).map(|d| digit(d[0]) << 4 | digit(d[1])).collect();
+    }
+    let access = ACCESS.get::<u32>(builder);
+    let is_collectible = access & RUN_AND_COLLECT == RUN_AND_COLLECT;
+    if is_collectible {
+        saki_gc::add_memory_pressure(USUAL_BYTES);
+    }
+    let assembly = create_assembly(&identity, access & RUN != 0, is_collectible).to_managed(t)?;
+    ASSEMBLY_BUILDER_HANDLE.set(builder, address(assembly));
+    cache::get_or_make(t, Kind::Assembly, address(assembly), 0, || Ok(builder))?;
+    Ok(())
 }
 
 /// `ModuleBuilder.basic_init(ModuleBuilder)`
-fn init_module(t: CurrentThread, builder: ObjRef) {
-    t.run(|| {
-        let Some(assembly) = assembly_of(b::MODULE_ASSEMBLY.get_ref(builder)) else {
-            return Err(exceptions::throw_argument_null(t, "assembly"));
-        };
-        let image = create_module(assembly, &text(b::MODULE_NAME.get_ref(builder))).to_managed(t)?;
-        MODULE_BUILDER_HANDLE.set(builder, address(image));
-        let file_name = text(b::MODULE_FILE.get_ref(builder));
-        b::MODULE_NATIVE.set(builder, EmittedModule::new(image, file_name) as *const EmittedModule as usize);
-        cache::get_or_make(Kind::Module, address(image), 0, || Ok(builder))?;
-        Ok(())
-    });
+fn init_module<'t>(t: CurrentThread<'t>, builder: Option<Obj<'t>>) -> Managed<()> {
+    let Some(builder) = builder else { return Err(exceptions::throw_null_reference(t)) };
+    let Some(assembly) = b::MODULE_ASSEMBLY.obj(builder).and_then(assembly_of) else {
+        return Err(exceptions::throw_argument_null(t, "assembly"));
+    };
+    let image = create_module(assembly, &text(b::MODULE_NAME.str(builder))).to_managed(t)?;
+    MODULE_BUILDER_HANDLE.set(builder, address(image));
+    let file_name = text(b::MODULE_FILE.str(builder));
+    b::MODULE_NATIVE.set(builder, EmittedModule::new(image, file_name) as *const EmittedModule as usize);
+    cache::get_or_make(t, Kind::Module, address(image), 0, || Ok(builder))?;
+    Ok(())
 }
 
 /// `ModuleBuilder.set_wrappers_type(ModuleBuilder, Type)`: dynamic methods need no type here.
-fn set_wrappers_type(_t: CurrentThread, _builder: ObjRef, _ty: ObjRef) {}
+fn set_wrappers_type(_t: CurrentThread, _builder: Option<Obj>, _ty: Option<Obj>) {}
 
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Emit.AssemblyBuilder::basic_init", &init_assembly),

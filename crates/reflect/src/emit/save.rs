@@ -3,15 +3,13 @@
 //! The rows are those of the builders' order: types by the row that their builder shows, constructors before methods.
 //! Left out: modules that were added from files.
 
-use super::blocks::{read, struct_bytes};
+use super::blocks::{Element, structs};
 use super::builders::{self as b, EMIT, bytes, elements, emitted_type, is_method_builder, length, method_fields, text};
 use super::encoder::{Encoder, ModuleRows, Scope, TypeRows};
 use super::tokens::{EmittedModule, require_module};
 use saki_metadata::writer::{ImageSpec, NativeResource};
 use saki_metadata::{TableId, Token, sha1};
-use saki_runtime::object::element_address;
-use saki_runtime::type_objects::type_of_object;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, ObjRef};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, exceptions};
 use saki_types::emitted::EmittedType;
 use std::io::Write;
 use std::mem::ManuallyDrop;
@@ -32,18 +30,17 @@ mod file_kind {
 }
 
 /// The types of a module in the order of the rows that their builders show, the global one first.
-fn types_of(t: CurrentThread, module: ObjRef) -> Managed<Vec<&'static EmittedType>> {
-    fn add(t: CurrentThread, builder: ObjRef, out: &mut Vec<&'static EmittedType>) -> Managed<()> {
+fn types_of(t: CurrentThread, module: Obj) -> Managed<Vec<&'static EmittedType>> {
+    fn add(t: CurrentThread, builder: Obj, out: &mut Vec<&'static EmittedType>) -> Managed<()> {
         out.push(emitted_type(t, builder)?);
-        elements(SUBTYPES.get_ref(builder)).try_for_each(|nested| add(t, nested, out))
+        elements(SUBTYPES.array(builder)).try_for_each(|nested| add(t, nested, out))
     }
     let mut out = Vec::new();
-    let global = GLOBAL_TYPE.get_ref(module);
-    if !global.is_null() {
+    if let Some(global) = GLOBAL_TYPE.obj(module) {
         add(t, global, &mut out)?;
     }
     let count = TYPE_COUNT.get::<i32>(module).max(0) as usize;
-    for builder in elements(TYPES.get_ref(module)).take(count) {
+    for builder in elements(TYPES.array(module)).take(count) {
         add(t, builder, &mut out)?;
     }
     out.sort_by_key(|emitted| emitted.row);
@@ -55,7 +52,7 @@ fn assign_rows(types: &[&'static EmittedType], encoder: &mut Encoder) {
     let mut rows = ModuleRows::default();
     let (mut method, mut field) = (1, 1);
     for (index, emitted) in types.iter().enumerate() {
-        let builder = b::builder_of(emitted);
+        let builder = b::own_builder(encoder.t, emitted);
         let at = TypeRows { row: index as u32 + 1, first_method: method, first_field: field };
         rows.types.insert(*emitted as *const EmittedType as usize, at);
         for object in b::methods_of(builder) {
@@ -77,31 +74,20 @@ struct Resources {
 
 impl Resources {
     /// Rows for a MonoResource[] or null.
-    fn add(&mut self, encoder: &mut Encoder, list: ObjRef) -> Managed<()> {
+    fn add(&mut self, encoder: &mut Encoder, list: Option<Array>) -> Managed<()> {
         static DATA: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "data");
         static NAME: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "name");
         static FILE: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "filename");
         static FLAGS: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "attrs");
         const ALIGNMENT: usize = 8;
         const NO_METADATA: u32 = 1;
-        if length(list) == 0 {
-            return Ok(());
-        }
-        let size = struct_bytes(encoder.t, "MonoResource")?;
-        for index in 0..length(list) {
-            let resource = element_address(list, index, size);
-            // SAFETY: a MonoResource, whose fields have these types.
-            let (data, name, file, flags) = unsafe {
-                (
-                    read::<ObjRef>(resource, &DATA),
-                    read::<ObjRef>(resource, &NAME),
-                    read::<ObjRef>(resource, &FILE),
-                    read::<i32>(resource, &FLAGS),
-                )
-            };
+        for resource in structs(list) {
+            let string = |field| resource.obj(field).and_then(Obj::as_str);
+            let data = resource.obj(&DATA).and_then(Obj::as_array);
+            let (name, file, flags) = (string(&NAME), string(&FILE), resource.get::<i32>(&FLAGS));
             let name = encoder.string(&text(name));
-            let (offset, implementation) = if data.is_null() && !file.is_null() {
-                let path = text(file);
+            let (offset, implementation) = if let (None, Some(file)) = (data, file) {
+                let path = file.to_rust();
                 let hash = std::fs::read(&path).map(|content| sha1(&content).to_vec()).unwrap_or_default();
                 let hash = encoder.blob(&hash);
                 let file_name = path.rsplit('/').next().unwrap_or_default().to_string();
@@ -124,7 +110,7 @@ impl Resources {
 }
 
 /// The manifest: assembly, its other modules, forwarded types.
-fn add_manifest(encoder: &mut Encoder, assembly: ObjRef, main: ObjRef) -> Managed<()> {
+fn add_manifest(encoder: &mut Encoder, assembly: Obj, main: Obj) -> Managed<()> {
     static NAME: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "name");
     static VERSION: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "version");
     static CULTURE: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "culture");
@@ -139,7 +125,7 @@ fn add_manifest(encoder: &mut Encoder, assembly: ObjRef, main: ObjRef) -> Manage
     const SHA1: u32 = 0x8004;
     const FORWARDER: u32 = 0x0020_0000;
     let mut version = [0u32; 4];
-    for (slot, part) in version.iter_mut().zip(text(VERSION.get_ref(assembly)).split('.')) {
+    for (slot, part) in version.iter_mut().zip(text(VERSION.str(assembly)).split('.')) {
         *slot = part.parse().unwrap_or(0);
     }
     let [major, minor, build, revision] = version;
@@ -147,20 +133,20 @@ fn add_manifest(encoder: &mut Encoder, assembly: ObjRef, main: ObjRef) -> Manage
         0 => SHA1,
         given => given,
     };
-    let key = encoder.blob(&bytes(KEY.get_ref(assembly)));
-    let name = encoder.string(&text(NAME.get_ref(assembly)));
-    let culture = encoder.string(&text(CULTURE.get_ref(assembly)));
+    let key = encoder.blob(&bytes(KEY.array(assembly)));
+    let name = encoder.string(&text(NAME.str(assembly)));
+    let culture = encoder.string(&text(CULTURE.str(assembly)));
     let cells = [hash, major, minor, build, revision, FLAGS.get::<u32>(assembly), key, name, culture];
     let token = Token::new(TableId::Assembly, encoder.image.tables.add(TableId::Assembly, &cells));
-    encoder.add_attributes(token, b::ASSEMBLY_ATTRIBUTES.get_ref(assembly))?;
+    encoder.add_attributes(token, b::ASSEMBLY_ATTRIBUTES.array(assembly))?;
     for list in [&MINIMUM, &OPTIONAL, &REFUSED] {
-        encoder.add_permissions(token, list.get_ref(assembly))?;
+        encoder.add_permissions(token, list.array(assembly))?;
     }
-    for module in elements(MODULES.get_ref(assembly)).filter(|&module| module != main) {
+    for module in elements(MODULES.array(assembly)).filter(|&module| module != main) {
         add_module(encoder, module)?;
     }
-    for forwarded in elements(FORWARDERS.get_ref(assembly)) {
-        let Some(ty) = type_of_object(forwarded) else { continue };
+    for forwarded in elements(FORWARDERS.array(assembly)) {
+        let Some(ty) = forwarded.as_type() else { continue };
         let Some(def) = ty.def() else { continue };
         let (name, namespace) = (encoder.string(def.name), encoder.string(def.namespace));
         let target = encoder.assembly_ref(def.image.assembly());
@@ -170,16 +156,16 @@ fn add_manifest(encoder: &mut Encoder, assembly: ObjRef, main: ObjRef) -> Manage
 }
 
 /// Another module of the assembly, saved before: its file and its public types.
-fn add_module(encoder: &mut Encoder, module: ObjRef) -> Managed<()> {
+fn add_module(encoder: &mut Encoder, module: Obj) -> Managed<()> {
     const PUBLIC: u32 = 1;
     const VISIBILITY: u32 = 7;
-    let native = require_module(encoder.t, module)?;
+    let native = require_module(encoder.t, Some(module))?;
     let Some(hash) = native.saved().map(|content| sha1(&content)) else { return Ok(()) };
     let name = encoder.string(native.file_name());
     let hash = encoder.blob(&hash);
     let file = Token::new(TableId::File, encoder.image.tables.add(TableId::File, &[0, name, hash]));
     for (index, emitted) in types_of(encoder.t, module)?.into_iter().enumerate() {
-        let flags = b::TYPE_FLAGS.get::<u32>(b::builder_of(emitted));
+        let flags = b::TYPE_FLAGS.get::<u32>(b::own_builder(encoder.t, emitted));
         if emitted.enclosing.is_none() && flags & VISIBILITY == PUBLIC {
             let row = Token::new(TableId::TypeDef, index as u32 + 1);
             let (name, namespace) = (encoder.string(&emitted.name), encoder.string(&emitted.namespace));
@@ -190,36 +176,20 @@ fn add_module(encoder: &mut Encoder, module: ObjRef) -> Managed<()> {
 }
 
 /// The MonoWin32Resource[] of an assembly.
-fn native_resources(t: CurrentThread, assembly: ObjRef) -> Managed<Vec<NativeResource>> {
+fn native_resources(assembly: Obj) -> Vec<NativeResource> {
     static LIST: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "win32_resources");
     static KIND: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "res_type");
     static ID: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "res_id");
     static LANGUAGE: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "lang_id");
     static DATA: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "data");
-    let list = LIST.get_ref(assembly);
-    let mut out = Vec::new();
-    if length(list) == 0 {
-        return Ok(out);
-    }
-    let size = struct_bytes(t, "MonoWin32Resource")?;
-    for index in 0..length(list) {
-        let resource = element_address(list, index, size);
-        // SAFETY: a MonoWin32Resource, whose fields have these types.
-        let (kind, id, language, data) = unsafe {
-            (
-                read::<i32>(resource, &KIND),
-                read::<i32>(resource, &ID),
-                read::<i32>(resource, &LANGUAGE),
-                read::<ObjRef>(resource, &DATA),
-            )
-        };
-        let [kind, id, language] = [kind, id, language].map(|number| number as u32);
-        out.push(NativeResource { kind, id, language, data: bytes(data) });
-    }
-    Ok(out)
+    let resource = |resource: Element| {
+        let [kind, id, language] = [&KIND, &ID, &LANGUAGE].map(|field| resource.get::<u32>(field));
+        NativeResource { kind, id, language, data: bytes(resource.obj(&DATA).and_then(Obj::as_array)) }
+    };
+    structs(LIST.array(assembly)).map(resource).collect()
 }
 
-fn build(t: CurrentThread, object: ObjRef, module: &'static EmittedModule) -> Managed<Vec<u8>> {
+fn build(t: CurrentThread, object: Obj, module: &'static EmittedModule) -> Managed<Vec<u8>> {
     static ENTRY_POINT: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "entry_point");
     static KIND: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pekind");
     static CODE_KIND: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "peKind");
@@ -229,47 +199,46 @@ fn build(t: CurrentThread, object: ObjRef, module: &'static EmittedModule) -> Ma
     const KEY_HEADER_BYTES: usize = 32;
     const MIN_SIGNATURE_BYTES: usize = 128;
     const CODE_KIND_MASK: i32 = 3;
-    let assembly = b::MODULE_ASSEMBLY.get_ref(object);
+    let assembly = b::part(&b::MODULE_ASSEMBLY, object);
     let types = types_of(t, object)?;
     let mut encoder = Encoder::new(t, module, Scope::Module(ModuleRows::default()));
     assign_rows(&types, &mut encoder);
-    let name = encoder.string(&text(b::MODULE_NAME.get_ref(object)));
-    let guid = bytes(GUID.get_ref(object)).try_into().unwrap_or([0; 16]);
+    let name = encoder.string(&text(b::MODULE_NAME.str(object)));
+    let guid = bytes(GUID.array(object)).try_into().unwrap_or([0; 16]);
     let mvid = encoder.image.heaps.guid(guid).0;
     let row = encoder.image.tables.add(TableId::Module, &[0, name, mvid, 0, 0]);
     for emitted in &types {
-        encoder.add_type(b::builder_of(emitted), emitted)?;
+        encoder.add_type(b::own_builder(t, emitted), emitted)?;
     }
-    encoder.add_attributes(Token::new(TableId::Module, row), b::MODULE_ATTRIBUTES.get_ref(object))?;
+    encoder.add_attributes(Token::new(TableId::Module, row), b::MODULE_ATTRIBUTES.array(object))?;
     let is_main = IS_MAIN.get::<u8>(object) != 0;
     let mut resources = Resources::default();
-    resources.add(&mut encoder, MODULE_RESOURCES.get_ref(object))?;
+    resources.add(&mut encoder, MODULE_RESOURCES.array(object))?;
     let mut spec = ImageSpec { cli_flags: 1, ..ImageSpec::default() };
     if is_main {
-        resources.add(&mut encoder, RESOURCES.get_ref(assembly))?;
+        resources.add(&mut encoder, RESOURCES.array(assembly))?;
         add_manifest(&mut encoder, assembly, object)?;
         let kind = KIND.get::<i32>(assembly);
         spec.is_library = kind == file_kind::LIBRARY;
         spec.subsystem = if kind == file_kind::WINDOWS { 2 } else { 3 };
-        let entry_point = ENTRY_POINT.get_ref(assembly);
-        if !entry_point.is_null() {
-            spec.entry_point = encoder.method_token(entry_point)?;
+        if let Some(entry_point) = ENTRY_POINT.obj(assembly) {
+            spec.entry_point = encoder.method_token(Some(entry_point))?;
         }
         match CODE_KIND.get::<i32>(assembly) & CODE_KIND_MASK {
             0 => {}
             kind => spec.cli_flags = kind as u32,
         }
-        if let key @ 1.. = length(KEY.get_ref(assembly)) {
+        if let key @ 1.. = length(KEY.array(assembly)) {
             spec.signature_bytes = key.saturating_sub(KEY_HEADER_BYTES).max(MIN_SIGNATURE_BYTES) as u32;
         }
     }
     spec.resources = resources.content;
     if is_main {
-        spec.native_resources = native_resources(t, assembly)?;
+        spec.native_resources = native_resources(assembly);
     }
     // Debug symbols and `GetToken` name the rows of the file from now on.
     for emitted in &types {
-        for method in b::methods_of(b::builder_of(emitted)) {
+        for method in b::methods_of(b::own_builder(t, emitted)) {
             if let Some(fields) = method_fields(method)
                 && let Some(&row) = encoder.method_rows.get(&(fields.row.get::<i32>(method) as u32))
             {
@@ -282,24 +251,20 @@ fn build(t: CurrentThread, object: ObjRef, module: &'static EmittedModule) -> Ma
 }
 
 /// `ModuleBuilder.build_metadata(ModuleBuilder)`
-fn build_metadata(t: CurrentThread, object: ObjRef) {
-    t.run(|| {
-        let module = require_module(t, object)?;
-        let content = build(t, object, module)?;
-        module.set_saved(content);
-        Ok(())
-    });
+fn build_metadata(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
+    let Some(object) = object else { return Err(exceptions::throw_argument_null(t, "module")) };
+    let module = require_module(t, Some(object))?;
+    let content = build(t, object, module)?;
+    module.set_saved(content);
+    Ok(())
 }
 
 /// `ModuleBuilder.WriteToFile(IntPtr)`
-fn write_to_file(t: CurrentThread, object: ObjRef, handle: isize) {
-    t.run(|| {
-        let content = require_module(t, object)?.saved().unwrap_or_default();
-        // SAFETY: the descriptor of a FileStream that the caller keeps open; it is not closed here.
-        let mut file = ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(handle as i32) });
-        file.write_all(&content)
-            .map_err(|error| saki_runtime::exceptions::throw(t, "System.IO", "IOException", &error.to_string()))
-    });
+fn write_to_file(t: CurrentThread, object: Option<Obj>, handle: isize) -> Managed<()> {
+    let content = require_module(t, object)?.saved().unwrap_or_default();
+    // SAFETY: the descriptor of a FileStream that the caller keeps open; it is not closed here.
+    let mut file = ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(handle as i32) });
+    file.write_all(&content).map_err(|error| exceptions::throw(t, "System.IO", "IOException", &error.to_string()))
 }
 
 pub const TABLE: &[InternalCall] = &[

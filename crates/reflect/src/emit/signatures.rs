@@ -5,34 +5,34 @@ use super::encoder::{Encoder, Scope};
 use super::members::first_byte;
 use super::tokens::{EmittedModule, module_of};
 use saki_metadata::writer::put_compressed;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, object};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, exceptions};
 
-fn encoder_for(t: CurrentThread, helper: ObjRef) -> Encoder {
-    let module = module_of(b::HELPER_MODULE.get_ref(helper));
+fn encoder_for<'t>(t: CurrentThread<'t>, helper: Obj) -> Encoder<'t> {
+    let module = module_of(b::HELPER_MODULE.obj(helper));
     let scope = Scope::Signature { has_module: module.is_some() };
     Encoder::new(t, module.unwrap_or_else(EmittedModule::detached), scope)
 }
 
-fn types(t: CurrentThread, helper: ObjRef, mut out: Vec<u8>) -> Managed<ObjRef> {
+fn types<'t>(t: CurrentThread<'t>, helper: Obj, mut out: Vec<u8>) -> Managed<Array<'t>> {
     let mut encoder = encoder_for(t, helper);
-    for argument in elements(b::HELPER_ARGUMENTS.get_ref(helper)) {
-        encoder.put_type(&mut out, argument)?;
+    for argument in elements(b::HELPER_ARGUMENTS.array(helper)) {
+        encoder.put_type(&mut out, Some(argument))?;
     }
-    object::new_byte_array(t, &out)
+    Array::of_bytes(t, &out)
 }
 
 /// `SignatureHelper.get_signature_local()`
-fn local_signature(t: CurrentThread, helper: ObjRef) -> ObjRef {
-    t.run(|| {
-        let mut out = vec![first_byte::LOCALS];
-        put_compressed(&mut out, length(b::HELPER_ARGUMENTS.get_ref(helper)) as u32);
-        types(t, helper, out)
-    })
+fn local_signature<'t>(t: CurrentThread<'t>, helper: Option<Obj>) -> Managed<Array<'t>> {
+    let Some(helper) = helper else { return Err(exceptions::throw_null_reference(t)) };
+    let mut out = vec![first_byte::LOCALS];
+    put_compressed(&mut out, length(b::HELPER_ARGUMENTS.array(helper)) as u32);
+    types(t, helper, out)
 }
 
 /// `SignatureHelper.get_signature_field()`
-fn field_signature(t: CurrentThread, helper: ObjRef) -> ObjRef {
-    t.run(|| types(t, helper, vec![first_byte::FIELD]))
+fn field_signature<'t>(t: CurrentThread<'t>, helper: Option<Obj>) -> Managed<Array<'t>> {
+    let Some(helper) = helper else { return Err(exceptions::throw_null_reference(t)) };
+    types(t, helper, vec![first_byte::FIELD])
 }
 
 pub const TABLE: &[InternalCall] = &[

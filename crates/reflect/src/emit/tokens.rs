@@ -5,15 +5,13 @@
 
 use super::builders::{self as b, type_builder};
 use super::encoder::Encoder;
-use crate::handles::{self, address, field_of, method_of};
+use crate::handles::{Handle, address, field_of, method_of};
 use crate::known;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions;
-use saki_runtime::object::type_of;
-use saki_runtime::type_objects::{type_object, type_of_object};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ObjRef, RootCell, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RootCell, Str};
 use saki_types::collectible;
 use saki_types::{Field, Image, Method, Ty, universe};
 use std::sync::{Arc, OnceLock};
@@ -85,7 +83,7 @@ impl EmittedModule {
     }
 
     /// A root cell that lives as long as the module.
-    fn cell(&self, object: ObjRef) -> RootCell {
+    fn cell(&self, object: Obj) -> RootCell {
         RootCell::beside(address(self.image), object)
     }
 
@@ -166,21 +164,21 @@ impl EmittedModule {
     }
 }
 
+/// The object in a cell of `Named`.
+fn held<'t>(t: CurrentThread<'t>, cell: RootCell) -> Obj<'t> {
+    cell.obj(t).unwrap_or_else(|| saki_base::bug!("a token of a dead module was looked up"))
+}
+
 /// The native side of a ModuleBuilder object.
-pub fn module_of(builder: ObjRef) -> Option<&'static EmittedModule> {
-    if builder.is_null() {
-        return None;
-    }
-    let address = b::MODULE_NATIVE.get::<usize>(builder);
-    // SAFETY: 0 or the address of a leaked `EmittedModule`, set by `basic_init`.
-    (address != 0).then(|| unsafe { &*(address as *const EmittedModule) })
+pub fn module_of(builder: Option<Obj>) -> Option<&'static EmittedModule> {
+    b::MODULE_NATIVE.get::<Handle<EmittedModule>>(builder?).get()
 }
 
 /// As `module_of`.
 ///
 /// # Errors
 /// ArgumentNullException.
-pub fn require_module(t: CurrentThread, builder: ObjRef) -> Managed<&'static EmittedModule> {
+pub fn require_module(t: CurrentThread, builder: Option<Obj>) -> Managed<&'static EmittedModule> {
     module_of(builder).ok_or_else(|| exceptions::throw_argument_null(t, "module"))
 }
 
@@ -210,21 +208,25 @@ impl Encoder<'_> {
                 Ok(self.open_method(token, generic))
             }
             Named::Field(field) => self.loaded_field_token(field),
-            Named::Vararg { method, extra } => self.vararg_token(method.get(), extra.get()),
+            Named::Vararg { method, extra } => {
+                let extra = held(self.t, extra).as_array();
+                let extra = extra.unwrap_or_else(|| saki_base::bug!("types of variable arguments are no array"));
+                self.vararg_token(held(self.t, method), extra)
+            }
             Named::Object(cell) => {
-                let object = cell.get();
-                let class = type_of(object);
+                let object = held(self.t, cell);
+                let class = object.ty();
                 if is_type(class) {
-                    return self.type_token(object, token.table() == TableId::TypeSpec);
+                    return self.type_token(Some(object), token.table() == TableId::TypeSpec);
                 }
                 if b::FIELD_BUILDER.is(class) || b::FIELD_ON_INSTANTIATION.is(class) || field_of(object).is_some() {
-                    return self.field_token(object);
+                    return self.field_token(Some(object));
                 }
                 if known::SIGNATURE_HELPER.is(class) {
                     let signature = self.call_signature(object)?;
                     return Ok(self.stand_alone(&signature));
                 }
-                let token = self.method_token(object)?;
+                let token = self.method_token(Some(object))?;
                 let generic = generic_count(object);
                 Ok(self.open_method(token, generic))
             }
@@ -233,9 +235,9 @@ impl Encoder<'_> {
 }
 
 /// The number of type parameters of a method object that is a generic definition; else 0.
-fn generic_count(object: ObjRef) -> usize {
+fn generic_count(object: Obj) -> usize {
     if b::is_method_builder(object) {
-        return b::length(b::METHOD_PARAMETERS.get_ref(object));
+        return b::length(b::METHOD_PARAMETERS.array(object));
     }
     method_of(object).filter(|method| method.is_generic_definition()).map_or(0, |method| method.generic_args.len())
 }
@@ -253,31 +255,27 @@ fn is_type(class: Ty) -> bool {
 }
 
 /// `ModuleBuilder.getUSIndex(ModuleBuilder, string)`
-fn get_string_token(t: CurrentThread, module: ObjRef, text: ObjRef) -> i32 {
-    t.run(|| {
-        let module = require_module(t, module)?;
-        if text.is_null() {
-            return Err(exceptions::throw_argument_null(t, "str"));
-        }
-        Ok(module.add_literal(strings::units(text)).0 as i32)
-    })
+fn get_string_token(t: CurrentThread, module: Option<Obj>, text: Option<Str>) -> Managed<i32> {
+    let module = require_module(t, module)?;
+    let Some(text) = text else {
+        return Err(exceptions::throw_argument_null(t, "str"));
+    };
+    Ok(module.add_literal(text.units()).0 as i32)
 }
 
 /// `ModuleBuilder.getToken(ModuleBuilder, object, bool open)`
-fn get_token(t: CurrentThread, module: ObjRef, object: ObjRef, open: i32) -> i32 {
-    t.run(|| {
-        let module = require_module(t, module)?;
-        if object.is_null() {
-            return Err(exceptions::throw_argument_null(t, "obj"));
-        }
-        token_for(t, module, object, open & 1 != 0).map(|token| token.0 as i32)
-    })
+fn get_token(t: CurrentThread, module: Option<Obj>, object: Option<Obj>, open: i32) -> Managed<i32> {
+    let module = require_module(t, module)?;
+    let Some(object) = object else {
+        return Err(exceptions::throw_argument_null(t, "obj"));
+    };
+    token_for(t, module, object, open & 1 != 0).map(|token| token.0 as i32)
 }
 
-fn token_for(t: CurrentThread, module: &'static EmittedModule, object: ObjRef, open: bool) -> Managed<Token> {
-    let class = type_of(object);
+fn token_for(t: CurrentThread, module: &'static EmittedModule, object: Obj, open: bool) -> Managed<Token> {
+    let class = object.ty();
     if let Some(builder) = type_builder(object) {
-        let open = open && !b::TYPE_PARAMETERS.get_ref(builder).is_null();
+        let open = open && b::TYPE_PARAMETERS.obj(builder).is_some();
         if !open && std::ptr::eq(super::builders::emitted_type(t, builder)?.module, module.image()) {
             let token = Token::new(TableId::TypeDef, b::TYPE_ROW.get::<i32>(builder) as u32);
             module.name(token, Named::Object(module.cell(builder)));
@@ -289,7 +287,7 @@ fn token_for(t: CurrentThread, module: &'static EmittedModule, object: ObjRef, o
     } else if let Some(field) = field_of(object) {
         return Ok(module.token_of(address(field), true, TableId::MemberRef, Named::Field(field)));
     } else if is_type(class)
-        && let Some(ty) = type_of_object(object)
+        && let Some(ty) = object.as_type()
     {
         return Ok(module.type_token(ty, open));
     }
@@ -308,72 +306,66 @@ fn token_for(t: CurrentThread, module: &'static EmittedModule, object: ObjRef, o
 }
 
 /// `ModuleBuilder.getMethodToken(ModuleBuilder, MethodBase, Type[])`: a vararg call site.
-fn get_method_token(t: CurrentThread, module: ObjRef, method: ObjRef, extra: ObjRef) -> i32 {
-    t.run(|| {
-        let module = require_module(t, module)?;
-        if method.is_null() {
-            return Err(exceptions::throw_argument_null(t, "method"));
-        }
-        if extra.is_null() {
-            return token_for(t, module, method, true).map(|token| token.0 as i32);
-        }
-        let token = module.fresh(TableId::MemberRef);
-        module.name(token, Named::Vararg { method: module.cell(method), extra: module.cell(extra) });
-        Ok(token.0 as i32)
-    })
+fn get_method_token(t: CurrentThread, module: Option<Obj>, method: Option<Obj>, extra: Option<Array>) -> Managed<i32> {
+    let module = require_module(t, module)?;
+    let Some(method) = method else {
+        return Err(exceptions::throw_argument_null(t, "method"));
+    };
+    let Some(extra) = extra else {
+        return token_for(t, module, method, true).map(|token| token.0 as i32);
+    };
+    let token = module.fresh(TableId::MemberRef);
+    module.name(token, Named::Vararg { method: module.cell(method), extra: module.cell(*extra) });
+    Ok(token.0 as i32)
 }
 
 /// `ModuleBuilder.RegisterToken(object, int)`
-fn register_token(t: CurrentThread, module: ObjRef, object: ObjRef, token: i32) {
-    t.run(|| {
-        let module = require_module(t, module)?;
-        if object.is_null() {
-            return Err(exceptions::throw_argument_null(t, "obj"));
-        }
-        module.name(Token(token as u32), Named::Object(module.cell(object)));
-        Ok(())
-    });
+fn register_token(t: CurrentThread, module: Option<Obj>, object: Option<Obj>, token: i32) -> Managed<()> {
+    let module = require_module(t, module)?;
+    let Some(object) = object else {
+        return Err(exceptions::throw_argument_null(t, "obj"));
+    };
+    module.name(Token(token as u32), Named::Object(module.cell(object)));
+    Ok(())
 }
 
 /// `ModuleBuilder.GetRegisteredToken(int)`: the object, or null.
-fn get_registered_token(t: CurrentThread, module: ObjRef, token: i32) -> ObjRef {
-    t.run(|| match require_module(t, module)?.named(Token(token as u32)) {
-        Some(Named::Object(cell)) => Ok(cell.get()),
-        Some(Named::Type { ty, .. }) => type_object(t, ty),
-        Some(Named::Method(method)) => crate::objects::method_object(t, method, method.owner),
-        Some(Named::Field(field)) => crate::objects::field_object(t, field, field.owner),
-        Some(Named::Vararg { method, .. }) => Ok(method.get()),
-        None => Ok(ObjRef::NULL),
-    })
+fn get_registered_token<'t>(t: CurrentThread<'t>, module: Option<Obj>, token: i32) -> Managed<Option<Obj<'t>>> {
+    match require_module(t, module)?.named(Token(token as u32)) {
+        Some(Named::Object(cell)) => Ok(cell.obj(t)),
+        Some(Named::Type { ty, .. }) => Obj::of_type(t, ty).map(Some),
+        Some(Named::Method(method)) => crate::objects::method_object(t, method, method.owner).map(Some),
+        Some(Named::Field(field)) => crate::objects::field_object(t, field, field.owner).map(Some),
+        Some(Named::Vararg { method, .. }) => Ok(method.obj(t)),
+        None => Ok(None),
+    }
 }
 
 /// The method that a MethodBuilder or ConstructorBuilder became.
-pub fn finished_builder_method(object: ObjRef) -> Option<&'static Method> {
+pub fn finished_builder_method(object: Obj) -> Option<&'static Method> {
     let fields = b::method_fields(object)?;
-    // SAFETY: 0 or the address of a `Method`, set when the type was finished.
-    unsafe { handles::method(fields.handle.get::<usize>(object)) }
+    fields.handle.get::<Handle<Method>>(object).get()
 }
 
 /// The field that a FieldBuilder became.
-pub fn finished_builder_field(object: ObjRef) -> Option<&'static Field> {
-    if !b::FIELD_BUILDER.is(type_of(object)) {
+pub fn finished_builder_field(object: Obj) -> Option<&'static Field> {
+    if !b::FIELD_BUILDER.is(object.ty()) {
         return None;
     }
-    // SAFETY: 0 or the address of a `Field`, set when the type was finished.
-    unsafe { handles::field(b::FIELD_NATIVE.get::<usize>(object)) }
+    b::FIELD_NATIVE.get::<Handle<Field>>(object).get()
 }
 
 /// The type that a TypeBuilder or EnumBuilder became.
-pub fn finished_builder_type(object: ObjRef) -> Option<Ty> {
-    type_of_object(type_builder(object)?)
+pub fn finished_builder_type(object: Obj) -> Option<Ty> {
+    type_builder(object)?.as_type()
 }
 
 /// The method that a token of a module under construction names, if it is finished.
-pub fn finished_method(named: Named) -> Option<&'static Method> {
+pub fn finished_method(t: CurrentThread, named: Named) -> Option<&'static Method> {
     match named {
         Named::Method(method) => Some(method),
         Named::Object(cell) => {
-            let object = cell.get();
+            let object = held(t, cell);
             match b::method_fields(object) {
                 Some(_) => finished_builder_method(object),
                 None => method_of(object),
@@ -384,21 +376,24 @@ pub fn finished_method(named: Named) -> Option<&'static Method> {
 }
 
 /// The field that a token of a module under construction names, if it is finished.
-pub fn finished_field(named: Named) -> Option<&'static Field> {
+pub fn finished_field(t: CurrentThread, named: Named) -> Option<&'static Field> {
     match named {
         Named::Field(field) => Some(field),
-        Named::Object(cell) => finished_builder_field(cell.get()).or_else(|| field_of(cell.get())),
+        Named::Object(cell) => {
+            let object = held(t, cell);
+            finished_builder_field(object).or_else(|| field_of(object))
+        }
         _ => None,
     }
 }
 
 /// The type that a token of a module under construction names, if it is finished.
-pub fn finished_type(named: Named) -> Option<Ty> {
+pub fn finished_type(t: CurrentThread, named: Named) -> Option<Ty> {
     match named {
         Named::Type { ty, .. } => Some(ty),
-        Named::Object(cell) if is_type(type_of(cell.get())) => {
-            let object = cell.get();
-            type_of_object(type_builder(object).unwrap_or(object))
+        Named::Object(cell) => {
+            let object = held(t, cell);
+            is_type(object.ty()).then(|| type_builder(object).unwrap_or(object).as_type()).flatten()
         }
         _ => None,
     }

@@ -4,25 +4,30 @@ use super::builders::{EMIT, text};
 use saki_metadata::ElementType;
 use saki_metadata::native_type::native;
 use saki_metadata::writer::put_compressed;
-use saki_runtime::object::{type_of, unboxed};
-use saki_runtime::{ManagedField, ObjRef, strings};
-use saki_types::universe;
+use saki_runtime::{ManagedField, Obj};
 
 /// The element type and bytes of a constant; None for objects that cannot be one.
-pub fn constant(value: ObjRef) -> Option<(ElementType, Vec<u8>)> {
-    if value.is_null() {
-        return Some((ElementType::Class, vec![0; 4]));
+pub fn constant(value: Option<Obj>) -> Option<(ElementType, Vec<u8>)> {
+    let Some(value) = value else { return Some((ElementType::Class, vec![0; 4])) };
+    if let Some(text) = value.as_str() {
+        return Some((ElementType::String, text.units().iter().flat_map(|unit| unit.to_le_bytes()).collect()));
     }
-    let ty = type_of(value).underlying();
-    if ty == universe().string() {
-        return Some((ElementType::String, strings::units(value).iter().flat_map(|unit| unit.to_le_bytes()).collect()));
-    }
+    let ty = value.ty().underlying();
     // A date is its number of ticks.
-    let element = if ty.is_corlib("System", "DateTime") { ElementType::I8 } else { ty.element_type };
-    let size = fixed_bytes(element)?;
-    // SAFETY: a boxed primitive of this size; nothing here is a safepoint.
-    let bytes = unsafe { std::slice::from_raw_parts(unboxed(value), size) };
-    Some((element, bytes.to_vec()))
+    if ty.is_corlib("System", "DateTime") {
+        return Some((ElementType::I8, value.unboxed::<u64>()?.to_le_bytes().to_vec()));
+    }
+    Some((ty.element_type, primitive_bytes(value)?))
+}
+
+/// The bytes of a boxed primitive or enum; None for other objects.
+pub fn primitive_bytes(value: Obj) -> Option<Vec<u8>> {
+    Some(match fixed_bytes(value.ty().underlying().element_type)? {
+        1 => value.unboxed::<u8>()?.to_le_bytes().to_vec(),
+        2 => value.unboxed::<u16>()?.to_le_bytes().to_vec(),
+        4 => value.unboxed::<u32>()?.to_le_bytes().to_vec(),
+        _ => value.unboxed::<u64>()?.to_le_bytes().to_vec(),
+    })
 }
 
 /// The size of a primitive in constants and attributes.
@@ -43,7 +48,7 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
 }
 
 /// The descriptor of an UnmanagedMarshal object.
-pub fn marshal_descriptor(object: ObjRef) -> Vec<u8> {
+pub fn marshal_descriptor(object: Obj) -> Vec<u8> {
     static COUNT: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "count");
     static KIND: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "t");
     static ELEMENT: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "tbase");
@@ -77,10 +82,10 @@ pub fn marshal_descriptor(object: ObjRef) -> Vec<u8> {
         }
         native::SAFEARRAY => out.push(element),
         native::CUSTOM => {
-            put_text(&mut out, &text(GUID.get_ref(object)));
+            put_text(&mut out, &text(GUID.str(object)));
             put_text(&mut out, "");
-            put_text(&mut out, &text(MARSHALER.get_ref(object)));
-            put_text(&mut out, &text(COOKIE.get_ref(object)));
+            put_text(&mut out, &text(MARSHALER.str(object)));
+            put_text(&mut out, &text(COOKIE.str(object)));
         }
         _ => {}
     }

@@ -175,6 +175,21 @@ impl<T: Crossing + IcallResult> Outcome for Managed<T> {
     }
 }
 
+macro_rules! made {
+    ($($reference:ident),*) => { $(
+        /// A function that gives an object, or has thrown.
+        impl<'t> Outcome for Managed<$reference<'t>> {
+            type Value = Option<$reference<'t>>;
+
+            #[inline]
+            fn into_value(self, t: CurrentThread) -> Option<$reference<'t>> {
+                t.run(|| self.map(Some))
+            }
+        }
+    )* };
+}
+made!(Obj, Str, Array);
+
 /// The only value of the type of a function item.
 fn function_item<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0, "internal calls are function items") };

@@ -1,13 +1,83 @@
 //! What references do that may load types or throw: new objects, strings and arrays, casts; and the text of a string.
 
+use crate::exceptions::{self, ToManaged};
 use crate::object;
 use crate::references::{Array, Obj, Str, Word};
 use crate::strings;
 use crate::thread::{CurrentThread, Managed};
+use crate::type_objects;
 use saki_abi::ObjRef;
-use saki_types::Ty;
+use saki_abi::object::ArrayBound;
+use saki_types::{ElementType, LoadError, Ty};
 
 impl<'t> Obj<'t> {
+    /// The System.RuntimeType object of a type.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn of_type(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
+        type_objects::type_object(t, ty).map(Obj::made)
+    }
+
+    /// The type that the object, a System.Type, stands for; None for builders of types and the like.
+    #[inline]
+    pub fn as_type(self) -> Option<Ty> {
+        type_objects::type_of_object(self.word())
+    }
+
+    /// A boxed copy of the value at `data`; a Nullable<T> gives None or a box of T.
+    ///
+    /// # Safety
+    /// `data` holds a value of type `ty`.
+    ///
+    /// # Errors
+    /// TypeLoadException, OutOfMemoryException.
+    pub unsafe fn boxed(t: CurrentThread<'t>, ty: Ty, data: *const u8) -> Managed<Option<Obj<'t>>> {
+        let boxed = object::box_value(t, ty, data)?;
+        // SAFETY: the word is null or names the box that was just made.
+        Ok(unsafe { Obj::from_word(boxed) })
+    }
+
+    /// A boxed primitive or enum of type `ty` whose bytes are the first ones of `bits`.
+    ///
+    /// # Errors
+    /// BadImageFormatException for other types; OutOfMemoryException.
+    pub fn of_bits(t: CurrentThread<'t>, ty: Ty, bits: u64) -> Managed<Obj<'t>> {
+        let element = ty.underlying().element_type;
+        if element.primitive_size_bytes().is_none() && !matches!(element, ElementType::I | ElementType::U) {
+            let message = format!("A constant of type {}.", ty.full_name());
+            return Err(exceptions::throw(t, "System", "BadImageFormatException", &message));
+        }
+        let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
+        let made = Obj::new(t, ty)?;
+        // SAFETY: the new object has `size_bytes` bytes of data and holds no references.
+        unsafe {
+            std::ptr::copy_nonoverlapping((&raw const bits).cast(), made.data(), size_bytes.min(size_of::<u64>()))
+        };
+        Ok(made)
+    }
+
+    /// An exception of a class of mscorlib, constructed with its message if there is one.
+    ///
+    /// # Errors
+    /// What the constructor throws.
+    pub fn exception(t: CurrentThread<'t>, namespace: &str, name: &str, message: Option<&str>) -> Managed<Obj<'t>> {
+        exceptions::new_exception(t, namespace, name, message).map(Obj::made)
+    }
+
+    /// The exception for a load error.
+    ///
+    /// # Errors
+    /// What its constructor throws.
+    pub fn load_exception(t: CurrentThread<'t>, error: &LoadError) -> Managed<Obj<'t>> {
+        exceptions::load_exception(t, error).map(Obj::made)
+    }
+
+    /// Takes the pending exception, which there must be.
+    pub fn take_pending(t: CurrentThread<'t>) -> Obj<'t> {
+        Obj::made(t.take_pending())
+    }
+
     /// A zeroed instance of a type, whose constructor has not run. Finalizable objects are registered.
     ///
     /// # Errors
@@ -35,6 +105,14 @@ impl<'t> Obj<'t> {
 }
 
 impl<'t> Str<'t> {
+    /// The interned string of these UTF-16 units.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn intern_units(t: CurrentThread<'t>, units: &[u16]) -> Managed<Str<'t>> {
+        strings::intern(t, units).map(|word| Str(Obj::made(word)))
+    }
+
     /// A string with this text.
     ///
     /// # Errors
@@ -77,6 +155,40 @@ impl<'t> Str<'t> {
 }
 
 impl<'t> Array<'t> {
+    /// An element as an object: boxed if it is a value.
+    ///
+    /// # Panics
+    /// The index is not below the length: an error of the caller.
+    ///
+    /// # Errors
+    /// TypeLoadException, OutOfMemoryException.
+    pub fn boxed_element(self, t: CurrentThread<'t>, index: usize) -> Managed<Option<Obj<'t>>> {
+        match self.ty().element() {
+            Some(element) if element.is_value_type() => {
+                assert!(index < self.length(), "element {index} of {}", self.length());
+                // SAFETY: an element of this type, by the check.
+                unsafe { Obj::boxed(t, element, self.element_address(index)) }
+            }
+            _ => Ok(self.get(index)),
+        }
+    }
+
+    /// As `new`, by the array type itself.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn of_array_type(t: CurrentThread<'t>, array: Ty, length: usize) -> Managed<Array<'t>> {
+        object::new_sz_array(t, array, length).map(|word| Array(Obj::made(word)))
+    }
+
+    /// A zeroed multi-dimensional array of this array type.
+    ///
+    /// # Errors
+    /// TypeLoadException, OutOfMemoryException, also when the product of the lengths is too large.
+    pub fn new_multi_dim(t: CurrentThread<'t>, array_ty: Ty, bounds: &[ArrayBound]) -> Managed<Array<'t>> {
+        object::new_multi_dim_array(t, array_ty, bounds).map(|word| Array(Obj::made(word)))
+    }
+
     /// A zeroed array of `length` elements of `element` type.
     ///
     /// # Errors

@@ -86,6 +86,23 @@ impl<'t> Obj<'t> {
     pub fn data(self) -> *mut u8 {
         self.word().field_ptr(OBJECT_HEADER_BYTES as usize)
     }
+
+    /// The value in a box; None if the object is no box of a value of this size.
+    pub fn unboxed<T: Copy>(self) -> Option<T> {
+        let ty = self.ty();
+        let has_value = ty.is_value_type() && ty.value_size_bytes().is_ok_and(|size| size as usize == size_of::<T>());
+        // SAFETY: the box holds a value of this size behind its header, where values of up to 8 bytes are aligned.
+        has_value.then(|| unsafe { self.data().cast::<T>().read_unaligned() })
+    }
+
+    /// Stores a reference in a field of the object, with barrier.
+    ///
+    /// # Safety
+    /// A field that may hold `value` lies at `offset_bytes`.
+    pub unsafe fn store(self, t: CurrentThread<'_>, offset_bytes: usize, value: Option<Obj<'_>>) {
+        // SAFETY: the caller's promise.
+        unsafe { saki_gc::barrier::store_ref(t.managed(), self.word(), offset_bytes, value.word()) };
+    }
 }
 
 impl<'t> Str<'t> {
@@ -144,6 +161,40 @@ impl<'t> Array<'t> {
     pub fn as_ptr<T: Copy>(self) -> Option<*mut T> {
         let is_plain = self.ty().element().is_some_and(|element| element.is_value_type());
         (is_plain && self.element_size_bytes() == size_of::<T>()).then(|| self.element_address(0).cast())
+    }
+
+    /// The bytes of a byte[], to be used before the next safepoint; None for arrays of other elements.
+    pub fn bytes(self) -> Option<&'t [u8]> {
+        let first = self.as_ptr::<u8>()?;
+        // SAFETY: the array has `length` bytes, and the slice in the caller's frames keeps it alive and where it is. Other threads
+        // that write meanwhile race with the reader, who sees some bytes or others.
+        Some(unsafe { std::slice::from_raw_parts(first, self.length()) })
+    }
+
+    /// An element of an array of plain values.
+    ///
+    /// # Panics
+    /// The index is not below the length, or elements are references or of another size: an error of the caller.
+    pub fn value<T: Copy>(self, index: usize) -> T {
+        assert!(index < self.length(), "element {index} of {}", self.length());
+        match self.as_ptr::<T>() {
+            // SAFETY: the element lies inside the array, by the check.
+            Some(first) => unsafe { first.add(index).read() },
+            None => saki_base::bug!("elements of {} read as {} bytes", self.ty().full_name(), size_of::<T>()),
+        }
+    }
+
+    /// Sets an element of an array of plain values.
+    ///
+    /// # Panics
+    /// As `value`.
+    pub fn set_value<T: Copy>(self, index: usize, value: T) {
+        assert!(index < self.length(), "element {index} of {}", self.length());
+        match self.as_ptr::<T>() {
+            // SAFETY: the element lies inside the array, by the check.
+            Some(first) => unsafe { first.add(index).write(value) },
+            None => saki_base::bug!("elements of {} set as {} bytes", self.ty().full_name(), size_of::<T>()),
+        }
     }
 
     /// An element of an array of references.
