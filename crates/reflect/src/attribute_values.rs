@@ -137,6 +137,8 @@ pub fn value_object<'t>(
             let ty = type_of_hint(t, image, &CaTypeHint::Enum(name.clone()))?;
             value_object(t, image, value, ty)
         }
+        // The blob of a named argument says its own type, which may not be that of the field or property.
+        _ if ty.underlying().element_type.primitive_size_bytes().is_none() => Err(malformed(t, "type of a value")),
         primitive => {
             let bits = primitive_bits(primitive).unwrap_or(0);
             Obj::of_bits(t, ty, bits).map(Some)
