@@ -54,7 +54,7 @@ pub fn decode(
         match type_of_serialized_name(t, name, image) {
             Ok(ty) => Some(ty.underlying().element_type),
             Err(_) => {
-                failed.set(Some(Obj::take_pending(t)));
+                failed.set(Some(Obj::take_thrown(t)));
                 None
             }
         }

@@ -202,11 +202,11 @@ fn call_there<'t>(
 
 /// The pending exception of the domain, serialised; one that cannot be is replaced by the one that says so.
 fn serialise_pending<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
-    let exception = Obj::take_pending(t);
+    let exception = Obj::take_thrown(t);
     match call_services(t, "SerializeExceptionData", exception) {
         Ok(bytes) => Ok(bytes),
         Err(_) => {
-            let reason = Obj::take_pending(t);
+            let reason = Obj::take_thrown(t);
             call_services(t, "SerializeExceptionData", reason)
         }
     }

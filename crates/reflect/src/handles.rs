@@ -2,7 +2,7 @@
 
 use crate::known;
 use crate::members::{Event, Property};
-use saki_runtime::crossings::{self, Crossing};
+use saki_runtime::crossings::{self, Crossing, Parameter};
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, exceptions};
 use saki_types::{Assembly, Field, Image, Method, Ty, Type};
 
@@ -45,6 +45,15 @@ impl<T> Copy for Handle<T> {}
 
 impl<T> Crossing for Handle<T> {
     const KIND: crossings::Kind = crossings::Kind::Address;
+}
+
+impl<T> Parameter for Handle<T> {
+    type Register = Self;
+
+    #[inline]
+    fn from_register(register: Self) -> Self {
+        register
+    }
 }
 
 impl<T> Handle<T> {

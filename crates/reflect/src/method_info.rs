@@ -290,7 +290,7 @@ fn invoke_in_other_domain<'t>(
         Ok(Err(exception)) => {
             let _ = t.throw(exception);
             let _ = domain_copy::copy_pending(t, caller);
-            error.set(t, Obj::take_pending(t));
+            error.set(t, Obj::take_thrown(t));
             Ok(None)
         }
         Err(_) if threads::end_abort_by_unload(t, domain) => {

@@ -1,7 +1,7 @@
 //! What passes to and from managed code as native memory: GPtrArray, C strings, structs. What this crate makes of it is malloc'ed,
 //! because managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
 
-use saki_runtime::crossings::{self, Crossing};
+use saki_runtime::crossings::{self, Crossing, Parameter};
 use saki_runtime::{CurrentThread, ManagedField, Word};
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
@@ -63,6 +63,15 @@ impl Crossing for NativeText<'_> {
     const KIND: crossings::Kind = crossings::Kind::Address;
 }
 
+impl Parameter for NativeText<'_> {
+    type Register = Self;
+
+    #[inline]
+    fn from_register(register: Self) -> Self {
+        register
+    }
+}
+
 impl<'t> NativeText<'t> {
     /// The text; None for null.
     pub fn get(self) -> Option<&'t CStr> {
@@ -87,6 +96,15 @@ pub struct StructPlace<'t>(*mut u8, PhantomData<&'t u8>);
 
 impl Crossing for StructPlace<'_> {
     const KIND: crossings::Kind = crossings::Kind::Address;
+}
+
+impl Parameter for StructPlace<'_> {
+    type Register = Self;
+
+    #[inline]
+    fn from_register(register: Self) -> Self {
+        register
+    }
 }
 
 impl StructPlace<'_> {

@@ -8,14 +8,18 @@
 use crate::internal_calls::InternalCall;
 use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, IcallResult, Managed};
-use saki_abi::ObjRef;
 use saki_abi::helpers::AbiType;
 use saki_abi::vtable::VTable;
+use saki_abi::{ObjRef, Object};
 use saki_il::ir::IrType;
 use saki_sync::monitor::Monitor;
 use saki_types::{ElementType, Field, LoadResult, Method, Ty, Type};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::sync::atomic::{
+    AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+    AtomicUsize, Ordering,
+};
 
 /// How a value passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,35 +55,179 @@ pub trait Crossing {
     const KIND: Kind;
 }
 
-macro_rules! crossings {
-    ($($kind:ident: $($ty:ty),*;)*) => { $($(impl Crossing for $ty { const KIND: Kind = Kind::$kind; })*)* };
+/// A type of parameters.
+pub trait Parameter: Crossing {
+    /// What compiled code passes: 32 bits for integers of fewer.
+    type Register;
+
+    fn from_register(register: Self::Register) -> Self;
 }
-crossings! {
-    Void: ();
-    I32: bool, i8, u8, i16, u16, i32, u32;
-    I64: i64, u64, isize, usize;
-    F32: f32;
-    F64: f64;
-    Object: ObjRef, Option<Obj<'_>>;
-    String: Option<Str<'_>>;
-    Array: Option<Array<'_>>;
+
+/// A type of results.
+pub trait Returned: Crossing {
+    /// What compiled code gets. Integers of fewer than 32 bits are extended: compiled code reads the whole register, while the System V
+    /// convention leaves its upper bits open.
+    type Register: IcallResult;
+
+    fn into_register(self) -> Self::Register;
 }
+
+macro_rules! parameters {
+    ($([$($generic:tt),*] $ty:ty = $kind:expr;)*) => { $(
+        impl<$($generic),*> Crossing for $ty {
+            const KIND: Kind = $kind;
+        }
+
+        impl<$($generic),*> Parameter for $ty {
+            type Register = $ty;
+
+            #[inline]
+            fn from_register(register: $ty) -> $ty {
+                register
+            }
+        }
+    )* };
+}
+
+macro_rules! results {
+    ($([$($generic:tt),*] $ty:ty;)*) => { $(
+        impl<$($generic),*> Returned for $ty {
+            type Register = $ty;
+
+            #[inline]
+            fn into_register(self) -> $ty {
+                self
+            }
+        }
+    )* };
+}
+
+macro_rules! narrow_integers {
+    ($($ty:ty),*) => { $(
+        impl Crossing for $ty {
+            const KIND: Kind = Kind::I32;
+        }
+
+        impl Parameter for $ty {
+            type Register = i32;
+
+            #[inline]
+            fn from_register(register: i32) -> $ty {
+                register as $ty
+            }
+        }
+
+        impl Returned for $ty {
+            type Register = i32;
+
+            #[inline]
+            fn into_register(self) -> i32 {
+                i32::from(self)
+            }
+        }
+    )* };
+}
+
+parameters! {
+    [] i32 = Kind::I32;
+    [] u32 = Kind::I32;
+    [] i64 = Kind::I64;
+    [] u64 = Kind::I64;
+    [] isize = Kind::I64;
+    [] usize = Kind::I64;
+    [] f32 = Kind::F32;
+    [] f64 = Kind::F64;
+    [] ObjRef = Kind::Object;
+    ['t] Option<Obj<'t>> = Kind::Object;
+    ['t] Option<Str<'t>> = Kind::String;
+    ['t] Option<Array<'t>> = Kind::Array;
+    [T] *const T = Kind::Address;
+    [T] *mut T = Kind::Address;
+    ['t, T] Place<'t, T> = Kind::Place { size_bytes: size_of::<T>() };
+    ['t, T] Option<Place<'t, T>> = Kind::Place { size_bytes: size_of::<T>() };
+    ['t] RefPlace<'t> = Kind::RefPlace;
+    ['t] Option<RefPlace<'t>> = Kind::RefPlace;
+}
+
+results! {
+    [] ();
+    [] i32;
+    [] u32;
+    [] i64;
+    [] u64;
+    [] isize;
+    [] usize;
+    [] f32;
+    [] f64;
+    [] ObjRef;
+    ['t] Option<Obj<'t>>;
+    ['t] Option<Str<'t>>;
+    ['t] Option<Array<'t>>;
+    [T] *const T;
+    [T] *mut T;
+}
+
+narrow_integers!(i8, u8, i16, u16);
 
 /// Records that are never freed while code that names them can run; compiled code has their addresses as constants.
 macro_rules! records {
     ($($ty:ty),*) => { $(
-        impl Crossing for &'static $ty { const KIND: Kind = Kind::Address; }
-        impl Crossing for Option<&'static $ty> { const KIND: Kind = Kind::Address; }
+        parameters! {
+            [] &'static $ty = Kind::Address;
+            [] Option<&'static $ty> = Kind::Address;
+        }
     )* };
 }
 records!(VTable, Type, Method, Field, Monitor);
 
-impl<T> Crossing for *const T {
-    const KIND: Kind = Kind::Address;
+impl Crossing for () {
+    const KIND: Kind = Kind::Void;
 }
 
-impl<T> Crossing for *mut T {
-    const KIND: Kind = Kind::Address;
+impl Crossing for bool {
+    const KIND: Kind = Kind::I32;
+}
+
+impl Parameter for bool {
+    type Register = i32;
+
+    /// A System.Boolean is false if its byte is zero; unverifiable code may make others than 1.
+    #[inline]
+    fn from_register(register: i32) -> bool {
+        register as u8 != 0
+    }
+}
+
+impl Returned for bool {
+    type Register = i32;
+
+    #[inline]
+    fn into_register(self) -> i32 {
+        i32::from(self)
+    }
+}
+
+macro_rules! references {
+    ($($ty:ident = $kind:expr;)*) => { $(
+        impl Crossing for $ty<'_> {
+            const KIND: Kind = $kind;
+        }
+
+        impl<'t> Returned for $ty<'t> {
+            type Register = Option<$ty<'t>>;
+
+            #[inline]
+            fn into_register(self) -> Option<$ty<'t>> {
+                Some(self)
+            }
+        }
+    )* };
+}
+
+references! {
+    Obj = Kind::Object;
+    Str = Kind::String;
+    Array = Kind::Array;
 }
 
 /// The kinds of a function's parameters, without the thread, and of its result.
@@ -104,11 +252,37 @@ impl<T: Copy> Place<'_, T> {
         // SAFETY: as in `get`.
         unsafe { self.0.write(value) };
     }
+}
 
+impl<'t, T> Place<'t, T> {
     pub fn as_ptr(self) -> *mut T {
         self.0.as_ptr()
     }
 }
+
+macro_rules! atomic_places {
+    ($($atomic:ty),*) => { $(
+        impl<'t> Place<'t, $atomic> {
+            /// The variable, which other threads access as well.
+            pub fn atomic(self) -> &'t $atomic {
+                // SAFETY: compiled code passes the address of an aligned variable of this size, which lives as long as the call.
+                unsafe { self.0.as_ref() }
+            }
+        }
+    )* };
+}
+atomic_places!(
+    AtomicI8,
+    AtomicU8,
+    AtomicI16,
+    AtomicU16,
+    AtomicI32,
+    AtomicU32,
+    AtomicI64,
+    AtomicU64,
+    AtomicIsize,
+    AtomicUsize
+);
 
 /// Where a byref parameter of a reference type points.
 #[repr(transparent)]
@@ -130,14 +304,50 @@ impl<'t> RefPlace<'t> {
     pub fn as_ptr(self) -> *mut ObjRef {
         self.0.as_ptr()
     }
-}
 
-impl<T> Crossing for Place<'_, T> {
-    const KIND: Kind = Kind::Place { size_bytes: size_of::<T>() };
-}
+    fn atomic(self) -> &'t AtomicPtr<Object> {
+        // SAFETY: as in `get`; the variable is aligned, and a reference is a pointer.
+        unsafe { AtomicPtr::from_ptr(self.0.as_ptr().cast()) }
+    }
 
-impl Crossing for RefPlace<'_> {
-    const KIND: Kind = Kind::RefPlace;
+    /// As `get`, with acquire order.
+    pub fn load(self) -> Option<Obj<'t>> {
+        // SAFETY: the variable holds a reference.
+        unsafe { Obj::from_word(ObjRef(self.atomic().load(Ordering::Acquire))) }
+    }
+
+    /// As `set`, with release order.
+    pub fn store(self, t: CurrentThread, value: impl Word) {
+        self.atomic().store(value.word().0, Ordering::Release);
+        self.note_stored(t);
+    }
+
+    /// Stores a reference of the variable's type; gives the one before. Sequentially consistent.
+    pub fn swap(self, t: CurrentThread, value: impl Word) -> Option<Obj<'t>> {
+        let before = self.atomic().swap(value.word().0, Ordering::SeqCst);
+        self.note_stored(t);
+        // SAFETY: the variable held a reference.
+        unsafe { Obj::from_word(ObjRef(before)) }
+    }
+
+    /// Stores a reference of the variable's type if the variable holds `expected`; gives the one before. Sequentially consistent.
+    pub fn compare_exchange(self, t: CurrentThread, value: impl Word, expected: impl Word) -> Option<Obj<'t>> {
+        let (value, expected) = (value.word().0, expected.word().0);
+        let before = match self.atomic().compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
+            Ok(before) => {
+                self.note_stored(t);
+                before
+            }
+            Err(before) => before,
+        };
+        // SAFETY: the variable held a reference.
+        unsafe { Obj::from_word(ObjRef(before)) }
+    }
+
+    /// The write barrier of a store that was made.
+    fn note_stored(self, t: CurrentThread) {
+        saki_gc::barrier::after_store_unknown(t.managed(), self.0.as_ptr());
+    }
 }
 
 /// A function that can be an internal call: a safe function of the current thread and values that cross. It may return `Managed`: on
@@ -152,43 +362,28 @@ pub trait Callable<Parts>: Copy {
 
 /// What a `Callable` may return.
 pub trait Outcome {
-    type Value: Crossing + IcallResult;
+    type Value: Returned;
 
-    fn into_value(self, t: CurrentThread) -> Self::Value;
+    fn into_register(self, t: CurrentThread) -> <Self::Value as Returned>::Register;
 }
 
-impl<T: Crossing + IcallResult> Outcome for T {
+impl<T: Returned> Outcome for T {
     type Value = T;
 
     #[inline]
-    fn into_value(self, _t: CurrentThread) -> T {
-        self
+    fn into_register(self, _t: CurrentThread) -> T::Register {
+        Returned::into_register(self)
     }
 }
 
-impl<T: Crossing + IcallResult> Outcome for Managed<T> {
+impl<T: Returned> Outcome for Managed<T> {
     type Value = T;
 
     #[inline]
-    fn into_value(self, t: CurrentThread) -> T {
-        t.run(|| self)
+    fn into_register(self, t: CurrentThread) -> T::Register {
+        t.run(|| self.map(Returned::into_register))
     }
 }
-
-macro_rules! made {
-    ($($reference:ident),*) => { $(
-        /// A function that gives an object, or has thrown.
-        impl<'t> Outcome for Managed<$reference<'t>> {
-            type Value = Option<$reference<'t>>;
-
-            #[inline]
-            fn into_value(self, t: CurrentThread) -> Option<$reference<'t>> {
-                t.run(|| self.map(Some))
-            }
-        }
-    )* };
-}
-made!(Obj, Str, Array);
 
 /// The only value of the type of a function item.
 fn function_item<F: Copy>() -> F {
@@ -200,15 +395,19 @@ fn function_item<F: Copy>() -> F {
 macro_rules! callables {
     ($($entry:ident: $($param:ident)*;)*) => { $(
         #[allow(non_snake_case, reason = "parameters are named as their types, where there are any")]
-        extern "C" fn $entry<'t, F, R, $($param),*>(t: CurrentThread<'t>, $($param: $param),*) -> R::Value
+        extern "C" fn $entry<'t, F, R, $($param),*>(
+            t: CurrentThread<'t>,
+            $($param: $param::Register),*
+        ) -> <R::Value as Returned>::Register
         where
             F: Fn(CurrentThread<'t>, $($param),*) -> R + Copy,
             R: Outcome,
+            $($param: Parameter,)*
         {
-            function_item::<F>()(t, $($param),*).into_value(t)
+            function_item::<F>()(t, $($param::from_register($param)),*).into_register(t)
         }
 
-        impl<'t, F, R: Outcome, $($param: Crossing),*> Callable<(CurrentThread<'t>, $($param,)* R)> for F
+        impl<'t, F, R: Outcome, $($param: Parameter),*> Callable<(CurrentThread<'t>, $($param,)* R)> for F
         where
             F: Fn(CurrentThread<'t>, $($param),*) -> R + Copy,
         {

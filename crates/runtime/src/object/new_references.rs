@@ -1,16 +1,90 @@
 //! What references do that may load types or throw: new objects, strings and arrays, casts; and the text of a string.
 
 use crate::exceptions::{self, ToManaged};
+use crate::handles;
 use crate::object;
-use crate::references::{Array, Obj, Str, Word};
+use crate::references::{Array, Number, Obj, Str, Word};
 use crate::strings;
 use crate::thread::{CurrentThread, Managed};
 use crate::type_objects;
 use saki_abi::ObjRef;
-use saki_abi::object::ArrayBound;
+use saki_abi::object::{ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES};
+use saki_abi::vtable::VTableFlags;
+use saki_sync::handle_table::{Handle, StaleHandle};
 use saki_types::{ElementType, LoadError, Ty};
 
 impl<'t> Obj<'t> {
+    /// A zeroed instance of the object's own type, which is no array and no string.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn new_of_same_type(self, t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+        object::new_instance_of(t, self.vtable()).map(Obj::made)
+    }
+
+    /// Takes the pending exception.
+    pub fn take_pending(t: CurrentThread<'t>) -> Option<Obj<'t>> {
+        // SAFETY: null or an exception, which the thread's structure held until now.
+        unsafe { Obj::from_word(t.take_pending()) }
+    }
+
+    /// The target of a GC handle that others may free; None if it is null, or was weak and has died.
+    ///
+    /// # Errors
+    /// `StaleHandle` for a handle that was freed.
+    pub fn of_handle(_t: CurrentThread<'t>, handle: Handle) -> Result<Option<Obj<'t>>, StaleHandle> {
+        // SAFETY: null or an object that lives.
+        handles::target(handle).map(|word| unsafe { Obj::from_word(word) })
+    }
+
+    /// A shallow copy of any object, without its lock and hash code.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn cloned(self, t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+        let vtable = self.vtable();
+        if vtable.flags.0 & (VTableFlags::ARRAY | VTableFlags::STRING) == 0 {
+            let copy = self.new_of_same_type(t)?;
+            copy.fill_from(self, vtable.instance_size_bytes as usize);
+            return Ok(copy);
+        }
+        // SAFETY: a live object.
+        let size_bytes = unsafe { saki_gc::object_size_bytes(self.word()) };
+        let copy = saki_gc::alloc_bytes(t.managed(), vtable, size_bytes);
+        let copy = Obj::made(copy.ok_or_else(|| exceptions::out_of_memory(t))?);
+        copy.fill_from(self, size_bytes);
+        if vtable.flags.has(VTableFlags::MULTI_DIM) {
+            let copy = Array(copy);
+            // SAFETY: an array, whose bounds lie behind its own elements.
+            unsafe { (*(copy.word().0 as *mut ArrayHeader)).bounds = copy.first_bound() };
+        }
+        Ok(copy)
+    }
+
+    /// Copies what follows the header from another object of the same size. The object is fresh: nothing was allocated since, so that no
+    /// barrier is needed.
+    fn fill_from(self, original: Obj, size_bytes: usize) {
+        const HEADER: usize = OBJECT_HEADER_BYTES as usize;
+        const _: () = assert!(std::mem::offset_of!(ArrayHeader, bounds) == HEADER);
+        // SAFETY: both objects have `size_bytes`.
+        unsafe { std::ptr::copy_nonoverlapping(original.data(), self.data(), size_bytes - HEADER) };
+    }
+
+    /// A boxed number.
+    ///
+    /// # Panics
+    /// `ty` is no value type of this size: an error of the caller.
+    ///
+    /// # Errors
+    /// TypeLoadException, OutOfMemoryException.
+    pub fn boxed_number<T: Number>(t: CurrentThread<'t>, ty: Ty, value: T) -> Managed<Obj<'t>> {
+        let made = Obj::new(t, ty)?;
+        assert!(ty.is_value_type() && ty.value_size_bytes().is_ok_and(|size| size as usize == size_of::<T>()));
+        // SAFETY: the box has room for a value of this size.
+        unsafe { made.data().cast::<T>().write(value) };
+        Ok(made)
+    }
+
     /// The System.RuntimeType object of a type.
     ///
     /// # Errors
@@ -74,7 +148,7 @@ impl<'t> Obj<'t> {
     }
 
     /// Takes the pending exception, which there must be.
-    pub fn take_pending(t: CurrentThread<'t>) -> Obj<'t> {
+    pub fn take_thrown(t: CurrentThread<'t>) -> Obj<'t> {
         Obj::made(t.take_pending())
     }
 
@@ -105,6 +179,20 @@ impl<'t> Obj<'t> {
 }
 
 impl<'t> Str<'t> {
+    /// The interned string with this string's text: itself when it is the first.
+    ///
+    /// # Errors
+    /// OutOfMemoryException.
+    pub fn intern(self, t: CurrentThread<'t>) -> Managed<Str<'t>> {
+        strings::intern_object(t, self.word()).map(|word| Str(Obj::made(word)))
+    }
+
+    /// The interned string with this string's text; None if there is none.
+    pub fn interned(self, _t: CurrentThread<'t>) -> Option<Str<'t>> {
+        // SAFETY: null or an interned string, which a cell holds.
+        unsafe { Obj::from_word(strings::is_interned(self.units())) }.map(Str)
+    }
+
     /// The interned string of these UTF-16 units.
     ///
     /// # Errors

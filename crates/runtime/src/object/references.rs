@@ -12,7 +12,8 @@ use saki_abi::object::{
     ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, StringHeader,
 };
 use saki_abi::vtable::VTable;
-use saki_abi::{ObjRef, Object};
+use saki_abi::{ObjRef, Object, RefMap};
+use saki_thread::RootSlot;
 use saki_types::{ElementType, Ty, Type};
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -95,6 +96,23 @@ impl<'t> Obj<'t> {
         has_value.then(|| unsafe { self.data().cast::<T>().read_unaligned() })
     }
 
+    /// The object in a root slot of a managed thread.
+    pub fn in_root(_t: CurrentThread<'t>, slot: &RootSlot) -> Option<Obj<'t>> {
+        // SAFETY: a slot is a root.
+        unsafe { Obj::from_word(slot.get()) }
+    }
+
+    /// The number in a box.
+    ///
+    /// # Panics
+    /// The object is no box of a value of this size: an error of the caller.
+    pub fn number<T: Number>(self) -> T {
+        let ty = self.ty();
+        assert!(ty.is_value_type() && ty.value_size_bytes().is_ok_and(|size| size as usize == size_of::<T>()));
+        // SAFETY: a value of this size lies in the box, by the check.
+        unsafe { self.data().cast::<T>().read() }
+    }
+
     /// Stores a reference in a field of the object, with barrier.
     ///
     /// # Safety
@@ -131,6 +149,28 @@ impl<'t> Array<'t> {
         unsafe { (*(self.word().0 as *const ArrayHeader)).length as usize }
     }
 
+    /// Offsets in bytes of the references in an element.
+    pub fn element_references(self) -> &'static [u32] {
+        // SAFETY: the element map of an array's vtable.
+        unsafe { RefMap::offsets(self.vtable().element_ref_map) }
+    }
+
+    /// Zeroes elements. Stores of null need no barrier.
+    ///
+    /// # Panics
+    /// The range does not lie in the array: an error of the caller.
+    pub fn clear(self, first: usize, count: usize) {
+        self.check_range(first, count);
+        // SAFETY: inside the array, by the check. Whole aligned words are cleared whole by memset on the machines we support, so that
+        // another thread never sees half a reference.
+        unsafe { std::ptr::write_bytes(self.element_address(first), 0, count * self.element_size_bytes()) };
+    }
+
+    fn check_range(self, first: usize, count: usize) {
+        let length = self.length();
+        assert!(first <= length && count <= length - first, "{count} elements from {first} of {length}");
+    }
+
     /// Bytes of an element.
     pub fn element_size_bytes(self) -> usize {
         self.vtable().element_size_bytes as usize
@@ -143,11 +183,15 @@ impl<'t> Array<'t> {
         if unsafe { (*header).bounds.is_null() } {
             return None;
         }
-        // The header's pointer leads into the array itself, and a collection that moved the array left it as it was.
-        let data_bytes = (self.element_size_bytes() * self.length()).next_multiple_of(8);
-        let first = self.word().field_ptr::<ArrayBound>(ARRAY_DATA_OFFSET as usize + data_bytes);
         // SAFETY: `rank` bounds lie behind the elements; they do not change, and the caller's frames keep the array where it is.
-        Some(unsafe { std::slice::from_raw_parts(first, self.vtable().rank as usize) })
+        Some(unsafe { std::slice::from_raw_parts(self.first_bound(), self.vtable().rank as usize) })
+    }
+
+    /// Address of the bounds of a multi-dimensional array, which lie behind its elements. The header's pointer may name another place: a
+    /// collection that moved the array left it as it was.
+    pub(super) fn first_bound(self) -> *mut ArrayBound {
+        let data_bytes = (self.element_size_bytes() * self.length()).next_multiple_of(8);
+        self.word().field_ptr(ARRAY_DATA_OFFSET as usize + data_bytes)
     }
 
     /// Address of an element. The index may be the length, for the end of the elements.
@@ -161,6 +205,42 @@ impl<'t> Array<'t> {
     pub fn as_ptr<T: Copy>(self) -> Option<*mut T> {
         let is_plain = self.ty().element().is_some_and(|element| element.is_value_type());
         (is_plain && self.element_size_bytes() == size_of::<T>()).then(|| self.element_address(0).cast())
+    }
+
+    /// A copy of `count` numbers from `first` on.
+    ///
+    /// # Panics
+    /// The range does not lie in the array, or elements have another size or are or hold references: an error of the caller.
+    pub fn numbers_in<T: Number>(self, first: usize, count: usize) -> Vec<T> {
+        let start = self.check_numbers::<T>(first, count);
+        // SAFETY: `count` numbers of this size inside the array, by the check; other threads may change them meanwhile, whole.
+        unsafe { std::slice::from_raw_parts(start, count) }.to_vec()
+    }
+
+    /// A copy of all elements of an array of numbers.
+    ///
+    /// # Panics
+    /// As `numbers_in`.
+    pub fn numbers<T: Number>(self) -> Vec<T> {
+        self.numbers_in(0, self.length())
+    }
+
+    /// Stores numbers from element `first` on.
+    ///
+    /// # Panics
+    /// As `numbers_in`.
+    pub fn set_numbers<T: Number>(self, first: usize, values: &[T]) {
+        let start = self.check_numbers::<T>(first, values.len());
+        // SAFETY: as many numbers of this size inside the array, by the check; a Rust slice is not a part of it.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), start, values.len()) };
+    }
+
+    /// Address of element `first` of an array of numbers that has `count` of them from there.
+    fn check_numbers<T: Number>(self, first: usize, count: usize) -> *mut T {
+        self.check_range(first, count);
+        let is_plain = self.element_references().is_empty();
+        assert!(is_plain && self.element_size_bytes() == size_of::<T>(), "an array of other elements");
+        self.element_address(first).cast()
     }
 
     /// The bytes of a byte[], to be used before the next safepoint; None for arrays of other elements.
@@ -259,6 +339,14 @@ impl<'t> From<Array<'t>> for Obj<'t> {
         array.0
     }
 }
+
+/// Numbers, of which any bits are a value.
+pub trait Number: Copy {}
+
+macro_rules! numbers {
+    ($($number:ty),*) => { $(impl Number for $number {})* };
+}
+numbers!(i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64);
 
 /// Values that fields and compiled code hold as a word.
 pub trait Word: Copy {
