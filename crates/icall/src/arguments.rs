@@ -1,22 +1,23 @@
 //! Checks and conversions of arguments that many internal calls share.
 
-use saki_abi::ObjRef;
 use saki_runtime::exceptions;
-use saki_runtime::object;
-use saki_runtime::strings;
-use saki_runtime::{CurrentThread, Managed, Thrown};
+use saki_runtime::{Array, CurrentThread, Managed, Str, Thrown};
 use saki_types::universe;
 
+/// The object that a method is called on.
+///
 /// # Errors
 /// NullReferenceException.
-pub(crate) fn non_null_this(t: CurrentThread, object: ObjRef) -> Managed<()> {
-    if object.is_null() { Err(exceptions::throw_null_reference(t)) } else { Ok(()) }
+pub(crate) fn non_null_this<T>(t: CurrentThread, object: Option<T>) -> Managed<T> {
+    object.ok_or_else(|| exceptions::throw_null_reference(t))
 }
 
+/// The argument for a parameter that must not be null.
+///
 /// # Errors
 /// ArgumentNullException.
-pub(crate) fn non_null(t: CurrentThread, object: ObjRef, parameter: &str) -> Managed<()> {
-    if object.is_null() { Err(exceptions::throw_argument_null(t, parameter)) } else { Ok(()) }
+pub(crate) fn non_null<T>(t: CurrentThread, object: Option<T>, parameter: &str) -> Managed<T> {
+    object.ok_or_else(|| exceptions::throw_argument_null(t, parameter))
 }
 
 /// ArgumentException.
@@ -33,33 +34,21 @@ pub(crate) fn argument_error_for(t: CurrentThread, parameter: &str, message: &st
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(crate) fn optional_string(t: CurrentThread, text: Option<&str>) -> Managed<ObjRef> {
-    text.map_or(Ok(ObjRef::NULL), |text| strings::new_string(t, text))
+pub(crate) fn optional_string<'t>(t: CurrentThread<'t>, text: Option<&str>) -> Managed<Option<Str<'t>>> {
+    text.map(|text| Str::new(t, text)).transpose()
 }
 
 /// A new string[].
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(crate) fn string_array<S: AsRef<str>>(t: CurrentThread, items: &[S]) -> Managed<ObjRef> {
-    let array = object::new_array(t, universe().string(), items.len())?;
+pub(crate) fn string_array<'t, S: AsRef<str>>(t: CurrentThread<'t>, items: &[S]) -> Managed<Array<'t>> {
+    let array = Array::new(t, universe().string(), items.len())?;
     for (index, item) in items.iter().enumerate() {
-        let text = strings::new_string(t, item.as_ref())?;
-        object::set_element_ref(t, array, index, text);
+        let text = Str::new(t, item.as_ref())?;
+        array.set(t, index, Some(*text));
     }
     Ok(array)
-}
-
-/// Stores an object through an `out` or `ref` parameter, which may lie on the stack or in the heap.
-pub(crate) fn store_out(t: CurrentThread, place: *mut ObjRef, value: ObjRef) {
-    // SAFETY: compiled code passes the address of a variable of a reference type.
-    unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), place, value) };
-}
-
-/// Writes a plain value through an `out` parameter.
-pub(crate) fn write_out<T>(place: *mut T, value: T) {
-    // SAFETY: compiled code passes the address of a variable of this type.
-    unsafe { place.write(value) };
 }
 
 /// The UTF-16 units that a (pointer, length) pair names; empty for null.

@@ -1,21 +1,20 @@
 //! System.Diagnostics.Debugger: there is none.
 
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall};
+use saki_runtime::{CurrentThread, InternalCall, RefPlace, Str};
 
-fn is_attached(_t: CurrentThread) -> i32 {
-    0
+fn is_attached(_t: CurrentThread) -> bool {
+    false
 }
 
-fn is_logging(_t: CurrentThread) -> i32 {
-    0
+fn is_logging(_t: CurrentThread) -> bool {
+    false
 }
 
 /// Messages go to the attached debugger only.
-fn log(_t: CurrentThread, _level: i32, _category: ObjRef, _message: ObjRef) {}
+fn log(_t: CurrentThread, _level: i32, _category: Option<Str>, _message: Option<Str>) {}
 
 /// As `log`, with the texts in variables.
-fn log_referenced(_t: CurrentThread, _level: i32, _category: *const ObjRef, _message: *const ObjRef) {}
+fn log_referenced(_t: CurrentThread, _level: i32, _category: RefPlace, _message: RefPlace) {}
 
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Diagnostics.Debugger::IsAttached_internal", &is_attached),

@@ -6,27 +6,29 @@
 use saki_runtime::profile_log::LogEvents;
 use saki_runtime::profile_log::control;
 use saki_runtime::profile_log::settings::{HeapShots, MAX_FRAMES, MAX_SAMPLES_A_SECOND, SampleClock};
-use saki_runtime::{CurrentThread, InternalCall, exceptions};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, exceptions};
 
 /// Does it if there is a log.
-fn guarded<R: Default>(t: CurrentThread, work: impl FnOnce() -> R) -> R {
+///
+/// # Errors
+/// MissingMethodException.
+fn guarded<R>(t: CurrentThread, work: impl FnOnce() -> R) -> Managed<R> {
     if !control::is_attached() {
-        let _ = exceptions::throw(t, "System", "MissingMethodException", "There is no log (--profile=log).");
-        return R::default();
+        return Err(exceptions::throw(t, "System", "MissingMethodException", "There is no log (--profile=log)."));
     }
-    work()
+    Ok(work())
 }
 
-fn max_stack_trace_frames(t: CurrentThread) -> i32 {
+fn max_stack_trace_frames(t: CurrentThread) -> Managed<i32> {
     guarded(t, || MAX_FRAMES as i32)
 }
 
-fn stack_trace_frames(t: CurrentThread) -> i32 {
+fn stack_trace_frames(t: CurrentThread) -> Managed<i32> {
     guarded(t, || control::max_frames() as i32)
 }
 
-fn set_stack_trace_frames(t: CurrentThread, count: i32) {
-    guarded(t, || control::set_max_frames((count.max(0) as usize).min(MAX_FRAMES)));
+fn set_stack_trace_frames(t: CurrentThread, count: i32) -> Managed<()> {
+    guarded(t, || control::set_max_frames((count.max(0) as usize).min(MAX_FRAMES)))
 }
 
 /// `LogHeapshotMode`.
@@ -38,7 +40,7 @@ mod mode {
     pub const COLLECTIONS: i32 = 4;
 }
 
-fn heap_shot_mode(t: CurrentThread) -> i32 {
+fn heap_shot_mode(t: CurrentThread) -> Managed<i32> {
     guarded(t, || match control::heap_shots() {
         HeapShots::Never => mode::NONE,
         HeapShots::Full => mode::EVERY_MAJOR,
@@ -48,79 +50,77 @@ fn heap_shot_mode(t: CurrentThread) -> i32 {
     })
 }
 
-fn set_heap_shot_mode(t: CurrentThread, wanted: i32) {
+fn set_heap_shot_mode(t: CurrentThread, wanted: i32) -> Managed<()> {
     let mode = match wanted {
         mode::EVERY_MAJOR => HeapShots::Full,
         mode::ON_DEMAND => HeapShots::OnDemand,
-        mode::MILLISECONDS => HeapShots::EveryMilliseconds(milliseconds(t) as u32),
-        mode::COLLECTIONS => HeapShots::EveryCollections(collections(t) as u32),
+        mode::MILLISECONDS => HeapShots::EveryMilliseconds(milliseconds(t)? as u32),
+        mode::COLLECTIONS => HeapShots::EveryCollections(collections(t)? as u32),
         _ => HeapShots::Never,
     };
-    guarded(t, || control::set_heap_shots(mode));
+    guarded(t, || control::set_heap_shots(mode))
 }
 
-fn milliseconds(t: CurrentThread) -> i32 {
+fn milliseconds(t: CurrentThread) -> Managed<i32> {
     guarded(t, || if let HeapShots::EveryMilliseconds(count) = control::heap_shots() { count as i32 } else { 0 })
 }
 
-fn set_milliseconds(t: CurrentThread, count: i32) {
-    guarded(t, || control::set_heap_shots(HeapShots::EveryMilliseconds(count.max(0) as u32)));
+fn set_milliseconds(t: CurrentThread, count: i32) -> Managed<()> {
+    guarded(t, || control::set_heap_shots(HeapShots::EveryMilliseconds(count.max(0) as u32)))
 }
 
-fn collections(t: CurrentThread) -> i32 {
+fn collections(t: CurrentThread) -> Managed<i32> {
     guarded(t, || if let HeapShots::EveryCollections(count) = control::heap_shots() { count as i32 } else { 0 })
 }
 
-fn set_collections(t: CurrentThread, count: i32) {
-    guarded(t, || control::set_heap_shots(HeapShots::EveryCollections(count.max(0) as u32)));
+fn set_collections(t: CurrentThread, count: i32) -> Managed<()> {
+    guarded(t, || control::set_heap_shots(HeapShots::EveryCollections(count.max(0) as u32)))
 }
 
-fn trigger_heap_shot(t: CurrentThread) {
-    guarded(t, control::take_heap_shot);
+fn trigger_heap_shot(t: CurrentThread) -> Managed<()> {
+    guarded(t, control::take_heap_shot)
 }
 
-fn call_depth(t: CurrentThread) -> i32 {
+fn call_depth(t: CurrentThread) -> Managed<i32> {
     guarded(t, || control::max_call_depth() as i32)
 }
 
-fn set_call_depth(t: CurrentThread, depth: i32) {
-    guarded(t, || control::set_max_call_depth(depth.max(0) as u32));
+fn set_call_depth(t: CurrentThread, depth: i32) -> Managed<()> {
+    guarded(t, || control::set_max_call_depth(depth.max(0) as u32))
 }
 
-fn sample_mode(t: CurrentThread, mode: *mut i32, frequency: *mut i32) {
+fn sample_mode(t: CurrentThread, mode: Place<i32>, frequency: Place<i32>) -> Managed<()> {
     let (clock, hz) = guarded(t, || match control::samples() {
         None => (0, 0),
         Some((SampleClock::Processor, hz)) => (1, hz),
         Some((SampleClock::Wall, hz)) => (2, hz),
-    });
-    // SAFETY: out parameters of the managed caller, valid during the call.
-    unsafe { *mode = clock };
-    // SAFETY: as above.
-    unsafe { *frequency = hz as i32 };
+    })?;
+    mode.set(clock);
+    frequency.set(hz as i32);
+    Ok(())
 }
 
-fn set_sample_mode(t: CurrentThread, mode: i32, frequency: i32) -> i32 {
+fn set_sample_mode(t: CurrentThread, mode: i32, frequency: i32) -> Managed<bool> {
     let clock = match mode {
         1 => Some(SampleClock::Processor),
         2 => Some(SampleClock::Wall),
         _ => None,
     };
     let hz = frequency.max(1).cast_unsigned().min(MAX_SAMPLES_A_SECOND);
-    guarded(t, || i32::from(control::set_samples(clock.map(|clock| (clock, hz)))))
+    guarded(t, || control::set_samples(clock.map(|clock| (clock, hz))))
 }
 
 macro_rules! event_calls {
     ($($module:ident: $events:ident;)*) => {
         $(mod $module {
-            use super::{LogEvents, CurrentThread, control, guarded};
+            use super::{CurrentThread, LogEvents, Managed, control, guarded};
 
-            pub fn get(t: CurrentThread) -> i32 {
-                guarded(t, || i32::from(control::are_events_on(LogEvents::$events)))
+            pub fn get(t: CurrentThread) -> Managed<bool> {
+                guarded(t, || control::are_events_on(LogEvents::$events))
             }
 
-            pub fn set(t: CurrentThread, are_wanted: i32) {
-                // A boolean: the lowest byte.
-                guarded(t, || control::set_events(LogEvents::$events, are_wanted as u8 != 0));
+            pub fn set(t: CurrentThread, are_wanted: bool) -> Managed<()> {
+                guarded(t, || control::set_events(LogEvents::$events, are_wanted))
             }
         })*
     };

@@ -3,9 +3,8 @@
 //! A counter's native handle is a boxed `counter_table::Counter`, freed by `FreeData`.
 
 use super::counter_table::{Category, Counter, NUMBER_OF_ITEMS_32, with_categories};
-use crate::arguments::{optional_string, string_array, units_at, write_out};
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, ManagedField, object, strings};
+use crate::arguments::{optional_string, string_array, units_at};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Place, Str};
 
 static CREATION_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "CounterCreationData", "name");
 static CREATION_TYPE: ManagedField = ManagedField::of("System", "System.Diagnostics", "CounterCreationData", "type");
@@ -14,6 +13,7 @@ static CREATION_TYPE: ManagedField = ManagedField::of("System", "System.Diagnost
 const TICKS_PER_SECOND: i64 = 10_000_000;
 
 /// `System.Diagnostics.CounterSample`.
+#[derive(Clone, Copy)]
 #[repr(C)]
 struct CounterSample {
     raw_value: i64,
@@ -39,8 +39,8 @@ fn get_impl(
     counter_length: i32,
     instance: *const u16,
     instance_length: i32,
-    kind: *mut i32,
-    is_custom: *mut u8,
+    kind: Place<i32>,
+    is_custom: Place<u8>,
 ) -> usize {
     let category = text_at(category, category_length);
     let (counter, instance) = (text_at(counter, counter_length), text_at(instance, instance_length));
@@ -50,12 +50,12 @@ fn get_impl(
         category.counter_of(&counter, &instance).map(|counter| (counter, custom))
     });
     let Some((counter, custom)) = found else {
-        write_out(kind, NUMBER_OF_ITEMS_32);
+        kind.set(NUMBER_OF_ITEMS_32);
         return 0;
     };
-    write_out(kind, counter.kind);
+    kind.set(counter.kind);
     // What the program may write to is custom to managed code; `update` ignores the others.
-    write_out(is_custom, u8::from(custom || category == "ASP.NET"));
+    is_custom.set(u8::from(custom || category == "ASP.NET"));
     Box::into_raw(Box::new(counter)) as usize
 }
 
@@ -66,29 +66,26 @@ unsafe fn counter_at<'a>(counter: *const Counter) -> Option<&'a Counter> {
     unsafe { counter.as_ref() }
 }
 
-fn get_sample(_t: CurrentThread, counter: *const Counter, only_value: i32, sample: *mut CounterSample) -> i32 {
+fn get_sample(_t: CurrentThread, counter: *const Counter, only_value: bool, sample: Place<CounterSample>) -> bool {
     // SAFETY: managed code keeps the handle of `GetImpl_icall` until it frees it.
-    let Some(counter) = (unsafe { counter_at(counter) }) else { return 0 };
-    let now = if only_value != 0 { 0 } else { (saki_os::clock::monotonic_ns() / 100) as i64 };
-    write_out(
-        sample,
-        CounterSample {
-            raw_value: counter.value(),
-            base_value: i64::from(only_value == 0),
-            counter_frequency: TICKS_PER_SECOND,
-            system_frequency: TICKS_PER_SECOND,
-            time_stamp: now,
-            time_stamp_100_ns: now,
-            counter_time_stamp: now,
-            counter_type: counter.kind,
-        },
-    );
-    1
+    let Some(counter) = (unsafe { counter_at(counter) }) else { return false };
+    let now = if only_value { 0 } else { (saki_os::clock::monotonic_ns() / 100) as i64 };
+    sample.set(CounterSample {
+        raw_value: counter.value(),
+        base_value: i64::from(!only_value),
+        counter_frequency: TICKS_PER_SECOND,
+        system_frequency: TICKS_PER_SECOND,
+        time_stamp: now,
+        time_stamp_100_ns: now,
+        counter_time_stamp: now,
+        counter_type: counter.kind,
+    });
+    true
 }
 
-fn update_value(_t: CurrentThread, counter: *const Counter, add: i32, value: i64) -> i64 {
+fn update_value(_t: CurrentThread, counter: *const Counter, add: bool, value: i64) -> i64 {
     // SAFETY: as in `get_sample`.
-    unsafe { counter_at(counter) }.map_or(0, |counter| counter.update(add & 0xff != 0, value))
+    unsafe { counter_at(counter) }.map_or(0, |counter| counter.update(add, value))
 }
 
 fn free_data(_t: CurrentThread, counter: *mut Counter) {
@@ -98,19 +95,19 @@ fn free_data(_t: CurrentThread, counter: *mut Counter) {
     }
 }
 
-fn category_delete(_t: CurrentThread, name: *const u16, length: i32) -> i32 {
+fn category_delete(_t: CurrentThread, name: *const u16, length: i32) -> bool {
     let name = text_at(name, length);
     with_categories(|categories| {
         let count = categories.len();
         categories.retain(|c| c.is_built_in() || c.name != name);
-        i32::from(categories.len() < count)
+        categories.len() < count
     })
 }
 
-fn category_help(t: CurrentThread, name: *const u16, length: i32) -> ObjRef {
+fn category_help<'t>(t: CurrentThread<'t>, name: *const u16, length: i32) -> Managed<Option<Str<'t>>> {
     let name = text_at(name, length);
     let help = with_categories(|categories| categories.iter().find(|c| c.name == name).map(|c| c.help.clone()));
-    t.run(|| optional_string(t, help.as_deref()))
+    optional_string(t, help.as_deref())
 }
 
 /// A null counter asks for the category alone.
@@ -120,12 +117,12 @@ fn counter_category_exists(
     counter_length: i32,
     category: *const u16,
     category_length: i32,
-) -> i32 {
+) -> bool {
     let name = text_at(category, category_length);
     let counter = (!counter.is_null()).then(|| text_at(counter, counter_length));
     with_categories(|categories| {
         let category = categories.iter().find(|c| c.name == name);
-        i32::from(category.is_some_and(|c| counter.is_none_or(|counter| c.counters.iter().any(|d| d.name == counter))))
+        category.is_some_and(|c| counter.is_none_or(|counter| c.counters.iter().any(|d| d.name == counter)))
     })
 }
 
@@ -136,20 +133,21 @@ fn create(
     help: *const u16,
     help_length: i32,
     _kind: i32,
-    items: ObjRef,
-) -> i32 {
+    items: Option<Array>,
+) -> bool {
     let (name, help) = (text_at(name, name_length), text_at(help, help_length));
-    let counters = (0..object::array_length(items)).map(|index| {
-        let item = object::get_element_ref(items, index);
-        (strings::to_rust(CREATION_NAME.get_ref(item)), CREATION_TYPE.get(item))
-    });
+    let counters = items
+        .iter()
+        .flat_map(|items| items.iter())
+        .flatten()
+        .map(|item| (CREATION_NAME.str(item).map_or_else(String::new, Str::to_rust), CREATION_TYPE.get(item)));
     let category = Category::made_by_program(name, help, counters.collect());
     with_categories(|categories| {
         let is_new = categories.iter().all(|c| c.name != category.name);
         if is_new {
             categories.push(category);
         }
-        i32::from(is_new)
+        is_new
     })
 }
 
@@ -159,34 +157,34 @@ fn instance_exists(
     instance_length: i32,
     category: *const u16,
     category_length: i32,
-) -> i32 {
+) -> bool {
     let (instance, category) = (text_at(instance, instance_length), text_at(category, category_length));
     with_categories(|categories| {
         let category = categories.iter().find(|c| c.name == category);
-        i32::from(category.is_some_and(|c| c.instance_names().contains(&instance)))
+        category.is_some_and(|c| c.instance_names().contains(&instance))
     })
 }
 
-fn category_names(t: CurrentThread) -> ObjRef {
+fn category_names<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
     let names: Vec<String> = with_categories(|categories| categories.iter().map(|c| c.name.clone()).collect());
-    t.run(|| string_array(t, &names))
+    string_array(t, &names)
 }
 
-fn counter_names(t: CurrentThread, category: *const u16, length: i32) -> ObjRef {
+fn counter_names<'t>(t: CurrentThread<'t>, category: *const u16, length: i32) -> Managed<Array<'t>> {
     let category = text_at(category, length);
     let names: Vec<String> = with_categories(|categories| {
         let category = categories.iter().find(|c| c.name == category);
         category.map(|c| c.counters.iter().map(|d| d.name.clone()).collect()).unwrap_or_default()
     });
-    t.run(|| string_array(t, &names))
+    string_array(t, &names)
 }
 
-fn instance_names(t: CurrentThread, category: *const u16, length: i32) -> ObjRef {
+fn instance_names<'t>(t: CurrentThread<'t>, category: *const u16, length: i32) -> Managed<Array<'t>> {
     let category = text_at(category, length);
     let names: Vec<String> = with_categories(|categories| {
         categories.iter().find(|c| c.name == category).map(Category::instance_names).unwrap_or_default()
     });
-    t.run(|| string_array(t, &names))
+    string_array(t, &names)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -1,11 +1,10 @@
 //! System.Diagnostics.StackTrace: the frames recorded in an exception, as StackFrame objects.
 
 use crate::arguments::non_null;
-use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::source_lines::source_position;
 use saki_runtime::stack_trace::{NO_IL_OFFSET, TraceFrame, frames_of};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, object, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, Word};
 use saki_types::method::impl_flags;
 use saki_types::{Method, MethodKind, RemotingStub, Ty, universe};
 
@@ -101,16 +100,16 @@ fn has_name_only(frame: &TraceFrame) -> bool {
 }
 
 /// `name`: for a frame that has nothing else.
-fn frame_object(
-    t: CurrentThread,
+fn frame_object<'t>(
+    t: CurrentThread<'t>,
     class: Ty,
     frame: &TraceFrame,
     name: Option<&str>,
     with_position: bool,
-) -> Managed<ObjRef> {
-    let made = object::new_instance(t, class)?;
+) -> Managed<Obj<'t>> {
+    let made = Obj::new(t, class)?;
     if let Some(name) = name {
-        INTERNAL_NAME.set_ref(t, made, strings::new_string(t, name)?);
+        INTERNAL_NAME.set_ref(t, made, Str::new(t, name)?);
     } else {
         let method = saki_reflect::objects::method_object(t, frame.method, frame.method.owner)?;
         METHOD_BASE.set_ref(t, made, method);
@@ -122,27 +121,25 @@ fn frame_object(
         && !frame.is_wrapper
         && let Some(position) = source_position(frame.method, frame.il_offset)
     {
-        FILE_NAME.set_ref(t, made, strings::new_string(t, &position.file)?);
+        FILE_NAME.set_ref(t, made, Str::new(t, &position.file)?);
         LINE_NUMBER.set(made, position.line as i32);
         COLUMN_NUMBER.set(made, position.column as i32);
     }
     Ok(made)
 }
 
-fn get_trace(t: CurrentThread, exception: ObjRef, skip: i32, file_info: i32) -> ObjRef {
-    t.run(|| {
-        non_null(t, exception, "e")?;
-        frame_array(t, &frames_of(exception), skip.max(0) as usize, file_info != 0)
-    })
+fn get_trace<'t>(t: CurrentThread<'t>, exception: Option<Obj>, skip: i32, file_info: bool) -> Managed<Array<'t>> {
+    let exception = non_null(t, exception, "e")?;
+    frame_array(t, &frames_of(exception.word()), skip.max(0) as usize, file_info)
 }
 
 /// The frames as a StackFrame[], without the first `skip`.
-pub(crate) fn frame_array(
-    t: CurrentThread,
+pub(crate) fn frame_array<'t>(
+    t: CurrentThread<'t>,
     frames: &[TraceFrame],
     skip: usize,
     with_position: bool,
-) -> Managed<ObjRef> {
+) -> Managed<Array<'t>> {
     let class = universe().corlib_type("System.Diagnostics", "StackFrame").to_managed(t)?;
     let mut shown = Vec::new();
     for frame in frames {
@@ -152,10 +149,10 @@ pub(crate) fn frame_array(
         }
     }
     let shown = shown.get(skip..).unwrap_or_default();
-    let array = object::new_array(t, class, shown.len())?;
+    let array = Array::new(t, class, shown.len())?;
     for (index, (frame, name)) in shown.iter().enumerate() {
         let made = frame_object(t, class, frame, name.as_deref(), with_position)?;
-        object::set_element_ref(t, array, index, made);
+        array.set(t, index, Some(made));
     }
     Ok(array)
 }

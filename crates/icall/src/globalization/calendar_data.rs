@@ -2,8 +2,7 @@
 
 use super::data;
 use crate::arguments::{non_null, non_null_this, optional_string, string_array};
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, ManagedField, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 
 macro_rules! lists {
     ($($name:ident = $field:literal;)*) => {
@@ -30,22 +29,20 @@ static NATIVE_NAME: ManagedField = ManagedField::corlib("System.Globalization", 
 static MONTH_DAY: ManagedField = ManagedField::corlib("System.Globalization", "CalendarData", "sMonthDay");
 
 /// `name` is the culture's name in lower case. False: not known.
-fn fill_calendar_data(t: CurrentThread, this: ObjRef, name: ObjRef, _calendar: i32) -> i32 {
-    t.run(|| {
-        non_null_this(t, this)?;
-        non_null(t, name, "localeName")?;
-        let Some(index) = data::culture_named(&strings::to_rust(name)) else { return Ok(0) };
-        let culture = &data::cultures()[index];
-        let native_name = optional_string(t, culture.text("nativename"))?;
-        NATIVE_NAME.set_ref(t, this, native_name);
-        let month_day = optional_string(t, culture.text("sMonthDay"))?;
-        MONTH_DAY.set_ref(t, this, month_day);
-        for (field, key) in LISTS {
-            let list = string_array(t, &culture.list(key).unwrap_or_default())?;
-            field.set_ref(t, this, list);
-        }
-        Ok(1)
-    })
+fn fill_calendar_data(t: CurrentThread, this: Option<Obj>, name: Option<Str>, _calendar: i32) -> Managed<bool> {
+    let this = non_null_this(t, this)?;
+    let name = non_null(t, name, "localeName")?;
+    let Some(index) = data::culture_named(&name.to_rust()) else { return Ok(false) };
+    let culture = &data::cultures()[index];
+    let native_name = optional_string(t, culture.text("nativename"))?;
+    NATIVE_NAME.set_ref(t, this, native_name);
+    let month_day = optional_string(t, culture.text("sMonthDay"))?;
+    MONTH_DAY.set_ref(t, this, month_day);
+    for (field, key) in LISTS {
+        let list = string_array(t, &culture.list(key).unwrap_or_default())?;
+        field.set_ref(t, this, list);
+    }
+    Ok(true)
 }
 
 pub const TABLE: &[InternalCall] =

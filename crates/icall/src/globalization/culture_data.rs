@@ -2,8 +2,7 @@
 
 use super::data::{self, Culture};
 use crate::arguments::{argument_error, non_null_this, optional_string, string_array};
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Place};
 use std::sync::{Mutex, PoisonError};
 
 static AM: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "sAM1159");
@@ -20,22 +19,20 @@ fn culture_at(t: CurrentThread, index: i32) -> Managed<(usize, &'static Culture)
     culture.map(|culture| (index, culture)).ok_or_else(|| argument_error(t, "There is no culture with this number."))
 }
 
-fn fill_culture_data(t: CurrentThread, this: ObjRef, index: i32) {
-    t.run(|| {
-        non_null_this(t, this)?;
-        let (_, culture) = culture_at(t, index)?;
-        for (field, key) in [(&AM, "sAM1159"), (&PM, "sPM2359"), (&TIME_SEPARATOR, "sTimeSeparator")] {
-            let text = optional_string(t, culture.text(key))?;
-            field.set_ref(t, this, text);
-        }
-        for (field, key) in [(&LONG_TIMES, "saLongTimes"), (&SHORT_TIMES, "saShortTimes")] {
-            let list = string_array(t, &culture.list(key).unwrap_or_default())?;
-            field.set_ref(t, this, list);
-        }
-        FIRST_DAY.set(this, culture.number("iFirstDayOfWeek"));
-        FIRST_WEEK.set(this, culture.number("iFirstWeekOfYear"));
-        Ok(())
-    });
+fn fill_culture_data(t: CurrentThread, this: Option<Obj>, index: i32) -> Managed<()> {
+    let this = non_null_this(t, this)?;
+    let (_, culture) = culture_at(t, index)?;
+    for (field, key) in [(&AM, "sAM1159"), (&PM, "sPM2359"), (&TIME_SEPARATOR, "sTimeSeparator")] {
+        let text = optional_string(t, culture.text(key))?;
+        field.set_ref(t, this, text);
+    }
+    for (field, key) in [(&LONG_TIMES, "saLongTimes"), (&SHORT_TIMES, "saShortTimes")] {
+        let list = string_array(t, &culture.list(key).unwrap_or_default())?;
+        field.set_ref(t, this, list);
+    }
+    FIRST_DAY.set(this, culture.number("iFirstDayOfWeek"));
+    FIRST_WEEK.set(this, culture.number("iFirstWeekOfYear"));
+    Ok(())
 }
 
 /// How a member of `NumberFormatEntryManaged` is computed.
@@ -100,19 +97,16 @@ fn number_data(culture: &'static Culture) -> NumberData {
 }
 
 /// Fills the entry; gives the string pool that its offsets count in.
-fn fill_number_data(t: CurrentThread, index: i32, entry: *mut [i32; PARTS.len()]) -> *const u8 {
+fn fill_number_data(t: CurrentThread, index: i32, entry: Place<[i32; PARTS.len()]>) -> Managed<*const u8> {
     static MADE: Mutex<Vec<Option<&'static NumberData>>> = Mutex::new(Vec::new());
-    t.run(|| {
-        let (index, culture) = culture_at(t, index)?;
-        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.is_empty() {
-            made.resize(data::cultures().len(), None);
-        }
-        let found: &'static NumberData = made[index].get_or_insert_with(|| Box::leak(Box::new(number_data(culture))));
-        // SAFETY: a struct of this many ints, which managed code passes by reference.
-        unsafe { entry.write(found.entry) };
-        Ok(found.pool.as_ptr())
-    })
+    let (index, culture) = culture_at(t, index)?;
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if made.is_empty() {
+        made.resize(data::cultures().len(), None);
+    }
+    let found: &'static NumberData = made[index].get_or_insert_with(|| Box::leak(Box::new(number_data(culture))));
+    entry.set(found.entry);
+    Ok(found.pool.as_ptr())
 }
 
 pub const TABLE: &[InternalCall] = &[

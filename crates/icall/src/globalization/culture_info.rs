@@ -2,10 +2,9 @@
 
 use super::data::{self, Culture};
 use crate::arguments::{non_null, non_null_this, optional_string, string_array};
-use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, object, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::universe;
 use std::sync::{Mutex, PoisonError};
 
@@ -64,7 +63,7 @@ fn text_info_data(index: usize, culture: &'static Culture) -> *const TextInfoDat
     })
 }
 
-fn fill(t: CurrentThread, this: ObjRef, index: usize) -> Managed<()> {
+fn fill(t: CurrentThread, this: Obj, index: usize) -> Managed<()> {
     let culture = &data::cultures()[index];
     let put = |field: &ManagedField, text: Option<&str>| -> Managed<()> {
         let text = optional_string(t, text)?;
@@ -90,25 +89,21 @@ fn fill(t: CurrentThread, this: ObjRef, index: usize) -> Managed<()> {
 }
 
 /// `name` is in lower case. False: not known.
-fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
-    t.run(|| {
-        non_null_this(t, this)?;
-        non_null(t, name, "name")?;
-        match data::culture_named(&strings::to_rust(name)) {
-            Some(index) => fill(t, this, index).map(|()| 1),
-            None => Ok(0),
-        }
-    })
+fn from_name(t: CurrentThread, this: Option<Obj>, name: Option<Str>) -> Managed<bool> {
+    let this = non_null_this(t, this)?;
+    let name = non_null(t, name, "name")?;
+    match data::culture_named(&name.to_rust()) {
+        Some(index) => fill(t, this, index).map(|()| true),
+        None => Ok(false),
+    }
 }
 
-fn from_lcid(t: CurrentThread, this: ObjRef, lcid: i32) -> i32 {
-    t.run(|| {
-        non_null_this(t, this)?;
-        match data::culture_with_lcid(lcid) {
-            Some(index) => fill(t, this, index).map(|()| 1),
-            None => Ok(0),
-        }
-    })
+fn from_lcid(t: CurrentThread, this: Option<Obj>, lcid: i32) -> Managed<bool> {
+    let this = non_null_this(t, this)?;
+    match data::culture_with_lcid(lcid) {
+        Some(index) => fill(t, this, index).map(|()| true),
+        None => Ok(false),
+    }
 }
 
 /// Name of the user's culture in lower case; None = the invariant one.
@@ -118,35 +113,32 @@ fn locale_name() -> Option<String> {
     Some(language.replacen('_', "-", 1).to_ascii_lowercase())
 }
 
-fn current_locale_name(t: CurrentThread) -> ObjRef {
-    t.run(|| optional_string(t, locale_name().as_deref()))
+fn current_locale_name<'t>(t: CurrentThread<'t>) -> Managed<Option<Str<'t>>> {
+    optional_string(t, locale_name().as_deref())
 }
 
 /// Null in the first place stands for the invariant culture, when neutral ones are wanted.
-fn all_cultures(t: CurrentThread, neutral: i32, specific: i32, _installed: i32) -> ObjRef {
-    t.run(|| {
-        let (neutral, specific) = (neutral & 0xff != 0, specific & 0xff != 0);
-        let wanted: Vec<usize> = data::cultures()
-            .iter()
-            .enumerate()
-            .filter(|(_, culture)| if culture.is_neutral() { neutral } else { specific })
-            .map(|(index, _)| index)
-            .collect();
-        let ty = universe().corlib_type("System.Globalization", "CultureInfo").to_managed(t)?;
-        let ctor = ty.find_method_sig(".ctor", &[]).to_managed(t)?;
-        let first = usize::from(neutral);
-        let array = object::new_array(t, ty, wanted.len() + first)?;
-        for (place, index) in wanted.into_iter().enumerate() {
-            let culture = object::new_instance(t, ty)?;
-            if let Some(ctor) = ctor {
-                invoke::invoke(t, ctor, &[Slot::from_ref(culture)])?;
-            }
-            fill(t, culture, index)?;
-            USE_USER_OVERRIDE.set(culture, 1u8);
-            object::set_element_ref(t, array, place + first, culture);
+fn all_cultures<'t>(t: CurrentThread<'t>, neutral: bool, specific: bool, _installed: bool) -> Managed<Array<'t>> {
+    let wanted: Vec<usize> = data::cultures()
+        .iter()
+        .enumerate()
+        .filter(|(_, culture)| if culture.is_neutral() { neutral } else { specific })
+        .map(|(index, _)| index)
+        .collect();
+    let ty = universe().corlib_type("System.Globalization", "CultureInfo").to_managed(t)?;
+    let ctor = ty.find_method_sig(".ctor", &[]).to_managed(t)?;
+    let first = usize::from(neutral);
+    let array = Array::new(t, ty, wanted.len() + first)?;
+    for (place, index) in wanted.into_iter().enumerate() {
+        let culture = Obj::new(t, ty)?;
+        if let Some(ctor) = ctor {
+            invoke::invoke(t, ctor, &[Slot::from_ref(culture)])?;
         }
-        Ok(array)
-    })
+        fill(t, culture, index)?;
+        USE_USER_OVERRIDE.set(culture, 1u8);
+        array.set(t, place + first, Some(culture));
+    }
+    Ok(array)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -2,8 +2,7 @@
 
 use super::data;
 use crate::arguments::{non_null, non_null_this, optional_string};
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, ManagedField, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 
 macro_rules! texts {
     ($($name:ident = $field:literal;)*) => {
@@ -28,18 +27,16 @@ texts! {
 static REGION_ID: ManagedField = ManagedField::corlib("System.Globalization", "RegionInfo", "regionId");
 
 /// `name` is in upper case. False: not known.
-fn from_name(t: CurrentThread, this: ObjRef, name: ObjRef) -> i32 {
-    t.run(|| {
-        non_null_this(t, this)?;
-        non_null(t, name, "name")?;
-        let Some(region) = data::region_named(&strings::to_rust(name)) else { return Ok(0) };
-        REGION_ID.set(this, region.number("regionId"));
-        for (field, key) in TEXTS {
-            let text = optional_string(t, region.text(key))?;
-            field.set_ref(t, this, text);
-        }
-        Ok(1)
-    })
+fn from_name(t: CurrentThread, this: Option<Obj>, name: Option<Str>) -> Managed<bool> {
+    let this = non_null_this(t, this)?;
+    let name = non_null(t, name, "name")?;
+    let Some(region) = data::region_named(&name.to_rust()) else { return Ok(false) };
+    REGION_ID.set(this, region.number("regionId"));
+    for (field, key) in TEXTS {
+        let text = optional_string(t, region.text(key))?;
+        field.set_ref(t, this, text);
+    }
+    Ok(true)
 }
 
 pub const TABLE: &[InternalCall] =

@@ -2,9 +2,8 @@
 
 use super::errors::{IoResult, Win32Error, report};
 use super::path::system_path_of;
-use crate::arguments::{optional_string, units_at, write_out};
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall};
+use crate::arguments::{optional_string, units_at};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, Str};
 use std::ffi::CString;
 
 /// `DriveType`.
@@ -120,17 +119,17 @@ fn get_disk_free_space(
     _t: CurrentThread,
     path: *const u16,
     length: i32,
-    available: *mut u64,
-    total: *mut u64,
-    free: *mut u64,
-    error: *mut i32,
-) -> i32 {
+    available: Place<u64>,
+    total: Place<u64>,
+    free: Place<u64>,
+    error: Place<i32>,
+) -> bool {
     let result = path_or_current(path, length).and_then(|path| space(&path));
-    let succeeded = i32::from(result.is_ok());
+    let succeeded = result.is_ok();
     let (a, b, c) = report(result, error, (0, 0, 0));
-    write_out(available, a);
-    write_out(total, b);
-    write_out(free, c);
+    available.set(a);
+    total.set(b);
+    free.set(c);
     succeeded
 }
 
@@ -141,11 +140,9 @@ fn get_drive_type(_t: CurrentThread, path: *const u16, length: i32) -> u32 {
     }
 }
 
-fn get_drive_format(t: CurrentThread, path: *const u16, length: i32) -> ObjRef {
-    t.run(|| {
-        let format = path_or_current(path, length).ok().and_then(|path| format_of(&path));
-        optional_string(t, format.map(|format| format.2))
-    })
+fn get_drive_format<'t>(t: CurrentThread<'t>, path: *const u16, length: i32) -> Managed<Option<Str<'t>>> {
+    let format = path_or_current(path, length).ok().and_then(|path| format_of(&path));
+    optional_string(t, format.map(|format| format.2))
 }
 
 pub const TABLE: &[InternalCall] = &[

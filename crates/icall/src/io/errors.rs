@@ -1,5 +1,7 @@
 //! Win32 error codes, which is what `MonoIOError` holds, and their relation to errno.
 
+use saki_runtime::Place;
+
 /// A Win32 error code as managed code sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Win32Error(pub i32);
@@ -69,18 +71,18 @@ pub fn errno() -> i32 {
 pub type IoResult<T> = Result<T, Win32Error>;
 
 /// Stores the outcome through a `MonoIOError&` and gives the value, or `failed`.
-pub(crate) fn report<T>(result: IoResult<T>, error: *mut i32, failed: T) -> T {
+pub(crate) fn report<T>(result: IoResult<T>, error: Place<i32>, failed: T) -> T {
     let (value, code) = match result {
         Ok(value) => (value, Win32Error::SUCCESS),
         Err(code) => (failed, code),
     };
-    crate::arguments::write_out(error, code.0);
+    error.set(code.0);
     value
 }
 
 /// As `report`, for operations whose result is only success.
-pub(crate) fn report_success(result: IoResult<()>, error: *mut i32) -> i32 {
-    report(result.map(|()| 1), error, 0)
+pub(crate) fn report_success(result: IoResult<()>, error: Place<i32>) -> bool {
+    report(result.map(|()| true), error, false)
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! `MemoryMappedFileOptions.DelayAllocatePages` (pages are always allocated on touch).
 
 use super::path::system_path_of;
-use crate::arguments::{units_at, write_out};
+use crate::arguments::units_at;
 use parking_lot::Mutex;
-use saki_runtime::{CurrentThread, InternalCall};
+use saki_runtime::{CurrentThread, InternalCall, Place};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::LazyLock;
@@ -193,14 +193,28 @@ fn open_mapping(
     Ok(publish(&mut named, mapping, name))
 }
 
-fn finish(result: Result<usize, MapError>, error: *mut i32) -> usize {
+/// As `open_mapping`. Although `capacity` is declared `out`, the class library passes its wish there.
+fn open_with_wish(
+    source: Option<Source>,
+    mode: i32,
+    name: Option<String>,
+    capacity: Place<i64>,
+    access: i32,
+) -> Result<usize, MapError> {
+    let mut bytes = capacity.get();
+    let result = open_mapping(source, mode, name, &mut bytes, access);
+    capacity.set(bytes);
+    result
+}
+
+fn finish(result: Result<usize, MapError>, error: Place<i32>) -> usize {
     match result {
         Ok(handle) => {
-            write_out(error, 0);
+            error.set(0);
             handle
         }
         Err(failure) => {
-            write_out(error, failure as i32);
+            error.set(failure as i32);
             0
         }
     }
@@ -218,19 +232,17 @@ fn open_file_internal(
     mode: i32,
     name: *const u16,
     name_length: i32,
-    capacity: *mut i64,
+    capacity: Place<i64>,
     access: i32,
     _options: i32,
-    error: *mut i32,
+    error: Place<i32>,
 ) -> usize {
     let source = match path.is_null() {
         true => Ok(None),
         false => system_path_of(units_at(path, path_length)).map(|path| Some(Source::Path(path))),
     };
-    // SAFETY: although it is declared `out`, the class library passes its wish here.
-    let capacity = unsafe { &mut *capacity };
     let result = match source {
-        Ok(source) => open_mapping(source, mode, name_at(name, name_length), capacity, access),
+        Ok(source) => open_with_wish(source, mode, name_at(name, name_length), capacity, access),
         Err(_) => Err(MapError::FileNotFound),
     };
     finish(result, error)
@@ -241,15 +253,13 @@ fn open_handle_internal(
     handle: usize,
     name: *const u16,
     name_length: i32,
-    capacity: *mut i64,
+    capacity: Place<i64>,
     access: i32,
     _options: i32,
-    error: *mut i32,
+    error: Place<i32>,
 ) -> usize {
-    // SAFETY: as in `open_file_internal`.
-    let capacity = unsafe { &mut *capacity };
     let source = Some(Source::Descriptor(handle as i32));
-    finish(open_mapping(source, OPEN, name_at(name, name_length), capacity, access), error)
+    finish(open_with_wish(source, OPEN, name_at(name, name_length), capacity, access), error)
 }
 
 fn close_mapping(_t: CurrentThread, handle: usize) {
@@ -323,33 +333,34 @@ fn map_internal(
     _t: CurrentThread,
     handle: usize,
     offset: i64,
-    size: *mut i64,
+    size: Place<i64>,
     access: i32,
-    view_handle: *mut usize,
-    base_address: *mut usize,
+    view_handle: Place<usize>,
+    base_address: Place<usize>,
 ) -> i32 {
     // SAFETY: an open mapping, kept alive by its SafeHandle.
     let mapping = unsafe { &*(handle as *const Mapping) };
-    // SAFETY: a `ref long` of managed code.
-    let mapped = map(mapping, offset, unsafe { &mut *size }, access);
+    let mut size_bytes = size.get();
+    let mapped = map(mapping, offset, &mut size_bytes, access);
+    size.set(size_bytes);
     let (view, base, code) = match mapped {
         Ok((view, base)) => (Box::into_raw(Box::new(view)) as usize, base, 0),
         Err(failure) => (0, 0, failure as i32),
     };
-    write_out(view_handle, view);
-    write_out(base_address, base);
+    view_handle.set(view);
+    base_address.set(base);
     code
 }
 
-fn unmap(_t: CurrentThread, view: usize) -> i32 {
+fn unmap(_t: CurrentThread, view: usize) -> bool {
     if view == 0 {
-        return 0;
+        return false;
     }
     // SAFETY: a view from `map_internal`, given back once by its SafeHandle.
     let view = unsafe { Box::from_raw(view as *mut View) };
     // SAFETY: the view's own range; managed code does not touch it any more.
     let result = saki_thread::blocking(|| unsafe { libc::munmap(view.address as *mut libc::c_void, view.length) });
-    i32::from(result == 0)
+    result == 0
 }
 
 fn flush(_t: CurrentThread, view: usize) {

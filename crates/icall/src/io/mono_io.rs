@@ -8,11 +8,9 @@ use super::file_handles::{self, Access, FileHandle, FileType};
 use super::file_sharing::{self, FileIdentity};
 use super::path::{path_error, system_path};
 use super::streams;
-use crate::arguments::{argument_error, non_null, write_out};
+use crate::arguments::{argument_error, non_null};
 use crate::system_call::system_call;
-use saki_abi::ObjRef;
-use saki_runtime::object::{array_length, element_address};
-use saki_runtime::{CurrentThread, InternalCall, Managed};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place};
 use std::ffi::CStr;
 use std::hint::black_box;
 
@@ -145,54 +143,64 @@ fn open(
     access: i32,
     share: i32,
     options: i32,
-    error: *mut i32,
+    error: Place<i32>,
 ) -> isize {
     report(open_file(t, path, mode, Access(access), share, options), error, INVALID_HANDLE_VALUE)
 }
 
-fn close(_t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
+fn close(_t: CurrentThread, handle: usize, error: Place<i32>) -> bool {
     report_success(file_handles::close(handle), error)
 }
 
-fn cancel(_t: CurrentThread, _handle: usize, error: *mut i32) -> i32 {
+fn cancel(_t: CurrentThread, _handle: usize, error: Place<i32>) -> bool {
     report_success(Err(Win32Error::NOT_SUPPORTED), error)
 }
 
 /// Address of `count` elements of a byte[] from `offset`.
-fn buffer(t: CurrentThread, array: ObjRef, offset: i32, count: i32) -> Managed<(*mut u8, usize)> {
-    non_null(t, array, "array")?;
+fn buffer(t: CurrentThread, array: Option<Array>, offset: i32, count: i32) -> Managed<(*mut u8, usize)> {
+    let array = non_null(t, array, "array")?;
     match (usize::try_from(offset), usize::try_from(count)) {
-        (Ok(offset), Ok(count)) if offset.checked_add(count).is_some_and(|end| end <= array_length(array)) => {
-            Ok((element_address(array, offset, 1), count))
+        (Ok(offset), Ok(count)) if offset.checked_add(count).is_some_and(|end| end <= array.length()) => {
+            Ok((array.element_address(offset), count))
         }
         _ => Err(argument_error(t, "array too small. numBytes/offset wrong.")),
     }
 }
 
-fn read(t: CurrentThread, handle: usize, array: ObjRef, offset: i32, count: i32, error: *mut i32) -> i32 {
-    t.run(|| {
-        let (address, length) = buffer(t, array, offset, count)?;
-        let result = file_handles::lookup(handle).and_then(|file| {
-            file.access.require(Access::READ)?;
-            // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.
-            unsafe { streams::read(t, file.stream(), address, length) }.map_err(Win32Error::from_errno)
-        });
-        black_box(array);
-        Ok(report(result.map(|read| read as i32), error, -1))
-    })
+fn read(
+    t: CurrentThread,
+    handle: usize,
+    array: Option<Array>,
+    offset: i32,
+    count: i32,
+    error: Place<i32>,
+) -> Managed<i32> {
+    let (address, length) = buffer(t, array, offset, count)?;
+    let result = file_handles::lookup(handle).and_then(|file| {
+        file.access.require(Access::READ)?;
+        // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.
+        unsafe { streams::read(t, file.stream(), address, length) }.map_err(Win32Error::from_errno)
+    });
+    black_box(array);
+    Ok(report(result.map(|read| read as i32), error, -1))
 }
 
-fn write(t: CurrentThread, handle: usize, array: ObjRef, offset: i32, count: i32, error: *mut i32) -> i32 {
-    t.run(|| {
-        let (address, length) = buffer(t, array, offset, count)?;
-        let result = file_handles::lookup(handle).and_then(|file| {
-            file.access.require(Access::WRITE)?;
-            // SAFETY: as in `read`.
-            unsafe { streams::write(t, file.stream(), address, length) }.map_err(Win32Error::from_errno)
-        });
-        black_box(array);
-        Ok(report(result.map(|written| written as i32), error, -1))
-    })
+fn write(
+    t: CurrentThread,
+    handle: usize,
+    array: Option<Array>,
+    offset: i32,
+    count: i32,
+    error: Place<i32>,
+) -> Managed<i32> {
+    let (address, length) = buffer(t, array, offset, count)?;
+    let result = file_handles::lookup(handle).and_then(|file| {
+        file.access.require(Access::WRITE)?;
+        // SAFETY: as in `read`.
+        unsafe { streams::write(t, file.stream(), address, length) }.map_err(Win32Error::from_errno)
+    });
+    black_box(array);
+    Ok(report(result.map(|written| written as i32), error, -1))
 }
 
 fn seek_in(file: &FileHandle, offset: i64, whence: i32) -> IoResult<i64> {
@@ -205,7 +213,7 @@ fn seek_in(file: &FileHandle, offset: i64, whence: i32) -> IoResult<i64> {
     }
 }
 
-fn seek(_t: CurrentThread, handle: usize, offset: i64, origin: i32, error: *mut i32) -> i64 {
+fn seek(_t: CurrentThread, handle: usize, offset: i64, origin: i32, error: Place<i32>) -> i64 {
     let result = file_handles::lookup(handle).and_then(|file| match origin {
         // SeekOrigin has the values of SEEK_SET, SEEK_CUR and SEEK_END.
         libc::SEEK_SET | libc::SEEK_CUR | libc::SEEK_END => seek_in(&file, offset, origin),
@@ -214,7 +222,7 @@ fn seek(_t: CurrentThread, handle: usize, offset: i64, origin: i32, error: *mut 
     report(result, error, -1)
 }
 
-fn flush(t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
+fn flush(t: CurrentThread, handle: usize, error: Place<i32>) -> bool {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
@@ -224,7 +232,7 @@ fn flush(t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
     report_success(result, error)
 }
 
-fn get_length(_t: CurrentThread, handle: usize, error: *mut i32) -> i64 {
+fn get_length(_t: CurrentThread, handle: usize, error: Place<i32>) -> i64 {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::READ_WRITE)?;
@@ -245,7 +253,7 @@ fn get_length(_t: CurrentThread, handle: usize, error: *mut i32) -> i64 {
     report(result, error, 0xffff_ffff)
 }
 
-fn set_length(t: CurrentThread, handle: usize, length: i64, error: *mut i32) -> i32 {
+fn set_length(t: CurrentThread, handle: usize, length: i64, error: Place<i32>) -> bool {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
@@ -283,15 +291,15 @@ fn lock_region(handle: usize, lock_type: i32, position: i64, length: i64) -> IoR
     }
 }
 
-fn lock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: *mut i32) {
+fn lock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: Place<i32>) {
     report(lock_region(handle, libc::F_WRLCK, position, length), error, ());
 }
 
-fn unlock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: *mut i32) {
+fn unlock(_t: CurrentThread, handle: usize, position: i64, length: i64, error: Place<i32>) {
     report(lock_region(handle, libc::F_UNLCK, position, length), error, ());
 }
 
-fn get_file_type(_t: CurrentThread, handle: usize, error: *mut i32) -> i32 {
+fn get_file_type(_t: CurrentThread, handle: usize, error: Place<i32>) -> i32 {
     report(file_handles::lookup(handle).map(|file| file.file_type as i32), error, 0)
 }
 
@@ -306,7 +314,7 @@ fn file_time(ticks: i64) -> libc::timespec {
     libc::timespec { tv_sec: unix.div_euclid(TICKS_PER_SECOND), tv_nsec: unix.rem_euclid(TICKS_PER_SECOND) * 100 }
 }
 
-fn set_file_time(_t: CurrentThread, handle: usize, _creation: i64, access: i64, write: i64, error: *mut i32) -> i32 {
+fn set_file_time(_t: CurrentThread, handle: usize, _creation: i64, access: i64, write: i64, error: Place<i32>) -> bool {
     let result = file_handles::lookup(handle).and_then(|file| {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
@@ -332,7 +340,7 @@ fn console_error(_t: CurrentThread) -> isize {
     file_handles::console(libc::STDERR_FILENO)
 }
 
-fn create_pipe(_t: CurrentThread, read: *mut isize, write: *mut isize, error: *mut i32) -> i32 {
+fn create_pipe(_t: CurrentThread, read: Place<isize>, write: Place<isize>, error: Place<i32>) -> bool {
     let mut ends = [-1; 2];
     // SAFETY: room for two descriptors.
     let result = match unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } {
@@ -342,8 +350,8 @@ fn create_pipe(_t: CurrentThread, read: *mut isize, write: *mut isize, error: *m
     if result.is_ok() {
         file_handles::insert(FileHandle::pipe(ends[0], Access::READ));
         file_handles::insert(FileHandle::pipe(ends[1], Access::WRITE));
-        write_out(read, ends[0] as isize);
-        write_out(write, ends[1] as isize);
+        read.set(ends[0] as isize);
+        write.set(ends[1] as isize);
     }
     report_success(result, error)
 }
@@ -377,13 +385,13 @@ fn duplicate_handle(
     _source_process: usize,
     source: usize,
     _target_process: usize,
-    target: *mut isize,
+    target: Place<isize>,
     _access: i32,
     _inherit: i32,
     _options: i32,
-    error: *mut i32,
-) -> i32 {
-    report_success(duplicate(source).map(|handle| write_out(target, handle)), error)
+    error: Place<i32>,
+) -> bool {
+    report_success(duplicate(source).map(|handle| target.set(handle)), error)
 }
 
 macro_rules! path_characters {

@@ -4,25 +4,23 @@
 
 use super::errors::{IoResult, Win32Error, errno, report_success};
 use super::path::{path_error, system_path};
-use crate::arguments::write_out;
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, Str};
 
 const FILE_ATTRIBUTE_READ_ONLY: i32 = 1;
 /// Not a Windows attribute: sets the execute bits where the read bits are set.
 const FILE_ATTRIBUTE_EXECUTABLE: i32 = i32::MIN;
 
-fn get_current_directory(t: CurrentThread, error: *mut i32) -> ObjRef {
-    t.run(|| match std::env::current_dir() {
+fn get_current_directory<'t>(t: CurrentThread<'t>, error: Place<i32>) -> Managed<Option<Str<'t>>> {
+    match std::env::current_dir() {
         Ok(directory) => {
-            write_out(error, 0);
-            strings::new_string(t, &directory.to_string_lossy())
+            error.set(0);
+            Str::new(t, &directory.to_string_lossy()).map(Some)
         }
         Err(failure) => {
-            write_out(error, Win32Error::from_errno(failure.raw_os_error().unwrap_or(0)).0);
-            Ok(ObjRef::NULL)
+            error.set(Win32Error::from_errno(failure.raw_os_error().unwrap_or(0)).0);
+            Ok(None)
         }
-    })
+    }
 }
 
 fn change_directory(path: *const u16) -> IoResult<()> {
@@ -34,7 +32,7 @@ fn change_directory(path: *const u16) -> IoResult<()> {
     }
 }
 
-fn set_current_directory(_t: CurrentThread, path: *const u16, error: *mut i32) -> i32 {
+fn set_current_directory(_t: CurrentThread, path: *const u16, error: Place<i32>) -> bool {
     report_success(change_directory(path), error)
 }
 
@@ -65,7 +63,7 @@ fn change_attributes(path: *const u16, attributes: i32) -> IoResult<()> {
     Ok(())
 }
 
-fn set_file_attributes(_t: CurrentThread, path: *const u16, attributes: i32, error: *mut i32) -> i32 {
+fn set_file_attributes(_t: CurrentThread, path: *const u16, attributes: i32, error: Place<i32>) -> bool {
     report_success(change_attributes(path, attributes), error)
 }
 

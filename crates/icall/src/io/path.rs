@@ -1,8 +1,7 @@
 //! System.IO.Path, and UTF-16 paths from managed code as system paths.
 
 use super::errors::{IoResult, Win32Error};
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Str};
 use std::ffi::{CStr, CString};
 
 /// The NUL-terminated UTF-16 path that managed code passes, as UTF-8.
@@ -51,8 +50,8 @@ pub(crate) fn temporary_directory() -> String {
     from("TMPDIR").or_else(|| from("TMP")).or_else(|| from("TEMP")).unwrap_or_else(|| "/tmp".to_string())
 }
 
-fn get_temp_path(t: CurrentThread) -> ObjRef {
-    t.run(|| strings::new_string(t, &temporary_directory()))
+fn get_temp_path<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
+    Str::new(t, &temporary_directory())
 }
 
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.IO.Path::get_temp_path", &get_temp_path)];

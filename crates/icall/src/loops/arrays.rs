@@ -2,27 +2,33 @@
 
 use super::slices::{may_decline, slices};
 use crate::system::array_copy::{has_lower_bound, in_range, try_copy};
-use crate::system::buffer::byte_length;
-use saki_abi::ObjRef;
+use crate::system::buffer::byte_range;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{CurrentThread, object};
+use saki_runtime::{Array, CurrentThread};
 
 fn done(is_done: bool) -> i32 {
     if is_done { 0 } else { DECLINED }
 }
 
 /// `Array.Copy`
-extern "C" fn copy(t: CurrentThread, source: ObjRef, from: i32, target: ObjRef, to: i32, count: i32) -> i32 {
+extern "C" fn copy(
+    t: CurrentThread,
+    source: Option<Array>,
+    from: i32,
+    target: Option<Array>,
+    to: i32,
+    count: i32,
+) -> i32 {
     done(try_copy(t, source, from, target, to, count))
 }
 
 /// `Array.Clear`. Whole aligned words are cleared whole by memset on the machines we support; stores of null need no barrier.
-extern "C" fn clear(t: CurrentThread, array: ObjRef, index: i32, count: i32) -> i32 {
-    if array.is_null() || has_lower_bound(array) || !in_range(array, index, count) {
+extern "C" fn clear(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
+    let Some(array) = array.filter(|&array| !has_lower_bound(array) && in_range(array, index, count)) else {
         return DECLINED;
-    }
-    let element_size_bytes = object::vtable(array).element_size_bytes as usize;
-    let start = object::element_address(array, index as usize, element_size_bytes);
+    };
+    let element_size_bytes = array.element_size_bytes();
+    let start = array.element_address(index as usize);
     slices(t, count as usize * element_size_bytes, 1, |first, number| {
         // SAFETY: the range was checked; slices are whole words.
         unsafe { start.add(first).write_bytes(0, number) };
@@ -32,15 +38,19 @@ extern "C" fn clear(t: CurrentThread, array: ObjRef, index: i32, count: i32) -> 
 }
 
 /// `Buffer.BlockCopy`
-extern "C" fn block_copy(t: CurrentThread, source: ObjRef, from: i32, target: ObjRef, to: i32, count: i32) -> i32 {
-    let is_inside = |array: ObjRef, offset: i32| {
-        offset >= 0 && !array.is_null() && i64::from(offset) + i64::from(count) <= byte_length(array)
-    };
-    if count < 0 || !is_inside(source, from) || !is_inside(target, to) {
+extern "C" fn block_copy(
+    t: CurrentThread,
+    source: Option<Array>,
+    from: i32,
+    target: Option<Array>,
+    to: i32,
+    count: i32,
+) -> i32 {
+    let (Some(source), Some(target)) = (source, target) else { return DECLINED };
+    let (Some(from), Some(to)) = (byte_range(source, from, count), byte_range(target, to, count)) else {
         return DECLINED;
-    }
-    let source = object::element_address(source, from as usize, 1);
-    super::memory::copy(t, object::element_address(target, to as usize, 1), source, count as usize);
+    };
+    super::memory::copy(t, to, from, count as usize);
     0
 }
 

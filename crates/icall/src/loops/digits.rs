@@ -8,7 +8,7 @@ use crate::system::array_copy::in_range;
 use base64_simd::{AsOut, STANDARD, STANDARD_NO_PAD};
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{CurrentThread, object, strings};
+use saki_runtime::{Array, CurrentThread, strings};
 use std::mem::MaybeUninit;
 
 /// Digits of base 64 that are converted together, and the bytes that they stand for.
@@ -267,14 +267,13 @@ fn to_hex(bytes: &[u8], units: &mut [u16]) {
 }
 
 /// `BitConverter.ToString(byte[], int, int)`. Declined: what throws, and the empty text.
-extern "C" fn hex(t: CurrentThread, array: ObjRef, start: i32, length: i32) -> ObjRef {
-    if array.is_null() || !(1..=i32::MAX / 3).contains(&length) || !in_range(array, start, length) {
-        return ObjRef::NULL;
-    }
+extern "C" fn hex(t: CurrentThread, array: Option<Array>, start: i32, length: i32) -> ObjRef {
+    let is_usual = |array: &Array| (1..=i32::MAX / 3).contains(&length) && in_range(*array, start, length);
+    let Some(array) = array.filter(is_usual) else { return ObjRef::NULL };
     let len_bytes = length as usize;
     t.run(|| {
         let text = strings::alloc_string(t, 3 * len_bytes - 1)?;
-        let bytes = object::element_address(array, start as usize, 1).cast_const();
+        let bytes = array.element_address(start as usize).cast_const();
         // SAFETY: the range was checked; the string is only this function's.
         let (bytes, units) = unsafe {
             (

@@ -9,7 +9,7 @@ use saki_abi::ObjRef;
 use saki_metadata::ElementType;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::vtables::type_of_vtable;
-use saki_runtime::{CurrentThread, object};
+use saki_runtime::{Array, CurrentThread, object};
 use saki_types::Ty;
 
 /// Turns `count` elements round.
@@ -49,16 +49,15 @@ fn is_primitive(ty: Ty) -> bool {
 }
 
 /// `Array.Reverse` of a range. Declined: what throws, and elements that are not primitive.
-extern "C" fn reverse_array(t: CurrentThread, array: ObjRef, index: i32, count: i32) -> i32 {
-    if array.is_null() || has_lower_bound(array) || !in_range(array, index, count) {
-        return DECLINED;
-    }
-    let vtable = object::vtable(array);
+extern "C" fn reverse_array(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
+    let is_usual = |array: &Array| !has_lower_bound(*array) && in_range(*array, index, count);
+    let Some(array) = array.filter(is_usual) else { return DECLINED };
+    let vtable = array.vtable();
     if vtable.rank != 1 || !type_of_vtable(vtable).element().is_some_and(is_primitive) {
         return DECLINED;
     }
     let element_size_bytes = vtable.element_size_bytes as usize;
-    let start = object::element_address(array, index as usize, element_size_bytes);
+    let start = array.element_address(index as usize);
     // SAFETY: the range was checked, and arrays have their elements at addresses for such.
     unsafe {
         match element_size_bytes {
@@ -73,11 +72,9 @@ extern "C" fn reverse_array(t: CurrentThread, array: ObjRef, index: i32, count: 
 }
 
 /// `Array.Reverse<T>` of a range. Declined: what throws.
-extern "C" fn reverse_elements<T>(t: CurrentThread, array: ObjRef, index: i32, count: i32) -> i32 {
-    if array.is_null() || !in_range(array, index, count) {
-        return DECLINED;
-    }
-    let start = object::element_address(array, index as usize, size_of::<T>()).cast::<T>();
+extern "C" fn reverse_elements<T>(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
+    let Some(array) = array.filter(|array| in_range(*array, index, count)) else { return DECLINED };
+    let start = array.element_address(index as usize).cast::<T>();
     // SAFETY: the range was checked, and arrays have their elements at addresses for such.
     unsafe { reverse(t, start, count as usize) };
     0

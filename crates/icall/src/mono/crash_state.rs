@@ -5,12 +5,11 @@
 //! the process again sees how far the last report got. Left out: native frames, hence also the libraries registered for
 //! them; sending to Microsoft's error reporting, which Mono does on macOS only; reports of the process's own crash.
 
-use crate::arguments::{non_null, write_out};
+use crate::arguments::non_null;
 use parking_lot::Mutex;
-use saki_abi::ObjRef;
 use saki_reflect::native_memory::text_of;
 use saki_runtime::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
-use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, object, strings, thread_dump};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str, Word, exceptions, thread_dump};
 use saki_thread::ManagedThread;
 use std::ffi::c_char;
 use std::fmt::Write as _;
@@ -165,86 +164,89 @@ fn managed_frames(frames: &str) -> String {
     format!(",\n    \"managed_frames\" : {frames}")
 }
 
-fn give(t: CurrentThread, text: &str, hashes: Hashes, portable: *mut u64, unportable: *mut u64) -> Managed<ObjRef> {
-    write_out(portable, hashes.portable);
-    write_out(unportable, hashes.unportable);
-    strings::new_string(t, text)
+fn give<'t>(
+    t: CurrentThread<'t>,
+    text: &str,
+    hashes: Hashes,
+    portable: Place<u64>,
+    unportable: Place<u64>,
+) -> Managed<Str<'t>> {
+    portable.set(hashes.portable);
+    unportable.set(hashes.unportable);
+    Str::new(t, text)
 }
 
-fn exception_to_state(t: CurrentThread, exception: ObjRef, portable: *mut u64, unportable: *mut u64) -> ObjRef {
-    t.run(|| {
-        for stage in [Stage::Setup, Stage::SuspendHandshake, Stage::UnmanagedStacks, Stage::ManagedStacks] {
-            note_stage(stage);
-        }
-        let (hashes, rest) = if exception.is_null() {
-            (Hashes::default(), String::new())
-        } else {
-            let (frames, hashes) = describe_frames(&stack_trace::frames_of(exception));
-            let name = quoted(&object::type_of(exception).full_name());
+fn exception_to_state<'t>(
+    t: CurrentThread<'t>,
+    exception: Option<Obj>,
+    portable: Place<u64>,
+    unportable: Place<u64>,
+) -> Managed<Str<'t>> {
+    for stage in [Stage::Setup, Stage::SuspendHandshake, Stage::UnmanagedStacks, Stage::ManagedStacks] {
+        note_stage(stage);
+    }
+    let (hashes, rest) = match exception {
+        None => (Hashes::default(), String::new()),
+        Some(exception) => {
+            let (frames, hashes) = describe_frames(&stack_trace::frames_of(exception.word()));
+            let name = quoted(&exception.ty().full_name());
             let rest = format!(",\n    \"exceptions\" : [{{\"type\" : {name}, \"managed_frames\" : {frames}}}]");
             (hashes, rest)
-        };
-        note_stage(Stage::StateWriter);
-        let text = report(&[describe_thread(hashes, true, None, &rest)]);
-        note_stage(Stage::StateWriterDone);
-        give(t, &text, hashes, portable, unportable)
-    })
-}
-
-fn dump_state_single(t: CurrentThread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
-    t.run(|| {
-        let (frames, hashes) = describe_frames(&stack_trace::walk(t));
-        let text = report(&[describe_thread(hashes, true, Some(t.managed()), &managed_frames(&frames))]);
-        give(t, &text, hashes, portable, unportable)
-    })
-}
-
-fn dump_state_total(t: CurrentThread, portable: *mut u64, unportable: *mut u64) -> ObjRef {
-    t.run(|| {
-        note_stage(Stage::Setup);
-        note_stage(Stage::SuspendHandshake);
-        let (threads, hashes) = thread_dump::with_stacks(|stacks| {
-            note_stage(Stage::UnmanagedStacks);
-            note_stage(Stage::ManagedStacks);
-            let mut all = Hashes::default();
-            let describe = |stack: &thread_dump::Stack| {
-                let (frames, hashes) = describe_frames(&stack.frames);
-                all.add_all(hashes);
-                let thread = stack.thread.as_static();
-                let is_reporter = std::ptr::eq(thread, t.managed());
-                describe_thread(hashes, is_reporter, Some(thread), &managed_frames(&frames))
-            };
-            let threads: Vec<String> = stacks.iter().map(describe).collect();
-            (threads, all)
-        });
-        note_stage(Stage::StateWriter);
-        let text = report(&threads);
-        for stage in [Stage::StateWriterDone, Stage::Cleanup, Stage::Done] {
-            note_stage(stage);
         }
-        give(t, &text, hashes, portable, unportable)
-    })
+    };
+    note_stage(Stage::StateWriter);
+    let text = report(&[describe_thread(hashes, true, None, &rest)]);
+    note_stage(Stage::StateWriterDone);
+    give(t, &text, hashes, portable, unportable)
+}
+
+fn dump_state_single<'t>(t: CurrentThread<'t>, portable: Place<u64>, unportable: Place<u64>) -> Managed<Str<'t>> {
+    let (frames, hashes) = describe_frames(&stack_trace::walk(t));
+    let text = report(&[describe_thread(hashes, true, Some(t.managed()), &managed_frames(&frames))]);
+    give(t, &text, hashes, portable, unportable)
+}
+
+fn dump_state_total<'t>(t: CurrentThread<'t>, portable: Place<u64>, unportable: Place<u64>) -> Managed<Str<'t>> {
+    note_stage(Stage::Setup);
+    note_stage(Stage::SuspendHandshake);
+    let (threads, hashes) = thread_dump::with_stacks(|stacks| {
+        note_stage(Stage::UnmanagedStacks);
+        note_stage(Stage::ManagedStacks);
+        let mut all = Hashes::default();
+        let describe = |stack: &thread_dump::Stack| {
+            let (frames, hashes) = describe_frames(&stack.frames);
+            all.add_all(hashes);
+            let thread = stack.thread.as_static();
+            let is_reporter = std::ptr::eq(thread, t.managed());
+            describe_thread(hashes, is_reporter, Some(thread), &managed_frames(&frames))
+        };
+        let threads: Vec<String> = stacks.iter().map(describe).collect();
+        (threads, all)
+    });
+    note_stage(Stage::StateWriter);
+    let text = report(&threads);
+    for stage in [Stage::StateWriterDone, Stage::Cleanup, Stage::Done] {
+        note_stage(stage);
+    }
+    give(t, &text, hashes, portable, unportable)
 }
 
 /// Writes a report to `mono_crash.HASH.N.json` in the current folder, unless MONO_CRASH_NOFILE is set.
-fn write_state_to_file(t: CurrentThread, report: *const c_char, portable: u64, _unportable: u64) {
+fn write_state_to_file(_t: CurrentThread, report: *const c_char, portable: u64, _unportable: u64) {
     // SAFETY: null or a C string that the caller frees afterwards.
     let Some(report) = (unsafe { text_of(report) }) else { return };
     if std::env::var_os("MONO_CRASH_NOFILE").is_some() {
         return;
     }
-    t.run(|| {
-        saki_thread::blocking(|| {
-            for number in 0..MAX_FILES_PER_HASH {
-                let name = format!("mono_crash.{portable:x}.{number}.json");
-                if let Ok(mut file) = OpenOptions::new().write(true).create_new(true).open(name) {
-                    // As under Mono the caller is not told of a full disk.
-                    let _ = file.write_all(report.as_bytes());
-                    return;
-                }
+    saki_thread::blocking(|| {
+        for number in 0..MAX_FILES_PER_HASH {
+            let name = format!("mono_crash.{portable:x}.{number}.json");
+            if let Ok(mut file) = OpenOptions::new().write(true).create_new(true).open(name) {
+                // As under Mono the caller is not told of a full disk.
+                let _ = file.write_all(report.as_bytes());
+                return;
             }
-        });
-        Ok(())
+        }
     });
 }
 
@@ -255,24 +257,22 @@ fn enable_stage_log(_t: CurrentThread, folder: *const c_char) {
 }
 
 /// The last stage that a report noted in the folder; 0 = none.
-fn check_stage_log(t: CurrentThread, folder: *const c_char, clear: u8) -> i32 {
+fn check_stage_log(_t: CurrentThread, folder: *const c_char, clear: bool) -> i32 {
     // SAFETY: null or a C string that the caller frees afterwards.
     let Some(folder) = (unsafe { text_of(folder) }) else { return 0 };
-    t.run(|| {
-        Ok(saki_thread::blocking(|| {
-            let mut last = 0;
-            for stage in 1..=LAST_STAGE {
-                let file = stage_file(&folder, stage);
-                if fs::exists(&file).unwrap_or(false) {
-                    last = stage;
-                    if clear != 0 {
-                        // What cannot be removed shows again, as under Mono.
-                        let _ = fs::remove_file(&file);
-                    }
+    saki_thread::blocking(|| {
+        let mut last = 0;
+        for stage in 1..=LAST_STAGE {
+            let file = stage_file(&folder, stage);
+            if fs::exists(&file).unwrap_or(false) {
+                last = stage;
+                if clear {
+                    // What cannot be removed shows again, as under Mono.
+                    let _ = fs::remove_file(&file);
                 }
             }
-            last
-        }))
+        }
+        last
     })
 }
 
@@ -282,11 +282,9 @@ fn register_all_libraries(_t: CurrentThread) {}
 fn register_library(_t: CurrentThread, _path_suffix: *const c_char, _name: *const c_char) {}
 
 /// Native frames of exceptions are not recorded; Mono says the same of an exception without any.
-fn native_stack_trace(t: CurrentThread, exception: ObjRef) -> ObjRef {
-    t.run(|| {
-        non_null(t, exception, "exception")?;
-        strings::new_string(t, "")
-    })
+fn native_stack_trace<'t>(t: CurrentThread<'t>, exception: Option<Obj>) -> Managed<Str<'t>> {
+    non_null(t, exception, "exception")?;
+    Str::new(t, "")
 }
 
 /// Annotating, enabling, disabling and sending: managed code says so by itself before some of them.

@@ -1,15 +1,14 @@
 //! Mono.Runtime: programs look for this type to know that they run on Mono, and for its version.
 
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, class_library, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Str, class_library};
 
 /// The class libraries' release first, where programs look for it, then who runs them.
 pub(super) fn display_name() -> String {
     format!("{} (Saki {})", class_library::release(), env!("CARGO_PKG_VERSION"))
 }
 
-fn get_display_name(t: CurrentThread) -> ObjRef {
-    t.run(|| strings::new_string(t, &display_name()))
+fn get_display_name<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
+    Str::new(t, &display_name())
 }
 
 /// The runtime's signal handlers are in place from the start.

@@ -1,39 +1,33 @@
 //! Mono.SafeStringMarshal: strings as malloc'ed UTF-8, for internal calls that take them so.
 
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, RefPlace, Str, exceptions};
 
 /// NUL-terminated UTF-8; null for null. Freed with `GFree`.
-fn string_to_utf8(t: CurrentThread, string: ObjRef) -> *mut u8 {
-    t.run(|| {
-        if string.is_null() {
-            return Ok(std::ptr::null_mut());
-        }
-        let units = strings::units(string);
-        if units.iter().all(|&unit| unit < 0x80) {
-            return ascii(t, units);
-        }
-        let decoded = || char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
-        let len_bytes: usize = decoded().map(char::len_utf8).sum();
-        // SAFETY: no preconditions.
-        let memory = unsafe { libc::calloc(1, len_bytes + 1) } as *mut u8;
-        if memory.is_null() {
-            return Err(exceptions::out_of_memory(t));
-        }
-        // SAFETY: `len_bytes + 1` bytes were allocated, zeroed: the last stays so.
-        let mut rest = unsafe { std::slice::from_raw_parts_mut(memory, len_bytes + 1) };
-        for c in decoded() {
-            let len = c.encode_utf8(rest).len();
-            rest = &mut rest[len..];
-        }
-        Ok(memory)
-    })
+fn string_to_utf8(t: CurrentThread, string: Option<Str>) -> Managed<*mut u8> {
+    let Some(string) = string else { return Ok(std::ptr::null_mut()) };
+    let units = string.units();
+    if units.iter().all(|&unit| unit < 0x80) {
+        return ascii(t, units);
+    }
+    let decoded = || char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
+    let len_bytes: usize = decoded().map(char::len_utf8).sum();
+    // SAFETY: no preconditions.
+    let memory = unsafe { libc::calloc(1, len_bytes + 1) } as *mut u8;
+    if memory.is_null() {
+        return Err(exceptions::out_of_memory(t));
+    }
+    // SAFETY: `len_bytes + 1` bytes were allocated, zeroed: the last stays so.
+    let mut rest = unsafe { std::slice::from_raw_parts_mut(memory, len_bytes + 1) };
+    for c in decoded() {
+        let len = c.encode_utf8(rest).len();
+        rest = &mut rest[len..];
+    }
+    Ok(memory)
 }
 
 /// As `string_to_utf8`, of the string in a variable.
-fn referenced_string_to_utf8(t: CurrentThread, string: *const ObjRef) -> *mut u8 {
-    // SAFETY: managed code passes the address of its parameter.
-    string_to_utf8(t, unsafe { *string })
+fn referenced_string_to_utf8(t: CurrentThread, string: RefPlace) -> Managed<*mut u8> {
+    string_to_utf8(t, string.get().and_then(Obj::as_str))
 }
 
 fn ascii(t: CurrentThread, units: &[u16]) -> Managed<*mut u8> {

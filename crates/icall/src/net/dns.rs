@@ -1,9 +1,8 @@
 //! System.Net.Dns: names and addresses, by the system's resolver.
 
 use super::look_ups;
-use crate::arguments::{non_null, store_out, string_array};
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, Managed, strings};
+use crate::arguments::{non_null, string_array};
+use saki_runtime::{CurrentThread, InternalCall, Managed, RefPlace, Str};
 use std::ffi::{CStr, CString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -141,60 +140,56 @@ fn by_address(address: &str, hint: i32) -> Option<Host> {
 fn store(
     t: CurrentThread,
     host: Option<Host>,
-    name: *mut ObjRef,
-    aliases: *mut ObjRef,
-    addresses: *mut ObjRef,
-) -> Managed<i32> {
-    let Some(host) = host else { return Ok(0) };
+    name: RefPlace,
+    aliases: RefPlace,
+    addresses: RefPlace,
+) -> Managed<bool> {
+    let Some(host) = host else { return Ok(false) };
     let texts: Vec<String> = host.addresses.iter().map(IpAddr::to_string).collect();
-    store_out(t, aliases, string_array::<&str>(t, &[])?);
-    store_out(t, addresses, string_array(t, &texts)?);
+    aliases.set(t, string_array::<&str>(t, &[])?);
+    addresses.set(t, string_array(t, &texts)?);
     if let Some(text) = host.name.as_ref().or(texts.first()) {
-        store_out(t, name, strings::new_string(t, text)?);
+        name.set(t, Str::new(t, text)?);
     }
-    Ok(1)
+    Ok(true)
 }
 
 fn get_host_by_name(
     t: CurrentThread,
-    host: ObjRef,
-    name: *mut ObjRef,
-    aliases: *mut ObjRef,
-    addresses: *mut ObjRef,
+    host: Option<Str>,
+    name: RefPlace,
+    aliases: RefPlace,
+    addresses: RefPlace,
     hint: i32,
-) -> i32 {
-    t.run(|| {
-        non_null(t, host, "host")?;
-        let text = strings::to_rust(host);
-        let found = look_ups::run(t, move || by_name(&text, hint))?;
-        store(t, found, name, aliases, addresses)
-    })
+) -> Managed<bool> {
+    let host = non_null(t, host, "host")?;
+    let text = host.to_rust();
+    let found = look_ups::run(t, move || by_name(&text, hint))?;
+    store(t, found, name, aliases, addresses)
 }
 
 fn get_host_by_address(
     t: CurrentThread,
-    address: ObjRef,
-    name: *mut ObjRef,
-    aliases: *mut ObjRef,
-    addresses: *mut ObjRef,
+    address: Option<Str>,
+    name: RefPlace,
+    aliases: RefPlace,
+    addresses: RefPlace,
     hint: i32,
-) -> i32 {
-    t.run(|| {
-        non_null(t, address, "addr")?;
-        let text = strings::to_rust(address);
-        let found = look_ups::run(t, move || by_address(&text, hint))?;
-        store(t, found, name, aliases, addresses)
-    })
+) -> Managed<bool> {
+    let address = non_null(t, address, "addr")?;
+    let text = address.to_rust();
+    let found = look_ups::run(t, move || by_address(&text, hint))?;
+    store(t, found, name, aliases, addresses)
 }
 
-fn get_host_name(t: CurrentThread, name: *mut ObjRef) -> i32 {
-    t.run(|| match host_name() {
+fn get_host_name(t: CurrentThread, name: RefPlace) -> Managed<bool> {
+    match host_name() {
         Some(text) => {
-            store_out(t, name, strings::new_string(t, &text)?);
-            Ok(1)
+            name.set(t, Str::new(t, &text)?);
+            Ok(true)
         }
-        None => Ok(0),
-    })
+        None => Ok(false),
+    }
 }
 
 pub const TABLE: &[InternalCall] = &[

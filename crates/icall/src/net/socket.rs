@@ -3,11 +3,10 @@
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::sockets::{self, lookup};
-use crate::arguments::write_out;
+use crate::arguments::non_null;
 use crate::io::errors::Win32Error;
 use crate::threading::io_selector;
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, object, threads};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Word, threads};
 use std::sync::atomic::Ordering;
 
 fn system_type(kind: i32) -> SocketResult<i32> {
@@ -48,38 +47,35 @@ fn open(family: i32, kind: i32, protocol: i32) -> SocketResult<usize> {
     Ok(sockets::insert(fd, domain, kind, protocol))
 }
 
-fn socket(_t: CurrentThread, family: i32, kind: i32, protocol: i32, error: *mut i32) -> usize {
+fn socket(_t: CurrentThread, family: i32, kind: i32, protocol: i32, error: Place<i32>) -> usize {
     report(open(family, kind, protocol), error, 0)
 }
 
 /// As `socket`, of an object that does not count.
 fn socket_of_instance(
     t: CurrentThread,
-    _this: ObjRef,
+    _this: Option<Obj>,
     family: i32,
     kind: i32,
     protocol: i32,
-    error: *mut i32,
+    error: Place<i32>,
 ) -> usize {
-    // SAFETY: as compiled code calls it.
     socket(t, family, kind, protocol, error)
 }
 
-fn bind(t: CurrentThread, socket: usize, address: ObjRef, error: *mut i32) {
-    t.run(|| {
-        let result = match socket_addresses::from_managed(t, address)? {
-            Ok(address) => lookup(socket).and_then(|socket| {
-                // SAFETY: an address and its length.
-                check(unsafe { libc::bind(socket.fd, address.pointer(), address.length) })
-            }),
-            Err(code) => Err(code),
-        };
-        report(result.map(|_| ()), error, ());
-        Ok(())
-    });
+fn bind(t: CurrentThread, socket: usize, address: Option<Obj>, error: Place<i32>) -> Managed<()> {
+    let result = match socket_addresses::from_managed(t, address)? {
+        Ok(address) => lookup(socket).and_then(|socket| {
+            // SAFETY: an address and its length.
+            check(unsafe { libc::bind(socket.fd, address.pointer(), address.length) })
+        }),
+        Err(code) => Err(code),
+    };
+    report(result.map(|_| ()), error, ());
+    Ok(())
 }
 
-fn listen(_t: CurrentThread, socket: usize, backlog: i32, error: *mut i32) {
+fn listen(_t: CurrentThread, socket: usize, backlog: i32, error: Place<i32>) {
     let result = lookup(socket).and_then(|socket| {
         // SAFETY: a system call on an open socket.
         check(unsafe { libc::listen(socket.fd, backlog) })?;
@@ -92,27 +88,25 @@ fn listen(_t: CurrentThread, socket: usize, backlog: i32, error: *mut i32) {
     report(result.map(|_| ()), error, ());
 }
 
-fn close(t: CurrentThread, socket: usize, error: *mut i32) {
-    t.run(|| {
-        let result = sockets::remove(socket);
-        report(result.as_ref().map(|_| ()).map_err(|code| *code), error, ());
-        let Ok(socket) = result else { return Ok(()) };
-        // Release: whoever finds the end of the data because of the shutdown sees this.
-        socket.is_readable.store(false, Ordering::Release);
-        let jobs_queued = io_selector::remove_descriptor(t, socket.fd);
-        saki_reactor::forget(socket.fd);
-        t.managed().blocking(|| {
-            // SAFETY: the descriptor was ours and left the table; what comes of it does not matter.
-            unsafe {
-                libc::shutdown(socket.fd, libc::SHUT_RD);
-                libc::close(socket.fd);
-            }
-        });
-        jobs_queued
+fn close(t: CurrentThread, socket: usize, error: Place<i32>) -> Managed<()> {
+    let result = sockets::remove(socket);
+    report(result.as_ref().map(|_| ()).map_err(|code| *code), error, ());
+    let Ok(socket) = result else { return Ok(()) };
+    // Release: whoever finds the end of the data because of the shutdown sees this.
+    socket.is_readable.store(false, Ordering::Release);
+    let jobs_queued = io_selector::remove_descriptor(t, socket.fd);
+    saki_reactor::forget(socket.fd);
+    t.managed().blocking(|| {
+        // SAFETY: the descriptor was ours and left the table; what comes of it does not matter.
+        unsafe {
+            libc::shutdown(socket.fd, libc::SHUT_RD);
+            libc::close(socket.fd);
+        }
     });
+    jobs_queued
 }
 
-fn shutdown(_t: CurrentThread, socket: usize, how: i32, error: *mut i32) {
+fn shutdown(_t: CurrentThread, socket: usize, how: i32, error: Place<i32>) {
     let result = lookup(socket).and_then(|socket| {
         if how != libc::SHUT_WR {
             // Release: as in `close`.
@@ -125,7 +119,7 @@ fn shutdown(_t: CurrentThread, socket: usize, how: i32, error: *mut i32) {
 }
 
 /// Puts a new socket of the same kind in the place of this one.
-fn disconnect(_t: CurrentThread, socket: usize, _reuse: u8, error: *mut i32) {
+fn disconnect(_t: CurrentThread, socket: usize, _reuse: bool, error: Place<i32>) {
     let result = lookup(socket).and_then(|socket| {
         // SAFETY: makes a descriptor, and gives the socket's number to it.
         unsafe {
@@ -141,7 +135,7 @@ fn disconnect(_t: CurrentThread, socket: usize, _reuse: u8, error: *mut i32) {
     report(result.map(|_| ()), error, ());
 }
 
-fn available(_t: CurrentThread, socket: usize, error: *mut i32) -> i32 {
+fn available(_t: CurrentThread, socket: usize, error: Place<i32>) -> i32 {
     let result = lookup(socket).and_then(|socket| {
         let mut count = 0;
         // SAFETY: FIONREAD stores an int.
@@ -151,19 +145,25 @@ fn available(_t: CurrentThread, socket: usize, error: *mut i32) -> i32 {
     report(result, error, 0)
 }
 
-fn blocking(_t: CurrentThread, socket: usize, block: u8, error: *mut i32) {
+fn blocking(_t: CurrentThread, socket: usize, block: bool, error: Place<i32>) {
     let result = lookup(socket).and_then(|socket| {
         // Release: whoever is cancelled afterwards sees it.
-        socket.is_blocking.store(block != 0, Ordering::Release);
+        socket.is_blocking.store(block, Ordering::Release);
         let is_kept = socket.is_kept_non_blocking.load(Ordering::Acquire);
-        sockets::set_non_blocking(socket.fd, block == 0 || is_kept)
+        sockets::set_non_blocking(socket.fd, !block || is_kept)
     });
     report(result.map(|_| ()), error, ());
 }
 
 type GetName = unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32;
 
-fn end_point(t: CurrentThread, get: GetName, socket: usize, family: i32, error: *mut i32) -> Managed<ObjRef> {
+fn end_point<'t>(
+    t: CurrentThread<'t>,
+    get: GetName,
+    socket: usize,
+    family: i32,
+    error: Place<i32>,
+) -> Managed<Option<Obj<'t>>> {
     let found = lookup(socket).and_then(|socket| {
         if !matches!(socket_addresses::system_family(family), Some(libc::AF_INET | libc::AF_INET6 | libc::AF_UNIX)) {
             return Err(SocketError::ADDRESS_FAMILY_NOT_SUPPORTED);
@@ -179,15 +179,25 @@ fn end_point(t: CurrentThread, get: GetName, socket: usize, family: i32, error: 
         Ok(address) => socket_addresses::to_managed(t, &address)?,
         Err(code) => Err(code),
     };
-    Ok(report(result, error, ObjRef::NULL))
+    Ok(report(result.map(Some), error, None))
 }
 
-fn local_end_point(t: CurrentThread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
-    t.run(|| end_point(t, libc::getsockname, socket, family, error))
+fn local_end_point<'t>(
+    t: CurrentThread<'t>,
+    socket: usize,
+    family: i32,
+    error: Place<i32>,
+) -> Managed<Option<Obj<'t>>> {
+    end_point(t, libc::getsockname, socket, family, error)
 }
 
-fn remote_end_point(t: CurrentThread, socket: usize, family: i32, error: *mut i32) -> ObjRef {
-    t.run(|| end_point(t, libc::getpeername, socket, family, error))
+fn remote_end_point<'t>(
+    t: CurrentThread<'t>,
+    socket: usize,
+    family: i32,
+    error: Place<i32>,
+) -> Managed<Option<Obj<'t>>> {
+    end_point(t, libc::getpeername, socket, family, error)
 }
 
 fn set_keep_alive(fd: i32, input: &[u8]) -> SocketResult<()> {
@@ -208,28 +218,26 @@ fn set_keep_alive(fd: i32, input: &[u8]) -> SocketResult<()> {
     sockets::set_int_option(fd, libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, seconds(interval_ms))
 }
 
-fn bytes_of(array: ObjRef) -> Vec<u8> {
-    if array.is_null() {
-        return Vec::new();
-    }
-    let length = object::array_length(array);
-    // SAFETY: all elements of a byte[].
-    unsafe { std::slice::from_raw_parts(object::element_address(array, 0, 1), length) }.to_vec()
-}
-
 /// The number of bytes stored into `output`; -1 and an error otherwise.
-fn io_control(_t: CurrentThread, socket: usize, code: i32, input: ObjRef, output: ObjRef, error: *mut i32) -> i32 {
+fn io_control(
+    _t: CurrentThread,
+    socket: usize,
+    code: i32,
+    input: Option<Array>,
+    output: Option<Array>,
+    error: Place<i32>,
+) -> i32 {
     const KEEP_ALIVE_VALUES: u32 = 0x9800_0004;
     const EXTENSION_FUNCTION: u32 = 0xc800_0006;
     /// What the widest of the socket requests reads or writes.
     const REQUEST_BYTES: usize = 256;
     if code as u32 == 0x8004_667e || code as libc::c_ulong == libc::FIONBIO {
         // FIONBIO: the class library has its own way.
-        crate::arguments::write_out(error, 0);
+        error.set(0);
         return -1;
     }
     let result = lookup(socket).and_then(|socket| {
-        let mut buffer = bytes_of(input);
+        let mut buffer = input.map_or_else(Vec::new, Array::numbers::<u8>);
         let input_length = buffer.len();
         match code as u32 {
             KEEP_ALIVE_VALUES => return set_keep_alive(socket.fd, &buffer).map(|()| 0),
@@ -238,19 +246,16 @@ fn io_control(_t: CurrentThread, socket: usize, code: i32, input: ObjRef, output
         }
         // SAFETY: a buffer as large as any request on sockets needs.
         check(unsafe { libc::ioctl(socket.fd, code as u32 as libc::c_ulong, buffer.as_mut_ptr()) })?;
-        let room = if output.is_null() { 0 } else { object::array_length(output) };
-        let count = input_length.min(room);
-        if count > 0 {
-            // SAFETY: `count` bytes of both.
-            unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), object::element_address(output, 0, 1), count) };
-        }
+        let Some(output) = output else { return Ok(0) };
+        let count = input_length.min(output.length());
+        output.set_numbers(0, &buffer[..count]);
         Ok(count as i32)
     });
     report(result, error, -1)
 }
 
 /// `Socket.DuplicateAndClose`, within this process: another descriptor of the same socket.
-fn duplicate(_t: CurrentThread, socket: usize, process: i32, copy: *mut usize, error: *mut i32) -> u8 {
+fn duplicate(_t: CurrentThread, socket: usize, process: i32, copy: Place<usize>, error: Place<i32>) -> bool {
     let result = match lookup(socket) {
         _ if process as u32 != std::process::id() => Err(Win32Error::NOT_SUPPORTED),
         Err(_) => Err(Win32Error::INVALID_HANDLE),
@@ -260,26 +265,22 @@ fn duplicate(_t: CurrentThread, socket: usize, process: i32, copy: *mut usize, e
             fd => Ok(sockets::insert(fd, socket.domain, socket.kind, socket.protocol)),
         },
     };
-    write_out(error, result.err().unwrap_or(Win32Error::SUCCESS).0);
-    write_out(copy, result.unwrap_or(0));
-    u8::from(result.is_ok())
+    error.set(result.err().unwrap_or(Win32Error::SUCCESS).0);
+    copy.set(result.unwrap_or(0));
+    result.is_ok()
 }
 
-fn cancel_blocking_operation(t: CurrentThread, thread: ObjRef) {
-    t.run(|| {
-        if thread.is_null() {
-            return Err(exceptions::throw_argument_null(t, "thread"));
-        }
-        if let Some(managed) = threads::managed_of(threads::internal_of(t, thread)?) {
-            sockets::cancel(managed);
-        }
-        Ok(())
-    });
+fn cancel_blocking_operation(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
+    let thread = non_null(t, thread, "thread")?;
+    if let Some(managed) = threads::managed_of(threads::internal_of(t, thread.word())?) {
+        sockets::cancel(managed);
+    }
+    Ok(())
 }
 
 /// SO_REUSEPORT is set where SO_REUSEADDR is, for streams and datagrams.
-fn supports_port_reuse(_t: CurrentThread, protocol: i32) -> i32 {
-    i32::from(protocol == libc::IPPROTO_TCP || protocol == libc::IPPROTO_UDP)
+fn supports_port_reuse(_t: CurrentThread, protocol: i32) -> bool {
+    protocol == libc::IPPROTO_TCP || protocol == libc::IPPROTO_UDP
 }
 
 /// The code of the last socket operation of this thread that failed.

@@ -5,9 +5,8 @@
 
 use super::socket_errors::SocketError;
 use crate::arguments::{argument_error, non_null};
-use saki_abi::ObjRef;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{CurrentThread, Managed, ManagedField, object, types_by_name};
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, types_by_name};
 
 static BUFFER: ManagedField = ManagedField::of("System", "System.Net", "SocketAddress", "m_Buffer");
 static SIZE: ManagedField = ManagedField::of("System", "System.Net", "SocketAddress", "m_Size");
@@ -79,15 +78,13 @@ pub(crate) type AddressResult<T> = Managed<Result<T, SocketError>>;
 
 /// # Errors
 /// SystemException for an address that is too short, ArgumentOutOfRangeException for a path that is too long.
-pub(crate) fn from_managed(t: CurrentThread, address: ObjRef) -> AddressResult<Address> {
-    non_null(t, address, "sockaddr")?;
-    let buffer = BUFFER.get_ref(address);
-    non_null(t, buffer, "sockaddr")?;
-    let size = usize::try_from(SIZE.get::<i32>(address)).unwrap_or(0).min(object::array_length(buffer));
-    // SAFETY: `size` bytes of a byte[] that the caller's frame keeps alive and in place; nothing allocates meanwhile.
-    let bytes = unsafe { std::slice::from_raw_parts(object::element_address(buffer, 0, 1), size) };
+pub(crate) fn from_managed(t: CurrentThread, address: Option<Obj>) -> AddressResult<Address> {
+    let address = non_null(t, address, "sockaddr")?;
+    let buffer = non_null(t, BUFFER.array(address), "sockaddr")?;
+    let size = usize::try_from(SIZE.get::<i32>(address)).unwrap_or(0).min(buffer.length());
+    let bytes = buffer.numbers_in::<u8>(0, size);
     let too_short = || exceptions::throw(t, "System", "SystemException", "");
-    let &[low, high, ref rest @ ..] = bytes else { return Err(too_short()) };
+    let &[low, high, ref rest @ ..] = &bytes[..] else { return Err(too_short()) };
     let family = system_family(i32::from(u16::from_le_bytes([low, high])));
     Ok(Ok(match family {
         Some(libc::AF_INET) => {
@@ -134,7 +131,7 @@ pub(crate) fn from_managed(t: CurrentThread, address: ObjRef) -> AddressResult<A
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(crate) fn to_managed(t: CurrentThread, address: &Address) -> AddressResult<ObjRef> {
+pub(crate) fn to_managed<'t>(t: CurrentThread<'t>, address: &Address) -> AddressResult<Obj<'t>> {
     let raw = address.bytes();
     let family = i32::from(u16::from_ne_bytes([raw[0], raw[1]]));
     let length = (address.length as usize).min(raw.len() - 2);
@@ -162,35 +159,31 @@ pub(crate) fn to_managed(t: CurrentThread, address: &Address) -> AddressResult<O
     }
     bytes[..2].copy_from_slice(&(managed as u16).to_le_bytes());
     let ty = types_by_name::load_type("System", "System.Net", "SocketAddress").to_managed(t)?;
-    let result = object::new_instance(t, ty)?;
-    let buffer = object::new_byte_array(t, &bytes)?;
+    let result = Obj::new(t, ty)?;
+    let buffer = Array::of_bytes(t, &bytes)?;
     BUFFER.set_ref(t, result, buffer);
     SIZE.set(result, size as i32);
     Ok(Ok(result))
 }
 
 /// The IPv4 address of an IPAddress, in network order as in memory; 0 for null.
-pub(crate) fn ipv4_of(address: ObjRef) -> libc::in_addr {
+pub(crate) fn ipv4_of(address: Option<Obj>) -> libc::in_addr {
     static ADDRESS: ManagedField = ManagedField::of("System", "System.Net", "IPAddress", "_addressOrScopeId");
-    let bits = if address.is_null() { 0 } else { ADDRESS.get::<u32>(address) };
-    libc::in_addr { s_addr: bits.to_le() }
+    libc::in_addr { s_addr: address.map_or(0, |address| ADDRESS.get::<u32>(address)).to_le() }
 }
 
 /// The IPv6 address of an IPAddress; "any" for null.
 ///
 /// # Errors
 /// ArgumentException for an IPv4 address.
-pub(crate) fn ipv6_of(t: CurrentThread, address: ObjRef) -> Managed<libc::in6_addr> {
+pub(crate) fn ipv6_of(t: CurrentThread, address: Option<Obj>) -> Managed<libc::in6_addr> {
     static NUMBERS: ManagedField = ManagedField::of("System", "System.Net", "IPAddress", "_numbers");
     let mut bytes = [0; 16];
-    if !address.is_null() {
-        let numbers = NUMBERS.get_ref(address);
-        if numbers.is_null() || object::array_length(numbers) < 8 {
+    if let Some(address) = address {
+        let Some(numbers) = NUMBERS.array(address).filter(|numbers| numbers.length() >= 8) else {
             return Err(argument_error(t, "The address is no IPv6 address."));
-        }
-        for (index, pair) in bytes.chunks_exact_mut(2).enumerate() {
-            // SAFETY: one of the eight elements of a ushort[].
-            let number = unsafe { *object::element_address(numbers, index, 2).cast::<u16>() };
+        };
+        for (pair, number) in bytes.chunks_exact_mut(2).zip(numbers.numbers::<u16>()) {
             pair.copy_from_slice(&number.to_be_bytes());
         }
     }

@@ -1,5 +1,7 @@
 //! Winsock error codes, which is what `SocketError` holds, and their relation to errno.
 
+use saki_runtime::Place;
+
 /// A Winsock error code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SocketError(pub i32);
@@ -74,7 +76,7 @@ pub(crate) fn check(result: i32) -> SocketResult<i32> {
 }
 
 /// Stores the outcome through an `out int error` and gives the value, or `failed`. An error also is the thread's last one.
-pub(crate) fn report<T>(result: SocketResult<T>, error: *mut i32, failed: T) -> T {
+pub(crate) fn report<T>(result: SocketResult<T>, error: Place<i32>, failed: T) -> T {
     let (value, code) = match result {
         Ok(value) => (value, 0),
         Err(code) => {
@@ -82,7 +84,7 @@ pub(crate) fn report<T>(result: SocketResult<T>, error: *mut i32, failed: T) -> 
             (failed, code.0)
         }
     };
-    crate::arguments::write_out(error, code);
+    error.set(code);
     value
 }
 

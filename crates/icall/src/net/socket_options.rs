@@ -6,10 +6,8 @@
 use super::socket_addresses::{ipv4_of, ipv6_of};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::sockets::{self, Socket, lookup};
-use crate::arguments::store_out;
-use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, object, types_by_name};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, types_by_name};
 use saki_types::universe;
 use std::sync::atomic::Ordering;
 
@@ -170,56 +168,58 @@ fn get_value(socket: usize, level: i32, name: i32) -> SocketResult<Value> {
     })
 }
 
-fn get_object(t: CurrentThread, socket: usize, level: i32, name: i32, value: *mut ObjRef, error: *mut i32) {
-    t.run(|| {
-        let found = match get_value(socket, level, name) {
-            Ok(found) => report(Ok(found), error, Value::Number(0)),
-            Err(code) => {
-                report(Err(code), error, ());
-                return Ok(());
-            }
-        };
-        let boxed = match found {
-            Value::Number(number) => {
-                let int = universe().corlib_type("System", "Int32").to_managed(t)?;
-                object::box_value(t, int, (&raw const number).cast())?
-            }
-            Value::Linger(linger) => {
-                let ty = types_by_name::load_type("System", "System.Net.Sockets", "LingerOption").to_managed(t)?;
-                let option = object::new_instance(t, ty)?;
-                LINGER_ENABLED.set(option, u8::from(linger.l_onoff != 0));
-                LINGER_TIME.set(option, linger.l_linger);
-                option
-            }
-        };
-        store_out(t, value, boxed);
-        Ok(())
-    });
+fn get_object(
+    t: CurrentThread,
+    socket: usize,
+    level: i32,
+    name: i32,
+    value: RefPlace,
+    error: Place<i32>,
+) -> Managed<()> {
+    let found = match get_value(socket, level, name) {
+        Ok(found) => report(Ok(found), error, Value::Number(0)),
+        Err(code) => {
+            report(Err(code), error, ());
+            return Ok(());
+        }
+    };
+    let boxed = match found {
+        Value::Number(number) => {
+            let int = universe().corlib_type("System", "Int32").to_managed(t)?;
+            Obj::boxed_number(t, int, number)?
+        }
+        Value::Linger(linger) => {
+            let ty = types_by_name::load_type("System", "System.Net.Sockets", "LingerOption").to_managed(t)?;
+            let option = Obj::new(t, ty)?;
+            LINGER_ENABLED.set(option, u8::from(linger.l_onoff != 0));
+            LINGER_TIME.set(option, linger.l_linger);
+            option
+        }
+    };
+    value.set(t, boxed);
+    Ok(())
 }
 
 /// Fills the byte array that the reference holds.
-fn get_bytes(_t: CurrentThread, socket: usize, level: i32, name: i32, array: *mut ObjRef, error: *mut i32) {
+fn get_bytes(_t: CurrentThread, socket: usize, level: i32, name: i32, array: RefPlace, error: Place<i32>) {
     let result = system_option(level, name).and_then(|(system_level, system_name)| {
         let socket = lookup(socket)?;
-        // SAFETY: a variable of type byte[].
-        let array = unsafe { *array };
-        if array.is_null() {
-            return Err(SocketError::FAULT);
-        }
-        let length = object::array_length(array);
-        let data = object::element_address(array, 0, 1);
+        let array = array.get().and_then(Obj::as_array).ok_or(SocketError::FAULT)?;
         if is_time(system_level, system_name) {
             let bytes = get_number(&socket, system_level, system_name)?.to_ne_bytes();
-            if length < bytes.len() {
+            if array.length() < bytes.len() {
                 return Err(SocketError::FAULT);
             }
-            // SAFETY: the array has room for them.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len()) };
+            array.set_numbers(0, &bytes);
             return Ok(());
         }
-        let mut size = length as libc::socklen_t;
+        let mut bytes = array.numbers::<u8>();
+        let mut size = bytes.len() as libc::socklen_t;
+        let place = bytes.as_mut_ptr().cast();
         // SAFETY: room for `size` bytes.
-        check(unsafe { libc::getsockopt(socket.fd, system_level, system_name, data.cast(), &mut size) }).map(|_| ())
+        check(unsafe { libc::getsockopt(socket.fd, system_level, system_name, place, &mut size) })?;
+        array.set_numbers(0, &bytes);
+        Ok(())
     });
     report(result, error, ());
 }
@@ -231,7 +231,7 @@ fn set_object(
     level: i32,
     name: i32,
     system_name: i32,
-    value: ObjRef,
+    value: Obj,
 ) -> Managed<SocketResult<()>> {
     static GROUP: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "group");
     static LOCAL: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "localAddress");
@@ -241,7 +241,7 @@ fn set_object(
         ManagedField::of("System", "System.Net.Sockets", "IPv6MulticastOption", "m_Interface");
     let is_a = |class: &str| -> Managed<bool> {
         let ty = types_by_name::load_type("System", "System.Net.Sockets", class).to_managed(t)?;
-        object::is_instance(t, value, ty)
+        value.is_instance(t, ty)
     };
     Ok(match (level, name) {
         (SOCKET, name::LINGER) if is_a("LingerOption")? => {
@@ -251,15 +251,15 @@ fn set_object(
         }
         (IP, name::ADD_MEMBERSHIP | name::DROP_MEMBERSHIP) if is_a("MulticastOption")? => {
             let request = libc::ip_mreqn {
-                imr_multiaddr: ipv4_of(GROUP.get_ref(value)),
-                imr_address: ipv4_of(LOCAL.get_ref(value)),
+                imr_multiaddr: ipv4_of(GROUP.obj(value)),
+                imr_address: ipv4_of(LOCAL.obj(value)),
                 imr_ifindex: INDEX.get::<i32>(value),
             };
             set(socket, level, system_name, request)
         }
         (IPV6, name::ADD_MEMBERSHIP | name::DROP_MEMBERSHIP) if is_a("IPv6MulticastOption")? => {
             let request = libc::ipv6_mreq {
-                ipv6mr_multiaddr: ipv6_of(t, GROUP6.get_ref(value))?,
+                ipv6mr_multiaddr: ipv6_of(t, GROUP6.obj(value))?,
                 ipv6mr_interface: INDEX6.get::<i64>(value) as u32,
             };
             set(socket, level, system_name, request)
@@ -268,12 +268,10 @@ fn set_object(
     })
 }
 
-fn set_array(socket: &Socket, level: i32, name: i32, managed_name: i32, array: ObjRef) -> SocketResult<()> {
-    let length = object::array_length(array);
-    // SAFETY: all elements of a byte[] that the caller's frame keeps in place.
-    let bytes = unsafe { std::slice::from_raw_parts(object::element_address(array, 0, 1), length) };
+fn set_array(socket: &Socket, level: i32, name: i32, managed_name: i32, array: Array) -> SocketResult<()> {
+    let bytes = array.numbers::<u8>();
     if managed_name == name::DONT_LINGER {
-        let &[value] = bytes else { return Err(SocketError::INVALID_ARGUMENT) };
+        let &[value] = &bytes[..] else { return Err(SocketError::INVALID_ARGUMENT) };
         return set(socket, level, name, libc::linger { l_onoff: i32::from(value == 0), l_linger: 0 });
     }
     if let Some(&number) = bytes.first_chunk()
@@ -281,9 +279,9 @@ fn set_array(socket: &Socket, level: i32, name: i32, managed_name: i32, array: O
     {
         return set_number(socket, level, name, i32::from_ne_bytes(number));
     }
+    let length = bytes.len() as libc::socklen_t;
     // SAFETY: `length` bytes.
-    check(unsafe { libc::setsockopt(socket.fd, level, name, bytes.as_ptr().cast(), length as libc::socklen_t) })
-        .map(|_| ())
+    check(unsafe { libc::setsockopt(socket.fd, level, name, bytes.as_ptr().cast(), length) }).map(|_| ())
 }
 
 fn set_value(socket: &Socket, level: i32, name: i32, managed_name: i32, value: i32) -> SocketResult<()> {
@@ -312,26 +310,22 @@ fn set_option(
     socket: usize,
     level: i32,
     name: i32,
-    object: ObjRef,
-    array: ObjRef,
+    object: Option<Obj>,
+    array: Option<Array>,
     number: i32,
-    error: *mut i32,
-) {
-    t.run(|| {
-        let found = system_option(level, name).and_then(|system| Ok((system, lookup(socket)?)));
-        let result = match found {
-            Err(code) => Err(code),
-            Ok(((_, system_name), socket)) if !object.is_null() => {
-                set_object(t, &socket, level, name, system_name, object)?
-            }
-            Ok(((system_level, system_name), socket)) if !array.is_null() => {
-                set_array(&socket, system_level, system_name, name, array)
-            }
-            Ok(((system_level, system_name), socket)) => set_value(&socket, system_level, system_name, name, number),
-        };
-        report(result, error, ());
-        Ok(())
-    });
+    error: Place<i32>,
+) -> Managed<()> {
+    let found = system_option(level, name).and_then(|system| Ok((system, lookup(socket)?)));
+    let result = match found {
+        Err(code) => Err(code),
+        Ok(((system_level, system_name), socket)) => match (object, array) {
+            (Some(object), _) => set_object(t, &socket, level, name, system_name, object)?,
+            (None, Some(array)) => set_array(&socket, system_level, system_name, name, array),
+            (None, None) => set_value(&socket, system_level, system_name, name, number),
+        },
+    };
+    report(result, error, ());
+    Ok(())
 }
 
 pub const TABLE: &[InternalCall] = &[

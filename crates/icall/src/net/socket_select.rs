@@ -2,13 +2,14 @@
 
 use super::socket_errors::{SocketError, SocketResult, report};
 use super::sockets::{Operation, call};
-use crate::arguments::store_out;
+use crate::arguments::non_null;
 use crate::io::errors::errno;
-use saki_abi::ObjRef;
 use saki_reactor::{Interest, Lifetime, WaitEnd};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::profile_events::IoWait;
-use saki_runtime::{CurrentThread, InternalCall, ManagedField, object, pending, suspension, types_by_name};
+use saki_runtime::{
+    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, pending, suspension, types_by_name,
+};
 use saki_thread::REQUEST_ABORT;
 use std::time::{Duration, Instant};
 
@@ -85,69 +86,62 @@ fn poll_parking(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: 
     }
 }
 
-fn poll_one(t: CurrentThread, socket: usize, mode: i32, timeout_us: i32, error: *mut i32) -> i32 {
+fn poll_one(t: CurrentThread, socket: usize, mode: i32, timeout_us: i32, error: Place<i32>) -> bool {
     let events = events_of(usize::try_from(mode).unwrap_or(usize::MAX));
     let mut descriptors = [libc::pollfd { fd: socket as i32, events, revents: 0 }];
     let ready = poll(t, &mut descriptors, timeout_us);
-    report(ready.map(|count| i32::from(count > 0)), error, 0)
+    report(ready.map(|count| count > 0), error, false)
 }
 
-fn descriptor_of(socket: ObjRef) -> i32 {
-    let handle = HANDLE_OBJECT.get_ref(socket);
-    if handle.is_null() { -1 } else { HANDLE.get::<usize>(handle) as i32 }
+fn descriptor_of(socket: Obj) -> i32 {
+    HANDLE_OBJECT.obj(socket).map_or(-1, |handle| HANDLE.get::<usize>(handle) as i32)
 }
 
 /// `*sockets` is readers, null, writers, null, sockets to watch for errors, null; the ready ones replace it in that form,
 /// or null when there are none.
-fn select(t: CurrentThread, sockets: *mut ObjRef, timeout_us: i32, error: *mut i32) {
-    t.run(|| {
-        // SAFETY: a variable of type Socket[].
-        let array = unsafe { *sockets };
-        crate::arguments::non_null(t, array, "sockets")?;
-        let count = object::array_length(array);
-        let mut mode = 0;
-        let mut descriptors = Vec::new();
-        for index in 0..count {
-            let socket = object::get_element_ref(array, index);
-            if socket.is_null() {
-                mode += 1;
-            } else {
+fn select(t: CurrentThread, sockets: RefPlace, timeout_us: i32, error: Place<i32>) -> Managed<()> {
+    let array = non_null(t, sockets.get().and_then(Obj::as_array), "sockets")?;
+    let mut mode = 0;
+    let mut descriptors = Vec::new();
+    for socket in array.iter() {
+        match socket {
+            None => mode += 1,
+            Some(socket) => {
                 descriptors.push(libc::pollfd { fd: descriptor_of(socket), events: events_of(mode), revents: 0 });
             }
         }
-        if mode != 3 {
-            report(Err(SocketError::FAULT), error, ());
+    }
+    if mode != 3 {
+        report(Err(SocketError::FAULT), error, ());
+        return Ok(());
+    }
+    let ready = match poll(t, &mut descriptors, timeout_us) {
+        Ok(ready) => report(Ok(ready), error, 0),
+        Err(code) => {
+            report(Err(code), error, ());
             return Ok(());
         }
-        let ready = match poll(t, &mut descriptors, timeout_us) {
-            Ok(ready) => report(Ok(ready), error, 0),
-            Err(code) => {
-                report(Err(code), error, ());
-                return Ok(());
-            }
+    };
+    if ready == 0 {
+        sockets.set(t, None::<Obj>);
+        return Ok(());
+    }
+    let ty = types_by_name::load_type("System", "System.Net.Sockets", "Socket").to_managed(t)?;
+    let result = Array::new(t, ty, ready + 3)?;
+    let (mut mode, mut next) = (0, 0);
+    for (index, socket) in array.iter().enumerate() {
+        let Some(socket) = socket else {
+            mode += 1;
+            next += 1;
+            continue;
         };
-        if ready == 0 {
-            store_out(t, sockets, ObjRef::NULL);
-            return Ok(());
+        if descriptors[index - mode].revents & (events_of(mode) | FAILURES) != 0 {
+            result.set(t, next, Some(socket));
+            next += 1;
         }
-        let ty = types_by_name::load_type("System", "System.Net.Sockets", "Socket").to_managed(t)?;
-        let result = object::new_array(t, ty, ready + 3)?;
-        let (mut mode, mut next) = (0, 0);
-        for index in 0..count {
-            let socket = object::get_element_ref(array, index);
-            if socket.is_null() {
-                mode += 1;
-                next += 1;
-                continue;
-            }
-            if descriptors[index - mode].revents & (events_of(mode) | FAILURES) != 0 {
-                object::set_element_ref(t, result, next, socket);
-                next += 1;
-            }
-        }
-        store_out(t, sockets, result);
-        Ok(())
-    });
+    }
+    sockets.set(t, result);
+    Ok(())
 }
 
 pub const TABLE: &[InternalCall] = &[

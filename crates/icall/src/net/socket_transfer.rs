@@ -7,13 +7,12 @@ use super::local_connect;
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::sockets::{self, Asked, Plain, Socket, call, call_cancellable, lookup, transfer};
-use crate::arguments::store_out;
 use crate::io::path::system_path_of;
 use crate::system_call::Parked;
-use saki_abi::ObjRef;
 use saki_reactor::{Direction, Interest};
 use saki_runtime::profile_events::IoWait;
-use saki_runtime::{CurrentThread, InternalCall, object, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, Str};
+use std::hint::black_box;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -103,8 +102,8 @@ fn receive(
     data: *mut u8,
     count: i32,
     flags: i32,
-    error: *mut i32,
-    _blocking: u8,
+    error: Place<i32>,
+    _blocking: bool,
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let count = byte_count(count)?;
@@ -122,8 +121,8 @@ fn send(
     data: *const u8,
     count: i32,
     flags: i32,
-    error: *mut i32,
-    _blocking: u8,
+    error: Place<i32>,
+    _blocking: bool,
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let count = byte_count(count)?;
@@ -161,8 +160,8 @@ fn receive_buffers(
     buffers: *const Buffer,
     count: i32,
     flags: i32,
-    error: *mut i32,
-    _blocking: u8,
+    error: Place<i32>,
+    _blocking: bool,
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let mut vectors = vectors(buffers, count)?;
@@ -215,8 +214,8 @@ fn send_buffers(
     buffers: *const Buffer,
     count: i32,
     flags: i32,
-    error: *mut i32,
-    _blocking: u8,
+    error: Place<i32>,
+    _blocking: bool,
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| send_vectors(t, socket, vectors(buffers, count)?, flags));
     report(result, error, 0)
@@ -229,38 +228,35 @@ fn receive_from(
     data: *mut u8,
     count: i32,
     flags: i32,
-    address: *mut ObjRef,
-    error: *mut i32,
-    _blocking: u8,
-) -> i32 {
-    t.run(|| {
-        // SAFETY: a variable of type SocketAddress.
-        if let Err(code) = socket_addresses::from_managed(t, unsafe { *address })? {
-            return Ok(report(Err(code), error, 0));
-        }
-        let mut sender = Address::empty();
-        let received = system_flags(flags).and_then(|flags| {
-            let count = byte_count(count)?;
-            receive_with(t, socket, count, flags, None, |socket, flags| {
-                sender = Address::empty();
-                let mut length = sender.length;
-                // SAFETY: managed code pins `count` bytes; room for `length` bytes of address.
-                let result =
-                    unsafe { libc::recvfrom(socket.fd, data.cast(), count, flags, sender.pointer_mut(), &mut length) };
-                sender.length = length;
-                result
-            })
-        });
-        let count = match received {
-            Ok(count) => count,
-            Err(code) => return Ok(report(Err(code), error, 0)),
-        };
-        let object = if sender.length == 0 { Ok(ObjRef::NULL) } else { socket_addresses::to_managed(t, &sender)? };
-        if let Ok(object) = object {
-            store_out(t, address, object);
-        }
-        Ok(report(object.map(|_| count), error, count))
-    })
+    address: RefPlace,
+    error: Place<i32>,
+    _blocking: bool,
+) -> Managed<i32> {
+    if let Err(code) = socket_addresses::from_managed(t, address.get())? {
+        return Ok(report(Err(code), error, 0));
+    }
+    let mut sender = Address::empty();
+    let received = system_flags(flags).and_then(|flags| {
+        let count = byte_count(count)?;
+        receive_with(t, socket, count, flags, None, |socket, flags| {
+            sender = Address::empty();
+            let mut length = sender.length;
+            // SAFETY: managed code pins `count` bytes; room for `length` bytes of address.
+            let result =
+                unsafe { libc::recvfrom(socket.fd, data.cast(), count, flags, sender.pointer_mut(), &mut length) };
+            sender.length = length;
+            result
+        })
+    });
+    let count = match received {
+        Ok(count) => count,
+        Err(code) => return Ok(report(Err(code), error, 0)),
+    };
+    let object = if sender.length == 0 { Ok(None) } else { socket_addresses::to_managed(t, &sender)?.map(Some) };
+    if let Ok(object) = object {
+        address.set(t, object);
+    }
+    Ok(report(object.map(|_| count), error, count))
 }
 
 fn send_to(
@@ -269,20 +265,18 @@ fn send_to(
     data: *const u8,
     count: i32,
     flags: i32,
-    address: ObjRef,
-    error: *mut i32,
-    _blocking: u8,
-) -> i32 {
-    t.run(|| {
-        let result = socket_addresses::from_managed(t, address)?.and_then(|address| {
-            let (flags, count) = (system_flags(flags)?, byte_count(count)?);
-            send_with(t, socket, count, None, |socket, more| {
-                // SAFETY: managed code pins `count` bytes; an address and its length.
-                unsafe { libc::sendto(socket.fd, data.cast(), count, flags | more, address.pointer(), address.length) }
-            })
-        });
-        Ok(report(result, error, 0))
-    })
+    address: Option<Obj>,
+    error: Place<i32>,
+    _blocking: bool,
+) -> Managed<i32> {
+    let result = socket_addresses::from_managed(t, address)?.and_then(|address| {
+        let (flags, count) = (system_flags(flags)?, byte_count(count)?);
+        send_with(t, socket, count, None, |socket, more| {
+            // SAFETY: managed code pins `count` bytes; an address and its length.
+            unsafe { libc::sendto(socket.fd, data.cast(), count, flags | more, address.pointer(), address.length) }
+        })
+    });
+    Ok(report(result, error, 0))
 }
 
 fn accept_on(t: CurrentThread, socket: &Socket) -> Result<usize, i32> {
@@ -305,7 +299,7 @@ fn accept_on(t: CurrentThread, socket: &Socket) -> Result<usize, i32> {
     }
 }
 
-fn accept(t: CurrentThread, socket: usize, error: *mut i32, _blocking: u8) -> usize {
+fn accept(t: CurrentThread, socket: usize, error: Place<i32>, _blocking: bool) -> usize {
     let result = lookup(socket).and_then(|socket| {
         let fd = {
             let _wait = IoWait::begin(t, "[socket accept]");
@@ -426,13 +420,11 @@ fn connect_socket(t: CurrentThread, socket: &Socket, address: &Address) -> Socke
     }
 }
 
-fn connect(t: CurrentThread, socket: usize, address: ObjRef, error: *mut i32, _blocking: u8) {
-    t.run(|| {
-        let result = socket_addresses::from_managed(t, address)?
-            .and_then(|address| connect_socket(t, &*lookup(socket)?, &address));
-        report(result, error, ());
-        Ok(())
-    });
+fn connect(t: CurrentThread, socket: usize, address: Option<Obj>, error: Place<i32>, _blocking: bool) -> Managed<()> {
+    let result =
+        socket_addresses::from_managed(t, address)?.and_then(|address| connect_socket(t, &*lookup(socket)?, &address));
+    report(result, error, ());
+    Ok(())
 }
 
 fn send_all(t: CurrentThread, socket: usize, mut data: *const u8, mut count: usize) -> SocketResult<()> {
@@ -447,20 +439,20 @@ fn send_all(t: CurrentThread, socket: usize, mut data: *const u8, mut count: usi
     Ok(())
 }
 
-fn send_array(t: CurrentThread, socket: usize, array: ObjRef) -> SocketResult<()> {
-    if array.is_null() {
-        return Ok(());
-    }
-    // The array is in the caller's frame, so it stays where it is.
-    send_all(t, socket, object::element_address(array, 0, 1), object::array_length(array))
+fn send_array(t: CurrentThread, socket: usize, array: Option<Array>) -> SocketResult<()> {
+    let Some(array) = array else { return Ok(()) };
+    let outcome = send_all(t, socket, array.element_address(0), array.length());
+    // It stayed where it is, since this frame holds it.
+    black_box(array);
+    outcome
 }
 
 fn send_file_between(
     t: CurrentThread,
     socket: usize,
     path: &std::ffi::CStr,
-    before: ObjRef,
-    after: ObjRef,
+    before: Option<Array>,
+    after: Option<Array>,
 ) -> SocketResult<()> {
     const CHUNK_BYTES: usize = 1 << 16;
     // SAFETY: a NUL-terminated path.
@@ -489,28 +481,28 @@ fn send_file_between(
 fn send_file(
     t: CurrentThread,
     socket: usize,
-    path: ObjRef,
-    before: ObjRef,
-    after: ObjRef,
+    path: Option<Str>,
+    before: Option<Array>,
+    after: Option<Array>,
     flags: i32,
-    error: *mut i32,
-    _blocking: u8,
-) -> i32 {
+    error: Place<i32>,
+    _blocking: bool,
+) -> bool {
     const DISCONNECT: i32 = 1;
-    if path.is_null() {
-        crate::arguments::write_out(error, 0);
-        return 0;
-    }
-    let path = system_path_of(strings::units(path));
+    let Some(path) = path else {
+        error.set(0);
+        return false;
+    };
+    let path = system_path_of(path.units());
     let result = path.map_err(|code| SocketError(code.0)).and_then(|path| {
         send_file_between(t, socket, &path, before, after)?;
         if flags & DISCONNECT != 0 {
             // SAFETY: a system call on an open socket.
             check(unsafe { libc::shutdown(lookup(socket)?.fd, libc::SHUT_RDWR) })?;
         }
-        Ok(1)
+        Ok(true)
     });
-    report(result, error, 0)
+    report(result, error, false)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -6,8 +6,7 @@
 
 use crate::arguments::units_at;
 use crate::io::path::system_path_of;
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, ManagedField, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -180,28 +179,26 @@ fn language_name(language: Option<u16>) -> &'static str {
     }
 }
 
-fn get_version_info(t: CurrentThread, this: ObjRef, path: *const u16, length: i32) {
-    t.run(|| {
-        let path = units_at(path, length);
-        let file = system_path_of(path)
-            .ok()
-            .and_then(|path| t.managed().blocking(|| std::fs::read(OsStr::from_bytes(path.as_bytes()))).ok());
-        FILE_NAME.set_ref(t, this, strings::new_string_utf16(t, path)?);
-        let version = file.as_deref().and_then(|file| parse(resource(file)?));
-        let Some(version) = version else { return Ok(()) };
-        for (field, number) in NUMBERS.iter().zip(version.numbers) {
-            field.set(this, number);
-        }
-        for (bit, field) in &FLAGS {
-            field.set(this, u8::from(version.flags & bit != 0));
-        }
-        for (key, field) in &TEXTS {
-            let text = version.texts.get(*key).map_or("", String::as_str);
-            field.set_ref(t, this, strings::new_string(t, text)?);
-        }
-        LANGUAGE.set_ref(t, this, strings::new_string(t, language_name(version.language))?);
-        Ok(())
-    });
+fn get_version_info(t: CurrentThread, this: Option<Obj>, path: *const u16, length: i32) -> Managed<()> {
+    let path = units_at(path, length);
+    let file = system_path_of(path)
+        .ok()
+        .and_then(|path| t.managed().blocking(|| std::fs::read(OsStr::from_bytes(path.as_bytes()))).ok());
+    FILE_NAME.set_ref(t, this, Str::from_units(t, path)?);
+    let version = file.as_deref().and_then(|file| parse(resource(file)?));
+    let Some(version) = version else { return Ok(()) };
+    for (field, number) in NUMBERS.iter().zip(version.numbers) {
+        field.set(this, number);
+    }
+    for (bit, field) in &FLAGS {
+        field.set(this, u8::from(version.flags & bit != 0));
+    }
+    for (key, field) in &TEXTS {
+        let text = version.texts.get(*key).map_or("", String::as_str);
+        field.set_ref(t, this, Str::new(t, text)?);
+    }
+    LANGUAGE.set_ref(t, this, Str::new(t, language_name(version.language))?);
+    Ok(())
 }
 
 pub const TABLE: &[InternalCall] =

@@ -1,9 +1,8 @@
 //! System.Diagnostics.Process: what /proc says of processes; their modules and names.
 
 use super::{modules, processes};
-use saki_abi::ObjRef;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{CurrentThread, InternalCall, object, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
 use saki_types::universe;
 
 /// `MonoProcessError`.
@@ -96,12 +95,12 @@ pub(crate) fn data(pid: i32, kind: i32) -> Result<i64, ReadError> {
     }
 }
 
-fn get_process_data(_t: CurrentThread, pid: i32, kind: i32, error: *mut i32) -> i64 {
+fn get_process_data(_t: CurrentThread, pid: i32, kind: i32, error: Place<i32>) -> i64 {
     let (value, code) = match data(pid, kind) {
         Ok(value) => (value, 0),
         Err(error) => (0, error as i32),
     };
-    crate::arguments::write_out(error, code);
+    error.set(code);
     value
 }
 
@@ -109,40 +108,33 @@ fn get_process(_t: CurrentThread, pid: i32) -> usize {
     saki_thread::blocking(|| processes::open(pid)).unwrap_or(0)
 }
 
-fn get_processes(t: CurrentThread) -> ObjRef {
-    t.run(|| {
-        let names = t.managed().blocking(|| {
-            let entries = std::fs::read_dir("/proc").ok()?.flatten();
-            Some(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect::<Vec<i32>>())
-        });
-        let Some(mut pids) = names else {
-            let message = "This system does not support EnumProcesses";
-            return Err(exceptions::throw(t, "System", "NotSupportedException", message));
-        };
-        pids.sort_unstable();
-        let int = universe().corlib_type("System", "Int32").to_managed(t)?;
-        let array = object::new_array(t, int, pids.len())?;
-        for (index, &pid) in pids.iter().enumerate() {
-            // SAFETY: an element of the new int[].
-            unsafe { object::element_address(array, index, 4).cast::<i32>().write(pid) };
-        }
-        Ok(array)
-    })
+fn get_processes<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
+    let names = t.managed().blocking(|| {
+        let entries = std::fs::read_dir("/proc").ok()?.flatten();
+        Some(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect::<Vec<i32>>())
+    });
+    let Some(mut pids) = names else {
+        let message = "This system does not support EnumProcesses";
+        return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+    };
+    pids.sort_unstable();
+    let int = universe().corlib_type("System", "Int32").to_managed(t)?;
+    let array = Array::new(t, int, pids.len())?;
+    array.set_numbers(0, &pids);
+    Ok(array)
 }
 
 /// The name of this program without its extension, or of the process's command.
-fn process_name(t: CurrentThread, handle: usize) -> ObjRef {
-    t.run(|| match processes::lookup(handle) {
-        Some(process) => strings::new_string(t, process.name.rsplit('/').next().unwrap_or("")),
-        None => Ok(ObjRef::NULL),
-    })
+fn process_name<'t>(t: CurrentThread<'t>, handle: usize) -> Managed<Option<Str<'t>>> {
+    match processes::lookup(handle) {
+        Some(process) => Str::new(t, process.name.rsplit('/').next().unwrap_or("")).map(Some),
+        None => Ok(None),
+    }
 }
 
-fn get_modules(t: CurrentThread, _this: ObjRef, handle: usize) -> ObjRef {
-    t.run(|| {
-        let process = processes::lookup(handle);
-        modules::of_process(t, process.as_deref())
-    })
+fn get_modules<'t>(t: CurrentThread<'t>, _this: Option<Obj>, handle: usize) -> Managed<Array<'t>> {
+    let process = processes::lookup(handle);
+    modules::of_process(t, process.as_deref())
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -3,9 +3,8 @@
 //! Left out: the version resources of modules (versions are 0), entry points, assemblies that were loaded from memory.
 
 use super::processes::KnownProcess;
-use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, Managed, ManagedField, object, strings, types_by_name};
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, Str, types_by_name};
 
 static FILE_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessModule", "filename");
 static MODULE_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessModule", "modulename");
@@ -44,7 +43,7 @@ fn file_name_of(path: &str) -> &str {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(super) fn of_process(t: CurrentThread, process: Option<&KnownProcess>) -> Managed<ObjRef> {
+pub(super) fn of_process<'t>(t: CurrentThread<'t>, process: Option<&KnownProcess>) -> Managed<Array<'t>> {
     let mut modules = Vec::new();
     if let Some(process) = process {
         let (maps, program) = t.managed().blocking(|| {
@@ -59,13 +58,13 @@ pub(super) fn of_process(t: CurrentThread, process: Option<&KnownProcess>) -> Ma
     }
     let ty = types_by_name::load_type("System", "System.Diagnostics", "ProcessModule").to_managed(t)?;
     let version_ty = types_by_name::load_type("System", "System.Diagnostics", "FileVersionInfo").to_managed(t)?;
-    let array = object::new_array(t, ty, modules.len())?;
+    let array = Array::new(t, ty, modules.len())?;
     for (index, module) in modules.iter().enumerate() {
-        let item = object::new_instance(t, ty)?;
-        object::set_element_ref(t, array, index, item);
-        let path = strings::new_string(t, &module.path)?;
+        let item = Obj::new(t, ty)?;
+        array.set(t, index, Some(item));
+        let path = Str::new(t, &module.path)?;
         FILE_NAME.set_ref(t, item, path);
-        let version = object::new_instance(t, version_ty)?;
+        let version = Obj::new(t, version_ty)?;
         VERSION_FILE.set_ref(t, version, path);
         VERSION.set_ref(t, item, version);
         let name = match process {
@@ -73,7 +72,7 @@ pub(super) fn of_process(t: CurrentThread, process: Option<&KnownProcess>) -> Ma
             Some(process) if index == 0 && process.pid == std::process::id() as i32 => &process.name,
             _ => file_name_of(&module.path),
         };
-        MODULE_NAME.set_ref(t, item, strings::new_string(t, name)?);
+        MODULE_NAME.set_ref(t, item, Str::new(t, name)?);
         BASE.set(item, module.start);
         SIZE.set(item, i32::try_from(module.end - module.start).unwrap_or(i32::MAX));
     }

@@ -3,9 +3,8 @@
 //! Left out: WaitForInputIdle.
 
 use super::{information, processes};
-use crate::arguments::write_out;
 use saki_interop::host::set_last_error;
-use saki_runtime::{CurrentThread, InternalCall};
+use saki_runtime::{CurrentThread, InternalCall, Place};
 
 const ERROR_ACCESS_DENIED: i32 = 5;
 const ERROR_INVALID_HANDLE: i32 = 6;
@@ -31,8 +30,8 @@ fn lookup(handle: usize) -> Option<std::sync::Arc<processes::KnownProcess>> {
     found
 }
 
-fn close_process(_t: CurrentThread, handle: usize) -> i32 {
-    i32::from(processes::close(handle))
+fn close_process(_t: CurrentThread, handle: usize) -> bool {
+    processes::close(handle)
 }
 
 fn get_current_process(_t: CurrentThread) -> usize {
@@ -43,45 +42,45 @@ fn get_current_process_id(_t: CurrentThread) -> i32 {
     std::process::id() as i32
 }
 
-fn get_exit_code(_t: CurrentThread, handle: usize, code: *mut i32) -> i32 {
-    let Some(process) = lookup(handle) else { return 0 };
-    write_out(code, process.end().map_or(processes::STILL_ACTIVE, |end| end.exit_code));
-    1
+fn get_exit_code(_t: CurrentThread, handle: usize, code: Place<i32>) -> bool {
+    let Some(process) = lookup(handle) else { return false };
+    code.set(process.end().map_or(processes::STILL_ACTIVE, |end| end.exit_code));
+    true
 }
 
 /// An exit code of -1 kills, any other one asks to end.
-fn terminate(_t: CurrentThread, handle: usize, exit_code: i32) -> i32 {
-    let Some(process) = lookup(handle) else { return 0 };
+fn terminate(_t: CurrentThread, handle: usize, exit_code: i32) -> bool {
+    let Some(process) = lookup(handle) else { return false };
     if process.end().is_some() {
         // Its number may belong to another process by now.
         set_last_error(ERROR_PROC_NOT_FOUND);
-        return 0;
+        return false;
     }
     // SAFETY: sends a signal to a process.
     let sent = unsafe { libc::kill(process.pid, if exit_code == -1 { libc::SIGKILL } else { libc::SIGTERM }) };
     if sent == 0 {
-        return 1;
+        return true;
     }
     set_last_error(error_of(crate::io::errors::errno()));
-    0
+    false
 }
 
 fn get_times(
     _t: CurrentThread,
     handle: usize,
-    creation: *mut i64,
-    exit: *mut i64,
-    kernel: *mut i64,
-    user: *mut i64,
-) -> i32 {
-    let Some(process) = lookup(handle) else { return 0 };
+    creation: Place<i64>,
+    exit: Place<i64>,
+    kernel: Place<i64>,
+    user: Place<i64>,
+) -> bool {
+    let Some(process) = lookup(handle) else { return false };
     let (user_time, kernel_time) = information::processor_times(process.pid).unwrap_or_default();
     let start = if process.is_child { process.start_time } else { information::start_time(process.pid).unwrap_or(0) };
-    write_out(creation, start);
-    write_out(exit, process.end().map_or(0, |end| end.time));
-    write_out(kernel, kernel_time);
-    write_out(user, user_time);
-    1
+    creation.set(start);
+    exit.set(process.end().map_or(0, |end| end.time));
+    kernel.set(kernel_time);
+    user.set(user_time);
+    true
 }
 
 /// `ProcessPriorityClass` with the range of nice values that mean it, and the one to set.
@@ -108,29 +107,29 @@ fn get_priority(_t: CurrentThread, handle: usize) -> i32 {
     PRIORITIES.iter().find(|(_, range, _)| range.contains(&nice)).map_or(0, |(class, ..)| *class)
 }
 
-fn set_priority(_t: CurrentThread, handle: usize, class: i32) -> i32 {
-    let Some(process) = lookup(handle) else { return 0 };
+fn set_priority(_t: CurrentThread, handle: usize, class: i32) -> bool {
+    let Some(process) = lookup(handle) else { return false };
     let Some((.., nice)) = PRIORITIES.iter().find(|(known, ..)| *known == class) else {
         set_last_error(ERROR_INVALID_PARAMETER);
-        return 0;
+        return false;
     };
     // SAFETY: changes the priority of a process.
     if unsafe { libc::setpriority(libc::PRIO_PROCESS, process.pid as libc::id_t, *nice) } == 0 {
-        return 1;
+        return true;
     }
     set_last_error(error_of(crate::io::errors::errno()));
-    0
+    false
 }
 
 /// The defaults of the system whose interface this is; there are no such limits here.
-fn get_working_set_size(_t: CurrentThread, handle: usize, min: *mut usize, max: *mut usize) -> i32 {
+fn get_working_set_size(_t: CurrentThread, handle: usize, min: Place<usize>, max: Place<usize>) -> bool {
     match lookup(handle) {
         Some(process) if process.is_child => {
-            write_out(min, 204_800);
-            write_out(max, 1_413_120);
-            1
+            min.set(204_800);
+            max.set(1_413_120);
+            true
         }
-        _ => 0,
+        _ => false,
     }
 }
 

@@ -7,8 +7,9 @@
 use super::processes;
 use crate::io::errors::Win32Error;
 use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, object, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use std::ffi::OsString;
+use std::marker::PhantomData;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
@@ -21,15 +22,41 @@ static DIRECTORY: ManagedField = ManagedField::of("System", "System.Diagnostics"
 
 static INFO_HANDLE: ManagedField =
     ManagedField::of("System", "System.Diagnostics", "Process/ProcInfo", "process_handle");
-/// The negative Win32 error when starting failed.
 static INFO_PID: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process/ProcInfo", "pid");
 /// string[] of "NAME=value"; null = the environment of this process.
 static INFO_ENVIRONMENT: ManagedField =
     ManagedField::of("System", "System.Diagnostics", "Process/ProcInfo", "envVariables");
 
-/// Address of a field of a `Process.ProcInfo`.
-fn info_field<T>(info: *mut u8, field: &ManagedField) -> *mut T {
-    info.wrapping_add(field.offset_bytes()).cast()
+/// A variable of type `Process.ProcInfo` of the caller, on its stack or in the heap.
+#[derive(Clone, Copy)]
+struct ProcessInfo<'t>(*mut u8, PhantomData<&'t ()>);
+
+impl<'t> ProcessInfo<'t> {
+    /// # Safety
+    /// The variable lives for 't, and nobody else uses it meanwhile.
+    unsafe fn at(address: *mut u8) -> ProcessInfo<'t> {
+        ProcessInfo(address, PhantomData)
+    }
+
+    fn field<T>(self, field: &ManagedField) -> *mut T {
+        self.0.wrapping_add(field.offset_bytes()).cast()
+    }
+
+    fn variables(self) -> Option<Array<'t>> {
+        // SAFETY: a field of the variable that holds a reference.
+        unsafe { Obj::from_word(self.field::<ObjRef>(&INFO_ENVIRONMENT).read()) }.and_then(Obj::as_array)
+    }
+
+    fn set_handle(self, handle: usize) {
+        // SAFETY: a field of the variable that holds an IntPtr.
+        unsafe { self.field::<usize>(&INFO_HANDLE).write(handle) };
+    }
+
+    /// A negative Win32 error when starting failed.
+    fn set_pid(self, pid: i32) {
+        // SAFETY: a field of the variable that holds an int.
+        unsafe { self.field::<i32>(&INFO_PID).write(pid) };
+    }
 }
 
 /// What to start, without references.
@@ -186,55 +213,52 @@ fn start(request: &Request) -> Result<(usize, i32), Win32Error> {
 }
 
 /// Reads what managed code wants to start.
-fn request_of(start_info: ObjRef, info: *mut u8, streams: Option<[usize; 3]>) -> Request {
-    // SAFETY: a variable of type ProcInfo.
-    let variables = unsafe { info_field::<ObjRef>(info, &INFO_ENVIRONMENT).read() };
-    let environment = (!variables.is_null()).then(|| {
-        let count = object::array_length(variables);
-        (0..count).map(|index| strings::to_rust(object::get_element_ref(variables, index))).collect()
-    });
+fn request_of(start_info: Obj, info: ProcessInfo, streams: Option<[usize; 3]>) -> Request {
+    let variables = info.variables();
+    let text = |field: &ManagedField| field.str(start_info).map_or_else(String::new, Str::to_rust);
     Request {
-        file: strings::to_rust(FILE_NAME.get_ref(start_info)),
-        arguments: strings::to_rust(ARGUMENTS.get_ref(start_info)),
-        directory: strings::to_rust(DIRECTORY.get_ref(start_info)),
-        environment,
+        file: text(&FILE_NAME),
+        arguments: text(&ARGUMENTS),
+        directory: text(&DIRECTORY),
+        environment: variables.map(|variables| variables.iter().map(environment_entry).collect()),
         streams,
     }
 }
 
-fn run(t: CurrentThread, start_info: ObjRef, info: *mut u8, streams: Option<[usize; 3]>) -> Managed<i32> {
-    crate::arguments::non_null(t, start_info, "startInfo")?;
+/// "NAME=value"; empty for what is no string.
+fn environment_entry(entry: Option<Obj>) -> String {
+    entry.and_then(Obj::as_str).map_or_else(String::new, Str::to_rust)
+}
+
+fn run(t: CurrentThread, start_info: Option<Obj>, info: ProcessInfo, streams: Option<[usize; 3]>) -> Managed<bool> {
+    let start_info = crate::arguments::non_null(t, start_info, "startInfo")?;
     let request = request_of(start_info, info, streams);
     let started = t.managed().blocking(|| start(&request));
-    // SAFETY: a variable of type ProcInfo; the fields are numbers.
-    unsafe {
-        match started {
-            Ok((handle, pid)) => {
-                info_field::<usize>(info, &INFO_HANDLE).write(handle);
-                info_field::<i32>(info, &INFO_PID).write(pid);
-                Ok(1)
-            }
-            Err(error) => {
-                info_field::<i32>(info, &INFO_PID).write(-error.0);
-                Ok(0)
-            }
+    match started {
+        Ok((handle, pid)) => {
+            info.set_handle(handle);
+            info.set_pid(pid);
         }
+        Err(error) => info.set_pid(-error.0),
     }
+    Ok(started.is_ok())
 }
 
 fn create_process(
     t: CurrentThread,
-    start_info: ObjRef,
+    start_info: Option<Obj>,
     input: usize,
     output: usize,
     error: usize,
     info: *mut u8,
-) -> i32 {
-    t.run(|| run(t, start_info, info, Some([input, output, error])))
+) -> Managed<bool> {
+    // SAFETY: managed code passes a variable of type ProcInfo.
+    run(t, start_info, unsafe { ProcessInfo::at(info) }, Some([input, output, error]))
 }
 
-fn shell_execute(t: CurrentThread, start_info: ObjRef, info: *mut u8) -> i32 {
-    t.run(|| run(t, start_info, info, None))
+fn shell_execute(t: CurrentThread, start_info: Option<Obj>, info: *mut u8) -> Managed<bool> {
+    // SAFETY: as above.
+    run(t, start_info, unsafe { ProcessInfo::at(info) }, None)
 }
 
 pub const TABLE: &[InternalCall] = &[

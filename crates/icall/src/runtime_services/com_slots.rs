@@ -7,7 +7,7 @@ use saki_metadata::{TableId, Token};
 use saki_reflect::custom_attributes::attribute_blob;
 use saki_reflect::handles::method_of;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{CurrentThread, InternalCall, Obj};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{LoadResult, Method, Ty};
 
 /// IUnknown's methods.
@@ -35,14 +35,14 @@ fn slot_of(method: &'static Method) -> LoadResult<i32> {
 }
 
 /// Managed code has checked that this is a MethodInfo of an interface.
-fn get_com_slot(t: CurrentThread, method: Option<Obj>) -> i32 {
-    t.run(|| match method.and_then(method_of) {
+fn get_com_slot(t: CurrentThread, method: Option<Obj>) -> Managed<i32> {
+    match method.and_then(method_of) {
         Some(method) => slot_of(method).to_managed(t),
         None => {
             let message = "The MemberInfo must be an interface method.";
             Err(exceptions::throw(t, "System", "ArgumentException", message))
         }
-    })
+    }
 }
 
 pub const TABLE: &[InternalCall] =

@@ -1,20 +1,17 @@
 //! System.Runtime.Remoting.Contexts.
 
 use crate::arguments::non_null;
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, context_statics};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, context_statics};
 
 /// A context lives as long as an object refers to it: unloading needs no list of them.
-fn register_context(t: CurrentThread, context: ObjRef) {
-    t.run(|| non_null(t, context, "ctx"));
+fn register_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {
+    non_null(t, context, "ctx").map(|_| ())
 }
 
-fn release_context(t: CurrentThread, context: ObjRef) {
-    t.run(|| {
-        non_null(t, context, "ctx")?;
-        context_statics::release(t, context);
-        Ok(())
-    });
+fn release_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {
+    let context = non_null(t, context, "ctx")?;
+    context_statics::release(t, context.word());
+    Ok(())
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -1,10 +1,7 @@
 //! System.Runtime.InteropServices.GCHandle. A handle is a 32-bit number that managed code passes around as an int.
 
 use crate::arguments::argument_error;
-use saki_abi::ObjRef;
-use saki_abi::object::ARRAY_DATA_OFFSET;
-use saki_metadata::ElementType;
-use saki_runtime::{CurrentThread, InternalCall, exceptions, handles, object, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, exceptions, handles};
 use saki_sync::handle_table::layout::STALE_TARGET;
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::ty::type_flags;
@@ -25,53 +22,48 @@ fn get_target(_t: CurrentThread, bits: i32) -> usize {
     handle(bits).and_then(|handle| handles::target(handle).ok()).map_or(STALE_TARGET, |target| target.address())
 }
 
-fn get_target_handle(t: CurrentThread, target: ObjRef, bits: i32, kind: i32) -> i32 {
-    t.run(|| {
-        if kind == RETARGET {
-            let replaced = handle(bits).map(|handle| handles::set_target(handle, target));
-            return match replaced {
-                Some(Ok(())) => Ok(bits),
-                _ => Err(exceptions::throw(t, "System", "InvalidOperationException", "Handle is not initialized.")),
-            };
-        }
-        let Some(kind) = HandleKind::from_number(kind as u32) else {
-            return Err(argument_error(t, "The kind of handle is not known."));
+fn get_target_handle(t: CurrentThread, target: Option<Obj>, bits: i32, kind: i32) -> Managed<i32> {
+    if kind == RETARGET {
+        let replaced = handle(bits).map(|handle| handles::set_target(handle, target.word()));
+        return match replaced {
+            Some(Ok(())) => Ok(bits),
+            _ => Err(exceptions::throw(t, "System", "InvalidOperationException", "Handle is not initialized.")),
         };
-        match handles::allocate(t, kind, target) {
-            Some(handle) => Ok(handle.bits() as i32),
-            None => Err(exceptions::out_of_memory(t)),
-        }
-    })
+    }
+    let Some(kind) = HandleKind::from_number(kind as u32) else {
+        return Err(argument_error(t, "The kind of handle is not known."));
+    };
+    match handles::allocate(t, kind, target.word()) {
+        Some(handle) => Ok(handle.bits() as i32),
+        None => Err(exceptions::out_of_memory(t)),
+    }
 }
 
 /// Whether the handle was there to be freed: compiled code throws where it was not.
-fn free_handle(t: CurrentThread, bits: i32) -> i32 {
-    i32::from(handle(bits).is_some_and(|handle| handles::free(t, handle).is_ok()))
+fn free_handle(t: CurrentThread, bits: i32) -> bool {
+    handle(bits).is_some_and(|handle| handles::free(t, handle).is_ok())
 }
 
 /// Whether the number is a handle; all belong to the one domain.
-fn is_of_current_domain(_t: CurrentThread, bits: i32) -> i32 {
-    i32::from(handle(bits).is_some_and(|handle| handles::target(handle).is_ok()))
+fn is_of_current_domain(_t: CurrentThread, bits: i32) -> bool {
+    handle(bits).is_some_and(|handle| handles::target(handle).is_ok())
 }
 
 /// Address of the first character, element or field.
-fn address_of_pinned(_t: CurrentThread, bits: i32) -> isize {
+fn address_of_pinned(t: CurrentThread, bits: i32) -> isize {
     let Some(handle) = handle(bits).filter(|handle| handle.kind() == HandleKind::Pinned) else { return NOT_PINNED };
-    let Ok(target) = handles::target(handle) else { return NOT_PINNED };
-    if target.is_null() {
-        return 0;
+    let Ok(target) = Obj::of_handle(t, handle) else { return NOT_PINNED };
+    let Some(target) = target else { return 0 };
+    if let Some(text) = target.as_str() {
+        return text.first_unit() as isize;
     }
-    let ty = object::type_of(target);
-    if ty.element_type == ElementType::String {
-        return strings::chars_ptr(target) as isize;
+    if let Some(array) = target.as_array() {
+        return array.element_address(0) as isize;
     }
-    if ty.is_array() {
-        return target.field_ptr::<u8>(ARRAY_DATA_OFFSET as usize) as isize;
-    }
-    if ty.flags() & type_flags::LAYOUT_MASK == 0 {
+    if target.ty().flags() & type_flags::LAYOUT_MASK == 0 {
         return NOT_BLITTABLE;
     }
-    object::unboxed(target) as isize
+    target.data() as isize
 }
 
 pub const TABLE: &[InternalCall] = &[

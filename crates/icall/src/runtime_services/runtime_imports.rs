@@ -1,8 +1,7 @@
 //! System.Runtime.RuntimeImports: raw memory.
 
-use saki_abi::ObjRef;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall};
+use saki_runtime::{CurrentThread, InternalCall, Managed};
 use saki_types::Type;
 
 fn memmove(_t: CurrentThread, destination: *mut u8, source: *const u8, length_bytes: u32) {
@@ -11,23 +10,25 @@ fn memmove(_t: CurrentThread, destination: *mut u8, source: *const u8, length_by
 }
 
 /// Moves `count` values of a type that is or holds references; neither place needs to be an array.
-fn memmove_with_barrier(t: CurrentThread, destination: *mut u8, source: *const u8, count: u32, ty: *const Type) {
-    t.run(|| {
-        // SAFETY: type handles are addresses of `&'static Type`.
-        let ty = unsafe { &*ty };
-        let is_reference = ty.is_reference_type();
-        let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
-        let refs = if is_reference { &[0] } else { ty.ref_offsets().to_managed(t)? };
-        // SAFETY: as in `memmove`; whole words are moved whole, so that another thread never sees half a reference.
-        unsafe { std::ptr::copy(source, destination, size_bytes * count as usize) };
-        for index in 0..count as usize {
-            for &offset in refs {
-                let slot = destination.wrapping_add(index * size_bytes + offset as usize) as *mut ObjRef;
-                saki_gc::barrier::after_store_unknown(t.managed(), slot);
-            }
+fn memmove_with_barrier(
+    t: CurrentThread,
+    destination: *mut u8,
+    source: *const u8,
+    count: u32,
+    ty: &'static Type,
+) -> Managed<()> {
+    let is_reference = ty.is_reference_type();
+    let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
+    let refs = if is_reference { &[0] } else { ty.ref_offsets().to_managed(t)? };
+    // SAFETY: as in `memmove`; whole words are moved whole, so that another thread never sees half a reference.
+    unsafe { std::ptr::copy(source, destination, size_bytes * count as usize) };
+    for index in 0..count as usize {
+        for &offset in refs {
+            let slot = destination.wrapping_add(index * size_bytes + offset as usize);
+            saki_gc::barrier::after_store_unknown(t.managed(), slot.cast());
         }
-        Ok(())
-    });
+    }
+    Ok(())
 }
 
 fn zero_memory(_t: CurrentThread, memory: *mut u8, length_bytes: u32) {

@@ -1,7 +1,6 @@
 //! System.Runtime.InteropServices.RuntimeInformation, System.Runtime.Versioning.VersioningHelper.
 
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Str};
 
 /// The name that managed code compares with.
 #[cfg(target_arch = "x86_64")]
@@ -9,12 +8,12 @@ const ARCHITECTURE: &str = "x86-64";
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: &str = "armv8";
 
-fn os_name(t: CurrentThread) -> ObjRef {
-    t.run(|| strings::new_string(t, "linux"))
+fn os_name<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
+    Str::new(t, "linux")
 }
 
-fn architecture(t: CurrentThread) -> ObjRef {
-    t.run(|| strings::new_string(t, ARCHITECTURE))
+fn architecture<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
+    Str::new(t, ARCHITECTURE)
 }
 
 /// Tells this runtime from others in the same process, in names by `MakeVersionSafeName`; Mono's number.

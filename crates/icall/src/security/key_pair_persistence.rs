@@ -25,35 +25,35 @@ fn look_up(path: *const u16) -> Option<(OsString, Metadata)> {
     Some((path, metadata))
 }
 
-fn lacks(path: *const u16, rights: u32) -> i32 {
-    i32::from(look_up(path).is_some_and(|(_, found)| found.permissions().mode() & rights == 0))
+fn lacks(path: *const u16, rights: u32) -> bool {
+    look_up(path).is_some_and(|(_, found)| found.permissions().mode() & rights == 0)
 }
 
 /// Directories also get `directory_mode`.
-fn protect(path: *const u16, mode: u32, directory_mode: u32) -> i32 {
-    let Some((path, found)) = look_up(path) else { return 0 };
+fn protect(path: *const u16, mode: u32, directory_mode: u32) -> bool {
+    let Some((path, found)) = look_up(path) else { return false };
     let mode = if found.is_dir() { mode | directory_mode } else { mode };
-    i32::from(set_permissions(path, Permissions::from_mode(mode)).is_ok())
+    set_permissions(path, Permissions::from_mode(mode)).is_ok()
 }
 
 /// Every file system here has rights of some kind.
-fn can_secure(_t: CurrentThread, _root: *const u16) -> i32 {
-    1
+fn can_secure(_t: CurrentThread, _root: *const u16) -> bool {
+    true
 }
 
-fn protect_user(_t: CurrentThread, path: *const u16) -> i32 {
+fn protect_user(_t: CurrentThread, path: *const u16) -> bool {
     protect(path, 0o600, 0o100)
 }
 
-fn protect_machine(_t: CurrentThread, path: *const u16) -> i32 {
+fn protect_machine(_t: CurrentThread, path: *const u16) -> bool {
     protect(path, 0o644, 0o111)
 }
 
-fn is_user_protected(_t: CurrentThread, path: *const u16) -> i32 {
+fn is_user_protected(_t: CurrentThread, path: *const u16) -> bool {
     lacks(path, ANY_OF_OTHERS)
 }
 
-fn is_machine_protected(_t: CurrentThread, path: *const u16) -> i32 {
+fn is_machine_protected(_t: CurrentThread, path: *const u16) -> bool {
     lacks(path, WRITE_OF_OTHERS)
 }
 

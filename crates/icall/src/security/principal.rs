@@ -1,8 +1,7 @@
 //! System.Security.Principal: Windows identities as POSIX users. A token is a user id.
 
 use crate::arguments::non_null;
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, object, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Str};
 use saki_types::universe;
 use std::ffi::{CStr, CString};
 
@@ -80,45 +79,41 @@ fn current_token(_t: CurrentThread) -> usize {
     unsafe { libc::geteuid() as usize }
 }
 
-fn token_name(t: CurrentThread, token: usize) -> ObjRef {
-    t.run(|| match user_by_id(token as u32) {
-        Some(user) => strings::new_string_utf8(t, user.name.to_bytes()),
-        None => strings::new_string(t, ""),
-    })
+fn token_name<'t>(t: CurrentThread<'t>, token: usize) -> Managed<Str<'t>> {
+    match user_by_id(token as u32) {
+        Some(user) => Str::from_utf8(t, user.name.to_bytes()),
+        None => Str::new(t, ""),
+    }
 }
 
-fn user_token(t: CurrentThread, name: ObjRef) -> usize {
-    t.run(|| {
-        non_null(t, name, "username")?;
-        let user = CString::new(strings::to_rust(name)).ok().and_then(|name| user_by_name(&name));
-        Ok(user.map_or(NO_TOKEN, |user| user.id as usize))
-    })
+fn user_token(t: CurrentThread, name: Option<Str>) -> Managed<usize> {
+    let name = non_null(t, name, "username")?;
+    let user = CString::new(name.to_rust()).ok().and_then(|name| user_by_name(&name));
+    Ok(user.map_or(NO_TOKEN, |user| user.id as usize))
 }
 
 /// Groups of Windows; POSIX ones are asked for one by one.
-fn roles(t: CurrentThread, _token: usize) -> ObjRef {
-    t.run(|| object::new_array(t, universe().string(), 0))
+fn roles<'t>(t: CurrentThread<'t>, _token: usize) -> Managed<Array<'t>> {
+    Array::new(t, universe().string(), 0)
 }
 
-fn is_member_of_group_id(_t: CurrentThread, user: usize, group: usize) -> i32 {
+fn is_member_of_group_id(_t: CurrentThread, user: usize, group: usize) -> bool {
     // SAFETY: `is_member` passes places of the sizes given.
-    i32::from(is_member(user, |entry, text, length, found| unsafe {
+    is_member(user, |entry, text, length, found| unsafe {
         libc::getgrgid_r(group as libc::gid_t, entry, text, length, found)
-    }))
+    })
 }
 
-fn is_member_of_group_name(_t: CurrentThread, user: usize, group: *const libc::c_char) -> i32 {
+fn is_member_of_group_name(_t: CurrentThread, user: usize, group: *const libc::c_char) -> bool {
     if group.is_null() {
-        return 0;
+        return false;
     }
     // SAFETY: as above; managed code passes NUL-terminated UTF-8.
-    i32::from(is_member(user, |entry, text, length, found| unsafe {
-        libc::getgrnam_r(group, entry, text, length, found)
-    }))
+    is_member(user, |entry, text, length, found| unsafe { libc::getgrnam_r(group, entry, text, length, found) })
 }
 
-fn close_token(_t: CurrentThread, _token: usize) -> i32 {
-    1
+fn close_token(_t: CurrentThread, _token: usize) -> bool {
+    true
 }
 
 fn duplicate_token(_t: CurrentThread, token: usize) -> usize {
@@ -126,15 +121,15 @@ fn duplicate_token(_t: CurrentThread, token: usize) -> usize {
 }
 
 /// Takes the user's id on, for the whole process as POSIX has it.
-fn set_current_token(_t: CurrentThread, token: usize) -> i32 {
-    let Some(user) = user_by_id(token as u32) else { return 0 };
+fn set_current_token(_t: CurrentThread, token: usize) -> bool {
+    let Some(user) = user_by_id(token as u32) else { return false };
     // SAFETY: no preconditions.
-    i32::from(unsafe { libc::setegid(user.group) == 0 && libc::seteuid(user.id) == 0 })
+    unsafe { libc::setegid(user.group) == 0 && libc::seteuid(user.id) == 0 }
 }
 
-fn revert_to_self(_t: CurrentThread) -> i32 {
+fn revert_to_self(_t: CurrentThread) -> bool {
     // SAFETY: no preconditions.
-    i32::from(unsafe { libc::seteuid(libc::getuid()) == 0 && libc::setegid(libc::getgid()) == 0 })
+    unsafe { libc::seteuid(libc::getuid()) == 0 && libc::setegid(libc::getgid()) == 0 }
 }
 
 pub const TABLE: &[InternalCall] = &[

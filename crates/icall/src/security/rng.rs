@@ -6,8 +6,8 @@ use saki_runtime::{CurrentThread, InternalCall};
 const HANDLE: usize = 1;
 
 /// False: there is no shared handle that managed code would have to lock.
-fn rng_open(_t: CurrentThread) -> i32 {
-    0
+fn rng_open(_t: CurrentThread) -> bool {
+    false
 }
 
 /// Seeds are ignored: the kernel's generator is seeded already.

@@ -1,18 +1,17 @@
 //! System.Security.SecurityManager and Evidence: code access security, which is always off.
 
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall};
+use saki_runtime::{CurrentThread, InternalCall, Obj};
 
-fn is_enabled(_t: CurrentThread) -> i32 {
-    0
+fn is_enabled(_t: CurrentThread) -> bool {
+    false
 }
 
 /// Security stays off, as documented since .NET 4.
-fn set_enabled(_t: CurrentThread, _value: i32) {}
+fn set_enabled(_t: CurrentThread, _value: bool) {}
 
 /// Authenticode signatures are a matter of Windows.
-fn is_authenticode_present(_t: CurrentThread, _assembly: ObjRef) -> i32 {
-    0
+fn is_authenticode_present(_t: CurrentThread, _assembly: Option<Obj>) -> bool {
+    false
 }
 
 pub const TABLE: &[InternalCall] = &[

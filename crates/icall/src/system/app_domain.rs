@@ -4,7 +4,7 @@ use crate::arguments::non_null;
 use saki_abi::ObjRef;
 use saki_runtime::domains::{self, Domain};
 use saki_runtime::{
-    CurrentThread, InternalCall, Managed, ManagedField, domain_unload, strings, thread_data, unhandled,
+    CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, Word, domain_unload, thread_data, unhandled,
 };
 use saki_thread::root;
 use std::sync::OnceLock;
@@ -17,12 +17,12 @@ fn root_domain(_t: CurrentThread) -> ObjRef {
     domains::root_domain().object()
 }
 
-fn get_setup(_t: CurrentThread, this: ObjRef) -> ObjRef {
-    domains::of_object(this).setup()
+fn get_setup(_t: CurrentThread, this: Option<Obj>) -> ObjRef {
+    domains::of_object(this.word()).setup()
 }
 
-fn friendly_name(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| strings::new_string(t, &domains::of_object(this).friendly_name()))
+fn friendly_name<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Str<'t>> {
+    Str::new(t, &domains::of_object(this.word()).friendly_name())
 }
 
 macro_rules! setup_fields {
@@ -51,40 +51,34 @@ setup_fields! {
     "FORCE_CACHE_INSTALL" => SHADOW_COPY_FILES "shadow_copy_files";
 }
 
-fn get_data(t: CurrentThread, this: ObjRef, name: ObjRef) -> ObjRef {
-    t.run(|| {
-        non_null(t, name, "name")?;
-        let key = strings::to_rust(name);
-        let domain = domains::of_object(this);
-        if let Some(field) = setup_field(&key) {
-            return Ok(field.get_ref(domain.setup()));
-        }
-        Ok(domain.data(&key))
-    })
+fn get_data(t: CurrentThread, this: Option<Obj>, name: Option<Str>) -> Managed<ObjRef> {
+    let name = non_null(t, name, "name")?;
+    let key = name.to_rust();
+    let domain = domains::of_object(this.word());
+    if let Some(field) = setup_field(&key) {
+        return Ok(field.get_ref(domain.setup()));
+    }
+    Ok(domain.data(&key))
 }
 
-fn set_data(t: CurrentThread, this: ObjRef, name: ObjRef, value: ObjRef) {
-    t.run(|| {
-        non_null(t, name, "name")?;
-        domains::of_object(this).set_data(strings::to_rust(name), value);
-        Ok(())
-    });
+fn set_data(t: CurrentThread, this: Option<Obj>, name: Option<Str>, value: Option<Obj>) -> Managed<()> {
+    let name = non_null(t, name, "name")?;
+    domains::of_object(this.word()).set_data(name.to_rust(), value.word());
+    Ok(())
 }
 
-fn get_default_context(t: CurrentThread) -> ObjRef {
-    t.run(|| domains::current().default_context(t))
+fn get_default_context(t: CurrentThread) -> Managed<ObjRef> {
+    domains::current().default_context(t)
 }
 
-fn get_context(t: CurrentThread) -> ObjRef {
-    t.run(|| domains::context(t))
+fn get_context(t: CurrentThread) -> Managed<ObjRef> {
+    domains::context(t)
 }
 
-fn set_context(t: CurrentThread, new: ObjRef) -> ObjRef {
-    t.run(|| {
-        let old = domains::context(t)?;
-        t.managed().roots[root::CONTEXT].set(new);
-        Ok(old)
-    })
+fn set_context(t: CurrentThread, new: Option<Obj>) -> Managed<ObjRef> {
+    let old = domains::context(t)?;
+    t.managed().roots[root::CONTEXT].set(new.word());
+    Ok(old)
 }
 
 fn domain_by_id(t: CurrentThread, id: i32) -> Managed<&'static Domain> {
@@ -99,15 +93,13 @@ fn switch(t: CurrentThread, domain: &'static Domain) -> Managed<ObjRef> {
     Ok(domains::switch(t, domain).object())
 }
 
-fn set_domain(t: CurrentThread, domain: ObjRef) -> ObjRef {
-    t.run(|| {
-        non_null(t, domain, "domain")?;
-        switch(t, domains::of_object(domain))
-    })
+fn set_domain(t: CurrentThread, domain: Option<Obj>) -> Managed<ObjRef> {
+    let domain = non_null(t, domain, "domain")?;
+    switch(t, domains::of_object(domain.word()))
 }
 
-fn set_domain_by_id(t: CurrentThread, id: i32) -> ObjRef {
-    t.run(|| switch(t, domain_by_id(t, id)?))
+fn set_domain_by_id(t: CurrentThread, id: i32) -> Managed<ObjRef> {
+    switch(t, domain_by_id(t, id)?)
 }
 
 /// A thread that is in a domain, or calls into it, is aborted before the domain is unloaded.
@@ -117,15 +109,13 @@ fn push(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
     Ok(())
 }
 
-fn push_domain_ref(t: CurrentThread, domain: ObjRef) {
-    t.run(|| {
-        non_null(t, domain, "domain")?;
-        push(t, domains::of_object(domain))
-    });
+fn push_domain_ref(t: CurrentThread, domain: Option<Obj>) -> Managed<()> {
+    let domain = non_null(t, domain, "domain")?;
+    push(t, domains::of_object(domain.word()))
 }
 
-fn push_domain_ref_by_id(t: CurrentThread, id: i32) {
-    t.run(|| push(t, domain_by_id(t, id)?));
+fn push_domain_ref_by_id(t: CurrentThread, id: i32) -> Managed<()> {
+    push(t, domain_by_id(t, id)?)
 }
 
 fn pop_domain_ref(t: CurrentThread) {
@@ -134,37 +124,31 @@ fn pop_domain_ref(t: CurrentThread) {
     }
 }
 
-fn is_finalizing_for_unload(_t: CurrentThread, id: i32) -> i32 {
-    domains::by_id(id).map_or(1, |domain| i32::from(domain.is_unloading()))
+fn is_finalizing_for_unload(_t: CurrentThread, id: i32) -> bool {
+    domains::by_id(id).is_none_or(Domain::is_unloading)
 }
 
-fn create_domain(t: CurrentThread, name: ObjRef, setup: ObjRef) -> ObjRef {
-    t.run(|| {
-        non_null(t, name, "friendlyName")?;
-        non_null(t, setup, "info")?;
-        Ok(domains::create(t, &strings::to_rust(name), setup)?.object())
-    })
+fn create_domain(t: CurrentThread, name: Option<Str>, setup: Option<Obj>) -> Managed<ObjRef> {
+    let name = non_null(t, name, "friendlyName")?;
+    let setup = non_null(t, setup, "info")?;
+    Ok(domains::create(t, &name.to_rust(), setup.word())?.object())
 }
 
-fn unload(t: CurrentThread, id: i32) {
-    t.run(|| domain_unload::unload(t, domain_by_id(t, id)?));
+fn unload(t: CurrentThread, id: i32) -> Managed<()> {
+    domain_unload::unload(t, domain_by_id(t, id)?)
 }
 
 /// One GUID per process: the first that any domain proposes.
-fn process_guid(t: CurrentThread, proposed: ObjRef) -> ObjRef {
+fn process_guid<'t>(t: CurrentThread<'t>, proposed: Option<Str>) -> Managed<Str<'t>> {
     static GUID: OnceLock<String> = OnceLock::new();
-    t.run(|| {
-        non_null(t, proposed, "newguid")?;
-        strings::new_string(t, GUID.get_or_init(|| strings::to_rust(proposed)))
-    })
+    let proposed = non_null(t, proposed, "newguid")?;
+    Str::new(t, GUID.get_or_init(|| proposed.to_rust()))
 }
 
-fn do_unhandled_exception(t: CurrentThread, _this: ObjRef, exception: ObjRef) {
-    t.run(|| {
-        non_null(t, exception, "e")?;
-        unhandled::raise_event(t, exception);
-        Ok(())
-    });
+fn do_unhandled_exception(t: CurrentThread, _this: Option<Obj>, exception: Option<Obj>) -> Managed<()> {
+    let exception = non_null(t, exception, "e")?;
+    unhandled::raise_event(t, exception.word());
+    Ok(())
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -50,22 +50,20 @@ fn signature(t: CurrentThread, cookie: *const VarArgCookie) -> Managed<&'static 
     Ok(sig)
 }
 
-fn setup(t: CurrentThread, this: *mut u8, block: *mut usize, start: *mut u8) {
-    t.run(|| {
-        // SAFETY: `block` is what `arglist` gave; its first word is the cookie.
-        let cookie = unsafe { *block } as *const VarArgCookie;
-        let sig = signature(t, cookie)?;
-        let fixed = sig.sentinel.unwrap_or(sig.params.len());
-        let args = if start.is_null() { block.wrapping_add(1) as *mut u8 } else { start };
-        // SAFETY: all are fields of the iterator.
-        unsafe {
-            place::<usize>(this, &SIG).write(sig as *const MethodSig as usize);
-            place::<*mut u8>(this, &ARGS).write(args);
-            place::<i32>(this, &NEXT_ARG).write(0);
-            place::<i32>(this, &NUM_ARGS).write((sig.params.len() - fixed) as i32);
-        }
-        Ok(())
-    });
+fn setup(t: CurrentThread, this: *mut u8, block: *mut usize, start: *mut u8) -> Managed<()> {
+    // SAFETY: `block` is what `arglist` gave; its first word is the cookie.
+    let cookie = unsafe { *block } as *const VarArgCookie;
+    let sig = signature(t, cookie)?;
+    let fixed = sig.sentinel.unwrap_or(sig.params.len());
+    let args = if start.is_null() { block.wrapping_add(1) as *mut u8 } else { start };
+    // SAFETY: all are fields of the iterator.
+    unsafe {
+        place::<usize>(this, &SIG).write(sig as *const MethodSig as usize);
+        place::<*mut u8>(this, &ARGS).write(args);
+        place::<i32>(this, &NEXT_ARG).write(0);
+        place::<i32>(this, &NUM_ARGS).write((sig.params.len() - fixed) as i32);
+    }
+    Ok(())
 }
 
 /// Type of the next argument; None behind the last.
@@ -102,29 +100,21 @@ fn at_end(t: CurrentThread) -> exceptions::Thrown {
     exceptions::throw(t, "System", "InvalidOperationException", "Invalid iterator position.")
 }
 
-fn next_arg(t: CurrentThread, this: *mut u8, result: *mut u8) {
-    t.run(|| {
-        let ty = next_type(this).ok_or_else(|| at_end(t))?;
-        typed_reference::write(result, ty, step(this, ty));
-        Ok(())
-    });
+fn next_arg(t: CurrentThread, this: *mut u8, result: *mut u8) -> Managed<()> {
+    let ty = next_type(this).ok_or_else(|| at_end(t))?;
+    typed_reference::write(result, ty, step(this, ty));
+    Ok(())
 }
 
-fn next_arg_with_type(t: CurrentThread, this: *mut u8, result: *mut u8, wanted: *const Type) {
-    t.run(|| {
-        let actual = next_type(this).ok_or_else(|| at_end(t))?;
-        if wanted.is_null() {
-            return Err(exceptions::throw_argument_null(t, "rth"));
-        }
-        // SAFETY: type handles are addresses of `&'static Type`.
-        let wanted = unsafe { &*wanted };
-        typed_reference::write(result, wanted, step(this, actual));
-        Ok(())
-    });
+fn next_arg_with_type(t: CurrentThread, this: *mut u8, result: *mut u8, wanted: Option<&'static Type>) -> Managed<()> {
+    let actual = next_type(this).ok_or_else(|| at_end(t))?;
+    let Some(wanted) = wanted else { return Err(exceptions::throw_argument_null(t, "rth")) };
+    typed_reference::write(result, wanted, step(this, actual));
+    Ok(())
 }
 
-fn next_arg_type(t: CurrentThread, this: *mut u8) -> usize {
-    t.run(|| Ok(next_type(this).ok_or_else(|| at_end(t))? as *const Type as usize))
+fn next_arg_type(t: CurrentThread, this: *mut u8) -> Managed<usize> {
+    Ok(next_type(this).ok_or_else(|| at_end(t))? as *const Type as usize)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -2,9 +2,8 @@
 
 use crate::loops::kernels;
 use saki_abi::vtable::VTable;
-use saki_abi::{ObjRef, RefMap};
 use saki_runtime::vtables::type_of_vtable;
-use saki_runtime::{CurrentThread, InternalCall, cast_cache, object};
+use saki_runtime::{Array, CurrentThread, InternalCall, Word, cast_cache};
 use saki_types::Ty;
 
 /// The element type of an array's vtable.
@@ -21,28 +20,26 @@ fn elements_fit(from: Ty, to: Ty) -> bool {
 }
 
 /// Arrays with other lower bounds than 0 are left to the slow path.
-pub(crate) fn has_lower_bound(array: ObjRef) -> bool {
-    object::array_bounds(array).is_some_and(|bounds| bounds.iter().any(|b| b.lower_bound != 0))
+pub(crate) fn has_lower_bound(array: Array) -> bool {
+    array.bounds().is_some_and(|bounds| bounds.iter().any(|b| b.lower_bound != 0))
 }
 
-pub(crate) fn in_range(array: ObjRef, index: i32, count: i32) -> bool {
-    index >= 0 && count >= 0 && index as usize + count as usize <= object::array_length(array)
+pub(crate) fn in_range(array: Array, index: i32, count: i32) -> bool {
+    index >= 0 && count >= 0 && index as usize + count as usize <= array.length()
 }
 
 /// False when the managed slow path must decide: other ranks, other bounds, elements that need a check or conversion.
 #[inline]
 pub(crate) fn try_copy(
     t: CurrentThread,
-    source: ObjRef,
+    source: Option<Array>,
     source_index: i32,
-    destination: ObjRef,
+    destination: Option<Array>,
     destination_index: i32,
     count: i32,
 ) -> bool {
-    if source.is_null() || destination.is_null() {
-        return false;
-    }
-    let (from, to) = (object::vtable(source), object::vtable(destination));
+    let (Some(source), Some(destination)) = (source, destination) else { return false };
+    let (from, to) = (source.vtable(), destination.vtable());
     if !std::ptr::eq(from, to) {
         let fits = match (element_type(from), element_type(to)) {
             (Some(a), Some(b)) => from.rank == to.rank && elements_fit(a, b),
@@ -60,40 +57,36 @@ pub(crate) fn try_copy(
         return false;
     }
     let size_bytes = to.element_size_bytes as usize;
-    let src = object::element_address(source, source_index as usize, size_bytes);
-    let dst = object::element_address(destination, destination_index as usize, size_bytes);
-    // SAFETY: the element map of an array's vtable.
-    let refs = unsafe { RefMap::offsets(to.element_ref_map) };
-    if refs.is_empty() {
+    let src = source.element_address(source_index as usize);
+    let dst = destination.element_address(destination_index as usize);
+    let references = destination.element_references();
+    if references.is_empty() {
         // SAFETY: both ranges were checked; they may overlap.
         unsafe { kernels::copy(src, dst, count as usize * size_bytes) };
     } else if size_bytes == 8 {
         // SAFETY: ranges of references, checked; `t` is current.
         unsafe {
-            saki_gc::barrier::array_copy(
-                t.managed(),
-                destination,
-                dst as *mut ObjRef,
-                src as *const ObjRef,
-                count as usize,
-            )
+            saki_gc::barrier::array_copy(t.managed(), destination.word(), dst.cast(), src.cast(), count as usize)
         };
     } else {
         // SAFETY: ranges of structs inside live arrays, checked; logging the array covers all its references.
-        unsafe { saki_gc::barrier::struct_copy(t.managed(), destination, dst, src, count as usize * size_bytes, refs) };
+        unsafe {
+            let length_bytes = count as usize * size_bytes;
+            saki_gc::barrier::struct_copy(t.managed(), destination.word(), dst, src, length_bytes, references);
+        }
     }
     true
 }
 
 fn fast_copy(
     t: CurrentThread,
-    source: ObjRef,
+    source: Option<Array>,
     source_index: i32,
-    destination: ObjRef,
+    destination: Option<Array>,
     destination_index: i32,
     count: i32,
-) -> i32 {
-    i32::from(try_copy(t, source, source_index, destination, destination_index, count))
+) -> bool {
+    try_copy(t, source, source_index, destination, destination_index, count)
 }
 
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Array::FastCopy", &fast_copy)];

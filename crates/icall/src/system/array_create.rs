@@ -1,30 +1,23 @@
 //! System.Array.CreateInstance.
 
 use crate::arguments::{argument_error_for, non_null};
-use saki_abi::ObjRef;
 use saki_abi::object::ArrayBound;
 use saki_metadata::ElementType;
 use saki_reflect::type_construction::throw_no_array_of;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions, object, type_objects};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Word, exceptions, type_objects};
 use saki_types::universe;
 
-/// The ints of an int[].
-fn ints(array: ObjRef) -> Vec<i32> {
-    let first = object::element_address(array, 0, 4) as *const i32;
-    // SAFETY: an int[] has that many ints.
-    unsafe { std::slice::from_raw_parts(first, object::array_length(array)) }.to_vec()
-}
-
-fn create_instance(t: CurrentThread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> ObjRef {
-    t.run(|| create(t, element_type, lengths, bounds))
-}
-
-fn create(t: CurrentThread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRef) -> Managed<ObjRef> {
-    non_null(t, lengths, "lengths")?;
-    let element = type_objects::require(t, element_type, "elementType")?;
-    let lengths = ints(lengths);
-    let lower_bounds = if bounds.is_null() { vec![0; lengths.len()] } else { ints(bounds) };
+fn create_instance<'t>(
+    t: CurrentThread<'t>,
+    element_type: Option<Obj>,
+    lengths: Option<Array>,
+    bounds: Option<Array>,
+) -> Managed<Array<'t>> {
+    let lengths = non_null(t, lengths, "lengths")?;
+    let element = type_objects::require(t, element_type.word(), "elementType")?;
+    let lengths = lengths.numbers::<i32>();
+    let lower_bounds = bounds.map_or_else(|| vec![0; lengths.len()], Array::numbers::<i32>);
     if lengths.is_empty() {
         return Err(argument_error_for(t, "lengths", "At least one length is needed."));
     }
@@ -54,7 +47,7 @@ fn create(t: CurrentThread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRe
         return Err(throw_no_array_of(t, element));
     }
     if lengths.len() == 1 && lower_bounds[0] == 0 {
-        return object::new_array(t, element, lengths[0] as usize);
+        return Array::new(t, element, lengths[0] as usize);
     }
     let array_ty = universe().array_of(element, lengths.len() as u32);
     let bounds: Vec<ArrayBound> = lengths
@@ -62,7 +55,7 @@ fn create(t: CurrentThread, element_type: ObjRef, lengths: ObjRef, bounds: ObjRe
         .zip(&lower_bounds)
         .map(|(&length, &lower_bound)| ArrayBound { length: length as u32, lower_bound })
         .collect();
-    object::new_multi_dim_array(t, array_ty, &bounds)
+    Array::new_multi_dim(t, array_ty, &bounds)
 }
 
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Array::CreateInstanceImpl", &create_instance)];

@@ -1,32 +1,30 @@
 //! System.Array.GetValue and SetValue: boxed access, with the widening conversions that SetValue allows.
 
 use crate::arguments::{argument_error, argument_error_for, non_null, non_null_this};
-use saki_abi::ObjRef;
 use saki_metadata::ElementType;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Thrown, exceptions, object};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Thrown, exceptions, object};
 use saki_types::Ty;
 
-fn element_type(t: CurrentThread, array: ObjRef) -> Managed<Ty> {
-    object::type_of(array).element().ok_or_else(|| argument_error(t, "Not an array."))
+fn element_type(t: CurrentThread, array: Array) -> Managed<Ty> {
+    array.ty().element().ok_or_else(|| argument_error(t, "Not an array."))
 }
 
 /// Position among all elements of the element at these indices.
-fn position(t: CurrentThread, array: ObjRef, indices: ObjRef) -> Managed<usize> {
-    non_null(t, indices, "indices")?;
+fn position(t: CurrentThread, array: Array, indices: Option<Array>) -> Managed<usize> {
+    let indices = non_null(t, indices, "indices")?;
     let out_of_range = |t| exceptions::throw_default(t, "IndexOutOfRangeException");
-    let rank = object::vtable(array).rank as usize;
-    if object::array_length(indices) != rank {
+    let rank = array.vtable().rank as usize;
+    if indices.length() != rank {
         return Err(argument_error(t, "The number of indices differs from the number of dimensions."));
     }
-    // SAFETY: an int[] of `rank` ints.
-    let indices = unsafe { std::slice::from_raw_parts(object::element_address(indices, 0, 4) as *const i32, rank) };
-    let Some(bounds) = object::array_bounds(array) else {
-        let in_range = usize::try_from(indices[0]).ok().filter(|&i| i < object::array_length(array));
+    let indices = indices.numbers::<i32>();
+    let Some(bounds) = array.bounds() else {
+        let in_range = usize::try_from(indices[0]).ok().filter(|&i| i < array.length());
         return in_range.ok_or_else(|| out_of_range(t));
     };
     let mut position = 0;
-    for (&index, bound) in indices.iter().zip(bounds.iter()) {
+    for (&index, bound) in indices.iter().zip(bounds) {
         let offset = i64::from(index) - i64::from(bound.lower_bound);
         if offset < 0 || offset >= i64::from(bound.length) {
             return Err(out_of_range(t));
@@ -36,46 +34,33 @@ fn position(t: CurrentThread, array: ObjRef, indices: ObjRef) -> Managed<usize> 
     Ok(position)
 }
 
-fn get_at(t: CurrentThread, array: ObjRef, position: usize) -> Managed<ObjRef> {
-    let element = element_type(t, array)?;
-    if element.is_pointer() {
+fn get_at<'t>(t: CurrentThread<'t>, array: Array<'t>, position: usize) -> Managed<Option<Obj<'t>>> {
+    if element_type(t, array)?.is_pointer() {
         return Err(exceptions::throw(t, "System", "NotSupportedException", "Type is not supported."));
     }
-    if element.is_reference_type() {
-        return Ok(object::get_element_ref(array, position));
-    }
-    let size_bytes = object::vtable(array).element_size_bytes as usize;
-    object::box_value(t, element, object::element_address(array, position, size_bytes))
+    array.boxed_element(t, position)
 }
 
-fn get_value_impl(t: CurrentThread, this: ObjRef, position: i32) -> ObjRef {
-    t.run(|| {
-        non_null_this(t, this)?;
-        get_at(t, this, position as usize)
-    })
+fn get_value_impl<'t>(t: CurrentThread<'t>, this: Option<Array<'t>>, position: i32) -> Managed<Option<Obj<'t>>> {
+    let this = non_null_this(t, this)?;
+    get_at(t, this, position as usize)
 }
 
-fn get_value(t: CurrentThread, this: ObjRef, indices: ObjRef) -> ObjRef {
-    t.run(|| {
-        non_null_this(t, this)?;
-        let position = position(t, this, indices)?;
-        get_at(t, this, position)
-    })
+fn get_value<'t>(t: CurrentThread<'t>, this: Option<Array<'t>>, indices: Option<Array>) -> Managed<Option<Obj<'t>>> {
+    let this = non_null_this(t, this)?;
+    let position = position(t, this, indices)?;
+    get_at(t, this, position)
 }
 
-fn set_value_impl(t: CurrentThread, this: ObjRef, value: ObjRef, position: i32) {
-    t.run(|| {
-        non_null_this(t, this)?;
-        set_at(t, this, value, position as usize)
-    })
+fn set_value_impl(t: CurrentThread, this: Option<Array>, value: Option<Obj>, position: i32) -> Managed<()> {
+    let this = non_null_this(t, this)?;
+    set_at(t, this, value, position as usize)
 }
 
-fn set_value(t: CurrentThread, this: ObjRef, value: ObjRef, indices: ObjRef) {
-    t.run(|| {
-        non_null_this(t, this)?;
-        let position = position(t, this, indices)?;
-        set_at(t, this, value, position)
-    })
+fn set_value(t: CurrentThread, this: Option<Array>, value: Option<Obj>, indices: Option<Array>) -> Managed<()> {
+    let this = non_null_this(t, this)?;
+    let position = position(t, this, indices)?;
+    set_at(t, this, value, position)
 }
 
 fn invalid_cast(t: CurrentThread, from: Ty, to: Ty) -> Thrown {
@@ -87,64 +72,61 @@ fn not_widening(t: CurrentThread) -> Thrown {
     argument_error_for(t, "value", "not a widening conversion")
 }
 
-fn set_at(t: CurrentThread, array: ObjRef, value: ObjRef, position: usize) -> Managed<()> {
+fn set_at(t: CurrentThread, array: Array, value: Option<Obj>, position: usize) -> Managed<()> {
     let element = element_type(t, array)?;
-    let size_bytes = object::vtable(array).element_size_bytes as usize;
-    let place = object::element_address(array, position, size_bytes);
     if element.is_nullable() {
-        return set_nullable(t, element, value, place);
+        return set_nullable(t, element, value, array.element_address(position));
     }
-    if value.is_null() {
-        // SAFETY: an element of the array; null references need no barrier.
-        unsafe { std::ptr::write_bytes(place, 0, size_bytes) };
+    let Some(value) = value else {
+        array.clear(position, 1);
         return Ok(());
-    }
-    let exact = object::type_of(value);
+    };
+    let exact = value.ty();
     if element.is_reference_type() {
-        if !object::is_instance(t, value, element)? {
+        if !value.is_instance(t, element)? {
             return Err(invalid_cast(t, exact, element));
         }
-        object::set_element_ref(t, array, position, value);
+        array.set(t, position, Some(value));
         return Ok(());
     }
+    let place = array.element_address(position);
     if exact == element {
         // SAFETY: the box holds a value of the element type.
-        unsafe { object::copy_struct(t, place, object::unboxed(value), element) };
+        unsafe { object::copy_struct(t, place, value.data(), element) };
         return Ok(());
     }
-    let Some(scalar) = Scalar::read(exact, object::unboxed(value)) else {
+    let Some(scalar) = Scalar::read(value) else {
         return Err(invalid_cast(t, exact, element));
     };
     let to = element.underlying().element_type;
     match scalar.widen(exact.underlying().element_type, to) {
-        // SAFETY: the element has the size of `to`.
-        Widened::Stores(bits) => unsafe {
-            std::ptr::copy_nonoverlapping(bits.to_le_bytes().as_ptr(), place, size_bytes);
+        Widened::Stores(bits) => {
+            // SAFETY: the element has the size of `to`, which is at most that of the bits.
+            unsafe { std::ptr::copy_nonoverlapping(bits.to_le_bytes().as_ptr(), place, array.element_size_bytes()) };
             Ok(())
-        },
+        }
         Widened::TooWide => Err(not_widening(t)),
         Widened::OtherKind => Err(invalid_cast(t, exact, element)),
     }
 }
 
-fn set_nullable(t: CurrentThread, nullable: Ty, value: ObjRef, place: *mut u8) -> Managed<()> {
+fn set_nullable(t: CurrentThread, nullable: Ty, value: Option<Obj>, place: *mut u8) -> Managed<()> {
     let inner = nullable.args[0];
     let (has_value, at) = object::nullable_offsets(t, nullable)?;
-    if value.is_null() {
+    let Some(value) = value else {
         let size_bytes = nullable.value_size_bytes().to_managed(t)? as usize;
         // SAFETY: an element of this type.
         unsafe { std::ptr::write_bytes(place, 0, size_bytes) };
         return Ok(());
-    }
-    let exact = object::type_of(value);
+    };
+    let exact = value.ty();
     if exact != inner {
         return Err(invalid_cast(t, exact, nullable));
     }
-    // SAFETY: both fields lie inside the element; the box holds a value of the inner type.
-    unsafe {
-        place.add(has_value).write(1);
-        object::copy_struct(t, place.add(at), object::unboxed(value), inner);
-    }
+    // SAFETY: the flag lies inside the element.
+    unsafe { place.add(has_value).write(1) };
+    // SAFETY: the value lies inside the element; the box holds a value of the inner type.
+    unsafe { object::copy_struct(t, place.add(at), value.data(), inner) };
     Ok(())
 }
 
@@ -180,27 +162,26 @@ fn width_bytes(element: ElementType) -> Option<u32> {
 }
 
 impl Scalar {
-    fn read(ty: Ty, data: *const u8) -> Option<Scalar> {
+    /// The number in a box; None if it holds none that SetValue converts.
+    fn read(boxed: Obj) -> Option<Scalar> {
         use ElementType as E;
+        let ty = boxed.ty();
         if !ty.is_value_type() {
             return None;
         }
-        // SAFETY: `data` is a boxed value of this type; each arm reads its size.
-        Some(unsafe {
-            match ty.underlying().element_type {
-                E::Boolean => Scalar::Boolean,
-                E::U1 => Scalar::Unsigned(u64::from(*data)),
-                E::U2 | E::Char => Scalar::Unsigned(u64::from(*(data as *const u16))),
-                E::U4 => Scalar::Unsigned(u64::from(*(data as *const u32))),
-                E::U8 => Scalar::Unsigned(*(data as *const u64)),
-                E::I1 => Scalar::Signed(i64::from(*(data as *const i8))),
-                E::I2 => Scalar::Signed(i64::from(*(data as *const i16))),
-                E::I4 => Scalar::Signed(i64::from(*(data as *const i32))),
-                E::I8 => Scalar::Signed(*(data as *const i64)),
-                E::R4 => Scalar::Real(f64::from(*(data as *const f32))),
-                E::R8 => Scalar::Real(*(data as *const f64)),
-                _ => return None,
-            }
+        Some(match ty.underlying().element_type {
+            E::Boolean => Scalar::Boolean,
+            E::U1 => Scalar::Unsigned(u64::from(boxed.number::<u8>())),
+            E::U2 | E::Char => Scalar::Unsigned(u64::from(boxed.number::<u16>())),
+            E::U4 => Scalar::Unsigned(u64::from(boxed.number::<u32>())),
+            E::U8 => Scalar::Unsigned(boxed.number()),
+            E::I1 => Scalar::Signed(i64::from(boxed.number::<i8>())),
+            E::I2 => Scalar::Signed(i64::from(boxed.number::<i16>())),
+            E::I4 => Scalar::Signed(i64::from(boxed.number::<i32>())),
+            E::I8 => Scalar::Signed(boxed.number()),
+            E::R4 => Scalar::Real(f64::from(boxed.number::<f32>())),
+            E::R8 => Scalar::Real(boxed.number()),
+            _ => return None,
         })
     }
 

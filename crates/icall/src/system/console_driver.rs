@@ -3,13 +3,11 @@
 //! Signals: SIGWINCH updates the size that managed code reads; SIGCONT sets the terminal up again; SIGINT wakes a thread
 //! that raises Console.CancelKeyPress. The terminal is restored when the process exits.
 
-use crate::arguments::write_out;
 use crate::system_call::system_call;
-use saki_abi::ObjRef;
 use saki_os::ExitStage;
 use saki_os::signal::{Disposition, install};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, invoke, object, strings, unhandled};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place, RefPlace, Str, invoke, unhandled};
 use saki_thread::ThreadKind;
 use saki_types::universe;
 use std::ffi::CString;
@@ -56,9 +54,9 @@ const CONTROL_CHARACTERS: [usize; 17] = [
     libc::VEOL2,
 ];
 
-fn is_terminal(_t: CurrentThread, fd: usize) -> i32 {
+fn is_terminal(_t: CurrentThread, fd: usize) -> bool {
     // SAFETY: no preconditions.
-    unsafe { libc::isatty(fd as i32) }
+    unsafe { libc::isatty(fd as i32) != 0 }
 }
 
 fn attributes() -> Option<libc::termios> {
@@ -81,23 +79,23 @@ fn set_attributes(attributes: &libc::termios) -> bool {
     })
 }
 
-fn set_echo(_t: CurrentThread, wanted: i32) -> i32 {
-    let Some(mut attributes) = attributes() else { return 0 };
-    match wanted & 0xff != 0 {
+fn set_echo(_t: CurrentThread, wanted: bool) -> bool {
+    let Some(mut attributes) = attributes() else { return false };
+    match wanted {
         true => attributes.c_lflag |= libc::ECHO,
         false => attributes.c_lflag &= !libc::ECHO,
     }
-    i32::from(set_attributes(&attributes))
+    set_attributes(&attributes)
 }
 
 /// `SetBreak(bool)`: whether Ctrl-C and its like are input (`Console.TreatControlCAsInput`), or signals.
-fn set_break(_t: CurrentThread, is_input: i32) -> i32 {
-    let Some(mut attributes) = attributes() else { return 0 };
-    match is_input & 0xff != 0 {
+fn set_break(_t: CurrentThread, is_input: bool) -> bool {
+    let Some(mut attributes) = attributes() else { return false };
+    match is_input {
         true => attributes.c_lflag &= !libc::ISIG,
         false => attributes.c_lflag |= libc::ISIG,
     }
-    i32::from(set_attributes(&attributes))
+    set_attributes(&attributes)
 }
 
 /// Bytes that can be read, after waiting at most so long (negative: for ever).
@@ -187,7 +185,7 @@ fn start_cancel_thread() -> std::io::Result<()> {
     CANCEL_PIPE.store(ends[1], Ordering::Relaxed);
     let read_end = ends[0];
     saki_thread::spawn(ThreadKind::Internal, Some("Console cancel"), 0, move |thread| {
-        // SAFETY: the thread just attached.
+        // SAFETY: the thread just attached itself.
         let t = unsafe { CurrentThread::from_abi(thread.abi()) };
         loop {
             let mut byte = 0u8;
@@ -212,39 +210,34 @@ fn raise_cancel(t: CurrentThread) -> Managed<()> {
 /// False when standard input is no terminal.
 fn tty_setup(
     t: CurrentThread,
-    keypad_transmit: ObjRef,
-    teardown: ObjRef,
-    control_characters: *mut ObjRef,
-    size: *mut *const i32,
-) -> i32 {
-    t.run(|| {
-        // Relaxed: a plain number.
-        SIZE.store(read_size().or_else(size_from_environment).unwrap_or(-1), Ordering::Relaxed);
-        write_out(size, SIZE.as_ptr().cast_const());
-        let array = object::new_array(t, universe().byte(), CONTROL_CHARACTERS.len())?;
-        crate::arguments::store_out(t, control_characters, array);
-        let Some(initial) = attributes() else { return Ok(0) };
-        let mut ours = initial;
-        ours.c_lflag &= !libc::ICANON;
-        ours.c_iflag &= !(libc::IXON | libc::IXOFF);
-        ours.c_cc[libc::VMIN] = 1;
-        ours.c_cc[libc::VTIME] = 0;
-        if !set_attributes(&ours) {
-            return Ok(0);
-        }
-        for (index, &which) in CONTROL_CHARACTERS.iter().enumerate() {
-            // SAFETY: a byte[] with an element for each character.
-            unsafe { object::element_address(array, index, 1).write(ours.c_cc[which]) };
-        }
-        let text = |string| CString::new(strings::to_rust(string)).unwrap_or_default();
-        let terminal = Terminal { initial, ours, keypad_transmit: text(keypad_transmit), teardown: text(teardown) };
-        if TERMINAL.set(terminal).is_ok() {
-            // Without handlers the terminal still works, but does not follow changes of size.
-            let _ = install_signal_handlers();
-            saki_os::at_exit(ExitStage::Terminal, tear_down);
-        }
-        Ok(1)
-    })
+    keypad_transmit: Option<Str>,
+    teardown: Option<Str>,
+    control_characters: RefPlace,
+    size: Place<*const i32>,
+) -> Managed<bool> {
+    // Relaxed: a plain number.
+    SIZE.store(read_size().or_else(size_from_environment).unwrap_or(-1), Ordering::Relaxed);
+    size.set(SIZE.as_ptr().cast_const());
+    let array = Array::new(t, universe().byte(), CONTROL_CHARACTERS.len())?;
+    control_characters.set(t, array);
+    let Some(initial) = attributes() else { return Ok(false) };
+    let mut ours = initial;
+    ours.c_lflag &= !libc::ICANON;
+    ours.c_iflag &= !(libc::IXON | libc::IXOFF);
+    ours.c_cc[libc::VMIN] = 1;
+    ours.c_cc[libc::VTIME] = 0;
+    if !set_attributes(&ours) {
+        return Ok(false);
+    }
+    array.set_numbers(0, &CONTROL_CHARACTERS.map(|which| ours.c_cc[which]));
+    let text = |string: Option<Str>| CString::new(string.map_or_else(String::new, Str::to_rust)).unwrap_or_default();
+    let terminal = Terminal { initial, ours, keypad_transmit: text(keypad_transmit), teardown: text(teardown) };
+    if TERMINAL.set(terminal).is_ok() {
+        // Without handlers the terminal still works, but does not follow changes of size.
+        let _ = install_signal_handlers();
+        saki_os::at_exit(ExitStage::Terminal, tear_down);
+    }
+    Ok(true)
 }
 
 pub const TABLE: &[InternalCall] = &[

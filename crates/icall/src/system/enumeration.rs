@@ -1,23 +1,20 @@
 //! System.Enum.
 
-use crate::arguments::{argument_error, argument_error_for, non_null_this, store_out};
-use saki_abi::ObjRef;
+use crate::arguments::{argument_error, argument_error_for, non_null_this};
 use saki_metadata::{ConstantValue, ElementType, TableId, Token};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, object, strings, type_objects};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace, Str, Word, type_objects};
 use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, Ty, universe};
 use std::cmp::Ordering;
 
-fn require_enum(t: CurrentThread, type_object: ObjRef) -> Managed<Ty> {
-    let ty = type_objects::require(t, type_object, "enumType")?;
+fn require_enum(t: CurrentThread, type_object: Option<Obj>) -> Managed<Ty> {
+    let ty = type_objects::require(t, type_object.word(), "enumType")?;
     if ty.is_enum() { Ok(ty) } else { Err(argument_error_for(t, "enumType", "Type provided must be an Enum.")) }
 }
 
-fn underlying_type(t: CurrentThread, enum_type: ObjRef) -> ObjRef {
-    t.run(|| {
-        let ty = require_enum(t, enum_type)?;
-        type_objects::type_object(t, ty.underlying())
-    })
+fn underlying_type<'t>(t: CurrentThread<'t>, enum_type: Option<Obj>) -> Managed<Obj<'t>> {
+    let ty = require_enum(t, enum_type)?;
+    Obj::of_type(t, ty.underlying())
 }
 
 /// A constant as `Enum` sorts it: sign-extended for signed types, zero-extended for others.
@@ -46,112 +43,95 @@ fn constant_bits(field: &'static Field) -> LoadResult<u64> {
 }
 
 /// Members in the order of declaration. True: the values ascend already, so that managed code need not sort.
-fn values_and_names(t: CurrentThread, enum_type: ObjRef, values: *mut ObjRef, names: *mut ObjRef) -> i32 {
-    t.run(|| {
-        let ty = require_enum(t, enum_type)?;
-        let members: Vec<&'static Field> =
-            ty.fields().to_managed(t)?.iter().copied().filter(|f| f.is_static() && f.is_literal()).collect();
-        let value_array = object::new_array(t, universe().uint64(), members.len())?;
-        let name_array = object::new_array(t, universe().string(), members.len())?;
-        let mut previous = 0;
-        let mut ascending = true;
-        for (index, field) in members.into_iter().enumerate() {
-            let bits = constant_bits(field).to_managed(t)?;
-            let name = strings::new_string(t, field.name)?;
-            object::set_element_ref(t, name_array, index, name);
-            // SAFETY: a ulong[] with an element for each member.
-            unsafe { (object::element_address(value_array, index, 8) as *mut u64).write(bits) };
-            ascending &= previous <= bits;
-            previous = bits;
-        }
-        store_out(t, values, value_array);
-        store_out(t, names, name_array);
-        Ok(i32::from(ascending))
-    })
+fn values_and_names(t: CurrentThread, enum_type: Option<Obj>, values: RefPlace, names: RefPlace) -> Managed<bool> {
+    let ty = require_enum(t, enum_type)?;
+    let members: Vec<&'static Field> =
+        ty.fields().to_managed(t)?.iter().copied().filter(|f| f.is_static() && f.is_literal()).collect();
+    let value_array = Array::new(t, universe().uint64(), members.len())?;
+    let name_array = Array::new(t, universe().string(), members.len())?;
+    let mut previous = 0;
+    let mut ascending = true;
+    for (index, field) in members.into_iter().enumerate() {
+        let bits = constant_bits(field).to_managed(t)?;
+        let name = Str::new(t, field.name)?;
+        name_array.set(t, index, Some(*name));
+        value_array.set_numbers(index, &[bits]);
+        ascending &= previous <= bits;
+        previous = bits;
+    }
+    values.set(t, value_array);
+    names.set(t, name_array);
+    Ok(ascending)
 }
 
-fn box_enum(t: CurrentThread, enum_type: ObjRef, value: i64) -> ObjRef {
-    t.run(|| {
-        let ty = require_enum(t, enum_type)?;
-        object::box_value(t, ty, (&raw const value).cast())
-    })
+fn box_enum<'t>(t: CurrentThread<'t>, enum_type: Option<Obj>, value: i64) -> Managed<Option<Obj<'t>>> {
+    let ty = require_enum(t, enum_type)?;
+    // SAFETY: an enum has at most the bytes of the value, whose lower ones come first.
+    unsafe { Obj::boxed(t, ty, (&raw const value).cast()) }
 }
 
 /// The value as its integer type, boxed.
-fn get_value(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        non_null_this(t, this)?;
-        object::box_value(t, object::type_of(this).underlying(), object::unboxed(this))
-    })
+fn get_value<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    let this = non_null_this(t, this)?;
+    // SAFETY: an enum's value is one of its integer type.
+    unsafe { Obj::boxed(t, this.ty().underlying(), this.data()) }
 }
 
 /// Number of a boxed enum, sign- or zero-extended, and whether it is signed.
-fn number(boxed: ObjRef) -> (u64, bool) {
+fn number(boxed: Obj) -> (u64, bool) {
     use ElementType as E;
-    let data = object::unboxed(boxed);
-    // SAFETY: a boxed enum of this integer type; each arm reads its size.
-    unsafe {
-        match object::type_of(boxed).underlying().element_type {
-            E::I1 => (*(data as *const i8) as i64 as u64, true),
-            E::Boolean | E::U1 => (u64::from(*data), false),
-            E::I2 => (*(data as *const i16) as i64 as u64, true),
-            E::Char | E::U2 => (u64::from(*(data as *const u16)), false),
-            E::I4 => (*(data as *const i32) as i64 as u64, true),
-            E::U4 | E::R4 => (u64::from(*(data as *const u32)), false),
-            E::I8 | E::I => (*(data as *const u64), true),
-            _ => (*(data as *const u64), false),
-        }
+    match boxed.ty().underlying().element_type {
+        E::I1 => (boxed.number::<i8>() as i64 as u64, true),
+        E::Boolean | E::U1 => (u64::from(boxed.number::<u8>()), false),
+        E::I2 => (boxed.number::<i16>() as i64 as u64, true),
+        E::Char | E::U2 => (u64::from(boxed.number::<u16>()), false),
+        E::I4 => (boxed.number::<i32>() as i64 as u64, true),
+        E::U4 | E::R4 => (u64::from(boxed.number::<u32>()), false),
+        E::I8 | E::I => (boxed.number(), true),
+        _ => (boxed.number(), false),
     }
 }
 
-fn has_flag(t: CurrentThread, this: ObjRef, flags: ObjRef) -> i32 {
-    t.run(|| {
-        non_null_this(t, this)?;
-        non_null_this(t, flags)?;
-        let (value, wanted) = (number(this).0, number(flags).0);
-        Ok(i32::from(value & wanted == wanted))
-    })
+fn has_flag(t: CurrentThread, this: Option<Obj>, flags: Option<Obj>) -> Managed<bool> {
+    let this = non_null_this(t, this)?;
+    let flags = non_null_this(t, flags)?;
+    let (value, wanted) = (number(this).0, number(flags).0);
+    Ok(value & wanted == wanted)
 }
 
 /// As the integer types' own `GetHashCode`.
-fn hash_code(t: CurrentThread, this: ObjRef) -> i32 {
+fn hash_code(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
     use ElementType as E;
-    t.run(|| {
-        non_null_this(t, this)?;
-        let bits = number(this).0;
-        Ok(match object::type_of(this).underlying().element_type {
-            E::I1 => {
-                let value = bits as i32;
-                value ^ (value << 8)
-            }
-            E::I2 => i32::from(bits as u16) | ((bits as i32) << 16),
-            E::I8 | E::U8 | E::I | E::U | E::R8 => bits as i32 ^ (bits >> 32) as i32,
-            _ => bits as i32,
-        })
+    let this = non_null_this(t, this)?;
+    let bits = number(this).0;
+    Ok(match this.ty().underlying().element_type {
+        E::I1 => {
+            let value = bits as i32;
+            value ^ (value << 8)
+        }
+        E::I2 => i32::from(bits as u16) | ((bits as i32) << 16),
+        E::I8 | E::U8 | E::I | E::U | E::R8 => bits as i32 ^ (bits >> 32) as i32,
+        _ => bits as i32,
     })
 }
 
 /// Results of `InternalCompareTo` that are no ordering.
 const OTHER_TYPE: i32 = 2;
 
-fn compare_to(t: CurrentThread, left: ObjRef, right: ObjRef) -> i32 {
-    t.run(|| {
-        if left.is_null() {
-            return Err(argument_error(t, "The left side of an enum comparison is null."));
-        }
-        if right.is_null() {
-            return Ok(1);
-        }
-        if object::type_of(left) != object::type_of(right) {
-            return Ok(OTHER_TYPE);
-        }
-        let ((left, signed), (right, _)) = (number(left), number(right));
-        let order = if signed { (left as i64).cmp(&(right as i64)) } else { left.cmp(&right) };
-        Ok(match order {
-            Ordering::Less => -1,
-            Ordering::Equal => 0,
-            Ordering::Greater => 1,
-        })
+fn compare_to(t: CurrentThread, left: Option<Obj>, right: Option<Obj>) -> Managed<i32> {
+    let Some(left) = left else {
+        return Err(argument_error(t, "The left side of an enum comparison is null."));
+    };
+    let Some(right) = right else { return Ok(1) };
+    if left.ty() != right.ty() {
+        return Ok(OTHER_TYPE);
+    }
+    let ((left, signed), (right, _)) = (number(left), number(right));
+    let order = if signed { (left as i64).cmp(&(right as i64)) } else { left.cmp(&right) };
+    Ok(match order {
+        Ordering::Less => -1,
+        Ordering::Equal => 0,
+        Ordering::Greater => 1,
     })
 }
 

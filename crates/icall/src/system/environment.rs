@@ -1,8 +1,7 @@
 //! System.Environment, and the few static facts about the process of its neighbours.
 
 use crate::arguments::{optional_string, string_array, units_at};
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, exit as process_exit, strings, unhandled, vm};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, Word, exit as process_exit, unhandled, vm};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -15,27 +14,25 @@ fn platform(_t: CurrentThread) -> i32 {
     PLATFORM_UNIX
 }
 
-fn new_line(t: CurrentThread) -> ObjRef {
-    t.run(|| strings::new_string(t, "\n"))
+fn new_line<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
+    Str::new(t, "\n")
 }
 
-fn environment_variable(t: CurrentThread, name: *const libc::c_char) -> ObjRef {
-    t.run(|| {
-        // SAFETY: managed code passes NUL-terminated UTF-8 that lives through the call.
-        let name = unsafe { CStr::from_ptr(name) };
-        if name.is_empty() || name.to_bytes().contains(&b'=') {
-            return Ok(ObjRef::NULL);
-        }
-        match std::env::var_os(OsStr::from_bytes(name.to_bytes())) {
-            Some(value) => strings::new_string_utf8(t, value.as_bytes()),
-            None => Ok(ObjRef::NULL),
-        }
-    })
+fn environment_variable<'t>(t: CurrentThread<'t>, name: *const libc::c_char) -> Managed<Option<Str<'t>>> {
+    // SAFETY: managed code passes NUL-terminated UTF-8 that lives through the call.
+    let name = unsafe { CStr::from_ptr(name) };
+    if name.is_empty() || name.to_bytes().contains(&b'=') {
+        return Ok(None);
+    }
+    match std::env::var_os(OsStr::from_bytes(name.to_bytes())) {
+        Some(value) => Str::from_utf8(t, value.as_bytes()).map(Some),
+        None => Ok(None),
+    }
 }
 
-fn environment_variable_names(t: CurrentThread) -> ObjRef {
+fn environment_variable_names<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
     let names: Vec<String> = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
-    t.run(|| string_array(t, &names))
+    string_array(t, &names)
 }
 
 /// An empty value removes the variable.
@@ -64,8 +61,8 @@ fn set_environment_variable(
     }
 }
 
-fn command_line_args(t: CurrentThread) -> ObjRef {
-    t.run(|| string_array(t, vm::command_line()))
+fn command_line_args<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
+    string_array(t, vm::command_line())
 }
 
 fn exit(t: CurrentThread, code: i32) {
@@ -74,14 +71,13 @@ fn exit(t: CurrentThread, code: i32) {
     saki_thread::end_process(code)
 }
 
-fn fail_fast(t: CurrentThread, message: ObjRef, exception: ObjRef, _source: ObjRef) {
-    if message.is_null() {
-        eprintln!("CLR: Managed code called FailFast without specifying a reason.");
-    } else {
-        eprintln!("CLR: Managed code called FailFast, saying \"{}\"", strings::to_rust(message));
+fn fail_fast(t: CurrentThread, message: Option<Str>, exception: Option<Obj>, _source: Option<Obj>) {
+    match message {
+        None => eprintln!("CLR: Managed code called FailFast without specifying a reason."),
+        Some(message) => eprintln!("CLR: Managed code called FailFast, saying \"{}\"", message.to_rust()),
     }
-    if !exception.is_null() {
-        unhandled::report(t, exception);
+    if let Some(exception) = exception {
+        unhandled::report(t, exception.word());
     }
     std::process::abort()
 }
@@ -94,8 +90,8 @@ fn set_exit_code(_t: CurrentThread, code: i32) {
     vm::set_exit_code(code);
 }
 
-fn has_shutdown_started(_t: CurrentThread) -> i32 {
-    i32::from(process_exit::has_shutdown_started())
+fn has_shutdown_started(_t: CurrentThread) -> bool {
+    process_exit::has_shutdown_started()
 }
 
 fn tick_count(_t: CurrentThread) -> i32 {
@@ -111,30 +107,26 @@ fn page_size(_t: CurrentThread) -> i32 {
     saki_os::page_size_bytes() as i32
 }
 
-fn is_64_bit_operating_system(_t: CurrentThread) -> i32 {
-    1
+fn is_64_bit_operating_system(_t: CurrentThread) -> bool {
+    true
 }
 
 /// The kernel's release, which managed code parses as a version.
-fn os_version_string(t: CurrentThread) -> ObjRef {
-    t.run(|| {
-        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        strings::new_string(t, release.trim_end())
-    })
+fn os_version_string<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Str::new(t, release.trim_end())
 }
 
 /// Host name up to the first dot.
-fn machine_name(t: CurrentThread) -> ObjRef {
-    t.run(|| {
-        let mut buffer = [0u8; 256];
-        // SAFETY: the buffer has this length; the last byte stays 0.
-        let outcome = unsafe { libc::gethostname(buffer.as_mut_ptr().cast(), buffer.len() - 1) };
-        if outcome != 0 {
-            return Ok(ObjRef::NULL);
-        }
-        let name = buffer.split(|&b| b == 0 || b == b'.').next().unwrap_or_default();
-        strings::new_string_utf8(t, name)
-    })
+fn machine_name<'t>(t: CurrentThread<'t>) -> Managed<Option<Str<'t>>> {
+    let mut buffer = [0u8; 256];
+    // SAFETY: the buffer has this length; the last byte stays 0.
+    let outcome = unsafe { libc::gethostname(buffer.as_mut_ptr().cast(), buffer.len() - 1) };
+    if outcome != 0 {
+        return Ok(None);
+    }
+    let name = buffer.split(|&b| b == 0 || b == b'.').next().unwrap_or_default();
+    Str::from_utf8(t, name).map(Some)
 }
 
 /// Name and home directory of the user in the password database.
@@ -155,18 +147,18 @@ fn password_entry() -> Option<(String, String)> {
     Some((string(entry.pw_name), string(entry.pw_dir)))
 }
 
-fn user_name(t: CurrentThread) -> ObjRef {
+fn user_name<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
     let name = password_entry().map(|(name, _)| name).or_else(|| std::env::var("USER").ok());
-    t.run(|| strings::new_string(t, name.as_deref().unwrap_or("somebody")))
+    Str::new(t, name.as_deref().unwrap_or("somebody"))
 }
 
-fn home(t: CurrentThread) -> ObjRef {
+fn home<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
     let home = std::env::var("HOME").ok().or_else(|| password_entry().map(|(_, home)| home));
-    t.run(|| strings::new_string(t, home.as_deref().unwrap_or("/")))
+    Str::new(t, home.as_deref().unwrap_or("/"))
 }
 
 /// Mount points of devices.
-fn logical_drives(t: CurrentThread) -> ObjRef {
+fn logical_drives<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let mut drives: Vec<&str> = Vec::new();
     for line in mounts.lines() {
@@ -181,7 +173,7 @@ fn logical_drives(t: CurrentThread) -> ObjRef {
     if drives.is_empty() {
         drives.push("/");
     }
-    t.run(|| string_array(t, &drives))
+    string_array(t, &drives)
 }
 
 /// MONO_CFG_DIR or the distribution's /etc.
@@ -190,30 +182,30 @@ fn configuration_directory() -> String {
 }
 
 /// Where machine.config is.
-fn machine_config_path(t: CurrentThread) -> ObjRef {
-    t.run(|| strings::new_string(t, &format!("{}/mono/4.5/machine.config", configuration_directory())))
+fn machine_config_path<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
+    Str::new(t, &format!("{}/mono/4.5/machine.config", configuration_directory()))
 }
 
 /// What System.Web takes for the folder of the installation: that which holds the configuration's.
-fn machine_install_directory(t: CurrentThread) -> ObjRef {
+fn machine_install_directory<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
     let directory = configuration_directory();
     let parent = std::path::Path::new(&directory).parent().unwrap_or(std::path::Path::new("."));
-    t.run(|| strings::new_string(t, &parent.display().to_string()))
+    Str::new(t, &parent.display().to_string())
 }
 
-fn bundled_machine_config(_t: CurrentThread) -> ObjRef {
-    ObjRef::NULL
+fn bundled_machine_config<'t>(_t: CurrentThread<'t>) -> Option<Str<'t>> {
+    None
 }
 
 /// The folder that `mono/gac` is in: the class library appends the rest itself.
-fn gac_path(t: CurrentThread) -> ObjRef {
+fn gac_path<'t>(t: CurrentThread<'t>) -> Managed<Option<Str<'t>>> {
     let root = universe().binder().paths().framework_root.clone();
-    t.run(|| optional_string(t, root.parent().and_then(Path::to_str)))
+    optional_string(t, root.parent().and_then(Path::to_str))
 }
 
 /// The special folders of Windows do not exist here.
-fn windows_folder_path(t: CurrentThread, _folder: i32) -> ObjRef {
-    t.run(|| strings::new_string(t, ""))
+fn windows_folder_path<'t>(t: CurrentThread<'t>, _folder: i32) -> Managed<Str<'t>> {
+    Str::new(t, "")
 }
 
 /// Only Windows has somebody to tell.
@@ -224,8 +216,8 @@ fn current_process_id(_t: CurrentThread) -> i32 {
 }
 
 /// The configuration switch ThrowUnobservedTaskExceptions, off by default since .NET 4.5.
-fn throws_unobserved_task_exceptions(_t: CurrentThread) -> i32 {
-    0
+fn throws_unobserved_task_exceptions(_t: CurrentThread) -> bool {
+    false
 }
 
 pub const TABLE: &[InternalCall] = &[

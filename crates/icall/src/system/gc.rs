@@ -3,29 +3,25 @@
 use crate::arguments::non_null;
 use saki_abi::ObjRef;
 use saki_abi::vtable::VTableFlags;
-use saki_runtime::{CurrentThread, InternalCall, finalizer, object, vm};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Word, finalizer, vm};
 
 /// Generation 0 is the nursery, generation 1 everything: what `GC.MaxGeneration` reports, as Mono's.
 const MAX_GENERATION: i32 = 1;
 
-fn suppress_finalize(t: CurrentThread, object: ObjRef) {
-    t.run(|| {
-        non_null(t, object, "obj")?;
-        if object::vtable(object).flags.has(VTableFlags::FINALIZER) {
-            saki_gc::suppress_finalizer(object);
-        }
-        Ok(())
-    })
+fn suppress_finalize(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
+    let object = non_null(t, object, "obj")?;
+    if object.vtable().flags.has(VTableFlags::FINALIZER) {
+        saki_gc::suppress_finalizer(object.word());
+    }
+    Ok(())
 }
 
-fn re_register_for_finalize(t: CurrentThread, object: ObjRef) {
-    t.run(|| {
-        non_null(t, object, "obj")?;
-        if object::vtable(object).flags.has(VTableFlags::FINALIZER) {
-            saki_gc::register_finalizer_again(t.managed(), object);
-        }
-        Ok(())
-    })
+fn re_register_for_finalize(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
+    let object = non_null(t, object, "obj")?;
+    if object.vtable().flags.has(VTableFlags::FINALIZER) {
+        saki_gc::register_finalizer_again(t.managed(), object.word());
+    }
+    Ok(())
 }
 
 fn ephemeron_tombstone(_t: CurrentThread) -> ObjRef {
@@ -33,8 +29,8 @@ fn ephemeron_tombstone(_t: CurrentThread) -> ObjRef {
 }
 
 /// Their vtables say what such arrays are.
-fn register_ephemeron_array(t: CurrentThread, array: ObjRef) {
-    t.run(|| non_null(t, array, "array"))
+fn register_ephemeron_array(t: CurrentThread, array: Option<Array>) -> Managed<()> {
+    non_null(t, array, "array").map(|_| ())
 }
 
 fn collection_count(_t: CurrentThread, generation: i32) -> i32 {
@@ -54,16 +50,14 @@ fn wait_for_pending_finalizers(t: CurrentThread) {
     finalizer::wait_for_pending(t);
 }
 
-fn generation_of(t: CurrentThread, object: ObjRef) -> i32 {
-    t.run(|| {
-        non_null(t, object, "obj")?;
-        // SAFETY: a live object, which the caller holds.
-        Ok(unsafe { saki_gc::generation_of(object) } as i32)
-    })
+fn generation_of(t: CurrentThread, object: Option<Obj>) -> Managed<i32> {
+    let object = non_null(t, object, "obj")?;
+    // SAFETY: a live object, which this frame holds.
+    Ok(unsafe { saki_gc::generation_of(object.word()) } as i32)
 }
 
-fn total_memory(t: CurrentThread, collect_first: i32) -> i64 {
-    if collect_first & 0xff != 0 {
+fn total_memory(t: CurrentThread, collect_first: bool) -> i64 {
+    if collect_first {
         saki_gc::collect(t.managed(), true);
     }
     saki_gc::heap_bytes_used() as i64

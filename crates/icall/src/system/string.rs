@@ -1,28 +1,21 @@
 //! System.String. Its constructors are redirected to `CreateString` by the importer and have no internal calls.
 
 use crate::arguments::non_null;
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, exceptions, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Str, exceptions};
 
-fn fast_allocate_string(t: CurrentThread, length: i32) -> ObjRef {
-    t.run(|| match usize::try_from(length) {
-        Ok(length) => strings::alloc_string(t, length),
+fn fast_allocate_string<'t>(t: CurrentThread<'t>, length: i32) -> Managed<Str<'t>> {
+    match usize::try_from(length) {
+        Ok(length) => Str::filled(t, length, |_| ()),
         Err(_) => Err(exceptions::out_of_memory(t)),
-    })
+    }
 }
 
-fn internal_intern(t: CurrentThread, string: ObjRef) -> ObjRef {
-    t.run(|| {
-        non_null(t, string, "str")?;
-        strings::intern_object(t, string)
-    })
+fn internal_intern<'t>(t: CurrentThread<'t>, string: Option<Str<'t>>) -> Managed<Str<'t>> {
+    non_null(t, string, "str")?.intern(t)
 }
 
-fn internal_is_interned(t: CurrentThread, string: ObjRef) -> ObjRef {
-    t.run(|| {
-        non_null(t, string, "str")?;
-        Ok(strings::is_interned(strings::units(string)))
-    })
+fn internal_is_interned<'t>(t: CurrentThread<'t>, string: Option<Str<'t>>) -> Managed<Option<Str<'t>>> {
+    Ok(non_null(t, string, "str")?.interned(t))
 }
 
 pub const TABLE: &[InternalCall] = &[

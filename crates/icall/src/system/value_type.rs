@@ -3,11 +3,11 @@
 //! Numbers, pointers and strings are dealt with here; the values of all other fields are handed to managed code, which
 //! calls their own methods.
 
-use crate::arguments::{non_null, non_null_this, store_out};
+use crate::arguments::{non_null, non_null_this};
 use saki_abi::ObjRef;
 use saki_metadata::ElementType;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, object, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace, Str};
 use saki_types::{Field, Ty, universe};
 
 /// How a field is compared.
@@ -43,125 +43,146 @@ fn instance_fields(t: CurrentThread, ty: Ty) -> Managed<impl Iterator<Item = &'s
     Ok(ty.fields().to_managed(t)?.iter().copied().filter(|f| !f.is_static()))
 }
 
-/// Address of a field of a boxed struct.
-fn field_address(t: CurrentThread, boxed: ObjRef, field: &'static Field) -> Managed<*const u8> {
-    let offset = field.offset_bytes().to_managed(t)? as usize;
-    Ok(object::unboxed(boxed).wrapping_add(offset))
+/// A field of a boxed struct.
+#[derive(Clone, Copy)]
+struct BoxedField<'t> {
+    boxed: Obj<'t>,
+    /// From the start of the value.
+    offset_bytes: usize,
+    ty: Ty,
 }
 
-/// The value of a field as an object.
-fn boxed_field(t: CurrentThread, boxed: ObjRef, field: &'static Field) -> Managed<ObjRef> {
-    let ty = field.ty().to_managed(t)?;
-    let address = field_address(t, boxed, field)?;
-    if ty.is_reference_type() {
-        // SAFETY: the field holds a reference.
-        return Ok(unsafe { *(address as *const ObjRef) });
+impl<'t> BoxedField<'t> {
+    fn of(t: CurrentThread, boxed: Obj<'t>, field: &'static Field) -> Managed<BoxedField<'t>> {
+        let offset_bytes = field.offset_bytes().to_managed(t)? as usize;
+        Ok(BoxedField { boxed, offset_bytes, ty: field.ty().to_managed(t)? })
     }
-    object::box_value(t, ty, address)
+
+    fn address(self) -> *const u8 {
+        self.boxed.data().wrapping_add(self.offset_bytes)
+    }
+
+    /// The value as an object.
+    fn boxed(self, t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
+        if self.ty.is_reference_type() {
+            return Ok(self.reference());
+        }
+        // SAFETY: the field lies in the box and has this type.
+        unsafe { Obj::boxed(t, self.ty, self.address()) }
+    }
+
+    /// The bits of a field of 1, 2, 4 or 8 bytes.
+    fn bits(self, size_bytes: usize) -> u64 {
+        let mut bits = [0; 8];
+        // SAFETY: the field lies in the box and has this size; explicit layout may leave it unaligned.
+        unsafe { std::ptr::copy_nonoverlapping(self.address(), bits.as_mut_ptr(), size_bytes) };
+        u64::from_le_bytes(bits)
+    }
+
+    /// What a field of a reference type holds.
+    fn reference(self) -> Option<Obj<'t>> {
+        // SAFETY: the field lies in the box and holds a reference; the object is held by the box.
+        unsafe { Obj::from_word(self.address().cast::<ObjRef>().read_unaligned()) }
+    }
+
+    /// What a field of type String holds.
+    fn text(self) -> Option<Str<'t>> {
+        self.reference().and_then(Obj::as_str)
+    }
 }
 
-fn read_bits(address: *const u8, size_bytes: usize) -> u64 {
-    let mut bits = [0; 8];
-    // SAFETY: a field of this size, which explicit layout may leave unaligned.
-    unsafe { std::ptr::copy_nonoverlapping(address, bits.as_mut_ptr(), size_bytes) };
-    u64::from_le_bytes(bits)
-}
-
-fn text_at(address: *const u8) -> ObjRef {
-    // SAFETY: a field of type String.
-    unsafe { (address as *const ObjRef).read_unaligned() }
-}
-
-fn same_text(left: ObjRef, right: ObjRef) -> bool {
-    left == right || !left.is_null() && !right.is_null() && strings::units(left) == strings::units(right)
+fn is_same_text(left: Option<Str>, right: Option<Str>) -> bool {
+    match (left, right) {
+        (Some(left), Some(right)) => left == right || left.units() == right.units(),
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 /// False with null `fields`: different. True: equal. False with `fields`: equal so far, and managed code compares the
 /// pairs in the array.
-fn internal_equals(t: CurrentThread, left: ObjRef, right: ObjRef, fields: *mut ObjRef) -> i32 {
-    t.run(|| {
-        store_out(t, fields, ObjRef::NULL);
-        non_null_this(t, left)?;
-        non_null(t, right, "obj")?;
-        let ty = object::type_of(left);
-        if ty != object::type_of(right) {
-            return Ok(0);
-        }
-        let mut rest = Vec::new();
-        for field in instance_fields(t, ty)? {
-            let (a, b) = (field_address(t, left, field)?, field_address(t, right, field)?);
-            let same = match comparison(field.ty().to_managed(t)?) {
-                Comparison::Bits(size) => read_bits(a, size) == read_bits(b, size),
-                Comparison::Single => {
-                    let (x, y) = (f32::from_bits(read_bits(a, 4) as u32), f32::from_bits(read_bits(b, 4) as u32));
-                    x == y || x.is_nan() && y.is_nan()
-                }
-                Comparison::Double => {
-                    let (x, y) = (f64::from_bits(read_bits(a, 8)), f64::from_bits(read_bits(b, 8)));
-                    x == y || x.is_nan() && y.is_nan()
-                }
-                Comparison::Text => same_text(text_at(a), text_at(b)),
-                Comparison::Managed => {
-                    rest.push(field);
-                    true
-                }
-            };
-            if !same {
-                return Ok(0);
+fn internal_equals<'t>(
+    t: CurrentThread<'t>,
+    left: Option<Obj<'t>>,
+    right: Option<Obj<'t>>,
+    fields: RefPlace,
+) -> Managed<bool> {
+    fields.set(t, None::<Obj>);
+    let left = non_null_this(t, left)?;
+    let right = non_null(t, right, "obj")?;
+    let ty = left.ty();
+    if ty != right.ty() {
+        return Ok(false);
+    }
+    let mut rest = Vec::new();
+    for field in instance_fields(t, ty)? {
+        let (a, b) = (BoxedField::of(t, left, field)?, BoxedField::of(t, right, field)?);
+        let same = match comparison(a.ty) {
+            Comparison::Bits(size) => a.bits(size) == b.bits(size),
+            Comparison::Single => {
+                let (x, y) = (f32::from_bits(a.bits(4) as u32), f32::from_bits(b.bits(4) as u32));
+                x == y || x.is_nan() && y.is_nan()
             }
+            Comparison::Double => {
+                let (x, y) = (f64::from_bits(a.bits(8)), f64::from_bits(b.bits(8)));
+                x == y || x.is_nan() && y.is_nan()
+            }
+            Comparison::Text => is_same_text(a.text(), b.text()),
+            Comparison::Managed => {
+                rest.push(field);
+                true
+            }
+        };
+        if !same {
+            return Ok(false);
         }
-        if rest.is_empty() {
-            return Ok(1);
-        }
-        let pairs = object::new_array(t, universe().object(), rest.len() * 2)?;
-        for (index, field) in rest.into_iter().enumerate() {
-            object::set_element_ref(t, pairs, index * 2, boxed_field(t, left, field)?);
-            object::set_element_ref(t, pairs, index * 2 + 1, boxed_field(t, right, field)?);
-        }
-        store_out(t, fields, pairs);
-        Ok(0)
-    })
+    }
+    if rest.is_empty() {
+        return Ok(true);
+    }
+    let pairs = Array::new(t, universe().object(), rest.len() * 2)?;
+    for (index, field) in rest.into_iter().enumerate() {
+        pairs.set(t, index * 2, BoxedField::of(t, left, field)?.boxed(t)?);
+        pairs.set(t, index * 2 + 1, BoxedField::of(t, right, field)?.boxed(t)?);
+    }
+    fields.set(t, pairs);
+    Ok(false)
 }
 
 /// Equal texts give equal numbers; otherwise arbitrary (FNV-1a over UTF-16 units).
-fn text_hash(text: ObjRef) -> u32 {
-    strings::units(text).iter().fold(0x811c_9dc5, |hash: u32, &unit| (hash ^ u32::from(unit)).wrapping_mul(0x0100_0193))
+fn text_hash(text: Str) -> u32 {
+    text.units().iter().fold(0x811c_9dc5, |hash: u32, &unit| (hash ^ u32::from(unit)).wrapping_mul(0x0100_0193))
 }
 
-fn internal_get_hash_code(t: CurrentThread, this: ObjRef, fields: *mut ObjRef) -> i32 {
-    t.run(|| {
-        store_out(t, fields, ObjRef::NULL);
-        non_null_this(t, this)?;
-        let mut rest = Vec::new();
-        let mut hash: u32 = 0x2d2816fe;
-        for field in instance_fields(t, object::type_of(this))? {
-            let address = field_address(t, this, field)?;
-            let part = match comparison(field.ty().to_managed(t)?) {
-                Comparison::Bits(size) => {
-                    let bits = read_bits(address, size);
-                    bits as u32 ^ (bits >> 32) as u32
-                }
-                Comparison::Text => match text_at(address) {
-                    ObjRef::NULL => 0,
-                    text => text_hash(text),
-                },
-                // Zeroes of both signs and all NaNs are equal: their own GetHashCode knows.
-                Comparison::Single | Comparison::Double | Comparison::Managed => {
-                    rest.push(field);
-                    0
-                }
-            };
-            hash ^= part;
-        }
-        if !rest.is_empty() {
-            let values = object::new_array(t, universe().object(), rest.len())?;
-            for (index, field) in rest.into_iter().enumerate() {
-                object::set_element_ref(t, values, index, boxed_field(t, this, field)?);
+fn internal_get_hash_code<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>, fields: RefPlace) -> Managed<i32> {
+    fields.set(t, None::<Obj>);
+    let this = non_null_this(t, this)?;
+    let mut rest = Vec::new();
+    let mut hash: u32 = 0x2d2816fe;
+    for field in instance_fields(t, this.ty())? {
+        let place = BoxedField::of(t, this, field)?;
+        let part = match comparison(place.ty) {
+            Comparison::Bits(size) => {
+                let bits = place.bits(size);
+                bits as u32 ^ (bits >> 32) as u32
             }
-            store_out(t, fields, values);
+            Comparison::Text => place.text().map_or(0, text_hash),
+            // Zeroes of both signs and all NaNs are equal: their own GetHashCode knows.
+            Comparison::Single | Comparison::Double | Comparison::Managed => {
+                rest.push(field);
+                0
+            }
+        };
+        hash ^= part;
+    }
+    if !rest.is_empty() {
+        let values = Array::new(t, universe().object(), rest.len())?;
+        for (index, field) in rest.into_iter().enumerate() {
+            values.set(t, index, BoxedField::of(t, this, field)?.boxed(t)?);
         }
-        Ok(hash as i32)
-    })
+        fields.set(t, values);
+    }
+    Ok(hash as i32)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -1,8 +1,6 @@
 //! System.Text.EncodingHelper: the code page of the user's locale.
 
-use crate::arguments::write_out;
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, strings};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, Str};
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
@@ -55,14 +53,11 @@ fn code_page(charset: &str) -> i32 {
 }
 
 /// Sets the number; the name when the number is not known and a name is wanted (non-zero on entry).
-fn internal_code_page(t: CurrentThread, number: *mut i32) -> ObjRef {
-    t.run(|| {
-        // SAFETY: an int passed by reference.
-        let wants_name = unsafe { *number } != 0;
-        let page = code_page(charset());
-        write_out(number, page);
-        if wants_name && page == NOT_KNOWN { strings::new_string(t, charset()) } else { Ok(ObjRef::NULL) }
-    })
+fn internal_code_page<'t>(t: CurrentThread<'t>, number: Place<i32>) -> Managed<Option<Str<'t>>> {
+    let wants_name = number.get() != 0;
+    let page = code_page(charset());
+    number.set(page);
+    (wants_name && page == NOT_KNOWN).then(|| Str::new(t, charset())).transpose()
 }
 
 pub const TABLE: &[InternalCall] =

@@ -1,8 +1,7 @@
 //! System.Text.Normalization: the tables behind `String.Normalize`, from `data/normalization.bin` (written by
 //! `data/dump-normalization.cs`, which describes the layout).
 
-use crate::arguments::write_out;
-use saki_runtime::{CurrentThread, InternalCall};
+use saki_runtime::{CurrentThread, InternalCall, Place};
 
 /// The file, aligned for the tables of 32-bit numbers in it.
 #[repr(C, align(8))]
@@ -29,16 +28,16 @@ fn tables() -> [&'static [u8]; TABLE_COUNT] {
 
 fn load(
     _t: CurrentThread,
-    props: *mut *const u8,
-    mapped_chars: *mut *const u8,
-    char_map_index: *mut *const u8,
-    helper_index: *mut *const u8,
-    map_index_to_composite: *mut *const u8,
-    combining_class: *mut *const u8,
+    props: Place<*const u8>,
+    mapped_chars: Place<*const u8>,
+    char_map_index: Place<*const u8>,
+    helper_index: Place<*const u8>,
+    map_index_to_composite: Place<*const u8>,
+    combining_class: Place<*const u8>,
 ) {
     let places = [props, mapped_chars, char_map_index, helper_index, map_index_to_composite, combining_class];
     for (place, table) in places.into_iter().zip(tables()) {
-        write_out(place, table.as_ptr());
+        place.set(table.as_ptr());
     }
 }
 

@@ -2,40 +2,34 @@
 //!
 //! All operations are sequentially consistent, as documented for the class.
 
-use crate::arguments::store_out;
-use saki_abi::{ObjRef, Object};
-use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, exceptions};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-/// The variable as an atomic.
+/// The variable, whose address unverifiable code may lack.
 ///
 /// # Errors
 /// NullReferenceException.
-fn variable<'a, A>(t: CurrentThread, place: *const A) -> Managed<&'a A> {
-    if place.is_null() {
-        return Err(exceptions::throw_default(t, "NullReferenceException"));
-    }
-    // SAFETY: compiled code passes the address of a variable of the atomic's size, aligned for it.
-    Ok(unsafe { &*place })
+fn variable<P>(t: CurrentThread, place: Option<P>) -> Managed<P> {
+    place.ok_or_else(|| exceptions::throw_default(t, "NullReferenceException"))
 }
 
 macro_rules! integers {
     ($($int:ty, $atomic:ty: $increment:ident $decrement:ident $add:ident $exchange:ident $compare_exchange:ident;)*) => {
         $(
-            fn $increment(t: CurrentThread, place: *const $atomic) -> $int {
-                t.run(|| Ok(variable(t, place)?.fetch_add(1, SeqCst).wrapping_add(1)))
+            fn $increment(t: CurrentThread, place: Option<Place<$atomic>>) -> Managed<$int> {
+                Ok(variable(t, place)?.atomic().fetch_add(1, SeqCst).wrapping_add(1))
             }
-            fn $decrement(t: CurrentThread, place: *const $atomic) -> $int {
-                t.run(|| Ok(variable(t, place)?.fetch_sub(1, SeqCst).wrapping_sub(1)))
+            fn $decrement(t: CurrentThread, place: Option<Place<$atomic>>) -> Managed<$int> {
+                Ok(variable(t, place)?.atomic().fetch_sub(1, SeqCst).wrapping_sub(1))
             }
-            fn $add(t: CurrentThread, place: *const $atomic, value: $int) -> $int {
-                t.run(|| Ok(variable(t, place)?.fetch_add(value, SeqCst).wrapping_add(value)))
+            fn $add(t: CurrentThread, place: Option<Place<$atomic>>, value: $int) -> Managed<$int> {
+                Ok(variable(t, place)?.atomic().fetch_add(value, SeqCst).wrapping_add(value))
             }
-            fn $exchange(t: CurrentThread, place: *const $atomic, value: $int) -> $int {
-                t.run(|| Ok(variable(t, place)?.swap(value, SeqCst)))
+            fn $exchange(t: CurrentThread, place: Option<Place<$atomic>>, value: $int) -> Managed<$int> {
+                Ok(variable(t, place)?.atomic().swap(value, SeqCst))
             }
-            fn $compare_exchange(t: CurrentThread, place: *const $atomic, value: $int, expected: $int) -> $int {
-                t.run(|| Ok(variable(t, place)?.compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen)))
+            fn $compare_exchange(t: CurrentThread, place: Option<Place<$atomic>>, value: $int, expected: $int) -> Managed<$int> {
+                Ok(variable(t, place)?.atomic().compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen))
             }
         )*
     };
@@ -46,93 +40,83 @@ integers! {
     i64, AtomicI64: increment_i64 decrement_i64 add_i64 exchange_i64 compare_exchange_i64;
 }
 
-fn read_i64(t: CurrentThread, place: *const AtomicI64) -> i64 {
-    t.run(|| Ok(variable(t, place)?.load(SeqCst)))
+fn read_i64(t: CurrentThread, place: Option<Place<AtomicI64>>) -> Managed<i64> {
+    Ok(variable(t, place)?.atomic().load(SeqCst))
 }
 
 fn compare_exchange_i32_flag(
     t: CurrentThread,
-    place: *const AtomicI32,
+    place: Option<Place<AtomicI32>>,
     value: i32,
     expected: i32,
-    succeeded: *mut u8,
-) -> i32 {
-    t.run(|| {
-        let outcome = variable(t, place)?.compare_exchange(expected, value, SeqCst, SeqCst);
-        crate::arguments::write_out(succeeded, u8::from(outcome.is_ok()));
-        Ok(outcome.unwrap_or_else(|seen| seen))
-    })
+    succeeded: Place<u8>,
+) -> Managed<i32> {
+    let outcome = variable(t, place)?.atomic().compare_exchange(expected, value, SeqCst, SeqCst);
+    succeeded.set(u8::from(outcome.is_ok()));
+    Ok(outcome.unwrap_or_else(|seen| seen))
 }
 
-fn exchange_pointer(t: CurrentThread, place: *const AtomicUsize, value: usize) -> usize {
-    t.run(|| Ok(variable(t, place)?.swap(value, SeqCst)))
+fn exchange_pointer(t: CurrentThread, place: Option<Place<AtomicUsize>>, value: usize) -> Managed<usize> {
+    Ok(variable(t, place)?.atomic().swap(value, SeqCst))
 }
 
-fn compare_exchange_pointer(t: CurrentThread, place: *const AtomicUsize, value: usize, expected: usize) -> usize {
-    t.run(|| Ok(variable(t, place)?.compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen)))
+fn compare_exchange_pointer(
+    t: CurrentThread,
+    place: Option<Place<AtomicUsize>>,
+    value: usize,
+    expected: usize,
+) -> Managed<usize> {
+    Ok(variable(t, place)?.atomic().compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|seen| seen))
 }
 
-fn exchange_single(t: CurrentThread, place: *const AtomicU32, value: f32) -> f32 {
-    t.run(|| Ok(f32::from_bits(variable(t, place)?.swap(value.to_bits(), SeqCst))))
+fn exchange_single(t: CurrentThread, place: Option<Place<AtomicU32>>, value: f32) -> Managed<f32> {
+    Ok(f32::from_bits(variable(t, place)?.atomic().swap(value.to_bits(), SeqCst)))
 }
 
-fn exchange_double(t: CurrentThread, place: *const AtomicU64, value: f64) -> f64 {
-    t.run(|| Ok(f64::from_bits(variable(t, place)?.swap(value.to_bits(), SeqCst))))
+fn exchange_double(t: CurrentThread, place: Option<Place<AtomicU64>>, value: f64) -> Managed<f64> {
+    Ok(f64::from_bits(variable(t, place)?.atomic().swap(value.to_bits(), SeqCst)))
 }
 
 /// Compares bits, so that NaN equals itself and zeroes differ by sign, as .NET does.
-fn compare_exchange_single(t: CurrentThread, place: *const AtomicU32, value: f32, expected: f32) -> f32 {
-    t.run(|| {
-        let outcome = variable(t, place)?.compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
-        Ok(f32::from_bits(outcome.unwrap_or_else(|seen| seen)))
-    })
+fn compare_exchange_single(
+    t: CurrentThread,
+    place: Option<Place<AtomicU32>>,
+    value: f32,
+    expected: f32,
+) -> Managed<f32> {
+    let outcome = variable(t, place)?.atomic().compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
+    Ok(f32::from_bits(outcome.unwrap_or_else(|seen| seen)))
 }
 
 /// As `compare_exchange_single`.
-fn compare_exchange_double(t: CurrentThread, place: *const AtomicU64, value: f64, expected: f64) -> f64 {
-    t.run(|| {
-        let outcome = variable(t, place)?.compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
-        Ok(f64::from_bits(outcome.unwrap_or_else(|seen| seen)))
-    })
-}
-
-/// The reference in a variable that the caller passes by reference.
-fn load(place: *const ObjRef) -> ObjRef {
-    // SAFETY: compiled code passes the address of a local of a reference type.
-    unsafe { *place }
+fn compare_exchange_double(
+    t: CurrentThread,
+    place: Option<Place<AtomicU64>>,
+    value: f64,
+    expected: f64,
+) -> Managed<f64> {
+    let outcome = variable(t, place)?.atomic().compare_exchange(expected.to_bits(), value.to_bits(), SeqCst, SeqCst);
+    Ok(f64::from_bits(outcome.unwrap_or_else(|seen| seen)))
 }
 
 /// `result = exchange(place, value)`, all by reference.
-fn exchange_object(t: CurrentThread, place: *mut ObjRef, value: *const ObjRef, result: *mut ObjRef) {
-    t.run(|| {
-        let atomic: &AtomicPtr<Object> = variable(t, place.cast())?;
-        let old = ObjRef(atomic.swap(load(value).0, SeqCst));
-        saki_gc::barrier::after_store_unknown(t.managed(), place);
-        store_out(t, result, old);
-        Ok(())
-    });
+fn exchange_object(t: CurrentThread, place: Option<RefPlace>, value: RefPlace, result: RefPlace) -> Managed<()> {
+    let before = variable(t, place)?.swap(t, value.get());
+    result.set(t, before);
+    Ok(())
 }
 
 /// `result = compare_exchange(place, value, expected)`, all by reference.
 fn compare_exchange_object(
     t: CurrentThread,
-    place: *mut ObjRef,
-    value: *const ObjRef,
-    expected: *const ObjRef,
-    result: *mut ObjRef,
-) {
-    t.run(|| {
-        let atomic: &AtomicPtr<Object> = variable(t, place.cast())?;
-        let seen = match atomic.compare_exchange(load(expected).0, load(value).0, SeqCst, SeqCst) {
-            Ok(seen) => {
-                saki_gc::barrier::after_store_unknown(t.managed(), place);
-                seen
-            }
-            Err(seen) => seen,
-        };
-        store_out(t, result, ObjRef(seen));
-        Ok(())
-    });
+    place: Option<RefPlace>,
+    value: RefPlace,
+    expected: RefPlace,
+    result: RefPlace,
+) -> Managed<()> {
+    let before = variable(t, place)?.compare_exchange(t, value.get(), expected.get());
+    result.set(t, before);
+    Ok(())
 }
 
 fn memory_barrier_process_wide(_t: CurrentThread) {

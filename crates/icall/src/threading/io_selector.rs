@@ -11,10 +11,9 @@ mod blocking;
 mod parked;
 
 use parking_lot::Mutex;
-use saki_abi::ObjRef;
 use saki_reactor::Interest;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Slot, domains, handles, invoke, object};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, Word, domains, handles, invoke};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::universe;
 use std::collections::{HashMap, VecDeque};
@@ -66,7 +65,7 @@ fn wait_for(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32> {
 }
 
 /// Gives a job to the thread pool.
-fn queue(t: CurrentThread, job: ObjRef) -> Managed<()> {
+fn queue(t: CurrentThread, job: Obj) -> Managed<()> {
     let pool = universe().corlib_type("System.Threading", "ThreadPool").to_managed(t)?;
     match pool.find_method("UnsafeQueueCustomWorkItem", 2).to_managed(t)? {
         Some(method) => invoke::invoke(t, method, &[Slot::from_ref(job), Slot::from_bool(false)]).map(|_| ()),
@@ -75,14 +74,12 @@ fn queue(t: CurrentThread, job: ObjRef) -> Managed<()> {
 }
 
 fn queue_handle(t: CurrentThread, handle: Handle) -> Managed<()> {
-    let job = handles::target(handle).unwrap_or(ObjRef::NULL);
-    // A handle of ours is not stale.
+    // Stale if the job's domain was unloaded, which freed the handle.
+    let Ok(job) = Obj::of_handle(t, handle) else { return Ok(()) };
+    // It was not stale just now.
     let _ = handles::free(t, handle);
-    if job.is_null() {
-        // Its domain was unloaded.
-        return Ok(());
-    }
-    domains::run_in(t, domains::of_universe(object::type_of(job).universe()), || queue(t, job))
+    let Some(job) = job else { return Ok(()) };
+    domains::run_in(t, domains::of_universe(job.ty().universe()), || queue(t, job))
 }
 
 fn queue_all(t: CurrentThread, ready: Vec<Handle>) -> Managed<()> {
@@ -113,29 +110,27 @@ fn system_error(t: CurrentThread, errno: i32) -> exceptions::Thrown {
     exceptions::throw(t, "System", "InvalidOperationException", &message)
 }
 
-fn add(t: CurrentThread, fd: usize, job: ObjRef) {
-    t.run(|| {
-        crate::arguments::non_null(t, job, "job")?;
-        let interest = match OPERATION.get::<i32>(job) {
-            READ => Interest::Read,
-            WRITE => Interest::Write,
-            _ => return Err(crate::arguments::argument_error(t, "The operation is neither reading nor writing.")),
-        };
-        let handle = handles::allocate(t, HandleKind::Normal, job).ok_or_else(|| exceptions::out_of_memory(t))?;
-        match wait_for(fd as i32, interest, handle) {
-            Ok(true) => Ok(()),
-            Ok(false) => queue_handle(t, handle),
-            Err(errno) => {
-                // A handle of ours is not stale.
-                let _ = handles::free(t, handle);
-                Err(system_error(t, errno))
-            }
+fn add(t: CurrentThread, fd: usize, job: Option<Obj>) -> Managed<()> {
+    let job = crate::arguments::non_null(t, job, "job")?;
+    let interest = match OPERATION.get::<i32>(job) {
+        READ => Interest::Read,
+        WRITE => Interest::Write,
+        _ => return Err(crate::arguments::argument_error(t, "The operation is neither reading nor writing.")),
+    };
+    let handle = handles::allocate(t, HandleKind::Normal, job.word()).ok_or_else(|| exceptions::out_of_memory(t))?;
+    match wait_for(fd as i32, interest, handle) {
+        Ok(true) => Ok(()),
+        Ok(false) => queue_handle(t, handle),
+        Err(errno) => {
+            // A handle of ours is not stale.
+            let _ = handles::free(t, handle);
+            Err(system_error(t, errno))
         }
-    });
+    }
 }
 
-fn remove(t: CurrentThread, fd: usize) {
-    t.run(|| remove_descriptor(t, fd as i32));
+fn remove(t: CurrentThread, fd: usize) -> Managed<()> {
+    remove_descriptor(t, fd as i32)
 }
 
 pub const TABLE: &[InternalCall] =

@@ -1,54 +1,52 @@
 //! System.Threading.Monitor, over the runtime's object locks.
 
-use crate::arguments::{non_null, write_out};
-use saki_abi::ObjRef;
-use saki_runtime::{CurrentThread, InternalCall, monitors};
+use crate::arguments::non_null;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Word, monitors};
 
 const INFINITE: i32 = -1;
 
-fn enter(t: CurrentThread, object: ObjRef) {
-    t.run(|| monitors::try_enter(t, object, INFINITE).map(|_| ()));
+fn enter(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
+    monitors::try_enter(t, object.word(), INFINITE).map(|_| ())
 }
 
-fn exit(t: CurrentThread, object: ObjRef) {
-    t.run(|| monitors::exit(t, object));
+fn exit(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
+    monitors::exit(t, object.word())
 }
 
 /// `taken` is set before anything can interrupt the caller.
-fn try_enter_with_atomic_var(t: CurrentThread, object: ObjRef, milliseconds: i32, taken: *mut u8) {
-    t.run(|| {
-        let entered = monitors::try_enter(t, object, milliseconds)?;
-        write_out(taken, u8::from(entered));
-        Ok(())
-    });
+fn try_enter_with_atomic_var(
+    t: CurrentThread,
+    object: Option<Obj>,
+    milliseconds: i32,
+    taken: Place<u8>,
+) -> Managed<()> {
+    let entered = monitors::try_enter(t, object.word(), milliseconds)?;
+    taken.set(u8::from(entered));
+    Ok(())
 }
 
-fn wait(t: CurrentThread, object: ObjRef, milliseconds: i32) -> i32 {
-    t.run(|| monitors::wait(t, object, milliseconds).map(i32::from))
+fn wait(t: CurrentThread, object: Option<Obj>, milliseconds: i32) -> Managed<bool> {
+    monitors::wait(t, object.word(), milliseconds)
 }
 
-fn pulse(t: CurrentThread, object: ObjRef) {
-    t.run(|| monitors::pulse(t, object, false));
+fn pulse(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
+    monitors::pulse(t, object.word(), false)
 }
 
-fn pulse_all(t: CurrentThread, object: ObjRef) {
-    t.run(|| monitors::pulse(t, object, true));
+fn pulse_all(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
+    monitors::pulse(t, object.word(), true)
 }
 
 /// Whether the current thread holds the lock.
-fn is_owner(t: CurrentThread, object: ObjRef) -> i32 {
-    t.run(|| {
-        non_null(t, object, "obj")?;
-        Ok(i32::from(monitors::owner(object) == t.id()))
-    })
+fn is_owner(t: CurrentThread, object: Option<Obj>) -> Managed<bool> {
+    let object = non_null(t, object, "obj")?;
+    Ok(monitors::owner(object.word()) == t.id())
 }
 
 /// Whether any thread holds the lock.
-fn is_held(t: CurrentThread, object: ObjRef) -> i32 {
-    t.run(|| {
-        non_null(t, object, "obj")?;
-        Ok(i32::from(monitors::owner(object) != 0))
-    })
+fn is_held(t: CurrentThread, object: Option<Obj>) -> Managed<bool> {
+    let object = non_null(t, object, "obj")?;
+    Ok(monitors::owner(object.word()) != 0)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -1,9 +1,9 @@
 //! System.Threading.NativeEventCalls: events, and closing of every kind of wait handle.
 
 use super::waitables::{self, Created, Kind, KindName, OpenError};
-use crate::arguments::{units_at, write_out};
+use crate::arguments::units_at;
 use crate::io::errors::Win32Error;
-use saki_runtime::{CurrentThread, InternalCall};
+use saki_runtime::{CurrentThread, InternalCall, Place};
 
 const INVALID_HANDLE_VALUE: usize = usize::MAX;
 
@@ -30,25 +30,32 @@ pub(super) fn opened(name: *const u16, length: i32, kind: KindName) -> (usize, W
     }
 }
 
-fn create_event(_t: CurrentThread, is_manual: u8, is_set: u8, name: *const u16, length: i32, error: *mut i32) -> usize {
-    let kind = Kind::Event { is_manual: is_manual != 0, is_set: is_set != 0 };
+fn create_event(
+    _t: CurrentThread,
+    is_manual: bool,
+    is_set: bool,
+    name: *const u16,
+    length: i32,
+    error: Place<i32>,
+) -> usize {
+    let kind = Kind::Event { is_manual, is_set };
     let (handle, code) = created(waitables::create(kind, object_name(name, length)));
-    write_out(error, code.0);
+    error.set(code.0);
     handle
 }
 
-fn open_event(_t: CurrentThread, name: *const u16, length: i32, _rights: i32, error: *mut i32) -> usize {
+fn open_event(_t: CurrentThread, name: *const u16, length: i32, _rights: i32, error: Place<i32>) -> usize {
     let (handle, code) = opened(name, length, KindName::Event);
-    write_out(error, code.0);
+    error.set(code.0);
     handle
 }
 
-fn set_event(_t: CurrentThread, handle: usize) -> i32 {
-    i32::from(waitables::set_event(handle, true))
+fn set_event(_t: CurrentThread, handle: usize) -> bool {
+    waitables::set_event(handle, true)
 }
 
-fn reset_event(_t: CurrentThread, handle: usize) -> i32 {
-    i32::from(waitables::set_event(handle, false))
+fn reset_event(_t: CurrentThread, handle: usize) -> bool {
+    waitables::set_event(handle, false)
 }
 
 fn close_event(_t: CurrentThread, handle: usize) {

@@ -2,32 +2,38 @@
 
 use super::native_events::{created, object_name, opened};
 use super::waitables::{self, Kind, KindName};
-use crate::arguments::write_out;
 use crate::io::errors::Win32Error;
-use saki_runtime::{CurrentThread, InternalCall};
+use saki_runtime::{CurrentThread, InternalCall, Place};
 
-fn create_semaphore(_t: CurrentThread, count: i32, max: i32, name: *const u16, length: i32, error: *mut i32) -> usize {
+fn create_semaphore(
+    _t: CurrentThread,
+    count: i32,
+    max: i32,
+    name: *const u16,
+    length: i32,
+    error: Place<i32>,
+) -> usize {
     let (handle, code) = if max <= 0 || !(0..=max).contains(&count) {
         (0, Win32Error::INVALID_PARAMETER)
     } else {
         created(waitables::create(Kind::Semaphore { count, max }, object_name(name, length)))
     };
-    write_out(error, code.0);
+    error.set(code.0);
     handle
 }
 
-fn open_semaphore(_t: CurrentThread, name: *const u16, length: i32, _rights: i32, error: *mut i32) -> usize {
+fn open_semaphore(_t: CurrentThread, name: *const u16, length: i32, _rights: i32, error: Place<i32>) -> usize {
     let (handle, code) = opened(name, length, KindName::Semaphore);
-    write_out(error, code.0);
+    error.set(code.0);
     handle
 }
 
-fn release_semaphore(_t: CurrentThread, handle: usize, add: i32, before: *mut i32) -> i32 {
+fn release_semaphore(_t: CurrentThread, handle: usize, add: i32, before: Place<i32>) -> bool {
     let (count, succeeded) = match waitables::release_semaphore(handle, add) {
-        Ok(count) => (count, 1),
-        Err((_, count)) => (count, 0),
+        Ok(count) => (count, true),
+        Err((_, count)) => (count, false),
     };
-    write_out(before, count);
+    before.set(count);
     succeeded
 }
 

@@ -3,173 +3,148 @@
 //! Left out: the volatile accesses and barriers (`volatile`).
 
 use super::waitables;
-use crate::arguments::{non_null, store_out, units_at};
+use crate::arguments::{non_null, units_at};
 use crate::diagnostics::stack_trace::frame_array;
 use saki_abi::ObjRef;
 use saki_reflect::cross_domain;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::object::{self, type_of};
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
 use saki_runtime::{
-    CurrentThread, InternalCall, Managed, ManagedField, Obj, Word, domains, exceptions, suspension, thread_dump,
-    thread_names, thread_statics,
+    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, Word, domains, exceptions,
+    suspension, thread_dump, thread_names, thread_statics,
 };
 use saki_thread::root;
 use saki_types::universe;
 
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
 
-fn construct_internal_thread(t: CurrentThread, thread: ObjRef) {
-    t.run(|| threads::construct_internal(t, thread).map(|_| ()));
+fn construct_internal_thread(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
+    threads::construct_internal(t, thread.word()).map(|_| ())
 }
 
-fn thread_internal(t: CurrentThread, thread: ObjRef, start: ObjRef) -> i32 {
-    t.run(|| threads::start(t, thread, start).map(|()| 1))
+fn thread_internal(t: CurrentThread, thread: Option<Obj>, start: Option<Obj>) -> Managed<bool> {
+    threads::start(t, thread.word(), start.word()).map(|()| true)
 }
 
-fn free_internal(_t: CurrentThread, internal: ObjRef) {
-    threads::unlink(internal);
-    thread_names::free(internal);
+fn free_internal(_t: CurrentThread, internal: Option<Obj>) {
+    threads::unlink(internal.word());
+    thread_names::free(internal.word());
 }
 
 /// Stores the current thread's object in the [ThreadStatic] that `CurrentThread` reads first.
-fn get_current_thread(t: CurrentThread) -> ObjRef {
-    t.run(|| {
-        let thread = threads::current_object(t)?;
-        if let Ok(address) = thread_statics::thread_static_address(t, CURRENT_THREAD.field()) {
-            // SAFETY: the field's slot in this thread's block, which is a root: no barrier.
-            unsafe { *(address as *mut ObjRef) = thread };
-        }
-        Ok(thread)
-    })
+fn get_current_thread(t: CurrentThread) -> Managed<ObjRef> {
+    let thread = threads::current_object(t)?;
+    if let Ok(address) = thread_statics::thread_static_address(t, CURRENT_THREAD.field()) {
+        // SAFETY: the field's slot in this thread's block, which is a root: no barrier.
+        unsafe { address.cast::<ObjRef>().write(thread) };
+    }
+    Ok(thread)
 }
 
 /// As `get_current_thread`, into a variable.
-fn store_current_thread(t: CurrentThread, thread: *mut ObjRef) {
-    // SAFETY: as compiled code calls it.
-    let current = get_current_thread(t);
-    // With an exception pending it is null.
-    store_out(t, thread, current);
+fn store_current_thread(t: CurrentThread, thread: RefPlace) -> Managed<()> {
+    let current = get_current_thread(t)?;
+    thread.set(t, current);
+    Ok(())
 }
 
-fn sleep(t: CurrentThread, milliseconds: i32) {
-    t.run(|| {
-        let thread = t.managed();
-        if milliseconds == 0 && thread.pending_requests() == 0 {
-            thread.yield_now();
-            return Ok(());
-        }
-        match pending::wait(t, pending::timeout(milliseconds), |rest, interruptible| thread.sleep(rest, interruptible))
-        {
-            WaitEnd::Interrupted => Err(pending::throw_requested(t)),
-            WaitEnd::Woken | WaitEnd::TimedOut => Ok(()),
-        }
-    });
+fn sleep(t: CurrentThread, milliseconds: i32) -> Managed<()> {
+    let thread = t.managed();
+    if milliseconds == 0 && thread.pending_requests() == 0 {
+        thread.yield_now();
+        return Ok(());
+    }
+    match pending::wait(t, pending::timeout(milliseconds), |rest, interruptible| thread.sleep(rest, interruptible)) {
+        WaitEnd::Interrupted => Err(pending::throw_requested(t)),
+        WaitEnd::Woken | WaitEnd::TimedOut => Ok(()),
+    }
 }
 
-fn yield_internal(t: CurrentThread) -> i32 {
+fn yield_internal(t: CurrentThread) -> bool {
     t.managed().yield_now();
-    1
+    true
 }
 
-fn join(t: CurrentThread, thread: ObjRef, milliseconds: i32) -> i32 {
-    t.run(|| {
-        let internal = threads::internal_of(t, thread)?;
-        threads::join(t, internal, milliseconds).map(i32::from)
+fn join(t: CurrentThread, thread: Option<Obj>, milliseconds: i32) -> Managed<bool> {
+    let internal = threads::internal_of(t, thread.word())?;
+    threads::join(t, internal, milliseconds)
+}
+
+fn interrupt(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
+    threads::interrupt(threads::internal_of(t, thread.word())?);
+    Ok(())
+}
+
+fn suspend(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
+    suspension::suspend(t, threads::internal_of(t, thread.word())?)
+}
+
+fn resume(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
+    suspension::resume(t, threads::internal_of(t, thread.word())?)
+}
+
+fn abort(t: CurrentThread, internal: Option<Obj>, state_object: Option<Obj>) -> Managed<()> {
+    let internal = non_null(t, internal, "thread")?;
+    threads::abort(t, internal.word(), state_object.word())
+}
+
+fn reset_abort(t: CurrentThread, _thread: Option<Obj>) -> Managed<()> {
+    threads::reset_abort(t)
+}
+
+fn get_abort_exception_state(t: CurrentThread, thread: Option<Obj>) -> Managed<ObjRef> {
+    let internal = threads::internal_of(t, thread.word())?;
+    let managed = threads::managed_of(internal);
+    let state = managed.and_then(|managed| Obj::in_root(t, &managed.roots[root::ABORT_STATE]));
+    let Some(foreign) = state.filter(|state| *state.ty().universe() != *universe()) else { return Ok(state.word()) };
+    cross_domain::represent(t, foreign).map(|object| object.word()).or_else(|_| {
+        let cause = t.take_pending();
+        let message = "Thread.ExceptionState cannot access an ExceptionState from a different AppDomain";
+        let exception = exceptions::new_exception(t, "System", "InvalidOperationException", Some(message))?;
+        exceptions::INNER_EXCEPTION.set_ref(t, exception, cause);
+        Err(t.throw(exception))
     })
 }
 
-fn interrupt(t: CurrentThread, thread: ObjRef) {
-    t.run(|| {
-        threads::interrupt(threads::internal_of(t, thread)?);
-        Ok(())
-    });
+fn get_state(_t: CurrentThread, internal: Option<Obj>) -> u32 {
+    threads::state_of(internal.word())
 }
 
-fn suspend(t: CurrentThread, thread: ObjRef) {
-    t.run(|| suspension::suspend(t, threads::internal_of(t, thread)?));
+fn set_state(_t: CurrentThread, internal: Option<Obj>, bits: u32) {
+    threads::set_state(internal.word(), bits);
 }
 
-fn resume(t: CurrentThread, thread: ObjRef) {
-    t.run(|| suspension::resume(t, threads::internal_of(t, thread)?));
+fn clear_state(_t: CurrentThread, internal: Option<Obj>, bits: u32) {
+    threads::clear_state(internal.word(), bits);
 }
 
-fn abort(t: CurrentThread, internal: ObjRef, state_object: ObjRef) {
-    t.run(|| {
-        non_null(t, internal, "thread")?;
-        threads::abort(t, internal, state_object)
-    });
-}
-
-fn reset_abort(t: CurrentThread, _thread: ObjRef) {
-    t.run(|| threads::reset_abort(t));
-}
-
-fn get_abort_exception_state(t: CurrentThread, thread: ObjRef) -> ObjRef {
-    t.run(|| {
-        let internal = threads::internal_of(t, thread)?;
-        let state =
-            threads::managed_of(internal).map_or(ObjRef::NULL, |managed| managed.roots[root::ABORT_STATE].get());
-        if state.is_null() || *type_of(state).universe() == *saki_types::universe() {
-            return Ok(state);
-        }
-        // SAFETY: the word is in a root slot of a thread.
-        let Some(state) = (unsafe { Obj::from_word(state) }) else { return Ok(ObjRef::NULL) };
-        cross_domain::represent(t, state).map(Word::word).or_else(|_| {
-            let cause = t.take_pending();
-            let message = "Thread.ExceptionState cannot access an ExceptionState from a different AppDomain";
-            let exception = exceptions::new_exception(t, "System", "InvalidOperationException", Some(message))?;
-            exceptions::INNER_EXCEPTION.set_ref(t, exception, cause);
-            Err(t.throw(exception))
-        })
-    })
-}
-
-fn get_state(_t: CurrentThread, internal: ObjRef) -> u32 {
-    threads::state_of(internal)
-}
-
-fn set_state(_t: CurrentThread, internal: ObjRef, bits: u32) {
-    threads::set_state(internal, bits);
-}
-
-fn clear_state(_t: CurrentThread, internal: ObjRef, bits: u32) {
-    threads::clear_state(internal, bits);
-}
-
-fn get_priority(t: CurrentThread, thread: ObjRef) -> i32 {
-    t.run(|| Ok(threads::PRIORITY.get(threads::internal_of(t, thread)?)))
+fn get_priority(t: CurrentThread, thread: Option<Obj>) -> Managed<i32> {
+    Ok(threads::PRIORITY.get(threads::internal_of(t, thread.word())?))
 }
 
 /// The system's default scheduling has no priorities between the threads of a process: the number is only kept.
-fn set_priority(t: CurrentThread, thread: ObjRef, priority: i32) {
-    t.run(|| {
-        threads::PRIORITY.set(threads::internal_of(t, thread)?, priority);
-        Ok(())
-    });
+fn set_priority(t: CurrentThread, thread: Option<Obj>, priority: i32) -> Managed<()> {
+    threads::PRIORITY.set(threads::internal_of(t, thread.word())?, priority);
+    Ok(())
 }
 
-fn get_name(t: CurrentThread, internal: ObjRef) -> ObjRef {
-    t.run(|| {
-        non_null(t, internal, "thread")?;
-        crate::arguments::optional_string(t, thread_names::name_of(internal).as_deref())
-    })
+fn get_name<'t>(t: CurrentThread<'t>, internal: Option<Obj>) -> Managed<Option<Str<'t>>> {
+    let internal = non_null(t, internal, "thread")?;
+    crate::arguments::optional_string(t, thread_names::name_of(internal.word()).as_deref())
 }
 
-fn set_name(t: CurrentThread, internal: ObjRef, name: *const u16, length: i32) {
-    t.run(|| {
-        non_null(t, internal, "thread")?;
-        let name = (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)));
-        if thread_names::replace(internal, name.as_deref(), true) {
-            return Ok(());
-        }
-        Err(exceptions::throw(t, "System", "InvalidOperationException", "Thread.Name can only be set once."))
-    });
+fn set_name(t: CurrentThread, internal: Option<Obj>, name: *const u16, length: i32) -> Managed<()> {
+    let internal = non_null(t, internal, "thread")?;
+    let name = (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)));
+    if thread_names::replace(internal.word(), name.as_deref(), true) {
+        return Ok(());
+    }
+    Err(exceptions::throw(t, "System", "InvalidOperationException", "Thread.Name can only be set once."))
 }
 
 /// There is one domain, so both directions give the array itself.
-fn byte_array_to_domain(_t: CurrentThread, array: ObjRef) -> ObjRef {
+fn byte_array_to_domain<'t>(_t: CurrentThread<'t>, array: Option<Array<'t>>) -> Option<Array<'t>> {
     array
 }
 
@@ -224,31 +199,29 @@ pub(super) fn reset_for_pool(t: CurrentThread, name: &str) -> Managed<()> {
 }
 
 /// The Thread objects of the threads that run in this domain, and what each was doing: a StackFrame[].
-fn get_stack_traces(t: CurrentThread, threads: *mut ObjRef, traces: *mut ObjRef) {
-    t.run(|| {
-        threads::current_object(t)?;
-        thread_dump::with_stacks(|stacks| {
-            let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
-            let all = object::new_array(t, thread_ty, stacks.len())?;
-            let mut shown = Vec::new();
-            for stack in stacks {
-                let thread = threads::object_here(stack.thread.as_static());
-                if !thread.is_null() {
-                    object::set_element_ref(t, all, shown.len(), thread);
-                    shown.push(stack);
-                }
+fn get_stack_traces(t: CurrentThread, threads: RefPlace, traces: RefPlace) -> Managed<()> {
+    threads::current_object(t)?;
+    thread_dump::with_stacks(|stacks| {
+        let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
+        let all = Array::new(t, thread_ty, stacks.len())?;
+        let mut shown = Vec::new();
+        for stack in stacks {
+            let thread = threads::object_here(stack.thread.as_static());
+            if !thread.is_null() {
+                saki_runtime::object::set_element_ref(t, all.word(), shown.len(), thread);
+                shown.push(stack);
             }
-            let thread_array = object::new_array(t, thread_ty, shown.len())?;
-            let trace_array = object::new_array(t, universe().object(), shown.len())?;
-            for (index, stack) in shown.into_iter().enumerate() {
-                object::set_element_ref(t, thread_array, index, object::get_element_ref(all, index));
-                object::set_element_ref(t, trace_array, index, frame_array(t, &stack.frames, 0, true)?);
-            }
-            store_out(t, threads, thread_array);
-            store_out(t, traces, trace_array);
-            Ok(())
-        })
-    });
+        }
+        let thread_array = Array::new(t, thread_ty, shown.len())?;
+        let trace_array = Array::new(t, universe().object(), shown.len())?;
+        for (index, stack) in shown.into_iter().enumerate() {
+            thread_array.set(t, index, all.get(index));
+            trace_array.set(t, index, Some(*frame_array(t, &stack.frames, 0, true)?));
+        }
+        threads.set(t, thread_array);
+        traces.set(t, trace_array);
+        Ok(())
+    })
 }
 
 pub const TABLE: &[InternalCall] = &[

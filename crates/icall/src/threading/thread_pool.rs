@@ -18,7 +18,6 @@ mod climb;
 mod demand;
 
 use super::thread::reset_for_pool;
-use crate::arguments::write_out;
 use climb::{Climb, Sample};
 use demand::Demand;
 use parking_lot::Mutex;
@@ -27,7 +26,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::profile_events;
 use saki_runtime::suspension;
 use saki_runtime::threads;
-use saki_runtime::{CurrentThread, InternalCall, Managed, invoke, pending, unhandled};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, invoke, pending, unhandled};
 use saki_thread::{ManagedThread, ThreadKind, WaitObserver, WaitState};
 use saki_types::{Method, universe};
 use std::collections::VecDeque;
@@ -436,28 +435,26 @@ fn run_worker(t: CurrentThread) {
     threads::finish(t);
 }
 
-fn initialize(_t: CurrentThread, enable_worker_tracking: *mut u8) {
-    write_out(enable_worker_tracking, 0);
+fn initialize(_t: CurrentThread, enable_worker_tracking: Place<u8>) {
+    enable_worker_tracking.set(0);
 }
 
-fn request_worker_thread(t: CurrentThread) -> i32 {
-    t.run(|| {
-        if request_worker(domains::current()) {
-            return Ok(1);
-        }
-        let message = "The system refuses the thread pool its first thread.";
-        Err(exceptions::throw(t, "System", "OutOfMemoryException", message))
-    })
+fn request_worker_thread(t: CurrentThread) -> Managed<bool> {
+    if request_worker(domains::current()) {
+        return Ok(true);
+    }
+    let message = "The system refuses the thread pool its first thread.";
+    Err(exceptions::throw(t, "System", "OutOfMemoryException", message))
 }
 
 /// Whether the worker may take another work item.
-fn notify_complete(t: CurrentThread) -> i32 {
+fn notify_complete(t: CurrentThread) -> bool {
     if !t.managed().is_in_work_item.swap(false, Ordering::Relaxed) {
         DEMAND.note_begun();
     }
     // Relaxed: a statistic and a hint.
     COMPLETED.fetch_add(1, Ordering::Relaxed);
-    i32::from(!IS_OVER_GOAL.load(Ordering::Relaxed))
+    !IS_OVER_GOAL.load(Ordering::Relaxed)
 }
 
 fn notify_progress(_t: CurrentThread) {
@@ -485,51 +482,51 @@ pub fn worker_count() -> usize {
 }
 
 /// Only called when `InitializeVMTp` asks for it.
-fn report_status(_t: CurrentThread, _is_working: u8) {}
+fn report_status(_t: CurrentThread, _is_working: bool) {}
 
-fn get_min(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
+fn get_min(_t: CurrentThread, workers: Place<i32>, io: Place<i32>) {
     let min = POOL.lock().min;
-    write_out(workers, min.0);
-    write_out(io, min.1);
+    workers.set(min.0);
+    io.set(min.1);
 }
 
-fn get_max(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
+fn get_max(_t: CurrentThread, workers: Place<i32>, io: Place<i32>) {
     let max = POOL.lock().max;
-    write_out(workers, max.0);
-    write_out(io, max.1);
+    workers.set(max.0);
+    io.set(max.1);
 }
 
-fn get_available(_t: CurrentThread, workers: *mut i32, io: *mut i32) {
+fn get_available(_t: CurrentThread, workers: Place<i32>, io: Place<i32>) {
     let pool = POOL.lock();
     let busy = pool.worker_count().saturating_sub(pool.idle.len()) as i32;
-    write_out(workers, (pool.max.0 - busy).max(0));
-    write_out(io, pool.max.1);
+    workers.set((pool.max.0 - busy).max(0));
+    io.set(pool.max.1);
 }
 
-fn set_min(_t: CurrentThread, workers: i32, io: i32) -> i32 {
+fn set_min(_t: CurrentThread, workers: i32, io: i32) -> bool {
     let mut pool = POOL.lock();
     if workers <= 0 || workers > pool.max.0 || io <= 0 || io > pool.max.1 {
-        return 0;
+        return false;
     }
     pool.min = (workers, io);
     pool.goal = pool.goal.max(workers as usize);
     pool.note_goal();
-    1
+    true
 }
 
 /// The most threads that a program can ask for; more are taken for so many, as in Mono and .NET.
 const MAX_THREADS: i32 = 0x7fff;
 
-fn set_max(_t: CurrentThread, workers: i32, io: i32) -> i32 {
+fn set_max(_t: CurrentThread, workers: i32, io: i32) -> bool {
     let mut pool = POOL.lock();
     let cpus = cpu_count();
     if workers < pool.min.0.max(cpus) || io < pool.min.1.max(cpus) {
-        return 0;
+        return false;
     }
     pool.max = (workers.min(MAX_THREADS), io.min(MAX_THREADS));
     pool.goal = pool.goal.min(pool.max.0 as usize);
     pool.note_goal();
-    1
+    true
 }
 
 pub const TABLE: &[InternalCall] = &[

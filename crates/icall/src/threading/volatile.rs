@@ -2,88 +2,73 @@
 //!
 //! Most are intrinsics; these serve delegates, reflection and what is left.
 
-use saki_abi::{ObjRef, Object};
-use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, exceptions};
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::atomic::{
-    AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
-    AtomicUsize, fence,
+    AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
+    fence,
 };
 
-/// The variable as an atomic.
+/// The variable, whose address unverifiable code may lack.
 ///
 /// # Errors
 /// NullReferenceException.
-fn variable<'a, A>(t: CurrentThread, place: *const A) -> Managed<&'a A> {
-    if place.is_null() {
-        return Err(exceptions::throw_default(t, "NullReferenceException"));
-    }
-    // SAFETY: compiled code passes the address of a variable of the atomic's size, aligned for it.
-    Ok(unsafe { &*place })
+fn variable<P>(t: CurrentThread, place: Option<P>) -> Managed<P> {
+    place.ok_or_else(|| exceptions::throw_default(t, "NullReferenceException"))
 }
 
 macro_rules! integers {
-    ($($value:ty, $register:ty, $atomic:ty: $read:ident $write:ident;)*) => {
+    ($($value:ty, $atomic:ty: $read:ident $write:ident;)*) => {
         $(
-            fn $read(t: CurrentThread, place: *const $atomic) -> $register {
-                t.run(|| Ok(<$register>::from(variable(t, place)?.load(Acquire))))
+            fn $read(t: CurrentThread, place: Option<Place<$atomic>>) -> Managed<$value> {
+                Ok(variable(t, place)?.atomic().load(Acquire))
             }
-            fn $write(t: CurrentThread, place: *const $atomic, value: $value) {
-                t.run(|| {
-                    variable(t, place)?.store(value, Release);
-                    Ok(())
-                });
+            fn $write(t: CurrentThread, place: Option<Place<$atomic>>, value: $value) -> Managed<()> {
+                variable(t, place)?.atomic().store(value, Release);
+                Ok(())
             }
         )*
     };
 }
 
 integers! {
-    u8, i32, AtomicU8: read_u8 write_u8;
-    i8, i32, AtomicI8: read_i8 write_i8;
-    i16, i32, AtomicI16: read_i16 write_i16;
-    u16, i32, AtomicU16: read_u16 write_u16;
-    i32, i32, AtomicI32: read_i32 write_i32;
-    u32, u32, AtomicU32: read_u32 write_u32;
-    i64, i64, AtomicI64: read_i64 write_i64;
-    u64, u64, AtomicU64: read_u64 write_u64;
-    isize, isize, AtomicIsize: read_isize write_isize;
-    usize, usize, AtomicUsize: read_usize write_usize;
+    u8, AtomicU8: read_u8 write_u8;
+    i8, AtomicI8: read_i8 write_i8;
+    i16, AtomicI16: read_i16 write_i16;
+    u16, AtomicU16: read_u16 write_u16;
+    i32, AtomicI32: read_i32 write_i32;
+    u32, AtomicU32: read_u32 write_u32;
+    i64, AtomicI64: read_i64 write_i64;
+    u64, AtomicU64: read_u64 write_u64;
+    isize, AtomicIsize: read_isize write_isize;
+    usize, AtomicUsize: read_usize write_usize;
 }
 
-fn read_single(t: CurrentThread, place: *const AtomicU32) -> f32 {
-    t.run(|| Ok(f32::from_bits(variable(t, place)?.load(Acquire))))
+fn read_single(t: CurrentThread, place: Option<Place<AtomicU32>>) -> Managed<f32> {
+    Ok(f32::from_bits(variable(t, place)?.atomic().load(Acquire)))
 }
 
-fn write_single(t: CurrentThread, place: *const AtomicU32, value: f32) {
-    t.run(|| {
-        variable(t, place)?.store(value.to_bits(), Release);
-        Ok(())
-    });
+fn write_single(t: CurrentThread, place: Option<Place<AtomicU32>>, value: f32) -> Managed<()> {
+    variable(t, place)?.atomic().store(value.to_bits(), Release);
+    Ok(())
 }
 
-fn read_double(t: CurrentThread, place: *const AtomicU64) -> f64 {
-    t.run(|| Ok(f64::from_bits(variable(t, place)?.load(Acquire))))
+fn read_double(t: CurrentThread, place: Option<Place<AtomicU64>>) -> Managed<f64> {
+    Ok(f64::from_bits(variable(t, place)?.atomic().load(Acquire)))
 }
 
-fn write_double(t: CurrentThread, place: *const AtomicU64, value: f64) {
-    t.run(|| {
-        variable(t, place)?.store(value.to_bits(), Release);
-        Ok(())
-    });
+fn write_double(t: CurrentThread, place: Option<Place<AtomicU64>>, value: f64) -> Managed<()> {
+    variable(t, place)?.atomic().store(value.to_bits(), Release);
+    Ok(())
 }
 
-fn read_object(t: CurrentThread, place: *const AtomicPtr<Object>) -> ObjRef {
-    t.run(|| Ok(ObjRef(variable(t, place)?.load(Acquire))))
+fn read_object<'t>(t: CurrentThread<'t>, place: Option<RefPlace<'t>>) -> Managed<Option<Obj<'t>>> {
+    Ok(variable(t, place)?.load())
 }
 
-fn write_object(t: CurrentThread, place: *mut ObjRef, value: ObjRef) {
-    t.run(|| {
-        let atomic: &AtomicPtr<Object> = variable(t, place.cast())?;
-        atomic.store(value.0, Release);
-        saki_gc::barrier::after_store_unknown(t.managed(), place);
-        Ok(())
-    });
+fn write_object(t: CurrentThread, place: Option<RefPlace>, value: Option<Obj>) -> Managed<()> {
+    variable(t, place)?.store(t, value);
+    Ok(())
 }
 
 fn memory_barrier(_t: CurrentThread) {

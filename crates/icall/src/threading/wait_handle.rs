@@ -58,8 +58,14 @@ pub(crate) fn wait(
     }
 }
 
-fn wait_internal(t: CurrentThread, handles: *const usize, count: i32, for_all: u8, milliseconds: i32) -> i32 {
-    t.run(|| match usize::try_from(count) {
+fn wait_internal(
+    t: CurrentThread,
+    handles: *const usize,
+    count: i32,
+    for_all: bool,
+    milliseconds: i32,
+) -> Managed<i32> {
+    match usize::try_from(count) {
         // SAFETY: managed code passes the address of a handle.
         Ok(1) => wait(t, &[unsafe { *handles }], false, milliseconds, None),
         Ok(count) if (1..=MAX_HANDLES).contains(&count) => {
@@ -67,14 +73,14 @@ fn wait_internal(t: CurrentThread, handles: *const usize, count: i32, for_all: u
             let mut copy = [0; MAX_HANDLES];
             // SAFETY: managed code passes the address of `count` handles.
             unsafe { std::ptr::copy_nonoverlapping(handles, copy.as_mut_ptr(), count) };
-            wait(t, &copy[..count], for_all != 0 && count > 1, milliseconds, None)
+            wait(t, &copy[..count], for_all && count > 1, milliseconds, None)
         }
         _ => Ok(WAIT_FAILED),
-    })
+    }
 }
 
-fn signal_and_wait(t: CurrentThread, to_signal: usize, to_wait: usize, milliseconds: i32) -> i32 {
-    t.run(|| wait(t, &[to_wait], false, milliseconds, Some(to_signal)))
+fn signal_and_wait(t: CurrentThread, to_signal: usize, to_wait: usize, milliseconds: i32) -> Managed<i32> {
+    wait(t, &[to_wait], false, milliseconds, Some(to_signal))
 }
 
 pub const TABLE: &[InternalCall] = &[
