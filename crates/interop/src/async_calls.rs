@@ -7,15 +7,12 @@
 
 use saki_abi::ObjRef;
 use saki_il::synth::delegate::invoke_method;
-use saki_runtime::InternalCall;
 use saki_runtime::delegates::DELEGATES;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::fields::ManagedField;
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::monitors;
-use saki_runtime::object;
-use saki_runtime::thread::{CurrentThread, Managed};
-use saki_runtime::{pending, threads};
+use saki_runtime::{
+    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Word, monitors, object, pending, threads,
+};
 use saki_types::{Method, Ty, universe};
 
 const NAMESPACE: &str = "System.Runtime.Remoting.Messaging";
@@ -58,71 +55,85 @@ fn class_method(t: CurrentThread, namespace: &str, class: &str, name: &str, para
 /// # Errors
 /// ArgumentException for several targets; OutOfMemoryException.
 pub fn begin_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
-    if !DELEGATES.get_ref(delegate).is_null() {
+    let (delegate, arguments) = operands(t, delegate, arguments)?;
+    if DELEGATES.obj(delegate).is_some() {
         return Err(exceptions::throw(t, "System", "ArgumentException", "The delegate must have only one target"));
     }
-    let count = object::array_length(arguments);
+    let count = arguments.length();
     let class = universe().corlib_type(NAMESPACE, "AsyncResult").to_managed(t)?;
-    let result = object::new_instance(t, class)?;
-    let data = object::new_array(t, universe().object(), 3)?;
-    object::set_element_ref(t, data, ARGUMENTS, arguments);
+    let result = Obj::new(t, class)?;
+    let data = Array::new(t, universe().object(), 3)?;
+    data.set(t, ARGUMENTS, Some(*arguments));
     ASYNC_DELEGATE.set_ref(t, result, delegate);
     OBJECT_DATA.set_ref(t, result, data);
     if count >= 2 {
-        ASYNC_CALLBACK.set_ref(t, result, object::get_element_ref(arguments, count - 2));
-        ASYNC_STATE.set_ref(t, result, object::get_element_ref(arguments, count - 1));
+        ASYNC_CALLBACK.set_ref(t, result, arguments.get(count - 2));
+        ASYNC_STATE.set_ref(t, result, arguments.get(count - 1));
     }
     let queue = class_method(t, "System.Threading", "ThreadPool", "UnsafeQueueCustomWorkItem", 2)?;
     invoke::invoke(t, queue, &[Slot::from_ref(result), Slot::from_bool(false)])?;
-    Ok(result)
+    Ok(result.word())
+}
+
+/// The delegate and the object[] that the wrappers of BeginInvoke and EndInvoke pass.
+///
+/// # Errors
+/// NullReferenceException for a delegate that is null.
+fn operands<'t>(t: CurrentThread<'t>, delegate: ObjRef, arguments: ObjRef) -> Managed<(Obj<'t>, Array<'t>)> {
+    // SAFETY: the wrapper's own `this`.
+    let delegate = unsafe { Obj::from_word(delegate) };
+    // SAFETY: an array that the wrapper has made.
+    let arguments = unsafe { Obj::from_word(arguments) };
+    let delegate = delegate.ok_or_else(|| exceptions::throw_null_reference(t))?;
+    Ok((delegate, filled(arguments.and_then(Obj::as_array), "arguments")))
+}
+
+/// A field of an AsyncResult that `BeginInvoke` has filled in.
+fn filled<T>(field: Option<T>, what: &str) -> T {
+    field.unwrap_or_else(|| saki_base::bug!("an AsyncResult without {what}"))
 }
 
 /// `AsyncResult.Invoke`: runs the call, stores its result or exception, and signals the waiting threads.
-///
-/// # Safety
-/// `t` is the current thread, and `this` a live AsyncResult that `BeginInvoke` made.
-fn async_result_invoke(t: CurrentThread, this: ObjRef) -> ObjRef {
-    t.run(|| {
-        let delegate = ASYNC_DELEGATE.get_ref(this);
-        let data = OBJECT_DATA.get_ref(this);
-        if data.is_null() {
-            let invoke_delegate = invoke_method(object::type_of(delegate)).to_managed(t)?;
-            let state = ASYNC_STATE.get_ref(this);
-            return Ok(invoke::invoke(t, invoke_delegate, &[Slot::from_ref(delegate), Slot::from_ref(state)])?.as_ref());
+fn async_result_invoke<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
+    let this = this.ok_or_else(|| exceptions::throw_null_reference(t))?;
+    let delegate = filled(ASYNC_DELEGATE.obj(this), "delegate");
+    let Some(data) = OBJECT_DATA.array(this) else {
+        let invoke_delegate = invoke_method(delegate.ty()).to_managed(t)?;
+        let state = ASYNC_STATE.obj(this);
+        let result = invoke::invoke(t, invoke_delegate, &[Slot::from_ref(delegate), Slot::from_ref(state)])?;
+        return boxed(t, invoke_delegate, result);
+    };
+    let arguments = filled(data.get(ARGUMENTS).and_then(Obj::as_array), "arguments");
+    match call_boxed(t, delegate, arguments) {
+        Ok(result) => data.set(t, RESULT, result),
+        Err(_) => {
+            data.set(t, EXCEPTION, Obj::take_pending(t));
+            // An abort is passed to the thread that waits for the call; it must not prevent the signal.
+            pending::forget_abort(t);
+            threads::end_abort(t);
         }
-        let arguments = object::get_element_ref(data, ARGUMENTS);
-        match call_boxed(t, delegate, arguments) {
-            Ok(result) => object::set_element_ref(t, data, RESULT, result),
-            Err(_) => {
-                object::set_element_ref(t, data, EXCEPTION, t.take_pending());
-                // An abort is passed to the thread that waits for the call; it must not prevent the signal.
-                pending::forget_abort(t);
-                threads::end_abort(t);
-            }
-        }
-        monitors::try_enter(t, this, WAIT_FOREVER)?;
-        COMPLETED.set(this, 1u8);
-        let handle = HANDLE.get_ref(this);
-        monitors::exit(t, this)?;
-        if !handle.is_null() {
-            let set = class_method(t, "System.Threading", "EventWaitHandle", "Set", 0)?;
-            invoke::invoke(t, set, &[Slot::from_ref(handle)])?;
-        }
-        let callback = ASYNC_CALLBACK.get_ref(this);
-        if !callback.is_null() {
-            let call = invoke_method(object::type_of(callback)).to_managed(t)?;
-            invoke::invoke(t, call, &[Slot::from_ref(callback), Slot::from_ref(this)])?;
-        }
-        Ok(object::get_element_ref(data, RESULT))
-    })
+    }
+    monitors::try_enter(t, this.word(), WAIT_FOREVER)?;
+    COMPLETED.set(this, 1u8);
+    let handle = HANDLE.obj(this);
+    monitors::exit(t, this.word())?;
+    if let Some(handle) = handle {
+        let set = class_method(t, "System.Threading", "EventWaitHandle", "Set", 0)?;
+        invoke::invoke(t, set, &[Slot::from_ref(handle)])?;
+    }
+    if let Some(callback) = ASYNC_CALLBACK.obj(this) {
+        let call = invoke_method(callback.ty()).to_managed(t)?;
+        invoke::invoke(t, call, &[Slot::from_ref(callback), Slot::from_ref(this)])?;
+    }
+    Ok(data.get(RESULT))
 }
 
 /// Delegate, result address and parameters of an asynchronous call.
 const MAX_ARGUMENT_WORDS: usize = 66;
 
 /// Calls a delegate with boxed arguments (its first parameters); by-reference ones are changed in the array.
-fn call_boxed(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
-    let call = invoke_method(object::type_of(delegate)).to_managed(t)?;
+fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>) -> Managed<Option<Obj<'t>>> {
+    let call = invoke_method(delegate.ty()).to_managed(t)?;
     let sig = call.sig().to_managed(t)?;
     if sig.params.len() + 2 > MAX_ARGUMENT_WORDS {
         let message = "The delegate has too many parameters for an asynchronous call.";
@@ -136,65 +147,70 @@ fn call_boxed(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<
         used += 1;
     };
     push(Slot::from_ref(delegate));
-    // A struct result is written into its box at once; the box is found on this stack.
-    let mut boxed_result = ObjRef::NULL;
     let returns_struct =
         saki_il::synth::builder::mem_type(sig.ret).to_managed(t)?.is_none() && sig.ret != universe().void();
-    if returns_struct {
-        boxed_result = object::new_instance(t, sig.ret)?;
-        push(Slot::from_ptr(object::unboxed(boxed_result)));
+    // A struct result is written into its box at once; the box is found on this stack.
+    let struct_result = if returns_struct { Some(Obj::new(t, sig.ret)?) } else { None };
+    if let Some(result) = struct_result {
+        push(Slot::from_ptr(result.data()));
     }
     let mut nullables = Vec::new();
     for (index, param) in sig.params.iter().enumerate() {
         let pointee = param.element().filter(|_| param.is_byref());
         let ty: Ty = pointee.unwrap_or(param);
-        let mut value = object::get_element_ref(arguments, index);
+        let mut value = arguments.get(index);
         if ty.is_nullable() {
-            value = nullable_instance(t, ty, value)?;
+            value = Some(nullable_instance(t, ty, value)?);
             nullables.push((index, ty));
             // Where it is found again after the call.
-            object::set_element_ref(t, arguments, index, value);
+            arguments.set(t, index, value);
         }
         push(if ty.is_reference_type() {
             match pointee {
-                Some(_) => Slot::from_ptr(object::element_address(arguments, index, 8)),
+                Some(_) => Slot::from_ptr(arguments.element_address(index)),
                 None => Slot::from_ref(value),
             }
-        } else if pointee.is_some() {
-            Slot::from_ptr(object::unboxed(value))
         } else {
-            // SAFETY: the wrapper of BeginInvoke boxed a value of this type.
-            unsafe { invoke::load_slot(ty, object::unboxed(value)) }
+            let value = filled(value, "an argument").data();
+            match pointee {
+                Some(_) => Slot::from_ptr(value),
+                // SAFETY: the wrapper of BeginInvoke boxed a value of this type.
+                None => unsafe { invoke::load_slot(ty, value) },
+            }
         });
     }
     let outcome = invoke::invoke(t, call, &words[..used]);
     for (index, ty) in nullables {
-        let value = object::get_element_ref(arguments, index);
-        let reboxed = object::box_value(t, ty, object::unboxed(value))?;
-        object::set_element_ref(t, arguments, index, reboxed);
+        let value = filled(arguments.get(index), "an argument");
+        // SAFETY: the Nullable<T> with an object header that was stored before the call.
+        let reboxed = unsafe { Obj::boxed(t, ty, value.data()) }?;
+        arguments.set(t, index, reboxed);
     }
     let result = outcome?;
-    if !returns_struct {
-        return invoke::box_slot(t, sig.ret, result);
+    match struct_result {
+        None => boxed(t, call, result),
+        // SAFETY: the Nullable<T> with an object header that the call filled in.
+        Some(filled) if sig.ret.is_nullable() => unsafe { Obj::boxed(t, sig.ret, filled.data()) },
+        filled => Ok(filled),
     }
-    if sig.ret.is_nullable() {
-        return object::box_value(t, sig.ret, object::unboxed(boxed_result));
-    }
-    Ok(boxed_result)
+}
+
+/// What a method gave, which is no struct, as an object; None for void.
+fn boxed<'t>(t: CurrentThread<'t>, method: &'static Method, result: Slot) -> Managed<Option<Obj<'t>>> {
+    let boxed = invoke::box_slot(t, method.sig().to_managed(t)?.ret, result)?;
+    // SAFETY: null, a new box or the reference that the method gave.
+    Ok(unsafe { Obj::from_word(boxed) })
 }
 
 /// A `Nullable<T>` with an object header, from a boxed T or null.
-fn nullable_instance(t: CurrentThread, ty: Ty, boxed: ObjRef) -> Managed<ObjRef> {
-    let made = object::new_instance(t, ty)?;
-    if boxed.is_null() {
-        return Ok(made);
-    }
+fn nullable_instance<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Managed<Obj<'t>> {
+    let made = Obj::new(t, ty)?;
+    let Some(boxed) = boxed else { return Ok(made) };
     let (has_value, value) = object::nullable_offsets(t, ty)?;
-    let data = object::unboxed(made);
-    // SAFETY: both offsets lie inside the new value.
-    unsafe { *data.add(has_value) = 1 };
-    // SAFETY: as above; the box holds a T.
-    unsafe { object::copy_struct(t, data.add(value), object::unboxed(boxed), ty.args[0]) };
+    // SAFETY: the flag lies inside the new value.
+    unsafe { made.data().add(has_value).write(1) };
+    // SAFETY: the value lies inside the new one; the box holds a T.
+    unsafe { object::copy_struct(t, made.data().add(value), boxed.data(), ty.args[0]) };
     Ok(made)
 }
 
@@ -203,22 +219,26 @@ fn nullable_instance(t: CurrentThread, ty: Ty, boxed: ObjRef) -> Managed<ObjRef>
 /// # Errors
 /// The exception of the call; InvalidOperationException for a second call or another delegate's result.
 pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
-    let count = object::array_length(arguments);
-    let result = if count == 0 { ObjRef::NULL } else { object::get_element_ref(arguments, count - 1) };
+    let (delegate, arguments) = operands(t, delegate, arguments)?;
+    let count = arguments.length();
     let class = universe().corlib_type(NAMESPACE, "AsyncResult").to_managed(t)?;
-    if result.is_null() || !object::is_instance(t, result, class)? {
+    let wrong_type = || {
         let message = "The async result object is null or of an unexpected type.";
-        return Err(exceptions::throw(t, "System.Runtime.Remoting", "RemotingException", message));
+        exceptions::throw(t, "System.Runtime.Remoting", "RemotingException", message)
+    };
+    let result = count.checked_sub(1).and_then(|last| arguments.get(last)).ok_or_else(wrong_type)?;
+    if !result.is_instance(t, class)? {
+        return Err(wrong_type());
     }
-    if ASYNC_DELEGATE.get_ref(result) != delegate {
+    if ASYNC_DELEGATE.obj(result) != Some(delegate) {
         let message = "The IAsyncResult object provided does not match this delegate.";
         return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
     }
-    monitors::try_enter(t, result, WAIT_FOREVER)?;
+    monitors::try_enter(t, result.word(), WAIT_FOREVER)?;
     let was_called = END_INVOKE_CALLED.get::<u8>(result) != 0;
     END_INVOKE_CALLED.set(result, 1u8);
     let is_complete = COMPLETED.get::<u8>(result) != 0;
-    monitors::exit(t, result)?;
+    monitors::exit(t, result.word())?;
     if was_called {
         let message = "Delegate EndInvoke method called more than once";
         return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
@@ -229,19 +249,18 @@ pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Mana
         let wait = class_method(t, "System.Threading", "WaitHandle", "WaitOne", 0)?;
         invoke::invoke_virtual(t, wait, handle.as_ref(), &[])?;
     }
-    let data = OBJECT_DATA.get_ref(result);
-    let exception = object::get_element_ref(data, EXCEPTION);
-    if !exception.is_null() {
+    let data = filled(OBJECT_DATA.array(result), "its data");
+    if let Some(exception) = data.get(EXCEPTION) {
         return Err(t.throw(exception));
     }
     // EndInvoke has the by-reference parameters of Invoke, in the same order.
-    let sent = object::get_element_ref(data, ARGUMENTS);
-    let sig = invoke_method(object::type_of(delegate)).to_managed(t)?.sig().to_managed(t)?;
+    let sent = filled(data.get(ARGUMENTS).and_then(Obj::as_array), "arguments");
+    let sig = invoke_method(delegate.ty()).to_managed(t)?.sig().to_managed(t)?;
     let changed = sig.params.iter().enumerate().filter(|(_, param)| param.is_byref());
     for (place, (index, _)) in changed.enumerate().take(count - 1) {
-        object::set_element_ref(t, arguments, place, object::get_element_ref(sent, index));
+        arguments.set(t, place, sent.get(index));
     }
-    Ok(object::get_element_ref(data, RESULT))
+    Ok(data.get(RESULT).word())
 }
 
 pub const TABLE: &[InternalCall] =
