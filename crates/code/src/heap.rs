@@ -91,7 +91,7 @@ pub fn place(
     relocs: &[Reloc],
     mut info: CodeInfo,
 ) -> Result<&'static CodeInfo, CodeError> {
-    debug_assert_eq!(info.check(), Ok(()), "tables of {}", info.name);
+    debug_assert_eq!(info.tables.check(), Ok(()), "tables of {}", info.name);
     let region = region()?;
     let align = (align as usize).max(ROOM_BYTES);
     assert!(align.is_power_of_two() && align <= CHUNK_BYTES / 2 && !body.is_empty());

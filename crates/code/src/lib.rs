@@ -32,8 +32,8 @@
 //! throws), or, where compiled code itself finds `pending_exception != 0` (after a register-preserving stub), call
 //! `StubId::ThrowPending` directly. Inside a try region each of these, and every other call, is a `try_call`.
 //!
-//! **Handlers**: each `try_call` gives a [`CallSite`]: return-address offset, `frame_offset_bytes` (= Cranelift's
-//! `frame_offset`: FP − SP when landing), and its [`Handler`]s *innermost first*: (clause index, landing offset). Encode the
+//! **Handlers**: each `try_call` gives a [`ProtectedCall`](saki_abi::ProtectedCall): return-address offset, `frame_offset_bytes` (= Cranelift's
+//! `frame_offset`: FP − SP when landing), and its [`EnclosingHandler`](saki_abi::EnclosingHandler)s *innermost first*: (clause index, landing offset). Encode the
 //! clause index in the exception tag. All handlers (catch, filter, finally, fault) enclosing the call are listed.
 //! Landing: rsp = FP − frame_offset, rbp = FP, r15 = thread, and
 //! - catch and filter clauses: rax = exception object, rdx = clause index;
@@ -43,7 +43,7 @@
 //!   the handlers *outside* this clause if there are any, else a plain call.
 //!
 //! **Filters**: a separate Tail function `fn(parent_fp: i64, exception: i64) -> i32` (non-zero = handle), own
-//! `CodeKind::Filter`; its address goes into `ClauseKind::Filter`. The parent's locals are at parent_fp − known offsets.
+//! `CodeKind::Filter`; its address goes into `PlacedClause::Filter`. The parent's locals are at parent_fp − known offsets.
 //! When the filter says yes the *parent's* landing pad for the clause runs (rdx = clause index).
 //!
 //! **Register-preserving stubs** (`CallConv::PreserveAll`; usually without arguments and results; preserve all registers but flags):
@@ -56,7 +56,7 @@
 //! half), calls `code` (plain indirect Tail call) and stores the result, if any, to `ret[0]` (8 bytes; I32 sign-extended,
 //! F32 raw in the low 32 bits). Rust calls it with [`enter`].
 //!
-//! **Traps**: `ud2` and faulting loads outside try regions become exceptions by the body's [`TrapSite`] table
+//! **Traps**: `ud2` and faulting loads outside try regions become exceptions by the body's [`TrapSite`](saki_abi::TrapSite) table
 //! (offset of the faulting instruction → raw Cranelift `TrapCode`; user codes are `saki_abi::stubs::trap`). A SIGSEGV
 //! below 64 KiB is a NullReferenceException without any table entry; offsets ≥ 64 KiB need an explicit check.
 //! A trap never lands in a handler of its own frame: inside try regions checks are explicit calls.
@@ -103,7 +103,7 @@ pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind
 #[cfg(not(loom))]
 pub use imt::{imt_cache_forget, imt_cache_insert, imt_cached};
 #[cfg(not(loom))]
-pub use info::{CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, InlineSite, TrapSite};
+pub use info::{CodeInfo, CodeKind, PlacedClause, PlacedInlineSite, PlacedTables};
 #[cfg(not(loom))]
 pub use map::{contains, lookup, mapped_range, walks};
 #[cfg(not(loom))]

@@ -2,8 +2,8 @@
 
 #![cfg(target_arch = "x86_64")]
 
-use saki_abi::{CALLEE_SAVED, SpillArea};
-use saki_code::{CallSite, CodeInfo, CodeKind, Handler};
+use saki_abi::{CALLEE_SAVED, EnclosingHandler, ProtectedCall, SpillArea};
+use saki_code::{CodeInfo, CodeKind};
 
 /// `push rbp; mov rbp, rsp; sub rsp, 32`: FP − 32 is [rsp].
 const PROLOGUE: &[u8] = &[0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20];
@@ -42,8 +42,8 @@ fn body(parts: &[&[u8]]) -> (CodeInfo, Vec<u32>) {
     let mut info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "body");
     info.len_bytes = bytes.len() as u32;
     info.start = bytes.leak().as_ptr() as usize;
-    info.frame_size_bytes = 32;
-    info.spill_area = Some(SpillArea { low_bytes: 32, high_bytes: 0, saved_registers: 0 });
+    info.tables.frame_size_bytes = 32;
+    info.tables.spill_area = Some(SpillArea { low_bytes: 32, high_bytes: 0, saved_registers: 0 });
     (info, returns)
 }
 
@@ -118,9 +118,9 @@ fn landing_pads_read_words_and_no_registers() {
     info = body(&[WRITE_8, WRITE_RBX, CALL, CALL, EPILOGUE, READ_8, READ_RBX]).0;
     let (first, second) = (returns[0], returns[0] + CALL.len() as u32);
     let landing_offset = second + EPILOGUE.len() as u32;
-    info.handlers = Box::new([Handler { clause_index: 0, landing_offset }]);
-    let site = CallSite { return_offset: first, frame_offset_bytes: 32, first_handler: 0, handler_count: 1 };
-    info.call_sites = Box::new([site]);
+    info.tables.handlers = Box::new([EnclosingHandler { clause_index: 0, landing_offset }]);
+    let site = ProtectedCall { return_offset: first, frame_offset_bytes: 32, first_handler: 0, handler_count: 1 };
+    info.tables.protected_calls = Box::new([site]);
     assert_eq!(dead_words(&info, &[first, second]), [Some(vec![32, 16, 8]), Some(vec![32, 24, 16, 8])]);
     let words = info.live_words(info.start + first as usize).expect("a call of the body");
     assert!(!words.reads_register(0), "the unwinder does not bring rbx to the pad");
@@ -154,6 +154,6 @@ fn what_is_not_understood_keeps_everything() {
     assert!(info.live_words(info.start + returns[0] as usize + 1).is_none(), "no return address");
     assert!(info.live_words(info.start - 1).is_none(), "another body's");
     info = body(&[WRITE_8, CALL, READ_8, CALL]).0;
-    info.spill_area = None;
+    info.tables.spill_area = None;
     assert!(dead_words(&info, &returns).iter().all(Option::is_none), "without a map");
 }

@@ -499,12 +499,7 @@ pub enum Op {
 }
 
 /// A body that was inlined.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct InlineSite {
-    pub method: &'static Method,
-    /// Packed position of the call, in the caller.
-    pub call_position: u32,
-}
+pub type InlineSite = saki_abi::InlineSite<&'static Method>;
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inst {
@@ -570,14 +565,8 @@ pub struct Region {
     pub clauses: Vec<u32>,
 }
 
-#[derive(Clone, PartialEq, Debug)]
-pub enum ClauseKind {
-    Catch(Ty),
-    /// The filter's code is a function of its own: index into `Function::filters`.
-    Filter(u32),
-    Finally,
-    Fault,
-}
+/// The kind of a clause; the code of a filter is a function of its own, named by its index in `Function::filters`.
+pub type ClauseKind = saki_abi::ClauseKind<Ty, u32>;
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Clause {

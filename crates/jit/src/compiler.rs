@@ -7,7 +7,7 @@ use crate::error::CompileError;
 use crate::isa;
 use crate::lower::{self, INDIRECT_KEY, ParentFrame};
 use crate::options::{CompilerOptions, OptLevel};
-use crate::output::{CallSite, CompiledBy, CompiledCode, Handler, IlMapEntry, Reloc, RelocKind, TrapSite};
+use crate::output::{CompiledBy, CompiledCode, Reloc, RelocKind};
 use crate::symbols::{LibCall, RelocTarget, SymbolTable};
 use cranelift_codegen::binemit;
 use cranelift_codegen::control::ControlPlane;
@@ -16,7 +16,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::isa::unwind::UnwindInst;
 use cranelift_codegen::{Context, FinalizedMachExceptionHandler, FinalizedRelocTarget, RegClass};
 use cranelift_frontend::FunctionBuilderContext;
-use saki_abi::{CALLEE_SAVED, SpillArea};
+use saki_abi::{CALLEE_SAVED, EnclosingHandler, IlMapEntry, ProtectedCall, SpillArea, TrapSite};
 use saki_il::ir::Function;
 use saki_sync::SlotPool;
 use saki_types::MethodKind;
@@ -138,8 +138,8 @@ impl Compiler {
         let isa = if is_quick { &self.quick_isa } else { &self.isa };
         let mut code = finish(isa, context, &func.name)?;
         code.compiled_by = if is_quick { CompiledBy::Quick } else { CompiledBy::Optimising };
-        code.clauses.clone_from(&func.clauses);
-        code.inline_sites.clone_from(&func.inline_sites);
+        code.tables.clauses = func.clauses.iter().map(|clause| clause.kind).collect();
+        code.tables.inline_sites = func.inline_sites.as_slice().into();
         let frame = if func.filters.is_empty() { ParentFrame::default() } else { parent_frame(context) };
         Ok((code, frame))
     }
@@ -240,8 +240,6 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
         name: name.to_owned().into(),
         bytes: buffer.data().to_vec(),
         alignment_bytes: buffer.alignment,
-        frame_size_bytes: buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset),
-        spill_area: spill_area(context),
         ..CompiledCode::default()
     };
     for reloc in buffer.relocs() {
@@ -254,34 +252,42 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
             addend: reloc.addend,
         });
     }
+    code.tables.frame_size_bytes = buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset);
+    code.tables.spill_area = spill_area(context);
+    let (mut calls, mut handlers) = (Vec::new(), Vec::new());
     for site in buffer.call_sites() {
         if site.exception_handlers.is_empty() {
             continue;
         }
-        let first_handler = code.handlers.len() as u32;
+        let first_handler = handlers.len() as u32;
         for handler in site.exception_handlers {
             let FinalizedMachExceptionHandler::Tag(tag, landing_offset) = *handler else {
                 return Err(CompileError::Codegen(format!("{name}: an exception handler without tag")));
             };
-            code.handlers.push(Handler { clause_index: tag.as_u32(), landing_offset });
+            handlers.push(EnclosingHandler { clause_index: tag.as_u32(), landing_offset });
         }
-        code.call_sites.push(CallSite {
+        calls.push(ProtectedCall {
             return_offset: site.ret_addr,
-            frame_offset_bytes: site.frame_offset.unwrap_or(code.frame_size_bytes),
+            frame_offset_bytes: site.frame_offset.unwrap_or(code.tables.frame_size_bytes),
             first_handler,
-            handler_count: code.handlers.len() as u32 - first_handler,
+            handler_count: handlers.len() as u32 - first_handler,
         });
     }
-    code.call_sites.sort_by_key(|site| site.return_offset);
-    code.traps.extend(buffer.traps().iter().map(|t| TrapSite { offset: t.offset, code: t.code.as_raw().get() }));
-    code.traps.sort_by_key(|trap| trap.offset);
+    calls.sort_by_key(|call: &ProtectedCall| call.return_offset);
+    code.tables.protected_calls = calls.into();
+    code.tables.handlers = handlers.into();
+    code.tables.traps =
+        buffer.traps().iter().map(|t| TrapSite { offset: t.offset, code: t.code.as_raw().get() }).collect();
+    code.tables.traps.sort_by_key(|trap| trap.offset);
+    let mut il_map: Vec<IlMapEntry> = Vec::new();
     for range in buffer.get_srclocs_sorted() {
         // Positions are stored + 1; 0 = none.
         let Some(il_offset) = range.loc.bits().checked_sub(1).filter(|_| !range.loc.is_default()) else { continue };
-        if code.il_map.last().is_none_or(|last| last.il_offset != il_offset) {
-            code.il_map.push(IlMapEntry { native_offset: range.start, il_offset });
+        if il_map.last().is_none_or(|last| last.il_offset != il_offset) {
+            il_map.push(IlMapEntry { native_offset: range.start, il_offset });
         }
     }
+    code.tables.il_map = il_map.into();
     Ok(code)
 }
 

@@ -355,14 +355,15 @@ fn failed_checks_trap_behind_the_code_at_their_position() {
     let sum = ir.bin(BinOp::AddOvf, a, b, I32);
     ir.ret(sum);
     let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
-    let traps: Vec<u8> = code.traps.iter().map(|site| site.code).collect();
+    let traps: Vec<u8> = code.tables.traps.iter().map(|site| site.code).collect();
     assert_eq!(traps, [trap::INDEX_OUT_OF_RANGE, trap::OVERFLOW]);
-    for (site, il_offset) in code.traps.iter().zip([2, 3]) {
+    for (site, il_offset) in code.tables.traps.iter().zip([2, 3]) {
         assert_eq!(code.bytes[site.offset as usize..][..2], [0x0F, 0x0B]);
-        let entry = code.il_map.iter().rev().find(|entry| entry.native_offset <= site.offset).expect("a position");
+        let entry =
+            code.tables.il_map.iter().rev().find(|entry| entry.native_offset <= site.offset).expect("a position");
         assert_eq!(entry.il_offset, il_offset);
     }
-    assert!(code.il_map.is_sorted_by_key(|entry| entry.native_offset));
+    assert!(code.tables.il_map.is_sorted_by_key(|entry| entry.native_offset));
 }
 
 #[test]

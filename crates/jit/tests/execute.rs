@@ -571,12 +571,12 @@ fn traps_and_positions_are_in_the_tables() {
     let d = ir.bin(BinOp::Div, s, b, I32);
     ir.ret(d);
     let code = m.compiler.compile(&ir.func).unwrap();
-    let codes: Vec<u8> = code.traps.iter().map(|t| t.code).collect();
+    let codes: Vec<u8> = code.tables.traps.iter().map(|t| t.code).collect();
     use saki_abi::stubs::trap;
     assert!(codes.contains(&trap::NULL_REFERENCE), "{codes:?}");
     assert!(codes.contains(&trap::OVERFLOW), "{codes:?}");
     assert!(codes.contains(&trap::CRANELIFT_DIVISION_BY_ZERO), "{codes:?}");
-    assert!(code.il_map.iter().any(|e| e.il_offset == 5), "{:?}", code.il_map);
+    assert!(code.tables.il_map.iter().any(|e| e.il_offset == 5), "{:?}", code.tables.il_map);
     assert!(code.relocs.is_empty());
     let _ = HelperId::ALL;
 }

@@ -4,7 +4,7 @@ use crate::dispatch;
 use crate::frames::Frame;
 use saki_abi::stubs::trap;
 use saki_abi::{ObjRef, ThreadAbi};
-use saki_code::{ClauseKind, UnwindHooks, install_unwind_hooks};
+use saki_code::{PlacedClause, UnwindHooks, install_unwind_hooks};
 use std::sync::OnceLock;
 
 /// Functions of the runtime. Unless the field says otherwise they run as runtime calls of the given thread (they may allocate
@@ -21,7 +21,7 @@ pub struct Callbacks {
     /// The exception leaves a frame of compiled code, whose finally handlers have run.
     pub on_leave: unsafe fn(thread: *mut ThreadAbi, frame: &Frame),
     /// Clause number `index` of the frame, of kind `kind`, is about to run.
-    pub on_clause: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: ClauseKind, index: u32),
+    pub on_clause: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: PlacedClause, index: u32),
     /// Pass 1 found no handler up to the outermost EntryFrame, which no managed frame called. May report and exit; if it returns,
     /// `enter` returns 1 after the finally handlers have run.
     pub outermost_reached: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef),

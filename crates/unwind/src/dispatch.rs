@@ -4,11 +4,9 @@
 
 use crate::callbacks::{Callbacks, FaultKind, callbacks};
 use crate::frames::{Frame, FrameKind, Frames};
-use saki_abi::{ObjRef, ThreadAbi};
+use saki_abi::{EnclosingHandler, ObjRef, ProtectedCall, ThreadAbi};
 use saki_base::bug;
-use saki_code::{
-    CallSite, ClauseKind, CodeInfo, CodeKind, ENTRY_SAVED_BYTES, Handler, Landing, enter, enter_unwound_address,
-};
+use saki_code::{CodeInfo, CodeKind, ENTRY_SAVED_BYTES, Landing, PlacedClause, enter, enter_unwound_address};
 
 /// The end of an unwinding: a catch or filter clause of a frame, or an EntryFrame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,22 +120,22 @@ unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
             // SAFETY: `thread` is current.
             unsafe { drop_pending(thread) };
         }
-        let Some(site) = info.call_site(frame.pc) else { continue };
+        let Some(call) = info.protected_call(frame.pc) else { continue };
         // SAFETY: the exception is on this thread's stack, and the frame's code stays while the frame does.
         let seen = unsafe { (callbacks.as_seen_by)(exception, &frame) };
-        for handler in info.handlers_of(site) {
-            let accepts = match info.clauses[handler.clause_index as usize].kind {
-                ClauseKind::Catch(ty) if ty.is_null() => true,
+        for handler in info.tables.handlers_of(call) {
+            let accepts = match info.tables.clauses[handler.clause_index as usize] {
+                PlacedClause::Catch(ty) if ty.is_null() => true,
                 // SAFETY: `thread` is current and in a runtime call.
-                ClauseKind::Catch(ty) => unsafe { (callbacks.is_instance)(thread, seen, ty, &frame) },
+                PlacedClause::Catch(ty) => unsafe { (callbacks.is_instance)(thread, seen, ty, &frame) },
                 // SAFETY: the filter was compiled for this method, and the frame is still there.
-                kind @ ClauseKind::Filter(code) => {
+                kind @ PlacedClause::Filter(code) => {
                     // SAFETY: as above.
                     unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
                     // SAFETY: the filter was compiled for this method, and the frame is still there.
                     unsafe { run_filter(thread, code, frame.fp, seen) }
                 }
-                ClauseKind::Finally | ClauseKind::Fault => false,
+                PlacedClause::Finally | PlacedClause::Fault => false,
             };
             // SAFETY: `thread` is current.
             unsafe { drop_pending(thread) };
@@ -170,26 +168,26 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
         if frame.fp > target.fp {
             break;
         }
-        for (site, handler) in info
-            .call_site(frame.pc)
+        for (call, handler) in info
+            .protected_call(frame.pc)
             .into_iter()
-            .flat_map(|site| info.handlers_of(site).iter().map(move |handler| (site, handler)))
+            .flat_map(|call| info.tables.handlers_of(call).iter().map(move |handler| (call, handler)))
         {
-            let kind = info.clauses[handler.clause_index as usize].kind;
+            let kind = info.tables.clauses[handler.clause_index as usize];
             if frame.fp == target.fp && handler.clause_index == u32::from(target.clause) {
                 // The filter has already run: this is the clause behind it.
                 let kind =
-                    if matches!(kind, ClauseKind::Filter(_)) { ClauseKind::Catch(std::ptr::null()) } else { kind };
+                    if matches!(kind, PlacedClause::Filter(_)) { PlacedClause::Catch(std::ptr::null()) } else { kind };
                 // SAFETY: `thread` is current and in a runtime call.
                 unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
                 // SAFETY: as in the first pass.
                 let seen = unsafe { (callbacks.as_seen_by)(exception, &frame) };
-                return landing(info, &frame, site, handler, seen, u64::from(handler.clause_index));
+                return landing(info, &frame, call, handler, seen, u64::from(handler.clause_index));
             }
-            if matches!(kind, ClauseKind::Finally | ClauseKind::Fault) {
+            if matches!(kind, PlacedClause::Finally | PlacedClause::Fault) {
                 // SAFETY: as above.
                 unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
-                return landing(info, &frame, site, handler, exception, target.to_token());
+                return landing(info, &frame, call, handler, exception, target.to_token());
             }
         }
         // SAFETY: as above.
@@ -201,14 +199,14 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
 fn landing(
     info: &CodeInfo,
     frame: &Frame,
-    site: &CallSite,
-    handler: &Handler,
+    call: &ProtectedCall,
+    handler: &EnclosingHandler,
     exception: ObjRef,
     selector: u64,
 ) -> Landing {
     Landing {
         pc: info.start + handler.landing_offset as usize,
-        sp: frame.fp - site.frame_offset_bytes as usize,
+        sp: frame.fp - call.frame_offset_bytes as usize,
         fp: frame.fp,
         exception: exception.address(),
         selector,

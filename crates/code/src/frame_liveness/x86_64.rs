@@ -46,7 +46,7 @@ enum Next {
 
 /// `None`: the code is not understood; see the module documentation.
 pub(super) fn analyse(info: &CodeInfo) -> Option<FrameLiveness> {
-    let area = info.spill_area?;
+    let area = info.tables.spill_area?;
     if info.len_bytes > MAX_BODY_BYTES || area.low_bytes < area.high_bytes {
         return None;
     }
@@ -74,7 +74,7 @@ impl<'a> Body<'a> {
             code,
             info,
             area,
-            frame_size_bytes: i64::from(info.frame_size_bytes),
+            frame_size_bytes: i64::from(info.tables.frame_size_bytes),
             word_count: (area.low_bytes - area.high_bytes) / 8,
             steps: BTreeMap::new(),
             tables: BTreeMap::new(),
@@ -140,8 +140,8 @@ impl<'a> Body<'a> {
 
     /// Landing pads of the call that returns to `offset`.
     fn landings(&self, offset: u32) -> Vec<u32> {
-        let site = self.info.call_site(self.info.start + offset as usize);
-        site.map_or(Vec::new(), |site| self.info.handlers_of(site).iter().map(|h| h.landing_offset).collect())
+        let call = self.info.protected_call(self.info.start + offset as usize);
+        call.map_or(Vec::new(), |call| self.info.tables.handlers_of(call).iter().map(|h| h.landing_offset).collect())
     }
 
     /// The targets in the table at `table`: distances from the table, 32 bits each, up to the first that is no target, or to known code.

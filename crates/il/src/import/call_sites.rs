@@ -10,7 +10,7 @@ use crate::opt::may_be_variables;
 use saki_types::{LoadError, LoadResult, Method, MethodSig, Ty};
 
 /// A call about to be emitted.
-pub(super) struct CallSite<'a> {
+pub(super) struct PlannedCall<'a> {
     pub target: CallTarget,
     /// IR type of `this`, if the first argument is `this`.
     pub this: Option<IrType>,
@@ -102,22 +102,22 @@ impl Importer<'_> {
     }
 
     /// Emits a call and returns its result; the arguments have been popped. Ends the block after a tail call.
-    pub(super) fn emit_call(&mut self, site: &CallSite<'_>, args: &[Entry]) -> LoadResult<Option<Entry>> {
-        let mut params: Vec<IrType> = site.this.into_iter().collect();
-        for param in site.params {
+    pub(super) fn emit_call(&mut self, call: &PlannedCall<'_>, args: &[Entry]) -> LoadResult<Option<Entry>> {
+        let mut params: Vec<IrType> = call.this.into_iter().collect();
+        for param in call.params {
             params.push(ir_type(param)?);
         }
-        let ret = ir_type(site.ret)?;
-        let sig = CallSig { params, ret: (ret != IrType::Void).then_some(ret), has_this: site.this.is_some() };
-        if self.is_tail_call(site, args)? {
-            let operands = self.tail_operands(site, args)?;
+        let ret = ir_type(call.ret)?;
+        let sig = CallSig { params, ret: (ret != IrType::Void).then_some(ret), has_this: call.this.is_some() };
+        if self.is_tail_call(call, args)? {
+            let operands = self.tail_operands(call, args)?;
             self.has_calls = true;
-            self.b.terminate(Terminator::TailCall { target: site.target, sig: Box::new(sig), args: operands });
+            self.b.terminate(Terminator::TailCall { target: call.target, sig: Box::new(sig), args: operands });
             return Ok(None);
         }
         self.spill(Effect::Memory)?;
-        let operands = self.operands(site.this.is_some(), site.params, args)?;
-        self.emit_raw_call(site.target, sig, operands, site.ret)
+        let operands = self.operands(call.this.is_some(), call.params, args)?;
+        self.emit_raw_call(call.target, sig, operands, call.ret)
     }
 
     /// As `emit_call`, with the operands given.

@@ -5,7 +5,7 @@
 
 use super::Importer;
 use super::builder::plain;
-use super::call_sites::CallSite;
+use super::call_sites::PlannedCall;
 use super::kinds::{ir_type, is_exact_class, this_type};
 use super::operand_kinds::{require_kind, require_reference};
 use super::scope::Return;
@@ -80,8 +80,8 @@ impl Importer<'_> {
         }
         let sig = self.closed_sig(method)?;
         let this = this_type(method);
-        let site = CallSite { target: CallTarget::Direct(method), this, params: &sig.params, ret: sig.ret };
-        let result = self.emit_call(&site, &args)?;
+        let call = PlannedCall { target: CallTarget::Direct(method), this, params: &sig.params, ret: sig.ret };
+        let result = self.emit_call(&call, &args)?;
         self.push_result(result);
         Ok(())
     }
@@ -95,9 +95,13 @@ impl Importer<'_> {
     pub(super) fn call_stub(&mut self, stub: RemotingStub, args: &[Entry]) -> LoadResult<()> {
         let method = stub.method();
         let sig = self.closed_sig(method)?;
-        let site =
-            CallSite { target: CallTarget::Direct(method), this: Some(IrType::Ref), params: &sig.params, ret: sig.ret };
-        let result = self.emit_call(&site, args)?;
+        let call = PlannedCall {
+            target: CallTarget::Direct(method),
+            this: Some(IrType::Ref),
+            params: &sig.params,
+            ret: sig.ret,
+        };
+        let result = self.emit_call(&call, args)?;
         self.push_result(result);
         Ok(())
     }
@@ -170,8 +174,8 @@ impl Importer<'_> {
                 CallTarget::Indirect(self.b.helper(HelperId::ResolveVirtual, vec![object, handle]))
             }
         };
-        let site = CallSite { target, this: Some(IrType::Ref), params: &sig.params, ret: sig.ret };
-        let result = self.emit_call(&site, &args)?;
+        let call = PlannedCall { target, this: Some(IrType::Ref), params: &sig.params, ret: sig.ret };
+        let result = self.emit_call(&call, &args)?;
         self.push_result(result);
         Ok(())
     }
@@ -256,8 +260,8 @@ impl Importer<'_> {
             return self.call_native(function, sig, &args);
         }
         let this = has_this.then(|| if args[0].ir == IrType::Ref { IrType::Ref } else { IrType::ByRef });
-        let site = CallSite { target: CallTarget::Indirect(function), this, params: &sig.params, ret: sig.ret };
-        let result = self.emit_call(&site, &args)?;
+        let call = PlannedCall { target: CallTarget::Indirect(function), this, params: &sig.params, ret: sig.ret };
+        let result = self.emit_call(&call, &args)?;
         self.push_result(result);
         Ok(())
     }
@@ -279,8 +283,8 @@ impl Importer<'_> {
                 let mut args = args.to_vec();
                 args.push(Entry::scalar(function, IrType::I64));
                 let params = &wrapper.sig()?.params;
-                let site = CallSite { target: CallTarget::Direct(wrapper), this: None, params, ret: sig.ret };
-                let result = self.emit_call(&site, &args)?;
+                let call = PlannedCall { target: CallTarget::Direct(wrapper), this: None, params, ret: sig.ret };
+                let result = self.emit_call(&call, &args)?;
                 self.push_result(result);
                 return Ok(());
             }
@@ -347,9 +351,13 @@ impl Importer<'_> {
         let sig = self.closed_sig(method)?;
         let args = self.pop_args(sig, !method.is_static())?;
         self.s.prefixes.tail = true;
-        let site =
-            CallSite { target: CallTarget::Direct(method), this: this_type(method), params: &sig.params, ret: sig.ret };
-        let result = self.emit_call(&site, &args)?;
+        let call = PlannedCall {
+            target: CallTarget::Direct(method),
+            this: this_type(method),
+            params: &sig.params,
+            ret: sig.ret,
+        };
+        let result = self.emit_call(&call, &args)?;
         if self.b.current.is_some() {
             self.push_result(result);
             self.ret()?;

@@ -4,7 +4,7 @@
 
 use super::Importer;
 use super::builder::plain;
-use super::call_sites::CallSite;
+use super::call_sites::PlannedCall;
 use super::intrinsic_table::{Intrinsic, find};
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_reference;
@@ -198,13 +198,13 @@ impl Importer<'_> {
             I::DefaultComparer => self.push_default_comparer(method),
             I::DirectInternalCall => {
                 let sig = self.closed_sig(method)?;
-                let site = CallSite {
+                let call = PlannedCall {
                     target: CallTarget::InternalCall(method),
                     this: None,
                     params: &sig.params,
                     ret: sig.ret,
                 };
-                let result = self.emit_call(&site, args)?;
+                let result = self.emit_call(&call, args)?;
                 self.push_native_result(result, sig.ret)?;
             }
             I::LibraryLoop => self.call_library_loop(method, args)?,

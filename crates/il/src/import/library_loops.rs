@@ -3,7 +3,7 @@
 //! Where the function does all of the method's work, direct calls of the method call the function. Where it may decline, the method's own code calls it at entry, and
 //! runs the CIL body if the function declines.
 
-use super::call_sites::CallSite;
+use super::call_sites::PlannedCall;
 use super::kinds::{call_sig, this_type};
 use super::stack::Entry;
 use super::vars::VarRef;
@@ -23,13 +23,13 @@ impl Importer<'_> {
 
     pub(super) fn call_library_loop(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
         let sig = self.closed_sig(method)?;
-        let site = CallSite {
+        let call = PlannedCall {
             target: CallTarget::InternalCall(method),
             this: this_type(method),
             params: &sig.params,
             ret: sig.ret,
         };
-        let result = self.emit_call(&site, args)?;
+        let result = self.emit_call(&call, args)?;
         self.push_native_result(result, sig.ret)
     }
 

@@ -1,7 +1,7 @@
 //! newobj. ECMA-335 §III.4.21.
 
 use super::Importer;
-use super::call_sites::CallSite;
+use super::call_sites::PlannedCall;
 use super::kinds::{ir_type, mem_type};
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{CallTarget, IrType, Op, Symbol};
@@ -123,9 +123,9 @@ impl Importer<'_> {
         }
         let create_sig = create.sig()?;
         let this = (!create.is_static()).then_some(IrType::Ref);
-        let site =
-            CallSite { target: CallTarget::Direct(create), this, params: &create_sig.params, ret: create_sig.ret };
-        let result = self.emit_call(&site, &args)?;
+        let call =
+            PlannedCall { target: CallTarget::Direct(create), this, params: &create_sig.params, ret: create_sig.ret };
+        let result = self.emit_call(&call, &args)?;
         self.push_result(result.map(Entry::non_null));
         Ok(())
     }

@@ -11,7 +11,7 @@
 //! keep this frame; so no chain of tail calls grows the stack.
 
 use super::Importer;
-use super::call_sites::CallSite;
+use super::call_sites::PlannedCall;
 use super::kinds::{ir_type, mem_type};
 use super::scope::Return;
 use super::stack::{Entry, Val};
@@ -21,7 +21,7 @@ use saki_types::{LoadResult, Ty};
 
 impl Importer<'_> {
     /// Whether the call being imported replaces the frame.
-    pub(super) fn is_tail_call(&self, site: &CallSite<'_>, args: &[Entry]) -> LoadResult<bool> {
+    pub(super) fn is_tail_call(&self, call: &PlannedCall<'_>, args: &[Entry]) -> LoadResult<bool> {
         if !self.s.prefixes.tail
             || self.s.is_inlined
             || self.parent.is_some()
@@ -30,20 +30,20 @@ impl Importer<'_> {
             || self.s.scan.has_localloc
             || self.s.local_sigs.iter().any(|local| local.pinned)
             || !self.is_last_instruction()
-            || !same_result(site.ret, self.s.sig.ret)?
+            || !same_result(call.ret, self.s.sig.ret)?
         {
             return Ok(false);
         }
         let is_exposed = self.frame_is_exposed();
         let mut args = args.iter();
-        if site.this.is_some()
+        if call.this.is_some()
             && let Some(this) = args.next()
             && this.ir != IrType::Ref
             && self.may_point_into_frame(this, is_exposed)
         {
             return Ok(false);
         }
-        for (entry, ty) in args.zip(site.params) {
+        for (entry, ty) in args.zip(call.params) {
             let points = ty.is_byref() || ty.is_pointer();
             if (points && self.may_point_into_frame(entry, is_exposed)) || ty.is_corlib("System", "TypedReference") {
                 return Ok(false);
@@ -102,15 +102,15 @@ impl Importer<'_> {
     }
 
     /// Operands of a tail call; for a struct the address of its value, which the code generator copies.
-    pub(super) fn tail_operands(&mut self, site: &CallSite<'_>, args: &[Entry]) -> LoadResult<Vec<ValueId>> {
+    pub(super) fn tail_operands(&mut self, call: &PlannedCall<'_>, args: &[Entry]) -> LoadResult<Vec<ValueId>> {
         let mut values = Vec::with_capacity(args.len() + 1);
         let mut args = args.iter();
-        if site.this.is_some()
+        if call.this.is_some()
             && let Some(entry) = args.next()
         {
             values.push(self.this_operand(entry)?);
         }
-        for (entry, ty) in args.zip(site.params) {
+        for (entry, ty) in args.zip(call.params) {
             values.push(self.coerce(entry, ty)?);
         }
         Ok(values)

@@ -4,11 +4,11 @@ use super::assembler::*;
 use super::plan::{Plan, Value};
 use super::registers::Registers;
 use super::{Buffers, Machine};
-use crate::output::{CompiledBy, CompiledCode, IlMapEntry, Reloc, RelocKind, TrapSite};
+use crate::output::{CompiledBy, CompiledCode, Reloc, RelocKind};
 use crate::symbols::RelocTarget;
-use saki_abi::StubId;
 use saki_abi::stubs::trap;
 use saki_abi::thread::THREAD_PENDING_EXCEPTION_OFFSET;
+use saki_abi::{IlMapEntry, StubId, TrapSite};
 use saki_il::ir::{Function, LocalId, LocalKind, Op, Symbol, Terminator, ValueId};
 
 /// `push rbp; mov rbp, rsp`.
@@ -29,6 +29,8 @@ pub(super) struct Emitter<'a> {
     pub registers: &'a mut Registers,
     pub asm: &'a mut Assembler,
     pub code: CompiledCode,
+    il_map: Vec<IlMapEntry>,
+    traps: Vec<TrapSite>,
     pub stress_poll: bool,
     pub cold: Vec<(Cold, u32)>,
     blocks: Vec<Label>,
@@ -40,19 +42,21 @@ pub(super) fn emit(buffers: &mut Buffers, func: &Function, stress_poll: bool) ->
     registers.reset(&plan.uses);
     assembler.clear();
     let blocks = func.blocks.iter().map(|_| assembler.label()).collect();
-    let code = CompiledCode {
+    let mut code = CompiledCode {
         name: func.name.clone(),
         alignment_bytes: ALIGNMENT_BYTES,
-        inline_sites: func.inline_sites.clone(),
         compiled_by: CompiledBy::Baseline,
         ..CompiledCode::default()
     };
+    code.tables.inline_sites = func.inline_sites.as_slice().into();
     let mut emitter = Emitter {
         func,
         plan,
         registers,
         asm: assembler,
         code,
+        il_map: Vec::new(),
+        traps: Vec::new(),
         stress_poll,
         cold: Vec::new(),
         blocks,
@@ -114,13 +118,13 @@ impl Emitter<'_> {
     /// Records this IL position for the instructions that follow.
     pub(super) fn position(&mut self, il_offset: u32) {
         self.il_offset = il_offset;
-        if il_offset != u32::MAX && self.code.il_map.last().is_none_or(|last| last.il_offset != il_offset) {
+        if il_offset != u32::MAX && self.il_map.last().is_none_or(|last| last.il_offset != il_offset) {
             let native_offset = self.asm.offset();
             // An entry that covers no code is replaced.
-            if self.code.il_map.last().is_some_and(|last| last.native_offset == native_offset) {
-                self.code.il_map.pop();
+            if self.il_map.last().is_some_and(|last| last.native_offset == native_offset) {
+                self.il_map.pop();
             }
-            self.code.il_map.push(IlMapEntry { native_offset, il_offset });
+            self.il_map.push(IlMapEntry { native_offset, il_offset });
         }
     }
 
@@ -160,7 +164,7 @@ impl Emitter<'_> {
 
     /// `ud2` at this place.
     fn trap_here(&mut self, code: u8) {
-        self.code.traps.push(TrapSite { offset: self.asm.offset(), code });
+        self.traps.push(TrapSite { offset: self.asm.offset(), code });
         self.asm.undefined();
     }
 
@@ -217,12 +221,12 @@ impl Emitter<'_> {
         bytes.extend_from_slice(&self.asm.bytes);
         let mut code = self.code;
         code.bytes = bytes;
-        code.frame_size_bytes = frame_size_bytes;
         code.relocs.iter_mut().for_each(|reloc| reloc.offset += shift);
-        code.traps.iter_mut().for_each(|trap| trap.offset += shift);
-        for entry in &mut code.il_map {
-            entry.native_offset += shift;
-        }
+        code.tables.frame_size_bytes = frame_size_bytes;
+        code.tables.traps = self.traps.into();
+        code.tables.traps.iter_mut().for_each(|trap| trap.offset += shift);
+        code.tables.il_map = self.il_map.into();
+        code.tables.il_map.iter_mut().for_each(|entry| entry.native_offset += shift);
         Some(code)
     }
 

@@ -217,10 +217,10 @@ unsafe extern "C" fn unwind(thread: *mut ThreadAbi, rbp: usize, pc: usize) -> ! 
     let machine = unsafe { &*MACHINE.load(std::sync::atomic::Ordering::Relaxed) };
     while frame != saved[1] {
         for (start, code) in &machine.bodies {
-            let site = code.call_sites.iter().find(|site| start + site.return_offset as usize == pc);
-            if let Some(site) = site {
-                let handler = code.handlers_of(site)[0];
-                let rsp = frame - site.frame_offset_bytes as usize;
+            let call = code.tables.protected_calls.iter().find(|call| start + call.return_offset as usize == pc);
+            if let Some(call) = call {
+                let handler = code.tables.handlers_of(call)[0];
+                let rsp = frame - call.frame_offset_bytes as usize;
                 let landing = start + handler.landing_offset as usize;
                 // SAFETY: the compiler's tables say so.
                 unsafe { saki_jit_test_land(exception.address(), 77, rsp, frame, landing, thread as usize) }

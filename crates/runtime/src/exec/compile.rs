@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 use saki_abi::HelperId;
 use saki_code::{CodeInfo, CodeKind};
 use saki_il::import::{ImportEnv, ImportOptions};
-use saki_il::ir::{CallSig, ClauseKind, Function, IrType, Symbol};
+use saki_il::ir::{CallSig, Function, IrType, Symbol};
 use saki_jit::{CompiledBy, CompiledCode, Compiler, CompilerOptions, RelocKind, RelocTarget};
 use saki_sampler::events::{self, EventKind};
 use saki_types::touched::{self, Touched};
@@ -437,49 +437,11 @@ fn place_compiled(
         relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
     }
     let mut info = CodeInfo::new(kind, method, compiled.name);
-    info.frame_size_bytes = compiled.frame_size_bytes;
-    info.spill_area = compiled.spill_area;
-    info.call_sites = compiled
-        .call_sites
-        .iter()
-        .map(|c| saki_code::CallSite {
-            return_offset: c.return_offset,
-            frame_offset_bytes: c.frame_offset_bytes,
-            first_handler: c.first_handler,
-            handler_count: c.handler_count,
-        })
-        .collect();
-    info.handlers = compiled
-        .handlers
-        .iter()
-        .map(|h| saki_code::Handler { clause_index: h.clause_index, landing_offset: h.landing_offset })
-        .collect();
-    info.clauses = compiled
-        .clauses
-        .iter()
-        .map(|clause| saki_code::ClauseInfo {
-            kind: match &clause.kind {
-                ClauseKind::Catch(ty) => saki_code::ClauseKind::Catch(*ty as *const Type as *const ()),
-                ClauseKind::Filter(index) => saki_code::ClauseKind::Filter(filter_addresses[*index as usize]),
-                ClauseKind::Finally => saki_code::ClauseKind::Finally,
-                ClauseKind::Fault => saki_code::ClauseKind::Fault,
-            },
-        })
-        .collect();
-    info.inline_sites = compiled
-        .inline_sites
-        .iter()
-        .map(|s| saki_code::InlineSite {
-            method: s.method as *const Method as *const (),
-            call_position: s.call_position,
-        })
-        .collect();
-    info.il_map = compiled
-        .il_map
-        .iter()
-        .map(|m| saki_code::IlMapEntry { native_offset: m.native_offset, il_offset: m.il_offset })
-        .collect();
-    info.traps = compiled.traps.iter().map(|s| saki_code::TrapSite { offset: s.offset, code: s.code }).collect();
+    info.tables = compiled.tables.bind(
+        |method| std::ptr::from_ref(method).cast(),
+        |ty| std::ptr::from_ref(ty).cast(),
+        |index| filter_addresses[index as usize],
+    );
     let placed = saki_code::place(compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error);
     let placed = placed.to_managed(t)?;
     if let Some(owner) = collectible::of(method.addr()) {
@@ -627,8 +589,8 @@ fn place_thunk_with(
         relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
     }
     let mut info = CodeInfo::new(kind, std::ptr::null(), compiled.name.clone());
-    info.frame_size_bytes = compiled.frame_size_bytes;
-    info.spill_area = compiled.spill_area;
+    info.tables.frame_size_bytes = compiled.tables.frame_size_bytes;
+    info.tables.spill_area = compiled.tables.spill_area;
     Ok(saki_code::place(compiled.bytes.clone(), compiled.alignment_bytes, &relocs, info).map_err(code_error)?.start)
 }
 

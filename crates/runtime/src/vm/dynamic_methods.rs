@@ -35,7 +35,7 @@ use crate::thread::CurrentThread;
 use parking_lot::Mutex;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use saki_abi::ObjRef;
-use saki_code::{ClauseKind, CodeInfo, MethodEntry};
+use saki_code::{CodeInfo, MethodEntry, PlacedClause};
 use saki_gc::{WeakFate, WeakKind, WeakTable};
 use saki_sync::{SlotPool, Stamp};
 use saki_types::dynamic::{DynamicCode, DynamicRef};
@@ -517,8 +517,8 @@ fn bodies_of(method: &'static Method) -> Vec<&'static CodeInfo> {
     // Acquire: the tables were written before the code was published.
     let code = method.runtime.code.load(Ordering::Acquire);
     let Some(body) = (code != 0).then(|| saki_code::lookup(code)).flatten() else { return Vec::new() };
-    let filters = body.clauses.iter().filter_map(|clause| match clause.kind {
-        ClauseKind::Filter(address) => saki_code::lookup(address),
+    let filters = body.tables.clauses.iter().filter_map(|clause| match *clause {
+        PlacedClause::Filter(address) => saki_code::lookup(address),
         _ => None,
     });
     std::iter::once(body).chain(filters).collect()

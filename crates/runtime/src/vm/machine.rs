@@ -18,7 +18,7 @@ use crate::{
     source_lines, thread_hooks, thrown_frames, unhandled, upcalls,
 };
 use saki_abi::{ObjRef, ThreadAbi};
-use saki_code::{ClauseKind, RuntimeHooks};
+use saki_code::{PlacedClause, RuntimeHooks};
 use saki_jit::CompilerOptions;
 use saki_os::errata::{self, LockedReads};
 use saki_reactor::PolledBy;
@@ -130,7 +130,7 @@ unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
 
 /// # Safety
 /// `abi` is the current thread's, `exception` is a live object, and `frame` the frame of the thread that has the clause.
-unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: ClauseKind, index: u32) {
+unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: PlacedClause, index: u32) {
     if profile_log::is_on(LogEvents::EXCEPTION) {
         // SAFETY: the unwinder passes the current thread.
         let t = unsafe { CurrentThread::from_abi(abi) };

@@ -54,7 +54,7 @@ pub fn lines_of(info: &CodeInfo) -> Vec<SourceLine> {
     if info.method.is_null() {
         return lines;
     }
-    for entry in &info.il_map {
+    for entry in &info.tables.il_map {
         let method = info.inline_site(entry.il_offset).map_or(info.method, |site| site.method);
         // SAFETY: code with a method, and inline sites, are placed with their `&'static Method`.
         let method = unsafe { &*(method as *const Method) };

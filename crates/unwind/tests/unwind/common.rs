@@ -12,11 +12,8 @@ use cranelift_codegen::{Context, FinalizedMachExceptionHandler, FinalizedRelocTa
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use saki_abi::stubs::trap;
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET};
-use saki_abi::{ObjRef, Object, StubId, ThreadAbi};
-use saki_code::{
-    CallSite, ClauseInfo, ClauseKind, CodeInfo, CodeKind, Handler, IlMapEntry, Reloc, RelocKind, RelocTarget, TrapSite,
-    enter, place, stub_address,
-};
+use saki_abi::{EnclosingHandler, IlMapEntry, ObjRef, Object, ProtectedCall, StubId, ThreadAbi, TrapSite};
+use saki_code::{CodeInfo, CodeKind, PlacedClause, Reloc, RelocKind, RelocTarget, enter, place, stub_address};
 use saki_unwind::{Callbacks, FaultKind, Frame, install};
 use std::cell::{Cell, RefCell};
 
@@ -81,7 +78,7 @@ fn isa() -> OwnedTargetIsa {
 pub struct Unit<'a> {
     pub builder: FunctionBuilder<'a>,
     symbols: Vec<usize>,
-    clauses: Vec<ClauseInfo>,
+    clauses: Vec<PlacedClause>,
     /// Innermost first.
     handlers: Vec<(u32, Block)>,
     caught: Vec<Value>,
@@ -205,13 +202,11 @@ impl Unit<'_> {
 
     fn try_statement(&mut self, body: &[Stmt], kind: Kind, handler: &[Stmt]) {
         let clause = self.clauses.len() as u32;
-        self.clauses.push(ClauseInfo {
-            kind: match kind {
-                Kind::Catch(ty) => ClauseKind::Catch(ty as *const ()),
-                Kind::Filter(code) => ClauseKind::Filter(code),
-                Kind::Finally => ClauseKind::Finally,
-                Kind::Fault => ClauseKind::Fault,
-            },
+        self.clauses.push(match kind {
+            Kind::Catch(ty) => PlacedClause::Catch(ty as *const ()),
+            Kind::Filter(code) => PlacedClause::Filter(code),
+            Kind::Finally => PlacedClause::Finally,
+            Kind::Fault => PlacedClause::Fault,
         });
         let landing = self.builder.create_block();
         let exception = self.builder.append_block_param(landing, types::I64);
@@ -267,24 +262,26 @@ fn compile(
     let compiled = context.compile(&*isa, &mut ControlPlane::default()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     let buffer = &compiled.buffer;
     let mut info = CodeInfo::new(kind, std::ptr::null(), name.to_owned());
-    let (mut sites, mut handlers) = (vec![], vec![]);
+    let (mut calls, mut handlers) = (vec![], vec![]);
     for site in buffer.call_sites() {
         let first_handler = handlers.len() as u32;
         for handler in site.exception_handlers {
             let FinalizedMachExceptionHandler::Tag(tag, landing_offset) = *handler else { panic!("{handler:?}") };
-            handlers.push(Handler { clause_index: tag.as_u32(), landing_offset });
+            handlers.push(EnclosingHandler { clause_index: tag.as_u32(), landing_offset });
         }
         let handler_count = handlers.len() as u32 - first_handler;
         if handler_count > 0 {
             let frame_offset_bytes = site.frame_offset.unwrap();
-            sites.push(CallSite { return_offset: site.ret_addr, frame_offset_bytes, first_handler, handler_count });
+            let return_offset = site.ret_addr;
+            calls.push(ProtectedCall { return_offset, frame_offset_bytes, first_handler, handler_count });
         }
     }
-    info.call_sites = sites.into();
-    info.handlers = handlers.into();
-    info.clauses = clauses.into();
-    info.il_map = Box::new([IlMapEntry { native_offset: 0, il_offset: 0x11 }]);
-    info.traps = buffer.traps().iter().map(|t| TrapSite { offset: t.offset, code: t.code.as_raw().get() }).collect();
+    info.tables.protected_calls = calls.into();
+    info.tables.handlers = handlers.into();
+    info.tables.clauses = clauses.into();
+    info.tables.il_map = Box::new([IlMapEntry { native_offset: 0, il_offset: 0x11 }]);
+    info.tables.traps =
+        buffer.traps().iter().map(|t| TrapSite { offset: t.offset, code: t.code.as_raw().get() }).collect();
     let relocs: Vec<_> = buffer
         .relocs()
         .iter()

@@ -5,7 +5,7 @@
 
 use super::{Importer, VectorType};
 use crate::import::builder::plain;
-use crate::import::call_sites::CallSite;
+use crate::import::call_sites::PlannedCall;
 use crate::import::kinds::mem_type;
 use crate::import::stack::{Effect, Entry, Val};
 use crate::ir::{
@@ -138,8 +138,8 @@ impl Importer<'_> {
             None => Entry::of_struct(Val::Temp(copy), owner),
         };
         let sig = self.closed_sig(method)?;
-        let site = CallSite { target: CallTarget::Direct(method), this, params: &sig.params, ret: sig.ret };
-        self.emit_call(&site, &args)?;
+        let call = PlannedCall { target: CallTarget::Direct(method), this, params: &sig.params, ret: sig.ret };
+        self.emit_call(&call, &args)?;
         self.b.terminate(Terminator::Jump(done));
         self.b.current = Some(done);
         self.forget_block_facts();

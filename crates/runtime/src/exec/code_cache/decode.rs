@@ -8,10 +8,10 @@ use super::encode::{
 };
 use super::module::{Module, loaded, module_of};
 use crate::initialised::is_initialised;
-use saki_abi::{HelperId, SpillArea, StubId};
+use saki_abi::{EnclosingHandler, HelperId, IlMapEntry, InlineSite, ProtectedCall, SpillArea, StubId, TrapSite};
 use saki_code::CodeKind;
-use saki_il::ir::{BlockId, Clause, ClauseKind, InlineSite, LocalId, Symbol};
-use saki_jit::{CallSite, CompiledBy, CompiledCode, Handler, IlMapEntry, LibCall, Reloc, RelocTarget, TrapSite};
+use saki_il::ir::{ClauseKind, Symbol};
+use saki_jit::{CompiledBy, CompiledCode, CompiledTables, LibCall, Reloc, RelocTarget};
 use saki_types::{Field, Image, Method, RemotingStub, Ty, universe};
 
 struct Words {
@@ -239,7 +239,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     }
     let [low_bytes, high_bytes, saved_registers] = words.take()?;
     let spill_area = SpillArea { low_bytes, high_bytes, saved_registers: u8::try_from(saved_registers).ok()? };
-    let [relocs, call_sites, handlers, clauses, traps, il_map, inline_sites, filters, name_len, code_len] = counts;
+    let [relocs, protected_calls, handlers, clauses, traps, il_map, inline_sites, filters, name_len, code_len] = counts;
     let relocs = words.table(relocs, |[offset, kind_and_tag, first, second, addend]| {
         Some(Reloc {
             offset,
@@ -248,45 +248,47 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
             addend: i64::from(addend as i32),
         })
     })?;
-    let call_sites = words.table(call_sites, |[return_offset, frame_offset_bytes, first_handler, handler_count]| {
-        Some(CallSite { return_offset, frame_offset_bytes, first_handler, handler_count })
-    })?;
-    let handlers =
-        words.table(handlers, |[clause_index, landing_offset]| Some(Handler { clause_index, landing_offset }))?;
+    let protected_call = |[return_offset, frame_offset_bytes, first_handler, handler_count]: [u32; 4]| {
+        Some(ProtectedCall { return_offset, frame_offset_bytes, first_handler, handler_count })
+    };
+    let protected_calls = words.table(protected_calls, protected_call)?.into();
+    let handler = |[clause_index, landing_offset]: [u32; 2]| Some(EnclosingHandler { clause_index, landing_offset });
+    let handlers = words.table(handlers, handler)?.into();
     let clauses = words.table(clauses, |[tag, operand]| {
-        let kind = match tag {
-            clause_tag::CATCH => ClauseKind::Catch(names.types.get(operand as usize)?),
+        Some(match tag {
+            clause_tag::CATCH => ClauseKind::Catch(*names.types.get(operand as usize)?),
             clause_tag::FILTER if (operand as usize) < filters => ClauseKind::Filter(operand),
             clause_tag::FINALLY => ClauseKind::Finally,
             clause_tag::FAULT => ClauseKind::Fault,
             _ => return None,
-        };
-        // Where the handler was in the IR matters no more.
-        Some(Clause { kind, handler: BlockId(0), exception_local: LocalId(0) })
+        })
     })?;
     let traps = words.table(traps, |[offset, code]| Some(TrapSite { offset, code: code as u8 }))?;
     let il_map = words.table(il_map, |[native_offset, il_offset]| Some(IlMapEntry { native_offset, il_offset }))?;
     let inline_sites = words.table(inline_sites, |[method, call_position]| {
-        Some(InlineSite { method: names.methods.get(method as usize)?, call_position })
+        Some(InlineSite { method: *names.methods.get(method as usize)?, call_position })
     })?;
     let name = std::str::from_utf8(words.bytes(name_len)?).ok()?.to_owned();
     let bytes = words.bytes(code_len)?.to_vec();
     if bytes.is_empty() || !alignment_bytes.is_power_of_two() {
         return None;
     }
+    let tables = CompiledTables {
+        frame_size_bytes,
+        spill_area: Some(spill_area).filter(|area| *area != UNKNOWN_SPILL_AREA),
+        protected_calls,
+        handlers,
+        clauses: clauses.into(),
+        il_map: il_map.into(),
+        inline_sites: inline_sites.into(),
+        traps: traps.into(),
+    };
     let code = CompiledCode {
         name: name.into(),
         bytes,
         alignment_bytes,
         relocs,
-        call_sites,
-        handlers,
-        clauses,
-        traps,
-        il_map,
-        inline_sites,
-        frame_size_bytes,
-        spill_area: Some(spill_area).filter(|area| *area != UNKNOWN_SPILL_AREA),
+        tables,
         filters: Vec::new(),
         compiled_by: CompiledBy::EarlierRun,
     };

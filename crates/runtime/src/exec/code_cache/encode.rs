@@ -97,7 +97,7 @@ pub(super) const RELOC_KINDS: [RelocKind; 6] = [
     RelocKind::Arm64AddLow12,
 ];
 
-/// Stands for `CompiledCode::spill_area` being unknown.
+/// Stands for `BodyTables::spill_area` being unknown.
 pub(super) const UNKNOWN_SPILL_AREA: SpillArea = SpillArea { low_bytes: 0, high_bytes: 0, saved_registers: u8::MAX };
 
 /// Clause kinds; the second word is the type or the filter.
@@ -350,16 +350,17 @@ impl Encoder {
     }
 
     fn code(&mut self, code: &CompiledCode) -> Option<()> {
+        let tables = &code.tables;
         let counts = [
             code.alignment_bytes as usize,
-            code.frame_size_bytes as usize,
+            tables.frame_size_bytes as usize,
             code.relocs.len(),
-            code.call_sites.len(),
-            code.handlers.len(),
-            code.clauses.len(),
-            code.traps.len(),
-            code.il_map.len(),
-            code.inline_sites.len(),
+            tables.protected_calls.len(),
+            tables.handlers.len(),
+            tables.clauses.len(),
+            tables.traps.len(),
+            tables.il_map.len(),
+            tables.inline_sites.len(),
             code.filters.len(),
             code.name.len(),
             code.bytes.len(),
@@ -368,7 +369,7 @@ impl Encoder {
             self.body.push(u32::try_from(count).ok()?);
         }
         // An unknown area is an empty one that claims to save what no area can.
-        let area = code.spill_area.unwrap_or(UNKNOWN_SPILL_AREA);
+        let area = tables.spill_area.unwrap_or(UNKNOWN_SPILL_AREA);
         self.body.extend([area.low_bytes, area.high_bytes, u32::from(area.saved_registers)]);
         for reloc in &code.relocs {
             let kind = RELOC_KINDS.iter().position(|&k| k == reloc.kind)? as u32;
@@ -376,14 +377,14 @@ impl Encoder {
             let addend = i32::try_from(reloc.addend).ok()? as u32;
             self.body.extend([reloc.offset, kind | tag << 8, first, second, addend]);
         }
-        for site in &code.call_sites {
-            self.body.extend([site.return_offset, site.frame_offset_bytes, site.first_handler, site.handler_count]);
+        for call in &tables.protected_calls {
+            self.body.extend([call.return_offset, call.frame_offset_bytes, call.first_handler, call.handler_count]);
         }
-        for handler in &code.handlers {
+        for handler in &tables.handlers {
             self.body.extend([handler.clause_index, handler.landing_offset]);
         }
-        for clause in &code.clauses {
-            let words = match clause.kind {
+        for clause in &tables.clauses {
+            let words = match *clause {
                 ClauseKind::Catch(ty) => [clause_tag::CATCH, self.ty(ty)?],
                 ClauseKind::Filter(index) => [clause_tag::FILTER, index],
                 ClauseKind::Finally => [clause_tag::FINALLY, 0],
@@ -391,13 +392,13 @@ impl Encoder {
             };
             self.body.extend(words);
         }
-        for trap in &code.traps {
+        for trap in &tables.traps {
             self.body.extend([trap.offset, u32::from(trap.code)]);
         }
-        for entry in &code.il_map {
+        for entry in &tables.il_map {
             self.body.extend([entry.native_offset, entry.il_offset]);
         }
-        for site in &code.inline_sites {
+        for site in &tables.inline_sites {
             let method = self.method(site.method)?;
             self.body.extend([method, site.call_position]);
         }
@@ -433,11 +434,11 @@ pub(super) fn add_named(code: &CompiledCode, touched: &mut Vec<Touched>, images:
             Symbol::Helper(_) => {}
         }
     }
-    for site in &code.inline_sites {
+    for site in &code.tables.inline_sites {
         touched.push(Touched::Method(site.method));
     }
-    for clause in &code.clauses {
-        if let ClauseKind::Catch(ty) = clause.kind {
+    for clause in &code.tables.clauses {
+        if let ClauseKind::Catch(ty) = *clause {
             touched.push(Touched::Type(ty));
         }
     }

@@ -7,7 +7,7 @@ use crate::object::{type_of, vtable};
 use crate::stack_trace;
 use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
-use saki_code::ClauseKind;
+use saki_code::PlacedClause;
 use saki_gc::{Collection, SampledAllocation};
 use saki_profile::mlpd::event::{self, collection as steps};
 use saki_sync::handle_table::{Handle, HandleKind};
@@ -85,14 +85,14 @@ pub(crate) fn thrown(t: CurrentThread, exception: ObjRef) {
 
 /// A clause of the frame's method is about to run.
 #[cold]
-pub(crate) fn clause_entered(thread: &ManagedThread, exception: ObjRef, frame: &Frame, kind: ClauseKind, index: u32) {
+pub(crate) fn clause_entered(thread: &ManagedThread, exception: ObjRef, frame: &Frame, kind: PlacedClause, index: u32) {
     let Some(log) = log_of(LogEvents::EXCEPTION) else { return };
     let Some(method) = method_of(frame) else { return };
     let kind = match kind {
-        ClauseKind::Catch(_) => 0,
-        ClauseKind::Filter(_) => 1,
-        ClauseKind::Finally => 2,
-        ClauseKind::Fault => 4,
+        PlacedClause::Catch(_) => 0,
+        PlacedClause::Filter(_) => 1,
+        PlacedClause::Finally => 2,
+        PlacedClause::Fault => 4,
     };
     let method = log.names.method(&log.writer, method, Part::Body);
     log.writer.write(thread.managed_id().into(), |log| {

@@ -1,0 +1,216 @@
+//! The tables of one compiled body: what exceptions, signal handlers and stack traces look up by the offset of an instruction.
+//!
+//! `jit` fills them, the code cache stores them, `code` keeps them with the placed body. On the way only references change
+//! ([`BodyTables::bind`]): in `jit` a method and a type are records and a filter is a number; in `code`, which lies below `types`,
+//! all three are addresses.
+//!
+//! Invariant: each table is defined here and nowhere else. Offsets are bytes from the start of the body. Left out: relocations
+//! (`crate::reloc`), and looking instructions up (`code`).
+
+use crate::frame::SpillArea;
+
+/// A call that has handlers around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProtectedCall {
+    /// Offset of the return address.
+    pub return_offset: u32,
+    /// Landing: SP = FP − this.
+    pub frame_offset_bytes: u32,
+    /// Index of the innermost handler in [`BodyTables::handlers`].
+    pub first_handler: u32,
+    pub handler_count: u32,
+}
+
+/// One handler around a protected call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnclosingHandler {
+    /// Index into [`BodyTables::clauses`]; below `0xffff` (see the unwind token).
+    pub clause_index: u32,
+    /// Offset of the landing pad.
+    pub landing_offset: u32,
+}
+
+/// The condition under which an exception clause is selected (ECMA-335 §II.25.4.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClauseKind<Type, Filter> {
+    /// The caught type.
+    Catch(Type),
+    /// A filter function `fn(parent_fp, exception) -> i32` decides.
+    Filter(Filter),
+    Finally,
+    Fault,
+}
+
+/// Native → IL position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IlMapEntry {
+    pub native_offset: u32,
+    /// A `crate::position`.
+    pub il_offset: u32,
+}
+
+/// A body that was inlined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InlineSite<Method> {
+    pub method: Method,
+    /// The `crate::position` of the call, in the body that it was inlined into.
+    pub call_position: u32,
+}
+
+/// An instruction that may trap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrapSite {
+    pub offset: u32,
+    /// Raw trap code: `crate::stubs::trap`.
+    pub code: u8,
+}
+
+/// All tables of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyTables<Method, Type, Filter> {
+    /// Bytes from FP down to SP in the body, after the prologue; 0 = unknown.
+    pub frame_size_bytes: u32,
+    /// Where the register allocator's words lie; `None` = unknown.
+    pub spill_area: Option<SpillArea>,
+    /// Strictly sorted by `return_offset`.
+    pub protected_calls: Box<[ProtectedCall]>,
+    /// Handlers of all protected calls; those of one call are adjacent, innermost first.
+    pub handlers: Box<[EnclosingHandler]>,
+    /// The method's exception clauses, in metadata order.
+    pub clauses: Box<[ClauseKind<Type, Filter>]>,
+    /// Sorted by `native_offset`; an entry holds up to the next one.
+    pub il_map: Box<[IlMapEntry]>,
+    /// Bodies inlined into this one; `crate::position`s number them from 1.
+    pub inline_sites: Box<[InlineSite<Method>]>,
+    /// Sorted by `offset`.
+    pub traps: Box<[TrapSite]>,
+}
+
+impl<Method, Type, Filter> Default for BodyTables<Method, Type, Filter> {
+    fn default() -> Self {
+        BodyTables {
+            frame_size_bytes: 0,
+            spill_area: None,
+            protected_calls: Box::default(),
+            handlers: Box::default(),
+            clauses: Box::default(),
+            il_map: Box::default(),
+            inline_sites: Box::default(),
+            traps: Box::default(),
+        }
+    }
+}
+
+impl<Method, Type, Filter> BodyTables<Method, Type, Filter> {
+    /// Handlers around a protected call, innermost first.
+    pub fn handlers_of(&self, call: &ProtectedCall) -> &[EnclosingHandler] {
+        let first = call.first_handler as usize;
+        self.handlers.get(first..first + call.handler_count as usize).unwrap_or(&[])
+    }
+
+    /// The same tables with other references to methods, types and filters.
+    pub fn bind<OtherMethod, OtherType, OtherFilter>(
+        self,
+        method: impl Fn(Method) -> OtherMethod,
+        ty: impl Fn(Type) -> OtherType,
+        filter: impl Fn(Filter) -> OtherFilter,
+    ) -> BodyTables<OtherMethod, OtherType, OtherFilter> {
+        let clause = |kind| match kind {
+            ClauseKind::Catch(caught) => ClauseKind::Catch(ty(caught)),
+            ClauseKind::Filter(number) => ClauseKind::Filter(filter(number)),
+            ClauseKind::Finally => ClauseKind::Finally,
+            ClauseKind::Fault => ClauseKind::Fault,
+        };
+        let site =
+            |site: InlineSite<Method>| InlineSite { method: method(site.method), call_position: site.call_position };
+        BodyTables {
+            frame_size_bytes: self.frame_size_bytes,
+            spill_area: self.spill_area,
+            protected_calls: self.protected_calls,
+            handlers: self.handlers,
+            clauses: self.clauses.into_iter().map(clause).collect(),
+            il_map: self.il_map,
+            inline_sites: self.inline_sites.into_iter().map(site).collect(),
+            traps: self.traps,
+        }
+    }
+
+    /// Checks the order of the tables and that their indices are in range.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if !self.protected_calls.is_sorted_by(|a, b| a.return_offset < b.return_offset) {
+            return Err("protected calls are not strictly sorted");
+        }
+        if !self.il_map.is_sorted_by_key(|entry| entry.native_offset) {
+            return Err("IL map is not sorted");
+        }
+        if !self.traps.is_sorted_by_key(|trap| trap.offset) {
+            return Err("trap table is not sorted");
+        }
+        let handler_count = self.handlers.len() as u64;
+        let end = |call: &ProtectedCall| u64::from(call.first_handler) + u64::from(call.handler_count);
+        if self.protected_calls.iter().any(|call| end(call) > handler_count) {
+            return Err("protected call names handlers that do not exist");
+        }
+        let clause_count = self.clauses.len().min(0xffff);
+        if self.handlers.iter().any(|h| h.clause_index as usize >= clause_count) {
+            return Err("handler names a clause that does not exist");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Named = BodyTables<&'static str, &'static str, u32>;
+
+    fn sample() -> Named {
+        let call = ProtectedCall { return_offset: 32, frame_offset_bytes: 16, first_handler: 0, handler_count: 1 };
+        Named {
+            frame_size_bytes: 48,
+            protected_calls: Box::new([call]),
+            handlers: Box::new([EnclosingHandler { clause_index: 1, landing_offset: 128 }]),
+            clauses: Box::new([ClauseKind::Catch("type"), ClauseKind::Filter(7), ClauseKind::Finally]),
+            inline_sites: Box::new([InlineSite { method: "method", call_position: 3 }]),
+            ..Named::default()
+        }
+    }
+
+    #[test]
+    fn binding_changes_references_only() {
+        let bound = sample().bind(str::len, |ty| ty.len() * 100, |filter| u64::from(filter) << 32);
+        assert_eq!(*bound.clauses, [ClauseKind::Catch(400), ClauseKind::Filter(7 << 32), ClauseKind::Finally]);
+        assert_eq!(*bound.inline_sites, [InlineSite { method: 6, call_position: 3 }]);
+        assert_eq!((bound.frame_size_bytes, bound.protected_calls), (48, sample().protected_calls));
+        assert_eq!(bound.handlers, sample().handlers);
+    }
+
+    #[test]
+    fn checks_find_indices_out_of_range_and_disorder() {
+        let check = |change: fn(&mut Named), expect| {
+            let mut tables = sample();
+            change(&mut tables);
+            assert_eq!(tables.check(), expect);
+        };
+        check(|_| (), Ok(()));
+        check(|t| t.clauses = Box::default(), Err("handler names a clause that does not exist"));
+        check(
+            |t| t.protected_calls[0].first_handler = u32::MAX,
+            Err("protected call names handlers that do not exist"),
+        );
+        let twice = |t: &mut Named| t.protected_calls = Box::new([t.protected_calls[0]; 2]);
+        check(twice, Err("protected calls are not strictly sorted"));
+        check(
+            |t| t.il_map = Box::new([(8, 0), (4, 1)].map(|(n, i)| IlMapEntry { native_offset: n, il_offset: i })),
+            Err("IL map is not sorted"),
+        );
+        check(
+            |t| t.traps = Box::new([9, 8].map(|offset| TrapSite { offset, code: 1 })),
+            Err("trap table is not sorted"),
+        );
+    }
+}
