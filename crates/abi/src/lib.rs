@@ -1,5 +1,5 @@
 //! Definitions that compiled code and the runtime share: layouts of object headers, vtables and the thread struct, the helper list,
-//! and the tables that come with compiled code.
+//! and the tables and relocations that come with compiled code.
 //!
 //! Invariant: every offset that compiled code uses is a constant of this crate, derived with `offset_of!` from the
 //! `#[repr(C)]` type that the runtime uses, so that the two cannot drift apart. Left out: everything with behaviour.
@@ -8,6 +8,7 @@ pub mod frame;
 pub mod helpers;
 pub mod object;
 pub mod position;
+pub mod reloc;
 pub mod stubs;
 pub mod tables;
 pub mod thread;
@@ -16,6 +17,7 @@ pub mod vtable;
 pub use frame::{CALLEE_SAVED, SpillArea};
 pub use helpers::{AbiType, HelperId};
 pub use object::{ArrayHeader, ObjRef, Object, StringHeader};
+pub use reloc::{AddressUse, Reloc, RelocKind};
 pub use stubs::StubId;
 pub use tables::{BodyTables, ClauseKind, EnclosingHandler, IlMapEntry, InlineSite, ProtectedCall, TrapSite};
 pub use thread::ThreadAbi;

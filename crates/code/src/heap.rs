@@ -21,37 +21,17 @@ use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
 use crate::start_map;
 use crate::x86_64 as arch;
+use saki_abi::{AddressUse, Reloc, RelocKind};
 use saki_sync::{Recycler, SlotPool};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, Mutex, RwLock};
 
-/// A place in a body that depends on an address.
+/// What a relocation of a placed body leads to.
 #[derive(Clone, Copy, Debug)]
-pub struct Reloc {
-    /// Bytes from the start of the body.
-    pub offset: u32,
-    pub kind: RelocKind,
-    pub target: RelocTarget,
-    pub addend: i64,
-}
-
-/// How the address is encoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RelocKind {
-    /// 4 bytes, target + addend − place, of a call or jump; goes through a veneer when the target is too far.
-    X86CallPCRel4,
-    /// 4 bytes, target + addend − place, for data or code that is always in reach.
-    X86PCRel4,
-    /// 8 bytes, target + addend.
-    Abs8,
-}
-
-/// The resolved target of a relocation.
-#[derive(Clone, Copy, Debug)]
-pub enum RelocTarget {
+pub enum PlacedTarget {
     Address(usize),
-    /// The code behind an entry: the stub until the method is compiled, then the code. Only for calls and jumps (`X86CallPCRel4`)
-    /// in code that lives as long as the entry.
+    /// A method. Where it is called, the entry stub until the method is compiled, then the code; the calling code lives as long as the
+    /// entry. Where its address is taken, the entry stub.
     Method(MethodEntry),
     /// Bytes from the start of the body itself.
     OwnOffset(u32),
@@ -88,7 +68,7 @@ static CURSORS: SlotPool<Cursor> = SlotPool::new();
 pub fn place(
     mut body: Vec<u8>,
     align: u32,
-    relocs: &[Reloc],
+    relocs: &[Reloc<PlacedTarget>],
     mut info: CodeInfo,
 ) -> Result<&'static CodeInfo, CodeError> {
     debug_assert_eq!(info.tables.check(), Ok(()), "tables of {}", info.name);
@@ -114,7 +94,7 @@ pub fn place(
         observer.placed(info);
     }
     for reloc in relocs {
-        if let RelocTarget::Method(entry) = reloc.target {
+        if let (PlacedTarget::Method(entry), AddressUse::Called) = (reloc.target, reloc.usage) {
             call_sites::wait(region, entry, offset + reloc.offset as usize);
         }
     }
@@ -268,36 +248,42 @@ fn fit(cursor: &Cursor, len: usize, align: usize) -> Option<usize> {
     (offset + len <= cursor.end).then_some(offset)
 }
 
-fn apply(body: &mut [u8], start: usize, reloc: &Reloc) -> Result<(), CodeError> {
+fn apply(body: &mut [u8], start: usize, reloc: &Reloc<PlacedTarget>) -> Result<(), CodeError> {
     let fail = |reason| CodeError::BadRelocation { offset: reloc.offset, reason };
     let at = reloc.offset as usize;
     let place = start + at;
     let target = match reloc.target {
-        RelocTarget::Address(address) => address,
-        RelocTarget::Method(entry) if reloc.kind == RelocKind::X86CallPCRel4 && reloc.addend == -4 => {
-            entry.stub_address()
-        }
-        RelocTarget::Method(_) => return Err(fail("a method's code is only called")),
-        RelocTarget::OwnOffset(offset) => start + offset as usize,
+        PlacedTarget::Address(address) => address,
+        PlacedTarget::Method(entry) => entry.stub_address(),
+        PlacedTarget::OwnOffset(offset) => start + offset as usize,
     };
     let relative = |target: usize| -> Option<i32> {
         i32::try_from((target as i64).wrapping_add(reloc.addend).wrapping_sub(place as i64)).ok()
     };
-    let field_bytes = if reloc.kind == RelocKind::Abs8 { 8 } else { 4 };
-    let field = body.get_mut(at..at + field_bytes).ok_or_else(|| fail("outside the body"))?;
-    match reloc.kind {
-        RelocKind::Abs8 => field.copy_from_slice(&(target as i64).wrapping_add(reloc.addend).to_le_bytes()),
-        RelocKind::X86PCRel4 => {
-            let value = relative(target).ok_or_else(|| fail("data target is more than 2 GiB away"))?;
-            field.copy_from_slice(&value.to_le_bytes());
+    let mut write = |bytes: &[u8]| {
+        let field = body.get_mut(at..at + bytes.len()).ok_or_else(|| fail("outside the body"))?;
+        field.copy_from_slice(bytes);
+        Ok(())
+    };
+    match (reloc.kind, reloc.usage) {
+        (RelocKind::Absolute8, AddressUse::AddressTaken) => {
+            write(&(target as i64).wrapping_add(reloc.addend).to_le_bytes())
         }
-        RelocKind::X86CallPCRel4 => {
+        (RelocKind::X86PcRelative4, AddressUse::AddressTaken) => {
+            let value = relative(target).ok_or_else(|| fail("the address is more than 2 GiB away"))?;
+            write(&value.to_le_bytes())
+        }
+        (RelocKind::X86PcRelative4, AddressUse::Called) if reloc.addend == -4 => {
             let value = match relative(target) {
                 Some(value) => value,
                 None => relative(veneer(target)?).ok_or_else(|| fail("veneer is out of reach"))?,
             };
-            field.copy_from_slice(&value.to_le_bytes());
+            write(&value.to_le_bytes())
+        }
+        (RelocKind::X86PcRelative4, AddressUse::Called) => Err(fail("a call's displacement counts from its end")),
+        (RelocKind::Absolute8, AddressUse::Called) => Err(fail("no call holds an absolute address")),
+        (RelocKind::Arm64Branch26 | RelocKind::Arm64AdrPage21 | RelocKind::Arm64AddLow12, _) => {
+            Err(fail("it is of another architecture"))
         }
     }
-    Ok(())
 }

@@ -13,7 +13,7 @@
 //! function entry (stubs clobber them).
 //!
 //! **Method calls** go to `MethodEntry::stub_address()` (16 bytes, `jmp [cell]`), or to the code once it is final; calls
-//! that were placed before are patched then (`RelocTarget::Method`), and so are vtable and IMT slots. IMT:
+//! that were placed before are patched then (`PlacedTarget::Method`), and so are vtable and IMT slots. IMT:
 //! store the interface method in `ThreadAbi.imt_method`, receiver in rdi, call through the IMT slot (which holds an
 //! entry stub, an unbox stub, or `StubId::ImtResolve`).
 //!
@@ -97,7 +97,7 @@ pub use error::CodeError;
 #[cfg(not(loom))]
 pub use frame_liveness::{FrameLiveness, LiveWords};
 #[cfg(not(loom))]
-pub use heap::{Reloc, RelocKind, RelocTarget, free_all, free_all_of_domain, place, retire, veneer};
+pub use heap::{PlacedTarget, free_all, free_all_of_domain, place, retire, veneer};
 #[cfg(not(loom))]
 pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
 #[cfg(not(loom))]

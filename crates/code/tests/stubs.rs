@@ -2,10 +2,10 @@
 
 #![cfg(target_arch = "x86_64")]
 
-use saki_abi::{ObjRef, Object, StubId, ThreadAbi, VTable};
+use saki_abi::{AddressUse, ObjRef, Object, Reloc, RelocKind, StubId, ThreadAbi, VTable};
 use saki_code::{
-    CodeInfo, CodeKind, MethodEntry, Reloc, RelocKind, RelocTarget, RuntimeHooks, enter, install_runtime_hooks, lookup,
-    place, retire, stub_address,
+    CodeInfo, CodeKind, MethodEntry, PlacedTarget, RuntimeHooks, enter, install_runtime_hooks, lookup, place, retire,
+    stub_address,
 };
 use std::arch::naked_asm;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -251,19 +251,25 @@ fn relocations_reach_near_far_and_own_targets() {
     extern "C" fn far(a: u64, b: u64, _: u64) -> u64 {
         a * 1000 + b
     }
-    let check = |target: RelocTarget, expect| {
+    let check = |target: PlacedTarget, expect| {
         // push rbp; mov rbp, rsp; call rel32; pop rbp; ret; then `lea rax, [rdi + 7]; ret` as own target at 11
         let body = [0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3, 0x48, 0x8d, 0x47, 0x07, 0xc3];
-        let reloc = Reloc { offset: 5, kind: RelocKind::X86CallPCRel4, target, addend: -4 };
+        let reloc = Reloc { offset: 5, kind: RelocKind::X86PcRelative4, usage: AddressUse::Called, target, addend: -4 };
         let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "caller");
         let caller = place(body.to_vec(), 16, &[reloc], info).unwrap();
         assert_eq!(call(caller.start, [3, 4, 5]), expect);
     };
-    check(RelocTarget::Address(near), 12);
-    check(RelocTarget::Address(far as extern "C" fn(u64, u64, u64) -> u64 as usize), 3004);
-    check(RelocTarget::OwnOffset(11), 10);
+    check(PlacedTarget::Address(near), 12);
+    check(PlacedTarget::Address(far as extern "C" fn(u64, u64, u64) -> u64 as usize), 3004);
+    check(PlacedTarget::OwnOffset(11), 10);
     // mov rax, imm64; ret
-    let reloc = Reloc { offset: 2, kind: RelocKind::Abs8, target: RelocTarget::Address(0x1234_5678_9abc), addend: 1 };
+    let reloc = Reloc {
+        offset: 2,
+        kind: RelocKind::Absolute8,
+        usage: AddressUse::AddressTaken,
+        target: PlacedTarget::Address(0x1234_5678_9abc),
+        addend: 1,
+    };
     let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "constant");
     let constant = place(vec![0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xc3], 16, &[reloc], info).unwrap();
     assert_eq!(call(constant.start, [0; 3]), 0x1234_5678_9abd);
@@ -282,8 +288,14 @@ fn calls_placed_before_their_callee_are_patched() {
         .map(|field| {
             let mut body = vec![0x90; field - 5];
             body.extend([0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3]);
-            let target = RelocTarget::Method(entry);
-            let reloc = Reloc { offset: field as u32, kind: RelocKind::X86CallPCRel4, target, addend: -4 };
+            let target = PlacedTarget::Method(entry);
+            let reloc = Reloc {
+                offset: field as u32,
+                kind: RelocKind::X86PcRelative4,
+                usage: AddressUse::Called,
+                target,
+                addend: -4,
+            };
             let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "early caller");
             (field, place(body, 16, &[reloc], info).unwrap())
         })
@@ -306,13 +318,41 @@ fn calls_placed_before_their_callee_are_patched() {
     assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
 }
 
+#[test]
+fn the_address_of_a_method_is_its_entry_stub_before_and_after_it_is_compiled() {
+    install();
+    let method = new_lazy(ADD);
+    let entry = *method.entry.get().unwrap();
+    // lea rax, [rip + field]; ret, with the field in one aligned word: a call's would be patched.
+    let loaded = || {
+        let target = PlacedTarget::Method(entry);
+        let (kind, usage) = (RelocKind::X86PcRelative4, AddressUse::AddressTaken);
+        let reloc = Reloc { offset: 3, kind, usage, target, addend: -4 };
+        let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "function pointer");
+        let body = place(vec![0x48, 0x8d, 0x05, 0, 0, 0, 0, 0xc3], 16, &[reloc], info).unwrap();
+        body.start
+    };
+    let early = loaded();
+    assert_eq!(call(early, [0; 3]), entry.stub_address() as u64);
+    call(entry.stub_address(), [1, 2, 3]);
+    assert!(entry.target().is_some(), "compiled");
+    assert_eq!(call(early, [0; 3]), entry.stub_address() as u64);
+    assert_eq!(call(loaded(), [0; 3]), entry.stub_address() as u64);
+}
+
 /// Caller and callee were of one domain and are freed together: the memory of the call, which may have been reused, must not be written to.
 #[test]
 fn calls_of_a_freed_entry_wait_no_more() {
     install();
     let entry = *new_lazy(ADD).entry.get().unwrap();
     let body = vec![0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3, 0x90];
-    let reloc = Reloc { offset: 8, kind: RelocKind::X86CallPCRel4, target: RelocTarget::Method(entry), addend: -4 };
+    let reloc = Reloc {
+        offset: 8,
+        kind: RelocKind::X86PcRelative4,
+        usage: AddressUse::Called,
+        target: PlacedTarget::Method(entry),
+        addend: -4,
+    };
     let mut with_nops = vec![0x90; 3];
     with_nops.extend(body);
     let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "caller");

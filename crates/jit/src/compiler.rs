@@ -7,7 +7,7 @@ use crate::error::CompileError;
 use crate::isa;
 use crate::lower::{self, INDIRECT_KEY, ParentFrame};
 use crate::options::{CompilerOptions, OptLevel};
-use crate::output::{CompiledBy, CompiledCode, Reloc, RelocKind};
+use crate::output::{CompiledBy, CompiledCode};
 use crate::symbols::{LibCall, RelocTarget, SymbolTable};
 use cranelift_codegen::binemit;
 use cranelift_codegen::control::ControlPlane;
@@ -16,7 +16,9 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::isa::unwind::UnwindInst;
 use cranelift_codegen::{Context, FinalizedMachExceptionHandler, FinalizedRelocTarget, RegClass};
 use cranelift_frontend::FunctionBuilderContext;
-use saki_abi::{CALLEE_SAVED, EnclosingHandler, IlMapEntry, ProtectedCall, SpillArea, TrapSite};
+use saki_abi::{
+    AddressUse, CALLEE_SAVED, EnclosingHandler, IlMapEntry, ProtectedCall, Reloc, RelocKind, SpillArea, TrapSite,
+};
 use saki_il::ir::Function;
 use saki_sync::SlotPool;
 use saki_types::MethodKind;
@@ -244,10 +246,11 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
     };
     for reloc in buffer.relocs() {
         let before_field = code.bytes.get(..reloc.offset as usize).unwrap_or_default();
-        let kind = reloc_kind(reloc.kind, before_field)?;
+        let (kind, usage) = reloc_kind(reloc.kind, before_field)?;
         code.relocs.push(Reloc {
             offset: reloc.offset,
             kind,
+            usage,
             target: reloc_target(context, &reloc.target)?,
             addend: reloc.addend,
         });
@@ -319,16 +322,20 @@ fn spill_area(context: &CompileContext) -> Option<SpillArea> {
 
 /// `bytes` is the code up to the field. Cranelift uses its call relocation also for `lea` of a near address. The last byte before the
 /// field tells them apart: in a `lea` it is the ModRM byte, which is neither of the opcodes of call and jump.
-fn reloc_kind(kind: binemit::Reloc, bytes: &[u8]) -> Result<RelocKind, CompileError> {
+fn reloc_kind(kind: binemit::Reloc, bytes: &[u8]) -> Result<(RelocKind, AddressUse), CompileError> {
     const CALL: u8 = 0xe8;
     const JUMP: u8 = 0xe9;
     Ok(match kind {
-        binemit::Reloc::Abs8 => RelocKind::Abs8,
-        binemit::Reloc::X86CallPCRel4 if matches!(bytes.last(), Some(&CALL | &JUMP)) => RelocKind::X86CallPcRel4,
-        binemit::Reloc::X86CallPCRel4 | binemit::Reloc::X86PCRel4 => RelocKind::X86PcRel4,
-        binemit::Reloc::Arm64Call => RelocKind::Arm64Call,
-        binemit::Reloc::Aarch64AdrPrelPgHi21 => RelocKind::Arm64AdrPage21,
-        binemit::Reloc::Aarch64AddAbsLo12Nc => RelocKind::Arm64AddLow12,
+        binemit::Reloc::Abs8 => (RelocKind::Absolute8, AddressUse::AddressTaken),
+        binemit::Reloc::X86CallPCRel4 if matches!(bytes.last(), Some(&CALL | &JUMP)) => {
+            (RelocKind::X86PcRelative4, AddressUse::Called)
+        }
+        binemit::Reloc::X86CallPCRel4 | binemit::Reloc::X86PCRel4 => {
+            (RelocKind::X86PcRelative4, AddressUse::AddressTaken)
+        }
+        binemit::Reloc::Arm64Call => (RelocKind::Arm64Branch26, AddressUse::Called),
+        binemit::Reloc::Aarch64AdrPrelPgHi21 => (RelocKind::Arm64AdrPage21, AddressUse::AddressTaken),
+        binemit::Reloc::Aarch64AddAbsLo12Nc => (RelocKind::Arm64AddLow12, AddressUse::AddressTaken),
         other => return Err(CompileError::Codegen(format!("unknown relocation {other:?}"))),
     })
 }

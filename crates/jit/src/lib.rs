@@ -33,5 +33,5 @@ pub use dump::Dump;
 pub use error::CompileError;
 pub use isa::{has_vectors, host_features};
 pub use options::{CompilerOptions, OptLevel};
-pub use output::{CompiledBy, CompiledCode, CompiledTables, Reloc, RelocKind};
+pub use output::{CompiledBy, CompiledCode, CompiledTables};
 pub use symbols::{LibCall, RelocTarget};

@@ -5,10 +5,10 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
-use saki_abi::HelperId;
 use saki_abi::stubs::trap;
+use saki_abi::{AddressUse, HelperId, RelocKind};
 use saki_il::ir::*;
-use saki_jit::{CompilerOptions, RelocKind, RelocTarget};
+use saki_jit::{CompilerOptions, RelocTarget};
 
 const I32: IrType = IrType::I32;
 const I64: IrType = IrType::I64;
@@ -408,7 +408,7 @@ fn an_exception_thrown_leaves_the_function() {
     assert_eq!(machine.run(&ir.func.sig, code, &[0x1234]), Err(0x1234));
 }
 
-/// Holds for both compilers: a call may be patched to a method's code, a loaded address may not.
+/// Holds for both compilers: a called target may be replaced by a method's code, an address that is taken may not.
 #[test]
 fn a_load_of_a_near_address_is_no_call() {
     let machine = Machine::new();
@@ -421,11 +421,13 @@ fn a_load_of_a_near_address_is_no_call() {
     let baseline = machine.compiler.compile_baseline(&ir.func).expect("covered");
     let cranelift = machine.compiler.compile(&ir.func).expect("compiled");
     for code in [baseline, cranelift] {
-        let kind_of = |named: Symbol| {
+        let use_of = |named: Symbol| {
             let target = RelocTarget::Symbol(named);
-            code.relocs.iter().find(|reloc| reloc.target == target).map(|reloc| reloc.kind)
+            let reloc = code.relocs.iter().find(|reloc| reloc.target == target)?;
+            assert_eq!(reloc.kind, RelocKind::X86PcRelative4);
+            Some(reloc.usage)
         };
-        assert_eq!(kind_of(symbol), Some(RelocKind::X86PcRel4), "{:?}", code.relocs);
-        assert_eq!(kind_of(Symbol::Helper(HelperId::MonitorExit)), Some(RelocKind::X86CallPcRel4), "{:?}", code.relocs);
+        assert_eq!(use_of(symbol), Some(AddressUse::AddressTaken), "{:?}", code.relocs);
+        assert_eq!(use_of(Symbol::Helper(HelperId::MonitorExit)), Some(AddressUse::Called), "{:?}", code.relocs);
     }
 }

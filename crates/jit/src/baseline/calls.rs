@@ -7,7 +7,6 @@ use super::Machine;
 use super::assembler::*;
 use super::emit::{Emitter, argument_register};
 use super::plan::Value;
-use crate::output::{Reloc, RelocKind};
 use crate::symbols::RelocTarget;
 use saki_abi::object::OBJECT_VTABLE_OFFSET;
 use saki_abi::thread::THREAD_IMT_METHOD_OFFSET;
@@ -46,7 +45,7 @@ impl Emitter<'_> {
         match callee {
             Callee::Near(target) => {
                 let offset = self.asm.jump_away();
-                self.code.relocs.push(Reloc { offset, kind: RelocKind::X86CallPcRel4, target, addend: -4 });
+                self.called(offset, target);
             }
             Callee::Register(register) | Callee::Slot(register, _) => self.asm.jump_register(register),
         }

@@ -4,11 +4,11 @@ use super::assembler::*;
 use super::plan::{Plan, Value};
 use super::registers::Registers;
 use super::{Buffers, Machine};
-use crate::output::{CompiledBy, CompiledCode, Reloc, RelocKind};
+use crate::output::{CompiledBy, CompiledCode};
 use crate::symbols::RelocTarget;
 use saki_abi::stubs::trap;
 use saki_abi::thread::THREAD_PENDING_EXCEPTION_OFFSET;
-use saki_abi::{IlMapEntry, StubId, TrapSite};
+use saki_abi::{AddressUse, IlMapEntry, Reloc, RelocKind, StubId, TrapSite};
 use saki_il::ir::{Function, LocalId, LocalKind, Op, Symbol, Terminator, ValueId};
 
 /// `push rbp; mov rbp, rsp`.
@@ -203,7 +203,13 @@ impl Emitter<'_> {
     /// `call` of a target in the code region.
     pub(super) fn call_near(&mut self, target: RelocTarget) {
         let offset = self.asm.call();
-        self.code.relocs.push(Reloc { offset, kind: RelocKind::X86CallPcRel4, target, addend: -4 });
+        self.called(offset, target);
+    }
+
+    /// The call or jump with its field at `offset` goes to `target`.
+    pub(super) fn called(&mut self, offset: u32, target: RelocTarget) {
+        let (kind, usage) = (RelocKind::X86PcRelative4, AddressUse::Called);
+        self.code.relocs.push(Reloc { offset, kind, usage, target, addend: -4 });
     }
 
     /// Puts the prologue in front, whose length is known only now, and moves all offsets.
@@ -360,11 +366,12 @@ impl Emitter<'_> {
     pub(super) fn symbol_address(&mut self, symbol: Symbol, register: Reg) {
         let target = RelocTarget::Symbol(symbol);
         let (offset, kind, addend) = if target.is_near() {
-            (self.asm.rip_relative(LEA_QUAD, register), RelocKind::X86PcRel4, -4)
+            (self.asm.rip_relative(LEA_QUAD, register), RelocKind::X86PcRelative4, -4)
         } else {
-            (self.asm.wide_constant(register), RelocKind::Abs8, 0)
+            (self.asm.wide_constant(register), RelocKind::Absolute8, 0)
         };
-        self.code.relocs.push(Reloc { offset, kind, target, addend });
+        let usage = AddressUse::AddressTaken;
+        self.code.relocs.push(Reloc { offset, kind, usage, target, addend });
     }
 
     /// Copies a value to a register whose old value is lost: for the end of a block.

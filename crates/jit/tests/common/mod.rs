@@ -6,9 +6,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use saki_abi::{HelperId, StubId, ThreadAbi};
+use saki_abi::{HelperId, RelocKind, StubId, ThreadAbi};
 use saki_il::ir::*;
-use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocKind, RelocTarget};
+use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocTarget};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
@@ -404,8 +404,8 @@ impl Machine {
             // SAFETY: the field lies in the code just written.
             unsafe {
                 match reloc.kind {
-                    RelocKind::Abs8 => (field as *mut i64).write_unaligned(value),
-                    RelocKind::X86CallPcRel4 | RelocKind::X86PcRel4 => {
+                    RelocKind::Absolute8 => (field as *mut i64).write_unaligned(value),
+                    RelocKind::X86PcRelative4 => {
                         let relative = i32::try_from(value - field as i64).expect("near");
                         (field as *mut i32).write_unaligned(relative);
                     }

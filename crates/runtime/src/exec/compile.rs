@@ -21,11 +21,11 @@ use crate::upper_layers::upper_layers;
 use crate::vtables::vtable_of;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
-use saki_abi::HelperId;
-use saki_code::{CodeInfo, CodeKind};
+use saki_abi::{AddressUse, HelperId, Reloc};
+use saki_code::{CodeInfo, CodeKind, PlacedTarget};
 use saki_il::import::{ImportEnv, ImportOptions};
 use saki_il::ir::{CallSig, Function, IrType, Symbol};
-use saki_jit::{CompiledBy, CompiledCode, Compiler, CompilerOptions, RelocKind, RelocTarget};
+use saki_jit::{CompiledBy, CompiledCode, Compiler, CompilerOptions, RelocTarget};
 use saki_sampler::events::{self, EventKind};
 use saki_types::touched::{self, Touched};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, collectible};
@@ -408,33 +408,26 @@ fn place_compiled(
     // SAFETY: null or a `&'static Method`.
     let stays = unsafe { method.cast::<Method>().as_ref() }.is_none_or(lives_with_domain);
     for reloc in &compiled.relocs {
-        let target = match reloc.target {
+        let target = match (reloc.target, reloc.usage) {
             // A recursive call needs no stub: the body is final. (Wrappers around a method are not its body.)
-            RelocTarget::Symbol(Symbol::MethodEntry(callee))
-                if std::ptr::eq(callee, method as *const Method)
-                    && reloc.kind == RelocKind::X86CallPcRel4
-                    && kind == CodeKind::Method =>
+            (RelocTarget::Symbol(Symbol::MethodEntry(callee)), AddressUse::Called)
+                if std::ptr::eq(callee, method as *const Method) && kind == CodeKind::Method =>
             {
-                saki_code::RelocTarget::OwnOffset(0)
+                PlacedTarget::OwnOffset(0)
             }
             // There is one tier, so compiled code is final: callers placed later need no stub, and earlier ones need it only
             // until the method is compiled.
-            RelocTarget::Symbol(Symbol::MethodEntry(callee)) if reloc.kind == RelocKind::X86CallPcRel4 => {
-                match compiled_code(callee) {
-                    Some(code) => saki_code::RelocTarget::Address(code),
-                    None if stays && lives_with_domain(callee) => {
-                        saki_code::RelocTarget::Method(entry_of(callee).to_managed(t)?)
-                    }
-                    None => saki_code::RelocTarget::Address(entry_address(callee).to_managed(t)?),
-                }
-            }
-            named => {
+            (RelocTarget::Symbol(Symbol::MethodEntry(callee)), AddressUse::Called) => match compiled_code(callee) {
+                Some(code) => PlacedTarget::Address(code),
+                None if stays && lives_with_domain(callee) => PlacedTarget::Method(entry_of(callee).to_managed(t)?),
+                None => PlacedTarget::Address(entry_address(callee).to_managed(t)?),
+            },
+            (named, _) => {
                 keep_named(named, method);
-                saki_code::RelocTarget::Address(resolve(t, named, &compiled)?)
+                PlacedTarget::Address(resolve(t, named, &compiled)?)
             }
         };
-        let kind = placed_kind(reloc.kind);
-        relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
+        relocs.push(with_target(reloc, target));
     }
     let mut info = CodeInfo::new(kind, method, compiled.name);
     info.tables = compiled.tables.bind(
@@ -450,16 +443,9 @@ fn place_compiled(
     Ok(placed)
 }
 
-/// How the code heap names the code generator's kind.
-fn placed_kind(kind: RelocKind) -> saki_code::RelocKind {
-    match kind {
-        RelocKind::Abs8 => saki_code::RelocKind::Abs8,
-        RelocKind::X86CallPcRel4 => saki_code::RelocKind::X86CallPCRel4,
-        RelocKind::X86PcRel4 => saki_code::RelocKind::X86PCRel4,
-        RelocKind::Arm64Call | RelocKind::Arm64AdrPage21 | RelocKind::Arm64AddLow12 => {
-            saki_base::bug!("relocation {kind:?} on this machine")
-        }
-    }
+/// The relocation, with its target resolved.
+fn with_target(reloc: &Reloc<RelocTarget>, target: PlacedTarget) -> Reloc<PlacedTarget> {
+    Reloc { offset: reloc.offset, kind: reloc.kind, usage: reloc.usage, target, addend: reloc.addend }
 }
 
 /// Once code takes a dynamic method's address we cannot track who holds it, so the method is kept for ever.
@@ -584,9 +570,7 @@ fn place_thunk_with(
             RelocTarget::LibCall(saki_jit::LibCall::Memcpy) => libc::memcpy as *const () as usize,
             other => saki_base::bug!("thunk {} names {other:?}", compiled.name),
         };
-        let kind = placed_kind(reloc.kind);
-        let target = saki_code::RelocTarget::Address(target);
-        relocs.push(saki_code::Reloc { offset: reloc.offset, kind, target, addend: reloc.addend });
+        relocs.push(with_target(reloc, PlacedTarget::Address(target)));
     }
     let mut info = CodeInfo::new(kind, std::ptr::null(), compiled.name.clone());
     info.tables.frame_size_bytes = compiled.tables.frame_size_bytes;

@@ -12,8 +12,11 @@ use cranelift_codegen::{Context, FinalizedMachExceptionHandler, FinalizedRelocTa
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use saki_abi::stubs::trap;
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET};
-use saki_abi::{EnclosingHandler, IlMapEntry, ObjRef, Object, ProtectedCall, StubId, ThreadAbi, TrapSite};
-use saki_code::{CodeInfo, CodeKind, PlacedClause, Reloc, RelocKind, RelocTarget, enter, place, stub_address};
+use saki_abi::{
+    AddressUse, EnclosingHandler, IlMapEntry, ObjRef, Object, ProtectedCall, Reloc, RelocKind, StubId, ThreadAbi,
+    TrapSite,
+};
+use saki_code::{CodeInfo, CodeKind, PlacedClause, PlacedTarget, enter, place, stub_address};
 use saki_unwind::{Callbacks, FaultKind, Frame, install};
 use std::cell::{Cell, RefCell};
 
@@ -288,16 +291,19 @@ fn compile(
         .map(|reloc| Reloc {
             offset: reloc.offset,
             kind: match reloc.kind {
-                binemit::Reloc::X86CallPCRel4 => RelocKind::X86CallPCRel4,
-                binemit::Reloc::X86PCRel4 => RelocKind::X86PCRel4,
-                binemit::Reloc::Abs8 => RelocKind::Abs8,
+                binemit::Reloc::X86CallPCRel4 | binemit::Reloc::X86PCRel4 => RelocKind::X86PcRelative4,
+                binemit::Reloc::Abs8 => RelocKind::Absolute8,
                 other => panic!("{other:?}"),
+            },
+            usage: match reloc.kind {
+                binemit::Reloc::X86CallPCRel4 => AddressUse::Called,
+                _ => AddressUse::AddressTaken,
             },
             target: match &reloc.target {
                 FinalizedRelocTarget::ExternalName(ExternalName::User(name)) => {
-                    RelocTarget::Address(symbols[names[*name].index as usize])
+                    PlacedTarget::Address(symbols[names[*name].index as usize])
                 }
-                FinalizedRelocTarget::Func(offset) => RelocTarget::OwnOffset(*offset),
+                FinalizedRelocTarget::Func(offset) => PlacedTarget::OwnOffset(*offset),
                 other => panic!("{other:?}"),
             },
             addend: reloc.addend,

@@ -4,14 +4,14 @@
 //! compiled. The checksum, not this module, ensures that the words are those that `encode` wrote.
 
 use super::encode::{
-    CODE_KINDS, CORLIB, LOADED, RELOC_KINDS, UNKNOWN_SPILL_AREA, clause_tag, method_tag, target_tag, type_tag,
+    CODE_KINDS, CORLIB, LOADED, UNKNOWN_SPILL_AREA, clause_tag, kind_use_and_tag, method_tag, target_tag, type_tag,
 };
 use super::module::{Module, loaded, module_of};
 use crate::initialised::is_initialised;
-use saki_abi::{EnclosingHandler, HelperId, IlMapEntry, InlineSite, ProtectedCall, SpillArea, StubId, TrapSite};
+use saki_abi::{EnclosingHandler, HelperId, IlMapEntry, InlineSite, ProtectedCall, Reloc, SpillArea, StubId, TrapSite};
 use saki_code::CodeKind;
 use saki_il::ir::{ClauseKind, Symbol};
-use saki_jit::{CompiledBy, CompiledCode, CompiledTables, LibCall, Reloc, RelocTarget};
+use saki_jit::{CompiledBy, CompiledCode, CompiledTables, LibCall, RelocTarget};
 use saki_types::{Field, Image, Method, RemotingStub, Ty, universe};
 
 struct Words {
@@ -240,13 +240,9 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     let [low_bytes, high_bytes, saved_registers] = words.take()?;
     let spill_area = SpillArea { low_bytes, high_bytes, saved_registers: u8::try_from(saved_registers).ok()? };
     let [relocs, protected_calls, handlers, clauses, traps, il_map, inline_sites, filters, name_len, code_len] = counts;
-    let relocs = words.table(relocs, |[offset, kind_and_tag, first, second, addend]| {
-        Some(Reloc {
-            offset,
-            kind: *RELOC_KINDS.get((kind_and_tag & 0xff) as usize)?,
-            target: names.target(kind_and_tag >> 8, first, second)?,
-            addend: i64::from(addend as i32),
-        })
+    let relocs = words.table(relocs, |[offset, word, first, second, addend]| {
+        let (kind, usage, tag) = kind_use_and_tag(word)?;
+        Some(Reloc { offset, kind, usage, target: names.target(tag, first, second)?, addend: i64::from(addend as i32) })
     })?;
     let protected_call = |[return_offset, frame_offset_bytes, first_handler, handler_count]: [u32; 4]| {
         Some(ProtectedCall { return_offset, frame_offset_bytes, first_handler, handler_count })

@@ -16,10 +16,10 @@
 
 use super::module::{Module, module_of};
 use rustc_hash::FxHashMap;
-use saki_abi::SpillArea;
+use saki_abi::{AddressUse, Reloc, RelocKind, SpillArea};
 use saki_code::CodeKind;
 use saki_il::ir::{ClauseKind, Symbol};
-use saki_jit::{CompiledCode, LibCall, RelocKind, RelocTarget};
+use saki_jit::{CompiledCode, LibCall, RelocTarget};
 use saki_types::touched::Touched;
 use saki_types::{Field, Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
 
@@ -88,14 +88,18 @@ pub(super) const CODE_KINDS: [CodeKind; 6] = [
     CodeKind::Stub,
 ];
 
-pub(super) const RELOC_KINDS: [RelocKind; 6] = [
-    RelocKind::Abs8,
-    RelocKind::X86CallPcRel4,
-    RelocKind::X86PcRel4,
-    RelocKind::Arm64Call,
-    RelocKind::Arm64AdrPage21,
-    RelocKind::Arm64AddLow12,
-];
+/// A relocation's first word: kind, use and tag of the target, a byte each.
+pub(super) fn reloc_word(reloc: &Reloc<RelocTarget>, tag: u32) -> Option<u32> {
+    let kind = RelocKind::ALL.iter().position(|&kind| kind == reloc.kind)? as u32;
+    let usage = AddressUse::ALL.iter().position(|&usage| usage == reloc.usage)? as u32;
+    Some(kind | usage << 8 | tag << 16)
+}
+
+/// The reverse of [`reloc_word`].
+pub(super) fn kind_use_and_tag(word: u32) -> Option<(RelocKind, AddressUse, u32)> {
+    let kind = *RelocKind::ALL.get((word & 0xff) as usize)?;
+    Some((kind, *AddressUse::ALL.get((word >> 8 & 0xff) as usize)?, word >> 16))
+}
 
 /// Stands for `BodyTables::spill_area` being unknown.
 pub(super) const UNKNOWN_SPILL_AREA: SpillArea = SpillArea { low_bytes: 0, high_bytes: 0, saved_registers: u8::MAX };
@@ -372,10 +376,9 @@ impl Encoder {
         let area = tables.spill_area.unwrap_or(UNKNOWN_SPILL_AREA);
         self.body.extend([area.low_bytes, area.high_bytes, u32::from(area.saved_registers)]);
         for reloc in &code.relocs {
-            let kind = RELOC_KINDS.iter().position(|&k| k == reloc.kind)? as u32;
             let [tag, first, second] = self.target(reloc.target)?;
             let addend = i32::try_from(reloc.addend).ok()? as u32;
-            self.body.extend([reloc.offset, kind | tag << 8, first, second, addend]);
+            self.body.extend([reloc.offset, reloc_word(reloc, tag)?, first, second, addend]);
         }
         for call in &tables.protected_calls {
             self.body.extend([call.return_offset, call.frame_offset_bytes, call.first_handler, call.handler_count]);
