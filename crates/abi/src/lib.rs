@@ -1,15 +1,19 @@
-//! Definitions that compiled code and the runtime share: layouts of object headers, vtables and the thread struct, the helper list,
-//! and the tables and relocations that come with compiled code.
+//! The contract between compiled code and the virtual machine: layouts of object headers, vtables, the thread struct, locks and handles;
+//! the helpers and stubs that code calls; the tables and relocations that come with it.
 //!
-//! Invariant: every offset that compiled code uses is a constant of this crate, derived with `offset_of!` from the
-//! `#[repr(C)]` type that the runtime uses, so that the two cannot drift apart. Left out: everything with behaviour.
+//! Invariant: every offset that compiled code uses is a constant of this crate. It is derived with `offset_of!` from the `#[repr(C)]`
+//! type that the runtime uses, or, where that type lies above this crate, compared with it there at compile time; so the two cannot
+//! drift apart. Left out: everything with behaviour.
 
 pub mod frame;
+pub mod handle;
 pub mod helpers;
+pub mod monitor;
 pub mod object;
 pub mod position;
 pub mod reloc;
 pub mod stubs;
+pub mod sync_word;
 pub mod tables;
 pub mod thread;
 pub mod vtable;

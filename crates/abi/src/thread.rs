@@ -41,9 +41,9 @@ pub struct ThreadAbi {
     pub stack_base: usize,
     /// Exception dispatch: the exception in flight between the two passes (see `unwind`).
     pub eh_exception: ObjRef,
-    /// The first slot of GC handles, see `sync::handle_table::layout`.
+    /// The first slot of GC handles, see `crate::handle`.
     pub handle_slots: usize,
-    /// Base of the table of inflated monitors, see `sync::monitor_table::layout`.
+    /// Base of the table of inflated monitors, see `crate::monitor`.
     pub monitor_entries: usize,
     /// Exception dispatch: clause index within the target method.
     pub eh_target_clause: usize,

@@ -392,18 +392,19 @@ fn thin_locks_are_taken_and_left_in_line() {
 
 #[test]
 fn inflated_locks_are_taken_and_left_in_line_while_nobody_waits() {
-    use saki_sync::monitor::layout::{
-        FLAGS_OFFSET, LAST_OFFSET, OWNER_OFFSET, QUIET_EXITS, QUIET_OFFSET, RECURSION_OFFSET, RETIRED, WAITERS, WAKING,
+    use saki_abi::monitor::{
+        FLAGS_OFFSET, LAST_OFFSET, MONITOR_OFFSET, OWNER_OFFSET, QUIET_EXITS, QUIET_OFFSET, RECURSION_OFFSET, RETIRED,
+        WAITERS, WAKING,
     };
-    use saki_sync::monitor_table::layout::{ENTRY_BYTES, MONITOR_OFFSET};
-    use saki_sync::thin_lock::{INFLATED_BIT, INFLATED_HINT_BIT};
+    use saki_abi::sync_word::{INFLATED_BIT, INFLATED_HINT_BIT};
+    const ENTRY_BYTES: usize = saki_abi::monitor::ENTRY_BYTES as usize;
     const MONITOR: usize = 3;
     const SYNC: u64 = (MONITOR as u64) << 8 | (INFLATED_BIT | INFLATED_HINT_BIT) as u64;
     let mut m = Machine::new();
     // Owner, flags, recursion, quiet exits and last owner of the monitor before; the same after, and the calls out of line.
     let mut run = |op, sync, before: [u32; 5]| {
         let places = [OWNER_OFFSET, FLAGS_OFFSET, RECURSION_OFFSET, QUIET_OFFSET, LAST_OFFSET]
-            .map(|offset| (MONITOR * ENTRY_BYTES + MONITOR_OFFSET + offset) / 4);
+            .map(|offset| (MONITOR * ENTRY_BYTES + (MONITOR_OFFSET + offset) as usize) / 4);
         let mut entries = vec![0u32; (MONITOR + 1) * ENTRY_BYTES / 4];
         places.iter().zip(before).for_each(|(&place, value)| entries[place] = value);
         m.thread.monitor_entries = std::hint::black_box(&mut entries).as_mut_ptr() as usize;

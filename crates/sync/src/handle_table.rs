@@ -27,16 +27,11 @@
 //! Left out: events for the profiler, the meaning of domains (an 8-byte aligned address below 2^60).
 
 use crate::facade::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use saki_abi::handle::{GENERATION_MASK, GENERATION_SHIFT, OCCUPIED, SLOT_SHIFT as HANDLE_SLOT_SHIFT, VALID};
 use std::cell::Cell;
 
-const OCCUPIED: usize = 1;
-const VALID: usize = 2;
 const POINTER_MASK: usize = 0x0fff_ffff_ffff_fff8;
-pub const GENERATION_SHIFT: u32 = 60;
-pub const GENERATION_MASK: usize = 0xf << GENERATION_SHIFT;
 
-/// The number of the slot: kind and index.
-pub const HANDLE_SLOT_SHIFT: u32 = 4;
 const HANDLE_GENERATION_MASK: u32 = 0xf;
 const INDEX_BITS: u32 = 25;
 /// Slots of a kind in the address space, more than its buckets together. Fewer where address space is scarce (`Room`).
@@ -436,20 +431,10 @@ pub struct HandleTable {
     kinds: [KindCounts; KIND_COUNT],
 }
 
-/// How compiled code finds a handle's slot: as `target` does, from the address that `slots_address` gives.
-///
-/// The slot's number is `handle >> HANDLE_SLOT_SHIFT`, which is inside the room for any 32 bits if the room is whole
-/// (`is_room_whole`); otherwise compiled code must not look up slots itself. The slot holds an object, and is the
-/// handle's, if it equals the object's address under xor with `handle << GENERATION_SHIFT` (64 bits) and `LIVE`.
+// A handle of 32 bits names the slots of all kinds and has a bit to spare.
 #[cfg(not(loom))]
-pub mod layout {
-    pub use super::{GENERATION_MASK, GENERATION_SHIFT, HANDLE_SLOT_SHIFT};
-    pub const LIVE: usize = super::VALID | super::OCCUPIED;
-    /// No object's address: what the Rust function behind `GetTarget` returns for a stale handle.
-    pub const STALE_TARGET: usize = 1;
-    const _: () = assert!((super::KIND_COUNT * super::KIND_STRIDE) << HANDLE_SLOT_SHIFT == 1 << 31);
-    const _: () = assert!(super::HANDLE_GENERATION_MASK as usize == GENERATION_MASK >> GENERATION_SHIFT);
-}
+const _: () = assert!((KIND_COUNT * KIND_STRIDE) << HANDLE_SLOT_SHIFT == 1 << 31);
+const _: () = assert!(HANDLE_GENERATION_MASK as usize == GENERATION_MASK >> GENERATION_SHIFT);
 
 impl Default for HandleTable {
     fn default() -> Self {

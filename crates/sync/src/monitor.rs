@@ -43,12 +43,11 @@ use crate::facade::atomic::AtomicUsize;
 use crate::facade::atomic::{AtomicU32, Ordering};
 use crate::facade::{Mutex, fence_after_lock, heavy_fence, light_fence, lock};
 use crate::parker::ManagedParker;
+#[cfg(not(loom))]
+use saki_abi::monitor::QUIET_EXITS;
+use saki_abi::monitor::{RETIRED, WAITERS, WAKING};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
-
-pub const WAITERS: u32 = 1;
-pub const WAKING: u32 = 2;
-pub const RETIRED: u32 = 1 << 29;
 
 const IDLE: u32 = 0;
 const ENTERING: u32 = 1;
@@ -64,11 +63,7 @@ const MAX_LOSSES: u32 = 12;
 #[cfg(loom)]
 const MAX_LOSSES: u32 = 1;
 
-/// After this many exits in a row without contention a monitor gives way to the thin lock, which costs less. The number is
-/// large, because threads that seldom contend may still take a lock in turns, and with a thin lock the object's cache line
-/// moves along with it (`has_met_contention`).
-#[cfg(not(loom))]
-pub const QUIET_EXITS: u32 = 4096;
+/// In models a monitor gives way to the thin lock at once.
 #[cfg(loom)]
 const QUIET_EXITS: u32 = 1;
 
@@ -196,18 +191,17 @@ impl Default for Monitor {
     }
 }
 
-/// The layout by which compiled code takes and leaves an uncontended inflated lock (`jit::lower::monitors`): the first two
-/// rows of the table above, with a compare-and-swap that is sequentially consistent there.
+/// What compiled code knows of the layout.
 #[cfg(not(loom))]
-pub mod layout {
-    pub const OWNER_OFFSET: usize = std::mem::offset_of!(super::Monitor, owner);
-    pub const FLAGS_OFFSET: usize = std::mem::offset_of!(super::Monitor, flags);
-    pub const RECURSION_OFFSET: usize = std::mem::offset_of!(super::Monitor, recursion);
-    pub const QUIET_OFFSET: usize = std::mem::offset_of!(super::Monitor, quiet);
-    pub const LAST_OFFSET: usize = std::mem::offset_of!(super::Monitor, last);
-    pub use super::{QUIET_EXITS, RETIRED, WAITERS, WAKING};
-    const _: () = assert!(OWNER_OFFSET / 64 == LAST_OFFSET / 64 && OWNER_OFFSET >= 64);
-}
+const _: () = {
+    use saki_abi::monitor as known;
+    use std::mem::offset_of;
+    assert!(offset_of!(Monitor, owner) == known::OWNER_OFFSET as usize);
+    assert!(offset_of!(Monitor, flags) == known::FLAGS_OFFSET as usize);
+    assert!(offset_of!(Monitor, recursion) == known::RECURSION_OFFSET as usize);
+    assert!(offset_of!(Monitor, quiet) == known::QUIET_OFFSET as usize);
+    assert!(offset_of!(Monitor, last) == known::LAST_OFFSET as usize);
+};
 
 struct Deadline(Option<Instant>);
 

@@ -32,7 +32,7 @@ const MAX_RETIRED: u32 = 4096;
 
 /// A monitor and the object it belongs to. Aligned, so that monitors of different objects share no cache line.
 #[derive(Default)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct MonitorEntry {
     pub monitor: Monitor,
     /// Address of the object, 0 = free entry. The collector updates it when the object moves.
@@ -101,14 +101,13 @@ impl Room {
     }
 }
 
-/// How compiled code finds a monitor: that of entry `index` is at `entries_address() +
-/// index * ENTRY_BYTES + MONITOR_OFFSET`.
+/// What compiled code knows of the layout.
 #[cfg(not(loom))]
-pub mod layout {
-    pub const ENTRY_BYTES: usize = size_of::<super::MonitorEntry>();
-    pub const MONITOR_OFFSET: usize = std::mem::offset_of!(super::MonitorEntry, monitor);
-    const _: () = assert!(ENTRY_BYTES.is_power_of_two());
-}
+const _: () = {
+    use saki_abi::monitor as known;
+    assert!(size_of::<MonitorEntry>() == known::ENTRY_BYTES as usize);
+    assert!(std::mem::offset_of!(MonitorEntry, monitor) == known::MONITOR_OFFSET as usize);
+};
 
 impl Default for MonitorTable {
     fn default() -> Self {

@@ -34,18 +34,10 @@
 
 use crate::facade::atomic::{AtomicUsize, Ordering};
 use crate::facade::fence_after_lock;
+pub use saki_abi::sync_word::MAX_OWNER;
+use saki_abi::sync_word::{INFLATED_BIT, INFLATED_HINT_BIT, MAX_RECURSION, OWNER_SHIFT, RECURSION_MASK};
 
-/// "Inflated" in the lower half, with which it is exchanged.
-pub const INFLATED_BIT: usize = 1 << 31;
-/// "Inflated" in the upper half.
-pub const INFLATED_HINT_BIT: usize = 1 << 63;
 const INFLATED: usize = INFLATED_BIT | INFLATED_HINT_BIT;
-/// Extra entries; the lowest byte.
-pub const RECURSION_MASK: usize = 0xff;
-pub const MAX_RECURSION: u32 = 255;
-pub const OWNER_SHIFT: u32 = 8;
-/// Managed ids and monitor indices fit into 23 bits.
-pub const MAX_OWNER: u32 = (1 << 23) - 1;
 pub const OWNER_MASK: usize = (MAX_OWNER as usize) << OWNER_SHIFT;
 const HASH_SHIFT: u32 = 32;
 /// Hash codes fit into 31 bits; 0 is none.

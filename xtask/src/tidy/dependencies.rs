@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("contract", &["metadata"]),
     // For tests and tools alone.
     ("mutation", &[]),
-    ("sync", &["base", "os"]),
+    ("sync", &["base", "os", "abi"]),
     ("fiber", &["os"]),
     ("thread", &["abi", "os", "sync"]),
     ("types", &["base", "os", "abi", "metadata", "sync", "thread"]),

@@ -1,8 +1,8 @@
 //! System.Runtime.InteropServices.GCHandle. A handle is a 32-bit number that managed code passes around as an int.
 
 use crate::arguments::argument_error;
+use saki_abi::handle::STALE_TARGET;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, exceptions, handles};
-use saki_sync::handle_table::layout::STALE_TARGET;
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::ty::type_flags;
 

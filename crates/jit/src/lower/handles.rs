@@ -16,10 +16,9 @@ use crate::symbols::RelocTarget;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlagsData, Signature, Type, Value, types};
 use cranelift_codegen::isa::CallConv;
-use saki_abi::HelperId;
 use saki_abi::thread::THREAD_HANDLE_SLOTS_OFFSET;
+use saki_abi::{HelperId, handle as layout};
 use saki_il::ir::{Symbol, ValueId};
-use saki_sync::handle_table::layout;
 use saki_types::Method;
 
 impl Lowering<'_, '_> {
@@ -39,7 +38,7 @@ impl Lowering<'_, '_> {
         let slots = self.b.ins().load(types::I64, flags, thread, THREAD_HANDLE_SLOTS_OFFSET);
 
         let wide = self.b.ins().uextend(types::I64, handle);
-        let number = self.b.ins().ushr_imm_u(wide, i64::from(layout::HANDLE_SLOT_SHIFT));
+        let number = self.b.ins().ushr_imm_u(wide, i64::from(layout::SLOT_SHIFT));
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let slot = self.b.ins().iadd(slots, offset);
         // The slot is written by other threads: its load has no alias region and must not be moved.

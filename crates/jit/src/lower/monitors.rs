@@ -1,12 +1,12 @@
 //! `Monitor.Enter` and `Exit` in line where no thread has to wait or to be woken; the runtime does the rest.
 //!
-//! The layout of the sync word is `sync::thin_lock`'s; the transitions here are those of its table: free to thin, thin
+//! The sync word is laid out as `abi::sync_word` says; the transitions here are those of the table of `sync::thin_lock`: free to thin, thin
 //! to free, and one entry more or fewer of the owner. For a word in any other state, a null object or a lost race the runtime is
 //! called, which throws where needed. The compare-and-swaps work on the lower half and guess the expected value, without loading it first: for an
 //! uncontended lock the guess is right, and a load would have to wait for the previous locked instruction (15.4 ns for enter and exit with
 //! loads, 12.6 ns without). The hash is in the upper half, so it does not matter.
 //!
-//! Inflated locks are `sync::monitor`'s, found through `sync::monitor_table`; the transitions in cold code here are the first
+//! Inflated locks are `sync::monitor`'s, laid out as `abi::monitor` says; the transitions in cold code here are the first
 //! two rows of that table: free to owned, and owned to free when no entrant waits to be woken. They are in line because contention
 //! keeps a lock inflated and the call of the runtime costs a third more. No safepoint lies between loading the sync
 //! word and the compare-and-swap (see `sync::object_lock`), nor between freeing a monitor and waking a thread that waits for it. The
@@ -17,13 +17,11 @@
 use super::{Lowered, Lowering, MemoryKind};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as ClifBlock, InstBuilder, MemFlagsData, Value, types};
-use saki_abi::HelperId;
 use saki_abi::object::OBJECT_SYNC_OFFSET;
+use saki_abi::sync_word::{INFLATED_BIT, INFLATED_HINT_BIT, MAX_OWNER, MAX_RECURSION, OWNER_SHIFT, RECURSION_MASK};
 use saki_abi::thread::{THREAD_MANAGED_ID_OFFSET, THREAD_MONITOR_ENTRIES_OFFSET};
+use saki_abi::{HelperId, monitor};
 use saki_il::ir::ValueId;
-use saki_sync::monitor::layout as monitor;
-use saki_sync::monitor_table::layout as table;
-use saki_sync::thin_lock::{INFLATED_BIT, INFLATED_HINT_BIT, MAX_OWNER, MAX_RECURSION, OWNER_SHIFT, RECURSION_MASK};
 
 // Both bits are tested by the sign of their half, and a byte store changes only the recursion.
 const _: () = assert!(INFLATED_BIT as u32 as i32 == i32::MIN && INFLATED_HINT_BIT as i64 == i64::MIN);
@@ -176,9 +174,9 @@ impl Lowering<'_, '_> {
         let index = self.b.ins().ushr_imm_u(word, i64::from(OWNER_SHIFT));
         let index = self.b.ins().band_imm_s(index, i64::from(MAX_OWNER));
         let index = self.b.ins().uextend(types::I64, index);
-        let offset = self.b.ins().ishl_imm_u(index, i64::from(table::ENTRY_BYTES.trailing_zeros()));
+        let offset = self.b.ins().ishl_imm_u(index, i64::from(monitor::ENTRY_BYTES.trailing_zeros()));
         let entry = self.b.ins().iadd(entries, offset);
-        let monitor = self.b.ins().iadd_imm_s(entry, table::MONITOR_OFFSET as i64);
+        let monitor = self.b.ins().iadd_imm_s(entry, i64::from(monitor::MONITOR_OFFSET));
         let recursion = self.b.ins().band_imm_s(word, RECURSION_MASK as i64);
         (monitor, recursion)
     }
@@ -189,7 +187,7 @@ impl Lowering<'_, '_> {
     /// the exchange would fetch it again for writing.
     fn enter_inflated(&mut self, lock: &Lock, done: ClifBlock, slow: ClifBlock) {
         let (monitor, _) = self.monitor_of(lock, slow);
-        let address = self.displaced(monitor, monitor::OWNER_OFFSET as i32);
+        let address = self.displaced(monitor, monitor::OWNER_OFFSET);
         let nobody = self.i32_const(0);
         let seen = self.b.ins().atomic_cas(MemFlagsData::trusted(), address, nobody, lock.id);
         self.fence_after_atomic();
@@ -200,8 +198,7 @@ impl Lowering<'_, '_> {
     fn exit_inflated(&mut self, lock: &Lock, done: ClifBlock, slow: ClifBlock) {
         let (monitor, entries) = self.monitor_of(lock, slow);
         let flags = MemFlagsData::trusted();
-        let load =
-            |lowering: &mut Self, offset: usize| lowering.b.ins().load(types::I32, flags, monitor, offset as i32);
+        let load = |lowering: &mut Self, offset: i32| lowering.b.ins().load(types::I32, flags, monitor, offset);
         let owner = load(self, monitor::OWNER_OFFSET);
         let recursion = load(self, monitor::RECURSION_OFFSET);
         let foreign = self.b.ins().bxor(owner, lock.id);
@@ -221,7 +218,7 @@ impl Lowering<'_, '_> {
         self.branch(more, slow, free);
 
         self.continue_in(free);
-        self.b.ins().store(flags, quiet, monitor, monitor::QUIET_OFFSET as i32);
+        self.b.ins().store(flags, quiet, monitor, monitor::QUIET_OFFSET);
         let last = load(self, monitor::LAST_OFFSET);
         let is_others = self.b.ins().icmp(IntCC::NotEqual, last, lock.id);
         let (travels, stays, wake) = (self.new_block(true), self.new_block(true), self.new_block(true));
@@ -229,11 +226,11 @@ impl Lowering<'_, '_> {
 
         // Threads take the lock in turns: the next one gets the line faster from the shared cache than from this processor's own.
         self.continue_in(travels);
-        self.b.ins().store(flags, lock.id, monitor, monitor::LAST_OFFSET as i32);
+        self.b.ins().store(flags, lock.id, monitor, monitor::LAST_OFFSET);
         self.release_monitor(monitor);
         let must_wake = self.has_lone_waiters(monitor);
         if !self.is_aarch64() {
-            let address = self.displaced(monitor, monitor::OWNER_OFFSET as i32);
+            let address = self.displaced(monitor, monitor::OWNER_OFFSET);
             self.call_demote_line(address);
         }
         self.branch(must_wake, wake, done);
@@ -250,7 +247,7 @@ impl Lowering<'_, '_> {
 
     /// Whether an exit must wake a waiting thread.
     fn has_lone_waiters(&mut self, monitor: Value) -> Value {
-        let seen = self.b.ins().load(types::I32, MemFlagsData::trusted(), monitor, monitor::FLAGS_OFFSET as i32);
+        let seen = self.b.ins().load(types::I32, MemFlagsData::trusted(), monitor, monitor::FLAGS_OFFSET);
         let entrants = self.b.ins().band_imm_s(seen, i64::from(monitor::WAITERS | monitor::WAKING));
         self.b.ins().icmp_imm_s(IntCC::Equal, entrants, i64::from(monitor::WAITERS))
     }
@@ -260,10 +257,10 @@ impl Lowering<'_, '_> {
         let flags = MemFlagsData::trusted();
         let nobody = self.i32_const(0);
         if self.is_aarch64() {
-            let address = self.displaced(monitor, monitor::OWNER_OFFSET as i32);
+            let address = self.displaced(monitor, monitor::OWNER_OFFSET);
             self.b.ins().atomic_store(flags, nobody, address);
         } else {
-            self.b.ins().store(flags, nobody, monitor, monitor::OWNER_OFFSET as i32);
+            self.b.ins().store(flags, nobody, monitor, monitor::OWNER_OFFSET);
         }
         if self.options.symmetric_barriers {
             self.b.ins().fence();
