@@ -1,4 +1,4 @@
-//! The contract between compiled code and the virtual machine: layouts of object headers, vtables, the thread struct, locks and handles;
+//! The contract between compiled code and the virtual machine: layouts of object headers, vtables, the thread struct, the heap, locks and handles;
 //! the helpers and stubs that code calls; the tables and relocations that come with it.
 //!
 //! Invariant: every offset that compiled code uses is a constant of this crate. It is derived with `offset_of!` from the `#[repr(C)]`
@@ -7,6 +7,7 @@
 
 pub mod frame;
 pub mod handle;
+pub mod heap;
 pub mod helpers;
 pub mod monitor;
 pub mod object;
@@ -19,6 +20,7 @@ pub mod thread;
 pub mod vtable;
 
 pub use frame::{CALLEE_SAVED, SpillArea};
+pub use heap::{BitTable, HeapLayout};
 pub use helpers::{AbiType, HelperId};
 pub use object::{ArrayHeader, ObjRef, Object, StringHeader};
 pub use reloc::{AddressUse, Reloc, RelocKind};

@@ -27,13 +27,12 @@ pub struct ThreadAbi {
     pub thread_statics: *mut *mut u8,
     /// Number of entries in `thread_statics`.
     pub thread_statics_len: usize,
-    /// Bump allocation: next free byte and end of the thread's current buffer, maintained by `gc` (it may point
-    /// elsewhere: see `alloc_cursor_offset`).
+    /// Bump allocation: next free byte and end of the thread's current buffer, maintained by `gc` (see `crate::heap`).
     pub alloc_cursor: usize,
     pub alloc_limit: usize,
-    /// Base of the valid-object side metadata: bit `(addr >> 3) & 7` of byte `base + (addr >> 6)`.
+    /// Bases of two tables of bits beside the heap, see `HeapLayout`: the bits of valid objects, and the bits of objects that are to be
+    /// remembered.
     pub vo_bit_base: usize,
-    /// Base of the log bits of the write barrier: same indexing.
     pub log_bit_base: usize,
     /// Lowest usable stack address; below it lies the reserve for handlers of overflows.
     pub stack_limit: usize,

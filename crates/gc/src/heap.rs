@@ -9,7 +9,7 @@ use crate::mmtk;
 use crate::object::{array_size_bytes, bounds_offset_bytes, string_size_bytes};
 use crate::options::HeapOptions;
 use crate::stats;
-use saki_abi::{ArrayHeader, ObjRef, StringHeader, VTable, VTableFlags};
+use saki_abi::{ArrayHeader, HeapLayout, ObjRef, StringHeader, VTable, VTableFlags};
 use saki_thread::ManagedThread;
 
 /// Objects larger than this, in bytes, are large: they have pages of their own, never move, and are never allocated
@@ -36,24 +36,9 @@ pub fn bind_thread(thread: &ManagedThread) {
     mmtk::bind_thread(thread);
 }
 
-/// Offset in bytes from the `ThreadAbi` (the pinned register) to the address of the next free byte of the thread's
-/// buffer. Compiled code allocates `size` ≤ [`LARGE_OBJECT_BYTES`] bytes (a multiple of 8) of zeroed memory by
-///
-/// ```text
-///     obj = [thread + cursor]; end = obj + size; if end > [thread + limit] goto slow
-///     [thread + cursor] = end; [obj] = vtable
-///     byte [thread.vo_bit_base + (obj >> 6)] |= 1 << ((obj >> 3) & 7)
-/// ```
-///
-/// with no safepoint in between; array lengths are stored before the next one too. Types with finalizers are not
-/// allocated inline.
-pub fn alloc_cursor_offset() -> i32 {
-    saki_abi::thread::THREAD_ALLOC_CURSOR_OFFSET
-}
-
-/// Offset in bytes from the `ThreadAbi` to the end of the thread's buffer; see [`alloc_cursor_offset`].
-pub fn alloc_limit_offset() -> i32 {
-    saki_abi::thread::THREAD_ALLOC_LIMIT_OFFSET
+/// What compiled code has to know to allocate objects and to test whether a store must be reported.
+pub const fn heap_layout() -> HeapLayout {
+    mmtk::LAYOUT
 }
 
 /// A new object of a type that is neither array nor string, zeroed. `None`: out of memory. May collect.

@@ -38,9 +38,9 @@ pub use finalize::{
     suppress_finalizer,
 };
 pub use heap::{
-    LARGE_OBJECT_BYTES, add_memory_pressure, alloc_array, alloc_bytes, alloc_cursor_offset, alloc_limit_offset,
-    alloc_object, alloc_string, bind_thread, bytes_allocated_by_thread, collect, collections, find_object,
-    for_each_object, generation_of, heap_bytes_used, init, is_heap_address, options, prefetch_fate, stress_safepoint,
+    LARGE_OBJECT_BYTES, add_memory_pressure, alloc_array, alloc_bytes, alloc_object, alloc_string, bind_thread,
+    bytes_allocated_by_thread, collect, collections, find_object, for_each_object, generation_of, heap_bytes_used,
+    heap_layout, init, is_heap_address, options, prefetch_fate, stress_safepoint,
 };
 pub use object::object_size_bytes;
 pub use observer::{Collection, SampledAllocation, note_moves, sample_allocations, take_moves};

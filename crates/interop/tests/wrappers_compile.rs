@@ -18,8 +18,8 @@ fn synthesised_bodies_compile() {
     let paths =
         SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.to_path_buf() };
     saki_types::universe::init(Binder::new(paths), &root.join("4.5/mscorlib.dll")).expect("corlib loads");
-    let compiler =
-        Compiler::new(CompilerOptions { verify: true, ..CompilerOptions::default() }).expect("code generator");
+    let compiler = Compiler::new(CompilerOptions { verify: true, ..CompilerOptions::new(saki_gc::heap_layout()) })
+        .expect("code generator");
     let mut compiled = 0;
     for name in ["mscorlib", "System", "Mono.Posix"] {
         let Ok(assembly) = universe().binder().load_file(&root.join(format!("4.5/{name}.dll"))) else { continue };

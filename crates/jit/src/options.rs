@@ -1,6 +1,6 @@
 //! How code is generated.
 
-use saki_abi::thread::{THREAD_ALLOC_CURSOR_OFFSET, THREAD_ALLOC_LIMIT_OFFSET};
+use saki_abi::HeapLayout;
 
 /// Level of optimisation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -11,13 +11,11 @@ pub enum OptLevel {
     Speed,
 }
 
-/// Options of a [`crate::Compiler`]; the offsets are bytes from the pinned register (`*ThreadAbi`).
+/// Options of a [`crate::Compiler`].
 #[derive(Clone, Debug)]
 pub struct CompilerOptions {
-    /// Next free byte of the thread's allocation buffer.
-    pub alloc_cursor_offset: i32,
-    /// End of the thread's allocation buffer.
-    pub alloc_limit_offset: i32,
+    /// The heap in which the code allocates.
+    pub heap: HeapLayout,
     pub opt_level: OptLevel,
     /// Run Cranelift's verifier on every function.
     pub verify: bool,
@@ -40,11 +38,11 @@ pub struct CompilerOptions {
     pub vectors: bool,
 }
 
-impl Default for CompilerOptions {
-    fn default() -> Self {
+impl CompilerOptions {
+    /// The usual options, for code that allocates in this heap.
+    pub fn new(heap: HeapLayout) -> CompilerOptions {
         CompilerOptions {
-            alloc_cursor_offset: THREAD_ALLOC_CURSOR_OFFSET,
-            alloc_limit_offset: THREAD_ALLOC_LIMIT_OFFSET,
+            heap,
             opt_level: OptLevel::Speed,
             verify: cfg!(debug_assertions),
             stress_allocation: false,

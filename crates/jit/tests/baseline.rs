@@ -316,7 +316,7 @@ proptest! {
         a in any::<i32>(), b in any::<i64>(), c in -5..5i32, d in -100.0..100.0f64, poll in any::<bool>(),
     ) {
         let ir = function(&steps);
-        let mut machine = Machine::with_options(CompilerOptions { stress_poll: poll, ..CompilerOptions::default() });
+        let mut machine = Machine::with_options(CompilerOptions { stress_poll: poll, ..CompilerOptions::new(HEAP) });
         let Some(code) = machine.compiler.compile_baseline(&ir.func) else {
             // Only functions that are too long are not covered.
             prop_assert!(ir.func.insts.len() > 64, "{}", ir.func);

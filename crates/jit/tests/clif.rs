@@ -30,7 +30,7 @@ fn check(ir: &Ir, expect: Expect) {
 }
 
 fn check_machine_code(ir: &Ir, expect: Expect) {
-    let options = CompilerOptions { host_features: false, ..CompilerOptions::default() };
+    let options = CompilerOptions { host_features: false, ..CompilerOptions::new(HEAP) };
     let dump = Compiler::new(options).unwrap().dump(&ir.func).unwrap();
     expect.assert_eq(&dump.machine_code);
 }
@@ -300,7 +300,7 @@ fn a_fence_follows_locked_instructions_where_the_processor_needs_it() {
     let old = ir.push(Op::AtomicCas { addr, expected: old, new: value, mem: MemType::I32 }, I32);
     ir.end(Terminator::Ret(Some(old)));
     let fences = |fence_after_atomics| {
-        let options = CompilerOptions { host_features: false, fence_after_atomics, ..CompilerOptions::default() };
+        let options = CompilerOptions { host_features: false, fence_after_atomics, ..CompilerOptions::new(HEAP) };
         Compiler::new(options).unwrap().dump(&ir.func).unwrap().machine_code.matches("fence").count()
     };
     assert_eq!((fences(false), fences(true)), (0, 2));

@@ -4,6 +4,10 @@
 //! (default: every 16th method of mscorlib). `SAKI_DUMP=text` prints the code of methods whose name contains the text,
 //! `SAKI_CORPUS_NO_VERIFY` leaves out Cranelift's verifier, for measurements.
 
+#[path = "common/heap.rs"]
+mod heap;
+
+use heap::HEAP;
 use saki_il::import::{ImportEnv, ImportOptions, import};
 use saki_jit::{CompileContext, Compiler, CompilerOptions};
 use saki_types::binder::{Binder, SearchPaths};
@@ -78,7 +82,7 @@ fn class_library_methods_compile() {
     let paths =
         SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.to_path_buf() };
     saki_types::universe::init(Binder::new(paths), &root.join("4.5/mscorlib.dll")).expect("corlib loads");
-    let compiler = Compiler::new(CompilerOptions { verify, ..CompilerOptions::default() }).expect("code generator");
+    let compiler = Compiler::new(CompilerOptions { verify, ..CompilerOptions::new(HEAP) }).expect("code generator");
     let mut context = CompileContext::new();
     let mut totals = Totals::default();
     let mut number = 0;

@@ -14,6 +14,7 @@ mod chase;
 mod collection;
 mod huge_pages;
 mod in_place;
+mod layout;
 mod mutator;
 mod object_model;
 mod residence;
@@ -25,6 +26,7 @@ mod zeroing;
 
 pub(crate) use active_plan::{bind_carrier, bind_thread, for_each_finalizable_buffer, unbind_carrier};
 pub(crate) use collection::collect_from_outside;
+pub(crate) use layout::{LARGE_OBJECT_BYTES, LAYOUT};
 pub(crate) use mutator::{
     allocate, allocated_bytes, collect, heap_of, is_in_buffer, is_in_new_object, log_object, push_finalizable,
     stress_safepoint,
@@ -48,8 +50,6 @@ use saki_os::address_space;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Objects above this many bytes go to the large-object space: half a 32 KiB Immix block.
-pub(crate) const LARGE_OBJECT_BYTES: usize = mmtk::plan::STICKY_IMMIX_CONSTRAINTS.max_non_los_default_alloc_bytes;
 /// First address of the heap's range, as in MMTk's 64-bit layout.
 pub(crate) const HEAP_START: usize = 0x0200_0000_0000;
 /// End of the heap's range: room for seven spaces, of which MMTk uses five.

@@ -3,6 +3,7 @@
 //! Invariant: the forwarding pointer and its two state bits share the vtable word; everything else is on the side.
 
 use super::chase::{FORWARDING_MASK, prefetch};
+use super::layout::LOG_BIT_SPEC;
 use super::{Saki, from_reference, has_mark_bit, in_large_space, mark_byte_address, to_reference};
 use crate::object::{bounds_offset_bytes, object_size_bytes, vtable_of};
 use mmtk::util::copy::{CopySemantics, GCWorkerCopyContext};
@@ -17,7 +18,7 @@ use std::sync::atomic::Ordering;
 pub(crate) struct SakiObjects;
 
 impl ObjectModel<Saki> for SakiObjects {
-    const GLOBAL_LOG_BIT_SPEC: VMGlobalLogBitSpec = VMGlobalLogBitSpec::side_first();
+    const GLOBAL_LOG_BIT_SPEC: VMGlobalLogBitSpec = LOG_BIT_SPEC;
     const LOCAL_FORWARDING_POINTER_SPEC: VMLocalForwardingPointerSpec = VMLocalForwardingPointerSpec::in_header(0);
     const LOCAL_FORWARDING_BITS_SPEC: VMLocalForwardingBitsSpec = VMLocalForwardingBitsSpec::in_header(0);
     const LOCAL_MARK_BIT_SPEC: VMLocalMarkBitSpec = VMLocalMarkBitSpec::side_first();

@@ -1,7 +1,7 @@
 //! Objects, arrays, localloc.
 //!
-//! Small objects are allocated in line: the thread's buffer is zeroed memory, so an allocation moves the cursor, stores
-//! the vtable and sets the valid-object bit.
+//! Small objects are allocated in line, as `abi::heap` says: the thread's buffer is zeroed memory, so an allocation moves the cursor,
+//! stores the vtable and sets the valid-object bit.
 
 use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;
@@ -11,13 +11,11 @@ use cranelift_codegen::ir::{Block as ClifBlock, InstBuilder, Value, types};
 use saki_abi::object::{
     ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET, OBJECT_VTABLE_OFFSET, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET,
 };
-use saki_abi::thread::{THREAD_STUB_ARG_OFFSET, THREAD_STUB_RESULT_OFFSET, THREAD_VO_BIT_BASE_OFFSET};
+use saki_abi::thread::{THREAD_STUB_ARG_OFFSET, THREAD_STUB_RESULT_OFFSET};
 use saki_abi::{HelperId, StubId};
 use saki_il::ir::{BlockId, Op, Symbol, ValueId};
 use saki_types::{Ty, universe};
 
-/// Objects up to this size are allocated in line; larger ones may belong in another space of the heap.
-const INLINE_ALLOCATION_BYTES: i64 = 8192;
 const UTF16_BYTES: i64 = 2;
 /// `localloc`s of a constant size up to this are stack slots.
 const STACK_LOCALLOC_BYTES: i64 = 4096;
@@ -28,7 +26,7 @@ impl Lowering<'_, '_> {
     pub(super) fn new_object(&mut self, ty: Ty) -> Lowered<Value> {
         let size = i64::from(ty.instance_size_bytes()?.next_multiple_of(8));
         let vtable = self.symbol_address(Symbol::VTable(ty));
-        if size > INLINE_ALLOCATION_BYTES || ty.finalizer()?.is_some() {
+        if size > self.max_inline_bytes() || ty.finalizer()?.is_some() {
             let object = self.call_helper(HelperId::NewObject, &[vtable]).expect("NewObject has a result");
             self.note_not_null(object);
             return Ok(object);
@@ -50,12 +48,17 @@ impl Lowering<'_, '_> {
         Ok(result)
     }
 
+    /// Greatest size of an object that is allocated in line.
+    fn max_inline_bytes(&self) -> i64 {
+        i64::from(self.options.heap.max_inline_bytes)
+    }
+
     /// Allocates an object of `size` bytes (a multiple of 8) from the thread's buffer; branches to `slow` when the buffer is too short.
     fn bump(&mut self, size: Value, vtable: Value, slow: ClifBlock) -> Value {
         let thread = self.thread();
         let flags = self.trusted(MemoryKind::Thread);
-        let cursor = self.b.ins().load(types::I64, flags, thread, self.options.alloc_cursor_offset);
-        let limit = self.b.ins().load(types::I64, flags, thread, self.options.alloc_limit_offset);
+        let cursor = self.b.ins().load(types::I64, flags, thread, self.options.heap.alloc_cursor_offset);
+        let limit = self.b.ins().load(types::I64, flags, thread, self.options.heap.alloc_limit_offset);
         let end = self.b.ins().iadd(cursor, size);
         let fits = self.new_block(false);
         let full = if self.options.stress_allocation {
@@ -65,12 +68,10 @@ impl Lowering<'_, '_> {
         };
         self.branch(full, slow, fits);
         self.continue_in(fits);
-        self.b.ins().store(flags, end, thread, self.options.alloc_cursor_offset);
+        self.b.ins().store(flags, end, thread, self.options.heap.alloc_cursor_offset);
         let word = self.trusted(MemoryKind::VTableWord);
         self.b.ins().store(word, vtable, cursor, OBJECT_VTABLE_OFFSET);
-        let constant = self.constant_word(MemoryKind::Thread);
-        let base = self.b.ins().load(types::I64, constant, thread, THREAD_VO_BIT_BASE_OFFSET);
-        let (byte_address, bit) = self.side_metadata(base, cursor);
+        let (byte_address, bit) = self.bit_of(thread, self.options.heap.valid_object_bits, cursor);
         let one = self.i32_const(1);
         let mask = self.b.ins().ishl(one, bit);
         let side = self.trusted(MemoryKind::SideMetadata);
@@ -87,7 +88,7 @@ impl Lowering<'_, '_> {
         let element_size = i64::from(element.value_size_bytes()?);
         let vtable = self.symbol_address(Symbol::VTable(ty));
         let length = self.value_as(length_id, types::I64)?;
-        let room = INLINE_ALLOCATION_BYTES - i64::from(ARRAY_DATA_OFFSET);
+        let room = self.max_inline_bytes() - i64::from(ARRAY_DATA_OFFSET);
         let greatest_inline = if element_size == 0 { 0 } else { room / element_size };
         let known = self.constant(length_id);
         if known.is_some_and(|n| !(0..=greatest_inline).contains(&n)) || greatest_inline < 4 {
@@ -140,7 +141,7 @@ impl Lowering<'_, '_> {
         let small = self.new_block(false);
         let result = self.b.append_block_param(next, types::I64);
         // Unsigned comparison: negative lengths are left to the helper, too.
-        let greatest_inline = (INLINE_ALLOCATION_BYTES - i64::from(STRING_CHARS_OFFSET)) / UTF16_BYTES - 1;
+        let greatest_inline = (self.max_inline_bytes() - i64::from(STRING_CHARS_OFFSET)) / UTF16_BYTES - 1;
         let too_long = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, length, greatest_inline);
         self.branch(too_long, slow, small);
         self.continue_in(small);

@@ -14,8 +14,8 @@ use crate::type_facts::{ValueLayout, value_layout};
 use crate::vector_memory::{self, VECTOR};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, condcodes::IntCC, types};
 use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET};
-use saki_abi::thread::{THREAD_LOG_BIT_BASE_OFFSET, THREAD_STUB_ARG_OFFSET};
-use saki_abi::{HelperId, StubId};
+use saki_abi::thread::THREAD_STUB_ARG_OFFSET;
+use saki_abi::{BitTable, HelperId, StubId};
 use saki_il::ir::{AliasClass, BinOp, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
 use saki_types::Ty;
 
@@ -294,9 +294,7 @@ impl Lowering<'_, '_> {
             self.jump_clif(slow, &[]);
         } else {
             let thread = self.thread();
-            let flags = self.constant_word(MemoryKind::Thread);
-            let base = self.b.ins().load(types::I64, flags, thread, THREAD_LOG_BIT_BASE_OFFSET);
-            let (byte_address, bit) = self.side_metadata(base, object);
+            let (byte_address, bit) = self.bit_of(thread, self.options.heap.unlogged_bits, object);
             let flags = self.trusted(MemoryKind::SideMetadata);
             let byte = self.b.ins().uload8(types::I32, flags, byte_address, 0);
             let shifted = self.b.ins().ushr(byte, bit);
@@ -310,12 +308,14 @@ impl Lowering<'_, '_> {
         self.continue_in(next);
     }
 
-    /// Address of the metadata byte of `object`, and the number of its bit as an I32 (the upper bits of which do not
+    /// Address of the byte in `table` that has the bit of `object`, and the number of the bit as an I32 (the upper bits of which do not
     /// matter to shifts by it, but do to others: it is masked).
-    pub(super) fn side_metadata(&mut self, base: Value, object: Value) -> (Value, Value) {
-        let byte_index = self.b.ins().ushr_imm_u(object, 6);
+    pub(super) fn bit_of(&mut self, thread: Value, table: BitTable, object: Value) -> (Value, Value) {
+        let flags = self.constant_word(MemoryKind::Thread);
+        let base = self.b.ins().load(types::I64, flags, thread, table.base_offset);
+        let byte_index = self.b.ins().ushr_imm_u(object, i64::from(table.byte_shift()));
         let byte_address = self.b.ins().iadd(base, byte_index);
-        let granule = self.b.ins().ushr_imm_u(object, 3);
+        let granule = self.b.ins().ushr_imm_u(object, i64::from(table.granule_shift));
         let granule = self.b.ins().ireduce(types::I32, granule);
         (byte_address, self.b.ins().band_imm_s(granule, 7))
     }

@@ -6,6 +6,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+mod heap;
+
+pub use heap::HEAP;
 use saki_abi::{HelperId, RelocKind, StubId, ThreadAbi};
 use saki_il::ir::*;
 use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocTarget};
@@ -132,7 +135,7 @@ pub fn checked(mem_alias: AliasClass) -> MemFlags {
 }
 
 pub fn compiler() -> Compiler {
-    Compiler::new(CompilerOptions { verify: true, ..CompilerOptions::default() }).unwrap()
+    Compiler::new(CompilerOptions { verify: true, ..CompilerOptions::new(HEAP) }).unwrap()
 }
 
 /// Executable memory with its contents. Only one may exist at a time, since the stubs find it through a static.
@@ -291,7 +294,7 @@ unsafe extern "C" fn helper_count(thread: *mut ThreadAbi) -> u64 {
 
 impl Machine {
     pub fn new() -> Machine {
-        Machine::with_options(CompilerOptions { verify: true, ..CompilerOptions::default() })
+        Machine::with_options(CompilerOptions { verify: true, ..CompilerOptions::new(HEAP) })
     }
 
     pub fn with_options(options: CompilerOptions) -> Machine {

@@ -254,15 +254,13 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'stat
     upper_layers::set(layers);
     let stress = options.heap.stress.is_some();
     let compiler_options = CompilerOptions {
-        alloc_cursor_offset: saki_gc::alloc_cursor_offset(),
-        alloc_limit_offset: saki_gc::alloc_limit_offset(),
         verify: options.verify,
         stress_poll: stress,
         fence_after_atomics: errata::locked_reads() == LockedReads::NeedFence,
         symmetric_barriers: !saki_os::membarrier::is_asymmetric(),
         inline_handles: saki_sync::handle_table::is_room_whole(),
         vectors: options.vectors && saki_jit::has_vectors(),
-        ..CompilerOptions::default()
+        ..CompilerOptions::new(saki_gc::heap_layout())
     };
     if options.code_cache {
         code_cache::init(&compiler_options);
