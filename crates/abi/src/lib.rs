@@ -1,15 +1,17 @@
 //! The contract between compiled code and the virtual machine: layouts of object headers, vtables, the thread struct, the heap, locks and handles;
-//! the helpers and stubs that code calls; the tables and relocations that come with it.
+//! the helpers and stubs that code calls; the convention of native code; the tables and relocations that come with it.
 //!
 //! Invariant: every offset that compiled code uses is a constant of this crate. It is derived with `offset_of!` from the `#[repr(C)]`
 //! type that the runtime uses, or, where that type lies above this crate, compared with it there at compile time; so the two cannot
-//! drift apart. Left out: everything with behaviour.
+//! drift apart. Left out: everything with behaviour, but for computations on
+//! these data.
 
 pub mod frame;
 pub mod handle;
 pub mod heap;
 pub mod helpers;
 pub mod monitor;
+pub mod native;
 pub mod object;
 pub mod position;
 pub mod reloc;
@@ -22,6 +24,7 @@ pub mod vtable;
 pub use frame::{CALLEE_SAVED, SpillArea};
 pub use heap::{BitTable, HeapLayout};
 pub use helpers::{AbiType, HelperId};
+pub use native::{NativeAbi, StructClass};
 pub use object::{ArrayHeader, ObjRef, Object, StringHeader};
 pub use reloc::{AddressUse, Reloc, RelocKind};
 pub use stubs::StubId;

@@ -1,7 +1,8 @@
 //! The layout of structs in native memory and the registers that pass them: compares CIL structs with the layout that C gives the
 //! same structure.
 
-use saki_il::synth::marshal::{CharSet, Eightbyte, Place, eightbytes, native_layout, native_type};
+use saki_abi::native::Eightbyte;
+use saki_il::synth::marshal::{CharSet, Place, native_layout, native_type, struct_class};
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{Image, Ty, universe};
 use std::path::Path;
@@ -116,7 +117,7 @@ fn eightbytes_are_classified_by_what_lies_in_them() {
     let check = |name: &str, expected: Option<&[Eightbyte]>| {
         let ty = ty(image, name);
         let native = native_type(ty, None, CharSet::Ansi, Place::Param).expect("a native type");
-        assert_eq!(eightbytes(&native, ty).expect("classes").as_deref(), expected, "{name}");
+        assert_eq!(struct_class(&native, ty).expect("classes").registers(), expected, "{name}");
     };
     check("Floats", Some(&[Sse, Sse]));
     // One integer makes the whole eightbyte one.

@@ -2,8 +2,9 @@
 
 use crate::error::CompileError;
 use crate::options::{CompilerOptions, OptLevel};
-use cranelift_codegen::isa::{self, OwnedTargetIsa};
+use cranelift_codegen::isa::{self, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
+use saki_abi::NativeAbi;
 
 /// Bodies begin on this boundary (log2): decoders fetch 32 bytes at a time.
 const LOG2_FUNCTION_ALIGNMENT: &str = "5";
@@ -39,6 +40,11 @@ pub(crate) fn build(options: &CompilerOptions) -> Result<OwnedTargetIsa, Compile
         }
     }
     builder.finish(settings::Flags::new(flags)).map_err(|e| bad(&e))
+}
+
+/// How native code is called on the target.
+pub(crate) fn native_abi(isa: &dyn TargetIsa) -> &'static NativeAbi {
+    if isa.name() == "aarch64" { &NativeAbi::AARCH64 } else { &NativeAbi::X86_64 }
 }
 
 /// Features of this machine's processor beyond the baseline, by Cranelift's names, as far as the code generator uses them.

@@ -2,10 +2,11 @@
 
 use crate::compiler::{CompileContext, Compiler};
 use crate::error::CompileError;
+use crate::isa;
 use crate::output::CompiledCode;
 use crate::signatures::{self, machine_type};
+use crate::struct_classes::{classify, eightbyte_type};
 use crate::symbols::{RelocTarget, SymbolTable};
-use crate::system_v::{Registers, StructClass, classify};
 use crate::type_facts::{ValueLayout, value_layout};
 use crate::vector_memory;
 use cranelift_codegen::ir::{
@@ -14,6 +15,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
+use saki_abi::native::{ArgumentRegisters, NativeAbi, StructClass};
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET};
 use saki_abi::{HelperId, StubId};
 use saki_il::ir::{CallSig, IrType};
@@ -168,7 +170,7 @@ impl Compiler {
     /// # Errors
     /// `Load` for struct types; `NotSupported` for structs by value on aarch64.
     pub fn compile_native_to_managed_thunk(&self, sig: &CallSig) -> Result<CompiledCode, CompileError> {
-        let native = NativeEntry::new(sig, self.isa().name() == "aarch64")?;
+        let native = NativeEntry::new(sig, isa::native_abi(&**self.isa()))?;
         self.with_context(|context| {
             let mut thunk = ThunkBuilder::new(context, native.signature.clone());
             let slots = thunk.stack_area(sig.params.len() as u32 * 8);
@@ -225,6 +227,7 @@ enum NativeParam {
 
 /// A native signature seen from the callee.
 struct NativeEntry {
+    abi: &'static NativeAbi,
     signature: Signature,
     params: Vec<NativeParam>,
     result_in_memory: bool,
@@ -232,18 +235,15 @@ struct NativeEntry {
 }
 
 impl NativeEntry {
-    fn new(sig: &CallSig, is_aarch64: bool) -> Result<NativeEntry, CompileError> {
+    fn new(sig: &CallSig, abi: &'static NativeAbi) -> Result<NativeEntry, CompileError> {
         let mut entry = NativeEntry {
+            abi,
             signature: Signature::new(CallConv::SystemV),
             params: Vec::new(),
             result_in_memory: false,
             result_bytes: 0,
         };
-        let mut registers = Registers::all();
-        let has_struct = sig.params.iter().chain(&sig.ret).any(|ty| matches!(ty, IrType::Struct(_)));
-        if has_struct && is_aarch64 {
-            return Err(CompileError::not_supported("structs by value in native callbacks on aarch64"));
-        }
+        let mut registers = abi.argument_registers();
         entry.declare_result(sig, &mut registers)?;
         for &param in &sig.params {
             entry.declare_param(param, &mut registers)?;
@@ -251,15 +251,15 @@ impl NativeEntry {
         Ok(entry)
     }
 
-    fn declare_result(&mut self, sig: &CallSig, registers: &mut Registers) -> Result<(), CompileError> {
+    fn declare_result(&mut self, sig: &CallSig, registers: &mut ArgumentRegisters) -> Result<(), CompileError> {
         let Some(IrType::Struct(ty)) = sig.ret else {
             self.signature.returns.extend(sig.ret.and_then(machine_type).map(AbiParam::new));
             return Ok(());
         };
         self.result_bytes = value_layout(ty)?.size_bytes;
-        match classify(ty)? {
+        match classify(self.abi, ty)? {
             StructClass::Registers(parts) => {
-                self.signature.returns.extend(parts.iter().map(|&part| AbiParam::new(part.machine_type())));
+                self.signature.returns.extend(parts.iter().map(|&part| AbiParam::new(eightbyte_type(part))));
             }
             StructClass::Memory => {
                 self.result_in_memory = true;
@@ -271,12 +271,12 @@ impl NativeEntry {
         Ok(())
     }
 
-    fn declare_param(&mut self, param: IrType, registers: &mut Registers) -> Result<(), CompileError> {
+    fn declare_param(&mut self, param: IrType, registers: &mut ArgumentRegisters) -> Result<(), CompileError> {
         if let IrType::Struct(ty) = param {
             let ValueLayout { size_bytes, .. } = value_layout(ty)?;
-            match classify(ty)? {
+            match classify(self.abi, ty)? {
                 StructClass::Registers(parts) if registers.take(&parts) => {
-                    self.signature.params.extend(parts.iter().map(|&part| AbiParam::new(part.machine_type())));
+                    self.signature.params.extend(parts.iter().map(|&part| AbiParam::new(eightbyte_type(part))));
                     self.params.push(NativeParam::Registers(parts.len()));
                 }
                 _ => {
@@ -290,7 +290,7 @@ impl NativeEntry {
         let Some(ty) = machine_type(param) else {
             return Err(CompileError::invalid_ir("a void parameter"));
         };
-        let pool = if ty.is_float() { &mut registers.sse } else { &mut registers.integer };
+        let pool = if ty.is_float() { &mut registers.float } else { &mut registers.integer };
         *pool = pool.saturating_sub(1);
         self.signature.params.push(AbiParam::new(ty));
         self.params.push(NativeParam::Scalar);

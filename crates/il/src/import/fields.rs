@@ -6,8 +6,8 @@ use super::kinds::{ir_type, mem_type};
 use super::operand_kinds::{require_kind, require_reference};
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
-use saki_abi::HelperId;
 use saki_abi::object::OBJECT_HEADER_BYTES;
+use saki_abi::{HelperId, NativeAbi};
 use saki_metadata::opcodes::Instruction;
 use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, RemotingStub, Ty};
 
@@ -238,7 +238,7 @@ impl Importer<'_> {
         match field.name {
             "Zero" if owner.is_corlib("System", "IntPtr") || owner.is_corlib("System", "UIntPtr") => Some(0),
             "IsLittleEndian" if owner.is_corlib("System", "BitConverter") => {
-                Some(i64::from(cfg!(target_endian = "little")))
+                Some(i64::from(NativeAbi::HOST.is_little_endian))
             }
             _ => None,
         }

@@ -13,6 +13,7 @@ use super::vectors;
 use crate::ir::{
     AliasClass, BinOp, CallTarget, CmpOp, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
 };
+use saki_abi::NativeAbi;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET};
 use saki_types::{LoadResult, Method, Ty, universe};
 
@@ -270,7 +271,8 @@ impl Importer<'_> {
         else {
             return Ok(false);
         };
-        if has_references(element)? || bytes > field.ty()?.value_size_bytes()? || cfg!(target_endian = "big") {
+        let has_order_of_file = NativeAbi::HOST.is_little_endian;
+        if has_references(element)? || bytes > field.ty()?.value_size_bytes()? || !has_order_of_file {
             return Ok(false);
         }
         self.spill(Effect::Memory)?;

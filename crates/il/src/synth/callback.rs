@@ -12,7 +12,7 @@
 //! Left out: exceptions that reach the C entry.
 
 use super::builder::{FunctionBuilder, call_sig, flags, ir_type, mem_type, required, return_type};
-use super::marshal::{Action, Eightbyte, NativeType, ParamPlan, eightbytes, method_plan};
+use super::marshal::{Action, NativeType, ParamPlan, method_plan, struct_class};
 use super::native_registers::{self, Incoming, IncomingResult, incoming_result_type};
 use super::native_value::{handle_offset, narrow_scalar, native_scalar};
 use super::pinvoke::{call_marshaler, load_marshaler, scalar_from_native, scalar_to_native};
@@ -21,6 +21,7 @@ use crate::ir::{
     UnOp, ValueId,
 };
 use saki_abi::HelperId;
+use saki_abi::native::Eightbyte;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_types::{LoadResult, Method};
 
@@ -99,7 +100,7 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
 /// The errors of the signature and of the types' layouts.
 pub fn result_in_memory_bytes(invoke: &'static Method) -> LoadResult<Option<u32>> {
     let ret = method_plan(invoke)?.ret;
-    if ret.action != Action::StructValue || eightbytes(&ret.native, ret.ty)?.is_some() {
+    if ret.action != Action::StructValue || struct_class(&ret.native, ret.ty)?.registers().is_some() {
         return Ok(None);
     }
     ret.native.size_bytes().map(Some)

@@ -1,19 +1,20 @@
 //! Arguments of native calls and callbacks that the code generator cannot place by itself: structs by value whose native
 //! layout is not the managed one.
 //!
-//! The whole argument list is rewritten as plain words, in an order in which each gets the place that the System V convention
-//! of x86-64 prescribes: integer words first (padded to all six registers when a word goes onto the stack), then floats, then
+//! The whole argument list is rewritten as plain words, in an order in which each gets the place that the rule of eightbytes
+//! prescribes (`abi::native`): integer words first (padded to all registers when a word goes onto the stack), then floats, then
 //! the words of the stack. Calls load the words from native copies; callbacks assemble structs from them.
-//! Invariant: a word for the stack is an integer word behind six others, so it cannot be passed in a register.
-//! Left out: other processors, for which the plan refuses such structs.
+//! Invariant: a word for the stack is an integer word behind one for each integer register, so it cannot be passed in a register.
+//! Left out: processors without that rule, for which the plan refuses such structs.
 
 use super::builder::{FunctionBuilder, corlib_type, flags};
-use super::marshal::{Action, Eightbyte, MethodPlan, NativeType, ParamPlan, eightbytes};
+use super::marshal::{Action, MethodPlan, NativeType, ParamPlan, struct_class};
 use crate::ir::{AliasClass, CallSig, ConvTarget, IrType, LocalId, MemType, Op, UnOp, ValueId};
+use saki_abi::native::{Eightbyte, NativeAbi, StructClass};
 use saki_types::{LoadResult, Ty};
 
-const INTEGER_REGISTERS: usize = 6;
-const FLOAT_REGISTERS: usize = 8;
+const INTEGER_REGISTERS: usize = NativeAbi::HOST.integer_registers;
+const FLOAT_REGISTERS: usize = NativeAbi::HOST.float_registers;
 
 /// The place of a word (integer register, float register or stack), with its index among the words of that kind.
 #[derive(Clone, Copy)]
@@ -53,7 +54,7 @@ impl Places {
             && !plan.ret.by_ref
             && plan.ret.native != NativeType::Void
             && is_struct(plan.ret.ty)?
-            && eightbytes(&plan.ret.native, plan.ret.ty)?.is_none()
+            && struct_class(&plan.ret.native, plan.ret.ty)?.registers().is_none()
         {
             places.integer_limit -= 1;
         }
@@ -94,7 +95,7 @@ impl Places {
     }
 
     fn structure(&mut self, param: &ParamPlan) -> LoadResult<Vec<Place>> {
-        if let Some(classes) = eightbytes(&param.native, param.ty)? {
+        if let StructClass::Registers(classes) = struct_class(&param.native, param.ty)? {
             let integers = classes.iter().filter(|class| **class == Eightbyte::Integer).count();
             let floats = classes.len() - integers;
             if self.integers + integers <= self.integer_limit && self.floats.len() + floats <= FLOAT_REGISTERS {
@@ -165,7 +166,7 @@ pub(super) fn struct_result(b: &mut FunctionBuilder, ret: &ParamPlan) -> LoadRes
     if ret.action != Action::StructValue {
         return Ok(None);
     }
-    Ok(Some(match eightbytes(&ret.native, ret.ty)?.as_deref() {
+    Ok(Some(match struct_class(&ret.native, ret.ty)?.registers() {
         Some([class]) => StructResult::Register(*class),
         Some([first, second]) => StructResult::Pair(pair(*first, *second)?),
         _ => {
@@ -282,7 +283,7 @@ pub(super) enum IncomingResult {
 /// # Errors
 /// The errors of the layouts.
 pub(super) fn incoming_result_type(ret: &ParamPlan) -> LoadResult<IrType> {
-    Ok(match eightbytes(&ret.native, ret.ty)?.as_deref() {
+    Ok(match struct_class(&ret.native, ret.ty)?.registers() {
         Some([Eightbyte::Sse]) => IrType::F64,
         Some([first, second]) => IrType::Struct(pair(*first, *second)?),
         _ => IrType::I64,
@@ -294,7 +295,7 @@ impl Incoming {
     /// The errors of the layouts.
     pub(super) fn new(plan: &MethodPlan, types: Vec<IrType>, first_local: u32) -> LoadResult<Incoming> {
         let result = match plan.ret.action {
-            Action::StructValue => Some(match eightbytes(&plan.ret.native, plan.ret.ty)?.as_deref() {
+            Action::StructValue => Some(match struct_class(&plan.ret.native, plan.ret.ty)?.registers() {
                 Some([class]) => IncomingResult::Register(*class),
                 Some([_, _]) => IncomingResult::Pair,
                 _ => IncomingResult::Memory(LocalId(first_local)),

@@ -12,7 +12,7 @@ use super::builder::{
     return_type,
 };
 use super::delegate::DelegateFields;
-use super::marshal::{Action, Eightbyte, MethodPlan, NativeType, ParamPlan, method_plan};
+use super::marshal::{Action, MethodPlan, NativeType, ParamPlan, method_plan};
 use super::native_registers::{self, StructResult, struct_result};
 use super::native_value::{
     bool_from_native, bool_to_native, handle_offset, handle_ref_offset, narrow_scalar, native_scalar, required_method,
@@ -23,6 +23,7 @@ use crate::ir::{
     Terminator, UnOp, ValueId,
 };
 use saki_abi::HelperId;
+use saki_abi::native::Eightbyte;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
 use saki_types::{ElementType, LoadResult, Method, Ty};
 

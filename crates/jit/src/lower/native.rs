@@ -7,10 +7,11 @@
 use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;
 use crate::signatures::machine_type;
-use crate::system_v::{MAX_REGISTER_BYTES, Registers, StructClass, classify};
+use crate::struct_classes::{classify, eightbyte_type};
 use crate::type_facts::{ValueLayout, value_layout};
 use cranelift_codegen::ir::{AbiParam, ArgumentPurpose, InstBuilder, Signature, Value, types};
 use cranelift_codegen::isa::CallConv;
+use saki_abi::native::{ArgumentRegisters, MAX_REGISTER_STRUCT_BYTES, StructClass};
 use saki_il::ir::{CallSig, IrType, ValueId};
 use saki_types::Ty;
 
@@ -28,14 +29,14 @@ impl Lowering<'_, '_> {
         let code = self.value_as(code, types::I64)?;
         let mut signature = Signature::new(CallConv::SystemV);
         let mut values = Vec::with_capacity(args.len() + 1);
-        let mut registers = Registers::all();
+        let mut registers = self.native_abi().argument_registers();
         let result_class = self.native_result(sig, struct_result, &mut signature, &mut values, &mut registers)?;
         for (&arg, &param) in args.iter().zip(&sig.params) {
             match param {
                 IrType::Struct(ty) => self.native_struct(arg, ty, &mut signature, &mut values, &mut registers)?,
                 param => {
                     let ty = machine_type(param).ok_or_else(|| CompileError::invalid_ir("a void parameter"))?;
-                    let pool = if ty.is_float() { &mut registers.sse } else { &mut registers.integer };
+                    let pool = if ty.is_float() { &mut registers.float } else { &mut registers.integer };
                     *pool = pool.saturating_sub(1);
                     let abi = AbiParam::new(ty);
                     signature.params.push(if ty == types::I32 { abi.sext() } else { abi });
@@ -60,14 +61,14 @@ impl Lowering<'_, '_> {
         struct_result: Option<ValueId>,
         signature: &mut Signature,
         values: &mut Vec<Value>,
-        registers: &mut Registers,
+        registers: &mut ArgumentRegisters,
     ) -> Lowered<Option<StructClass>> {
         match sig.ret {
             Some(IrType::Struct(ty)) => {
-                let class = self.classify_struct(ty)?;
+                let class = classify(self.native_abi(), ty)?;
                 match &class {
                     StructClass::Registers(parts) => {
-                        signature.returns.extend(parts.iter().map(|&part| AbiParam::new(part.machine_type())));
+                        signature.returns.extend(parts.iter().map(|&part| AbiParam::new(eightbyte_type(part))));
                     }
                     StructClass::Memory => {
                         let Some(place) = struct_result else {
@@ -87,20 +88,13 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn classify_struct(&self, ty: Ty) -> Lowered<StructClass> {
-        if self.is_aarch64() {
-            return Err(CompileError::not_supported("structs by value in native calls on aarch64"));
-        }
-        classify(ty)
-    }
-
     fn native_struct(
         &mut self,
         arg: ValueId,
         ty: Ty,
         signature: &mut Signature,
         values: &mut Vec<Value>,
-        registers: &mut Registers,
+        registers: &mut ArgumentRegisters,
     ) -> Lowered {
         let source = self.value_as(arg, types::I64)?;
         let layout = value_layout(ty)?;
@@ -109,11 +103,11 @@ impl Lowering<'_, '_> {
         let slot = self.struct_temp(padded);
         let address = self.b.ins().stack_addr(types::I64, slot, 0);
         self.copy_memory(address, source, layout);
-        match self.classify_struct(ty)? {
+        match classify(self.native_abi(), ty)? {
             StructClass::Registers(parts) if registers.take(&parts) => {
                 let flags = self.trusted(MemoryKind::Program);
                 for (index, &part) in parts.iter().enumerate() {
-                    let ty = part.machine_type();
+                    let ty = eightbyte_type(part);
                     signature.params.push(AbiParam::new(ty));
                     values.push(self.b.ins().load(ty, flags, address, index as i32 * 8));
                 }
@@ -141,7 +135,7 @@ impl Lowering<'_, '_> {
             return Err(CompileError::invalid_ir("a struct result without a place"));
         };
         let place = self.value_as(place, types::I64)?;
-        let slot = self.struct_temp(ValueLayout { size_bytes: MAX_REGISTER_BYTES, align_bytes: 8 });
+        let slot = self.struct_temp(ValueLayout { size_bytes: MAX_REGISTER_STRUCT_BYTES, align_bytes: 8 });
         let address = self.b.ins().stack_addr(types::I64, slot, 0);
         let flags = self.trusted(MemoryKind::Program);
         for (index, &part) in results.iter().enumerate() {

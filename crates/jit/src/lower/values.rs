@@ -2,7 +2,9 @@
 
 use super::{Lowered, Lowering, MEMORY_KINDS, MemoryKind};
 use crate::error::CompileError;
+use crate::isa;
 use cranelift_codegen::ir::{Block as ClifBlock, InstBuilder, MemFlagsData, TrapCode, Type, Value, types};
+use saki_abi::NativeAbi;
 use saki_il::ir::{Op, ValueId};
 
 impl Lowering<'_, '_> {
@@ -109,6 +111,10 @@ impl Lowering<'_, '_> {
 
     pub(super) fn is_aarch64(&self) -> bool {
         self.isa.name() == "aarch64"
+    }
+
+    pub(super) fn native_abi(&self) -> &'static NativeAbi {
+        isa::native_abi(&**self.isa)
     }
 }
 

@@ -79,8 +79,8 @@ pub(crate) fn stack_pointer() -> usize {
     let sp: usize;
     // SAFETY: only reads rsp.
     unsafe { asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack, preserves_flags)) };
-    // A leaf function may keep locals in the 128 bytes below rsp.
-    sp - 128
+    // A leaf function may keep locals below rsp.
+    sp - saki_abi::NativeAbi::X86_64.red_zone_bytes
 }
 
 /// Saves the caller's callee-saved registers in the thread and goes on in `body(thread, caller's sp)`.

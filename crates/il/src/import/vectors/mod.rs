@@ -21,11 +21,15 @@ use super::builder::plain;
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, IrType, Lanes, MemFlags, MemType, Op, UnOp, ValueId, VectorOp};
 use crate::vector_types::{VectorType, vector_type};
+use saki_abi::native::{NativeAbi, VectorRegisters};
 use saki_types::{LoadResult, Method, Ty};
 pub(super) use table::{VectorCall, find};
 
 /// `Mono.Simd.AccelMode` of a processor whose vectors are used: SSE1 to SSE42. SSE4A is left out, since no operation uses it.
-const ACCELERATION_MODE: i32 = if cfg!(target_arch = "x86_64") { 0x3f } else { 0 };
+const ACCELERATION_MODE: i32 = match NativeAbi::HOST.vectors {
+    VectorRegisters::Sse => 0x3f,
+    VectorRegisters::Neon => 0,
+};
 
 impl Importer<'_> {
     fn vector_op(&mut self, op: VectorOp, lanes: Lanes, a: ValueId, b: Option<ValueId>, c: Option<ValueId>) -> ValueId {

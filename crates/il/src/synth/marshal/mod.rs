@@ -1,11 +1,11 @@
 //! Facts about marshalling that generated wrappers and the runtime's converters share: native types, native layouts, plans.
 
-mod eightbytes;
 mod layout;
 mod native_type;
 mod plan;
+mod struct_class;
 
-pub use eightbytes::{Eightbyte, eightbytes};
 pub use layout::{NativeField, NativeLayout, data_offset_bytes, forget_dead, native_layout, type_charset};
 pub use native_type::{ArrayCount, BoolForm, CharSet, NativeType, Place, StringForm, handle_class, native_type};
 pub use plan::{Action, MethodPlan, ParamPlan, impl_map, method_plan, pinvoke_flags};
+pub use struct_class::struct_class;

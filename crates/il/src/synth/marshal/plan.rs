@@ -6,6 +6,7 @@
 
 use super::layout::native_layout;
 use super::native_type::{ArrayCount, CharSet, NativeType, Place, StringForm, native_type};
+use saki_abi::NativeAbi;
 use saki_metadata::native_type::native;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue};
 use saki_metadata::{ElementType, ImplMapRow, NativeTypeRaw, Rid, TableId, Token};
@@ -222,7 +223,7 @@ fn action(plan: &ParamPlan) -> LoadResult<Action> {
         }
         NativeType::ClassPointer(_) => Action::Helper,
         NativeType::Struct(_) if plan.by_ref => Action::Helper,
-        NativeType::Struct(_) if cfg!(target_arch = "x86_64") => Action::StructValue,
+        NativeType::Struct(_) if NativeAbi::HOST.passes_structs() => Action::StructValue,
         NativeType::Delegate(_) | NativeType::Date => Action::Helper,
         NativeType::AnyObject(_) if !plan.by_ref => Action::Helper,
         NativeType::SafeHandle(ty) if !ty.is_abstract() || (!is_result && !plan.by_ref) => Action::SafeHandle,

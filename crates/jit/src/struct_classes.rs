@@ -1,0 +1,57 @@
+//! How structs with their managed layout are passed to native code: their scalars, for `abi::StructClass`.
+
+use crate::error::CompileError;
+use cranelift_codegen::ir::{Type, types};
+use saki_abi::native::{Eightbyte, MAX_REGISTER_STRUCT_BYTES, NativeAbi, Scalar, StructClass};
+use saki_types::{ElementType, Ty};
+
+/// Machine type in which the eightbyte is passed.
+pub(crate) fn eightbyte_type(class: Eightbyte) -> Type {
+    match class {
+        Eightbyte::Integer => types::I64,
+        Eightbyte::Sse => types::F64,
+    }
+}
+
+/// Classifies a struct by its fields.
+///
+/// # Errors
+/// The load errors of its fields' types; `NotSupported` where Saki does not pass structs.
+pub(crate) fn classify(abi: &NativeAbi, ty: Ty) -> Result<StructClass, CompileError> {
+    if !abi.passes_structs() {
+        return Err(CompileError::not_supported("structs by value in native calls and callbacks on this processor"));
+    }
+    let struct_bytes = ty.value_size_bytes()?;
+    if struct_bytes > MAX_REGISTER_STRUCT_BYTES {
+        return Ok(StructClass::Memory);
+    }
+    let mut scalars = Vec::new();
+    let mut pending = vec![(ty, 0u32)];
+    while let Some((ty, offset_bytes)) = pending.pop() {
+        let ty = ty.underlying();
+        if ty.element_type == ElementType::ValueType {
+            let mut last = None;
+            let mut count = 0;
+            for field in ty.fields()?.iter().filter(|f| !f.is_static() && !f.is_literal()) {
+                last = Some((field.ty()?, field.offset_bytes()?));
+                count += 1;
+                pending.push((field.ty()?, offset_bytes + field.offset_bytes()?));
+            }
+            // A fixed-size buffer has a field for its first element only.
+            if let (1, Some((element, first))) = (count, last)
+                && element.underlying().element_type != ElementType::ValueType
+                && !element.is_reference_type()
+            {
+                let (stride, end) = (element.value_size_bytes()?.max(1), ty.value_size_bytes()?);
+                let places = (first + stride..end).step_by(stride as usize);
+                pending.extend(places.map(|at| (element, offset_bytes + at)));
+            }
+            continue;
+        }
+        let is_address = ty.is_reference_type() || ty.is_byref() || ty.is_pointer();
+        let size_bytes = if is_address { 8 } else { ty.value_size_bytes()? };
+        let is_float = matches!(ty.element_type, ElementType::R4 | ElementType::R8);
+        scalars.push(Scalar { offset_bytes, size_bytes, is_float });
+    }
+    Ok(StructClass::of(struct_bytes, &scalars))
+}
