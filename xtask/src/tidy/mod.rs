@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
-//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate,
+//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate, `twins` that no two crates define the same type,
 //! `outside_crates` what comes into the build from outside, `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
 //! `path:line: what is wrong`; warnings do not fail the run.
 
@@ -13,6 +13,7 @@ mod outside_crates;
 mod rust_text;
 mod source;
 mod symbols;
+mod twins;
 
 use std::fs;
 use std::path::Path;
@@ -48,6 +49,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     dependencies::check(root, &files, &mut findings)?;
     cycles::check(&files, &mut findings);
     layers::check(&files, &mut findings);
+    twins::check(&files, &mut findings);
     outside_crates::check(root, &mut findings)?;
     symbols::check(root, &files, &mut findings)?;
     for warning in &findings.warnings {

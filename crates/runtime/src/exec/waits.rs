@@ -2,7 +2,6 @@
 
 use crate::thread::CurrentThread;
 use crate::{stops, thread_aborts};
-use saki_sync::monitor::BlockEnd;
 use std::time::{Duration, Instant};
 
 /// Milliseconds as managed code gives them: negative = for ever.
@@ -10,21 +9,15 @@ pub fn timeout(milliseconds: i32) -> Option<Duration> {
     u64::try_from(milliseconds).ok().map(Duration::from_millis)
 }
 
-/// How a wait ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WaitEnd {
-    Woken,
-    TimedOut,
-    /// To be followed by `thread_aborts::throw_requested`, unless the wait turns out to have succeeded.
-    Interrupted,
-}
+/// How a wait ended. `Interrupted` is to be followed by `thread_aborts::throw_requested`, unless the wait turns out to have succeeded.
+pub use saki_sync::monitor::BlockEnd as WaitEnd;
 
 /// Runs a blocking operation that an interrupt or abort ends. `operation` gets the rest of the time and whether it is to be
 /// interruptible; it is called again when it was interrupted by an abort that has to wait.
 pub fn wait(
     t: CurrentThread,
     timeout: Option<Duration>,
-    mut operation: impl FnMut(Option<Duration>, bool) -> BlockEnd,
+    mut operation: impl FnMut(Option<Duration>, bool) -> WaitEnd,
 ) -> WaitEnd {
     let deadline = timeout.and_then(|time| Instant::now().checked_add(time));
     loop {
@@ -37,9 +30,8 @@ pub fn wait(
         let end = operation(rest, interruptible);
         stops::stop_if_asked(t);
         match end {
-            BlockEnd::Woken => return WaitEnd::Woken,
-            BlockEnd::TimedOut => return WaitEnd::TimedOut,
-            BlockEnd::Interrupted => {}
+            WaitEnd::Interrupted => {}
+            end => return end,
         }
     }
 }
