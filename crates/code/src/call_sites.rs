@@ -11,6 +11,7 @@
 //! taken. So `add` may find at the head a number that was there before (ABA); this is harmless, as the number names a site that
 //! waits now. Left out: calls of dynamic and collectible methods, which keep going through the stubs.
 
+use crate::arch::{Arch, Architecture, STUB_BYTES};
 use crate::entry::MethodEntry;
 use crate::error::CodeError;
 use crate::region::{Region, mapped_region, zeroed_words};
@@ -65,7 +66,7 @@ static TABLES: OnceLock<Result<Tables, CodeError>> = OnceLock::new();
 
 fn tables(region: &Region) -> Option<&'static Tables> {
     let make = || {
-        let heads = zeroed_words(region.data_bytes() / crate::entry::STUB_BYTES)?;
+        let heads = zeroed_words(region.data_bytes() / STUB_BYTES)?;
         let sites = zeroed_words(region.code_bytes / BYTES_PER_SITE)?;
         Ok(Tables { heads, sites, next: AtomicUsize::new(1), freed: Mutex::default() })
     };
@@ -98,8 +99,6 @@ pub(crate) fn patch(entry: MethodEntry, code: usize) {
     let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) else { return };
     tables.take_all(entry.number(region), |offset| {
         let offset = offset as usize;
-        let distance = code.wrapping_sub(region.base + offset + FIELD_BYTES) as i64;
-        let distance = i32::try_from(distance).expect("both lie in the region");
-        region.store_field(offset, distance.to_le_bytes());
+        region.store_field(offset, Arch::call_field(region.base + offset, code));
     });
 }

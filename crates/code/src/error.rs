@@ -7,6 +7,8 @@ use std::fmt;
 pub enum CodeError {
     /// The operating system refused a mapping: its purpose, and the errno.
     Map { call: &'static str, errno: i32 },
+    /// Saki does not run on this architecture yet.
+    Unsupported { architecture: &'static str },
     /// The reserved code region (bytes) is used up.
     RegionFull { region_bytes: usize },
     /// A relocation lies outside the body, or its value does not fit: offset in bytes from the start of the body.
@@ -25,6 +27,7 @@ impl fmt::Display for CodeError {
             CodeError::Map { call, errno } => {
                 write!(f, "cannot map the {call}: {}", std::io::Error::from_raw_os_error(*errno))
             }
+            CodeError::Unsupported { architecture } => write!(f, "Saki does not run on {architecture} yet"),
             CodeError::RegionFull { region_bytes } => write!(f, "code region of {region_bytes} bytes is full"),
             CodeError::BadRelocation { offset, reason } => write!(f, "relocation at +{offset:#x}: {reason}"),
         }

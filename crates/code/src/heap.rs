@@ -1,4 +1,4 @@
-//! Placing code: allocation from chunks owned by the placing thread, relocation, publication; and veneers.
+//! Placing code: allocation from chunks owned by the placing thread, relocation, publication.
 //!
 //! Publication order: code, header and tables are written → instruction caches synchronised → start bit (Release) →
 //! the caller stores the address in an entry cell. Each step happens before the next becomes visible, so a thread that can
@@ -12,19 +12,20 @@
 //!
 //! Left out: giving room back to the system.
 
+use crate::arch::{Arch, Architecture};
 use crate::call_sites;
-use crate::entry::{self, MethodEntry};
+use crate::entry::MethodEntry;
 use crate::error::CodeError;
 use crate::info::CodeInfo;
 use crate::map;
 use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
 use crate::start_map;
-use crate::x86_64 as arch;
-use saki_abi::{AddressUse, Reloc, RelocKind};
+use crate::stub_slots::veneer;
+use saki_abi::{AddressUse, Reloc};
 use saki_sync::{Recycler, SlotPool};
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{LazyLock, Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 /// What a relocation of a placed body leads to.
 #[derive(Clone, Copy, Debug)]
@@ -178,24 +179,6 @@ fn room_of(len_bytes: usize) -> usize {
     (len_bytes + size_of::<usize>()).div_ceil(ROOM_BYTES)
 }
 
-/// Address inside the region that jumps to `target` and changes no register. One per target.
-///
-/// # Errors
-/// `CodeError` when the region is full.
-pub fn veneer(target: usize) -> Result<usize, CodeError> {
-    static VENEERS: LazyLock<RwLock<HashMap<usize, usize>>> = LazyLock::new(Default::default);
-    if let Some(&address) = VENEERS.read().unwrap_or_else(|e| e.into_inner()).get(&target) {
-        return Ok(address);
-    }
-    let mut veneers = VENEERS.write().unwrap_or_else(|e| e.into_inner());
-    if let Some(&address) = veneers.get(&target) {
-        return Ok(address);
-    }
-    let address = entry::place_stub(|_, _| arch::encode_veneer(target))?.0;
-    veneers.insert(target, address);
-    Ok(address)
-}
-
 /// Offset of room for a header word and `len` bytes; only the caller may write there.
 fn allocate(region: &Region, len: usize, align: usize) -> Result<usize, CodeError> {
     if let Some(offset) = take_freed(len, align) {
@@ -249,41 +232,11 @@ fn fit(cursor: &Cursor, len: usize, align: usize) -> Option<usize> {
 }
 
 fn apply(body: &mut [u8], start: usize, reloc: &Reloc<PlacedTarget>) -> Result<(), CodeError> {
-    let fail = |reason| CodeError::BadRelocation { offset: reloc.offset, reason };
-    let at = reloc.offset as usize;
-    let place = start + at;
     let target = match reloc.target {
         PlacedTarget::Address(address) => address,
         PlacedTarget::Method(entry) => entry.stub_address(),
         PlacedTarget::OwnOffset(offset) => start + offset as usize,
     };
-    let relative = |target: usize| -> Option<i32> {
-        i32::try_from((target as i64).wrapping_add(reloc.addend).wrapping_sub(place as i64)).ok()
-    };
-    let mut write = |bytes: &[u8]| {
-        let field = body.get_mut(at..at + bytes.len()).ok_or_else(|| fail("outside the body"))?;
-        field.copy_from_slice(bytes);
-        Ok(())
-    };
-    match (reloc.kind, reloc.usage) {
-        (RelocKind::Absolute8, AddressUse::AddressTaken) => {
-            write(&(target as i64).wrapping_add(reloc.addend).to_le_bytes())
-        }
-        (RelocKind::X86PcRelative4, AddressUse::AddressTaken) => {
-            let value = relative(target).ok_or_else(|| fail("the address is more than 2 GiB away"))?;
-            write(&value.to_le_bytes())
-        }
-        (RelocKind::X86PcRelative4, AddressUse::Called) if reloc.addend == -4 => {
-            let value = match relative(target) {
-                Some(value) => value,
-                None => relative(veneer(target)?).ok_or_else(|| fail("veneer is out of reach"))?,
-            };
-            write(&value.to_le_bytes())
-        }
-        (RelocKind::X86PcRelative4, AddressUse::Called) => Err(fail("a call's displacement counts from its end")),
-        (RelocKind::Absolute8, AddressUse::Called) => Err(fail("no call holds an absolute address")),
-        (RelocKind::Arm64Branch26 | RelocKind::Arm64AdrPage21 | RelocKind::Arm64AddLow12, _) => {
-            Err(fail("it is of another architecture"))
-        }
-    }
+    let Reloc { offset, kind, usage, addend, .. } = *reloc;
+    Arch::relocate(body, start, &Reloc { offset, kind, usage, target, addend }, veneer)
 }

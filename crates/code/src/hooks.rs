@@ -3,9 +3,23 @@
 //! Invariant: hooks never unwind (a panic in them aborts, being `extern "C"`); an exception for the program is left in
 //! `ThreadAbi.pending_exception`. A hook that is not installed aborts with its name.
 
-use crate::x86_64::Landing;
 use saki_abi::{ObjRef, ThreadAbi};
 use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Where a throwing stub continues: filled in by the unwinder, loaded by the stub after the unwinder has returned.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Landing {
+    pub pc: usize,
+    pub sp: usize,
+    pub fp: usize,
+    /// The exception object, in the first result register.
+    pub exception: usize,
+    /// Clause index or unwind token, in the second result register.
+    pub selector: u64,
+}
+
+const _: () = assert!(size_of::<Landing>() == 40);
 
 /// The hooks of the runtime. All get the current thread, whose `exit_frame` is the stub's frame.
 #[derive(Clone, Copy)]

@@ -4,6 +4,7 @@
 //! after the body was retired and the walks that could hold it are over (`heap`). Left out: locations of variables (stacks are
 //! scanned conservatively).
 
+use crate::arch::{Arch, Architecture, FrameState};
 use crate::frame_liveness::FrameLiveness;
 use saki_abi::{BodyTables, ClauseKind, InlineSite, ProtectedCall, position};
 use std::borrow::Cow;
@@ -100,6 +101,21 @@ impl CodeInfo {
     /// The inlined body in which a position lies; `None` for the method itself.
     pub fn inline_site(&self, at: u32) -> Option<&PlacedInlineSite> {
         self.tables.inline_sites.get((position::unpack(at).0 as usize).checked_sub(1)?)
+    }
+
+    /// How far the body's frame is made or undone at its instruction `pc`.
+    pub fn frame_state(&self, pc: usize) -> FrameState {
+        assert!(self.covers(pc));
+        // SAFETY: a placed body covers `pc`, so `start` is where it begins.
+        unsafe { Arch::frame_state(self.start, pc) }
+    }
+
+    /// Whether the instruction at `pc`, in the body, is a stack probe: in the prologue of a frame larger than a page, it touches the stack
+    /// page by page.
+    pub fn is_stack_probe(&self, pc: usize) -> bool {
+        assert!(self.covers(pc));
+        // SAFETY: as above.
+        unsafe { Arch::is_stack_probe(self.start, self.start + self.len_bytes as usize, pc) }
     }
 
     /// Raw trap code of the instruction at `pc`.

@@ -64,6 +64,8 @@
 //! **IL map**: sorted (native offset → IL offset); a return address is looked up at `offset − 1`.
 
 #[cfg(not(loom))]
+mod arch;
+#[cfg(not(loom))]
 mod call_sites;
 #[cfg(not(loom))]
 mod entry;
@@ -76,6 +78,10 @@ mod heap;
 #[cfg(not(loom))]
 mod hooks;
 #[cfg(not(loom))]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "what only stubs use, and there are none yet for this architecture")
+)]
 mod imt;
 #[cfg(not(loom))]
 mod info;
@@ -86,10 +92,21 @@ mod observer;
 #[cfg(not(loom))]
 mod region;
 mod start_map;
+#[cfg(not(loom))]
+mod stub_slots;
+#[cfg(not(loom))]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "what only stubs use, and there are none yet for this architecture")
+)]
+mod trampolines;
 mod waiting_calls;
-#[cfg(all(target_arch = "x86_64", not(loom)))]
-mod x86_64;
 
+#[cfg(not(loom))]
+pub use arch::{
+    ENTRY_PREVIOUS_EXIT_OFFSET, ENTRY_SAVED_BYTES, FrameState, enter, enter_return_address, enter_unwound_address,
+    fault_throw_address, stub_address,
+};
 #[cfg(not(loom))]
 pub use entry::MethodEntry;
 #[cfg(not(loom))]
@@ -97,9 +114,9 @@ pub use error::CodeError;
 #[cfg(not(loom))]
 pub use frame_liveness::{FrameLiveness, LiveWords};
 #[cfg(not(loom))]
-pub use heap::{PlacedTarget, free_all, free_all_of_domain, place, retire, veneer};
+pub use heap::{PlacedTarget, free_all, free_all_of_domain, place, retire};
 #[cfg(not(loom))]
-pub use hooks::{RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
+pub use hooks::{Landing, RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
 #[cfg(not(loom))]
 pub use imt::{imt_cache_forget, imt_cache_insert, imt_cached};
 #[cfg(not(loom))]
@@ -110,8 +127,5 @@ pub use map::{contains, lookup, mapped_range, walks};
 pub use observer::{CodeObserver, chunk_of, observe};
 #[cfg(not(loom))]
 pub use region::{init, region_range};
-#[cfg(all(target_arch = "x86_64", not(loom)))]
-pub use x86_64::{
-    ENTRY_PREVIOUS_EXIT_OFFSET, ENTRY_SAVED_BYTES, Landing, enter, enter_return_address, enter_unwound_address,
-    fault_throw_address, stub_address,
-};
+#[cfg(not(loom))]
+pub use stub_slots::veneer;

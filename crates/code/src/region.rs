@@ -9,6 +9,7 @@
 //! records with a signed 32-bit displacement. Both views stay mapped for the life of the process. Only their length depends on
 //! the address space available. Left out: returning pages of retired code.
 
+use crate::arch::{Arch, Architecture};
 use crate::error::CodeError;
 use saki_os::{DualMapping, Reservation};
 use std::sync::OnceLock;
@@ -48,11 +49,12 @@ const _: () = assert!(crate::start_map::GRANULES_PER_CHUNK * GRANULE_BYTES == CH
 
 static REGION: OnceLock<Result<Region, CodeError>> = OnceLock::new();
 
-/// Maps the region now instead of at first use, to learn early that it cannot be mapped.
+/// Maps the region now instead of at first use, to learn early that it cannot be mapped, or that Saki does not run on this processor.
 ///
 /// # Errors
-/// `CodeError::Map`.
+/// `CodeError::Map`, `CodeError::Unsupported`.
 pub fn init() -> Result<(), CodeError> {
+    Arch::check()?;
     region().map(|_| ())
 }
 

@@ -10,6 +10,10 @@
 //! function gives the same code. Left out: placing and publishing code (`code`), deciding what to compile (`runtime`).
 #![forbid(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
+mod baseline;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "baseline/absent.rs"]
 mod baseline;
 mod cfg;
 mod compiler;

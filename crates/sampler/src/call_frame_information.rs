@@ -433,6 +433,7 @@ impl Row {
 }
 
 /// The registers that a signal interrupted: the kernel's frame begins where the handler returns to the C library's trampoline.
+#[cfg(target_arch = "x86_64")]
 fn interrupted(sp: usize, stack: &impl ReadWord) -> Option<Registers> {
     let general = std::mem::offset_of!(libc::ucontext_t, uc_mcontext) + std::mem::offset_of!(libc::mcontext_t, gregs);
     let register = |number: libc::c_int| stack.read(sp.wrapping_add(general + 8 * number as usize));
@@ -448,6 +449,12 @@ fn interrupted(sp: usize, stack: &impl ReadWord) -> Option<Registers> {
         values[place] = register(number)?;
     }
     Some(Registers { pc: register(libc::REG_RIP)?, sp: register(libc::REG_RSP)?, values, is_return_address: false })
+}
+
+/// Elsewhere the walk ends at signals.
+#[cfg(not(target_arch = "x86_64"))]
+fn interrupted(_: usize, _: &impl ReadWord) -> Option<Registers> {
+    None
 }
 
 #[cfg(test)]

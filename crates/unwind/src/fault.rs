@@ -17,7 +17,6 @@
 //! values on the stack. Invariant: async-signal-safe. Signal handlers run on alternate stacks, which `thread` makes.
 
 use crate::callbacks::{Callbacks, FaultKind, callbacks};
-use crate::frames::is_stack_probe;
 use crate::overflow;
 use saki_abi::ThreadAbi;
 use saki_abi::stubs::trap;
@@ -63,7 +62,7 @@ fn handle(context: &mut FaultContext) -> Disposition {
     }
     if !thread.is_null() {
         let is_memory_fault = matches!(context.signal(), libc::SIGSEGV | libc::SIGBUS);
-        let in_large_frame = info.is_some_and(|info| is_stack_probe(info, context.pc()));
+        let in_large_frame = info.is_some_and(|info| info.is_stack_probe(context.pc()));
         let reached = match context.code() {
             SI_KERNEL => context.sp().saturating_sub(signal::frame_bytes()),
             _ => context.fault_address(),
@@ -105,7 +104,7 @@ fn classify(context: &FaultContext, info: &CodeInfo) -> Option<FaultKind> {
 /// for that, too.
 ///
 /// # Safety
-/// `thread` is current and `context` its interrupted state, in a prologue that touches its stack (`is_stack_probe`).
+/// `thread` is current and `context` its interrupted state, in a prologue that touches its stack (`CodeInfo::is_stack_probe`).
 unsafe fn throw_from_caller(context: &mut FaultContext, thread: *mut ThreadAbi, callbacks: &Callbacks) -> bool {
     let fp = context.fp();
     // SAFETY: as promised by the caller.

@@ -5,7 +5,7 @@
 //! and native code, which are skipped as a whole through `exit_frame` and EntryFrames.
 
 use saki_abi::ThreadAbi;
-use saki_code::{CodeInfo, ENTRY_PREVIOUS_EXIT_OFFSET, contains, enter_return_address, lookup};
+use saki_code::{CodeInfo, ENTRY_PREVIOUS_EXIT_OFFSET, FrameState, contains, enter_return_address, lookup};
 
 /// One frame. The innermost comes first.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ impl Frames {
         };
         let kind = FrameKind::Code(info);
         let first = |fp| Some(Frame { pc: pc + 1, fp, kind });
-        match frame_state(info, pc) {
+        match info.frame_state(pc) {
             FrameState::NotPushed => {
                 rest.pc = rest.read(sp).unwrap_or(0);
                 rest.fp = fp;
@@ -203,48 +203,3 @@ impl Iterator for ContextFrames {
 
 /// How far below `stack_limit` the stack pointer may be when a guard page is hit: one frame between two probes.
 pub(crate) const OVERFLOW_SLACK_BYTES: usize = 1 << 20;
-
-/// To which frame rbp points at an instruction.
-enum FrameState {
-    /// The caller's; the return address is at rsp.
-    NotPushed,
-    /// The caller's; rbp is pushed at rsp.
-    Pushed,
-    /// The body's own.
-    Complete,
-}
-
-#[cfg(target_arch = "x86_64")]
-fn frame_state(info: &CodeInfo, pc: usize) -> FrameState {
-    /// `mov rbp, rsp` follows `push rbp` (1 byte) and takes 3.
-    const PROLOGUE_BYTES: usize = 4;
-    /// `mov rsp, rbp; pop rbp`, before `ret` or a tail jump.
-    const EPILOGUE: [u8; 4] = [0x48, 0x89, 0xec, 0x5d];
-    let offset = pc - info.start;
-    if offset == 0 {
-        return FrameState::NotPushed;
-    }
-    if offset < PROLOGUE_BYTES {
-        return FrameState::Pushed;
-    }
-    let before = (pc - EPILOGUE.len()) as *const [u8; 4];
-    // SAFETY: `offset ≥ 4`, so the four bytes before `pc` belong to the body, which stays mapped.
-    if unsafe { before.read() } == EPILOGUE { FrameState::NotPushed } else { FrameState::Complete }
-}
-
-/// Whether the instruction at `pc` is a stack probe: in the prologue of a frame larger than a page, it touches the stack page by page.
-#[cfg(target_arch = "x86_64")]
-pub(crate) fn is_stack_probe(info: &CodeInfo, pc: usize) -> bool {
-    /// `sub rsp, 4096`, then the probe: `mov dword [rsp], 0`. Elsewhere bodies do not move the stack pointer by exactly a page.
-    const PROBE: [u8; 14] = [0x48, 0x81, 0xec, 0, 0x10, 0, 0, 0xc7, 0x04, 0x24, 0, 0, 0, 0];
-    const PROBE_OFFSET: usize = 7;
-    /// `push rbp; mov rbp, rsp`, with which every body begins.
-    const FRAME_SETUP_BYTES: usize = 4;
-    let begins_behind_setup = pc >= info.start + FRAME_SETUP_BYTES + PROBE_OFFSET;
-    let ends_inside = pc + PROBE.len() - PROBE_OFFSET <= info.start + info.len_bytes as usize;
-    if !begins_behind_setup || !ends_inside {
-        return false;
-    }
-    // SAFETY: inside the body by the checks above; bodies stay mapped.
-    unsafe { ((pc - PROBE_OFFSET) as *const [u8; PROBE.len()]).read_unaligned() == PROBE }
-}

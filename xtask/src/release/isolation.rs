@@ -61,10 +61,12 @@ fn end_with_parent() -> std::io::Result<()> {
 }
 
 /// System calls that succeed without doing anything for a process after `pretend_to_change_owners`: giving files to other users, becoming one.
-const PRETENDED_CALLS: [libc::c_long; 11] = [
+const PRETENDED_CALLS: &[libc::c_long] = &[
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_chown,
-    libc::SYS_fchown,
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_lchown,
+    libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_setuid,
     libc::SYS_setgid,
@@ -75,8 +77,11 @@ const PRETENDED_CALLS: [libc::c_long; 11] = [
     libc::SYS_setgroups,
 ];
 
-/// `AUDIT_ARCH_X86_64` of linux/audit.h.
+/// `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_AARCH64` of linux/audit.h.
+#[cfg(target_arch = "x86_64")]
 const ARCHITECTURE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: u32 = 0xc000_00b7;
 
 /// A filter of the system calls of this process and all that it starts.
 fn pretend_to_change_owners() -> std::io::Result<()> {
@@ -90,7 +95,7 @@ fn pretend_to_change_owners() -> std::io::Result<()> {
     program[0] = step(load, 4, 0, 0);
     program[1] = step(equals, ARCHITECTURE, 0, CALLS as u8 + 1);
     program[2] = step(load, 0, 0, 0);
-    for (index, call) in PRETENDED_CALLS.into_iter().enumerate() {
+    for (index, &call) in PRETENDED_CALLS.iter().enumerate() {
         program[3 + index] = step(equals, call as u32, (CALLS - index) as u8, 0);
     }
     // Fails with error number 0, which is success.

@@ -11,19 +11,13 @@
 //! results in the same registers, no callee-saved register touched, traps and IL positions in the same tables. The only optimisations
 //! are constants as immediates, reuse of dead operands' registers, and branches on comparisons.
 //!
-//! x86-64 only: elsewhere [`compile`] covers nothing.
+//! x86-64 only: elsewhere `absent.rs` takes its place, which covers nothing.
 
-#[cfg(target_arch = "x86_64")]
 mod assembler;
-#[cfg(target_arch = "x86_64")]
 mod calls;
-#[cfg(target_arch = "x86_64")]
 mod emit;
-#[cfg(target_arch = "x86_64")]
 mod operations;
-#[cfg(target_arch = "x86_64")]
 mod plan;
-#[cfg(target_arch = "x86_64")]
 mod registers;
 
 use crate::output::CompiledCode;
@@ -58,24 +52,15 @@ impl Machine {
 /// Buffers that are reused from one compilation to the next.
 #[derive(Default)]
 pub(crate) struct Buffers {
-    #[cfg(target_arch = "x86_64")]
     plan: plan::Plan,
-    #[cfg(target_arch = "x86_64")]
     registers: registers::Registers,
-    #[cfg(target_arch = "x86_64")]
     assembler: assembler::Assembler,
 }
 
 /// The function's code, or None if this compiler does not cover it. `stress_poll`: polls always take their slow path.
-#[cfg(target_arch = "x86_64")]
 pub(crate) fn compile(buffers: &mut Buffers, func: &Function, stress_poll: bool) -> Option<CompiledCode> {
     if !buffers.plan.make(func) {
         return None;
     }
     emit::emit(buffers, func, stress_poll)
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn compile(_: &mut Buffers, _: &Function, _: bool) -> Option<CompiledCode> {
-    None
 }

@@ -1,4 +1,4 @@
-//! x86-64: the assembly stubs, and the byte patterns of entry stubs and veneers.
+//! x86-64: the assembly stubs, and the byte patterns of entry stubs, veneers, calls and frames.
 //!
 //! Every stub that calls Rust builds an rbp frame and stores it in `ThreadAbi.exit_frame`, so that walks start at its
 //! caller and the conservative collector finds the saved registers on the stack. Stubs keep r15.
@@ -11,38 +11,26 @@
 //! ```
 //! Left out: upper halves of ymm registers (compiled code uses 128 bits) and control words (the ABI's defaults hold).
 
+use super::{Architecture, FrameState, STUB_BYTES};
 use crate::error::CodeError;
-use crate::heap::veneer;
 use crate::hooks;
 use crate::imt;
+use crate::trampolines;
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET};
-use saki_abi::{ObjRef, StubId, ThreadAbi};
+use saki_abi::{AddressUse, Reloc, RelocKind, StubId, ThreadAbi};
 use std::arch::naked_asm;
-use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
 
-/// Where a throwing stub continues: filled in by the unwinder, loaded by the stub after the unwinder has returned.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Landing {
-    pub pc: usize,
-    pub sp: usize,
-    pub fp: usize,
-    /// rax: the exception object.
-    pub exception: usize,
-    /// rdx: clause index or unwind token.
-    pub selector: u64,
-}
+const INT3: u8 = 0xcc;
+/// `jmp [rip + displacement]`, `call displacement`.
+const JMP_MEMORY: [u8; 2] = [0xff, 0x25];
+const CALL: u8 = 0xe8;
+/// Bytes of the displacement of a call or jump.
+const FIELD_BYTES: usize = 4;
+/// `push rbp; mov rbp, rsp`, with which every body begins.
+const FRAME_SETUP_BYTES: usize = 4;
 
-const _: () = assert!(size_of::<Landing>() == 40);
-
-/// EntryFrame: the previous `exit_frame` is at FP + this.
-pub const ENTRY_PREVIOUS_EXIT_OFFSET: isize = -56;
-/// EntryFrame: SP = FP − this while managed code runs.
-pub const ENTRY_SAVED_BYTES: usize = 64;
-
-/// Offset of the lazy tail in an entry stub.
-pub(crate) const LAZY_TAIL_OFFSET: usize = 6;
+const ENTRY_PREVIOUS_EXIT_OFFSET: isize = -56;
+const LAZY_TAIL_OFFSET: usize = 6;
 /// The lazy tail's call pushes stub + this.
 const LAZY_RETURN_OFFSET: usize = 11;
 
@@ -52,30 +40,8 @@ unsafe extern "C" {
     safe fn saki_enter_unwound();
 }
 
-/// The return address of frames called by [`enter`]: the walker recognises the boundary by it.
-pub fn enter_return_address() -> usize {
-    saki_enter_return as *const () as usize
-}
-
-/// The address at which an exception lands that reaches the boundary (rbp = the EntryFrame's FP, rsp = rbp − `ENTRY_SAVED_BYTES`).
-pub fn enter_unwound_address() -> usize {
-    saki_enter_unwound as *const () as usize
-}
-
-/// Calls `target(arguments…)` (Tail convention, at most three integer arguments) as managed code on `thread`.
-/// Returns 0 after a normal return, with rax in `*result` unless that is null; or 1 when an exception left the code, which is
-/// then in `pending_exception`.
-///
 /// # Safety
-/// `thread` is the current thread's; `target` is code that keeps the conventions in the crate's documentation, and
-/// it is safe to call with these arguments.
-pub unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32 {
-    // SAFETY: as the caller promises; `saki_enter` keeps the C ABI.
-    unsafe { saki_enter(thread, target, arguments[0], arguments[1], arguments[2], result) }
-}
-
-/// # Safety
-/// See [`enter`].
+/// See `crate::enter`.
 #[unsafe(naked)]
 unsafe extern "C" fn saki_enter(
     thread: *mut ThreadAbi,
@@ -194,55 +160,9 @@ unsafe extern "C" fn compile_trampoline() {
         restore_arguments_and_jump!(),
         exit_frame = const THREAD_EXIT_FRAME_OFFSET,
         lazy_return = const LAZY_RETURN_OFFSET,
-        compile = sym compile_entry,
+        compile = sym trampolines::compile_entry,
         throw_pending = sym throw_pending,
     )
-}
-
-/// # Safety
-/// Called by `compile_trampoline` with the current thread and the address of an entry stub.
-unsafe extern "C" fn compile_entry(thread: *mut ThreadAbi, stub: usize) -> usize {
-    let Some(entry) = crate::MethodEntry::of_stub(stub) else {
-        saki_base::bug!("compile trampoline reached from {stub:#x}, which is no entry stub");
-    };
-    // Acquire: pairs with `install_runtime_hooks`.
-    let hook = hooks::COMPILE.load(Ordering::Acquire);
-    // SAFETY: the slot holds a function of this type, or `missing`, which takes nothing and never returns.
-    let hook: unsafe extern "C" fn(*mut ThreadAbi, *const ()) -> usize = unsafe { std::mem::transmute(hook) };
-    // SAFETY: `thread` is current, the argument is the one the entry was made with.
-    let code = unsafe { hook(thread, entry.argument()) };
-    // SAFETY: `thread` is current.
-    unsafe { code_or_pending(thread, code) }
-}
-
-/// # Safety
-/// Called by `imt_resolve` with the current thread and a non-null receiver.
-unsafe extern "C" fn resolve_interface(thread: *mut ThreadAbi, receiver: ObjRef, method: *const ()) -> usize {
-    // Acquire: pairs with `install_runtime_hooks`.
-    let hook = hooks::RESOLVE_INTERFACE.load(Ordering::Acquire);
-    // SAFETY: as in `compile_entry`.
-    let hook: unsafe extern "C" fn(*mut ThreadAbi, ObjRef, *const ()) -> usize = unsafe { std::mem::transmute(hook) };
-    // SAFETY: the receiver is an object: the call sequence has loaded its vtable.
-    let vtable = unsafe { (*receiver.0).vtable };
-    // SAFETY: arguments as the caller of the interface method gave them.
-    let code = unsafe { hook(thread, receiver, method) };
-    // SAFETY: `thread` is current.
-    let code = unsafe { code_or_pending(thread, code) };
-    if code != 0 {
-        imt::imt_cache_insert(vtable, method, code);
-    }
-    code
-}
-
-/// # Safety
-/// `thread` is current.
-unsafe fn code_or_pending(thread: *mut ThreadAbi, code: usize) -> usize {
-    // SAFETY: `thread` is current, and only its owner touches this field.
-    let pending = unsafe { !(*thread).pending_exception.is_null() };
-    if !pending && code == 0 {
-        saki_base::bug!("a resolving hook returned neither code nor an exception");
-    }
-    if pending { 0 } else { code }
 }
 
 /// Interface dispatch: receiver in rdi, method in the thread struct; probes the cache, else calls the hook.
@@ -286,7 +206,7 @@ unsafe extern "C" fn imt_resolve() {
         node_method = const imt::NODE_METHOD_OFFSET,
         node_target = const imt::NODE_TARGET_OFFSET,
         node_next = const imt::NODE_NEXT_OFFSET,
-        resolve = sym resolve_interface,
+        resolve = sym trampolines::resolve_interface,
         throw_pending = sym throw_pending,
     )
 }
@@ -461,64 +381,155 @@ unsafe extern "C" fn fault_throw() {
     )
 }
 
-/// Address of the stub that compiled code names by `id`; relocate calls against it (a veneer bridges the distance).
-pub fn stub_address(id: StubId) -> usize {
-    let stub: unsafe extern "C" fn() = match id {
-        StubId::ThrowPending => throw_pending,
-        StubId::ResumeUnwind => resume_unwind,
-        StubId::Poll => poll_stub,
-        StubId::ClassInit => class_init_stub,
-        StubId::AllocSlow => alloc_slow_stub,
-        StubId::BarrierSlow => barrier_slow_stub,
-        StubId::DemoteLine => demote_line,
-        StubId::ImtResolve => imt_resolve,
-    };
-    stub as *const () as usize
-}
-
-/// Where the signal handler sends a thread that faulted in compiled code: rdi = kind, `[rsp]` = faulting PC + 1.
-pub fn fault_throw_address() -> usize {
-    fault_throw as *const () as usize
-}
-
-/// A veneer of `compile_trampoline` in reach of every entry stub.
-pub(crate) fn compile_hop() -> Result<usize, CodeError> {
-    static HOP: OnceLock<usize> = OnceLock::new();
-    if let Some(&hop) = HOP.get() {
-        return Ok(hop);
-    }
-    let hop = veneer(compile_trampoline as *const () as usize)?;
-    Ok(*HOP.get_or_init(|| hop))
-}
-
-/// `jmp [cell]; call hop; int3…`
-pub(crate) fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; 16] {
-    let mut bytes = [0xcc; 16];
-    bytes[..2].copy_from_slice(&[0xff, 0x25]);
-    bytes[2..6].copy_from_slice(&displacement(stub + 6, cell));
-    bytes[6] = 0xe8;
-    bytes[7..11].copy_from_slice(&displacement(stub + LAZY_RETURN_OFFSET, hop));
-    bytes
-}
-
-/// `add rdi, 16; jmp [cell]`
-pub(crate) fn encode_unbox(stub: usize, cell: usize) -> [u8; 16] {
-    let mut bytes = [0xcc; 16];
-    bytes[..4].copy_from_slice(&[0x48, 0x83, 0xc7, saki_abi::object::OBJECT_HEADER_BYTES as u8]);
-    bytes[4..6].copy_from_slice(&[0xff, 0x25]);
-    bytes[6..10].copy_from_slice(&displacement(stub + 10, cell));
-    bytes
-}
-
-/// `jmp [rip + 0]; target`
-pub(crate) fn encode_veneer(target: usize) -> [u8; 16] {
-    let mut bytes = [0xcc; 16];
-    bytes[..6].copy_from_slice(&[0xff, 0x25, 0, 0, 0, 0]);
-    bytes[6..14].copy_from_slice(&target.to_le_bytes());
-    bytes
-}
-
 fn displacement(from: usize, to: usize) -> [u8; 4] {
     let distance = to.wrapping_sub(from) as i64;
     i32::try_from(distance).expect("the region and its data lie within 2 GiB").to_le_bytes()
+}
+
+pub(crate) struct Target;
+
+impl Architecture for Target {
+    const ENTRY_PREVIOUS_EXIT_OFFSET: isize = ENTRY_PREVIOUS_EXIT_OFFSET;
+    const ENTRY_SAVED_BYTES: usize = 64;
+    const LAZY_TAIL_OFFSET: usize = LAZY_TAIL_OFFSET;
+
+    fn check() -> Result<(), CodeError> {
+        Ok(())
+    }
+
+    /// `jmp [cell]; call hop; int3…`
+    fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; STUB_BYTES] {
+        let mut bytes = [INT3; STUB_BYTES];
+        bytes[..2].copy_from_slice(&JMP_MEMORY);
+        bytes[2..LAZY_TAIL_OFFSET].copy_from_slice(&displacement(stub + LAZY_TAIL_OFFSET, cell));
+        bytes[LAZY_TAIL_OFFSET] = CALL;
+        bytes[7..LAZY_RETURN_OFFSET].copy_from_slice(&displacement(stub + LAZY_RETURN_OFFSET, hop));
+        bytes
+    }
+
+    /// `add rdi, 16; jmp [cell]`
+    fn encode_unbox(stub: usize, cell: usize) -> [u8; STUB_BYTES] {
+        let mut bytes = [INT3; STUB_BYTES];
+        bytes[..4].copy_from_slice(&[0x48, 0x83, 0xc7, saki_abi::object::OBJECT_HEADER_BYTES as u8]);
+        bytes[4..6].copy_from_slice(&JMP_MEMORY);
+        bytes[6..10].copy_from_slice(&displacement(stub + 10, cell));
+        bytes
+    }
+
+    /// `jmp [rip + 0]; target`
+    fn encode_veneer(target: usize) -> [u8; STUB_BYTES] {
+        let mut bytes = [INT3; STUB_BYTES];
+        bytes[..2].copy_from_slice(&JMP_MEMORY);
+        bytes[2..6].copy_from_slice(&[0; 4]);
+        bytes[6..14].copy_from_slice(&target.to_le_bytes());
+        bytes
+    }
+
+    fn compile_trampoline() -> usize {
+        compile_trampoline as *const () as usize
+    }
+
+    fn stub_address(id: StubId) -> usize {
+        let stub: unsafe extern "C" fn() = match id {
+            StubId::ThrowPending => throw_pending,
+            StubId::ResumeUnwind => resume_unwind,
+            StubId::Poll => poll_stub,
+            StubId::ClassInit => class_init_stub,
+            StubId::AllocSlow => alloc_slow_stub,
+            StubId::BarrierSlow => barrier_slow_stub,
+            StubId::DemoteLine => demote_line,
+            StubId::ImtResolve => imt_resolve,
+        };
+        stub as *const () as usize
+    }
+
+    fn fault_throw_address() -> usize {
+        fault_throw as *const () as usize
+    }
+
+    fn relocate(
+        body: &mut [u8],
+        start: usize,
+        reloc: &Reloc<usize>,
+        far: impl FnOnce(usize) -> Result<usize, CodeError>,
+    ) -> Result<(), CodeError> {
+        let fail = |reason| CodeError::BadRelocation { offset: reloc.offset, reason };
+        let at = reloc.offset as usize;
+        let place = start + at;
+        let relative = |target: usize| -> Option<i32> {
+            i32::try_from((target as i64).wrapping_add(reloc.addend).wrapping_sub(place as i64)).ok()
+        };
+        let mut write = |bytes: &[u8]| {
+            let field = body.get_mut(at..at + bytes.len()).ok_or_else(|| fail("outside the body"))?;
+            field.copy_from_slice(bytes);
+            Ok(())
+        };
+        match (reloc.kind, reloc.usage) {
+            (RelocKind::Absolute8, AddressUse::AddressTaken) => {
+                write(&(reloc.target as i64).wrapping_add(reloc.addend).to_le_bytes())
+            }
+            (RelocKind::X86PcRelative4, AddressUse::AddressTaken) => {
+                let value = relative(reloc.target).ok_or_else(|| fail("the address is more than 2 GiB away"))?;
+                write(&value.to_le_bytes())
+            }
+            (RelocKind::X86PcRelative4, AddressUse::Called) if reloc.addend == -(FIELD_BYTES as i64) => {
+                let value = match relative(reloc.target) {
+                    Some(value) => value,
+                    None => relative(far(reloc.target)?).ok_or_else(|| fail("veneer is out of reach"))?,
+                };
+                write(&value.to_le_bytes())
+            }
+            (RelocKind::X86PcRelative4, AddressUse::Called) => Err(fail("a call's displacement counts from its end")),
+            (RelocKind::Absolute8, AddressUse::Called) => Err(fail("no call holds an absolute address")),
+            (RelocKind::Arm64Branch26 | RelocKind::Arm64AdrPage21 | RelocKind::Arm64AddLow12, _) => {
+                Err(fail("it is of another architecture"))
+            }
+        }
+    }
+
+    fn call_field(field: usize, target: usize) -> [u8; FIELD_BYTES] {
+        displacement(field + FIELD_BYTES, target)
+    }
+
+    unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32 {
+        // SAFETY: as the caller promises; `saki_enter` keeps the C ABI.
+        unsafe { saki_enter(thread, target, arguments[0], arguments[1], arguments[2], result) }
+    }
+
+    fn enter_return_address() -> usize {
+        saki_enter_return as *const () as usize
+    }
+
+    fn enter_unwound_address() -> usize {
+        saki_enter_unwound as *const () as usize
+    }
+
+    unsafe fn frame_state(start: usize, pc: usize) -> FrameState {
+        /// `mov rsp, rbp; pop rbp`, before `ret` or a tail jump.
+        const EPILOGUE: [u8; 4] = [0x48, 0x89, 0xec, 0x5d];
+        let offset = pc - start;
+        if offset == 0 {
+            return FrameState::NotPushed;
+        }
+        if offset < FRAME_SETUP_BYTES {
+            return FrameState::Pushed;
+        }
+        const { assert!(EPILOGUE.len() <= FRAME_SETUP_BYTES) };
+        let before = (pc - EPILOGUE.len()) as *const [u8; 4];
+        // SAFETY: `offset ≥ 4`, so the four bytes before `pc` belong to the body, which stays mapped.
+        if unsafe { before.read() } == EPILOGUE { FrameState::NotPushed } else { FrameState::Complete }
+    }
+
+    unsafe fn is_stack_probe(start: usize, end: usize, pc: usize) -> bool {
+        /// `sub rsp, 4096`, then the probe: `mov dword [rsp], 0`. Elsewhere bodies do not move the stack pointer by exactly a page.
+        const PROBE: [u8; 14] = [0x48, 0x81, 0xec, 0, 0x10, 0, 0, 0xc7, 0x04, 0x24, 0, 0, 0, 0];
+        const PROBE_OFFSET: usize = 7;
+        let begins_behind_setup = pc >= start + FRAME_SETUP_BYTES + PROBE_OFFSET;
+        let ends_inside = pc + PROBE.len() - PROBE_OFFSET <= end;
+        if !begins_behind_setup || !ends_inside {
+            return false;
+        }
+        // SAFETY: inside the body by the checks above; bodies stay mapped.
+        unsafe { ((pc - PROBE_OFFSET) as *const [u8; PROBE.len()]).read_unaligned() == PROBE }
+    }
 }

@@ -1,0 +1,86 @@
+//! aarch64: nothing of the interface is written yet, and `check` says so when the machine starts.
+//!
+//! The file is there so that all crates compile for aarch64: what they need of the architecture is seen by the compiler. Left out: all.
+
+use super::{Architecture, FrameState, STUB_BYTES};
+use crate::error::CodeError;
+use saki_abi::{Reloc, StubId, ThreadAbi};
+
+pub(crate) struct Target;
+
+fn not_written() -> ! {
+    saki_base::bug!("code for aarch64 was asked for, though `code::init` refuses to start there")
+}
+
+impl Architecture for Target {
+    const ENTRY_PREVIOUS_EXIT_OFFSET: isize = 0;
+    const ENTRY_SAVED_BYTES: usize = 0;
+    const LAZY_TAIL_OFFSET: usize = 0;
+
+    fn check() -> Result<(), CodeError> {
+        Err(CodeError::Unsupported { architecture: "aarch64" })
+    }
+
+    fn encode_entry(_: usize, _: usize, _: usize) -> [u8; STUB_BYTES] {
+        not_written()
+    }
+
+    fn encode_unbox(_: usize, _: usize) -> [u8; STUB_BYTES] {
+        not_written()
+    }
+
+    fn encode_veneer(_: usize) -> [u8; STUB_BYTES] {
+        not_written()
+    }
+
+    fn compile_trampoline() -> usize {
+        not_written()
+    }
+
+    fn stub_address(_: StubId) -> usize {
+        not_written()
+    }
+
+    fn fault_throw_address() -> usize {
+        not_written()
+    }
+
+    fn relocate(
+        _: &mut [u8],
+        _: usize,
+        _: &Reloc<usize>,
+        _: impl FnOnce(usize) -> Result<usize, CodeError>,
+    ) -> Result<(), CodeError> {
+        not_written()
+    }
+
+    fn call_field(_: usize, _: usize) -> [u8; 4] {
+        not_written()
+    }
+
+    /// # Safety
+    /// None: it does not return.
+    unsafe fn enter(_: *mut ThreadAbi, _: usize, _: [u64; 3], _: *mut u64) -> u32 {
+        not_written()
+    }
+
+    fn enter_return_address() -> usize {
+        not_written()
+    }
+
+    fn enter_unwound_address() -> usize {
+        not_written()
+    }
+
+    /// # Safety
+    /// None: it does not return.
+    unsafe fn frame_state(_: usize, _: usize) -> FrameState {
+        not_written()
+    }
+
+    /// # Safety
+    /// None: it does not return.
+    unsafe fn is_stack_probe(_: usize, _: usize, _: usize) -> bool {
+        not_written()
+    }
+}
