@@ -17,8 +17,6 @@ const MAX_CYCLE_FILES: usize = 4;
 const KNOTS: &[(&str, usize)] = &[
     ("crates/cli", 21),
     ("crates/gc", 19),
-    ("crates/il", 12),
-    ("crates/jit", 6),
     ("crates/reactor", 8),
     ("crates/reflect", 18),
     ("crates/sampler", 5),

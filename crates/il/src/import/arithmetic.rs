@@ -3,8 +3,8 @@
 //! Mixed operands: an int32 beside a native int is sign-extended (zero-extended by add.ovf.un, sub.ovf.un and mul.ovf.un, as in .NET); a float32 beside a float64 is
 //! widened; managed pointers and references count as native integers.
 
-use super::Importer;
 use super::builder::conv_type;
+use super::importer::Importer;
 use super::stack::{Entry, Note};
 use crate::ir::{BinOp, CmpOp, ConvTarget, IrType, LocalKind, Op, UnOp, ValueId};
 use saki_abi::HelperId;

@@ -1,8 +1,8 @@
 //! Arrays: newarr, ldlen, ldelem, stelem, ldelema, and the Get, Set and Address of arrays with several dimensions.
 //! ECMA-335 §III.4.7–4.9, §III.4.20, §III.4.26, §II.14.2.
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::kinds::is_exact_class;
 use super::operand_kinds::{require_kind, require_reference};
 use super::stack::{Effect, Entry};

@@ -3,24 +3,14 @@
 //! A block with a single predecessor takes over that block's stack entries unchanged. At joins each stack slot gets a local,
 //! written by every predecessor and read at the start of the block. ECMA-335 §III.1.8.1.3.
 
-use super::Importer;
+use super::importer::Importer;
 use super::kinds::is_exact_class;
 use super::stack::{Effect, Entry, Note, Val};
-use crate::ir::{BlockId, IrType, LocalId, Op, Terminator, ValueId, position};
+use super::state::Label;
+use crate::ir::{BlockId, IrType, Op, Terminator, ValueId, position};
 use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode_at};
 use saki_types::{LoadError, LoadErrorKind, LoadResult};
 use std::cmp::Reverse;
-
-/// The block at a code offset.
-pub(super) struct Label {
-    pub block: BlockId,
-    /// Stack at the start; values are meaningful only when `joins` is None.
-    pub entries: Vec<Entry>,
-    pub joins: Option<Vec<LocalId>>,
-    /// Handler of a catch or filter clause: the stack holds the exception in this local.
-    pub exception: Option<LocalId>,
-    pub is_imported: bool,
-}
 
 impl Importer<'_> {
     /// Imports everything reachable from `offset`, starting with the stack `self.s.stack`.

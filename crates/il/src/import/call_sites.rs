@@ -1,7 +1,7 @@
 //! Emitting calls: arguments to operands, results to entries. ECMA-335 §III.3.19.
 
-use super::Importer;
 use super::builder::conv_type;
+use super::importer::Importer;
 use super::kinds::{ir_type, is_exact_class, mem_type};
 use super::operand_kinds::require_kind;
 use super::stack::{Effect, Entry, Val};

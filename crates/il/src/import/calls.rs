@@ -3,9 +3,9 @@
 //! Virtual calls become direct where the target is certain. A `constrained.` call passes the value's address, without
 //! boxing, where the value's type implements the method.
 
-use super::Importer;
 use super::builder::plain;
 use super::call_sites::PlannedCall;
+use super::importer::Importer;
 use super::kinds::{ir_type, is_exact_class, this_type};
 use super::operand_kinds::{require_kind, require_reference};
 use super::scope::Return;

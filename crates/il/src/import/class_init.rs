@@ -5,7 +5,7 @@
 //! runs before accesses to the static fields of the module's classes, and before the module's methods (`compile_method` triggers the
 //! latter). Nothing is emitted for types that are already initialised.
 
-use super::Importer;
+use super::importer::Importer;
 use crate::ir::Op;
 use saki_types::{LoadResult, Method, Ty};
 

@@ -4,7 +4,7 @@
 //! own methods. On the simulated stack the comparer is a placeholder (`Val::DefaultComparer`), which becomes an object only if
 //! something other than such a call uses it. Left out: reference types other than string, where null needs care.
 
-use super::Importer;
+use super::importer::Importer;
 use super::kinds::{ir_type, mem_type};
 use super::stack::{Entry, Val};
 use crate::ir::{CmpOp, IrType, Op};

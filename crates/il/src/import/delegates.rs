@@ -3,8 +3,8 @@
 //! A call of `Invoke` handles the common cases in line: a single target that is an instance method or a static method, as of
 //! lambdas. All other delegates are called through the body of `Invoke`.
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::kinds::{call_sig, is_exact_class};
 use super::operand_kinds::require_kind;
 use super::stack::{Effect, Entry, Note, Val};

@@ -1,7 +1,7 @@
 //! Imports one CIL instruction: a match from the opcode to the function that imports it.
 
-use super::Importer;
 use super::arithmetic::Comparison;
+use super::importer::Importer;
 use super::scope::Prefixes;
 use super::stack::{Entry, Note, Val};
 use super::vars::VarRef;

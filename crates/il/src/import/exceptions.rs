@@ -4,39 +4,14 @@
 //! entered the handler, so unwinding resumes; k = the k-th continuation, set by the `leave` that entered it. A `leave` through
 //! several finally handlers chains them, inner to outer. Left out: the code of filters (see `filters`).
 
+use super::importer::Importer;
 use super::kinds::is_exact_class;
 use super::stack::{Entry, Note, Val};
-use super::{Importer, blocks::Label};
+use super::state::{ClauseInfo, Label};
 use crate::ir::{BlockId, Clause, ClauseKind, IrType, LocalId, Op, Region, RegionId, Terminator, ValueId};
-use rustc_hash::FxHashSet;
 use saki_metadata::{EhKind, Token};
 use saki_types::{LoadError, LoadResult, universe};
 use std::ops::Range;
-
-/// One exception clause of the body.
-pub(super) struct ClauseInfo {
-    pub index: u32,
-    pub kind: EhKind,
-    pub try_range: Range<u32>,
-    pub handler_range: Range<u32>,
-    pub filter_offset: Option<u32>,
-    pub region: RegionId,
-    pub exception: LocalId,
-    /// Finally: see the module header.
-    selector: Option<LocalId>,
-    /// Finally: where `endfinally` jumps, made on first use.
-    dispatch: Option<BlockId>,
-    /// Finally: (target of the leave, block that continues there); selector = index + 1.
-    continuations: Vec<(u32, BlockId)>,
-}
-
-#[derive(Default)]
-pub(super) struct ExceptionInfo {
-    /// Smallest first.
-    ranges: Vec<(Range<u32>, RegionId)>,
-    pub clauses: Vec<ClauseInfo>,
-    entered: FxHashSet<RegionId>,
-}
 
 impl Importer<'_> {
     /// Makes the regions and clauses of the body.

@@ -1,7 +1,7 @@
 //! Instance and static fields. ECMA-335 §III.4.10–4.14, §III.4.28–4.30.
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::kinds::{ir_type, mem_type};
 use super::operand_kinds::{require_kind, require_reference};
 use super::stack::{Effect, Entry, Val};

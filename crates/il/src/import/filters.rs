@@ -1,9 +1,9 @@
 //! Exception filters: each is a function of its own that reaches the method's variables through the parent's frame.
 
-use super::Importer;
 use super::builder::FnBuilder;
+use super::importer::Importer;
 use super::scope::{Return, Scope};
-use super::vars::{Binding, Var};
+use super::state::{Binding, Var};
 use crate::ir::{CallSig, IrType, LocalKind, RegionId, Terminator};
 use saki_types::{LoadError, LoadResult};
 

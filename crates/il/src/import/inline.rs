@@ -4,12 +4,12 @@
 //! NoInlining; and calls shortly before a `throw`, since the code that makes exceptions is a large part of many methods and hardly ever
 //! runs. Stack traces show inlined bodies as frames (`ir::position`).
 
-use super::Importer;
 use super::class_init::needs_check_at_entry;
+use super::importer::Importer;
 use super::kinds::{has_references, ir_type, is_exact_class};
 use super::scope::{Return, Scope};
 use super::stack::{Effect, Entry, Val};
-use super::vars::{Binding, Var};
+use super::state::{Binding, Var};
 use crate::ir::{InlineSite, IrType, LocalKind, Op, Terminator, position};
 use crate::vector_types::family_name;
 use saki_metadata::opcodes::{Opcode, decode_at};

@@ -2,9 +2,9 @@
 //!
 //! Where an operand has an unexpected form, the method is called as usual.
 
-use super::Importer;
 use super::builder::plain;
 use super::call_sites::PlannedCall;
+use super::importer::Importer;
 use super::intrinsic_table::{Intrinsic, find};
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_reference;

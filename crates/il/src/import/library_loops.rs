@@ -4,10 +4,11 @@
 //! runs the CIL body if the function declines.
 
 use super::call_sites::PlannedCall;
+use super::importer::Importer;
 use super::kinds::{call_sig, this_type};
+use super::options::{DECLINED, LibraryLoop};
 use super::stack::Entry;
 use super::vars::VarRef;
-use super::{DECLINED, Importer, LibraryLoop};
 use crate::ir::{CallTarget, CmpOp, IrType, Op, Terminator};
 use saki_types::{LoadResult, Method};
 

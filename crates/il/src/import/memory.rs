@@ -3,8 +3,8 @@
 //! Outside try regions managed pointers count as non-null: an access through null faults anyway, and nothing in the method can
 //! observe at which instruction. `Importer::null_check_of` tells when an explicit check is needed.
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::kinds::{has_references, mem_type};
 use super::operand_kinds::require_kind;
 use super::stack::{Effect, Entry, Val};

@@ -20,19 +20,22 @@ mod dispatch;
 mod exceptions;
 mod fields;
 mod filters;
+mod importer;
 mod inline;
 mod intrinsic_table;
 mod intrinsics;
-mod kinds;
+pub(crate) mod kinds;
 mod library_loops;
 mod memory;
 mod new_objects;
 mod objects;
 mod operand_kinds;
+pub(crate) mod options;
 mod prologue;
 mod scan;
 mod scope;
 mod stack;
+mod state;
 mod tail_calls;
 mod type_tests;
 mod typed_references;
@@ -40,135 +43,14 @@ mod varargs;
 mod vars;
 mod vectors;
 
-use crate::ir::{Function, LocalId, MemType, ValueId};
-pub(crate) use kinds::mem_type as memory_type;
-
+use crate::ir::Function;
 use builder::FnBuilder;
+use importer::Importer;
 use kinds::{call_sig, this_type};
+pub use options::{DECLINED, ImportEnv, ImportOptions, Least, LibraryLoop, NothingInitialised};
 use rustc_hash::{FxHashMap, FxHashSet};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 use scope::Scope;
-
-/// Options of an import.
-#[derive(Clone, Copy, Debug)]
-pub struct ImportOptions {
-    pub inline: bool,
-    pub eliminate_bounds_checks: bool,
-    /// Safepoints at method entries and back edges.
-    pub emit_polls: bool,
-    /// Keep struct and address-exposed locals in variables where possible.
-    pub promote_locals: bool,
-    /// Import operations of vector types in line, by the processor's vector instructions.
-    pub vectors: bool,
-}
-
-impl Default for ImportOptions {
-    fn default() -> Self {
-        ImportOptions {
-            inline: true,
-            eliminate_bounds_checks: true,
-            emit_polls: true,
-            promote_locals: true,
-            vectors: true,
-        }
-    }
-}
-
-/// Questions of the importer to the running VM.
-pub trait ImportEnv {
-    /// Whether the class constructor has finished (or there is none), so that accesses need no check.
-    fn is_initialised(&self, ty: Ty) -> bool;
-
-    /// Whether this method's body may be inlined into callers (a profiler or a detour may forbid it).
-    fn may_inline(&self, _method: &'static Method) -> bool {
-        true
-    }
-
-    /// Whether calls of this method may be replaced by the importer's built-in code.
-    fn may_use_intrinsic(&self, _method: &'static Method) -> bool {
-        true
-    }
-
-    /// The Rust function that replaces this method's loop, if there is one. Called only with `ImportOptions::vectors`.
-    fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
-        None
-    }
-}
-
-/// Returned by a function of a `LibraryLoop` to decline, if its result is not a reference.
-pub const DECLINED: i32 = i32::MIN;
-
-/// The least number of elements for which calling the function pays: for fewer, the method's CIL is faster.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Least {
-    /// Index of the argument with the number of elements, `this` counted.
-    pub argument: u32,
-    pub count: u32,
-}
-
-/// How a Rust function replaces a method of the class library (`library_loops`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LibraryLoop {
-    /// The function may decline, by returning `DECLINED`, or null (neither of which the method itself ever returns); then the body runs. If the method has no
-    /// result, such a function returns an int32.
-    pub may_decline: bool,
-    pub least: Option<Least>,
-}
-
-impl LibraryLoop {
-    /// Whether the function always does all of the method's work.
-    pub fn is_whole(self) -> bool {
-        !self.may_decline && self.least.is_none()
-    }
-}
-
-/// An environment in which no class is initialised yet.
-pub struct NothingInitialised;
-
-impl ImportEnv for NothingInitialised {
-    fn is_initialised(&self, _ty: Ty) -> bool {
-        false
-    }
-}
-
-/// State of one import; see the module header.
-struct Importer<'e> {
-    env: &'e dyn ImportEnv,
-    options: &'e ImportOptions,
-    /// The outermost method.
-    method: &'static Method,
-    b: FnBuilder,
-    s: Box<Scope>,
-    /// While a filter is imported: the function that contains it.
-    parent: Option<Box<FnBuilder>>,
-    /// Load errors that the emitted code throws.
-    deferred: Vec<LoadError>,
-    /// Locals of small integer types: their values are always in range.
-    narrow_locals: FxHashMap<LocalId, MemType>,
-    /// Calls whose result is of a small integer type, with its range.
-    narrow_calls: FxHashMap<ValueId, (i32, i32)>,
-    /// Locals of joins whose type was widened after a predecessor had written them.
-    widened_joins: Vec<LocalId>,
-    /// Types whose constructors ran earlier in the current block, or in the prologue.
-    initialised_here: Vec<Ty>,
-    initialised_at_entry: Vec<Ty>,
-    /// Unexposed reference locals known, in the current block, to be non-null, with their exact type if that is known.
-    known_locals: FxHashMap<LocalId, Option<Ty>>,
-    /// Struct temps (including copies for callees) that are free again because their last call has been emitted, with their types.
-    free_temps: Vec<(Ty, LocalId)>,
-    /// Temps that hold arguments of the call being made.
-    argument_temps: Vec<(Ty, LocalId)>,
-    /// Methods being inlined, outermost first.
-    inlining: Vec<&'static Method>,
-    /// Methods found not to be inlinable at a limit of bytes.
-    not_inlinable: FxHashSet<(&'static Method, usize)>,
-    /// Parameter that holds the address of the variable arguments.
-    arg_block: Option<LocalId>,
-    /// CIL bytes that may still be inlined.
-    inline_budget_bytes: u32,
-    has_loops: bool,
-    has_calls: bool,
-}
 
 /// Translates the body of `method`.
 ///

@@ -1,7 +1,7 @@
 //! newobj. ECMA-335 §III.4.21.
 
-use super::Importer;
 use super::call_sites::PlannedCall;
+use super::importer::Importer;
 use super::kinds::{ir_type, mem_type};
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{CallTarget, IrType, Op, Symbol};

@@ -3,8 +3,8 @@
 //! The idioms of generic code for value types (`box; brtrue`, `box; isinst; brtrue`, `box; unbox.any`) never allocate: they
 //! are recognised by the instructions that follow the `box`.
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::kinds::ir_type;
 use super::operand_kinds::require_kind;
 use super::stack::{Entry, Val};

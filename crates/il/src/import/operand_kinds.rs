@@ -5,9 +5,9 @@
 //! With these checks the kinds in the IR are right for any body, which the code generator relies on. Left out: the classes of
 //! references.
 
-use super::Importer;
+use super::importer::Importer;
 use super::kinds::ir_type;
-use super::stack::{Entry, Val};
+use super::state::{Entry, Val};
 use crate::ir::{IrType, ValueId};
 use saki_types::{LoadError, LoadResult, MethodSig, Ty};
 

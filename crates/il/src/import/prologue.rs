@@ -1,11 +1,11 @@
 //! The outermost method: its parameters and locals, class constructor check, lock of synchronized methods, safepoint.
 
-use super::Importer;
 use super::builder::plain;
 use super::class_init::needs_check_at_entry;
+use super::importer::Importer;
 use super::kinds::has_references;
 use super::scope::Return;
-use super::vars::{Binding, Var};
+use super::state::{Binding, Var};
 use crate::ir::{
     AliasClass, CallSig, Clause, ClauseKind, Inst, IrType, LocalKind, MemType, Op, Region, RegionId, Symbol,
     Terminator, ValueId,

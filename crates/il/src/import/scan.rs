@@ -3,7 +3,7 @@
 //!
 //! Left out: types; the stack.
 
-use super::stack::{Entry, Note};
+use super::state::{Entry, Note};
 use crate::ir::IrType;
 use rustc_hash::FxHashMap;
 use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode};

@@ -1,10 +1,7 @@
 //! One CIL body being imported: the method itself, an inlined callee, or a filter of either.
 
-use super::blocks::Label;
-use super::exceptions::ExceptionInfo;
 use super::scan::Scan;
-use super::stack::Entry;
-use super::vars::Var;
+use super::state::{Entry, ExceptionInfo, Label, Var};
 use crate::ir::{BlockId, LocalId, RegionId};
 use rustc_hash::FxHashMap;
 use saki_metadata::MethodBody;

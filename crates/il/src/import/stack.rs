@@ -4,84 +4,15 @@
 //! the entry is used, so that `ldloc s; ldfld f` copies nothing. Invariant: before anything changes the storage that an entry
 //! refers to, the entry is copied to a temp (`spill`). ECMA-335 §III.1.1, §III.1.5, §III.1.6.
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_kind;
+pub(super) use super::state::{Entry, Note, Val};
 use crate::ir::{
-    AliasClass, CallSig, CallTarget, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
+    AliasClass, CallSig, CallTarget, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, ValueId,
 };
 use saki_types::{LoadError, LoadResult, Method, Ty};
-
-/// Where an entry's value is.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Val {
-    Scalar(ValueId),
-    /// A struct in a local that belongs to this entry alone.
-    Temp(LocalId),
-    /// A struct at a byte offset in a local that others may write.
-    InLocal(LocalId, i32),
-    /// A struct in memory; the address has been null-checked.
-    InMemory {
-        addr: ValueId,
-        offset: i32,
-        flags: MemFlags,
-    },
-    /// The result of this getter of `EqualityComparer<T>.Default`, which has not been called yet.
-    DefaultComparer(&'static Method),
-    /// A RuntimeTypeHandle, RuntimeMethodHandle or RuntimeFieldHandle.
-    Handle(Symbol),
-}
-
-/// A further fact about a value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Note {
-    None,
-    /// Code address of a method, by `ldftn` or `ldvirtftn`.
-    Function(&'static Method),
-    /// The System.Type object of this type.
-    TypeObject(Ty),
-    /// `this` of the method: never a transparent proxy, since a call on a proxy does not get here.
-    This,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub ir: IrType,
-    pub val: Val,
-    /// Static type, where known.
-    pub ty: Option<Ty>,
-    /// The object's type is exactly `ty`.
-    pub is_exact: bool,
-    pub is_non_null: bool,
-    pub note: Note,
-}
-
-impl Entry {
-    pub fn scalar(value: ValueId, ir: IrType) -> Entry {
-        Entry { ir, val: Val::Scalar(value), ty: None, is_exact: false, is_non_null: false, note: Note::None }
-    }
-
-    pub fn of_struct(val: Val, ty: Ty) -> Entry {
-        Entry { ir: IrType::Struct(ty), val, ty: Some(ty), is_exact: true, is_non_null: false, note: Note::None }
-    }
-
-    pub fn with_type(mut self, ty: Ty) -> Entry {
-        self.ty = Some(ty);
-        self
-    }
-
-    pub fn non_null(mut self) -> Entry {
-        self.is_non_null = true;
-        self
-    }
-
-    pub fn exact(mut self, ty: Ty) -> Entry {
-        self.ty = Some(ty);
-        self.is_exact = true;
-        self
-    }
-}
 
 /// The storage that an instruction is about to change.
 #[derive(Clone, Copy)]

@@ -10,8 +10,8 @@
 //! Invariant: a tail call of a method that itself has tail calls is not inlined (`inline`), since the inlined tail calls would
 //! keep this frame; so no chain of tail calls grows the stack.
 
-use super::Importer;
 use super::call_sites::PlannedCall;
+use super::importer::Importer;
 use super::kinds::{ir_type, mem_type};
 use super::scope::Return;
 use super::stack::{Entry, Val};

@@ -1,6 +1,6 @@
 //! castclass, isinst, ldtoken. ECMA-335 §III.4.3, §III.4.6, §III.4.17.
 
-use super::Importer;
+use super::importer::Importer;
 use super::operand_kinds::require_reference;
 use super::stack::{Entry, Val};
 use crate::ir::{IrType, Op, Symbol};

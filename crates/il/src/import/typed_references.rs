@@ -2,8 +2,8 @@
 //!
 //! `System.TypedReference` has the fields `type` (handle), `Value` (address) and `Type` (class).
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::operand_kinds::require_kind;
 use super::stack::{Entry, Val};
 use crate::ir::{AliasClass, CmpOp, IrType, MemType, Op, Symbol, Terminator};

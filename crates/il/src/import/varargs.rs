@@ -4,8 +4,8 @@
 //! 8-byte slot for each (small integers extended, structs as the address of a copy). Its address is the last argument of
 //! every vararg method.
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::kinds::{ir_type, mem_type, this_type};
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, CallSig, CallTarget, IrType, MemType, Op, Symbol};

@@ -3,32 +3,13 @@
 //! A read-only argument of an inlined body is bound to the caller's value itself. In a filter the variables of the method
 //! become `ParentSlot` locals at their first use. ECMA-335 §III.3.
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::kinds::{ir_type, is_exact_class, mem_type};
 use super::stack::{Effect, Entry, Val};
+use super::state::{Binding, Var};
 use crate::ir::{AliasClass, CallTarget, IrType, LocalId, LocalKind, MemType, Op, ValueId};
 use saki_types::{LoadError, LoadResult, Ty};
-
-/// How an argument or local variable is represented.
-#[derive(Clone, Copy)]
-pub(super) enum Binding {
-    Local(LocalId),
-    /// Never written and its address never taken: the caller's operand.
-    Operand(Entry),
-    /// In a filter, before its first use: the parent's local.
-    Parent(LocalId),
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Var {
-    pub binding: Binding,
-    pub ty: Ty,
-    /// `this` of a reference type.
-    pub is_this: bool,
-    /// The type that the variable's object is known to have exactly.
-    pub is_exact: bool,
-}
 
 /// Selects an argument or a local variable of the current body.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 //! A boxed value type whose contents are only loaded and stored (as `Enum.HasFlag` leaves behind) need not be allocated: its
 //! value becomes a local, which `promote` then keeps in variables.
 
-use crate::import::memory_type;
+use crate::import::kinds::mem_type as memory_type;
 use crate::ir::{Function, Inst, IrType, Local, LocalId, LocalKind, Op, ValueId, verify};
 use rustc_hash::FxHashMap;
 use saki_abi::object::OBJECT_HEADER_BYTES;

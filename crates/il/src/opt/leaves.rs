@@ -1,6 +1,6 @@
 //! The scalar fields of a value type, with those of nested value types.
 
-use crate::import::memory_type;
+use crate::import::kinds::mem_type as memory_type;
 use crate::ir::{IrType, MemType};
 use crate::vector_types::{matrix_rows, vector_type};
 use saki_types::ty::type_flags;

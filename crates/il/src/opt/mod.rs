@@ -12,7 +12,7 @@ mod promote;
 mod tests;
 mod vectors;
 
-use crate::import::ImportOptions;
+use crate::import::options::ImportOptions;
 use crate::ir::Function;
 pub(crate) use promote::may_be_variables;
 

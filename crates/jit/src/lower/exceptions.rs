@@ -8,45 +8,18 @@
 //! pair of variables of the clause.
 
 use super::calls::Callee;
+use super::state::{PendingLanding, PendingThrow};
 use super::{Lowered, Lowering};
 use crate::error::CompileError;
 use crate::symbols::RelocTarget;
-use cranelift_codegen::entity::packed_option::PackedOption;
 use cranelift_codegen::ir::{
     AbiParam, Block as ClifBlock, BlockArg, ExceptionTableData, ExceptionTableItem, ExceptionTag, InstBuilder,
     Signature, SourceLoc, TrapCode, Value, types,
 };
 use cranelift_codegen::isa::CallConv;
-use cranelift_frontend::Variable;
 use saki_abi::stubs::trap;
 use saki_abi::{HelperId, StubId};
-use saki_il::ir::{RegionId, Terminator, ValueId};
-
-/// A throwing cold block: shared by checks of one kind at one IL offset in one region.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct PendingThrow {
-    region: Option<RegionId>,
-    helper: HelperId,
-    il_offset: u32,
-}
-
-/// The landing pads of a clause: for calls whose locals are in variables, and for calls that left them in their homes.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Landings {
-    from_variables: PackedOption<ClifBlock>,
-    from_homes: PackedOption<ClifBlock>,
-}
-
-/// A landing pad to be emitted.
-#[derive(Clone, Copy)]
-pub(super) struct PendingLanding {
-    clause: u32,
-    block: ClifBlock,
-    from_homes: bool,
-}
-
-/// Exception and unwind token that entered a finally or fault handler.
-pub(super) type InFlight = [Variable; 2];
+use saki_il::ir::{Terminator, ValueId};
 
 /// The exception that a failed check throws.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,25 +5,13 @@
 //! cold arm) has established it.
 
 use super::Lowering;
+use super::state::BlockFacts;
 use cranelift_codegen::ir::Value;
-use rustc_hash::{FxHashMap, FxHashSet};
 use saki_il::ir::BlockId;
 use saki_types::Ty;
 
 /// Predecessors that a look-up visits, at most: for long chains of blocks, compile time would be quadratic without a limit.
 const MAX_CHAIN: usize = 24;
-
-/// See the module header.
-#[derive(Default)]
-pub(super) struct BlockFacts {
-    parent: Option<BlockId>,
-    not_null: FxHashSet<Value>,
-    in_bounds: FxHashSet<(Value, Value)>,
-    lengths: FxHashMap<Value, Value>,
-    initialized: Vec<Ty>,
-    /// IR values whose null check has been left to the next access through them.
-    pub(super) checked_by_access: Vec<saki_il::ir::ValueId>,
-}
 
 impl Lowering<'_, '_> {
     pub(super) fn begin_facts(&mut self, block: BlockId) {

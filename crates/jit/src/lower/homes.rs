@@ -8,23 +8,15 @@
 //!
 //! Invariant: code that names the cold landing pad of a clause has stored the locals that are live at its handler.
 
-use super::locals::Place;
+use super::state::Place;
 use super::{Lowering, MemoryKind};
 use crate::liveness::{Liveness, LocalSet};
 use crate::signatures::machine_type;
 use crate::type_facts::ValueLayout;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, types};
-use rustc_hash::FxHashMap;
 
 /// If more locals than this are live, they are left to the register allocator, since there are not that many registers.
 const MAX_KEPT_LOCALS: usize = 24;
-
-/// State of the function's homes.
-#[derive(Default)]
-pub(super) struct Homes {
-    liveness: Option<Liveness>,
-    slots: FxHashMap<u32, StackSlot>,
-}
 
 /// Locals kept in homes during one call.
 pub(super) struct Kept {

@@ -4,47 +4,13 @@
 //! Stack slots of locals carry the local's number as `StackSlotKey`, so that a filter, compiled after its parent, can
 //! find them in the parent's frame layout.
 
+use super::state::{INDIRECT_KEY, Place};
 use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;
 use crate::signatures::machine_type;
 use crate::type_facts::{ValueLayout, value_layout};
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKey, StackSlotKind, Type, Value, types};
-use cranelift_frontend::Variable;
-use rustc_hash::FxHashMap;
 use saki_il::ir::{IrType, Local, LocalId, LocalKind, MemType};
-
-/// Storage of a local.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
-    Variable(Variable),
-    Slot(StackSlot),
-    /// Struct parameter: the incoming pointer.
-    Pointer(Value),
-    /// In a filter: address is the parent's FP plus the offset; `indirect`: a pointer to the local is there.
-    Parent {
-        fp_offset: i32,
-        indirect: bool,
-    },
-    /// A local without a value (`Void`).
-    Nothing,
-}
-
-/// Frame layout of a method with filters: the slots of its locals.
-#[derive(Default, Debug)]
-pub(crate) struct ParentFrame {
-    /// By local number: offset from FP, and whether the slot holds a pointer to the local.
-    pub slots: FxHashMap<u32, (i32, bool)>,
-}
-
-/// Key bit of slots that hold a pointer to a struct parameter.
-pub(crate) const INDIRECT_KEY: u64 = 1 << 32;
-
-/// Stack slots for copies of struct arguments; free again after the call.
-#[derive(Default)]
-pub(super) struct StructTemps {
-    free: Vec<(ValueLayout, StackSlot)>,
-    used: Vec<(ValueLayout, StackSlot)>,
-}
 
 impl Lowering<'_, '_> {
     /// Creates the places of all locals and initialises them with parameters and zeroes.

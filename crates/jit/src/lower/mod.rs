@@ -25,6 +25,7 @@ mod locals;
 mod memory;
 mod monitors;
 mod native;
+mod state;
 mod thread_statics;
 mod values;
 mod vectors;
@@ -42,13 +43,11 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use exceptions::{InFlight, Landings, PendingLanding, PendingThrow};
-use facts::BlockFacts;
-use homes::Homes;
-pub(crate) use locals::{INDIRECT_KEY, ParentFrame};
-use locals::{Place, StructTemps};
 use rustc_hash::FxHashMap;
 use saki_il::ir::{BlockId, Function, IrType, Op, RegionId, Symbol, ValueId};
+
+use state::{BlockFacts, Homes, InFlight, Landings, PendingLanding, PendingThrow, Place, StructTemps};
+pub(crate) use state::{INDIRECT_KEY, ParentFrame};
 
 type Lowered<T = ()> = Result<T, CompileError>;
 

@@ -16,8 +16,8 @@ mod numerics;
 mod simd;
 mod table;
 
-use super::Importer;
 use super::builder::plain;
+use super::importer::Importer;
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, IrType, Lanes, MemFlags, MemType, Op, UnOp, ValueId, VectorOp};
 use crate::vector_types::{VectorType, vector_type};

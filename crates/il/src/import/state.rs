@@ -1,0 +1,138 @@
+//! What the import of a body remembers: entries of the simulated stack, variables, blocks, try regions.
+//!
+//! Plain data, so that `scope` can hold it and the files that work on it can name the importer: `stack`, `vars`, `blocks`, `exceptions`.
+
+use crate::ir::{BlockId, IrType, LocalId, MemFlags, RegionId, Symbol, ValueId};
+use rustc_hash::FxHashSet;
+use saki_metadata::EhKind;
+use saki_types::{Method, Ty};
+use std::ops::Range;
+
+/// Where an entry's value is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Val {
+    Scalar(ValueId),
+    /// A struct in a local that belongs to this entry alone.
+    Temp(LocalId),
+    /// A struct at a byte offset in a local that others may write.
+    InLocal(LocalId, i32),
+    /// A struct in memory; the address has been null-checked.
+    InMemory {
+        addr: ValueId,
+        offset: i32,
+        flags: MemFlags,
+    },
+    /// The result of this getter of `EqualityComparer<T>.Default`, which has not been called yet.
+    DefaultComparer(&'static Method),
+    /// A RuntimeTypeHandle, RuntimeMethodHandle or RuntimeFieldHandle.
+    Handle(Symbol),
+}
+
+/// A further fact about a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Note {
+    None,
+    /// Code address of a method, by `ldftn` or `ldvirtftn`.
+    Function(&'static Method),
+    /// The System.Type object of this type.
+    TypeObject(Ty),
+    /// `this` of the method: never a transparent proxy, since a call on a proxy does not get here.
+    This,
+}
+
+/// What is on the simulated evaluation stack, see `stack`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub ir: IrType,
+    pub val: Val,
+    /// Static type, where known.
+    pub ty: Option<Ty>,
+    /// The object's type is exactly `ty`.
+    pub is_exact: bool,
+    pub is_non_null: bool,
+    pub note: Note,
+}
+
+impl Entry {
+    pub fn scalar(value: ValueId, ir: IrType) -> Entry {
+        Entry { ir, val: Val::Scalar(value), ty: None, is_exact: false, is_non_null: false, note: Note::None }
+    }
+
+    pub fn of_struct(val: Val, ty: Ty) -> Entry {
+        Entry { ir: IrType::Struct(ty), val, ty: Some(ty), is_exact: true, is_non_null: false, note: Note::None }
+    }
+
+    pub fn with_type(mut self, ty: Ty) -> Entry {
+        self.ty = Some(ty);
+        self
+    }
+
+    pub fn non_null(mut self) -> Entry {
+        self.is_non_null = true;
+        self
+    }
+
+    pub fn exact(mut self, ty: Ty) -> Entry {
+        self.ty = Some(ty);
+        self.is_exact = true;
+        self
+    }
+}
+
+/// How an argument or local variable is represented.
+#[derive(Clone, Copy)]
+pub(super) enum Binding {
+    Local(LocalId),
+    /// Never written and its address never taken: the caller's operand.
+    Operand(Entry),
+    /// In a filter, before its first use: the parent's local.
+    Parent(LocalId),
+}
+
+/// An argument or local variable.
+#[derive(Clone, Copy)]
+pub(super) struct Var {
+    pub binding: Binding,
+    pub ty: Ty,
+    /// `this` of a reference type.
+    pub is_this: bool,
+    /// The type that the variable's object is known to have exactly.
+    pub is_exact: bool,
+}
+
+/// The block at a code offset.
+pub(super) struct Label {
+    pub block: BlockId,
+    /// Stack at the start; values are meaningful only when `joins` is None.
+    pub entries: Vec<Entry>,
+    pub joins: Option<Vec<LocalId>>,
+    /// Handler of a catch or filter clause: the stack holds the exception in this local.
+    pub exception: Option<LocalId>,
+    pub is_imported: bool,
+}
+
+/// One exception clause of the body.
+pub(super) struct ClauseInfo {
+    pub index: u32,
+    pub kind: EhKind,
+    pub try_range: Range<u32>,
+    pub handler_range: Range<u32>,
+    pub filter_offset: Option<u32>,
+    pub region: RegionId,
+    pub exception: LocalId,
+    /// Finally: see the header of `exceptions`.
+    pub selector: Option<LocalId>,
+    /// Finally: where `endfinally` jumps, made on first use.
+    pub dispatch: Option<BlockId>,
+    /// Finally: (target of the leave, block that continues there); selector = index + 1.
+    pub continuations: Vec<(u32, BlockId)>,
+}
+
+/// The try regions and clauses of a body.
+#[derive(Default)]
+pub(super) struct ExceptionInfo {
+    /// Smallest first.
+    pub ranges: Vec<(Range<u32>, RegionId)>,
+    pub clauses: Vec<ClauseInfo>,
+    pub entered: FxHashSet<RegionId>,
+}
