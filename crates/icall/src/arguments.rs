@@ -1,5 +1,6 @@
 //! Checks and conversions of arguments that many internal calls share.
 
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::{Array, CurrentThread, Managed, Str, Thrown};
 use saki_types::universe;
@@ -22,7 +23,7 @@ pub(crate) fn non_null<T>(t: CurrentThread, object: Option<T>, parameter: &str) 
 
 /// ArgumentException.
 pub(crate) fn argument_error(t: CurrentThread, message: &str) -> Thrown {
-    exceptions::throw(t, "System", "ArgumentException", message)
+    exceptions::throw(t, ExceptionType::Argument, message)
 }
 
 /// ArgumentException that names its parameter.

@@ -1,9 +1,9 @@
-//! Each internal call of each class library beside the Rust function that implements it.
+//! Each internal call of each class library beside the Rust function that implements it; and the exceptions that Rust functions throw.
 //!
 //! One test: a process has one machine.
 
 use saki_metadata::TableId;
-use saki_runtime::{Vm, internal_calls};
+use saki_runtime::{ExceptionType, Vm, internal_calls};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -18,6 +18,10 @@ fn internal_calls_agree_with_their_functions() {
 /// How many internal calls have functions, and the differences.
 fn compare_all() -> (usize, Vec<String>) {
     let machine = Vm::builder(saki_icall::upper_layers()).start().expect("a machine");
+    for exception in ExceptionType::ALL {
+        let (namespace, name) = exception.full_name();
+        assert!(saki_types::universe().corlib_type(namespace, name).is_ok(), "{namespace}.{name}");
+    }
     let mut compared = 0;
     let mut differences = Vec::new();
     for path in libraries(Path::new("/usr/lib/mono/4.5")) {

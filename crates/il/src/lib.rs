@@ -5,11 +5,11 @@
 //! code that throws them where CIL says they occur.
 #![forbid(unsafe_code)]
 
+mod function_pool;
 pub mod import;
 pub mod ir;
 pub mod opt;
-mod spare;
 pub mod synth;
 mod vector_types;
 
-pub use spare::recycle;
+pub use function_pool::recycle;

@@ -14,6 +14,7 @@ use crate::to_managed::{elements_to_managed, to_managed, to_managed_of_length, u
 use crate::to_native::{elements_to_native, fields_to_native, size_of_native, to_native};
 use saki_il::synth::marshal::{NativeType, ParamPlan};
 use saki_il::synth::pinvoke::ARRAY_LENGTH_OFFSET;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::thread::{CurrentThread, Managed};
 
@@ -193,7 +194,7 @@ pub fn callback_in(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
             Some(slot) => to_managed(t, &plan.native, slot, managed),
             // A `ref` to a class is the object's fields, which must be somewhere.
             None if matches!(plan.native, NativeType::ClassPointer(_)) => {
-                Err(exceptions::throw_default(t, "ArgumentNullException"))
+                Err(exceptions::throw_default(t, ExceptionType::ArgumentNull))
             }
             None => Ok(()),
         };

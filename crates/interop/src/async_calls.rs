@@ -7,6 +7,7 @@
 
 use saki_abi::ObjRef;
 use saki_il::synth::delegate::invoke_method;
+use saki_runtime::ExceptionType;
 use saki_runtime::delegates::DELEGATES;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
@@ -45,7 +46,7 @@ fn class_method(t: CurrentThread, namespace: &str, class: &str, name: &str, para
         Some(method) => Ok(method),
         None => {
             let message = format!("{namespace}.{class}.{name}");
-            Err(exceptions::throw(t, "System", "MissingMethodException", &message))
+            Err(exceptions::throw(t, ExceptionType::MissingMethod, &message))
         }
     }
 }
@@ -57,7 +58,7 @@ fn class_method(t: CurrentThread, namespace: &str, class: &str, name: &str, para
 pub fn begin_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
     let (delegate, arguments) = operands(t, delegate, arguments)?;
     if DELEGATES.obj(delegate).is_some() {
-        return Err(exceptions::throw(t, "System", "ArgumentException", "The delegate must have only one target"));
+        return Err(exceptions::throw(t, ExceptionType::Argument, "The delegate must have only one target"));
     }
     let count = arguments.length();
     let class = universe().corlib_type(NAMESPACE, "AsyncResult").to_managed(t)?;
@@ -137,7 +138,7 @@ fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>)
     let sig = call.sig().to_managed(t)?;
     if sig.params.len() + 2 > MAX_ARGUMENT_WORDS {
         let message = "The delegate has too many parameters for an asynchronous call.";
-        return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
     }
     // In this frame, which the collector scans: a heap block would hide the references from it.
     let mut words = [Slot(0); MAX_ARGUMENT_WORDS];
@@ -224,7 +225,7 @@ pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Mana
     let class = universe().corlib_type(NAMESPACE, "AsyncResult").to_managed(t)?;
     let wrong_type = || {
         let message = "The async result object is null or of an unexpected type.";
-        exceptions::throw(t, "System.Runtime.Remoting", "RemotingException", message)
+        exceptions::throw(t, ExceptionType::Remoting, message)
     };
     let result = count.checked_sub(1).and_then(|last| arguments.get(last)).ok_or_else(wrong_type)?;
     if !result.is_instance(t, class)? {
@@ -232,7 +233,7 @@ pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Mana
     }
     if ASYNC_DELEGATE.obj(result) != Some(delegate) {
         let message = "The IAsyncResult object provided does not match this delegate.";
-        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+        return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     }
     monitors::try_enter(t, result.word(), WAIT_FOREVER)?;
     let was_called = END_INVOKE_CALLED.get::<u8>(result) != 0;
@@ -241,7 +242,7 @@ pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Mana
     monitors::exit(t, result.word())?;
     if was_called {
         let message = "Delegate EndInvoke method called more than once";
-        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+        return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     }
     if !is_complete {
         let wait_handle = class_method(t, NAMESPACE, "AsyncResult", "get_AsyncWaitHandle", 0)?;

@@ -5,6 +5,7 @@
 use crate::descriptor::MarshalDescriptor;
 use crate::refusals::directive_error;
 use saki_il::synth::marshal::NativeType;
+use saki_runtime::ExceptionType;
 use saki_runtime::cells::RootCell;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
@@ -37,14 +38,14 @@ pub fn custom_marshaler<'t>(t: CurrentThread<'t>, descriptor: &MarshalDescriptor
             "Custom marshaler '{}' does not implement a static GetInstance method that takes a single string parameter and returns an ICustomMarshaler.",
             ty.full_name()
         );
-        return Err(exceptions::throw(t, "System", "ApplicationException", &message));
+        return Err(exceptions::throw(t, ExceptionType::Application, &message));
     };
     let cookie = Str::new(t, cookie)?;
     let made = invoke::invoke(t, factory, &[Slot::from_ref(cookie)])?;
     // SAFETY: GetInstance returns an ICustomMarshaler.
     let Some(marshaler) = (unsafe { made.as_obj() }) else {
         let message = format!("Custom marshaler '{}' returned a null reference from GetInstance.", ty.full_name());
-        return Err(exceptions::throw(t, "System", "ApplicationException", &message));
+        return Err(exceptions::throw(t, ExceptionType::Application, &message));
     };
     // The first to store wins, so that everyone sees one instance.
     let method = std::ptr::from_ref(descriptor.method).addr();

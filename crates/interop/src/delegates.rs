@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use saki_il::ir::{CallSig, IrType};
 use saki_il::synth::delegate::{DelegateKind, invoke_method};
 use saki_il::synth::{callback, pinvoke};
+use saki_runtime::ExceptionType;
 use saki_runtime::code_cache::Identity;
 use saki_runtime::compile;
 use saki_runtime::delegates::{INVOKE_IMPL, METHOD, METHOD_PTR};
@@ -265,7 +266,7 @@ fn throw_delegate_is_gone(t: CurrentThread, domain: &Domain) -> Thrown {
         return domains::throw_unloaded(t);
     }
     let message = "A callback was made on a garbage collected delegate.";
-    exceptions::throw(t, "System", "InvalidOperationException", message)
+    exceptions::throw(t, ExceptionType::InvalidOperation, message)
 }
 
 /// Drops the wrappers of delegate types of dead assemblies and domains. The data that C entries use stays.

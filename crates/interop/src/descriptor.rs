@@ -6,6 +6,7 @@
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_il::synth::marshal::{MethodPlan, ParamPlan, method_plan};
+use saki_runtime::ExceptionType;
 use saki_runtime::cells::RootCell;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::thread::{CurrentThread, Managed};
@@ -38,7 +39,7 @@ pub fn descriptor(t: CurrentThread, method: &'static Method, index: u32) -> Mana
     let plan: MethodPlan = method_plan(method).to_managed(t)?;
     let Some(param) = plan.param(index) else {
         let message = format!("{} has no parameter {index}", method.full_name());
-        return Err(exceptions::throw(t, "System", "ExecutionEngineException", &message));
+        return Err(exceptions::throw(t, ExceptionType::ExecutionEngine, &message));
     };
     let made = MarshalDescriptor {
         method,

@@ -7,6 +7,7 @@ use crate::structure;
 use crate::text::{self, free_string, managed_copy, native_copy};
 use crate::{delegates, resolve};
 use saki_il::synth::marshal::StringForm;
+use saki_runtime::ExceptionType;
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, Word, exceptions, type_objects,
 };
@@ -109,7 +110,7 @@ fn ptr_to_string_ansi<'t>(t: CurrentThread<'t>, native: *const u8) -> Managed<Op
 /// # Errors
 /// ArgumentException for a negative one.
 fn checked_length(t: CurrentThread, length: i32) -> Managed<usize> {
-    usize::try_from(length).map_err(|_| exceptions::throw(t, "System", "ArgumentException", "len"))
+    usize::try_from(length).map_err(|_| exceptions::throw(t, ExceptionType::Argument, "len"))
 }
 
 fn ptr_to_string_ansi_length<'t>(t: CurrentThread<'t>, native: *const u8, length: i32) -> Managed<Str<'t>> {
@@ -194,13 +195,12 @@ fn array_part(
     let array = non_null(t, array, array_name)?;
     let total = array.length();
     let (Ok(start), Ok(length)) = (usize::try_from(start), usize::try_from(length)) else {
-        return Err(exceptions::throw(t, "System", "ArgumentOutOfRangeException", "startIndex or length is negative."));
+        return Err(exceptions::throw(t, ExceptionType::ArgumentOutOfRange, "startIndex or length is negative."));
     };
     if start > total || length > total - start {
         return Err(exceptions::throw(
             t,
-            "System",
-            "ArgumentOutOfRangeException",
+            ExceptionType::ArgumentOutOfRange,
             "Index and length must stay within the array.",
         ));
     }

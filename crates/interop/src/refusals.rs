@@ -2,15 +2,16 @@
 //!
 //! Left out: load errors, and exceptions that one function alone throws.
 
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, Thrown};
 use saki_runtime::thread::CurrentThread;
 
 /// ArgumentException: a value that does not fit its native type.
 pub fn argument_error(t: CurrentThread, message: &str) -> Thrown {
-    exceptions::throw(t, "System", "ArgumentException", message)
+    exceptions::throw(t, ExceptionType::Argument, message)
 }
 
 /// MarshalDirectiveException: a type or declaration without a native form.
 pub fn directive_error(t: CurrentThread, message: &str) -> Thrown {
-    exceptions::throw(t, "System.Runtime.InteropServices", "MarshalDirectiveException", message)
+    exceptions::throw(t, ExceptionType::MarshalDirective, message)
 }

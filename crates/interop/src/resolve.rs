@@ -9,6 +9,7 @@ use crate::log::{self, Level, Subject};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_il::synth::marshal::{impl_map, pinvoke_flags};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::thread::{CurrentThread, Managed};
 use saki_runtime::upper_layers;
@@ -72,7 +73,7 @@ fn own_function(library: &str, function: &str) -> Option<usize> {
 pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usize> {
     let Some(row) = impl_map(method).to_managed(t)? else {
         let message = format!("{} names no native function", method.full_name());
-        return Err(exceptions::throw(t, "System", "EntryPointNotFoundException", &message));
+        return Err(exceptions::throw(t, ExceptionType::EntryPointNotFound, &message));
     };
     let image = method.image();
     let names = || -> saki_types::LoadResult<(&'static str, &'static str)> {
@@ -96,7 +97,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
             let text = format_args!("DllImport unable to load library '{library}'.");
             log::message(Level::Warning, Subject::Libraries, text);
             let message = format!("{library} {UNKNOWN_MEMBER}\nTried:\n{}", tried.trim_end());
-            return Err(exceptions::throw(t, "System", "DllNotFoundException", &message));
+            return Err(exceptions::throw(t, ExceptionType::DllNotFound, &message));
         }
     };
     let exact = row.mapping_flags & pinvoke_flags::NO_MANGLE != 0;
@@ -106,6 +107,6 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
         let text = format_args!("Could not find '{function}' in '{library}'.");
         log::message(Level::Info, Subject::Libraries, text);
         let message = format!("{function} {UNKNOWN_MEMBER}\nTried in {library}: {}", names.join(", "));
-        exceptions::throw(t, "System", "EntryPointNotFoundException", &message)
+        exceptions::throw(t, ExceptionType::EntryPointNotFound, &message)
     })
 }

@@ -11,6 +11,7 @@ use crate::slots::{ManagedElements, ManagedFields, ManagedSlot, NativeSlot, arra
 use crate::text;
 use crate::to_native::{handle_value, size_of_native};
 use saki_il::synth::marshal::{BoolForm, NativeType, StringForm, native_layout};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::references::{Array, Obj, Str};
 use saki_runtime::thread::{CurrentThread, Managed};
@@ -99,8 +100,7 @@ pub fn to_managed_of_length<'t>(
             if !is_same {
                 return Err(exceptions::throw(
                     t,
-                    "System",
-                    "NotSupportedException",
+                    ExceptionType::NotSupported,
                     "A handle field cannot be changed by native code.",
                 ));
             }

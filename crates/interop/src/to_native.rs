@@ -13,6 +13,7 @@ use crate::slots::{ManagedElements, ManagedFields, ManagedSlot, NativeBlock, Nat
 use crate::text;
 use saki_il::synth::marshal::{BoolForm, NativeType, StringForm, handle_class, native_layout};
 use saki_il::synth::native_value::handle_ref_offset;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::references::{Array, Obj};
 use saki_runtime::thread::{CurrentThread, Managed};
@@ -28,7 +29,7 @@ pub fn handle_value<'t>(t: CurrentThread<'t>, ty: Ty, handle: Obj<'t>) -> Manage
     let base = handle_class(ty).to_managed(t)?.unwrap_or(ty);
     match base.find_field("handle").to_managed(t)? {
         Some(field) => Ok(ManagedFields::of(handle, base).field(t, field)?.read()),
-        None => Err(exceptions::throw(t, "System", "MissingFieldException", "SafeHandle.handle")),
+        None => Err(exceptions::throw(t, ExceptionType::MissingField, "SafeHandle.handle")),
     }
 }
 

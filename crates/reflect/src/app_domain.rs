@@ -4,6 +4,7 @@ use crate::handles::require_assembly;
 use crate::invocation::invoke_boxed;
 use crate::known;
 use crate::objects::assembly_object;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{GenericContext, universe};
@@ -28,7 +29,7 @@ fn execute_assembly(t: CurrentThread, _this: Option<Obj>, assembly: Option<Obj>,
     let token = image.meta.entry_point_token();
     if token.is_nil() {
         let message = "The assembly has no entry point.";
-        return Err(exceptions::throw(t, "System", "MissingMethodException", message));
+        return Err(exceptions::throw(t, ExceptionType::MissingMethod, message));
     }
     let main = image.resolve_method(token, &GenericContext::NONE).to_managed(t)?;
     let takes_args = !main.sig().to_managed(t)?.params.is_empty();

@@ -5,6 +5,7 @@ use crate::handles::assembly_of;
 use crate::invocation::call_for_object;
 use crate::known;
 use crate::objects::{assembly_object, text};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::Slot;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, Str, thread_data, vm};
@@ -92,7 +93,7 @@ pub(crate) fn call_domain<'t>(t: CurrentThread<'t>, method: &str, arguments: &[S
     let Some(domain) = domain(t) else { return Ok(None) };
     let class = domain.ty();
     let Some(method) = class.find_method(method, arguments.len()).to_managed(t)? else {
-        return Err(exceptions::throw_default(t, "MissingMethodException"));
+        return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));
     };
     let mut words = [Slot(0); 4];
     words[0] = Slot::from_ref(domain);
@@ -272,11 +273,11 @@ pub const INVALID_IMAGE: &str = "Invalid Image";
 
 /// FileNotFoundException or BadImageFormatException with a message and a file name.
 pub fn throw_invalid_file(t: CurrentThread, kind: LoadErrorKind, message: &str, file: &str) -> Thrown {
-    let (namespace, name) = match kind {
-        LoadErrorKind::FileNotFound => ("System.IO", "FileNotFoundException"),
-        _ => ("System", "BadImageFormatException"),
+    let exception = match kind {
+        LoadErrorKind::FileNotFound => ExceptionType::FileNotFound,
+        _ => ExceptionType::BadImageFormat,
     };
-    exceptions::throw_with_texts(t, namespace, name, [message, file])
+    exceptions::throw_with_texts(t, exception, [message, file])
 }
 
 /// `Assembly.LoadFrom(file, refOnly, ref mark)`

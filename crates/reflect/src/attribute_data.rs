@@ -6,6 +6,7 @@ use crate::handles::{require_assembly, require_method};
 use crate::known::KnownType;
 use crate::members::{find_field, find_property};
 use crate::objects::{assembly_object, field_object, method_object, property_object};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace};
@@ -16,7 +17,7 @@ static TYPED_ARGUMENT: KnownType = KnownType::corlib("System.Reflection", "Custo
 static NAMED_ARGUMENT: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeNamedArgument");
 
 fn required(t: CurrentThread, method: Option<&'static Method>) -> Managed<&'static Method> {
-    method.ok_or_else(|| exceptions::throw_default(t, "MissingMethodException"))
+    method.ok_or_else(|| exceptions::throw_default(t, ExceptionType::MissingMethod))
 }
 
 /// A CustomAttributeData[]; each refers to its blob inside the mapped image.
@@ -111,7 +112,7 @@ fn resolve_arguments(
     for (index, item) in decoded.named.iter().enumerate() {
         let missing = || {
             let message = format!("Could not find a field or property with name {}", item.name);
-            exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", &message)
+            exceptions::throw(t, ExceptionType::CustomAttributeFormat, &message)
         };
         let (member, ty) = if item.is_property {
             let property = find_property(class, &item.name).to_managed(t)?.ok_or_else(missing)?;

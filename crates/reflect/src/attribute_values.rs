@@ -2,6 +2,7 @@
 
 use crate::type_lookup::type_of_serialized_name;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue, CustomAttributeArgs, ElementType, parse_custom_attribute};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::{Array, CurrentThread, Managed, Obj, Str};
 use saki_types::{Image, Method, Ty, universe};
@@ -25,7 +26,7 @@ fn hint_of(ty: Ty) -> Option<CaTypeHint> {
 
 fn malformed(t: CurrentThread, what: &str) -> Thrown {
     let message = format!("Binary format of the specified custom attribute was invalid ({what}).");
-    exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", &message)
+    exceptions::throw(t, ExceptionType::CustomAttributeFormat, &message)
 }
 
 /// Decodes the blob of an attribute of `image` with this constructor.

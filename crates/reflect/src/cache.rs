@@ -1,6 +1,6 @@
 //! The side table of reflection objects: a root cell for each (kind, handle, reflected type).
 
-use crate::recent::Recent;
+use crate::thread_cache::ThreadCache;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_runtime::{CurrentThread, Managed, Obj, ObjRef, RootCell, Word, dynamic_methods};
@@ -27,7 +27,7 @@ static CELLS: RwLock<Option<FxHashMap<Key, RootCell>>> = RwLock::new(None);
 
 thread_local! {
     /// In front of `CELLS`.
-    static RECENT: Recent<Key, RootCell, 128> = const { Recent::new() };
+    static RECENT: ThreadCache<Key, RootCell, 128> = const { ThreadCache::new() };
 }
 
 fn hash((kind, handle, reflected): Key) -> usize {

@@ -1,6 +1,7 @@
 //! Who called: the assembly or method on whose behalf a reflection method runs.
 
 use crate::objects::{assembly_object, method_object};
+use saki_runtime::ExceptionType;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, exceptions, stack_trace, vm};
 use saki_types::{Assembly, Image, Method};
 
@@ -34,7 +35,7 @@ pub fn calling_assembly(t: CurrentThread) -> Option<&'static Assembly> {
 }
 
 fn no_caller(t: CurrentThread) -> exceptions::Thrown {
-    exceptions::throw(t, "System", "NotSupportedException", "There is no calling method.")
+    exceptions::throw(t, ExceptionType::NotSupported, "There is no calling method.")
 }
 
 /// (innermost method outside System.Reflection, the next one outside it)

@@ -12,6 +12,7 @@ use crate::method_info;
 use crate::parameters::{self, param_row};
 use crate::runtime_type::this_type;
 use saki_metadata::{TableId, Token};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, Ty, universe};
@@ -75,7 +76,7 @@ pub fn provider_of(t: CurrentThread, object: Option<Obj>) -> Managed<Option<Prov
         return parameter_provider(t, object);
     }
     let message = format!("Custom attributes of {} are not supported", class.full_name());
-    Err(exceptions::throw(t, "System", "NotSupportedException", &message))
+    Err(exceptions::throw(t, ExceptionType::NotSupported, &message))
 }
 
 fn parameter_provider(t: CurrentThread, parameter: Obj) -> Managed<Option<Provider>> {
@@ -88,7 +89,7 @@ fn parameter_provider(t: CurrentThread, parameter: Obj) -> Managed<Option<Provid
     let Some(method) = method else {
         let name = member.ty().full_name();
         let message = format!("Custom attributes on a ParamInfo with member {name} are not supported");
-        return Err(exceptions::throw(t, "System", "NotSupportedException", &message));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, &message));
     };
     sequence = sequence.max(0);
     let row = param_row(method, sequence as u16).to_managed(t)?;
@@ -196,7 +197,7 @@ fn get_custom_attributes<'t>(
 }
 
 fn format_error(t: CurrentThread, message: &str) -> exceptions::Thrown {
-    exceptions::throw(t, "System.Reflection", "CustomAttributeFormatException", message)
+    exceptions::throw(t, ExceptionType::CustomAttributeFormat, message)
 }
 
 /// Makes the attribute object: constructor, then named fields and properties in the blob's order.

@@ -8,6 +8,7 @@ use crate::remoting;
 use crate::runtime_type::this_type;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::{TableId, Token};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object;
 use saki_runtime::{
@@ -31,7 +32,7 @@ fn variable_of<'t>(t: CurrentThread, field: &'static Field, ty: Ty, target: Opti
         if field.owner.is_open {
             let message =
                 "Late bound operations cannot be performed on types for which ContainsGenericParameters is true.";
-            return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+            return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
         }
         class_init::ensure(t, field.owner)?;
         let address = match field.is_thread_static {
@@ -41,7 +42,7 @@ fn variable_of<'t>(t: CurrentThread, field: &'static Field, ty: Ty, target: Opti
         return Ok(Variable { ty, address, holder: None });
     }
     let Some(target) = target else {
-        return Err(exceptions::throw_default(t, "NullReferenceException"));
+        return Err(exceptions::throw_default(t, ExceptionType::NullReference));
     };
     let address = address_in(t, field, target)?;
     Ok(Variable { ty, address, holder: Some(target) })
@@ -174,7 +175,7 @@ fn get_value_internal<'t>(
     let field = require_field(t, this)?;
     if field.image.assembly().reflection_only {
         let message = "It is illegal to get the value on a field on a type loaded using the ReflectionOnly methods.";
-        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+        return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     }
     get_value(t, field, target)
 }
@@ -183,7 +184,7 @@ fn set_value_internal(t: CurrentThread, field: Option<Obj>, target: Option<Obj>,
     let field = require_field(t, field)?;
     if field.image.assembly().reflection_only {
         let message = "It is illegal to set the value on a field on a type loaded using the ReflectionOnly methods.";
-        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+        return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     }
     set_value(t, field, target, value)
 }
@@ -192,7 +193,7 @@ fn get_raw_constant_value<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Manage
     let field = require_field(t, this)?;
     match constant_of(t, field.image, Token::new(TableId::Field, field.rid))? {
         Some(value) => constant_object(t, &value, None),
-        None => Err(exceptions::throw_default(t, "InvalidOperationException")),
+        None => Err(exceptions::throw_default(t, ExceptionType::InvalidOperation)),
     }
 }
 
@@ -204,7 +205,7 @@ fn referenced<'t>(t: CurrentThread<'t>, reference: StructPlace) -> Managed<Varia
     let address = reference.get::<*mut u8>(&TYPED_REFERENCE_VALUE);
     match reference.get::<Handle<Type>>(&TYPED_REFERENCE_TYPE).get().filter(|_| !address.is_null()) {
         Some(ty) => Ok(Variable { ty, address, holder: None }),
-        None => Err(exceptions::throw_default(t, "NullReferenceException")),
+        None => Err(exceptions::throw_default(t, ExceptionType::NullReference)),
     }
 }
 
@@ -217,7 +218,7 @@ fn variable_in<'t>(t: CurrentThread<'t>, field: &'static Field, reference: Struc
         return Ok(Variable { ty: field.ty().to_managed(t)?, address, holder: None });
     }
     let Some(target) = outer.load(t)? else {
-        return Err(exceptions::throw_default(t, "NullReferenceException"));
+        return Err(exceptions::throw_default(t, ExceptionType::NullReference));
     };
     let address = address_in(t, field, target)?;
     Ok(Variable { ty: field.ty().to_managed(t)?, address, holder: Some(target) })

@@ -2,6 +2,7 @@
 
 use crate::known;
 use crate::members::{Event, Property};
+use saki_runtime::ExceptionType;
 use saki_runtime::crossings::{self, Crossing, Parameter};
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, exceptions};
 use saki_types::{Assembly, Field, Image, Method, Ty, Type};
@@ -104,7 +105,7 @@ pub fn require_method(t: CurrentThread, object: Option<Obj>) -> Managed<&'static
         return Err(exceptions::throw_argument_null(t, "method"));
     };
     method_of(object)
-        .ok_or_else(|| exceptions::throw(t, "System", "NotSupportedException", "The method is not a runtime method."))
+        .ok_or_else(|| exceptions::throw(t, ExceptionType::NotSupported, "The method is not a runtime method."))
 }
 
 /// The field of a RuntimeFieldInfo; None for others.
@@ -124,7 +125,7 @@ pub fn require_field(t: CurrentThread, object: Option<Obj>) -> Managed<&'static 
         return Err(exceptions::throw_argument_null(t, "field"));
     };
     field_of(object)
-        .ok_or_else(|| exceptions::throw(t, "System", "NotSupportedException", "The field is not a runtime field."))
+        .ok_or_else(|| exceptions::throw(t, ExceptionType::NotSupported, "The field is not a runtime field."))
 }
 
 /// The property of a RuntimePropertyInfo and the type it was got from; None for others.
@@ -167,9 +168,8 @@ pub fn require_assembly(t: CurrentThread, object: Option<Obj>) -> Managed<&'stat
     let Some(object) = object else {
         return Err(exceptions::throw_argument_null(t, "assembly"));
     };
-    assembly_of(object).ok_or_else(|| {
-        exceptions::throw(t, "System", "NotSupportedException", "The assembly is not a runtime assembly.")
-    })
+    assembly_of(object)
+        .ok_or_else(|| exceptions::throw(t, ExceptionType::NotSupported, "The assembly is not a runtime assembly."))
 }
 
 /// The image of a RuntimeModule; None for ModuleBuilders and resource modules.

@@ -7,6 +7,7 @@
 
 use crate::type_handle::is_byref_like;
 use saki_abi::object::ArrayBound;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::object;
@@ -53,41 +54,41 @@ pub fn reflected_call<'t>(
     let mut method = method;
     let sig = method.sig().to_managed(t)?;
     let is_ctor = method.name == ".ctor";
-    let refuse = |namespace: &str, name: &str, message: Option<&str>| -> Managed<CallOutcome<'t>> {
-        Obj::exception(t, namespace, name, message).map(Err)
+    let refuse = |exception: ExceptionType, message: Option<&str>| -> Managed<CallOutcome<'t>> {
+        Obj::exception(t, exception, message).map(Err)
     };
     if !method.is_static() {
         if let Some(target) = target {
             if !target.is_instance(t, method.owner)? {
                 let (from, to) = (target.ty().full_name(), method.owner.full_name());
                 let message = format!("Object of type '{from}' doesn't match target type '{to}'");
-                return refuse("System.Reflection", "TargetException", Some(&message));
+                return refuse(ExceptionType::Target, Some(&message));
             }
             if method.is_virtual() || method.owner.is_interface() {
                 method = proxies::resolve_on(target.word(), method).to_managed(t)?;
             }
         } else if !is_ctor {
-            return refuse("System.Reflection", "TargetException", Some("Non-static method requires a target."));
+            return refuse(ExceptionType::Target, Some("Non-static method requires a target."));
         }
     }
     if is_byref_like(method.owner).to_managed(t)? || is_byref_like(sig.ret).to_managed(t)? {
         let message = "Cannot invoke method with stack pointers via reflection";
-        return refuse("System", "NotSupportedException", Some(message));
+        return refuse(ExceptionType::NotSupported, Some(message));
     }
     if sig.ret.is_byref() {
         let message = "Cannot invoke method returning ByRef type via reflection";
-        return refuse("System", "NotSupportedException", Some(message));
+        return refuse(ExceptionType::NotSupported, Some(message));
     }
     if arguments.map_or(0, Array::length) != sig.params.len() {
-        return refuse("System.Reflection", "TargetParameterCountException", None);
+        return refuse(ExceptionType::TargetParameterCount, None);
     }
     if is_ctor && target.is_none() && method.owner.is_abstract() {
         let message = "Cannot invoke constructor of an abstract class.";
-        return refuse("System.Reflection", "TargetException", Some(message));
+        return refuse(ExceptionType::Target, Some(message));
     }
     if method.image().assembly().reflection_only {
         let message = "It is illegal to invoke a method on a type loaded using the ReflectionOnly api.";
-        return refuse("System", "InvalidOperationException", Some(message));
+        return refuse(ExceptionType::InvalidOperation, Some(message));
     }
     // A class of which no instance can be made is no exception of the constructor's.
     if is_ctor
@@ -132,7 +133,7 @@ fn construct<'t>(t: CurrentThread<'t>, ctor: &'static Method, arguments: Option<
     if owner == universe().string() {
         // Strings are made by the method of the same parameters that ignores its target.
         let create = owner.find_method_sig("CreateString", &sig.params).to_managed(t)?;
-        let Some(create) = create else { return Err(exceptions::throw_default(t, "MissingMethodException")) };
+        let Some(create) = create else { return Err(exceptions::throw_default(t, ExceptionType::MissingMethod)) };
         let made = call(t, Call { method: create, sig: create.sig().to_managed(t)?, target: None, arguments })?;
         return Ok(made.unwrap_or_else(|| saki_base::bug!("String.CreateString gave null")));
     }
@@ -178,7 +179,7 @@ fn construct_array<'t>(
         return nested_arrays(t, array, &numbers);
     }
     if numbers.iter().enumerate().any(|(index, &n)| n < 0 && is_length(index)) {
-        return Err(exceptions::throw_default(t, "OverflowException"));
+        return Err(exceptions::throw_default(t, ExceptionType::Overflow));
     }
     let bounds: Vec<ArrayBound> = match with_bounds {
         true => numbers.chunks_exact(2).map(|p| ArrayBound { length: p[1] as u32, lower_bound: p[0] }).collect(),
@@ -190,7 +191,7 @@ fn construct_array<'t>(
 /// `new T[a][b]…`: arrays of arrays, each level filled. Lengths of levels that no array has are not looked at.
 fn nested_arrays<'t>(t: CurrentThread<'t>, array: Ty, lengths: &[i32]) -> Managed<Array<'t>> {
     let length = lengths.first().copied().unwrap_or(0);
-    let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, "OverflowException")) };
+    let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, ExceptionType::Overflow)) };
     let made = Array::of_array_type(t, array, length)?;
     if let (Some(element), true) = (array.element().filter(|e| e.is_sz_array()), lengths.len() > 1) {
         for index in 0..length {
@@ -243,12 +244,9 @@ fn call<'t>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
         9..=16 => call_in_frame::<16>(t, call),
         17..=256 => call_in_frame::<256>(t, call),
         257..=4096 => call_in_frame::<4096>(t, call),
-        _ => Err(exceptions::throw(
-            t,
-            "System",
-            "NotSupportedException",
-            "The arguments are too large for a reflected call.",
-        )),
+        _ => {
+            Err(exceptions::throw(t, ExceptionType::NotSupported, "The arguments are too large for a reflected call."))
+        }
     }
 }
 
@@ -407,7 +405,7 @@ pub(crate) fn object_in<'t>(t: CurrentThread<'t>, method: &'static Method, resul
 pub fn pointer_object<'t>(t: CurrentThread<'t>, ty: Ty, value: usize) -> Managed<Option<Obj<'t>>> {
     let class = universe().corlib_type("System.Reflection", "Pointer").to_managed(t)?;
     let Some(make) = class.find_method("Box", 2).to_managed(t)? else {
-        return Err(exceptions::throw_default(t, "MissingMethodException"));
+        return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));
     };
     let ty = Obj::of_type(t, ty)?;
     call_for_object(t, make, &[Slot(value as u64), Slot::from_ref(ty)])

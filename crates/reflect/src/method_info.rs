@@ -9,6 +9,7 @@ use crate::known;
 use crate::native_memory::StructPlace;
 use crate::objects::{method_object, type_array, types_of_array};
 use saki_metadata::{TableId, Token};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, Str, domain_copy, domains,
@@ -42,7 +43,7 @@ fn equivalent_method(method: &'static Method, ty: Ty) -> LoadResult<Option<&'sta
 /// A RuntimeMethodHandle does not keep its DynamicMethod alive.
 fn refuse_stale(t: CurrentThread, method: Handle<Method>) -> Managed<()> {
     if dynamic_records::is_stale(method.address()) {
-        return Err(exceptions::throw(t, "System", "ArgumentException", "The dynamic method of the handle is gone."));
+        return Err(exceptions::throw(t, ExceptionType::Argument, "The dynamic method of the handle is gone."));
     }
     Ok(())
 }
@@ -215,7 +216,7 @@ fn make_generic_method<'t>(t: CurrentThread<'t>, this: Option<Obj>, types: Optio
     let method = require_method(t, this)?;
     let Some(arguments) = types_of_array(types) else {
         let message = "Generic arguments that are not runtime types are not supported here.";
-        return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
     };
     let definition = method.definition.unwrap_or(method);
     if definition.generic_args.len() != arguments.len() {
@@ -324,7 +325,7 @@ fn internal_invoke<'t>(
 
 fn get_method_body<'t>(t: CurrentThread<'t>, method: Handle<Method>) -> Managed<Option<Obj<'t>>> {
     match method.get() {
-        Some(method) if method.is_dynamic() => Err(exceptions::throw(t, "System", "InvalidOperationException", "")),
+        Some(method) if method.is_dynamic() => Err(exceptions::throw(t, ExceptionType::InvalidOperation, "")),
         Some(method) => crate::method_body::body_object(t, method),
         None => Ok(None),
     }

@@ -3,6 +3,7 @@
 use crate::handles::{method_of, property_of, require_field};
 use crate::objects::type_array;
 use saki_metadata::TypeSig;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodKind, Ty, universe};
@@ -70,7 +71,7 @@ fn parameter_modifiers<'t>(
     let Some(method) = method else {
         let name = member.ty().full_name();
         let message = format!("Custom modifiers on a ParamInfo with member {name} are not supported");
-        return Err(exceptions::throw(t, "System", "NotSupportedException", &message));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, &message));
     };
     modifier_array(t, of_parameter(method, position, optional))
 }

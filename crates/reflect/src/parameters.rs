@@ -8,6 +8,7 @@ use crate::known;
 use crate::marshal_as::marshal_as_object;
 use crate::objects::method_object;
 use saki_metadata::{ConstantValue, ParamRow, Rid, TableId, Token};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
@@ -105,7 +106,7 @@ fn make<'t>(
     let type_object = Obj::of_type(t, ty)?;
     // RuntimeParameterInfo(string, Type, int, int, object, MemberInfo, MarshalAsAttribute)
     let Some(ctor) = class.find_method(".ctor", 7).to_managed(t)? else {
-        return Err(exceptions::throw_default(t, "MissingMethodException"));
+        return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));
     };
     let words = [
         Slot::from_ref(made),

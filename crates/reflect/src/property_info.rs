@@ -7,6 +7,7 @@ use crate::members::{Property, properties_of};
 use crate::native_memory::StructPlace;
 use crate::objects::{method_object, property_object};
 use saki_metadata::TableId;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::method::method_flags;
@@ -79,7 +80,7 @@ fn get_default_value<'t>(t: CurrentThread<'t>, property: Option<Obj>) -> Managed
             let ty = property.value_type().to_managed(t)?;
             constant_object(t, &value, ty)
         }
-        None => Err(exceptions::throw_default(t, "InvalidOperationException")),
+        None => Err(exceptions::throw_default(t, ExceptionType::InvalidOperation)),
     }
 }
 

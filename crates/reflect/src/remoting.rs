@@ -6,6 +6,7 @@ use crate::field_access::field_variable;
 use crate::handles::require_method;
 use crate::invocation::{call_for_object, invoke_boxed};
 use crate::objects::{method_object, text};
+use saki_runtime::ExceptionType;
 use saki_runtime::Remoting;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
@@ -48,7 +49,7 @@ pub(crate) fn class_method(t: CurrentThread, class: Ty, name: &str, params: usiz
         Some(method) => Ok(method),
         None => {
             let message = format!("{}.{name}", class.full_name());
-            Err(exceptions::throw(t, "System", "MissingMethodException", &message))
+            Err(exceptions::throw(t, ExceptionType::MissingMethod, &message))
         }
     }
 }
@@ -199,7 +200,7 @@ fn field_named(t: CurrentThread, object: Obj, name: &str) -> Managed<&'static Fi
         }
         class = ty.parent().to_managed(t)?;
     }
-    Err(exceptions::throw(t, "System", "MissingFieldException", name))
+    Err(exceptions::throw(t, ExceptionType::MissingField, name))
 }
 
 /// Does what Object.FieldGetter and FieldSetter are for, whose own bodies are of no use. `parameters`: type name, field name, value.
@@ -215,7 +216,7 @@ fn access_field<'t>(
         None => target,
     };
     let (Some(target), Some(parameters)) = (target, parameters) else {
-        return Err(exceptions::throw_default(t, "NullReferenceException"));
+        return Err(exceptions::throw_default(t, ExceptionType::NullReference));
     };
     let name = text(parameters.get(1).and_then(Obj::as_str));
     let variable = field_variable(t, field_named(t, target, &name)?, target)?;
@@ -227,7 +228,7 @@ fn access_field<'t>(
     let value = parameters.get(2);
     let ty = variable.ty();
     if !ty.is_reference_type() && value.is_none_or(|value| value.ty() != ty) {
-        return Err(exceptions::throw_default(t, "InvalidCastException"));
+        return Err(exceptions::throw_default(t, ExceptionType::InvalidCast));
     }
     variable.store(t, value)?;
     Ok(results)
@@ -244,7 +245,7 @@ fn internal_execute<'t>(
     results.set(t, None::<Obj>);
     let method = require_method(t, method)?;
     if target.is_none() && !method.is_static() {
-        return Err(exceptions::throw_default(t, "NullReferenceException"));
+        return Err(exceptions::throw_default(t, ExceptionType::NullReference));
     }
     if method.owner == universe().object() && matches!(method.name, "FieldGetter" | "FieldSetter") {
         let made = access_field(t, target, parameters, method.name == "FieldSetter")?;

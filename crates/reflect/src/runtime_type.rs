@@ -6,6 +6,7 @@ use crate::known;
 use crate::objects::{method_object, type_array};
 use rustc_hash::FxHashSet;
 use saki_metadata::TableId;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::require;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, Str, Word};
@@ -109,7 +110,7 @@ fn get_declaring_method<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<
     let ty = this_type(t, this)?;
     let Some(param) = ty.generic_param() else {
         let message = "DeclaringMethod can only be used on generic arguments";
-        return Err(exceptions::throw(t, "System", "InvalidOperationException", message));
+        return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     };
     if param.owner.table() != TableId::MethodDef {
         return Ok(None);

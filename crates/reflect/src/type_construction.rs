@@ -4,9 +4,10 @@ use crate::emit::finished_builder_method;
 use crate::generic_constraints::arguments_fit;
 use crate::handles::{address, require_method};
 use crate::objects::{method_object, types_of_array};
-use crate::recent::Recent;
 use crate::runtime_type::this_type;
+use crate::thread_cache::ThreadCache;
 use crate::type_lookup::throw_type_load;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{ElementType, LoadError, Method, Ty, universe};
@@ -37,7 +38,7 @@ fn make_array_type<'t>(t: CurrentThread<'t>, this: Option<Obj>, rank: i32) -> Ma
     if rank > MAX_RANK {
         let array = universe().array_of(element, rank as u32);
         let message = format!("{} has too many dimensions.", array.full_name());
-        return Err(exceptions::throw(t, "System", "TypeLoadException", &message));
+        return Err(exceptions::throw(t, ExceptionType::TypeLoad, &message));
     }
     if element.is_byref_like().to_managed(t)? {
         return Err(throw_no_array_of(t, element));
@@ -70,7 +71,7 @@ struct Instantiation {
 
 thread_local! {
     /// Arguments that were found to fit.
-    static RECENT: Recent<Instantiation, Ty, 16> = const { Recent::new() };
+    static RECENT: ThreadCache<Instantiation, Ty, 16> = const { ThreadCache::new() };
 }
 
 impl Instantiation {
@@ -109,10 +110,10 @@ fn make_generic_type<'t>(t: CurrentThread<'t>, definition: Option<Obj>, argument
     }
     let Some(arguments) = types_of_array(arguments) else {
         let message = "Generic arguments that are not runtime types are not supported here.";
-        return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
     };
     if !definition.is_generic_definition() || definition.args.len() != arguments.len() {
-        return Err(exceptions::throw(t, "System", "ArgumentException", "The number of generic arguments is wrong."));
+        return Err(exceptions::throw(t, ExceptionType::Argument, "The number of generic arguments is wrong."));
     }
     if !arguments_fit(definition.args, &arguments, &arguments, &[]).to_managed(t)? {
         let message = "Invalid generic arguments";

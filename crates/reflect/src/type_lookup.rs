@@ -6,6 +6,7 @@ use crate::handles;
 use crate::objects::text;
 use crate::type_name::{Modifier, TypeName, parse_type_name};
 use saki_metadata::TableId;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str};
@@ -190,7 +191,7 @@ pub fn throw_type_load(t: CurrentThread, type_name: &str, assembly_name: &str) -
         let string = universe().string();
         let Some(ctor) = class.find_method_sig(".ctor", &[string, string]).to_managed(t)? else {
             let message = format!("Could not load type '{type_name}' from assembly '{assembly_name}'.");
-            return Obj::exception(t, "System", "TypeLoadException", Some(&message));
+            return Obj::exception(t, ExceptionType::TypeLoad, Some(&message));
         };
         let exception = Obj::new(t, class)?;
         let type_name = Str::new(t, type_name)?;
@@ -292,7 +293,7 @@ fn assembly_get_type<'t>(
         };
         if name.assembly.is_some() {
             let message = "Type names passed to Assembly.GetType() must not specify an assembly.";
-            return Err(exceptions::throw(t, "System", "ArgumentException", message));
+            return Err(exceptions::throw(t, ExceptionType::Argument, message));
         }
         let found = match image {
             Some(image) => {

@@ -3,8 +3,8 @@
 use crate::handles::address;
 use crate::members::{Event, Property, events_of, properties_of};
 use crate::native_memory::{NativeText, pointer_array};
-use crate::recent::Recent;
 use crate::runtime_type::this_type;
+use crate::thread_cache::ThreadCache;
 use crate::type_handle::base_type;
 use crate::type_lookup::same_ignoring_case;
 use rustc_hash::FxHashSet;
@@ -157,7 +157,7 @@ const NAME_WORDS: usize = 2;
 type FewMethods = [usize; 4];
 
 thread_local! {
-    static RECENT: Recent<MethodQuery, FewMethods, 32> = const { Recent::new() };
+    static RECENT: ThreadCache<MethodQuery, FewMethods, 32> = const { ThreadCache::new() };
 }
 
 const _: () = assert!(size_of::<Option<(MethodQuery, FewMethods)>>() == 64);

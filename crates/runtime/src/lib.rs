@@ -16,8 +16,8 @@ pub use exec::{
     tail_arguments, thread_aborts, thread_data, thread_statics, waits,
 };
 pub use object::{
-    cast_cache, cells, class_library, delegates, entries, exceptions, fields, handles, missing, proxies, references,
-    statics, strings, thread, thread_state, type_objects, types_by_name, vtables,
+    cast_cache, cells, class_library, delegates, entries, exception_types, exceptions, fields, handles, missing,
+    proxies, references, statics, strings, thread, thread_state, type_objects, types_by_name, vtables,
 };
 pub use vm::{
     collectible, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot, interruption,
@@ -41,6 +41,7 @@ pub mod pending {
 
 pub use cells::RootCell;
 pub use crossings::{Place, RefPlace};
+pub use exception_types::ExceptionType;
 pub use exceptions::{Thrown, ToManaged};
 pub use fields::ManagedField;
 pub use handles::RootedHandle;

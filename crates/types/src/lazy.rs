@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 struct LoaderLock {
     lock: RawLock,
     owner: AtomicU64,
-    /// Touched by the owner only.
+    /// Resolved by the owner only.
     depth: Cell<u32>,
 }
 

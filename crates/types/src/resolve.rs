@@ -7,8 +7,8 @@ use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::method::{Method, MethodSig};
 use crate::modifiers::{describe, spell_method};
+use crate::resolved;
 use crate::signature::{method_sig_with, resolve_method_sig, resolve_type_sig};
-use crate::touched;
 use crate::ty::{Ty, TypeKind};
 use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token};
 
@@ -22,7 +22,7 @@ impl Image {
     /// # Errors
     /// `TypeLoad`, `BadImageFormat`, the binder's errors.
     pub fn resolve_type(&'static self, token: Token, context: &GenericContext) -> LoadResult<Ty> {
-        self.find_type_of(token, context).inspect(|ty| touched::note_type(ty))
+        self.find_type_of(token, context).inspect(|ty| resolved::note_type(ty))
     }
 
     fn find_type_of(&'static self, token: Token, context: &GenericContext) -> LoadResult<Ty> {
@@ -46,7 +46,7 @@ impl Image {
     /// # Errors
     /// `MissingMethod`, and the errors of loading the parent type.
     pub fn resolve_method(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Method> {
-        self.find_method_of(token, context).inspect(|method| touched::note_method(method))
+        self.find_method_of(token, context).inspect(|method| resolved::note_method(method))
     }
 
     fn find_method_of(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Method> {
@@ -93,7 +93,7 @@ impl Image {
     /// # Errors
     /// `MissingField`, and the errors of loading the parent type.
     pub fn resolve_field(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Field> {
-        self.find_field_of(token, context).inspect(|field| touched::note_field(field))
+        self.find_field_of(token, context).inspect(|field| resolved::note_field(field))
     }
 
     fn find_field_of(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Field> {
@@ -129,7 +129,7 @@ impl Image {
         match saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)? {
             StandAloneSigRaw::Method(raw) => {
                 let sig = collectible::keep_beside(self, resolve_method_sig(self, &raw, context)?);
-                std::iter::once(&sig.ret).chain(&sig.params).for_each(|ty| touched::note_type(ty));
+                std::iter::once(&sig.ret).chain(&sig.params).for_each(|ty| resolved::note_type(ty));
                 Ok(sig)
             }
             _ => Err(self.bad_token(token)),
@@ -155,7 +155,7 @@ impl Image {
         sigs.iter()
             .map(|sig| {
                 let ty = resolve_type_sig(self, sig, context)?;
-                touched::note_type(ty);
+                resolved::note_type(ty);
                 Ok(LocalSig { ty, pinned: is_pinned(sig) })
             })
             .collect()

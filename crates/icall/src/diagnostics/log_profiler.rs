@@ -3,6 +3,7 @@
 //!
 //! As under Mono, samples can be changed only if the command line asks for some.
 
+use saki_runtime::ExceptionType;
 use saki_runtime::profile_log::LogEvents;
 use saki_runtime::profile_log::control;
 use saki_runtime::profile_log::settings::{HeapShots, MAX_FRAMES, MAX_SAMPLES_A_SECOND, SampleClock};
@@ -14,7 +15,7 @@ use saki_runtime::{CurrentThread, InternalCall, Managed, Place, exceptions};
 /// MissingMethodException.
 fn guarded<R>(t: CurrentThread, work: impl FnOnce() -> R) -> Managed<R> {
     if !control::is_attached() {
-        return Err(exceptions::throw(t, "System", "MissingMethodException", "There is no log (--profile=log)."));
+        return Err(exceptions::throw(t, ExceptionType::MissingMethod, "There is no log (--profile=log)."));
     }
     Ok(work())
 }

@@ -8,6 +8,7 @@
 use crate::arguments::non_null;
 use parking_lot::Mutex;
 use saki_reflect::native_memory::text_of;
+use saki_runtime::ExceptionType;
 use saki_runtime::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str, Word, exceptions, thread_dump};
 use saki_thread::ManagedThread;
@@ -290,7 +291,7 @@ fn native_stack_trace<'t>(t: CurrentThread<'t>, exception: Option<Obj>) -> Manag
 /// Annotating, enabling, disabling and sending: managed code says so by itself before some of them.
 fn telemetry(t: CurrentThread) -> Managed<()> {
     let message = "Merp support is currently only supported on OSX.";
-    Err(exceptions::throw(t, "System", "PlatformNotSupportedException", message))
+    Err(exceptions::throw(t, ExceptionType::PlatformNotSupported, message))
 }
 
 fn annotate_telemetry(t: CurrentThread, _key: *const u8, _value: *const u8) -> Managed<()> {

@@ -5,6 +5,7 @@
 
 use super::socket_errors::SocketError;
 use crate::arguments::{argument_error, non_null};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, types_by_name};
 
@@ -83,7 +84,7 @@ pub(crate) fn from_managed(t: CurrentThread, address: Option<Obj>) -> AddressRes
     let buffer = non_null(t, BUFFER.array(address), "sockaddr")?;
     let size = usize::try_from(SIZE.get::<i32>(address)).unwrap_or(0).min(buffer.length());
     let bytes = buffer.numbers_in::<u8>(0, size);
-    let too_short = || exceptions::throw(t, "System", "SystemException", "");
+    let too_short = || exceptions::throw(t, ExceptionType::System, "");
     let &[low, high, ref rest @ ..] = &bytes[..] else { return Err(too_short()) };
     let family = system_family(i32::from(u16::from_le_bytes([low, high])));
     Ok(Ok(match family {
@@ -115,7 +116,7 @@ pub(crate) fn from_managed(t: CurrentThread, address: Option<Obj>) -> AddressRes
         Some(libc::AF_UNIX) => {
             if rest.len() >= UNIX_PATH_BYTES {
                 let message = "The path of the socket is too long.";
-                return Err(exceptions::throw(t, "System", "ArgumentOutOfRangeException", message));
+                return Err(exceptions::throw(t, ExceptionType::ArgumentOutOfRange, message));
             }
             let mut path = [0; UNIX_PATH_BYTES];
             for (to, &from) in path.iter_mut().zip(rest) {

@@ -1,6 +1,7 @@
 //! System.Diagnostics.Process: what /proc says of processes; their modules and names.
 
 use super::{modules, processes};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
 use saki_types::universe;
@@ -115,7 +116,7 @@ fn get_processes<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
     });
     let Some(mut pids) = names else {
         let message = "This system does not support EnumProcesses";
-        return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
     };
     pids.sort_unstable();
     let int = universe().corlib_type("System", "Int32").to_managed(t)?;

@@ -6,6 +6,7 @@
 use saki_metadata::{TableId, Token};
 use saki_reflect::custom_attributes::attribute_blob;
 use saki_reflect::handles::method_of;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{LoadResult, Method, Ty};
@@ -40,7 +41,7 @@ fn get_com_slot(t: CurrentThread, method: Option<Obj>) -> Managed<i32> {
         Some(method) => slot_of(method).to_managed(t),
         None => {
             let message = "The MemberInfo must be an interface method.";
-            Err(exceptions::throw(t, "System", "ArgumentException", message))
+            Err(exceptions::throw(t, ExceptionType::Argument, message))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::arguments::argument_error;
 use saki_abi::handle::STALE_TARGET;
+use saki_runtime::ExceptionType;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, exceptions, handles};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::ty::type_flags;
@@ -27,7 +28,7 @@ fn get_target_handle(t: CurrentThread, target: Option<Obj>, bits: i32, kind: i32
         let replaced = handle(bits).map(|handle| handles::set_target(handle, target.word()));
         return match replaced {
             Some(Ok(())) => Ok(bits),
-            _ => Err(exceptions::throw(t, "System", "InvalidOperationException", "Handle is not initialized.")),
+            _ => Err(exceptions::throw(t, ExceptionType::InvalidOperation, "Handle is not initialized.")),
         };
     }
     let Some(kind) = HandleKind::from_number(kind as u32) else {

@@ -6,6 +6,7 @@
 use super::typed_reference;
 use parking_lot::Mutex;
 use saki_metadata::TableId;
+use saki_runtime::ExceptionType;
 use saki_runtime::VarArgCookie;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, exceptions};
@@ -37,7 +38,7 @@ fn decode(cookie: &VarArgCookie) -> LoadResult<Option<&'static MethodSig>> {
 }
 
 fn signature(t: CurrentThread, cookie: *const VarArgCookie) -> Managed<&'static MethodSig> {
-    let invalid = |t| exceptions::throw(t, "System", "ArgumentException", "The handle names no variable arguments.");
+    let invalid = |t| exceptions::throw(t, ExceptionType::Argument, "The handle names no variable arguments.");
     if cookie.is_null() {
         return Err(invalid(t));
     }
@@ -97,7 +98,7 @@ fn step(iterator: *mut u8, ty: Ty) -> *mut u8 {
 }
 
 fn at_end(t: CurrentThread) -> exceptions::Thrown {
-    exceptions::throw(t, "System", "InvalidOperationException", "Invalid iterator position.")
+    exceptions::throw(t, ExceptionType::InvalidOperation, "Invalid iterator position.")
 }
 
 fn next_arg(t: CurrentThread, this: *mut u8, result: *mut u8) -> Managed<()> {

@@ -2,6 +2,7 @@
 
 use crate::arguments::{non_null, non_null_this};
 use saki_abi::object::ArrayBound;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace};
@@ -11,7 +12,7 @@ fn bound(t: CurrentThread, array: Option<Array>, dimension: i32) -> Managed<Arra
     let array = non_null_this(t, array)?;
     let rank = array.vtable().rank as i32;
     if dimension < 0 || dimension >= rank {
-        return Err(exceptions::throw_default(t, "IndexOutOfRangeException"));
+        return Err(exceptions::throw_default(t, ExceptionType::IndexOutOfRange));
     }
     Ok(match array.bounds() {
         Some(bounds) => bounds[dimension as usize],

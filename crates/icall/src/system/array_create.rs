@@ -4,6 +4,7 @@ use crate::arguments::{argument_error_for, non_null};
 use saki_abi::object::ArrayBound;
 use saki_metadata::ElementType;
 use saki_reflect::type_construction::throw_no_array_of;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Word, exceptions, type_objects};
 use saki_types::universe;
@@ -25,23 +26,18 @@ fn create_instance<'t>(
         return Err(argument_error_for(t, "bounds", "The number of bounds differs from the number of lengths."));
     }
     if lengths.iter().any(|&length| length < 0) {
-        return Err(exceptions::throw_default(t, "ArgumentOutOfRangeException"));
+        return Err(exceptions::throw_default(t, ExceptionType::ArgumentOutOfRange));
     }
     if element.element_type == ElementType::Void {
-        return Err(exceptions::throw(
-            t,
-            "System",
-            "NotSupportedException",
-            "Arrays of System.Void are not supported.",
-        ));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, "Arrays of System.Void are not supported."));
     }
     if element.is_byref() || element.is_open {
         let message = format!("Arrays of {} cannot be created.", element.full_name());
-        return Err(exceptions::throw(t, "System", "NotSupportedException", &message));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, &message));
     }
     if element.element_type == ElementType::TypedByRef {
         let message = format!("Arrays of {} types are invalid.", element.full_name());
-        return Err(exceptions::throw(t, "System", "InvalidProgramException", &message));
+        return Err(exceptions::throw(t, ExceptionType::InvalidProgram, &message));
     }
     if element.is_byref_like().to_managed(t)? {
         return Err(throw_no_array_of(t, element));

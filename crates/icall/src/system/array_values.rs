@@ -2,6 +2,7 @@
 
 use crate::arguments::{argument_error, argument_error_for, non_null, non_null_this};
 use saki_metadata::ElementType;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Thrown, exceptions, object};
 use saki_types::Ty;
@@ -13,7 +14,7 @@ fn element_type(t: CurrentThread, array: Array) -> Managed<Ty> {
 /// Position among all elements of the element at these indices.
 fn position(t: CurrentThread, array: Array, indices: Option<Array>) -> Managed<usize> {
     let indices = non_null(t, indices, "indices")?;
-    let out_of_range = |t| exceptions::throw_default(t, "IndexOutOfRangeException");
+    let out_of_range = |t| exceptions::throw_default(t, ExceptionType::IndexOutOfRange);
     let rank = array.vtable().rank as usize;
     if indices.length() != rank {
         return Err(argument_error(t, "The number of indices differs from the number of dimensions."));
@@ -36,7 +37,7 @@ fn position(t: CurrentThread, array: Array, indices: Option<Array>) -> Managed<u
 
 fn get_at<'t>(t: CurrentThread<'t>, array: Array<'t>, position: usize) -> Managed<Option<Obj<'t>>> {
     if element_type(t, array)?.is_pointer() {
-        return Err(exceptions::throw(t, "System", "NotSupportedException", "Type is not supported."));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, "Type is not supported."));
     }
     array.boxed_element(t, position)
 }
@@ -65,7 +66,7 @@ fn set_value(t: CurrentThread, this: Option<Array>, value: Option<Obj>, indices:
 
 fn invalid_cast(t: CurrentThread, from: Ty, to: Ty) -> Thrown {
     let message = format!("Unable to cast object of type '{}' to type '{}'.", from.full_name(), to.full_name());
-    exceptions::throw(t, "System", "InvalidCastException", &message)
+    exceptions::throw(t, ExceptionType::InvalidCast, &message)
 }
 
 fn not_widening(t: CurrentThread) -> Thrown {

@@ -3,6 +3,7 @@
 use crate::arguments::{argument_error_for, non_null, non_null_this};
 use saki_abi::ObjRef;
 use saki_reflect::{handles, objects};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, compile, delegates, exceptions, type_objects};
 
@@ -41,7 +42,7 @@ fn create<'t>(
 fn virtual_method(t: CurrentThread, this: Option<Obj>) -> Managed<ObjRef> {
     let this = non_null_this(t, this)?;
     let Some(method) = delegates::method_of(this.word()) else {
-        return Err(exceptions::throw_default(t, "InvalidOperationException"));
+        return Err(exceptions::throw_default(t, ExceptionType::InvalidOperation));
     };
     let method = match delegates::TARGET.obj(this) {
         Some(target) if !method.is_static() => target.ty().resolve_virtual(method).to_managed(t)?,

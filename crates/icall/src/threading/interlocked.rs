@@ -2,6 +2,7 @@
 //!
 //! All operations are sequentially consistent, as documented for the class.
 
+use saki_runtime::ExceptionType;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, exceptions};
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize,
 /// # Errors
 /// NullReferenceException.
 fn variable<P>(t: CurrentThread, place: Option<P>) -> Managed<P> {
-    place.ok_or_else(|| exceptions::throw_default(t, "NullReferenceException"))
+    place.ok_or_else(|| exceptions::throw_default(t, ExceptionType::NullReference))
 }
 
 macro_rules! integers {

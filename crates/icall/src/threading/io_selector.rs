@@ -12,6 +12,7 @@ mod parked;
 
 use parking_lot::Mutex;
 use saki_reactor::Interest;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, Word, domains, handles, invoke};
 use saki_sync::handle_table::{Handle, HandleKind};
@@ -107,7 +108,7 @@ pub fn remove_descriptor(t: CurrentThread, fd: i32) -> Managed<()> {
 
 fn system_error(t: CurrentThread, errno: i32) -> exceptions::Thrown {
     let message = format!("The system's event queue cannot be made (errno {errno}).");
-    exceptions::throw(t, "System", "InvalidOperationException", &message)
+    exceptions::throw(t, ExceptionType::InvalidOperation, &message)
 }
 
 fn add(t: CurrentThread, fd: usize, job: Option<Obj>) -> Managed<()> {

@@ -7,6 +7,7 @@ use crate::arguments::{non_null, units_at};
 use crate::diagnostics::stack_trace::frame_array;
 use saki_abi::ObjRef;
 use saki_reflect::cross_domain;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::threads::{self, state};
@@ -101,7 +102,7 @@ fn get_abort_exception_state(t: CurrentThread, thread: Option<Obj>) -> Managed<O
     cross_domain::represent(t, foreign).map(|object| object.word()).or_else(|_| {
         let cause = t.take_pending();
         let message = "Thread.ExceptionState cannot access an ExceptionState from a different AppDomain";
-        let exception = exceptions::new_exception(t, "System", "InvalidOperationException", Some(message))?;
+        let exception = exceptions::new_exception(t, ExceptionType::InvalidOperation, Some(message))?;
         exceptions::INNER_EXCEPTION.set_ref(t, exception, cause);
         Err(t.throw(exception))
     })
@@ -140,7 +141,7 @@ fn set_name(t: CurrentThread, internal: Option<Obj>, name: *const u16, length: i
     if thread_names::replace(internal.word(), name.as_deref(), true) {
         return Ok(());
     }
-    Err(exceptions::throw(t, "System", "InvalidOperationException", "Thread.Name can only be set once."))
+    Err(exceptions::throw(t, ExceptionType::InvalidOperation, "Thread.Name can only be set once."))
 }
 
 /// There is one domain, so both directions give the array itself.

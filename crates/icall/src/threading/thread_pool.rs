@@ -21,6 +21,7 @@ use super::thread::reset_for_pool;
 use climb::{Climb, Sample};
 use demand::Demand;
 use parking_lot::Mutex;
+use saki_runtime::ExceptionType;
 use saki_runtime::domains::{self, Domain};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::profile_events;
@@ -444,7 +445,7 @@ fn request_worker_thread(t: CurrentThread) -> Managed<bool> {
         return Ok(true);
     }
     let message = "The system refuses the thread pool its first thread.";
-    Err(exceptions::throw(t, "System", "OutOfMemoryException", message))
+    Err(exceptions::throw(t, ExceptionType::OutOfMemory, message))
 }
 
 /// Whether the worker may take another work item.

@@ -2,6 +2,7 @@
 //!
 //! Most are intrinsics; these serve delegates, reflection and what is left.
 
+use saki_runtime::ExceptionType;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, exceptions};
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::atomic::{
@@ -14,7 +15,7 @@ use std::sync::atomic::{
 /// # Errors
 /// NullReferenceException.
 fn variable<P>(t: CurrentThread, place: Option<P>) -> Managed<P> {
-    place.ok_or_else(|| exceptions::throw_default(t, "NullReferenceException"))
+    place.ok_or_else(|| exceptions::throw_default(t, ExceptionType::NullReference))
 }
 
 macro_rules! integers {

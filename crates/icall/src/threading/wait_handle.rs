@@ -4,6 +4,7 @@
 //! one ends the next wait.
 
 use super::waitables::{self, Begin, SignalError, Waiting};
+use saki_runtime::ExceptionType;
 use saki_runtime::pending::{self, WaitEnd};
 use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
 use saki_sync::monitor::BlockEnd;
@@ -52,7 +53,7 @@ pub(crate) fn wait(
         Ok(Begin::Waiting(_)) if is_poll => Ok(WAIT_TIMEOUT),
         Ok(Begin::Waiting(waiting)) => wait_queued(t, waiting, milliseconds),
         Ok(Begin::UnknownHandle) | Err(SignalError::UnknownHandle) => Ok(WAIT_FAILED),
-        Ok(Begin::Duplicate) => Err(exceptions::throw_default(t, "DuplicateWaitObjectException")),
+        Ok(Begin::Duplicate) => Err(exceptions::throw_default(t, ExceptionType::DuplicateWaitObject)),
         Err(SignalError::TooManyPosts) => Ok(ERROR_TOO_MANY_POSTS),
         Err(SignalError::NotOwner) => Ok(ERROR_NOT_OWNED_BY_CALLER),
     }

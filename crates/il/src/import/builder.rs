@@ -38,7 +38,7 @@ pub(super) struct FnBuilder {
 
 impl FnBuilder {
     pub fn new(method: Option<&'static Method>, name: Cow<'static, str>, sig: CallSig, is_filter: bool) -> FnBuilder {
-        let mut f = crate::spare::take();
+        let mut f = crate::function_pool::take();
         f.method = method;
         f.name = name;
         f.sig = sig;

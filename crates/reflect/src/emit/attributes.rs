@@ -14,6 +14,7 @@ use crate::known;
 use parking_lot::Mutex;
 use saki_metadata::ElementType;
 use saki_metadata::writer::put_compressed;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, invoke};
 use saki_types::access::WRAP_NON_EXCEPTIONS;
@@ -26,7 +27,7 @@ const NULL_STRING: u8 = 0xff;
 const NULL_ARRAY: u32 = 0xffff_ffff;
 
 fn invalid<T>(t: CurrentThread, message: &str) -> Managed<T> {
-    Err(exceptions::throw(t, "System", "ArgumentException", message))
+    Err(exceptions::throw(t, ExceptionType::Argument, message))
 }
 
 /// Calls a virtual getter of a class in mscorlib.
@@ -40,7 +41,7 @@ fn get<'t>(
     let class = universe().corlib_type(namespace, class).to_managed(t)?;
     match class.find_method(getter, 0).to_managed(t)? {
         Some(method) => object_in(t, method, invoke::invoke_virtual(t, method, receiver, &[])?),
-        None => Err(exceptions::throw_default(t, "MissingMethodException")),
+        None => Err(exceptions::throw_default(t, ExceptionType::MissingMethod)),
     }
 }
 
@@ -281,7 +282,7 @@ pub fn builder_attributes(t: CurrentThread, provider: Obj) -> Managed<Option<Vec
         }
         let Some(constructor) = method_of(constructor).or_else(|| finished_builder_method(constructor)) else {
             let message = "The class of a custom attribute is not finished.";
-            return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+            return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
         };
         out.push(Attribute { image, constructor, blob: interned(bytes(b::ATTRIBUTE_DATA.array(attribute))) });
     }

@@ -2,6 +2,7 @@
 
 use super::builders::EMIT;
 use saki_metadata::{EhClause, EhKind};
+use saki_runtime::ExceptionType;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, exceptions};
 
 /// An element of an array of structs of the class library, whose fields are known by name.
@@ -65,7 +66,7 @@ pub fn clauses(
                 4 => (EhKind::Fault, 0),
                 _ => {
                     let message = "An exception filter without handler.";
-                    return Err(exceptions::throw(t, "System", "NotSupportedException", message));
+                    return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
                 }
             };
             let try_end = if kind == EhKind::Finally { protected_end } else { try_offset + try_len };

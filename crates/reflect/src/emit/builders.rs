@@ -3,6 +3,7 @@
 use crate::handles::{Handle, MODULE_BUILDER_HANDLE};
 use crate::known::KnownType;
 pub use crate::objects::text;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, RootCell};
 use saki_types::emitted::EmittedType;
@@ -306,7 +307,7 @@ pub fn emitted_type(t: CurrentThread, builder: Obj) -> Managed<&'static EmittedT
     }
     let module = TYPE_MODULE.obj(builder);
     let Some(image) = module.and_then(|module| MODULE_BUILDER_HANDLE.get::<Handle<Image>>(module).get()) else {
-        return Err(exceptions::throw(t, "System", "NotSupportedException", "The module of the type is no builder's."));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, "The module of the type is no builder's."));
     };
     let enclosing = match TYPE_ENCLOSING.obj(builder).and_then(type_builder) {
         Some(outer) => Some(emitted_type(t, outer)?),

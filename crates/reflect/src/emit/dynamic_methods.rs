@@ -13,6 +13,7 @@ use crate::handles::{DYNAMIC_METHOD_HANDLE, Handle, MODULE_BUILDER_HANDLE, addre
 use crate::known;
 use crate::module::image_of_module;
 use crate::objects::types_of_array;
+use saki_runtime::ExceptionType;
 use saki_runtime::dynamic_methods;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Word, strings};
@@ -23,7 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Throws for what cannot be part of a dynamic method.
 fn not_supported<T>(t: CurrentThread, message: &str) -> Managed<T> {
-    Err(exceptions::throw(t, "System", "NotSupportedException", message))
+    Err(exceptions::throw(t, ExceptionType::NotSupported, message))
 }
 
 fn require_type(t: CurrentThread, object: Option<Obj>) -> Managed<Ty> {
@@ -139,7 +140,7 @@ fn array_method(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
     let name = text(ARRAY_METHOD_NAME.str(object));
     match array.find_method_sig(&name, &params).to_managed(t)? {
         Some(method) => Ok(method),
-        None => Err(exceptions::throw(t, "System", "MissingMethodException", &format!("{}.{name}", array.full_name()))),
+        None => Err(exceptions::throw(t, ExceptionType::MissingMethod, &format!("{}.{name}", array.full_name()))),
     }
 }
 

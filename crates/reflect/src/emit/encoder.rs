@@ -8,6 +8,7 @@ use crate::known::KnownType;
 use rustc_hash::FxHashMap;
 use saki_metadata::writer::{ImageWriter, put_compressed, put_compressed_signed};
 use saki_metadata::{BlobIdx, CodedKind, ElementType, MethodSigRaw, StringIdx, TableId, Token, TypeSig};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, Managed, Obj};
 use saki_types::emitted::{EmittedType, TypeReference};
@@ -96,7 +97,7 @@ impl<'t> Encoder<'t> {
     }
 
     pub fn not_supported<T>(&self, message: &str) -> Managed<T> {
-        Err(exceptions::throw(self.t, "System", "NotSupportedException", message))
+        Err(exceptions::throw(self.t, ExceptionType::NotSupported, message))
     }
 
     pub fn string(&mut self, text: &str) -> u32 {

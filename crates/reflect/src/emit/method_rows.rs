@@ -8,6 +8,7 @@ use super::values::{constant, marshal_descriptor};
 use saki_metadata::opcodes::{Operand, decode};
 use saki_metadata::writer::BodySpec;
 use saki_metadata::{TableId, Token};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
 use saki_types::Method;
@@ -204,7 +205,7 @@ impl Encoder<'_> {
             let token = self.translate(token)?;
             match code.get_mut(at..at + 4) {
                 Some(operand) => operand.copy_from_slice(&token.0.to_le_bytes()),
-                None => return Err(exceptions::throw_default(self.t, "InvalidProgramException")),
+                None => return Err(exceptions::throw_default(self.t, ExceptionType::InvalidProgram)),
             }
         }
         Ok(())

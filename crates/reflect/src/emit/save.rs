@@ -9,6 +9,7 @@ use super::encoder::{Encoder, ModuleRows, Scope, TypeRows};
 use super::tokens::{EmittedModule, require_module};
 use saki_metadata::writer::{ImageSpec, NativeResource};
 use saki_metadata::{TableId, Token, sha1};
+use saki_runtime::ExceptionType;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, exceptions};
 use saki_types::emitted::EmittedType;
 use std::io::Write;
@@ -264,7 +265,7 @@ fn write_to_file(t: CurrentThread, object: Option<Obj>, handle: isize) -> Manage
     let content = require_module(t, object)?.saved().unwrap_or_default();
     // SAFETY: the descriptor of a FileStream that the caller keeps open; it is not closed here.
     let mut file = ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(handle as i32) });
-    file.write_all(&content).map_err(|error| exceptions::throw(t, "System.IO", "IOException", &error.to_string()))
+    file.write_all(&content).map_err(|error| exceptions::throw(t, ExceptionType::IO, &error.to_string()))
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -10,6 +10,7 @@ use crate::known;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_metadata::{TableId, Token};
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RootCell, Str};
 use saki_types::collectible;
@@ -196,7 +197,7 @@ impl Encoder<'_> {
             return self.named_token(token, named);
         }
         let message = format!("Token {token} names nothing in this module.");
-        Err(exceptions::throw(self.t, "System", "BadImageFormatException", &message))
+        Err(exceptions::throw(self.t, ExceptionType::BadImageFormat, &message))
     }
 
     fn named_token(&mut self, token: Token, named: Named) -> Managed<Token> {

@@ -27,7 +27,7 @@ use saki_il::import::{ImportEnv, ImportOptions};
 use saki_il::ir::{CallSig, Function, IrType, Symbol};
 use saki_jit::{CompiledBy, CompiledCode, Compiler, CompilerOptions, RelocTarget};
 use saki_sampler::events::{self, EventKind};
-use saki_types::touched::{self, Touched};
+use saki_types::resolved::{self, Resolved};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, collectible};
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -245,17 +245,17 @@ fn compile_and_place(
         saki_il::recycle(function);
         return Ok((place(t, method, compiled, kind)?.start, compiled_by));
     };
-    let (function, mut touched) = touched::record(|| import(method, &env));
+    let (function, mut touched) = resolved::record(|| import(method, &env));
     let function = function.to_managed(t)?;
     let kind = kind_of(method, &function);
-    let (compiled, more) = touched::record(|| generate(t, method, &function));
+    let (compiled, more) = resolved::record(|| generate(t, method, &function));
     let compiled = compiled?;
     let compiled_by = compiled.compiled_by;
     let may_be_kept = function.deferred_errors.is_empty();
     saki_il::recycle(function);
     if may_be_kept {
         touched.extend(more);
-        touched.push(Touched::Method(method));
+        touched.push(Resolved::Method(method));
         slot.keep(&compiled, kind, touched, &env.initialised.take());
     }
     Ok((place(t, method, compiled, kind)?.start, compiled_by))
@@ -593,11 +593,11 @@ pub fn place_wrapper(
         return Ok(code);
     }
     let kind = kind_of(method, function);
-    let (compiled, mut touched) = touched::record(|| generate(t, method, function));
+    let (compiled, mut touched) = resolved::record(|| generate(t, method, function));
     let compiled = compiled?;
     if let Some(slot) = code_cache::slot(identity) {
         // The types that the wrapper converts are those of the signature.
-        touched.push(Touched::Method(method));
+        touched.push(Resolved::Method(method));
         slot.keep(&compiled, kind, touched, &[]);
     }
     Ok(place(t, method, compiled, kind)?.start)

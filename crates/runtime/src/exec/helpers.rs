@@ -4,6 +4,7 @@
 //! here; the larger subjects live in their own modules.
 
 use crate::crossings::Callable;
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::object::{self, type_of};
 use crate::thread::{CurrentThread, Managed};
@@ -119,7 +120,7 @@ fn new_object(t: CurrentThread, vtable: &'static VTable) -> ObjRef {
 fn new_sz_array(t: CurrentThread, vtable: &'static VTable, length: i64) -> ObjRef {
     t.run(|| {
         if length < 0 {
-            return Err(exceptions::throw_default(t, "OverflowException"));
+            return Err(exceptions::throw_default(t, ExceptionType::Overflow));
         }
         object::new_sz_array_of(t, vtable, length as usize)
     })
@@ -145,7 +146,7 @@ fn new_multi_dim_array(t: CurrentThread, vtable: &'static VTable, args: *const i
                 false => (args[2 * dimension], args[2 * dimension + 1]),
             };
             let Ok(length) = u32::try_from(length) else {
-                return Err(exceptions::throw_default(t, "OverflowException"));
+                return Err(exceptions::throw_default(t, ExceptionType::Overflow));
             };
             bounds.push(ArrayBound { length, lower_bound: lower });
         }
@@ -156,7 +157,7 @@ fn new_multi_dim_array(t: CurrentThread, vtable: &'static VTable, args: *const i
 /// `new T[a][b]…` in one constructor call.
 fn new_jagged(t: CurrentThread, array_ty: Ty, lengths: &[i32]) -> Managed<ObjRef> {
     let Some((&length, rest)) = lengths.split_first() else { return Ok(ObjRef::NULL) };
-    let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, "OverflowException")) };
+    let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, ExceptionType::Overflow)) };
     let array = object::new_sz_array(t, array_ty, length)?;
     if !rest.is_empty()
         && let Some(element) = array_ty.element()
@@ -174,7 +175,7 @@ fn cast_class(t: CurrentThread, object: ObjRef, target: Ty) -> ObjRef {
         if object.is_null() || object::is_instance(t, object, target)? {
             return Ok(object);
         }
-        Err(exceptions::throw_default(t, "InvalidCastException"))
+        Err(exceptions::throw_default(t, ExceptionType::InvalidCast))
     })
 }
 
@@ -192,7 +193,7 @@ fn unbox(t: CurrentThread, object: ObjRef, target: Ty) -> *mut u8 {
         if from == to || (from.is_value_type() && from.underlying() == to.underlying()) {
             return Ok(object::unboxed(object));
         }
-        Err(exceptions::throw_default(t, "InvalidCastException"))
+        Err(exceptions::throw_default(t, ExceptionType::InvalidCast))
     })
 }
 
@@ -210,7 +211,7 @@ fn check_array_store(t: CurrentThread, array: ObjRef, value: ObjRef) {
         }
         match element {
             Some(element) if object::is_instance(t, value, element)? => Ok(()),
-            _ => Err(exceptions::throw_default(t, "ArrayTypeMismatchException")),
+            _ => Err(exceptions::throw_default(t, ExceptionType::ArrayTypeMismatch)),
         }
     });
 }
@@ -223,7 +224,7 @@ fn check_element_address(t: CurrentThread, array: ObjRef, element: Ty) {
         if type_of(array).element() == Some(element) || element.is_value_type() {
             return Ok(());
         }
-        Err(exceptions::throw_default(t, "ArrayTypeMismatchException"))
+        Err(exceptions::throw_default(t, ExceptionType::ArrayTypeMismatch))
     });
 }
 
@@ -274,9 +275,9 @@ fn rethrow(t: CurrentThread, exception: ObjRef) {
 }
 
 macro_rules! throwers {
-    ($($function:ident = $name:literal;)*) => {
+    ($($function:ident = $exception:ident;)*) => {
         $(fn $function(t: CurrentThread) {
-            let _ = exceptions::throw_default(t, $name);
+            let _ = exceptions::throw_default(t, ExceptionType::$exception);
         })*
     };
 }
@@ -288,16 +289,15 @@ fn throw_null_reference(t: CurrentThread) {
 fn throw_stale_handle(t: CurrentThread) {
     let _ = exceptions::throw(
         t,
-        "System",
-        "InvalidOperationException",
+        ExceptionType::InvalidOperation,
         "Handle is not initialized: it has been freed, or is none.",
     );
 }
 
 throwers! {
-    throw_index_out_of_range = "IndexOutOfRangeException";
-    throw_divide_by_zero = "DivideByZeroException";
-    throw_overflow = "OverflowException";
+    throw_index_out_of_range = IndexOutOfRange;
+    throw_divide_by_zero = DivideByZero;
+    throw_overflow = Overflow;
 }
 
 fn throw_deferred(t: CurrentThread, index: i32, method: &'static Method) {
@@ -401,7 +401,7 @@ fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) -> i64 {
     t.run(|| match in_range {
         true if matches!(target, 7 | 9) => Ok(value as u64 as i64),
         true => Ok(value as i64),
-        false => Err(exceptions::throw_default(t, "OverflowException")),
+        false => Err(exceptions::throw_default(t, ExceptionType::Overflow)),
     })
 }
 
@@ -427,7 +427,7 @@ fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: ObjRef, nullable: Ty) {
         let from = type_of(boxed);
         // Unlike with `unbox`, an integer is no enum; an enum still is its integer.
         if from != inner && from.underlying() != inner {
-            return Err(exceptions::throw_default(t, "InvalidCastException"));
+            return Err(exceptions::throw_default(t, ExceptionType::InvalidCast));
         }
         let inner_size = inner.value_size_bytes().to_managed(t)? as usize;
         // SAFETY: as above; the box holds `inner_size` bytes.

@@ -5,6 +5,7 @@
 //! word and being counted by its monitor is a safepoint (see `sync::object_lock`).
 
 use crate::events::{LockWait, LogEvents, is_logged};
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
 use crate::object::vtable;
 use crate::thread::{CurrentThread, Managed};
@@ -149,8 +150,7 @@ pub fn try_enter(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed
 fn not_owner(t: CurrentThread) -> Thrown {
     exceptions::throw(
         t,
-        "System.Threading",
-        "SynchronizationLockException",
+        ExceptionType::SynchronizationLock,
         "Object synchronization method was called from an unsynchronized block of code.",
     )
 }

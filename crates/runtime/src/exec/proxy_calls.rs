@@ -1,5 +1,6 @@
 //! Managed code that runs for transparent proxies and objects of context-bound classes: what compiled code calls for them, casts, and activation.
 
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::invoke::{self, Slot};
 use crate::object;
@@ -64,7 +65,7 @@ pub fn field_address_helper(t: CurrentThread, proxy: ObjRef, field: &'static Fie
         Some(server) => Ok(server.field_ptr(field.offset_bytes().to_managed(t)? as usize)),
         None => {
             let message = "Attempt to load field address from object in another appdomain or context.";
-            Err(exceptions::throw(t, "System", "InvalidOperationException", message))
+            Err(exceptions::throw(t, ExceptionType::InvalidOperation, message))
         }
     })
 }

@@ -10,6 +10,7 @@
 //! forgotten by `ResetAbort`, at the end of the thread or, when a domain's unloading asked for it, where the thread leaves that
 //! domain. Left out: ending system calls that block (`interruption`).
 
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_data::HandlerFrame;
@@ -152,7 +153,7 @@ pub fn throw_requested(t: CurrentThread) -> Thrown {
         return throw_abort(t);
     }
     thread.take_requests(REQUEST_INTERRUPT);
-    match exceptions::new_exception(t, "System.Threading", "ThreadInterruptedException", None) {
+    match exceptions::new_exception(t, ExceptionType::ThreadInterrupted, None) {
         Ok(exception) => t.throw(exception),
         Err(thrown) => {
             // There was no stack or no memory for it: the next wait ends.
@@ -180,7 +181,7 @@ pub fn throw_abort(t: CurrentThread) -> Thrown {
     let thread = t.managed();
     note_asynchronous();
     thread.take_requests(REQUEST_ABORT);
-    match exceptions::new_exception(t, "System.Threading", "ThreadAbortException", None) {
+    match exceptions::new_exception(t, ExceptionType::ThreadAbort, None) {
         Ok(exception) => {
             thread.roots[root::ABORT_EXCEPTION].set(exception);
             *thread_data::of(t).catches_at_abort().borrow_mut() = catches(t);

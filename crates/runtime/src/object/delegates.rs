@@ -2,6 +2,7 @@
 //! documents the kinds of delegates.
 
 use crate::entries::{compiled_code, entry_address, lives_with_domain, unbox_entry_address};
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::object::type_of;
@@ -27,12 +28,7 @@ pub fn delegate_init(t: CurrentThread, delegate: ObjRef, target: ObjRef, code: u
             return Err(exceptions::throw_argument_null(t, "method"));
         }
         let Some(method) = method.or_else(|| method_of_code(code)) else {
-            return Err(exceptions::throw(
-                t,
-                "System",
-                "ArgumentException",
-                "The function pointer belongs to no method.",
-            ));
+            return Err(exceptions::throw(t, ExceptionType::Argument, "The function pointer belongs to no method."));
         };
         init(t, delegate, target, method, Some(code))
     });
@@ -68,8 +64,7 @@ pub fn init(
     if kind == DelegateKind::ClosedInstance && target.is_null() && resolved_code.is_some() {
         return Err(exceptions::throw(
             t,
-            "System",
-            "ArgumentException",
+            ExceptionType::Argument,
             "Delegate to an instance method cannot have null 'this'.",
         ));
     }
@@ -135,7 +130,7 @@ pub fn delegate_resolve_virtual(t: CurrentThread, delegate: ObjRef, receiver: Ob
             return Err(exceptions::throw_null_reference(t));
         }
         let Some(method) = method_of(delegate) else {
-            return Err(exceptions::throw_default(t, "InvalidOperationException"));
+            return Err(exceptions::throw_default(t, ExceptionType::InvalidOperation));
         };
         crate::proxies::virtual_target(t, receiver, method)
     })

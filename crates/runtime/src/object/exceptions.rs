@@ -2,6 +2,7 @@
 
 use crate::cells::RootCell;
 use crate::domain::{self, Preallocated};
+use crate::exception_types::ExceptionType;
 use crate::fields::ManagedField;
 use crate::object;
 use crate::slot::Slot;
@@ -39,9 +40,9 @@ const STACK_OVERFLOW_MESSAGE: &str = "The requested operation caused a stack ove
 /// What their constructors throw.
 pub fn preallocate(t: CurrentThread) -> Managed<()> {
     let domain = domain::current();
-    let cell = |name, message| Ok(RootCell::of_domain(domain.universe, new_exception(t, "System", name, message)?));
-    let out_of_memory = cell("OutOfMemoryException", None)?;
-    let stack_overflow = cell("StackOverflowException", Some(STACK_OVERFLOW_MESSAGE))?;
+    let cell = |exception, message| Ok(RootCell::of_domain(domain.universe, new_exception(t, exception, message)?));
+    let out_of_memory = cell(ExceptionType::OutOfMemory, None)?;
+    let stack_overflow = cell(ExceptionType::StackOverflow, Some(STACK_OVERFLOW_MESSAGE))?;
     let _ = domain.preallocated.set(Preallocated { out_of_memory, stack_overflow });
     Ok(())
 }
@@ -114,19 +115,12 @@ pub(crate) fn is_stack_overflow(exception: ObjRef) -> bool {
     made.is_some_and(|made| std::ptr::eq(object::vtable(exception), object::vtable(made.stack_overflow.get())))
 }
 
-fn corlib_type(namespace: &str, name: &str) -> Ty {
-    match universe().corlib_type(namespace, name) {
-        Ok(ty) => ty,
-        Err(error) => saki_base::bug!("exception type: {error}"),
-    }
-}
-
 /// An exception object of a corlib type, constructed with its message if there is one.
 ///
 /// # Errors
 /// What the constructor throws.
-pub fn new_exception(t: CurrentThread, namespace: &str, name: &str, message: Option<&str>) -> Managed<ObjRef> {
-    new_exception_of(t, corlib_type(namespace, name), message)
+pub fn new_exception(t: CurrentThread, exception: ExceptionType, message: Option<&str>) -> Managed<ObjRef> {
+    new_exception_of(t, exception.ty(), message)
 }
 
 /// As `new_exception`, of any exception type with the usual constructors.
@@ -158,16 +152,16 @@ pub fn new_exception_of(t: CurrentThread, ty: Ty, message: Option<&str>) -> Mana
 }
 
 /// Throws a corlib exception with a message.
-pub fn throw(t: CurrentThread, namespace: &str, name: &str, message: &str) -> Thrown {
-    match new_exception(t, namespace, name, Some(message)) {
+pub fn throw(t: CurrentThread, exception: ExceptionType, message: &str) -> Thrown {
+    match new_exception(t, exception, Some(message)) {
         Ok(exception) => t.throw(exception),
         Err(thrown) => thrown,
     }
 }
 
-/// Throws a `System` exception with its default message.
-pub fn throw_default(t: CurrentThread, name: &str) -> Thrown {
-    match new_exception(t, "System", name, None) {
+/// Throws a corlib exception with its default message.
+pub fn throw_default(t: CurrentThread, exception: ExceptionType) -> Thrown {
+    match new_exception(t, exception, None) {
         Ok(exception) => t.throw(exception),
         Err(thrown) => thrown,
     }
@@ -179,24 +173,24 @@ pub const NULL_REFERENCE_MESSAGE: &str = "Object reference not set to an instanc
 
 /// NullReferenceException for an operation of compiled code on null.
 pub fn throw_null_reference(t: CurrentThread) -> Thrown {
-    throw(t, "System", "NullReferenceException", NULL_REFERENCE_MESSAGE)
+    throw(t, ExceptionType::NullReference, NULL_REFERENCE_MESSAGE)
 }
 
 /// ArgumentNullException for a parameter.
 pub fn throw_argument_null(t: CurrentThread, parameter: &str) -> Thrown {
-    throw_with_texts(t, "System", "ArgumentNullException", [parameter])
+    throw_with_texts(t, ExceptionType::ArgumentNull, [parameter])
 }
 
 /// ArgumentException with a message of its own and the parameter it is about.
 pub fn throw_argument(t: CurrentThread, message: &str, parameter: &str) -> Thrown {
-    throw_with_texts(t, "System", "ArgumentException", [message, parameter])
+    throw_with_texts(t, ExceptionType::Argument, [message, parameter])
 }
 
 /// An exception of mscorlib, made by its constructor of one or two strings.
-pub fn throw_with_texts<const N: usize>(t: CurrentThread, namespace: &str, name: &str, texts: [&str; N]) -> Thrown {
+pub fn throw_with_texts<const N: usize>(t: CurrentThread, exception: ExceptionType, texts: [&str; N]) -> Thrown {
     const { assert!(N == 1 || N == 2) };
     let made = (|| {
-        let ty = corlib_type(namespace, name);
+        let ty = exception.ty();
         let exception = object::new_instance(t, ty)?;
         if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().string(); N]).to_managed(t)? {
             // On the stack, where collections see them.
@@ -217,7 +211,7 @@ pub fn throw_with_texts<const N: usize>(t: CurrentThread, namespace: &str, name:
 /// NotImplementedException that names what Saki lacks.
 pub fn throw_not_implemented(t: CurrentThread, what: &str) -> Thrown {
     crate::missing::record(what);
-    throw(t, "System", "NotImplementedException", what)
+    throw(t, ExceptionType::NotImplemented, what)
 }
 
 /// The exception that .NET documents for a load error.
@@ -233,22 +227,22 @@ pub fn throw_load_error(t: CurrentThread, error: &LoadError) -> Thrown {
 /// # Errors
 /// What constructors throw.
 pub fn load_exception(t: CurrentThread, error: &LoadError) -> Managed<ObjRef> {
-    let (namespace, name) = match error.kind {
-        LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => ("System", "TypeLoadException"),
-        LoadErrorKind::MissingMethod => ("System", "MissingMethodException"),
-        LoadErrorKind::MissingField => ("System", "MissingFieldException"),
-        LoadErrorKind::MissingMember => ("System", "MissingMemberException"),
-        LoadErrorKind::FileNotFound => ("System.IO", "FileNotFoundException"),
-        LoadErrorKind::FileLoad => ("System.IO", "FileLoadException"),
-        LoadErrorKind::BadImageFormat | LoadErrorKind::ReferenceAssembly => ("System", "BadImageFormatException"),
-        LoadErrorKind::InvalidProgram => ("System", "InvalidProgramException"),
-        LoadErrorKind::MethodAccess => ("System", "MethodAccessException"),
-        LoadErrorKind::FieldAccess => ("System", "FieldAccessException"),
-        LoadErrorKind::MemberAccess => ("System", "MemberAccessException"),
-        LoadErrorKind::InvalidOperation => ("System", "InvalidOperationException"),
-        LoadErrorKind::NotSupported => ("System", "NotSupportedException"),
+    let exception_type = match error.kind {
+        LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => ExceptionType::TypeLoad,
+        LoadErrorKind::MissingMethod => ExceptionType::MissingMethod,
+        LoadErrorKind::MissingField => ExceptionType::MissingField,
+        LoadErrorKind::MissingMember => ExceptionType::MissingMember,
+        LoadErrorKind::FileNotFound => ExceptionType::FileNotFound,
+        LoadErrorKind::FileLoad => ExceptionType::FileLoad,
+        LoadErrorKind::BadImageFormat | LoadErrorKind::ReferenceAssembly => ExceptionType::BadImageFormat,
+        LoadErrorKind::InvalidProgram => ExceptionType::InvalidProgram,
+        LoadErrorKind::MethodAccess => ExceptionType::MethodAccess,
+        LoadErrorKind::FieldAccess => ExceptionType::FieldAccess,
+        LoadErrorKind::MemberAccess => ExceptionType::MemberAccess,
+        LoadErrorKind::InvalidOperation => ExceptionType::InvalidOperation,
+        LoadErrorKind::NotSupported => ExceptionType::NotSupported,
     };
-    let exception = new_exception(t, namespace, name, Some(&error.message))?;
+    let exception = new_exception(t, exception_type, Some(&error.message))?;
     static FILE_NAME: ManagedField =
         ManagedField::corlib("System.IO", "FileNotFoundException", "<FileName>k__BackingField");
     static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeLoadException", "ClassName");

@@ -1,5 +1,6 @@
 //! What references do that may load types or throw: new objects, strings and arrays, casts; and the text of a string.
 
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::handles;
 use crate::object;
@@ -120,7 +121,7 @@ impl<'t> Obj<'t> {
         let element = ty.underlying().element_type;
         if element.primitive_size_bytes().is_none() && !matches!(element, ElementType::I | ElementType::U) {
             let message = format!("A constant of type {}.", ty.full_name());
-            return Err(exceptions::throw(t, "System", "BadImageFormatException", &message));
+            return Err(exceptions::throw(t, ExceptionType::BadImageFormat, &message));
         }
         let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
         let made = Obj::new(t, ty)?;
@@ -135,8 +136,8 @@ impl<'t> Obj<'t> {
     ///
     /// # Errors
     /// What the constructor throws.
-    pub fn exception(t: CurrentThread<'t>, namespace: &str, name: &str, message: Option<&str>) -> Managed<Obj<'t>> {
-        exceptions::new_exception(t, namespace, name, message).map(Obj::made)
+    pub fn exception(t: CurrentThread<'t>, exception: ExceptionType, message: Option<&str>) -> Managed<Obj<'t>> {
+        exceptions::new_exception(t, exception, message).map(Obj::made)
     }
 
     /// The exception for a load error.

@@ -1,6 +1,7 @@
 //! System.RuntimeType objects: one per type, made on first use, kept in a root cell.
 
 use crate::cells::RootCell;
+use crate::exception_types::ExceptionType;
 use crate::fields::ManagedField;
 use crate::object;
 use crate::thread::{CurrentThread, Managed};
@@ -71,5 +72,5 @@ pub fn require(t: CurrentThread, object: ObjRef, parameter: &str) -> Managed<Ty>
         return Err(crate::exceptions::throw_argument_null(t, parameter));
     }
     let ty = type_of_object(object);
-    ty.ok_or_else(|| crate::exceptions::throw(t, "System", "NotSupportedException", "The type is not a runtime type."))
+    ty.ok_or_else(|| crate::exceptions::throw(t, ExceptionType::NotSupported, "The type is not a runtime type."))
 }

@@ -1,6 +1,7 @@
 //! Aborts of threads: who asks for one, and when it is over. `exec::thread_aborts` throws them.
 
 use crate::domain::Domain;
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
 use crate::interruption;
 use crate::stops;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// ThreadStateException.
 pub(crate) fn thread_state_error(t: CurrentThread, message: &str) -> Thrown {
-    exceptions::throw(t, "System.Threading", "ThreadStateException", message)
+    exceptions::throw(t, ExceptionType::ThreadState, message)
 }
 
 /// Whether the caller is the one to abort a thread, which then has the bits `requested`. One that was not started never runs.

@@ -5,6 +5,7 @@
 //! objects of MarshalByRefObject's subclasses, arrays of more than one dimension, and graphs with more than
 //! `MAX_SHARED` objects that several references may share; they give a SerializationException.
 
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::object::{self, type_of};
@@ -226,7 +227,7 @@ fn copy_fields(t: CurrentThread, objects: (ObjRef, ObjRef), at: usize, ty: Ty, c
 
 fn refuse(t: CurrentThread, ty: Ty) -> exceptions::Thrown {
     let message = format!("An object of type {} cannot go to another domain as it is.", ty.full_name());
-    exceptions::throw(t, "System.Runtime.Serialization", "SerializationException", &message)
+    exceptions::throw(t, ExceptionType::Serialization, &message)
 }
 
 /// The pending exception as an exception of `to`: a copy or, where that is not possible, one of the nearest class with its

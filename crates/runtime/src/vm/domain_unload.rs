@@ -7,6 +7,7 @@
 //! collections do (`collectible`).
 
 use crate::domains::{self, Domain};
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown, ToManaged};
 use crate::invoke::{self, Slot};
 use crate::object::type_of;
@@ -28,7 +29,7 @@ const DONE: u32 = 1;
 const TIMED_OUT: u32 = 2;
 
 fn cannot_unload(t: CurrentThread, message: &str) -> Thrown {
-    exceptions::throw(t, "System", "CannotUnloadAppDomainException", message)
+    exceptions::throw(t, ExceptionType::CannotUnloadAppDomain, message)
 }
 
 /// `AppDomain.Unload`.
@@ -77,7 +78,7 @@ fn tear_down_elsewhere(t: CurrentThread, domain: &'static Domain) -> Managed<u32
         waiter.unpark();
     });
     if spawned.is_err() {
-        return Err(exceptions::throw(t, "System", "OutOfMemoryException", "The system cannot make another thread."));
+        return Err(exceptions::throw(t, ExceptionType::OutOfMemory, "The system cannot make another thread."));
     }
     let end = waits::wait(t, None, |rest, interruptible| {
         waiter.wait_until(WaitState::Native, rest, interruptible, || outcome.load(Ordering::Acquire) != RUNNING)

@@ -13,6 +13,7 @@ pub use crate::contexts::{context, is_in_default_context};
 use crate::domain::add;
 pub(crate) use crate::domain::forget_thread;
 pub use crate::domain::{Domain, ROOT_DOMAIN_ID, by_id, count, current, of_universe, root_domain};
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::object;
@@ -137,7 +138,7 @@ pub fn switch(t: CurrentThread, domain: &'static Domain) -> &'static Domain {
 
 /// AppDomainUnloadedException.
 pub fn throw_unloaded(t: CurrentThread) -> exceptions::Thrown {
-    exceptions::throw_default(t, "AppDomainUnloadedException")
+    exceptions::throw_default(t, ExceptionType::AppDomainUnloaded)
 }
 
 /// Runs `body` in `domain`.

@@ -2,6 +2,7 @@
 
 use crate::cells::RootCell;
 use crate::domains::{self, Domain};
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown, ToManaged};
 pub use crate::exit_code::{exit_code, set_exit_code};
 use crate::fields::ManagedField;
@@ -149,17 +150,17 @@ unsafe fn outermost_reached(_abi: *mut ThreadAbi, _exception: ObjRef) {
 unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
     // SAFETY: the unwinder passes the current thread.
     let t = unsafe { CurrentThread::from_abi(abi) };
-    let name = match kind {
-        FaultKind::NullReference => "NullReferenceException",
-        FaultKind::IndexOutOfRange => "IndexOutOfRangeException",
-        FaultKind::DivideByZero => "DivideByZeroException",
-        FaultKind::Overflow => "OverflowException",
-        FaultKind::InvalidCast => "InvalidCastException",
+    let exception = match kind {
+        FaultKind::NullReference => ExceptionType::NullReference,
+        FaultKind::IndexOutOfRange => ExceptionType::IndexOutOfRange,
+        FaultKind::DivideByZero => ExceptionType::DivideByZero,
+        FaultKind::Overflow => ExceptionType::Overflow,
+        FaultKind::InvalidCast => ExceptionType::InvalidCast,
         FaultKind::StackOverflow => return exceptions::stack_overflow_object(t),
     };
     // Mono's own text for this fault; the class library's has a full stop.
     let message = (kind == FaultKind::NullReference).then_some(exceptions::NULL_REFERENCE_MESSAGE);
-    exceptions::new_exception(t, "System", name, message).unwrap_or_else(|_| t.take_pending())
+    exceptions::new_exception(t, exception, message).unwrap_or_else(|_| t.take_pending())
 }
 
 /// # Safety

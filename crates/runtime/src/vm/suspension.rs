@@ -20,6 +20,7 @@
 //! | ABORTED | a thread that looks here is aborted | nobody |
 
 use crate::abort_requests;
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
 use crate::interruption;
 pub use crate::stops::stop_if_asked;
@@ -36,7 +37,7 @@ const LOOK_INTERVAL: Duration = Duration::from_micros(50);
 const NOT_RUNNING: u32 = state::UNSTARTED | state::STOPPED | state::ABORTED;
 
 fn throw_state(t: CurrentThread, message: &str) -> Thrown {
-    exceptions::throw(t, "System.Threading", "ThreadStateException", message)
+    exceptions::throw(t, ExceptionType::ThreadState, message)
 }
 
 /// Stops the thread of this InternalThread; returns when it has stopped (for the own thread: when it is resumed).

@@ -6,6 +6,7 @@
 use crate::abort_requests::thread_state_error;
 pub use crate::abort_requests::{abort, end_abort, end_abort_by_unload, reset_abort};
 use crate::domains::{self, Domain};
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::handles;
 use crate::invoke::{self, Slot};
@@ -130,7 +131,7 @@ pub fn start(t: CurrentThread, thread: ObjRef, delegate: ObjRef) -> Managed<()> 
         Err(_) => {
             start.free(t);
             not_started();
-            Err(exceptions::throw(t, "System", "OutOfMemoryException", "The system cannot make another thread."))
+            Err(exceptions::throw(t, ExceptionType::OutOfMemory, "The system cannot make another thread."))
         }
     }
 }
@@ -157,7 +158,7 @@ fn run(t: CurrentThread, start: ThreadStartHandles) {
 
 fn call_start(t: CurrentThread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
     if delegate.is_null() {
-        return Err(exceptions::throw_default(t, "NullReferenceException"));
+        return Err(exceptions::throw_default(t, ExceptionType::NullReference));
     }
     let invoke = saki_il::synth::delegate::invoke_method(type_of(delegate)).to_managed(t)?;
     let words = [Slot::from_ref(delegate), Slot::from_ref(argument)];

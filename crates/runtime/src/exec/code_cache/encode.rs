@@ -20,7 +20,7 @@ use saki_abi::{AddressUse, Reloc, RelocKind, SpillArea};
 use saki_code::CodeKind;
 use saki_il::ir::{ClauseKind, Symbol};
 use saki_jit::{CompiledCode, LibCall, RelocTarget};
-use saki_types::touched::Touched;
+use saki_types::resolved::Resolved;
 use saki_types::{Field, Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
 
 /// Parent of corlib among the modules.
@@ -417,32 +417,32 @@ impl Encoder {
 }
 
 /// Adds the entities that a body names to the list of its dependencies.
-pub(super) fn add_named(code: &CompiledCode, touched: &mut Vec<Touched>, images: &mut Vec<&'static Image>) {
+pub(super) fn add_named(code: &CompiledCode, touched: &mut Vec<Resolved>, images: &mut Vec<&'static Image>) {
     for reloc in &code.relocs {
         let RelocTarget::Symbol(symbol) = reloc.target else { continue };
         match symbol {
             Symbol::TypeHandle(ty) | Symbol::VTable(ty) | Symbol::ClassInitFlag(ty) | Symbol::TypeObject(ty) => {
-                touched.push(Touched::Type(ty));
+                touched.push(Resolved::Type(ty));
             }
             Symbol::MethodHandle(method)
             | Symbol::MethodEntry(method)
             | Symbol::UnboxEntry(method)
             | Symbol::InternalCall(method)
             | Symbol::NativeCell(method)
-            | Symbol::MarshalInfo(method, _) => touched.push(Touched::Method(method)),
+            | Symbol::MarshalInfo(method, _) => touched.push(Resolved::Method(method)),
             Symbol::FieldHandle(field) | Symbol::StaticField(field) | Symbol::ThreadStaticPlace(field) => {
-                touched.push(Touched::Field(field));
+                touched.push(Resolved::Field(field));
             }
             Symbol::StringLiteral(image, _) | Symbol::VarArgCookie(image, _) => images.push(image),
             Symbol::Helper(_) => {}
         }
     }
     for site in &code.tables.inline_sites {
-        touched.push(Touched::Method(site.method));
+        touched.push(Resolved::Method(site.method));
     }
     for clause in &code.tables.clauses {
         if let ClauseKind::Catch(ty) = *clause {
-            touched.push(Touched::Type(ty));
+            touched.push(Resolved::Type(ty));
         }
     }
     for filter in &code.filters {

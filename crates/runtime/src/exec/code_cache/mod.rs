@@ -38,7 +38,7 @@ use parking_lot::Mutex;
 use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};
 use saki_os::ExitStage;
-use saki_types::touched::{self, Touched, images_behind};
+use saki_types::resolved::{self, Resolved, images_behind};
 use saki_types::{Image, Method, Ty};
 pub use settings::{CacheStatistics, FILE_EXTENSION, STATISTICS};
 use settings::{SETTINGS, Settings, is_on};
@@ -126,7 +126,7 @@ impl Slot {
 
     /// Keeps a body for later runs. `touched`: types and members that its compilation looked at; `initialised`: the types
     /// that it assumes to be initialised.
-    pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Touched>, initialised: &[Ty]) {
+    pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Resolved>, initialised: &[Ty]) {
         if SETTINGS.get().is_some_and(|settings| settings.own.is_none()) && crate::domain::count() < 2 {
             return;
         }
@@ -137,13 +137,13 @@ impl Slot {
             images.push(saki_types::universe().corlib());
         }
         encode::add_named(code, &mut touched, &mut images);
-        touched.extend(initialised.iter().map(|ty| Touched::Type(ty)));
+        touched.extend(initialised.iter().map(|ty| Resolved::Type(ty)));
         for image in images_behind(&touched) {
             if !images.contains(&image) {
                 images.push(image);
             }
         }
-        touched::add_forwarders(&mut images);
+        resolved::add_forwarders(&mut images);
         let Some(bytes) = encode::encode(self.module, code, kind, &images, initialised) else { return };
         let len = bytes.len();
         self.module.bodies.fresh.lock().insert(self.key, bytes.leak());

@@ -12,15 +12,15 @@ use std::cell::Cell;
 ///
 /// An entry is mostly found in no near cache: with sizes that divide 64 it takes one cache line.
 #[repr(align(64))]
-pub(crate) struct Recent<K, V, const N: usize>([Cell<Option<(K, V)>>; N]);
+pub(crate) struct ThreadCache<K, V, const N: usize>([Cell<Option<(K, V)>>; N]);
 
 /// Entries that one question may be in, the one put there last first.
 const WAYS: usize = 4;
 
-impl<K: Copy + Eq, V: Copy, const N: usize> Recent<K, V, N> {
+impl<K: Copy + Eq, V: Copy, const N: usize> ThreadCache<K, V, N> {
     pub(crate) const fn new() -> Self {
         assert!(N.is_power_of_two() && N > WAYS);
-        Recent([const { Cell::new(None) }; N])
+        ThreadCache([const { Cell::new(None) }; N])
     }
 
     fn ways(&self, hash: usize) -> &[Cell<Option<(K, V)>>] {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_last_ones_of_a_place_are_told_apart() {
-        let recent: Recent<u32, u32, 8> = Recent::new();
+        let recent: ThreadCache<u32, u32, 8> = ThreadCache::new();
         assert_eq!(recent.get(7, &0), None);
         for key in 0..5 {
             recent.put(7, key, key * 10);

@@ -15,7 +15,7 @@ use std::cell::RefCell;
 
 /// A type or member to which a token was resolved.
 #[derive(Clone, Copy)]
-pub enum Touched {
+pub enum Resolved {
     Type(Ty),
     Method(&'static Method),
     Field(&'static Field),
@@ -23,18 +23,18 @@ pub enum Touched {
 
 thread_local! {
     /// Notes of the innermost `record` on this thread.
-    static NOTES: RefCell<Option<Vec<Touched>>> = const { RefCell::new(None) };
+    static NOTES: RefCell<Option<Vec<Resolved>>> = const { RefCell::new(None) };
 }
 
 /// Runs `work` and returns, beside its result, everything that it resolved, possibly with duplicates.
-pub fn record<T>(work: impl FnOnce() -> T) -> (T, Vec<Touched>) {
+pub fn record<T>(work: impl FnOnce() -> T) -> (T, Vec<Resolved>) {
     let outer = NOTES.replace(Some(Vec::new()));
     let result = work();
     let notes = NOTES.replace(outer).unwrap_or_default();
     (result, notes)
 }
 
-fn note(touched: Touched) {
+fn note(touched: Resolved) {
     NOTES.with_borrow_mut(|notes| {
         if let Some(notes) = notes {
             notes.push(touched);
@@ -43,15 +43,15 @@ fn note(touched: Touched) {
 }
 
 pub(crate) fn note_type(ty: Ty) {
-    note(Touched::Type(ty));
+    note(Resolved::Type(ty));
 }
 
 pub(crate) fn note_method(method: &'static Method) {
-    note(Touched::Method(method));
+    note(Resolved::Method(method));
 }
 
 pub(crate) fn note_field(field: &'static Field) {
-    note(Touched::Field(field));
+    note(Resolved::Field(field));
 }
 
 fn push_method(open: &mut Vec<Ty>, method: &'static Method) {
@@ -71,15 +71,15 @@ fn push_field(open: &mut Vec<Ty>, field: &'static Field) {
 }
 
 /// The images on which the facts of these types depend, as far as the facts have been computed.
-pub fn images_behind(touched: &[Touched]) -> Vec<&'static Image> {
+pub fn images_behind(touched: &[Resolved]) -> Vec<&'static Image> {
     let mut seen = FxHashSet::default();
     let mut images: Vec<&'static Image> = Vec::new();
     let mut open = Vec::new();
     for &touched in touched {
         match touched {
-            Touched::Type(ty) => open.push(ty),
-            Touched::Method(method) => push_method(&mut open, method),
-            Touched::Field(field) => push_field(&mut open, field),
+            Resolved::Type(ty) => open.push(ty),
+            Resolved::Method(method) => push_method(&mut open, method),
+            Resolved::Field(field) => push_field(&mut open, field),
         }
     }
     while let Some(ty) = open.pop() {
