@@ -40,13 +40,19 @@ const LARGE_ARRAY_ELEMENTS: u32 = 1 << 16;
 /// More remembered slots than this and the array is logged after all: a slot costs about 10 ns at the collection.
 const MAX_SLOTS_FOR_ARRAYS: usize = 1 << 15;
 
-/// To be called after a store into `object` whose log bit is set; harmless otherwise. `thread` is the current thread.
-pub fn object_reference_write_slow(thread: &ManagedThread, object: ObjRef) {
+/// To be called after a store into `object` whose log bit is set; harmless otherwise.
+///
+/// # Safety
+/// `thread` is the current thread, and `object` is an object that lives.
+pub unsafe fn object_reference_write_slow(thread: &ManagedThread, object: ObjRef) {
     mmtk::log_object(thread, object);
 }
 
 /// Like [`object_reference_write_slow`] for a store to `slot`, an element of the array of references `array`.
-pub fn array_element_write_slow(thread: &ManagedThread, array: ObjRef, slot: *mut ObjRef) {
+///
+/// # Safety
+/// `thread` is the current thread, `array` is an array of references that lives, and `slot` lies in it.
+pub unsafe fn array_element_write_slow(thread: &ManagedThread, array: ObjRef, slot: *mut ObjRef) {
     // SAFETY: `array` is a live array by this function's contract.
     let length = unsafe { (*(array.0 as *const ArrayHeader)).length };
     // SAFETY: `thread` is current and bound.

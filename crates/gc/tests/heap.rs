@@ -405,7 +405,8 @@ impl Stage<'_> {
                 let slot = root(3).field_ptr::<ObjRef>(32 + 99 * 8);
                 // SAFETY: within the array.
                 unsafe { *slot = self.node(NULL, NULL, 77) };
-                barrier::array_element_write_slow(self.thread, root(3), slot);
+                // SAFETY: an element of the array, which is a root; the thread is the current one.
+                unsafe { barrier::array_element_write_slow(self.thread, root(3), slot) };
             });
             self.collect(false);
             assert_eq!(value(get(root(3), 32 + 99 * 8)), 77);

@@ -5,6 +5,7 @@
 //! waits; a later one replaces it. Left out: threads without a managed caller, where such an exception is unhandled
 //! (`interop`).
 
+use crate::references::Word;
 use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
 use saki_thread::root;
@@ -13,17 +14,14 @@ use saki_thread::root;
 const SLOT: usize = root::COUNT - 1;
 
 /// Keeps an exception until the native code returns.
-pub fn keep(t: CurrentThread, exception: ObjRef) {
-    t.managed().roots[SLOT].set(exception);
+pub fn keep(t: CurrentThread, exception: impl Word) {
+    t.set_root(SLOT, exception);
 }
 
 /// Native code has returned: leaves the exception that waited, if any, pending.
 pub fn throw_kept(t: CurrentThread) {
-    let kept = t.managed().roots[SLOT].get();
-    if kept.is_null() {
-        return;
-    }
-    t.managed().roots[SLOT].set(ObjRef::NULL);
+    let Some(kept) = t.root(SLOT) else { return };
+    t.set_root(SLOT, ObjRef::NULL);
     if t.pending().is_null() {
         let _ = t.throw(kept);
     }

@@ -12,14 +12,13 @@ use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 pub use crate::initialised::is_initialised;
 use crate::invoke::{self, Slot};
-use crate::object::{self, type_of};
-use crate::strings;
+use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_aborts;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
-use saki_thread::{ManagedThread, WaitState};
+use saki_thread::{ManagedThread, WaitState, root};
 use saki_types::{Ty, collectible, universe};
 use std::sync::atomic::Ordering;
 
@@ -89,8 +88,9 @@ pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
                 break;
             }
             Some(State::Failed { exception }) => {
-                let exception = exception.get();
+                let exception = exception.obj(t);
                 drop(guard);
+                let Some(exception) = exception else { saki_base::bug!("a failed type without an exception") };
                 // Each throw starts a new trace.
                 exceptions::reset_trace(t, exception);
                 return Err(t.throw(exception));
@@ -114,8 +114,8 @@ pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
     }
     let outcome = run(t, ty);
     let aborted = match outcome {
-        Err(_) if type_of(t.pending()).is_corlib("System.Threading", "ThreadAbortException") => t.pending(),
-        _ => ObjRef::NULL,
+        Err(_) => t.exception().filter(|it| it.ty().is_corlib("System.Threading", "ThreadAbortException")),
+        Ok(()) => None,
     };
     let failure = match outcome {
         Ok(()) => None,
@@ -140,8 +140,7 @@ pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
     match failure {
         None => Ok(()),
         // An abort is not wrapped but goes on; only later accesses see that the constructor failed.
-        Some(_) if !aborted.is_null() => Err(t.throw(aborted)),
-        Some(exception) => Err(t.throw(exception)),
+        Some(exception) => Err(t.throw(aborted.unwrap_or(exception))),
     }
 }
 
@@ -182,17 +181,16 @@ fn reported_name(ty: Ty) -> String {
 }
 
 /// The TypeInitializationException around the exception that the constructor threw.
-fn wrap(t: CurrentThread, ty: Ty, _thrown: exceptions::Thrown) -> ObjRef {
+fn wrap<'t>(t: CurrentThread<'t>, ty: Ty, _thrown: exceptions::Thrown) -> Obj<'t> {
     static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeInitializationException", "_typeName");
-    let inner = t.take_pending();
+    let inner = t.take_exception();
     // An abort in flight would be thrown again by the exception's constructor.
-    let in_flight = &t.managed().roots[saki_thread::root::ABORT_EXCEPTION];
-    let abort = in_flight.get();
-    in_flight.set(ObjRef::NULL);
+    let abort = t.root(root::ABORT_EXCEPTION);
+    t.set_root(root::ABORT_EXCEPTION, ObjRef::NULL);
     let made = (|| {
         let class = universe().corlib_type("System", "TypeInitializationException").to_managed(t)?;
-        let exception = object::new_instance(t, class)?;
-        let name = strings::new_string(t, &reported_name(ty))?;
+        let exception = Obj::new(t, class)?;
+        let name = Str::new(t, &reported_name(ty))?;
         let ctor = class.find_method_sig(".ctor", &[universe().string(), universe().exception()]).to_managed(t)?;
         match ctor {
             Some(ctor) => {
@@ -202,6 +200,6 @@ fn wrap(t: CurrentThread, ty: Ty, _thrown: exceptions::Thrown) -> ObjRef {
         }
         Ok(exception)
     })();
-    in_flight.set(abort);
-    made.unwrap_or_else(|_: exceptions::Thrown| t.take_pending())
+    t.set_root(root::ABORT_EXCEPTION, abort);
+    made.unwrap_or_else(|_: exceptions::Thrown| t.take_exception())
 }

@@ -8,7 +8,7 @@ use crate::exceptions;
 use crate::fields::ManagedField;
 use crate::handles;
 use crate::monitors;
-use crate::object;
+use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -30,8 +30,14 @@ fn number_of(field: &'static Field) -> usize {
     })
 }
 
-fn handle_of(context: ObjRef) -> Option<Handle> {
+fn handle_of(context: Obj) -> Option<Handle> {
     Handle::from_bits(STATIC_DATA.get::<usize>(context) as u32)
+}
+
+/// The list of a context's values; None before the first.
+fn values_of<'t>(t: CurrentThread<'t>, context: Obj) -> Option<Array<'t>> {
+    let known = Obj::of_handle(t, handle_of(context)?).ok()??;
+    known.as_array()
 }
 
 /// Address of the field for the current thread's context.
@@ -43,52 +49,53 @@ pub fn address(t: CurrentThread, field: &'static Field) -> Managed<*mut u8> {
         // Contexts know it by number.
         owner.keep_for_ever();
     }
-    let context = contexts::context(t)?;
+    let context = contexts::current(t)?;
     monitors::try_enter(t, context, WAIT_FOREVER)?;
     let found = holder(t, context, field);
     monitors::exit(t, context)?;
     let holder = found?;
-    Ok(if object::type_of(holder).is_array() { object::element_address(holder, 0, 8) } else { object::unboxed(holder) })
+    Ok(holder.as_array().map_or_else(|| holder.data(), |reference| reference.element_address(0)))
 }
 
-fn holder(t: CurrentThread, context: ObjRef, field: &'static Field) -> Managed<ObjRef> {
+fn holder<'t>(t: CurrentThread<'t>, context: Obj<'t>, field: &'static Field) -> Managed<Obj<'t>> {
     let number = number_of(field);
-    let known = handle_of(context).and_then(|handle| handles::target(handle).ok()).unwrap_or(ObjRef::NULL);
-    let length = if known.is_null() { 0 } else { object::array_length(known) };
-    let mut list = known;
-    if number >= length {
-        list = object::new_array(t, universe().object(), number + 1)?;
-        for index in 0..length {
-            object::set_element_ref(t, list, index, object::get_element_ref(known, index));
-        }
-        match handle_of(context) {
-            Some(handle) => {
-                // The handle is not stale: only this module frees it.
-                let _ = handles::set_target(handle, list);
+    let known = values_of(t, context);
+    let list = match known.filter(|known| number < known.length()) {
+        Some(known) => known,
+        None => {
+            let list = Array::new(t, universe().object(), number + 1)?;
+            for (index, value) in known.iter().flat_map(|known| known.iter()).enumerate() {
+                list.set(t, index, value);
             }
-            None => {
-                let handle = handles::allocate(t, HandleKind::Normal, list);
-                let handle = handle.ok_or_else(|| exceptions::out_of_memory(t))?;
-                STATIC_DATA.set(context, handle.bits() as usize);
+            match handle_of(context) {
+                Some(handle) => {
+                    // The handle is not stale: only this module frees it.
+                    let _ = handles::set_target(handle, list);
+                }
+                None => {
+                    let handle = handles::allocate(t, HandleKind::Normal, list);
+                    let handle = handle.ok_or_else(|| exceptions::out_of_memory(t))?;
+                    STATIC_DATA.set(context, handle.bits() as usize);
+                }
             }
+            list
         }
-    }
-    let present = object::get_element_ref(list, number);
-    if !present.is_null() {
+    };
+    if let Some(present) = list.get(number) {
         return Ok(present);
     }
     let ty = exceptions::ToManaged::to_managed(field.ty(), t)?;
-    let made = if ty.is_reference_type() {
-        object::new_array(t, universe().object(), 1)?
-    } else {
-        object::new_instance(t, ty)?
+    let made = match ty.is_reference_type() {
+        true => Array::new(t, universe().object(), 1)?.into(),
+        false => Obj::new(t, ty)?,
     };
-    object::set_element_ref(t, list, number, made);
+    list.set(t, number, Some(made));
     Ok(made)
 }
 
 /// The context has died.
 pub fn release(t: CurrentThread, context: ObjRef) {
+    let context = Obj::passed_object(context);
     if let Some(handle) = handle_of(context) {
         STATIC_DATA.set(context, 0usize);
         // Freed with its domain at worst.

@@ -4,7 +4,7 @@ use crate::cells::RootCell;
 use crate::domain::{self, Domain};
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
-use crate::object;
+use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use saki_abi::ObjRef;
 use saki_thread::root;
@@ -16,23 +16,31 @@ impl Domain {
     /// # Errors
     /// OutOfMemoryException.
     pub fn default_context(&self, t: CurrentThread) -> Managed<ObjRef> {
+        self.first_context(t).map(Word::word)
+    }
+
+    fn first_context<'t>(&self, t: CurrentThread<'t>) -> Managed<Obj<'t>> {
         static DOMAIN_ID: ManagedField =
             ManagedField::corlib("System.Runtime.Remoting.Contexts", "Context", "domain_id");
         if let Some(cell) = self.default_context.get() {
-            return Ok(cell.get());
+            return Ok(known(t, cell));
         }
         let ty = universe().corlib_type("System.Runtime.Remoting.Contexts", "Context").to_managed(t)?;
-        let context = object::new_instance(t, ty)?;
+        let context = Obj::new(t, ty)?;
         DOMAIN_ID.set(context, self.id);
         // The first to publish wins; the other object is garbage.
-        Ok(self.default_context.get_or_init(|| RootCell::of_domain(self.universe, context)).get())
+        Ok(known(t, self.default_context.get_or_init(|| RootCell::of_domain(self.universe, context))))
     }
+}
+
+fn known<'t>(t: CurrentThread<'t>, cell: &RootCell) -> Obj<'t> {
+    cell.obj(t).unwrap_or_else(|| saki_base::bug!("the default context of a domain that has ended"))
 }
 
 /// Whether the thread is in no context but its domain's own.
 pub fn is_in_default_context(t: CurrentThread) -> bool {
-    let known = t.managed().roots[root::CONTEXT].get();
-    known.is_null() || domain::current().default_context.get().is_some_and(|cell| cell.get() == known)
+    t.root(root::CONTEXT)
+        .is_none_or(|known| domain::current().default_context.get().is_some_and(|cell| cell.obj(t) == Some(known)))
 }
 
 /// The remoting context that the thread is in.
@@ -40,6 +48,13 @@ pub fn is_in_default_context(t: CurrentThread) -> bool {
 /// # Errors
 /// OutOfMemoryException.
 pub fn context(t: CurrentThread) -> Managed<ObjRef> {
-    let known = t.managed().roots[root::CONTEXT].get();
-    if known.is_null() { domain::current().default_context(t) } else { Ok(known) }
+    current(t).map(Word::word)
+}
+
+/// As `context`.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub(crate) fn current<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    t.root(root::CONTEXT).map_or_else(|| domain::current().first_context(t), Ok)
 }

@@ -6,18 +6,16 @@
 use crate::crossings::Callable;
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
-use crate::object::{self, type_of};
+use crate::object;
+use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
 use crate::upper_layers::{self, upper_layers};
-use crate::{
-    class_init, compile, delegates, local_alloc, monitors, proxy_calls, strings, thread_aborts, thread_statics,
-    type_objects,
-};
+use crate::{class_init, compile, delegates, local_alloc, monitors, proxy_calls, thread_aborts, thread_statics};
 use saki_abi::object::ArrayBound;
 use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
-use saki_types::{Field, Method, Ty, Type};
+use saki_types::{Method, Ty, Type};
 
 /// The entry of a helper's function. Does not compile if the function is not what the list says.
 const fn entry_of<Parts, F: Callable<Parts>>(id: HelperId, _function: &F) -> *const () {
@@ -53,7 +51,7 @@ pub fn function_address(id: HelperId) -> usize {
         CheckArrayStore => check_array_store,
         CheckElementAddress => check_element_address,
         ClassInit => class_init_helper,
-        ThreadStaticAddress => thread_static_address,
+        ThreadStaticAddress => thread_statics::thread_static_address,
         ResolveVirtual => resolve_virtual,
         Throw => throw,
         Rethrow => rethrow,
@@ -88,7 +86,7 @@ pub fn function_address(id: HelperId) -> usize {
         ProfileLeave => profile_leave,
         EnterNative => enter_native,
         LeaveNative => leave_native,
-        ResolveNative => resolve_native,
+        ResolveNative => upper_layers::resolve_native,
         SaveLastError => save_last_error,
         MarshalIn => marshal_in,
         MarshalOut => marshal_out,
@@ -113,165 +111,139 @@ pub fn function_address(id: HelperId) -> usize {
     }
 }
 
-fn new_object(t: CurrentThread, vtable: &'static VTable) -> ObjRef {
-    t.run(|| object::new_instance_of(t, vtable))
+fn new_object<'t>(t: CurrentThread<'t>, vtable: &'static VTable) -> Managed<Option<Obj<'t>>> {
+    object::new_instance_of(t, vtable).map(Obj::passed)
 }
 
-fn new_sz_array(t: CurrentThread, vtable: &'static VTable, length: i64) -> ObjRef {
-    t.run(|| {
-        if length < 0 {
+fn new_sz_array<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length: i64) -> Managed<Option<Obj<'t>>> {
+    if length < 0 {
+        return Err(exceptions::throw_default(t, ExceptionType::Overflow));
+    }
+    object::new_sz_array_of(t, vtable, length as usize).map(Obj::passed)
+}
+
+fn new_string<'t>(t: CurrentThread<'t>, length: i32) -> Managed<Option<Str<'t>>> {
+    Str::filled(t, usize::try_from(length).unwrap_or(usize::MAX), |_| ()).map(Some)
+}
+
+fn new_multi_dim_array<'t>(
+    t: CurrentThread<'t>,
+    vtable: &'static VTable,
+    args: *const i32,
+    count: i32,
+) -> Managed<Option<Array<'t>>> {
+    let array_ty = crate::vtables::type_of_vtable(vtable);
+    // SAFETY: the caller's argument block holds `count` numbers.
+    let args = unsafe { std::slice::from_raw_parts(args, count as usize) };
+    let rank = array_ty.array_rank() as usize;
+    if array_ty.is_sz_array() {
+        return new_jagged(t, array_ty, args);
+    }
+    let mut bounds = Vec::with_capacity(rank);
+    for dimension in 0..rank {
+        let (lower, length) = match args.len() == rank {
+            true => (0, args[dimension]),
+            false => (args[2 * dimension], args[2 * dimension + 1]),
+        };
+        let Ok(length) = u32::try_from(length) else {
             return Err(exceptions::throw_default(t, ExceptionType::Overflow));
-        }
-        object::new_sz_array_of(t, vtable, length as usize)
-    })
-}
-
-fn new_string(t: CurrentThread, length: i32) -> ObjRef {
-    t.run(|| strings::alloc_string(t, usize::try_from(length).unwrap_or(usize::MAX)))
-}
-
-fn new_multi_dim_array(t: CurrentThread, vtable: &'static VTable, args: *const i32, count: i32) -> ObjRef {
-    t.run(|| {
-        let array_ty = crate::vtables::type_of_vtable(vtable);
-        // SAFETY: the caller's argument block holds `count` numbers.
-        let args = unsafe { std::slice::from_raw_parts(args, count as usize) };
-        let rank = array_ty.array_rank() as usize;
-        if array_ty.is_sz_array() {
-            return new_jagged(t, array_ty, args);
-        }
-        let mut bounds = Vec::with_capacity(rank);
-        for dimension in 0..rank {
-            let (lower, length) = match args.len() == rank {
-                true => (0, args[dimension]),
-                false => (args[2 * dimension], args[2 * dimension + 1]),
-            };
-            let Ok(length) = u32::try_from(length) else {
-                return Err(exceptions::throw_default(t, ExceptionType::Overflow));
-            };
-            bounds.push(ArrayBound { length, lower_bound: lower });
-        }
-        object::new_multi_dim_array(t, array_ty, &bounds)
-    })
+        };
+        bounds.push(ArrayBound { length, lower_bound: lower });
+    }
+    Array::new_multi_dim(t, array_ty, &bounds).map(Some)
 }
 
 /// `new T[a][b]…` in one constructor call.
-fn new_jagged(t: CurrentThread, array_ty: Ty, lengths: &[i32]) -> Managed<ObjRef> {
-    let Some((&length, rest)) = lengths.split_first() else { return Ok(ObjRef::NULL) };
+fn new_jagged<'t>(t: CurrentThread<'t>, array_ty: Ty, lengths: &[i32]) -> Managed<Option<Array<'t>>> {
+    let Some((&length, rest)) = lengths.split_first() else { return Ok(None) };
     let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, ExceptionType::Overflow)) };
-    let array = object::new_sz_array(t, array_ty, length)?;
+    let array = Array::of_array_type(t, array_ty, length)?;
     if !rest.is_empty()
         && let Some(element) = array_ty.element()
     {
         for index in 0..length {
             let inner = new_jagged(t, element, rest)?;
-            object::set_element_ref(t, array, index, inner);
+            array.set(t, index, inner.map(Obj::from));
         }
     }
-    Ok(array)
+    Ok(Some(array))
 }
 
-fn cast_class(t: CurrentThread, object: ObjRef, target: Ty) -> ObjRef {
-    t.run(|| {
-        if object.is_null() || object::is_instance(t, object, target)? {
-            return Ok(object);
+fn cast_class<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, target: Ty) -> Managed<Option<Obj<'t>>> {
+    match object {
+        Some(object) if !object.is_instance(t, target)? => {
+            Err(exceptions::throw_default(t, ExceptionType::InvalidCast))
         }
-        Err(exceptions::throw_default(t, ExceptionType::InvalidCast))
-    })
-}
-
-fn is_inst(t: CurrentThread, object: ObjRef, target: Ty) -> ObjRef {
-    t.run(|| Ok(if object.is_null() || !object::is_instance(t, object, target)? { ObjRef::NULL } else { object }))
-}
-
-fn unbox(t: CurrentThread, object: ObjRef, target: Ty) -> *mut u8 {
-    t.run(|| {
-        if object.is_null() {
-            return Err(exceptions::throw_null_reference(t));
-        }
-        let (from, to) = (type_of(object), target);
-        // An enum and its integer type unbox to each other. ECMA-335 §III.4.32.
-        if from == to || (from.is_value_type() && from.underlying() == to.underlying()) {
-            return Ok(object::unboxed(object));
-        }
-        Err(exceptions::throw_default(t, ExceptionType::InvalidCast))
-    })
-}
-
-fn check_array_store(t: CurrentThread, array: ObjRef, value: ObjRef) {
-    t.run(|| {
-        if array.is_null() {
-            return Err(exceptions::throw_null_reference(t));
-        }
-        if value.is_null() {
-            return Ok(());
-        }
-        let element = type_of(array).element();
-        if element.is_some_and(|e| e == type_of(value)) {
-            return Ok(());
-        }
-        match element {
-            Some(element) if object::is_instance(t, value, element)? => Ok(()),
-            _ => Err(exceptions::throw_default(t, ExceptionType::ArrayTypeMismatch)),
-        }
-    });
-}
-
-fn check_element_address(t: CurrentThread, array: ObjRef, element: Ty) {
-    t.run(|| {
-        if array.is_null() {
-            return Err(exceptions::throw_null_reference(t));
-        }
-        if type_of(array).element() == Some(element) || element.is_value_type() {
-            return Ok(());
-        }
-        Err(exceptions::throw_default(t, ExceptionType::ArrayTypeMismatch))
-    });
-}
-
-fn class_init_helper(t: CurrentThread, class: Ty) {
-    t.run(|| class_init::ensure_outside(t, class));
-}
-
-fn thread_static_address(t: CurrentThread, field: &'static Field) -> *mut u8 {
-    t.run(|| thread_statics::thread_static_address(t, field))
-}
-
-fn resolve_virtual(t: CurrentThread, receiver: ObjRef, method: &'static Method) -> usize {
-    t.run(|| {
-        if receiver.is_null() {
-            return Err(exceptions::throw_null_reference(t));
-        }
-        // The outcome is the vtable's, as with interface calls.
-        let (vtable, key) = (std::ptr::from_ref(object::vtable(receiver)), std::ptr::from_ref(method).cast());
-        if let Some(known) = saki_code::imt_cached(vtable, key) {
-            return Ok(known);
-        }
-        let target = crate::proxies::virtual_target(t, receiver, method)?;
-        saki_code::imt_cache_insert(vtable, key, target);
-        Ok(target)
-    })
-}
-
-fn throw(t: CurrentThread, exception: ObjRef) {
-    if exception.is_null() {
-        let _ = exceptions::throw_null_reference(t);
-        return;
+        _ => Ok(object),
     }
-    let exception = match exceptions::as_exception(t, exception) {
-        Ok(exception) => exception,
-        Err(_) => return,
-    };
+}
+
+fn is_inst<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, target: Ty) -> Managed<Option<Obj<'t>>> {
+    match object {
+        Some(object) if !object.is_instance(t, target)? => Ok(None),
+        _ => Ok(object),
+    }
+}
+
+fn unbox(t: CurrentThread, object: Option<Obj>, target: Ty) -> Managed<*mut u8> {
+    let Some(object) = object else { return Err(exceptions::throw_null_reference(t)) };
+    let (from, to) = (object.ty(), target);
+    // An enum and its integer type unbox to each other. ECMA-335 §III.4.32.
+    if from == to || (from.is_value_type() && from.underlying() == to.underlying()) {
+        return Ok(object.data());
+    }
+    Err(exceptions::throw_default(t, ExceptionType::InvalidCast))
+}
+
+fn check_array_store(t: CurrentThread, array: Option<Array>, value: Option<Obj>) -> Managed<()> {
+    let Some(array) = array else { return Err(exceptions::throw_null_reference(t)) };
+    let Some(value) = value else { return Ok(()) };
+    let element = array.ty().element();
+    if element.is_some_and(|e| e == value.ty()) {
+        return Ok(());
+    }
+    match element {
+        Some(element) if value.is_instance(t, element)? => Ok(()),
+        _ => Err(exceptions::throw_default(t, ExceptionType::ArrayTypeMismatch)),
+    }
+}
+
+fn check_element_address(t: CurrentThread, array: Option<Array>, element: Ty) -> Managed<()> {
+    let Some(array) = array else { return Err(exceptions::throw_null_reference(t)) };
+    if array.ty().element() == Some(element) || element.is_value_type() {
+        return Ok(());
+    }
+    Err(exceptions::throw_default(t, ExceptionType::ArrayTypeMismatch))
+}
+
+fn class_init_helper(t: CurrentThread, class: Ty) -> Managed<()> {
+    class_init::ensure_outside(t, class)
+}
+
+fn resolve_virtual(t: CurrentThread, receiver: Option<Obj>, method: &'static Method) -> Managed<usize> {
+    let Some(receiver) = receiver else { return Err(exceptions::throw_null_reference(t)) };
+    // The outcome is the vtable's, as with interface calls.
+    let (vtable, key) = (std::ptr::from_ref(receiver.vtable()), std::ptr::from_ref(method).cast());
+    if let Some(known) = saki_code::imt_cached(vtable, key) {
+        return Ok(known);
+    }
+    let target = crate::proxies::virtual_target(t, receiver, method)?;
+    saki_code::imt_cache_insert(vtable, key, target);
+    Ok(target)
+}
+
+fn throw<'t>(t: CurrentThread<'t>, exception: Option<Obj<'t>>) -> Managed<()> {
+    let Some(exception) = exception else { return Err(exceptions::throw_null_reference(t)) };
+    let exception = exceptions::as_exception(t, exception)?;
     exceptions::reset_trace(t, exception);
-    let _ = t.throw(exception);
+    Err(t.throw(exception))
 }
 
-fn rethrow(t: CurrentThread, exception: ObjRef) {
-    let exception = match exceptions::as_exception(t, exception) {
-        Ok(exception) => exception,
-        Err(_) => return,
-    };
+fn rethrow<'t>(t: CurrentThread<'t>, exception: Option<Obj<'t>>) -> Managed<()> {
+    let Some(exception) = exception else { return Err(exceptions::throw_null_reference(t)) };
+    let exception = exceptions::as_exception(t, exception)?;
     crate::exception_trace::forget_catching_frame(exception);
-    let _ = t.throw(exception);
+    Err(t.throw(exception))
 }
 
 macro_rules! throwers {
@@ -311,21 +283,22 @@ fn throw_compile_error(t: CurrentThread, method: &'static Method) {
     }
 }
 
-fn store_ref_unknown(t: CurrentThread, slot: *mut ObjRef, value: ObjRef) {
+fn store_ref_unknown(t: CurrentThread, slot: *mut ObjRef, value: Option<Obj>) {
     if slot.is_null() {
         let _ = exceptions::throw_null_reference(t);
         return;
     }
     // SAFETY: a valid byref, the program's promise; `t` is current.
-    unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), slot, value) };
+    unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), slot, value.word()) };
 }
 
 fn barrier_unknown(t: CurrentThread, slot: *mut ObjRef) {
     saki_gc::barrier::after_store_unknown(t.managed(), slot);
 }
 
-fn barrier_slow(t: CurrentThread, object: ObjRef) {
-    saki_gc::barrier::object_reference_write_slow(t.managed(), object);
+fn barrier_slow(t: CurrentThread, object: Option<Obj>) {
+    // SAFETY: compiled code passes the object that it stored into.
+    unsafe { saki_gc::barrier::object_reference_write_slow(t.managed(), object.word()) };
 }
 
 fn copy_struct_barrier(t: CurrentThread, dst: *mut u8, src: *const u8, class: Ty) {
@@ -383,7 +356,7 @@ fn cvttsd2si(value: f64) -> i64 {
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value) { value as i64 } else { i64::MIN }
 }
 
-fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) -> i64 {
+fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) -> Managed<i64> {
     // Targets are numbered as `il::ir::ConvTarget`: I1 U1 I2 U2 I4 U4 I8 U8 I U.
     let (low, high): (f64, f64) = match target {
         0 => (-129.0, 128.0),
@@ -398,11 +371,11 @@ fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) -> i64 {
     let signed_64 = matches!(target, 6 | 8);
     let in_range =
         if signed_64 { (-9_223_372_036_854_775_808.0..high).contains(&value) } else { value > low && value < high };
-    t.run(|| match in_range {
+    match in_range {
         true if matches!(target, 7 | 9) => Ok(value as u64 as i64),
         true => Ok(value as i64),
         false => Err(exceptions::throw_default(t, ExceptionType::Overflow)),
-    })
+    }
 }
 
 fn arg_list_init(_t: CurrentThread, iterator: *mut usize, cookie: usize) {
@@ -410,36 +383,32 @@ fn arg_list_init(_t: CurrentThread, iterator: *mut usize, cookie: usize) {
     unsafe { *iterator = cookie };
 }
 
-fn box_nullable(t: CurrentThread, class: Ty, data: *const u8) -> ObjRef {
-    t.run(|| object::box_value(t, class, data))
+fn box_nullable<'t>(t: CurrentThread<'t>, class: Ty, data: *const u8) -> Managed<Option<Obj<'t>>> {
+    object::box_value(t, class, data).map(Obj::passed)
 }
 
-fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: ObjRef, nullable: Ty) {
-    t.run(|| {
-        let inner = nullable.args[0];
-        let (has_value, value) = object::nullable_offsets(t, nullable)?;
-        let size = nullable.value_size_bytes().to_managed(t)? as usize;
-        // SAFETY: `dst` is a temporary of the Nullable type in the caller's frame: no barrier.
-        unsafe { std::ptr::write_bytes(dst, 0, size) };
-        if boxed.is_null() {
-            return Ok(());
-        }
-        let from = type_of(boxed);
-        // Unlike with `unbox`, an integer is no enum; an enum still is its integer.
-        if from != inner && from.underlying() != inner {
-            return Err(exceptions::throw_default(t, ExceptionType::InvalidCast));
-        }
-        let inner_size = inner.value_size_bytes().to_managed(t)? as usize;
-        // SAFETY: as above; the box holds `inner_size` bytes.
-        unsafe { std::ptr::copy_nonoverlapping(object::unboxed(boxed), dst.add(value), inner_size) };
-        // SAFETY: as above.
-        unsafe { *dst.add(has_value) = 1 };
-        Ok(())
-    });
+fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: Option<Obj>, nullable: Ty) -> Managed<()> {
+    let inner = nullable.args[0];
+    let (has_value, value) = object::nullable_offsets(t, nullable)?;
+    let size = nullable.value_size_bytes().to_managed(t)? as usize;
+    // SAFETY: `dst` is a temporary of the Nullable type in the caller's frame: no barrier.
+    unsafe { std::ptr::write_bytes(dst, 0, size) };
+    let Some(boxed) = boxed else { return Ok(()) };
+    let from = boxed.ty();
+    // Unlike with `unbox`, an integer is no enum; an enum still is its integer.
+    if from != inner && from.underlying() != inner {
+        return Err(exceptions::throw_default(t, ExceptionType::InvalidCast));
+    }
+    let inner_size = inner.value_size_bytes().to_managed(t)? as usize;
+    // SAFETY: as above; the box holds `inner_size` bytes.
+    unsafe { std::ptr::copy_nonoverlapping(boxed.data(), dst.add(value), inner_size) };
+    // SAFETY: as above.
+    unsafe { *dst.add(has_value) = 1 };
+    Ok(())
 }
 
-fn type_object(t: CurrentThread, class: Ty) -> ObjRef {
-    t.run(|| type_objects::type_object(t, class))
+fn type_object<'t>(t: CurrentThread<'t>, class: Ty) -> Managed<Option<Obj<'t>>> {
+    Obj::of_type(t, class).map(Some)
 }
 
 fn enter_native(t: CurrentThread) {
@@ -454,26 +423,22 @@ fn leave_native(t: CurrentThread) {
     thread_aborts::after_native(t);
 }
 
-fn resolve_native(t: CurrentThread, method: &'static Method) -> usize {
-    t.run(|| upper_layers::resolve_native(t, method))
-}
-
 fn save_last_error(t: CurrentThread) {
     let errno = saki_os::error::errno();
     // SAFETY: the current thread's own struct.
     unsafe { (*t.abi()).last_error = errno };
 }
 
-fn marshal_in(t: CurrentThread, value: usize, descriptor: usize) -> i64 {
-    t.run(|| (upper_layers().interop.marshal_in)(t, value, descriptor))
+fn marshal_in(t: CurrentThread, value: usize, descriptor: usize) -> Managed<i64> {
+    (upper_layers().interop.marshal_in)(t, value, descriptor)
 }
 
-fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: usize) {
-    t.run(|| (upper_layers().interop.marshal_out)(t, word, value, descriptor));
+fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: usize) -> Managed<()> {
+    (upper_layers().interop.marshal_out)(t, word, value, descriptor)
 }
 
-fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: usize) {
-    t.run(|| (upper_layers().interop.marshal_free)(t, word, value, descriptor));
+fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: usize) -> Managed<()> {
+    (upper_layers().interop.marshal_free)(t, word, value, descriptor)
 }
 
 fn missing_internal_call(t: CurrentThread, method: &'static Method) {
@@ -526,7 +491,8 @@ pub unsafe extern "C" fn barrier_slow_hook(abi: *mut saki_abi::ThreadAbi) {
     let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: compiled code stored the object there.
     let object = ObjRef(unsafe { (*abi).stub_arg[0] } as *mut saki_abi::Object);
-    saki_gc::barrier::object_reference_write_slow(t.managed(), object);
+    // SAFETY: an object that lives, see above.
+    unsafe { saki_gc::barrier::object_reference_write_slow(t.managed(), object) };
 }
 
 /// The poll stub's hook.
@@ -554,6 +520,10 @@ pub unsafe extern "C" fn resolve_interface_hook(
     t.run(|| {
         // SAFETY: `Symbol::MethodHandle`.
         let method = unsafe { &*(method as *const Method) };
+        // SAFETY: the stub passes the receiver of the call, which it has checked.
+        let Some(receiver) = (unsafe { Obj::from_word(receiver) }) else {
+            return Err(exceptions::throw_null_reference(t));
+        };
         let target = crate::proxies::virtual_target(t, receiver, method)?;
         // The target is about to be called and cached, so its code is better than its stub.
         match saki_code::MethodEntry::of_stub(target) {

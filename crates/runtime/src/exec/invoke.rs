@@ -7,7 +7,7 @@
 use crate::compile;
 use crate::exceptions::{Thrown, ToManaged};
 use crate::object;
-use crate::references::Word;
+use crate::references::{Obj, Word};
 pub use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
 use parking_lot::RwLock;
@@ -149,11 +149,10 @@ const MAX_VIRTUAL_WORDS: usize = 8;
 /// # Errors
 /// As `invoke`.
 pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: impl Word, args: &[Slot]) -> Managed<Slot> {
-    let receiver = receiver.word();
-    let target = crate::proxies::resolve_on(receiver, method).to_managed(t)?;
-    let target = crate::proxies::stub_for(receiver, target);
-    let this =
-        if target.owner.is_value_type() { Slot::from_ptr(object::unboxed(receiver)) } else { Slot::from_ref(receiver) };
+    let receiver = Obj::passed_object(receiver.word());
+    let target = crate::proxies::resolve(receiver, method).to_managed(t)?;
+    let target = crate::proxies::stub_on(receiver, target);
+    let this = if target.owner.is_value_type() { Slot::from_ptr(receiver.data()) } else { Slot::from_ref(receiver) };
     if args.len() >= MAX_VIRTUAL_WORDS {
         saki_base::bug!("{} argument words for {}", args.len(), method.name);
     }

@@ -7,10 +7,11 @@
 use crate::events::{LockWait, LogEvents, is_logged};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
-use crate::object::vtable;
+use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
+use crate::thread_aborts;
 use crate::upcalls::upcalls;
-use crate::{thread_aborts, waits};
+use crate::waits;
 use saki_abi::{ObjRef, Object};
 use saki_gc::WeakFate;
 use saki_profile::mlpd::event::monitor;
@@ -37,24 +38,18 @@ pub fn bind_thread(thread: &ManagedThread) {
     unsafe { (*thread.abi()).monitor_entries = MONITORS.entries_address() };
 }
 
-fn lock_of(object: ObjRef) -> ObjectLock<'static> {
-    // SAFETY: a non-null reference is an object; the caller's frame keeps it alive and in place.
-    let sync = unsafe { &(*(object.0 as *const Object)).sync };
-    ObjectLock { word: ThinLockWord::of(sync), object: object.address(), table: &MONITORS }
+fn lock_of(object: Obj<'_>) -> ObjectLock<'_> {
+    ObjectLock { word: ThinLockWord::of(object.sync()), object: object.address(), table: &MONITORS }
 }
 
-fn check(t: CurrentThread, object: ObjRef) -> Managed<()> {
-    if object.is_null() {
-        return Err(exceptions::throw_argument_null(t, "obj"));
-    }
-    debug_assert!(!vtable(object).ty.is_null());
-    Ok(())
+fn non_null<'t>(t: CurrentThread, object: Option<Obj<'t>>) -> Managed<Obj<'t>> {
+    object.ok_or_else(|| exceptions::throw_argument_null(t, "obj"))
 }
 
 /// The current thread as `sync` sees it: only requests that are due end its waits.
 struct Waiter<'t> {
     t: CurrentThread<'t>,
-    object: ObjRef,
+    object: Obj<'t>,
     /// The state of the lock when the thread first had to wait, if locks are profiled.
     wait: Cell<Option<LockWait>>,
     /// Whether the log has an event that this thread has to wait.
@@ -62,7 +57,7 @@ struct Waiter<'t> {
 }
 
 impl<'t> Waiter<'t> {
-    fn new(t: CurrentThread<'t>, object: ObjRef) -> Waiter<'t> {
+    fn new(t: CurrentThread<'t>, object: Obj<'t>) -> Waiter<'t> {
         Waiter { t, object, wait: Cell::new(None), is_contended: Cell::new(false) }
     }
 
@@ -126,8 +121,13 @@ impl Blocker for Waiter<'_> {
 ///
 /// # Errors
 /// ArgumentNullException; ThreadInterruptedException, ThreadAbortException.
-pub fn try_enter(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
-    check(t, object)?;
+pub fn try_enter(t: CurrentThread, object: impl Word, milliseconds: i32) -> Managed<bool> {
+    enter(t, Obj::passed(object), milliseconds)
+}
+
+/// As `try_enter`.
+fn enter<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds: i32) -> Managed<bool> {
+    let object = non_null(t, object)?;
     let waiter = Waiter::new(t, object);
     let end = lock_of(object).enter(&waiter, waits::timeout(milliseconds));
     if let Some(wait) = waiter.wait.get() {
@@ -157,17 +157,16 @@ fn not_owner(t: CurrentThread) -> Thrown {
 
 /// # Errors
 /// ArgumentNullException, SynchronizationLockException.
-pub fn exit(t: CurrentThread, object: ObjRef) -> Managed<()> {
-    check(t, object)?;
-    lock_of(object).exit(t.id()).map_err(|_| not_owner(t))
+pub fn exit(t: CurrentThread, object: impl Word) -> Managed<()> {
+    lock_of(non_null(t, Obj::passed(object))?).exit(t.id()).map_err(|_| not_owner(t))
 }
 
 /// Releases the lock, waits for a pulse, takes the lock again. False = the time was over.
 ///
 /// # Errors
 /// As `exit`; ThreadInterruptedException, ThreadAbortException.
-pub fn wait(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed<bool> {
-    check(t, object)?;
+pub fn wait(t: CurrentThread, object: impl Word, milliseconds: i32) -> Managed<bool> {
+    let object = non_null(t, Obj::passed(object))?;
     let lock = lock_of(object);
     if lock.owner() == t.id() && thread_aborts::ends_waits(t) {
         return Err(thread_aborts::throw_requested(t));
@@ -182,35 +181,33 @@ pub fn wait(t: CurrentThread, object: ObjRef, milliseconds: i32) -> Managed<bool
 
 /// # Errors
 /// As `exit`.
-pub fn pulse(t: CurrentThread, object: ObjRef, all: bool) -> Managed<()> {
-    check(t, object)?;
-    let lock = lock_of(object);
+pub fn pulse(t: CurrentThread, object: impl Word, all: bool) -> Managed<()> {
+    let lock = lock_of(non_null(t, Obj::passed(object))?);
     let outcome = if all { lock.pulse_all(t.id()) } else { lock.pulse(t.id()) };
     outcome.map_err(|_| not_owner(t))
 }
 
 /// Managed id of the owner, 0 = not held.
 pub fn owner(object: ObjRef) -> u32 {
-    lock_of(object).owner()
+    lock_of(Obj::passed_object(object)).owner()
 }
 
-pub fn enter_helper(t: CurrentThread, object: ObjRef) {
-    if object.is_null() || !lock_of(object).try_enter(t.id()) {
-        t.run(|| try_enter(t, object, -1).map(|_| ()));
+pub fn enter_helper<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>) -> Managed<()> {
+    match object {
+        Some(object) if lock_of(object).try_enter(t.id()) => Ok(()),
+        _ => enter(t, object, -1).map(|_| ()),
     }
 }
 
-pub fn try_enter_helper(t: CurrentThread, object: ObjRef, milliseconds: i32) -> i32 {
-    if !object.is_null() && lock_of(object).try_enter(t.id()) {
-        return 1;
+pub fn try_enter_helper<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds: i32) -> Managed<i32> {
+    match object {
+        Some(object) if lock_of(object).try_enter(t.id()) => Ok(1),
+        _ => enter(t, object, milliseconds).map(i32::from),
     }
-    t.run(|| try_enter(t, object, milliseconds).map(i32::from))
 }
 
-pub fn exit_helper(t: CurrentThread, object: ObjRef) {
-    if object.is_null() || lock_of(object).exit(t.id()).is_err() {
-        t.run(|| exit(t, object));
-    }
+pub fn exit_helper(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
+    lock_of(non_null(t, object)?).exit(t.id()).map_err(|_| not_owner(t))
 }
 
 pub fn wake_helper(_: CurrentThread, monitor: &'static Monitor) {
@@ -219,7 +216,7 @@ pub fn wake_helper(_: CurrentThread, monitor: &'static Monitor) {
 
 /// `RuntimeHelpers.GetHashCode`: stable for the object's life, kept in the sync word or its monitor.
 pub fn hash_code(object: ObjRef) -> i32 {
-    let word = lock_of(object).word;
+    let word = lock_of(Obj::passed_object(object)).word;
     if let Some(hash) = word.hash() {
         return hash as i32;
     }
@@ -257,8 +254,9 @@ pub fn update_weak(fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         match fate_of(ObjRef(address as *mut Object)) {
             WeakFate::Alive(object) => {
                 entry.object.store(object.address(), Ordering::Relaxed);
-                let is_unused =
-                    entry.monitor.is_retired() || (entry.monitor.is_idle() && lock_of(object).word.deflate(index));
+                // SAFETY: the collector says that the object lives, and where.
+                let lock = lock_of(unsafe { Obj::known(object) });
+                let is_unused = entry.monitor.is_retired() || (entry.monitor.is_idle() && lock.word.deflate(index));
                 if is_unused {
                     unused.push(index);
                 }

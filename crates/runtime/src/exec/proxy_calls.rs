@@ -3,10 +3,9 @@
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::invoke::{self, Slot};
-use crate::object;
 use crate::proxies::{self, HAS_TYPE_INFO, NAMESPACE, REAL_PROXY};
+use crate::references::{Array, Obj, Word};
 use crate::thread::{CurrentThread, Managed};
-use crate::type_objects::type_object;
 use crate::upper_layers::upper_layers;
 use parking_lot::RwLock;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -18,12 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// # Errors
 /// What the RealProxy's `CanCastTo` throws.
-pub fn can_cast(t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
+pub fn can_cast(t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {
     if ty.is_corlib(NAMESPACE, "TransparentProxy") {
         // The type that it is made as: the class library casts to it to get at the RealProxy.
         return Ok(true);
     }
-    let class = proxies::remote_class(proxy);
+    let class = proxies::class_of(proxy);
     for interface in class.interfaces() {
         if interface.is_assignable_to(ty).to_managed(t)? {
             return Ok(true);
@@ -32,10 +31,10 @@ pub fn can_cast(t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
     if HAS_TYPE_INFO.get::<u8>(proxy) == 0 || (!ty.is_interface() && !ty.is_marshal_by_ref()) {
         return Ok(false);
     }
-    let real_proxy = REAL_PROXY.get_ref(proxy);
+    let Some(real_proxy) = REAL_PROXY.obj(proxy) else { saki_base::bug!("a proxy without a RealProxy") };
     let info = universe().corlib_type("System.Runtime.Remoting", "IRemotingTypeInfo").to_managed(t)?;
     let Some(question) = info.find_method("CanCastTo", 2).to_managed(t)? else { return Ok(false) };
-    let wanted = type_object(t, ty)?;
+    let wanted = Obj::of_type(t, ty)?;
     let answer = invoke::invoke_virtual(t, question, real_proxy, &[Slot::from_ref(wanted), Slot::from_ref(proxy)])?;
     if answer.as_i32() & 0xff == 0 {
         return Ok(false);
@@ -44,34 +43,46 @@ pub fn can_cast(t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
     Ok(true)
 }
 
-pub fn invoke_helper(t: CurrentThread, proxy: ObjRef, method: &'static Method, arguments: ObjRef) -> ObjRef {
-    t.run(|| {
-        let result = (upper_layers().remoting.invoke)(t, proxy, method, arguments)?;
-        let ret = method.sig().to_managed(t)?.ret;
-        // A custom proxy may forget the value.
-        if result.is_null() && ret.is_value_type() && !ret.is_nullable() && ret != universe().void() {
-            return object::new_instance(t, ret);
-        }
-        Ok(result)
-    })
+pub fn invoke_helper<'t>(
+    t: CurrentThread<'t>,
+    proxy: Option<Obj<'t>>,
+    method: &'static Method,
+    arguments: Option<Array<'t>>,
+) -> Managed<Option<Obj<'t>>> {
+    let result = (upper_layers().remoting.invoke)(t, proxy.word(), method, arguments.word()).map(Obj::passed)?;
+    let ret = method.sig().to_managed(t)?.ret;
+    // A custom proxy may forget the value.
+    if result.is_none() && ret.is_value_type() && !ret.is_nullable() && ret != universe().void() {
+        return Obj::new(t, ret).map(Some);
+    }
+    Ok(result)
 }
 
-pub fn get_field_helper(t: CurrentThread, proxy: ObjRef, field: &'static Field) -> ObjRef {
-    t.run(|| (upper_layers().remoting.get_field)(t, proxy, field))
+pub fn get_field_helper<'t>(
+    t: CurrentThread<'t>,
+    proxy: Option<Obj<'t>>,
+    field: &'static Field,
+) -> Managed<Option<Obj<'t>>> {
+    (upper_layers().remoting.get_field)(t, proxy.word(), field).map(Obj::passed)
 }
 
-pub fn field_address_helper(t: CurrentThread, proxy: ObjRef, field: &'static Field) -> *mut u8 {
-    t.run(|| match (upper_layers().remoting.server_in_this_context)(t, proxy)? {
-        Some(server) => Ok(server.field_ptr(field.offset_bytes().to_managed(t)? as usize)),
+pub fn field_address_helper(t: CurrentThread, proxy: Option<Obj>, field: &'static Field) -> Managed<*mut u8> {
+    match (upper_layers().remoting.server_in_this_context)(t, proxy.word())? {
+        Some(server) => Ok(Obj::passed_object(server).field_address(field.offset_bytes().to_managed(t)? as usize)),
         None => {
             let message = "Attempt to load field address from object in another appdomain or context.";
             Err(exceptions::throw(t, ExceptionType::InvalidOperation, message))
         }
-    })
+    }
 }
 
-pub fn set_field_helper(t: CurrentThread, proxy: ObjRef, field: &'static Field, value: ObjRef) {
-    t.run(|| (upper_layers().remoting.set_field)(t, proxy, field, value));
+pub fn set_field_helper(
+    t: CurrentThread,
+    proxy: Option<Obj>,
+    field: &'static Field,
+    value: Option<Obj>,
+) -> Managed<()> {
+    (upper_layers().remoting.set_field)(t, proxy.word(), field, value.word())
 }
 
 /// Classes whose `new` the program has redirected, by address: activation decides which object is made.
@@ -94,14 +105,18 @@ pub fn redirect_activation(ty: Ty, enable: bool) {
 /// # Errors
 /// As `new_context_bound`.
 pub fn new_marshal_by_ref(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
-    if HAS_REDIRECTED.load(Ordering::Relaxed) && REDIRECTED.read().contains(&std::ptr::from_ref(ty).addr()) {
-        return new_context_bound(t, ty);
-    }
-    object::new_instance(t, ty)
+    marshal_by_ref(t, ty).map(Word::word)
 }
 
-pub fn new_marshal_by_ref_helper(t: CurrentThread, ty: Ty) -> ObjRef {
-    t.run(|| new_marshal_by_ref(t, ty))
+fn marshal_by_ref<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
+    if HAS_REDIRECTED.load(Ordering::Relaxed) && REDIRECTED.read().contains(&std::ptr::from_ref(ty).addr()) {
+        return context_bound(t, ty);
+    }
+    Obj::new(t, ty)
+}
+
+pub fn new_marshal_by_ref_helper<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Option<Obj<'t>>> {
+    marshal_by_ref(t, ty).map(Some)
 }
 
 /// A new object of a context-bound class, not constructed yet: the class library's activation makes it, as a rule a proxy.
@@ -109,17 +124,22 @@ pub fn new_marshal_by_ref_helper(t: CurrentThread, ty: Ty) -> ObjRef {
 /// # Errors
 /// What activation throws; OutOfMemoryException.
 pub fn new_context_bound(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
+    context_bound(t, ty).map(Word::word)
+}
+
+fn context_bound<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
     let services = universe().corlib_type("System.Runtime.Remoting.Activation", "ActivationServices").to_managed(t)?;
     if let Some(create) = services.find_method("CreateProxyForType", 1).to_managed(t)? {
-        let shown = type_object(t, ty)?;
-        let proxy = invoke::invoke(t, create, &[Slot::from_ref(shown)])?.as_ref();
-        if !proxy.is_null() {
+        let shown = Obj::of_type(t, ty)?;
+        let made = invoke::invoke(t, create, &[Slot::from_ref(shown)])?;
+        // SAFETY: the method gives an object.
+        if let Some(proxy) = unsafe { made.as_obj() } {
             return Ok(proxy);
         }
     }
-    object::new_instance(t, ty)
+    Obj::new(t, ty)
 }
 
-pub fn new_context_bound_helper(t: CurrentThread, ty: Ty) -> ObjRef {
-    t.run(|| new_context_bound(t, ty))
+pub fn new_context_bound_helper<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Option<Obj<'t>>> {
+    context_bound(t, ty).map(Some)
 }

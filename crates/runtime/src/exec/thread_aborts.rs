@@ -12,6 +12,7 @@
 
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
+use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_data::HandlerFrame;
 use crate::{stops, thread_data};
@@ -43,8 +44,8 @@ pub fn safepoint(t: CurrentThread) {
         if !abort_is_deferred(t) {
             let _ = throw_requested(t);
         }
-    } else if !abort_exception(t).is_null() {
-        throw_abort_again(t);
+    } else if let Some(abort) = abort_in_flight(t) {
+        throw_abort_again(t, abort);
     }
 }
 
@@ -183,7 +184,7 @@ pub fn throw_abort(t: CurrentThread) -> Thrown {
     thread.take_requests(REQUEST_ABORT);
     match exceptions::new_exception(t, ExceptionType::ThreadAbort, None) {
         Ok(exception) => {
-            thread.roots[root::ABORT_EXCEPTION].set(exception);
+            t.set_root(root::ABORT_EXCEPTION, exception);
             *thread_data::of(t).catches_at_abort().borrow_mut() = catches(t);
             thread.set_poll(POLL_INTERRUPT);
             t.throw(exception)
@@ -197,7 +198,7 @@ pub fn throw_abort(t: CurrentThread) -> Thrown {
 }
 
 /// Throws the abort in flight again, unless the thread still is in the handler that caught it, or where aborts wait.
-fn throw_abort_again(t: CurrentThread) {
+fn throw_abort_again(t: CurrentThread, abort: Obj) {
     let stays = {
         let before = thread_data::of(t).catches_at_abort().borrow();
         visit_handlers(t, |handler| match handler {
@@ -207,21 +208,26 @@ fn throw_abort_again(t: CurrentThread) {
         .is_break()
     };
     if !stays {
-        t.set_pending(abort_exception(t));
+        t.set_pending(abort);
     }
 }
 
 /// The ThreadAbortException in flight, or null.
 pub fn abort_exception(t: CurrentThread) -> ObjRef {
-    t.managed().roots[root::ABORT_EXCEPTION].get()
+    abort_in_flight(t).word()
+}
+
+/// The ThreadAbortException in flight.
+pub(crate) fn abort_in_flight<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
+    t.root(root::ABORT_EXCEPTION)
 }
 
 /// Ends an abort: by `ResetAbort`, or because it has reached the end of the thread.
 pub fn forget_abort(t: CurrentThread) {
     let thread = t.managed();
     thread.take_requests(REQUEST_ABORT);
-    thread.roots[root::ABORT_EXCEPTION].set(ObjRef::NULL);
-    thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
+    t.set_root(root::ABORT_EXCEPTION, ObjRef::NULL);
+    t.set_root(root::ABORT_STATE, ObjRef::NULL);
     thread_data::of(t).catches_at_abort().borrow_mut().clear();
 }
 

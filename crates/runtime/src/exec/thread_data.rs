@@ -1,11 +1,11 @@
 //! The runtime's own data of a managed thread, behind `ManagedThread::runtime_data`.
 
 use crate::domain::Domain;
-use crate::handles;
+use crate::handles::RootedHandle;
 use crate::local_blocks::FreedBlocks;
+use crate::references::Obj;
 use crate::thread::CurrentThread;
-use saki_abi::ObjRef;
-use saki_sync::handle_table::{Handle, HandleKind};
+use saki_sync::handle_table::HandleKind;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
@@ -46,9 +46,9 @@ impl ThreadData {
         &self.freed_blocks
     }
 
-    /// The Thread object that stands for the thread in a domain; null when there is none yet.
-    pub fn thread_object(&self, domain: i32) -> ObjRef {
-        self.thread_objects.borrow().get(domain)
+    /// The Thread object that stands for the thread in a domain; None when there is none yet.
+    pub fn thread_object<'t>(&self, t: CurrentThread<'t>, domain: i32) -> Option<Obj<'t>> {
+        self.thread_objects.borrow().get(t, domain)
     }
 
     /// Domains that the thread has entered and not left, innermost last.
@@ -57,18 +57,18 @@ impl ThreadData {
     }
 
     /// Keeps the Thread object of a domain that the thread leaves.
-    pub fn keep_thread_object(&self, t: CurrentThread, domain: i32, object: ObjRef) {
+    pub fn keep_thread_object(&self, t: CurrentThread, domain: i32, object: Option<Obj>) {
         self.thread_objects.borrow_mut().set(t, domain, object);
     }
 
     /// A Thread object that stands for the thread in some other domain.
-    pub fn foreign_thread_object(&self) -> ObjRef {
-        self.thread_objects.borrow().first()
+    pub fn foreign_thread_object<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
+        self.thread_objects.borrow().first(t)
     }
 
-    /// Forgets the Thread objects, of one domain or of all.
-    pub fn release_thread_objects(&self, t: CurrentThread, domain: Option<i32>) {
-        self.thread_objects.borrow_mut().release(t, domain);
+    /// Forgets the Thread objects of all domains.
+    pub fn release_thread_objects(&self) {
+        drop(self.thread_objects.take());
     }
 
     /// Catch clauses that frames were in when the abort in flight was thrown.
@@ -79,42 +79,31 @@ impl ThreadData {
 
 /// The Thread objects of a thread in the domains that it is not in now.
 #[derive(Default)]
-struct ThreadObjects(Vec<(i32, Handle)>);
+struct ThreadObjects(Vec<(i32, RootedHandle)>);
 
 impl ThreadObjects {
-    /// Null when the thread has none in the domain.
-    fn get(&self, domain: i32) -> ObjRef {
-        let found = self.0.iter().find(|(id, _)| *id == domain);
-        found.and_then(|(_, handle)| handles::target(*handle).ok()).unwrap_or(ObjRef::NULL)
+    fn handle(&self, domain: i32) -> Option<&RootedHandle> {
+        self.0.iter().find(|(id, _)| *id == domain).map(|(_, handle)| handle)
     }
 
-    fn set(&mut self, t: CurrentThread, domain: i32, object: ObjRef) {
-        if let Some((_, handle)) = self.0.iter().find(|(id, _)| *id == domain) {
-            // A handle of ours is not stale.
-            let _ = handles::set_target(*handle, object);
-        } else if !object.is_null()
-            && let Some(handle) = handles::allocate(t, HandleKind::Normal, object)
+    fn get<'t>(&self, t: CurrentThread<'t>, domain: i32) -> Option<Obj<'t>> {
+        self.handle(domain)?.target(t)
+    }
+
+    fn set(&mut self, t: CurrentThread, domain: i32, object: Option<Obj>) {
+        if let Some(handle) = self.handle(domain) {
+            handle.set_target(object);
+        } else if let Some(object) = object
+            && let Some(handle) = RootedHandle::try_new(t, HandleKind::Normal, object)
         {
-            // Handles of domains that were unloaded since are stale.
-            self.0.retain(|(_, handle)| handles::target(*handle).is_ok());
+            self.0.retain(|(_, handle)| !handle.is_unloaded());
             self.0.push((domain, handle));
         }
     }
 
     /// Any of them.
-    fn first(&self) -> ObjRef {
-        self.0.iter().find_map(|(_, handle)| handles::target(*handle).ok()).unwrap_or(ObjRef::NULL)
-    }
-
-    /// Gives the handles back, of one domain or of all.
-    fn release(&mut self, t: CurrentThread, domain: Option<i32>) {
-        self.0.retain(|(id, handle)| {
-            let goes = domain.is_none_or(|domain| domain == *id);
-            if goes {
-                let _ = handles::free(t, *handle);
-            }
-            !goes
-        });
+    fn first<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
+        self.0.iter().find_map(|(_, handle)| handle.target(t))
     }
 }
 

@@ -113,8 +113,8 @@ pub fn vararg_cookie(image: &'static Image, token: u32) -> usize {
 macro_rules! interop {
     ($($(#[$doc:meta])* $name:ident($($param:ident: $ty:ty),*) -> $ret:ty;)*) => {
         $(
-            pub(crate) fn $name(t: CurrentThread, $($param: $ty),*) -> $ret {
-                t.run(|| (upper_layers().interop.$name)(t, $($param),*))
+            pub(crate) fn $name(t: CurrentThread, $($param: $ty),*) -> Managed<$ret> {
+                (upper_layers().interop.$name)(t, $($param),*)
             }
         )*
 

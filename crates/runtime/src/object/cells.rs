@@ -128,7 +128,9 @@ pub fn release_domain(universe: &Universe) {
         for cell in &chunk.cells[..chunk.used] {
             // SAFETY: cells are never freed.
             let object = unsafe { cell.get().read_volatile() };
-            if !object.is_null() && *super::access::type_of(object).universe() == *universe {
+            // SAFETY: a cell is a root.
+            let object = unsafe { Obj::from_word(object) };
+            if object.is_some_and(|object| *object.ty().universe() == *universe) {
                 // SAFETY: as above.
                 unsafe { cell.get().write_volatile(ObjRef::NULL) };
             }

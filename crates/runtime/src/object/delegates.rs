@@ -5,8 +5,8 @@ use crate::entries::{compiled_code, entry_address, lives_with_domain, unbox_entr
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
-use crate::object::type_of;
 use crate::proxies;
+use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use saki_abi::ObjRef;
 use saki_il::synth::delegate::{DelegateKind, delegate_kind};
@@ -22,16 +22,21 @@ pub static DELEGATES: ManagedField = ManagedField::corlib("System", "MulticastDe
 
 /// (delegate, target, code address, method): the delegate constructor. `method` may be null when only the code address is
 /// known (ldftn through a local); it is then found by the address.
-pub fn delegate_init(t: CurrentThread, delegate: ObjRef, target: ObjRef, code: usize, method: Option<&'static Method>) {
-    t.run(|| {
-        if code == 0 {
-            return Err(exceptions::throw_argument_null(t, "method"));
-        }
-        let Some(method) = method.or_else(|| method_of_code(code)) else {
-            return Err(exceptions::throw(t, ExceptionType::Argument, "The function pointer belongs to no method."));
-        };
-        init(t, delegate, target, method, Some(code))
-    });
+pub fn delegate_init(
+    t: CurrentThread,
+    delegate: Option<Obj>,
+    target: Option<Obj>,
+    code: usize,
+    method: Option<&'static Method>,
+) -> Managed<()> {
+    if code == 0 {
+        return Err(exceptions::throw_argument_null(t, "method"));
+    }
+    let Some(method) = method.or_else(|| method_of_code(code)) else {
+        return Err(exceptions::throw(t, ExceptionType::Argument, "The function pointer belongs to no method."));
+    };
+    let Some(delegate) = delegate else { return Err(exceptions::throw_null_reference(t)) };
+    fill(t, delegate, target, method, Some(code))
 }
 
 /// The method whose entry stub, unboxing stub or code is at `code`.
@@ -55,13 +60,24 @@ pub fn method_of_code(code: usize) -> Option<&'static Method> {
 pub fn init(
     t: CurrentThread,
     delegate: ObjRef,
-    target: ObjRef,
+    target: impl Word,
     method: &'static Method,
     resolved_code: Option<usize>,
 ) -> Managed<()> {
-    let kind = delegate_kind(type_of(delegate), method, !target.is_null()).to_managed(t)?;
+    fill(t, Obj::passed_object(delegate), Obj::passed(target), method, resolved_code)
+}
+
+/// As `init`.
+fn fill(
+    t: CurrentThread,
+    delegate: Obj,
+    target: Option<Obj>,
+    method: &'static Method,
+    resolved_code: Option<usize>,
+) -> Managed<()> {
+    let kind = delegate_kind(delegate.ty(), method, target.is_some()).to_managed(t)?;
     // `CreateDelegate` may bind null as the target; the constructor, which gets a code address, may not.
-    if kind == DelegateKind::ClosedInstance && target.is_null() && resolved_code.is_some() {
+    if kind == DelegateKind::ClosedInstance && target.is_none() && resolved_code.is_some() {
         return Err(exceptions::throw(
             t,
             ExceptionType::Argument,
@@ -73,9 +89,9 @@ pub fn init(
     if kind == DelegateKind::ClosedInstance
         && (method.is_virtual() || method.owner.is_interface())
         && resolved_code.is_none()
-        && !target.is_null()
+        && let Some(target) = target
     {
-        actual = proxies::resolve_on(target, method).to_managed(t)?;
+        actual = proxies::resolve(target, method).to_managed(t)?;
     }
     if kind == DelegateKind::ClosedInstance
         && let Some(code) = resolved_code
@@ -83,22 +99,27 @@ pub fn init(
     {
         // ldvirtftn has resolved the method: Delegate.Method shows the resolved one.
         actual = found;
-        if actual.is_abstract() && !target.is_null() {
+        if actual.is_abstract()
+            && let Some(target) = target
+        {
             // `ldftn` of a method without a body: the target's own is called, though as under Mono not shown.
             shown = Some(actual);
-            actual = proxies::resolve_on(target, actual).to_managed(t)?;
+            actual = proxies::resolve(target, actual).to_managed(t)?;
         }
-    } else if kind == DelegateKind::ClosedInstance && method.owner.is_interface() && !target.is_null() {
+    } else if kind == DelegateKind::ClosedInstance
+        && method.owner.is_interface()
+        && let Some(target) = target
+    {
         // The code is an unboxing stub: the target is a boxed value whose type implements the interface.
-        actual = proxies::resolve_on(target, method).to_managed(t)?;
+        actual = proxies::resolve(target, method).to_managed(t)?;
     }
     let boxed_this = kind == DelegateKind::ClosedInstance && actual.owner.is_value_type();
-    let code = match boxed_this {
-        true => unbox_entry_address(actual).to_managed(t)?,
-        false if kind == DelegateKind::ClosedInstance && !target.is_null() => {
-            code_of(proxies::stub_for(target, actual)).to_managed(t)?
+    let code = match target {
+        _ if boxed_this => unbox_entry_address(actual).to_managed(t)?,
+        Some(target) if kind == DelegateKind::ClosedInstance => {
+            code_of(proxies::stub_on(target, actual)).to_managed(t)?
         }
-        false => code_of(actual).to_managed(t)?,
+        _ => code_of(actual).to_managed(t)?,
     };
     METHOD_PTR.set(delegate, code);
     INVOKE_IMPL.set(delegate, kind as i32 as usize);
@@ -118,20 +139,23 @@ fn code_of(method: &'static Method) -> LoadResult<usize> {
 
 /// The delegate's method.
 pub fn method_of(delegate: ObjRef) -> Option<&'static Method> {
+    bound_method(Obj::passed_object(delegate))
+}
+
+/// As `method_of`.
+fn bound_method(delegate: Obj) -> Option<&'static Method> {
     let method = METHOD.get::<usize>(delegate) as *const Method;
     // SAFETY: null or stored by `init`.
     unsafe { method.as_ref() }
 }
 
 /// (delegate, first argument) → code address for an open virtual delegate.
-pub fn delegate_resolve_virtual(t: CurrentThread, delegate: ObjRef, receiver: ObjRef) -> usize {
-    t.run(|| {
-        if receiver.is_null() {
-            return Err(exceptions::throw_null_reference(t));
-        }
-        let Some(method) = method_of(delegate) else {
-            return Err(exceptions::throw_default(t, ExceptionType::InvalidOperation));
-        };
-        crate::proxies::virtual_target(t, receiver, method)
-    })
+pub fn delegate_resolve_virtual(t: CurrentThread, delegate: Option<Obj>, receiver: Option<Obj>) -> Managed<usize> {
+    let (Some(receiver), Some(delegate)) = (receiver, delegate) else {
+        return Err(exceptions::throw_null_reference(t));
+    };
+    let Some(method) = bound_method(delegate) else {
+        return Err(exceptions::throw_default(t, ExceptionType::InvalidOperation));
+    };
+    proxies::virtual_target(t, receiver, method)
 }

@@ -12,6 +12,8 @@
 //! `cancel_unload` moves it back to ACTIVE.
 
 use crate::cells::RootCell;
+use crate::references::{Obj, Word};
+use crate::thread::CurrentThread;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
@@ -120,6 +122,11 @@ impl Domain {
         self.object.get()
     }
 
+    /// As `object`; None while the domain is made.
+    pub(crate) fn app_domain<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
+        self.object.obj(t)
+    }
+
     /// The AppDomainSetup object.
     pub fn setup(&self) -> ObjRef {
         self.setup.get()
@@ -148,7 +155,7 @@ impl Domain {
         self.data.lock().get(key).map_or(ObjRef::NULL, |cell| cell.get())
     }
 
-    pub fn set_data(&self, key: String, value: ObjRef) {
+    pub fn set_data(&self, key: String, value: impl Word) {
         // A name keeps its cell.
         self.data.lock().entry(key).or_insert_with(|| RootCell::of_domain(self.universe, ObjRef::NULL)).set(value);
     }

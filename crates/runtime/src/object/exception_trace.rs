@@ -7,7 +7,7 @@
 //! Left out: which frames are added (`vm::stack_trace`).
 
 use crate::exceptions::STACK_TRACE;
-use crate::object;
+use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use saki_abi::ObjRef;
 use saki_il::synth::delegate::VIRTUAL_CALL_POSITION;
@@ -52,91 +52,113 @@ const WRAPPER: u32 = 1 << 30;
 const FIRST_FRAMES: usize = 8;
 const WORDS_PER_FRAME: usize = 2;
 
-/// `rethrow` continues the trace; the frame that caught the exception is recorded again, at the position of the rethrow.
-pub fn forget_catching_frame(exception: ObjRef) {
-    let trace = STACK_TRACE.get_ref(exception);
-    if !trace.is_null() {
-        let at = words(trace);
-        // SAFETY: word 0 of a trace array is its number of frames.
-        let mut count = (unsafe { *at } as usize).saturating_sub(1);
-        // SAFETY: entries below the number of frames are in the array. The bodies inlined into the frame go with it.
-        while count > 0 && unsafe { *at.add(count * WORDS_PER_FRAME) } as u32 & INLINED != 0 {
-            count -= 1;
+/// The words of a trace.
+#[derive(Clone, Copy)]
+struct Trace<'t>(Array<'t>);
+
+impl<'t> Trace<'t> {
+    /// The trace of an exception; None before the first frame.
+    fn of(exception: Obj<'t>) -> Option<Trace<'t>> {
+        STACK_TRACE.array(exception).map(Trace)
+    }
+
+    fn capacity(self) -> usize {
+        self.0.length()
+    }
+
+    fn word(self, index: usize) -> *mut i64 {
+        assert!(index < self.capacity(), "word {index} of a trace of {}", self.capacity());
+        self.0.element_address(index).cast()
+    }
+
+    fn get(self, index: usize) -> i64 {
+        // SAFETY: a word of the array, which is a `long[]`, by the check in `word`.
+        unsafe { self.word(index).read() }
+    }
+
+    fn set(self, index: usize, value: i64) {
+        // SAFETY: as in `get`.
+        unsafe { self.word(index).write(value) };
+    }
+
+    /// The number of frames.
+    fn frame_count(self) -> usize {
+        self.get(0) as usize
+    }
+
+    /// Whether the frame with this number, counted from 1, is an inlined body.
+    fn is_inlined(self, number: usize) -> bool {
+        self.get(number * WORDS_PER_FRAME) as u32 & INLINED != 0
+    }
+
+    /// Frame `index`, which is less than the number of frames.
+    fn frame(self, index: usize) -> TraceFrame {
+        let (method, position) = (self.get(1 + index * WORDS_PER_FRAME), self.get(2 + index * WORDS_PER_FRAME));
+        TraceFrame {
+            // SAFETY: `add` stored the address of a method that the exception holds.
+            method: unsafe { &*(method as *const Method) },
+            il_offset: (position >> 32) as u32,
+            native_offset: position as u32 & !(INLINED | WRAPPER),
+            is_inlined: position as u32 & INLINED != 0,
+            is_wrapper: position as u32 & WRAPPER != 0,
         }
-        // SAFETY: as above.
-        unsafe { *at = count as i64 };
     }
 }
 
-fn words(trace: ObjRef) -> *mut i64 {
-    object::element_address(trace, 0, 8) as *mut i64
+/// `rethrow` continues the trace; the frame that caught the exception is recorded again, at the position of the rethrow.
+pub fn forget_catching_frame(exception: Obj) {
+    if let Some(trace) = Trace::of(exception) {
+        let mut count = trace.frame_count().saturating_sub(1);
+        // The bodies inlined into the frame go with it.
+        while count > 0 && trace.is_inlined(count) {
+            count -= 1;
+        }
+        trace.set(0, count as i64);
+    }
 }
 
 /// Adds a frame, whose method the caller keeps from being freed.
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub(crate) fn add(t: CurrentThread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
-    let mut trace = STACK_TRACE.get_ref(exception);
-    // SAFETY: word 0 of a trace array is its number of frames.
-    let count = if trace.is_null() { 0 } else { unsafe { *words(trace) as usize } };
+pub(crate) fn add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Managed<()> {
+    let known = Trace::of(exception);
+    let count = known.map_or(0, Trace::frame_count);
     let needed = 1 + (count + 1) * WORDS_PER_FRAME;
-    if trace.is_null() || needed > object::array_length(trace) {
-        let capacity = 1 + WORDS_PER_FRAME * (count * 2).max(FIRST_FRAMES);
-        let grown = object::new_array(t, universe().int64(), capacity)?;
-        if !trace.is_null() {
-            // SAFETY: the old array holds `1 + count * WORDS_PER_FRAME` used words, the new one more.
-            unsafe { std::ptr::copy_nonoverlapping(words(trace), words(grown), 1 + count * WORDS_PER_FRAME) };
+    let trace = match known.filter(|trace| needed <= trace.capacity()) {
+        Some(trace) => trace,
+        None => {
+            let capacity = 1 + WORDS_PER_FRAME * (count * 2).max(FIRST_FRAMES);
+            let grown = Trace(Array::new(t, universe().int64(), capacity)?);
+            if let Some(known) = known {
+                (0..1 + count * WORDS_PER_FRAME).for_each(|index| grown.set(index, known.get(index)));
+            }
+            STACK_TRACE.set_ref(t, exception, grown.0);
+            grown
         }
-        STACK_TRACE.set_ref(t, exception, grown);
-        trace = grown;
-    }
-    let at = words(trace);
+    };
     let inlined = if frame.is_inlined { INLINED } else { 0 };
     let native_offset = frame.native_offset | inlined | if frame.is_wrapper { WRAPPER } else { 0 };
-    // SAFETY: `needed` words are there.
-    unsafe {
-        *at.add(1 + count * WORDS_PER_FRAME) = frame.method as *const Method as i64;
-        *at.add(2 + count * WORDS_PER_FRAME) = (i64::from(frame.il_offset) << 32) | i64::from(native_offset);
-        *at = count as i64 + 1;
-    }
+    trace.set(1 + count * WORDS_PER_FRAME, frame.method as *const Method as i64);
+    trace.set(2 + count * WORDS_PER_FRAME, (i64::from(frame.il_offset) << 32) | i64::from(native_offset));
+    trace.set(0, count as i64 + 1);
     Ok(())
 }
 
 /// The frames recorded in an exception, innermost first.
 pub fn frames_of(exception: ObjRef) -> Vec<TraceFrame> {
-    let trace = STACK_TRACE.get_ref(exception);
-    if trace.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: word 0 of a trace array is its number of frames.
-    let count = unsafe { *words(trace) as usize };
-    (0..count).map(|index| frame_at(trace, index)).collect()
+    frames(Obj::passed_object(exception))
 }
 
-pub(crate) fn frame_count(exception: ObjRef) -> usize {
-    let trace = STACK_TRACE.get_ref(exception);
-    // SAFETY: word 0 of a trace array is its number of frames.
-    if trace.is_null() { 0 } else { unsafe { *words(trace) as usize } }
+pub(crate) fn frames(exception: Obj) -> Vec<TraceFrame> {
+    Trace::of(exception).map_or_else(Vec::new, |trace| (0..trace.frame_count()).map(|at| trace.frame(at)).collect())
 }
 
-pub(crate) fn last_frame(exception: ObjRef) -> Option<TraceFrame> {
-    let last = frame_count(exception).checked_sub(1)?;
-    Some(frame_at(STACK_TRACE.get_ref(exception), last))
+pub(crate) fn frame_count(exception: Obj) -> usize {
+    Trace::of(exception).map_or(0, Trace::frame_count)
 }
 
-/// Frame `index`, which is less than the number of frames.
-fn frame_at(trace: ObjRef, index: usize) -> TraceFrame {
-    let at = words(trace);
-    // SAFETY: the layout described in the module header.
-    let (method, position) =
-        unsafe { (*at.add(1 + index * WORDS_PER_FRAME) as *const Method, *at.add(2 + index * WORDS_PER_FRAME)) };
-    TraceFrame {
-        // SAFETY: `add` stored the address of a method that the exception holds.
-        method: unsafe { &*method },
-        il_offset: (position >> 32) as u32,
-        native_offset: position as u32 & !(INLINED | WRAPPER),
-        is_inlined: position as u32 & INLINED != 0,
-        is_wrapper: position as u32 & WRAPPER != 0,
-    }
+pub(crate) fn last_frame(exception: Obj) -> Option<TraceFrame> {
+    let trace = Trace::of(exception)?;
+    Some(trace.frame(trace.frame_count().checked_sub(1)?))
 }

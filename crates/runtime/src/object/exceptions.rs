@@ -5,8 +5,8 @@ use crate::domain::{self, Preallocated};
 use crate::exception_types::ExceptionType;
 use crate::fields::ManagedField;
 use crate::object;
+use crate::references::{Obj, Str, Word};
 use crate::slot::Slot;
-use crate::strings;
 pub use crate::thread::Thrown;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
@@ -51,7 +51,7 @@ pub fn preallocate(t: CurrentThread) -> Managed<()> {
 pub fn out_of_memory(t: CurrentThread) -> Thrown {
     match domain::current().preallocated.get() {
         Some(made) => {
-            let exception = made.out_of_memory.get();
+            let exception = prepared(t, made.out_of_memory);
             reset_trace(t, exception);
             t.throw(exception)
         }
@@ -59,8 +59,13 @@ pub fn out_of_memory(t: CurrentThread) -> Thrown {
     }
 }
 
+/// A preallocated exception.
+fn prepared<'t>(t: CurrentThread<'t>, cell: RootCell) -> Obj<'t> {
+    cell.obj(t).unwrap_or_else(|| saki_base::bug!("a preallocated exception is gone"))
+}
+
 /// `throw` starts a new trace; the traces that ExceptionDispatchInfo has put in stay in front of it.
-pub fn reset_trace(t: CurrentThread, exception: ObjRef) {
+pub fn reset_trace(t: CurrentThread, exception: Obj) {
     STACK_TRACE.set_ref(t, exception, ObjRef::NULL);
 }
 
@@ -70,15 +75,15 @@ pub fn stack_overflow(t: CurrentThread) -> Thrown {
 }
 
 /// A StackOverflowException, made without running managed code: a copy of the preallocated one, or without memory that one itself.
-pub fn stack_overflow_object(t: CurrentThread) -> ObjRef {
+pub fn stack_overflow_object<'t>(t: CurrentThread<'t>) -> Obj<'t> {
     let Some(made) = domain::current().preallocated.get() else {
         saki_base::bug!("the stack overflowed while starting up")
     };
-    match object::new_instance_of(t, object::vtable(made.stack_overflow.get())) {
+    match object::new_instance_of(t, prepared(t, made.stack_overflow).vtable()).map(Obj::made) {
         Ok(copy) => {
-            let original = made.stack_overflow.get();
+            let original = prepared(t, made.stack_overflow);
             for field in [&MESSAGE, &INNER_EXCEPTION] {
-                field.set_ref(t, copy, field.get_ref(original));
+                field.set_ref(t, copy, field.obj(original));
             }
             let hresult: i32 = HRESULT.get(original);
             HRESULT.set(copy, hresult);
@@ -86,7 +91,7 @@ pub fn stack_overflow_object(t: CurrentThread) -> ObjRef {
         }
         Err(Thrown(())) => {
             t.take_pending();
-            let exception = made.stack_overflow.get();
+            let exception = prepared(t, made.stack_overflow);
             reset_trace(t, exception);
             exception
         }
@@ -110,9 +115,9 @@ pub(crate) fn ensure_stack(t: CurrentThread, bytes: usize) -> Managed<()> {
 }
 
 /// Whether it is a StackOverflowException of the current domain.
-pub(crate) fn is_stack_overflow(exception: ObjRef) -> bool {
+pub(crate) fn is_stack_overflow(t: CurrentThread, exception: Obj) -> bool {
     let made = domain::current().preallocated.get();
-    made.is_some_and(|made| std::ptr::eq(object::vtable(exception), object::vtable(made.stack_overflow.get())))
+    made.is_some_and(|made| std::ptr::eq(exception.vtable(), prepared(t, made.stack_overflow).vtable()))
 }
 
 /// An exception object of a corlib type, constructed with its message if there is one.
@@ -120,22 +125,22 @@ pub(crate) fn is_stack_overflow(exception: ObjRef) -> bool {
 /// # Errors
 /// What the constructor throws.
 pub fn new_exception(t: CurrentThread, exception: ExceptionType, message: Option<&str>) -> Managed<ObjRef> {
-    new_exception_of(t, exception.ty(), message)
+    new_exception_of(t, exception.ty(), message).map(Word::word)
 }
 
 /// As `new_exception`, of any exception type with the usual constructors.
 ///
 /// # Errors
 /// What the constructor throws.
-pub fn new_exception_of(t: CurrentThread, ty: Ty, message: Option<&str>) -> Managed<ObjRef> {
-    let exception = object::new_instance(t, ty)?;
+pub fn new_exception_of<'t>(t: CurrentThread<'t>, ty: Ty, message: Option<&str>) -> Managed<Obj<'t>> {
+    let exception = Obj::new(t, ty)?;
     let with_message = match message {
         Some(_) => ty.find_method_sig(".ctor", &[universe().string()]).to_managed(t)?,
         None => None,
     };
     match (with_message, message) {
         (Some(ctor), Some(text)) => {
-            let text = strings::new_string(t, text)?;
+            let text = Str::new(t, text)?;
             upcalls().invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(text)])?;
         }
         _ => {
@@ -143,7 +148,7 @@ pub fn new_exception_of(t: CurrentThread, ty: Ty, message: Option<&str>) -> Mana
                 upcalls().invoke(t, ctor, &[Slot::from_ref(exception)])?;
             }
             if let Some(text) = message {
-                let text = strings::new_string(t, text)?;
+                let text = Str::new(t, text)?;
                 MESSAGE.set_ref(t, exception, text);
             }
         }
@@ -191,12 +196,12 @@ pub fn throw_with_texts<const N: usize>(t: CurrentThread, exception: ExceptionTy
     const { assert!(N == 1 || N == 2) };
     let made = (|| {
         let ty = exception.ty();
-        let exception = object::new_instance(t, ty)?;
+        let exception = Obj::new(t, ty)?;
         if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().string(); N]).to_managed(t)? {
             // On the stack, where collections see them.
             let mut words = [Slot::from_ref(exception); 3];
             for (word, text) in words[1..].iter_mut().zip(texts) {
-                *word = Slot::from_ref(strings::new_string(t, text)?);
+                *word = Slot::from_ref(Str::new(t, text)?);
             }
             upcalls().invoke(t, ctor, &words[..=N])?;
         }
@@ -246,7 +251,7 @@ pub fn load_exception(t: CurrentThread, error: &LoadError) -> Managed<ObjRef> {
     static FILE_NAME: ManagedField =
         ManagedField::corlib("System.IO", "FileNotFoundException", "<FileName>k__BackingField");
     static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeLoadException", "ClassName");
-    let subject = strings::new_string(t, &error.subject)?;
+    let subject = Str::new(t, &error.subject)?;
     match error.kind {
         LoadErrorKind::FileNotFound => FILE_NAME.set_ref(t, exception, subject),
         LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => TYPE_NAME.set_ref(t, exception, subject),
@@ -256,7 +261,7 @@ pub fn load_exception(t: CurrentThread, error: &LoadError) -> Managed<ObjRef> {
 }
 
 /// An exception's HResult.
-pub fn hresult(exception: ObjRef) -> i32 {
+pub fn hresult(exception: Obj) -> i32 {
     HRESULT.get(exception)
 }
 
@@ -268,12 +273,12 @@ const WRAPPED_EXCEPTION: &str = "RuntimeWrappedException";
 ///
 /// # Errors
 /// Exceptions of making the wrapper.
-pub fn as_exception(t: CurrentThread, thrown: ObjRef) -> Managed<ObjRef> {
-    if object::type_of(thrown).is_subclass_of(universe().exception()).to_managed(t)? {
+pub fn as_exception<'t>(t: CurrentThread<'t>, thrown: Obj<'t>) -> Managed<Obj<'t>> {
+    if thrown.ty().is_subclass_of(universe().exception()).to_managed(t)? {
         return Ok(thrown);
     }
     let ty = universe().corlib_type(COMPILER_SERVICES, WRAPPED_EXCEPTION).to_managed(t)?;
-    let exception = object::new_instance(t, ty)?;
+    let exception = Obj::new(t, ty)?;
     if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().object()]).to_managed(t)? {
         upcalls().invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(thrown)])?;
     }
@@ -283,13 +288,12 @@ pub fn as_exception(t: CurrentThread, thrown: ObjRef) -> Managed<ObjRef> {
 /// The object that a method's handlers get for an exception: unless the assembly asks for wrappers
 /// (`RuntimeCompatibilityAttribute.WrapNonExceptionThrows`), a wrapper is replaced by the object that was
 /// thrown.
-pub fn as_seen_by(exception: ObjRef, method: &'static Method) -> ObjRef {
+pub fn as_seen_by<'t>(exception: Obj<'t>, method: &'static Method) -> Obj<'t> {
     static WRAPPED: ManagedField = ManagedField::corlib(COMPILER_SERVICES, WRAPPED_EXCEPTION, "_wrappedException");
-    if !object::type_of(exception).is_corlib(COMPILER_SERVICES, WRAPPED_EXCEPTION)
+    if !exception.ty().is_corlib(COMPILER_SERVICES, WRAPPED_EXCEPTION)
         || method.image().assembly().wraps_thrown_objects()
     {
         return exception;
     }
-    let thrown = WRAPPED.get_ref(exception);
-    if thrown.is_null() { exception } else { thrown }
+    WRAPPED.obj(exception).unwrap_or(exception)
 }

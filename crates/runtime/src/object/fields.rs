@@ -147,7 +147,9 @@ impl ManagedField {
 
     /// Writes a reference, with the write barrier.
     pub fn set_ref(&self, t: CurrentThread, object: impl Word, value: impl Word) {
-        crate::object::store_ref(t, object.word(), self.address(object), value.word());
+        debug_assert!(!object.word().is_null(), "field {} of null", self.field);
+        // SAFETY: the field lies at this offset in the object.
+        unsafe { saki_gc::barrier::store_ref(t.managed(), object.word(), self.offset_bytes(), value.word()) };
     }
 
     /// Address of a static field in the current domain.

@@ -1,5 +1,6 @@
 //! GC handles: the process's handle table, as roots and weak table of the collector.
 
+use crate::domain::{self, Domain};
 use crate::events;
 use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
@@ -24,13 +25,15 @@ pub fn free_domain(universe: &'static Universe) {
     for kind in HandleKind::ALL {
         TABLE.free_where(kind, |slot| match slot.object() {
             0 => slot.expired_domain() == word,
-            object => *crate::object::type_of(ObjRef(object as *mut saki_abi::Object)).universe() == *universe,
+            // SAFETY: the target of a live handle.
+            object => *unsafe { Obj::known(ObjRef(object as *mut saki_abi::Object)) }.ty().universe() == *universe,
         });
     }
 }
 
 /// A new handle of `kind` for `target` (may be null). None when all 2^25 of the kind are in use.
-pub fn allocate(t: CurrentThread, kind: HandleKind, target: ObjRef) -> Option<Handle> {
+pub fn allocate(t: CurrentThread, kind: HandleKind, target: impl Word) -> Option<Handle> {
+    let target = target.word();
     let handle = TABLE.allocate(kind, target.address(), domain_word(), t.managed().handle_cache()?)?;
     if events::are_handles_watched() {
         upcalls().handle_created(t, handle, target);
@@ -46,8 +49,8 @@ pub fn target(handle: Handle) -> Result<ObjRef, StaleHandle> {
 
 /// # Errors
 /// As `target`.
-pub fn set_target(handle: Handle, object: ObjRef) -> Result<(), StaleHandle> {
-    TABLE.set_target(handle, object.address(), domain_word())
+pub fn set_target(handle: Handle, object: impl Word) -> Result<(), StaleHandle> {
+    TABLE.set_target(handle, object.word().address(), domain_word())
 }
 
 /// # Errors
@@ -67,41 +70,73 @@ pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {
     Ok(())
 }
 
-/// A GC handle that keeps its object alive, or tells that it is dead, until it is dropped.
-#[derive(Debug)]
-pub struct RootedHandle(Handle);
+/// A GC handle that keeps its object alive, or tells that it is dead, until it is dropped. The unloading of its object's domain frees it earlier
+/// (`free_domain`); after that it has no target.
+pub struct RootedHandle {
+    handle: Handle,
+    /// The domain of its targets.
+    domain: &'static Domain,
+}
 
 impl RootedHandle {
     /// # Errors
     /// OutOfMemoryException when all handles are in use.
     pub fn new(t: CurrentThread, kind: HandleKind, target: impl Word) -> Managed<RootedHandle> {
-        allocate(t, kind, target.word()).map(RootedHandle).ok_or_else(|| crate::exceptions::out_of_memory(t))
+        RootedHandle::try_new(t, kind, target).ok_or_else(|| crate::exceptions::out_of_memory(t))
     }
 
-    /// The target; None when it is null, or was weak and has died.
-    pub fn target<'t>(&self, _t: CurrentThread<'t>) -> Option<Obj<'t>> {
-        match target(self.0) {
-            // SAFETY: the targets of live handles are objects.
-            Ok(word) => unsafe { Obj::from_word(word) },
-            Err(StaleHandle) => saki_base::bug!("a rooted handle was freed by somebody else"),
+    /// As `new`; None when all handles are in use.
+    pub fn try_new(t: CurrentThread, kind: HandleKind, target: impl Word) -> Option<RootedHandle> {
+        let handle = allocate(t, kind, target)?;
+        let of_target = Obj::passed(target).map(|target| domain::of_universe(target.ty().universe()));
+        Some(RootedHandle { handle, domain: of_target.unwrap_or_else(domain::current) })
+    }
+
+    /// The target; None when it is null, was weak and has died, or belonged to a domain that is unloaded.
+    pub fn target<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
+        if self.domain.is_unloaded() {
+            return None;
+        }
+        match Obj::of_handle(t, self.handle) {
+            Ok(target) => target,
+            Err(StaleHandle) => self.freed(),
         }
     }
 
+    /// Sets the target to another object of the same domain, or to null.
     pub fn set_target(&self, target: impl Word) {
-        if set_target(self.0, target.word()).is_err() {
+        debug_assert!(Obj::passed(target).is_none_or(|target| *target.ty().universe() == *self.domain.universe));
+        if !self.domain.is_unloaded() && set_target(self.handle, target).is_err() {
+            self.freed()
+        }
+    }
+
+    /// Whether the domain of the targets is unloaded.
+    pub fn is_unloaded(&self) -> bool {
+        self.domain.is_unloaded()
+    }
+
+    /// The handle is not in the table any more: only the unloading of the domain takes it out.
+    fn freed<T: Default>(&self) -> T {
+        if !self.domain.is_unloaded() {
             saki_base::bug!("a rooted handle was freed by somebody else");
         }
+        T::default()
     }
 }
 
 impl Drop for RootedHandle {
     fn drop(&mut self) {
+        if self.domain.is_unloaded() {
+            // It is free already or will be: its number may be another handle's.
+            return;
+        }
         let is_freed = match saki_thread::current() {
-            Some(_) => free(CurrentThread::current(), self.0),
-            None => TABLE.free_shared(self.0),
+            Some(_) => free(CurrentThread::current(), self.handle),
+            None => TABLE.free_shared(self.handle),
         };
         if is_freed.is_err() {
-            saki_base::bug!("a rooted handle was freed by somebody else");
+            self.freed()
         }
     }
 }

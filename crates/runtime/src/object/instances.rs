@@ -1,7 +1,7 @@
 //! Allocating objects and arrays from Rust, and casts of objects.
 
-use super::access::{element_address, is_proxy, set_element_ref, type_of, unboxed, vtable};
 use crate::exceptions::{self, ToManaged};
+use crate::references::{Array, Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
 use crate::vtables::vtable_of;
@@ -66,10 +66,10 @@ pub fn box_value(t: CurrentThread, ty: Ty, data: *const u8) -> Managed<ObjRef> {
         return box_value(t, ty.args[0], data.wrapping_add(value));
     }
     let size = ty.value_size_bytes().to_managed(t)? as usize;
-    let object = new_instance(t, ty)?;
+    let object = Obj::new(t, ty)?;
     // SAFETY: the new object has room for `size` bytes behind its header, and is young: no barrier.
-    unsafe { std::ptr::copy_nonoverlapping(data, unboxed(object), size) };
-    Ok(object)
+    unsafe { std::ptr::copy_nonoverlapping(data, object.data(), size) };
+    Ok(object.word())
 }
 
 /// Offsets of `hasValue` and `value` in a Nullable<T>.
@@ -150,22 +150,10 @@ pub fn new_multi_dim_array(t: CurrentThread, array_ty: Ty, bounds: &[ArrayBound]
 /// # Errors
 /// OutOfMemoryException.
 pub fn new_byte_array(t: CurrentThread, bytes: &[u8]) -> Managed<ObjRef> {
-    let array = new_array(t, universe().byte(), bytes.len())?;
+    let array = Array::new(t, universe().byte(), bytes.len())?;
     // SAFETY: a fresh array of `bytes.len()` bytes.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), element_address(array, 0, 1), bytes.len()) };
-    Ok(array)
-}
-
-/// A T[] of references with this content.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub fn new_ref_array(t: CurrentThread, element: Ty, items: &[ObjRef]) -> Managed<ObjRef> {
-    let array = new_array(t, element, items.len())?;
-    for (index, &item) in items.iter().enumerate() {
-        set_element_ref(t, array, index, item);
-    }
-    Ok(array)
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), array.element_address(0), bytes.len()) };
+    Ok(array.word())
 }
 
 /// Whether `object` (not null) may be used as `ty`.
@@ -173,16 +161,24 @@ pub fn new_ref_array(t: CurrentThread, element: Ty, items: &[ObjRef]) -> Managed
 /// # Errors
 /// TypeLoadException.
 pub fn is_instance(t: CurrentThread, object: ObjRef, ty: Ty) -> Managed<bool> {
-    let exact = type_of(object);
+    is_assignable(t, Obj::passed_object(object), ty)
+}
+
+/// Whether `object` may be used as `ty`.
+///
+/// # Errors
+/// TypeLoadException.
+pub(crate) fn is_assignable(t: CurrentThread, object: Obj, ty: Ty) -> Managed<bool> {
+    let exact = object.ty();
     if exact == ty {
         return Ok(true);
     }
-    let (vtable, target) = (vtable(object), std::ptr::from_ref(ty).cast());
+    let (vtable, target) = (object.vtable(), std::ptr::from_ref(ty).cast());
     if let Some(known) = vtable.casts.find(target) {
         return Ok(known);
     }
     let is_instance = crate::cast_cache::is_assignable(exact, ty).to_managed(t)?;
-    if is_proxy(object) {
+    if object.is_proxy() {
         return if is_instance { Ok(true) } else { upcalls().can_cast_proxy(t, object, ty) };
     }
     vtable.casts.remember(target, is_instance, may_replace_cast());

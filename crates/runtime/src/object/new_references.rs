@@ -166,16 +166,13 @@ impl<'t> Obj<'t> {
     /// # Errors
     /// TypeLoadException.
     pub fn is_instance(self, t: CurrentThread<'_>, ty: Ty) -> Managed<bool> {
-        object::is_instance(t, self.word(), ty)
+        object::is_assignable(t, self, ty)
     }
 
-    /// What an allocation gave, which is never null.
-    fn made(word: ObjRef) -> Obj<'t> {
-        // SAFETY: the word names the object that was just allocated.
-        match unsafe { Obj::from_word(word) } {
-            Some(object) => object,
-            None => saki_base::bug!("an allocation gave null"),
-        }
+    /// What a function of this crate gave that never gives null.
+    pub(crate) fn made(word: ObjRef) -> Obj<'t> {
+        // SAFETY: the word names an object that was just made, or that a root holds.
+        unsafe { Obj::known(word) }
     }
 }
 

@@ -8,8 +8,9 @@
 use crate::entries::{entry_address, slot_target};
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
+use crate::object;
 pub use crate::object::is_proxy;
-use crate::object::{self, type_of};
+use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::{self, class_display, vtable_of};
 use parking_lot::Mutex;
@@ -63,13 +64,18 @@ static CLASSES: Mutex<Option<Classes>> = Mutex::new(None);
 
 /// The class and interfaces that `proxy` stands for.
 pub fn remote_class(proxy: ObjRef) -> &'static RemoteClass {
+    class_of(Obj::passed_object(proxy))
+}
+
+/// As `remote_class`.
+pub(crate) fn class_of(proxy: Obj) -> &'static RemoteClass {
     // SAFETY: stored by `make` or `upgrade`; lives while a proxy has it.
     unsafe { &*CLASS.get::<*const RemoteClass>(proxy) }
 }
 
 /// The result of a proxy's `GetType`: its class, or the interface that it was made for.
 pub fn shown_type(proxy: ObjRef) -> Ty {
-    let remote = remote_class(proxy);
+    let remote = class_of(Obj::passed_object(proxy));
     match remote.interfaces.first() {
         Some(interface) if remote.class() == universe().marshal_by_ref() => interface,
         _ => remote.class(),
@@ -142,20 +148,20 @@ fn build_vtable(class: Ty, owner: Option<&'static Owner>) -> LoadResult<&'static
 ///
 /// # Errors
 /// TypeLoadException; OutOfMemoryException.
-pub fn make(t: CurrentThread, real_proxy: ObjRef, ty: Ty, has_type_info: bool) -> Managed<ObjRef> {
+pub fn make(t: CurrentThread, real_proxy: impl Word, ty: Ty, has_type_info: bool) -> Managed<ObjRef> {
     let class =
         if ty.is_interface() { class_for(universe().marshal_by_ref(), vec![ty]) } else { class_for(ty, Vec::new()) }
             .to_managed(t)?;
     // SAFETY: vtables are never freed while their domain lives.
-    let proxy = object::new_instance_of(t, unsafe { &*class.default_vtable })?;
+    let proxy = object::new_instance_of(t, unsafe { &*class.default_vtable }).map(Obj::made)?;
     REAL_PROXY.set_ref(t, proxy, real_proxy);
     CLASS.set(proxy, std::ptr::from_ref(class));
     HAS_TYPE_INFO.set(proxy, u8::from(has_type_info));
-    Ok(proxy)
+    Ok(proxy.word())
 }
 
 /// The proxy learns that it stands for `ty` as well.
-pub(crate) fn upgrade(proxy: ObjRef, class: &RemoteClass, ty: Ty) -> LoadResult<()> {
+pub(crate) fn upgrade(proxy: Obj, class: &RemoteClass, ty: Ty) -> LoadResult<()> {
     let mut interfaces = class.interfaces.clone();
     let known = class.class();
     let better = if ty.is_interface() {
@@ -168,8 +174,8 @@ pub(crate) fn upgrade(proxy: ObjRef, class: &RemoteClass, ty: Ty) -> LoadResult<
     };
     let new = class_for(better, interfaces)?;
     CLASS.set(proxy, std::ptr::from_ref(new));
-    // SAFETY: the first word of an object that the caller's frame keeps alive; the layouts agree.
-    unsafe { (*proxy.0).vtable = new.default_vtable };
+    // SAFETY: the first word of an object; the layouts agree.
+    unsafe { (*proxy.word().0).vtable = new.default_vtable };
     Ok(())
 }
 
@@ -178,8 +184,16 @@ pub(crate) fn upgrade(proxy: ObjRef, class: &RemoteClass, ty: Ty) -> LoadResult<
 /// # Errors
 /// As `Type::resolve_virtual`.
 pub fn resolve_on(receiver: ObjRef, method: &'static Method) -> LoadResult<&'static Method> {
-    let exact = type_of(receiver);
-    if !is_proxy(receiver) {
+    resolve(Obj::passed_object(receiver), method)
+}
+
+/// As `resolve_on`.
+///
+/// # Errors
+/// As `Type::resolve_virtual`.
+pub(crate) fn resolve(receiver: Obj, method: &'static Method) -> LoadResult<&'static Method> {
+    let exact = receiver.ty();
+    if !receiver.is_proxy() {
         return exact.resolve_virtual(method);
     }
     // The class does not have the interface: the interface's method itself is called.
@@ -191,17 +205,22 @@ pub fn resolve_on(receiver: ObjRef, method: &'static Method) -> LoadResult<&'sta
 
 /// The method to call for `method`, which is already resolved, on `receiver`.
 pub fn stub_for(receiver: ObjRef, method: &'static Method) -> &'static Method {
-    if is_proxy(receiver) { RemotingStub::Invoke(method).method() } else { method }
+    stub_on(Obj::passed_object(receiver), method)
 }
 
-/// Code address for a virtual call of `method` on `receiver` (not null).
+/// As `stub_for`.
+pub(crate) fn stub_on(receiver: Obj, method: &'static Method) -> &'static Method {
+    if receiver.is_proxy() { RemotingStub::Invoke(method).method() } else { method }
+}
+
+/// Code address for a virtual call of `method` on `receiver`.
 ///
 /// # Errors
 /// As `Type::resolve_virtual`.
-pub fn virtual_target(t: CurrentThread, receiver: ObjRef, method: &'static Method) -> Managed<usize> {
-    let target = resolve_on(receiver, method).to_managed(t)?;
-    if is_proxy(receiver) {
+pub fn virtual_target(t: CurrentThread, receiver: Obj, method: &'static Method) -> Managed<usize> {
+    let target = resolve(receiver, method).to_managed(t)?;
+    if receiver.is_proxy() {
         return entry_address(RemotingStub::Invoke(target).method()).to_managed(t);
     }
-    slot_target(type_of(receiver), target).to_managed(t)
+    slot_target(receiver.ty(), target).to_managed(t)
 }

@@ -11,13 +11,14 @@ use crate::thread::CurrentThread;
 use saki_abi::object::{
     ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, StringHeader,
 };
-use saki_abi::vtable::VTable;
+use saki_abi::vtable::{VTable, VTableFlags};
 use saki_abi::{ObjRef, Object, RefMap};
 use saki_thread::RootSlot;
 use saki_types::{ElementType, Ty, Type};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicUsize;
 
 /// An object.
 #[repr(transparent)]
@@ -53,8 +54,50 @@ impl<'t> Obj<'t> {
         Some(Obj { object: NonNull::new(word.0)?, held: PhantomData })
     }
 
+    /// The object that a word of a caller above names; None for null. Such callers still pass words of objects that live, because they got
+    /// them as references, from fields or from roots. Goes when the parameters are references.
+    #[inline]
+    pub(crate) fn passed(word: impl Word) -> Option<Obj<'t>> {
+        // SAFETY: null or an object that lives, see above.
+        unsafe { Obj::from_word(word.word()) }
+    }
+
+    /// As `passed`, for parameters that null is not allowed for.
+    #[inline]
+    pub(crate) fn passed_object(word: ObjRef) -> Obj<'t> {
+        // SAFETY: as in `passed`.
+        unsafe { Obj::known(word) }
+    }
+
+    /// The object that a word names which is not null.
+    ///
+    /// # Safety
+    /// As `from_word`.
+    #[inline]
+    pub(crate) unsafe fn known(word: ObjRef) -> Obj<'t> {
+        // SAFETY: the caller's promise.
+        match unsafe { Obj::from_word(word) } {
+            Some(object) => object,
+            None => saki_base::bug!("null instead of an object"),
+        }
+    }
+
+    /// The object in a root slot of a managed thread.
+    #[inline]
+    pub fn in_root(_t: CurrentThread<'t>, slot: &RootSlot) -> Option<Obj<'t>> {
+        // SAFETY: a slot is a root.
+        unsafe { Obj::from_word(slot.get()) }
+    }
+
     pub fn address(self) -> usize {
         self.object.as_ptr().addr()
+    }
+
+    /// The sync word, in which the lock and the hash code are.
+    #[inline]
+    pub(crate) fn sync(self) -> &'t AtomicUsize {
+        // SAFETY: the object lives, and only atomics access the word.
+        unsafe { &self.object.as_ref().sync }
     }
 
     /// The vtable; mutators never see the collector's bits in it.
@@ -82,6 +125,18 @@ impl<'t> Obj<'t> {
         self.ty().is_array().then_some(Array(self))
     }
 
+    /// Whether the object is a transparent proxy.
+    #[inline]
+    pub fn is_proxy(self) -> bool {
+        self.vtable().flags.has(VTableFlags::PROXY)
+    }
+
+    /// Address of the field at an offset from the start of the object.
+    #[inline]
+    pub fn field_address<T>(self, offset_bytes: usize) -> *mut T {
+        self.word().field_ptr(offset_bytes)
+    }
+
     /// Address of a boxed value's data, or of an object's first field.
     #[inline]
     pub fn data(self) -> *mut u8 {
@@ -94,12 +149,6 @@ impl<'t> Obj<'t> {
         let has_value = ty.is_value_type() && ty.value_size_bytes().is_ok_and(|size| size as usize == size_of::<T>());
         // SAFETY: the box holds a value of this size behind its header, where values of up to 8 bytes are aligned.
         has_value.then(|| unsafe { self.data().cast::<T>().read_unaligned() })
-    }
-
-    /// The object in a root slot of a managed thread.
-    pub fn in_root(_t: CurrentThread<'t>, slot: &RootSlot) -> Option<Obj<'t>> {
-        // SAFETY: a slot is a root.
-        unsafe { Obj::from_word(slot.get()) }
     }
 
     /// The number in a box.
@@ -124,6 +173,12 @@ impl<'t> Obj<'t> {
 }
 
 impl<'t> Str<'t> {
+    /// As `Obj::passed_object`, of a string.
+    #[inline]
+    pub(crate) fn passed(word: ObjRef) -> Str<'t> {
+        Str(Obj::passed_object(word))
+    }
+
     /// The UTF-16 units.
     #[inline]
     pub fn units(self) -> &'t [u16] {
@@ -142,6 +197,14 @@ impl<'t> Str<'t> {
 }
 
 impl<'t> Array<'t> {
+    /// As `Obj::passed_object`, of an array.
+    #[inline]
+    pub(crate) fn passed(word: ObjRef) -> Array<'t> {
+        let array = Obj::passed_object(word);
+        debug_assert!(array.ty().is_array());
+        Array(array)
+    }
+
     /// Number of elements, of all dimensions together.
     #[inline]
     pub fn length(self) -> usize {

@@ -1,13 +1,13 @@
 //! Strings: allocation, conversion, the intern table, literal cells.
 
 use crate::cells::RootCell;
+use crate::references::{Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::vtable_of;
 use crate::{domain, exceptions};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::ObjRef;
-use saki_abi::object::{STRING_CHARS_OFFSET, StringHeader};
 use saki_abi::vtable::VTable;
 use saki_metadata::Token;
 use saki_types::{Image, universe};
@@ -35,22 +35,15 @@ pub fn alloc_string(t: CurrentThread, length: usize) -> Managed<ObjRef> {
 /// # Errors
 /// OutOfMemoryException.
 pub fn new_string_utf16(t: CurrentThread, units: &[u16]) -> Managed<ObjRef> {
-    let string = alloc_string(t, units.len())?;
-    // SAFETY: the new string holds `units.len()` units.
-    unsafe { std::ptr::copy_nonoverlapping(units.as_ptr(), chars_ptr(string), units.len()) };
-    Ok(string)
+    Str::filled(t, units.len(), |made| made.copy_from_slice(units)).map(Word::word)
 }
 
 /// # Errors
 /// OutOfMemoryException.
 pub fn new_string(t: CurrentThread, text: &str) -> Managed<ObjRef> {
     if text.is_ascii() {
-        let string = alloc_string(t, text.len())?;
-        for (index, byte) in text.bytes().enumerate() {
-            // SAFETY: `index < text.len()`, the string's length.
-            unsafe { chars_ptr(string).add(index).write(u16::from(byte)) };
-        }
-        return Ok(string);
+        let widen = |made: &mut [u16]| made.iter_mut().zip(text.bytes()).for_each(|(unit, byte)| *unit = byte.into());
+        return Str::filled(t, text.len(), widen).map(Word::word);
     }
     new_string_utf16(t, &text.encode_utf16().collect::<Vec<_>>())
 }
@@ -65,24 +58,22 @@ pub fn new_string_utf8(t: CurrentThread, bytes: &[u8]) -> Managed<ObjRef> {
 
 /// Address of the first UTF-16 unit.
 pub fn chars_ptr(string: ObjRef) -> *mut u16 {
-    string.field_ptr(STRING_CHARS_OFFSET as usize)
+    Str::passed(string).first_unit().cast_mut()
 }
 
 /// Length in UTF-16 units.
 pub fn length(string: ObjRef) -> usize {
-    // SAFETY: the caller has a string.
-    unsafe { (*(string.0 as *const StringHeader)).length as usize }
+    Str::passed(string).units().len()
 }
 
 /// The UTF-16 units. The slice is valid while the caller's frame keeps `string` alive.
 pub fn units<'a>(string: ObjRef) -> &'a [u16] {
-    // SAFETY: `length` units follow the header; strings are immutable and pinned by the caller's stack.
-    unsafe { std::slice::from_raw_parts(chars_ptr(string), length(string)) }
+    Str::passed(string).units()
 }
 
 /// The text; lone surrogates become U+FFFD. Null gives the empty text.
-pub fn to_rust(string: ObjRef) -> String {
-    text_of(if string.is_null() { &[] } else { units(string) })
+pub fn to_rust(string: impl Word) -> String {
+    Obj::passed(string).map_or_else(String::new, |string| Str::passed(string.word()).to_rust())
 }
 
 /// The text of UTF-16 units; lone surrogates become U+FFFD.
@@ -106,7 +97,8 @@ pub fn intern(t: CurrentThread, text: &[u16]) -> Managed<ObjRef> {
 /// # Errors
 /// OutOfMemoryException.
 pub fn intern_object(t: CurrentThread, string: ObjRef) -> Managed<ObjRef> {
-    intern_cell(t, units(string), Some(string)).map(RootCell::get)
+    let string = Str::passed(string);
+    intern_cell(t, string.units(), Some(string)).map(RootCell::get)
 }
 
 /// The interned string with these units, or null.
@@ -114,7 +106,7 @@ pub fn is_interned(text: &[u16]) -> ObjRef {
     domain::current().interned.lock().get(text).map_or(ObjRef::NULL, |cell| cell.get())
 }
 
-fn intern_cell(t: CurrentThread, text: &[u16], existing: Option<ObjRef>) -> Managed<RootCell> {
+fn intern_cell(t: CurrentThread, text: &[u16], existing: Option<Str>) -> Managed<RootCell> {
     let domain = domain::current();
     if let Some(&cell) = domain.interned.lock().get(text) {
         return Ok(cell);
@@ -122,7 +114,7 @@ fn intern_cell(t: CurrentThread, text: &[u16], existing: Option<ObjRef>) -> Mana
     // Allocate outside the lock: allocation is a safepoint.
     let string = match existing {
         Some(string) => string,
-        None => new_string_utf16(t, text)?,
+        None => Str::from_units(t, text)?,
     };
     let mut table = domain.interned.lock();
     Ok(*table.entry(text.into()).or_insert_with(|| RootCell::of_domain(domain.universe, string)))

@@ -60,9 +60,9 @@ impl<'t> CurrentThread<'t> {
         unsafe { (*self.0).pending_exception }
     }
 
-    pub fn set_pending(self, exception: ObjRef) {
+    pub fn set_pending(self, exception: impl Word) {
         // SAFETY: as in `pending`.
-        unsafe { (*self.0).pending_exception = exception }
+        unsafe { (*self.0).pending_exception = exception.word() }
     }
 
     /// Takes the pending exception.
@@ -70,6 +70,28 @@ impl<'t> CurrentThread<'t> {
         let exception = self.pending();
         self.set_pending(ObjRef::NULL);
         exception
+    }
+
+    /// The pending exception as an object; None if there is none.
+    pub fn exception(self) -> Option<Obj<'t>> {
+        // SAFETY: the field is a root.
+        unsafe { Obj::from_word(self.pending()) }
+    }
+
+    /// Takes the pending exception, which there must be.
+    pub fn take_exception(self) -> Obj<'t> {
+        // SAFETY: the field held the exception until now.
+        unsafe { Obj::known(self.take_pending()) }
+    }
+
+    /// The object in a root slot of the thread.
+    pub fn root(self, slot: usize) -> Option<Obj<'t>> {
+        Obj::in_root(self, &self.managed().roots[slot])
+    }
+
+    /// Sets a root slot of the thread.
+    pub fn set_root(self, slot: usize, object: impl Word) {
+        self.managed().roots[slot].set(object.word());
     }
 
     /// Leaves `exception` to be thrown on return.

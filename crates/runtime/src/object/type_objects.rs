@@ -3,7 +3,7 @@
 use crate::cells::RootCell;
 use crate::exception_types::ExceptionType;
 use crate::fields::ManagedField;
-use crate::object;
+use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use saki_abi::ObjRef;
 use saki_types::{Ty, Type, universe};
@@ -23,7 +23,7 @@ pub fn cell_of(t: CurrentThread, ty: Ty) -> Managed<RootCell> {
         // SAFETY: stored below from `RootCell::address`.
         return Ok(unsafe { RootCell::from_address(known as usize) });
     }
-    let object = object::new_instance(t, universe().runtime_type())?;
+    let object = Obj::new(t, universe().runtime_type())?;
     IMPL.set(object, ty as *const Type as usize);
     let cell = RootCell::beside(std::ptr::from_ref(ty).addr(), object);
     let address = cell.address() as *mut u8;
@@ -53,6 +53,11 @@ pub fn type_object(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
 
 /// The type a System.Type object (not null) stands for. TypeBuilders and the like have a null handle.
 pub fn type_of_object(object: ObjRef) -> Option<Ty> {
+    named_type(Obj::passed_object(object))
+}
+
+/// As `type_of_object`.
+pub(crate) fn named_type(object: Obj) -> Option<Ty> {
     let handle = IMPL.get::<usize>(object);
     // SAFETY: `_impl` of runtime types is the address of a `&'static Type`.
     (handle != 0).then(|| unsafe { &*(handle as *const Type) })
@@ -60,17 +65,17 @@ pub fn type_of_object(object: ObjRef) -> Option<Ty> {
 
 /// Makes a System.Type object of a builder's class stand for the type that it became.
 pub fn bind_type(builder: ObjRef, ty: Ty) {
-    IMPL.set(builder, ty as *const Type as usize);
+    IMPL.set(Obj::passed_object(builder), ty as *const Type as usize);
 }
 
 /// As `type_of_object`, throwing for null and for types that are not the runtime's.
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
-pub fn require(t: CurrentThread, object: ObjRef, parameter: &str) -> Managed<Ty> {
-    if object.is_null() {
+pub fn require(t: CurrentThread, object: impl Word, parameter: &str) -> Managed<Ty> {
+    let Some(object) = Obj::passed(object) else {
         return Err(crate::exceptions::throw_argument_null(t, parameter));
-    }
-    let ty = type_of_object(object);
-    ty.ok_or_else(|| crate::exceptions::throw(t, ExceptionType::NotSupported, "The type is not a runtime type."))
+    };
+    named_type(object)
+        .ok_or_else(|| crate::exceptions::throw(t, ExceptionType::NotSupported, "The type is not a runtime type."))
 }

@@ -4,6 +4,7 @@
 //! `vm::upcalls` implements them; the machine gives the value before anything else when it starts. Invariant: a layer of this crate calls a higher one in no other way.
 
 use crate::events::LockWait;
+use crate::references::Obj;
 use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
 use saki_abi::vtable::VTable;
@@ -27,7 +28,7 @@ pub(crate) trait Upcalls: Sync {
     ///
     /// # Errors
     /// What the RealProxy's `CanCastTo` throws.
-    fn can_cast_proxy(&self, t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool>;
+    fn can_cast_proxy(&self, t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool>;
 
     /// Address of the Rust function of a helper.
     fn helper_function(&self, id: HelperId) -> usize;
@@ -53,6 +54,7 @@ pub(crate) trait Upcalls: Sync {
     /// A type has got its vtable. Without the loader's lock: this may wait.
     fn type_loaded(&self, ty: Ty, vtable: *const VTable);
 
+    /// `target`: the word of the object, of which only the address counts.
     fn handle_created(&self, t: CurrentThread, handle: Handle, target: ObjRef);
 
     /// The handle is about to be freed.
@@ -61,10 +63,10 @@ pub(crate) trait Upcalls: Sync {
     fn handle_freed(&self, t: CurrentThread, handle: Handle);
 
     /// The wait for the lock of `object` is over.
-    fn lock_wait_ended(&self, t: CurrentThread, object: ObjRef, wait: LockWait);
+    fn lock_wait_ended(&self, t: CurrentThread, object: Obj, wait: LockWait);
 
     /// A thread has to wait for the lock of `object`, or such a wait is over. `what`: of `saki_profile::mlpd::event::monitor`.
-    fn lock_contended(&self, t: CurrentThread, object: ObjRef, what: u8);
+    fn lock_contended(&self, t: CurrentThread, object: Obj, what: u8);
 
     /// A method has got its code, whose compilation began at `began_ns`.
     fn compiled(&self, t: CurrentThread, method: &'static Method, code: usize, by: CompiledBy, began_ns: u64);

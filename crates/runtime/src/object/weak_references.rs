@@ -1,6 +1,6 @@
 //! `WeakReference` and `WeakReference<T>`: their finalizers only free a GC handle, so collections do that in place of them.
 
-use saki_abi::ObjRef;
+use crate::references::Obj;
 use saki_sync::handle_table::Handle;
 use saki_types::{LoadResult, Ty};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,10 +27,10 @@ pub(crate) fn note_class(ty: Ty) -> LoadResult<bool> {
 }
 
 /// Takes the handle out of a dead object of such a class. The world is stopped.
-pub(crate) fn take_handle(object: ObjRef, ty: Ty) -> Option<Handle> {
+pub(crate) fn take_handle(object: Obj, ty: Ty) -> Option<Handle> {
     let is_generic = ty.is_corlib("System", "WeakReference`1");
     let offset = HANDLE_OFFSETS[usize::from(is_generic)].load(Ordering::Relaxed);
-    let place = object.field_ptr::<u32>(offset);
+    let place = object.field_address::<u32>(offset);
     // SAFETY: the offset is that of the class's GCHandle, which is one int; nobody else runs.
     let bits = unsafe { place.replace(0) };
     Handle::from_bits(bits)

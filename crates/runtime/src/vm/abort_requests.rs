@@ -4,10 +4,11 @@ use crate::domain::Domain;
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
 use crate::interruption;
+use crate::references::{Obj, Word};
 use crate::stops;
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_aborts;
-use crate::thread_objects::{current_bits, current_internal, managed_of, state, state_bits, thread_ref_of};
+use crate::thread_objects::{counted_thread_of, current_bits, own_internal, state, state_bits, thread_of};
 use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, REQUEST_ABORT, root};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,24 +33,25 @@ fn claim_abort(bits: &AtomicU32, requested: u32) -> bool {
 ///
 /// # Errors
 /// ThreadAbortException when the thread aborts itself.
-pub fn abort(t: CurrentThread, internal: ObjRef, state_object: ObjRef) -> Managed<()> {
-    let is_self = managed_of(internal).is_some_and(|thread| std::ptr::eq(thread, t.managed()));
+pub fn abort(t: CurrentThread, internal: ObjRef, state_object: impl Word) -> Managed<()> {
+    let internal = Obj::passed_object(internal);
+    let is_self = thread_of(internal).is_some_and(|thread| std::ptr::eq(thread, t.managed()));
     let first = claim_abort(state_bits(internal), state::ABORT_REQUESTED);
     if is_self {
         if first {
-            t.managed().roots[root::ABORT_STATE].set(state_object);
+            t.set_root(root::ABORT_STATE, state_object);
         }
         return Err(thread_aborts::throw_abort(t));
     }
     if first {
         // The starter links the thread a few microseconds after it claimed it.
         let thread = loop {
-            match thread_ref_of(internal) {
+            match counted_thread_of(internal) {
                 Some(thread) => break thread,
                 None => t.managed().yield_now(),
             }
         };
-        thread.set_root_from_outside(root::ABORT_STATE, state_object);
+        thread.set_root_from_outside(root::ABORT_STATE, state_object.word());
         thread.request(REQUEST_ABORT);
         stops::end_for_abort(&thread);
         interruption::end_system_call(thread);
@@ -93,7 +95,7 @@ fn is_aborted_by_unload(t: CurrentThread) -> bool {
 
 /// Ends the abort in flight, with its pending exception, if the unloading of `domain`, which the current thread leaves, asked for it.
 pub fn end_abort_by_unload(t: CurrentThread, domain: &Domain) -> bool {
-    if !is_aborted_by_unload(t) || !domain.is_unloading() || thread_aborts::abort_exception(t).is_null() {
+    if !is_aborted_by_unload(t) || !domain.is_unloading() || thread_aborts::abort_in_flight(t).is_none() {
         return false;
     }
     thread_aborts::forget_abort(t);
@@ -108,7 +110,7 @@ pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
     if !is_aborted_by_unload(t) {
         return;
     }
-    if thread_aborts::abort_exception(t).is_null() {
+    if thread_aborts::abort_in_flight(t).is_none() {
         t.managed().take_requests(REQUEST_ABORT);
         end_abort(t);
     } else if let Some(bits) = current_bits(t) {
@@ -122,7 +124,7 @@ pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
 /// # Errors
 /// ThreadStateException when no abort was requested.
 pub fn reset_abort(t: CurrentThread) -> Managed<()> {
-    let internal = current_internal(t)?;
+    let internal = own_internal(t)?;
     // AcqRel: as in `claim_abort`.
     let ended = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
         let is_ours = bits & (state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD) == state::ABORT_REQUESTED;

@@ -8,12 +8,13 @@
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
-use crate::object::{self, type_of};
+use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
-use crate::{strings, type_objects};
+use crate::type_objects;
 use saki_abi::ObjRef;
+use saki_thread::root;
 use saki_types::binder::AssemblyName;
-use saki_types::{ElementType, Image, LoadError, LoadResult, Method, Ty, TypeKind, Universe, universe};
+use saki_types::{Image, LoadError, LoadResult, Method, Ty, TypeKind, Universe, universe};
 
 /// Objects of one graph whose identity matters.
 const MAX_SHARED: usize = 256;
@@ -92,71 +93,90 @@ pub fn method_in(method: &'static Method, to: &'static Universe) -> LoadResult<&
 }
 
 /// Pairs of original and copy, in the copier's frame, where the collector finds them.
-struct Copied {
-    pairs: [(ObjRef, ObjRef); MAX_SHARED],
+struct Copied<'t> {
+    pairs: [Option<(Obj<'t>, Obj<'t>)>; MAX_SHARED],
     used: usize,
+}
+
+impl<'t> Copied<'t> {
+    fn find(&self, original: Obj<'t>) -> Option<Obj<'t>> {
+        self.pairs[..self.used].iter().flatten().find(|(known, _)| *known == original).map(|(_, copy)| *copy)
+    }
+
+    fn note(&mut self, original: Obj<'t>, copy: Obj<'t>) {
+        self.pairs[self.used] = Some((original, copy));
+        self.used += 1;
+    }
 }
 
 /// `object` (may be null) as an object of `to`: itself if it belongs to `to`, else a copy.
 ///
 /// # Errors
 /// SerializationException for what cannot be copied; OutOfMemoryException.
-pub fn copy(t: CurrentThread, object: ObjRef, to: &'static Universe) -> Managed<ObjRef> {
-    if object.is_null() || *type_of(object).universe() == *to {
-        return Ok(object);
-    }
-    let _entered = saki_types::universe::enter(to);
-    let mut copied = Copied { pairs: [(ObjRef::NULL, ObjRef::NULL); MAX_SHARED], used: 0 };
-    copy_one(t, object, &mut copied)
+pub fn copy(t: CurrentThread, object: impl Word, to: &'static Universe) -> Managed<ObjRef> {
+    copy_graph(t, Obj::passed(object), to).map(Word::word)
 }
 
-fn copy_one(t: CurrentThread, object: ObjRef, copied: &mut Copied) -> Managed<ObjRef> {
-    if object.is_null() {
-        return Ok(object);
-    }
-    let from = type_of(object);
-    if from.element_type == ElementType::String {
-        return strings::new_string_utf16(t, strings::units(object));
+/// As `copy`.
+fn copy_graph<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, to: &'static Universe) -> Managed<Option<Obj<'t>>> {
+    let Some(object) = object.filter(|object| *object.ty().universe() != *to) else { return Ok(object) };
+    let _entered = saki_types::universe::enter(to);
+    copy_one(t, object, &mut Copied { pairs: [None; MAX_SHARED], used: 0 }).map(Some)
+}
+
+fn copy_one<'t>(t: CurrentThread<'t>, object: Obj<'t>, copied: &mut Copied<'t>) -> Managed<Obj<'t>> {
+    let from = object.ty();
+    if let Some(text) = object.as_str() {
+        return Str::from_units(t, text.units()).map(Obj::from);
     }
     if from.is_corlib("System", "RuntimeType") {
-        return match type_objects::type_of_object(object) {
-            Some(ty) => type_objects::type_object(t, type_in(ty, universe()).to_managed(t)?),
+        return match type_objects::named_type(object) {
+            Some(ty) => Obj::of_type(t, type_in(ty, universe()).to_managed(t)?),
             None => Err(refuse(t, from)),
         };
     }
-    if let Some((_, copy)) = copied.pairs[..copied.used].iter().find(|(original, _)| *original == object) {
-        return Ok(*copy);
+    if let Some(copy) = copied.find(object) {
+        return Ok(copy);
     }
     if from.is_delegate() || from.is_marshal_by_ref() || copied.used == MAX_SHARED {
         return Err(refuse(t, from));
     }
     let ty = type_in(from, universe()).to_managed(t)?;
     let shares = from.contains_references().to_managed(t)? || !from.is_value_type();
-    let made = match ty.element().filter(|_| ty.is_array()) {
-        Some(_) if !ty.is_sz_array() => return Err(refuse(t, from)),
-        Some(_) => object::new_sz_array(t, ty, object::array_length(object))?,
-        None => object::new_instance(t, ty)?,
-    };
-    if shares {
-        copied.pairs[copied.used] = (object, made);
-        copied.used += 1;
-    }
-    match ty.element().filter(|_| ty.is_array()) {
-        Some(element) => copy_elements(t, object, made, element, copied)?,
+    match object.as_array().zip(ty.element()) {
+        Some(_) if !ty.is_sz_array() => Err(refuse(t, from)),
+        Some((original, element)) => {
+            let made = Array::of_array_type(t, ty, original.length())?;
+            if shares {
+                copied.note(object, made.into());
+            }
+            copy_elements(t, original, made, element, copied)?;
+            Ok(made.into())
+        }
         None => {
+            let made = Obj::new(t, ty)?;
+            if shares {
+                copied.note(object, made);
+            }
             let at = if ty.is_value_type() { saki_abi::object::OBJECT_HEADER_BYTES as usize } else { 0 };
             copy_fields(t, (object, made), at, ty, copied)?;
+            Ok(made)
         }
     }
-    Ok(made)
 }
 
-fn copy_elements(t: CurrentThread, from: ObjRef, to: ObjRef, element: Ty, copied: &mut Copied) -> Managed<()> {
-    let length = object::array_length(from);
+fn copy_elements<'t>(
+    t: CurrentThread<'t>,
+    from: Array<'t>,
+    to: Array<'t>,
+    element: Ty,
+    copied: &mut Copied<'t>,
+) -> Managed<()> {
+    let length = from.length();
     if element.is_reference_type() {
-        for index in 0..length {
-            let item = copy_one(t, object::get_element_ref(from, index), copied)?;
-            object::set_element_ref(t, to, index, item);
+        for (index, item) in from.iter().enumerate() {
+            let item = item.map(|item| copy_one(t, item, copied)).transpose()?;
+            to.set(t, index, item);
         }
         return Ok(());
     }
@@ -164,11 +184,11 @@ fn copy_elements(t: CurrentThread, from: ObjRef, to: ObjRef, element: Ty, copied
     if element.contains_references().to_managed(t)? {
         for index in 0..length {
             let at = saki_abi::object::ARRAY_DATA_OFFSET as usize + index * size;
-            copy_fields(t, (from, to), at, element, copied)?;
+            copy_fields(t, (from.into(), to.into()), at, element, copied)?;
         }
         return Ok(());
     }
-    let (source, target) = (object::element_address(from, 0, size), object::element_address(to, 0, size));
+    let (source, target) = (from.element_address(0), to.element_address(0));
     // SAFETY: both arrays have `length` elements of `size` bytes.
     unsafe { std::ptr::copy_nonoverlapping(source, target, length * size) };
     Ok(())
@@ -179,39 +199,46 @@ fn copy_elements(t: CurrentThread, from: ObjRef, to: ObjRef, element: Ty, copied
 ///
 /// # Errors
 /// `TypeLoad`.
-pub fn replace_elements(t: CurrentThread, from: ObjRef, to: ObjRef) -> LoadResult<()> {
-    if from.is_null() || to.is_null() || type_of(from) != type_of(to) {
+pub fn replace_elements(t: CurrentThread, from: impl Word, to: impl Word) -> LoadResult<()> {
+    let array = |word: ObjRef| Obj::passed(word).and_then(Obj::as_array);
+    let (Some(from), Some(to)) = (array(from.word()), array(to.word())) else { return Ok(()) };
+    let length = from.length();
+    if from.ty() != to.ty() || to.length() != length {
         return Ok(());
     }
-    let length = object::array_length(from);
-    let Some(element) = type_of(from).element().filter(|_| object::array_length(to) == length) else { return Ok(()) };
+    let Some(element) = from.ty().element() else { return Ok(()) };
     if element.is_reference_type() {
-        for index in 0..length {
-            object::set_element_ref(t, to, index, object::get_element_ref(from, index));
-        }
+        from.iter().enumerate().for_each(|(index, value)| to.set(t, index, value));
         return Ok(());
     }
     let size = element.value_size_bytes()? as usize;
-    let (source, target) = (object::element_address(from, 0, size), object::element_address(to, 0, size));
+    let (source, target) = (from.element_address(0), to.element_address(0));
     // SAFETY: both arrays have `length` elements of `size` bytes without references; they may be one array.
     unsafe { std::ptr::copy(source, target, length * size) };
     Ok(())
 }
 
 /// Copies the instance fields of a class, or of a value type at byte `at` of both objects. Layouts agree in all domains.
-fn copy_fields(t: CurrentThread, objects: (ObjRef, ObjRef), at: usize, ty: Ty, copied: &mut Copied) -> Managed<()> {
+fn copy_fields<'t>(
+    t: CurrentThread<'t>,
+    objects: (Obj<'t>, Obj<'t>),
+    at: usize,
+    ty: Ty,
+    copied: &mut Copied<'t>,
+) -> Managed<()> {
     let (from, to) = objects;
     let mut class = Some(ty);
     while let Some(current) = class {
         for field in current.fields().to_managed(t)?.iter().filter(|field| !field.is_static()) {
             let field_ty = field.ty().to_managed(t)?;
             let place = at + field.offset_bytes().to_managed(t)? as usize;
-            let (source, target) = (from.field_ptr::<u8>(place), to.field_ptr::<u8>(place));
+            let (source, target) = (from.field_address::<u8>(place), to.field_address::<u8>(place));
             if field_ty.is_reference_type() {
                 // SAFETY: a reference field of the original.
-                let value = unsafe { *(source as *const ObjRef) };
-                let value = copy_one(t, value, copied)?;
-                object::store_ref(t, to, target as *mut ObjRef, value);
+                let value = unsafe { Obj::from_word(*(source as *const ObjRef)) };
+                let value = value.map(|value| copy_one(t, value, copied)).transpose()?;
+                // SAFETY: the same field of the copy, which has the original's type.
+                unsafe { to.store(t, place, value) };
             } else if field_ty.is_value_type() && field_ty.contains_references().to_managed(t)? {
                 copy_fields(t, objects, place, field_ty, copied)?;
             } else {
@@ -234,26 +261,24 @@ fn refuse(t: CurrentThread, ty: Ty) -> exceptions::Thrown {
 /// message.
 pub fn copy_pending(t: CurrentThread, to: &'static Universe) -> exceptions::Thrown {
     static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
-    let original = t.take_pending();
-    if *type_of(original).universe() == *to {
+    let original = t.take_exception();
+    if *original.ty().universe() == *to {
         return t.throw(original);
     }
     let _entered = saki_types::universe::enter(to);
-    let mut class = Some(type_of(original));
+    let mut class = Some(original.ty());
     while let Some(ty) = class {
         if let Ok(ty) = type_in(ty, to)
-            && let Ok(exception) = object::new_instance(t, ty)
+            && let Ok(exception) = Obj::new(t, ty)
         {
-            let message = MESSAGE.get_ref(original);
-            if !message.is_null()
-                && let Ok(message) = strings::new_string_utf16(t, strings::units(message))
+            if let Some(message) = MESSAGE.str(original)
+                && let Ok(message) = Str::from_units(t, message.units())
             {
                 MESSAGE.set_ref(t, exception, message);
             }
-            let in_flight = &t.managed().roots[saki_thread::root::ABORT_EXCEPTION];
-            if in_flight.get() == original {
+            if t.root(root::ABORT_EXCEPTION) == Some(original) {
                 // The abort continues in this domain.
-                in_flight.set(exception);
+                t.set_root(root::ABORT_EXCEPTION, exception);
             }
             return t.throw(exception);
         }
@@ -290,9 +315,9 @@ static SETUP_FLAGS: [ManagedField; 5] = [
 ];
 
 /// A text field of an AppDomainSetup object; None for null or the empty text.
-pub fn setup_text(object: ObjRef, name: &str) -> Option<String> {
+pub(crate) fn setup_text(object: Obj, name: &str) -> Option<String> {
     let field = SETUP_TEXTS.iter().find(|field| field.name() == name)?;
-    let text = strings::to_rust(field.get_ref(object));
+    let text = field.str(object).map_or_else(String::new, Str::to_rust);
     (!text.is_empty()).then_some(text)
 }
 
@@ -300,10 +325,10 @@ pub fn setup_text(object: ObjRef, name: &str) -> Option<String> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn copy_setup(t: CurrentThread, from: ObjRef, to: ObjRef) -> Managed<()> {
+pub(crate) fn copy_setup<'t>(t: CurrentThread<'t>, from: Obj<'t>, to: Obj) -> Managed<()> {
     static LOADER_OPTIMIZATION: ManagedField = setup("loader_optimization");
     for field in SETUP_TEXTS.iter().chain(&SETUP_ARRAYS) {
-        let value = copy(t, field.get_ref(from), universe())?;
+        let value = copy_graph(t, field.obj(from), universe())?;
         field.set_ref(t, to, value);
     }
     for field in &SETUP_FLAGS {

@@ -10,7 +10,7 @@ use crate::domains::{self, Domain};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown, ToManaged};
 use crate::invoke::{self, Slot};
-use crate::object::type_of;
+use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
 use crate::{cells, collectible, finalizer_signal, handles, interruption, statics, thread_aborts, waits};
 use saki_thread::{ThreadKind, WaitState};
@@ -60,8 +60,8 @@ pub fn unload(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
 }
 
 fn raise_unload_event(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
-    let object = domain.object();
-    match type_of(object).find_method("DoDomainUnload", 0).to_managed(t)? {
+    let Some(object) = domain.app_domain(t) else { saki_base::bug!("a domain without an AppDomain object") };
+    match object.ty().find_method("DoDomainUnload", 0).to_managed(t)? {
         Some(raise) => invoke::invoke(t, raise, &[Slot::from_ref(object)]).map(|_| ()),
         None => Ok(()),
     }
@@ -93,7 +93,11 @@ fn tear_down(t: CurrentThread, domain: &'static Domain) -> u32 {
     if !abort_threads(t, domain) {
         return TIMED_OUT;
     }
-    saki_gc::make_all_finalizable(&mut |object| *type_of(object).universe() == *domain.universe);
+    saki_gc::make_all_finalizable(&mut |object| {
+        // SAFETY: an object that may have to be finalized, which the collector keeps.
+        let ty = unsafe { Obj::known(object) }.ty();
+        *ty.universe() == *domain.universe
+    });
     finalizer_signal::wait_for_pending(t);
     domain.finish_unload();
     crate::profile_log::domain_unloaded(domain);

@@ -16,9 +16,9 @@ pub use crate::domain::{Domain, ROOT_DOMAIN_ID, by_id, count, current, of_univer
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
-use crate::object;
+use crate::references::{Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
-use crate::{abort_requests, domain_copy, strings, thread_data, thread_objects};
+use crate::{abort_requests, domain_copy, thread_data, thread_objects};
 use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, root};
 use saki_types::app_config::AppConfig;
@@ -31,7 +31,7 @@ static NATIVE_HANDLE: ManagedField = ManagedField::corlib("System", "AppDomain",
 /// The domain of an AppDomain object (not null, not a proxy).
 pub fn of_object(object: ObjRef) -> &'static Domain {
     // SAFETY: the field holds the address of a leaked `Domain` from the object's creation on.
-    unsafe { &*NATIVE_HANDLE.get::<*const Domain>(object) }
+    unsafe { &*NATIVE_HANDLE.get::<*const Domain>(Obj::passed_object(object)) }
 }
 
 /// Makes the first domain, of the universe that start-up made, with its objects.
@@ -45,9 +45,9 @@ pub fn start(t: CurrentThread) -> Managed<&'static Domain> {
     Ok(domain)
 }
 
-fn new_setup(t: CurrentThread) -> Managed<ObjRef> {
+fn new_setup<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
     let ty = universe().corlib_type("System", "AppDomainSetup").to_managed(t)?;
-    object::new_instance(t, ty)
+    Obj::new(t, ty)
 }
 
 impl Domain {
@@ -55,12 +55,12 @@ impl Domain {
     fn make_objects(&'static self, t: CurrentThread) -> Managed<()> {
         static EMPTY: ManagedField = ManagedField::corlib("System", "String", "Empty");
         let ty = universe().corlib_type("System", "AppDomain").to_managed(t)?;
-        let object = object::new_instance(t, ty)?;
+        let object = Obj::new(t, ty)?;
         NATIVE_HANDLE.set(object, std::ptr::from_ref(self));
         self.object.set(object);
-        let empty = strings::intern(t, &[])?;
+        let empty = Str::intern_units(t, &[])?;
         // SAFETY: the static's slot, scanned as a root.
-        unsafe { *EMPTY.static_address::<ObjRef>() = empty };
+        unsafe { *EMPTY.static_address::<ObjRef>() = empty.word() };
         thread_objects::current_object(t)?;
         exceptions::preallocate(t)
     }
@@ -126,13 +126,12 @@ pub fn switch(t: CurrentThread, domain: &'static Domain) -> &'static Domain {
     if std::ptr::eq(before, domain) {
         return before;
     }
-    let slot = &t.managed().roots[root::THREAD_OBJECT];
     let data = thread_data::of(t);
-    data.keep_thread_object(t, before.id, slot.get());
+    data.keep_thread_object(t, before.id, t.root(root::THREAD_OBJECT));
     saki_types::universe::set_current(domain.universe);
-    slot.set(data.thread_object(domain.id));
+    t.set_root(root::THREAD_OBJECT, data.thread_object(t, domain.id));
     // That is, the default context of the domain.
-    t.managed().roots[root::CONTEXT].set(ObjRef::NULL);
+    t.set_root(root::CONTEXT, ObjRef::NULL);
     before
 }
 
@@ -154,6 +153,7 @@ pub fn run_in<R>(t: CurrentThread, domain: &'static Domain, body: impl FnOnce() 
 /// # Errors
 /// Errors of loading the class library; OutOfMemoryException.
 pub fn create(t: CurrentThread, name: &str, setup: ObjRef) -> Managed<&'static Domain> {
+    let setup = Obj::passed_object(setup);
     let universe = new_universe(setup).to_managed(t)?;
     let domain = add(universe, name);
     let created = run_in(t, domain, || {
@@ -172,7 +172,7 @@ pub fn create(t: CurrentThread, name: &str, setup: ObjRef) -> Managed<&'static D
     }
 }
 
-fn new_universe(setup: ObjRef) -> LoadResult<&'static Universe> {
+fn new_universe(setup: Obj) -> LoadResult<&'static Universe> {
     let root = saki_types::universe::root();
     let text = |key: &str| domain_copy::setup_text(setup, key);
     let base = match text("application_base") {

@@ -29,8 +29,8 @@
 
 use crate::entries;
 use crate::fields::ManagedField;
-use crate::object;
 use crate::profile_log::{self, LogEvents};
+use crate::references::{Array, Obj};
 use crate::thread::CurrentThread;
 use parking_lot::Mutex;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -306,20 +306,17 @@ fn named_methods(method: &'static Method) -> impl Iterator<Item = &'static Metho
 
 /// Lets an exception keep the DynamicMethod that its trace names, in the field that the class library has for this: a list of
 /// pairs (object, rest).
-pub fn hold_by_exception(t: CurrentThread, exception: ObjRef, method: &'static Method) {
+pub fn hold_by_exception(t: CurrentThread, exception: Obj, method: &'static Method) {
     static HELD: ManagedField = ManagedField::corlib("System", "Exception", "_dynamicMethods");
-    let object = object_of(method);
-    let rest = HELD.get_ref(exception);
-    if object.is_null() {
-        return keep(method);
-    }
-    if !rest.is_null() && object::get_element_ref(rest, 0) == object {
+    // SAFETY: null or the object, which this frame keeps from here on.
+    let Some(object) = (unsafe { Obj::from_word(object_of(method)) }) else { return keep(method) };
+    if HELD.array(exception).is_some_and(|pair| pair.get(0) == Some(object)) {
         return;
     }
-    match object::new_array(t, universe().object(), 2) {
+    match Array::new(t, universe().object(), 2) {
         Ok(pair) => {
-            object::set_element_ref(t, pair, 0, object);
-            object::set_element_ref(t, pair, 1, HELD.get_ref(exception));
+            pair.set(t, 0, Some(object));
+            pair.set(t, 1, HELD.obj(exception));
             HELD.set_ref(t, exception, pair);
         }
         Err(_) => {

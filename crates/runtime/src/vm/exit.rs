@@ -12,7 +12,7 @@
 use crate::domains::{self, Domain};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
-use crate::object::type_of;
+use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
 use crate::{finalizer_signal, suspension, thread_aborts};
@@ -75,7 +75,11 @@ pub fn run_exit_hooks(t: CurrentThread) {
     let deadline = Instant::now() + EXIT_STOP_LIMIT;
     suspension::suspend_others(t, EXIT_STOP_LIMIT);
     let is_standard_stream = standard_streams();
-    saki_gc::make_all_finalizable(&mut |object| !is_standard_stream(object) && !is_socket(object));
+    saki_gc::make_all_finalizable(&mut |object| {
+        // SAFETY: an object that may have to be finalized, which the collector keeps.
+        let object = unsafe { Obj::known(object) };
+        !is_standard_stream(object) && !is_socket(object)
+    });
     if !finalizer_signal::wait_while_others_are_stopped(t, deadline) {
         suspension::abort_others(t);
         // Or not at all: a finalizer may never return.
@@ -95,12 +99,10 @@ fn raise_process_exit(t: CurrentThread) {
 
 fn raise_process_exit_in(t: CurrentThread, domain: &Domain) {
     static PROCESS_EXIT: ManagedField = ManagedField::corlib("System", "AppDomain", "ProcessExit");
-    let handler = PROCESS_EXIT.get_ref(domain.object());
-    if handler.is_null() {
-        return;
-    }
-    let words = [Slot::from_ref(handler), Slot::from_ref(domain.object()), Slot::from_ref(ObjRef::NULL)];
-    if let Ok(invoke) = saki_il::synth::delegate::invoke_method(type_of(handler))
+    let Some(sender) = domain.app_domain(t) else { return };
+    let Some(handler) = PROCESS_EXIT.obj(sender) else { return };
+    let words = [Slot::from_ref(handler), Slot::from_ref(sender), Slot::from_ref(ObjRef::NULL)];
+    if let Ok(invoke) = saki_il::synth::delegate::invoke_method(handler.ty())
         && invoke::invoke(t, invoke, &words).is_err()
     {
         t.take_pending();
@@ -110,30 +112,28 @@ fn raise_process_exit_in(t: CurrentThread, domain: &Domain) {
 
 /// Sockets are left to the system, which closes them with the process: their finalizers end the blocking calls of other threads, and
 /// wait for these to notice.
-fn is_socket(object: ObjRef) -> bool {
-    let Some(def) = type_of(object).def() else { return false };
+fn is_socket(object: Obj) -> bool {
+    let Some(def) = object.ty().def() else { return false };
     def.namespace == "System.Net.Sockets"
         && matches!(def.name, "Socket" | "SafeSocketHandle")
         && def.image.assembly().name == "System"
 }
 
 /// Tells the files behind Console.In, Out and Error, and their handles: finalizers may print until the process ends.
-fn standard_streams() -> impl Fn(ObjRef) -> bool {
+fn standard_streams() -> impl Fn(Obj) -> bool {
     static FILE_HANDLE: ManagedField = ManagedField::corlib("System.IO", "FileStream", "safeHandle");
     static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
     // Looked up now: with the world stopped it must not be.
-    let (file_handle_offset, handle_offset) = (FILE_HANDLE.offset_bytes(), HANDLE.offset_bytes());
+    let _ = (FILE_HANDLE.offset_bytes(), HANDLE.offset_bytes());
     move |object| {
-        let ty = type_of(object);
+        let ty = object.ty();
         let handle = if ty.is_corlib("System.IO", "FileStream") {
-            // SAFETY: the offset is that of the class's reference field.
-            unsafe { object.field_ptr::<ObjRef>(file_handle_offset).read() }
+            FILE_HANDLE.obj(object)
         } else if ty.is_corlib("Microsoft.Win32.SafeHandles", "SafeFileHandle") {
-            object
+            Some(object)
         } else {
             return false;
         };
-        // SAFETY: a SafeFileHandle, which is a SafeHandle.
-        !handle.is_null() && unsafe { handle.field_ptr::<isize>(handle_offset).read() } <= libc::STDERR_FILENO as isize
+        handle.is_some_and(|handle| HANDLE.get::<isize>(handle) <= libc::STDERR_FILENO as isize)
     }
 }

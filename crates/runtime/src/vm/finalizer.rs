@@ -3,11 +3,10 @@
 
 pub use crate::finalizer_signal::wait_for_pending;
 use crate::invoke::{self, PreparedCall, Slot};
-use crate::object::type_of;
 use crate::profile_log::{self, LogEvents};
+use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::{abort_requests, collectible, domains, dynamic_methods, finalizer_signal};
-use saki_abi::ObjRef;
 use saki_thread::ThreadKind;
 use saki_types::Ty;
 use std::time::{Duration, Instant};
@@ -73,6 +72,8 @@ pub fn drain(t: CurrentThread) {
     let before = domains::current();
     let mut is_any = false;
     while let Some(object) = saki_gc::next_finalizable() {
+        // SAFETY: the list kept the object until now.
+        let object = unsafe { Obj::known(object) };
         if profile_log::is_on(LogEvents::FINALIZATION) {
             if !std::mem::replace(&mut is_any, true) {
                 profile_log::events::finalizers(t, false);
@@ -90,8 +91,8 @@ pub fn drain(t: CurrentThread) {
     domains::switch(t, before);
 }
 
-fn finalize(t: CurrentThread, object: ObjRef, met: &mut Met) {
-    let ty = type_of(object);
+fn finalize(t: CurrentThread, object: Obj, met: &mut Met) {
+    let ty = object.ty();
     let domain = domains::of_universe(ty.universe());
     if domain.is_unloaded() {
         return;
@@ -108,8 +109,8 @@ fn finalize(t: CurrentThread, object: ObjRef, met: &mut Met) {
     });
     let Some(call) = call else { return };
     if invoke::invoke_prepared(t, &call, &[Slot::from_ref(object)]).is_err() {
-        let exception = t.take_pending();
-        if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
+        let exception = t.take_exception();
+        if exception.ty().is_corlib("System.Threading", "ThreadAbortException") {
             // An abort ends one finalizer only.
             crate::thread_aborts::forget_abort(t);
             abort_requests::end_abort(t);

@@ -1,7 +1,7 @@
 //! The runtime's answers to the collector (`saki_gc::HeapClient`): each method names the module that
 //! answers.
 
-use crate::object::type_of;
+use crate::references::Obj;
 use crate::{
     collectible, dynamic_methods, finalizer_signal, handles, monitors, profile_events, profile_log, thread_names,
     thread_objects, weak_references,
@@ -32,10 +32,12 @@ impl HeapClient for RuntimeHeapClient {
     }
 
     fn release(&self, object: ObjRef) -> bool {
-        let ty = type_of(object);
+        // SAFETY: an object that the collection found dead; its memory is not used again before this returns.
+        let object = unsafe { Obj::known(object) };
+        let ty = object.ty();
         if ty.is_corlib("System.Threading", "InternalThread") {
             thread_objects::release_dead(object);
-            thread_names::free(object);
+            thread_names::release(object);
         } else if let Some(handle) = weak_references::take_handle(object, ty) {
             handles::free_stopped(handle);
         }

@@ -8,9 +8,8 @@ pub use crate::exit_code::{exit_code, set_exit_code};
 use crate::fields::ManagedField;
 use crate::heap_client::RuntimeHeapClient;
 use crate::invoke::{self, Slot};
-use crate::object;
 use crate::profile_log::{self, LogEvents};
-use crate::strings;
+use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::upcalls::RuntimeUpcalls;
@@ -101,7 +100,8 @@ unsafe fn is_instance(abi: *mut ThreadAbi, exception: ObjRef, ty: *const (), _fr
     let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: catch clauses hold the address of a `&'static Type`.
     let ty = unsafe { &*(ty as *const Type) };
-    object::is_instance(t, exception, ty).unwrap_or(false)
+    // SAFETY: the unwinder passes the exception in flight.
+    unsafe { Obj::from_word(exception) }.is_some_and(|exception| exception.is_instance(t, ty).unwrap_or(false))
 }
 
 /// # Safety
@@ -110,12 +110,15 @@ unsafe fn as_seen_by(exception: ObjRef, frame: &Frame) -> ObjRef {
     let Some(code) = frame.code() else { return exception };
     // SAFETY: code that has handlers is placed with its `&'static Method`.
     let Some(method) = (unsafe { (code.method as *const Method).as_ref() }) else { return exception };
-    exceptions::as_seen_by(exception, method)
+    // SAFETY: the unwinder passes the exception in flight.
+    unsafe { Obj::from_word(exception) }.map(|exception| exceptions::as_seen_by(exception, method)).word()
 }
 
 /// # Safety
 /// `abi` is the current thread's, `exception` is a live exception, and `frame` a frame of the thread.
 unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
+    // SAFETY: the unwinder passes the exception in flight.
+    let Some(exception) = (unsafe { Obj::from_word(exception) }) else { return };
     // SAFETY: the unwinder passes the current thread.
     thrown_frames::append(unsafe { CurrentThread::from_abi(abi) }, exception, frame);
 }
@@ -135,6 +138,8 @@ unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind:
     if profile_log::is_on(LogEvents::EXCEPTION) {
         // SAFETY: the unwinder passes the current thread.
         let t = unsafe { CurrentThread::from_abi(abi) };
+        // SAFETY: the unwinder passes the exception in flight.
+        let Some(exception) = (unsafe { Obj::from_word(exception) }) else { return };
         profile_log::events::clause_entered(t.managed(), exception, frame, kind, index);
     }
 }
@@ -156,7 +161,7 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
         FaultKind::DivideByZero => ExceptionType::DivideByZero,
         FaultKind::Overflow => ExceptionType::Overflow,
         FaultKind::InvalidCast => ExceptionType::InvalidCast,
-        FaultKind::StackOverflow => return exceptions::stack_overflow_object(t),
+        FaultKind::StackOverflow => return exceptions::stack_overflow_object(t).word(),
     };
     // Mono's own text for this fault; the class library's has a full stop.
     let message = (kind == FaultKind::NullReference).then_some(exceptions::NULL_REFERENCE_MESSAGE);
@@ -308,7 +313,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'stat
     // SAFETY: the thread just attached.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     bootstrap(t)
-        .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_pending()))))?;
+        .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_exception()))))?;
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
     Ok(t)
 }
@@ -319,9 +324,9 @@ static POLLER: saki_sched::Poller = saki_sched::Poller { poll: saki_reactor::pol
 /// Objects that must exist before managed code runs. See docs: the class library's bootstrap order.
 fn bootstrap(t: CurrentThread) -> Managed<()> {
     domains::start(t)?;
-    let tombstone = object::new_instance(t, universe().object())?;
+    let tombstone = Obj::new(t, universe().object())?;
     let _ = TOMBSTONE.set(RootCell::new(tombstone));
-    saki_gc::set_ephemeron_tombstone(tombstone);
+    saki_gc::set_ephemeron_tombstone(tombstone.word());
     Ok(())
 }
 
@@ -408,8 +413,8 @@ fn try_run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) 
     if !base.ends_with('/') {
         base.push('/');
     }
-    APPLICATION_BASE.set_ref(t, domains::current().setup(), strings::new_string(t, &base)?);
-    let config = strings::new_string(t, &format!("{}.config", assembly.path.display()))?;
+    APPLICATION_BASE.set_ref(t, domains::current().setup(), Str::new(t, &base)?);
+    let config = Str::new(t, &format!("{}.config", assembly.path.display()))?;
     CONFIGURATION_FILE.set_ref(t, domains::current().setup(), config);
 
     let token = assembly.image.meta.entry_point_token();
@@ -421,9 +426,9 @@ fn try_run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) 
     crate::exit_code::note_main(sig.ret != universe().void());
     let mut word = [Slot(0)];
     if !sig.params.is_empty() {
-        let array = object::new_array(t, universe().string(), args.len())?;
+        let array = Array::new(t, universe().string(), args.len())?;
         for (index, arg) in args.iter().enumerate() {
-            object::set_element_ref(t, array, index, strings::new_string(t, arg)?);
+            array.set(t, index, Some(Str::new(t, arg)?.into()));
         }
         word[0] = Slot::from_ref(array);
     }

@@ -4,9 +4,9 @@
 //! once.
 
 use crate::events::LockWait;
-use crate::object::type_of;
 use crate::profile_frames;
 use crate::profile_log::{self, LogEvents};
+use crate::references::Obj;
 use crate::thread::CurrentThread;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -64,19 +64,20 @@ pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
         return;
     }
     let SampledAllocation { thread, object, size_bytes, weight_bytes } = *allocation;
+    // SAFETY: the object that was allocated.
+    let object = unsafe { Obj::known(object) };
     events::record(
         EventKind::Allocation,
         Some(thread),
         weight_bytes,
-        name_of(type_of(object)),
+        name_of(object.ty()),
         subject(object, size_bytes),
     );
 }
 
 /// `size_bytes` is 0 where it is not needed.
-fn subject(object: ObjRef, size_bytes: usize) -> Subject {
-    // SAFETY: an object, which its caller holds.
-    let vtable = unsafe { (*object.0).vtable }.addr();
+fn subject(object: Obj, size_bytes: usize) -> Subject {
+    let vtable = std::ptr::from_ref(object.vtable()).addr();
     Subject::Object { address: object.address(), size_bytes, vtable }
 }
 
@@ -107,19 +108,18 @@ pub(crate) fn is_listening_to_throws() -> bool {
 
 /// `exception` is being thrown, and has no trace yet.
 #[cold]
-pub(crate) fn thrown(t: CurrentThread, exception: ObjRef) {
-    events::record(EventKind::Exception, Some(t.managed()), 1, name_of(type_of(exception)), subject(exception, 0));
+pub(crate) fn thrown(t: CurrentThread, exception: Obj) {
+    events::record(EventKind::Exception, Some(t.managed()), 1, name_of(exception.ty()), subject(exception, 0));
 }
 
 /// The wait for the lock of `object` is over.
 #[cold]
-pub(crate) fn lock_wait_ends(t: CurrentThread, object: ObjRef, wait: LockWait) {
+pub(crate) fn lock_wait_ends(t: CurrentThread, object: Obj, wait: LockWait) {
     let waited_ns = saki_os::clock::monotonic_ns() - wait.began_ns;
-    // SAFETY: an object, which its caller holds.
-    let vtable = unsafe { (*object.0).vtable }.addr();
+    let vtable = std::ptr::from_ref(object.vtable()).addr();
     let LockWait { owner, waiters, .. } = wait;
     let subject = Subject::Lock { address: object.address(), vtable, owner, waiters };
-    events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(type_of(object)), subject);
+    events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(object.ty()), subject);
 }
 
 /// A method has got its code.

@@ -23,10 +23,11 @@ use crate::abort_requests;
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
 use crate::interruption;
+use crate::references::Obj;
 pub use crate::stops::stop_if_asked;
 use crate::stops::{BOTH, now_suspended, stay_suspended};
 use crate::thread::{CurrentThread, Managed};
-use crate::thread_objects::{managed_of, state, state_bits, thread_ref_of};
+use crate::thread_objects::{counted_thread_of, state, state_bits, thread_of};
 use saki_abi::ObjRef;
 use saki_thread::{POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
@@ -45,6 +46,7 @@ fn throw_state(t: CurrentThread, message: &str) -> Thrown {
 /// # Errors
 /// ThreadStateException when it is not running.
 pub fn suspend(t: CurrentThread, internal: ObjRef) -> Managed<()> {
+    let internal = Obj::passed_object(internal);
     // AcqRel: of two suspenders one makes the request.
     let claimed = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
         (bits & (NOT_RUNNING | BOTH) == 0).then_some(bits | state::SUSPEND_REQUESTED)
@@ -57,7 +59,7 @@ pub fn suspend(t: CurrentThread, internal: ObjRef) -> Managed<()> {
         };
     }
     let thread = loop {
-        match thread_ref_of(internal) {
+        match counted_thread_of(internal) {
             Some(thread) => break thread,
             // The starter links the thread a few microseconds after it claimed it.
             None => t.managed().yield_now(),
@@ -174,12 +176,13 @@ pub(crate) fn abort_others(t: CurrentThread) {
 /// # Errors
 /// ThreadStateException when it is not suspended.
 pub fn resume(t: CurrentThread, internal: ObjRef) -> Managed<()> {
+    let internal = Obj::passed_object(internal);
     // AcqRel: one of two resumers is refused.
     let before = state_bits(internal).fetch_and(!BOTH, Ordering::AcqRel);
     if before & BOTH == 0 {
         return Err(throw_state(t, "Thread has not been started, or is dead."));
     }
-    if let Some(thread) = managed_of(internal) {
+    if let Some(thread) = thread_of(internal) {
         thread.unpark();
     }
     Ok(())

@@ -24,7 +24,7 @@ fn detaching(thread: &'static ManagedThread) {
     }
     // SAFETY: the thread detaches itself.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
-    thread_data::of(t).release_thread_objects(t, None);
+    thread_data::of(t).release_thread_objects();
     let data = thread.runtime_data.swap(0, Ordering::Relaxed) as *mut ThreadData;
     if !data.is_null() {
         // SAFETY: made in `attached`; the thread runs no managed code any more.

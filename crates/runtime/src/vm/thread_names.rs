@@ -2,6 +2,7 @@
 //! and the system's name of the native thread. A program may set a name once, also before it starts the thread.
 
 use crate::fields::ManagedField;
+use crate::references::Obj;
 use crate::thread_objects::{self, state};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -16,6 +17,11 @@ static NAMES: Mutex<()> = Mutex::new(());
 
 /// The name in an InternalThread.
 pub fn name_of(internal: ObjRef) -> Option<String> {
+    kept_name(Obj::passed_object(internal))
+}
+
+/// As `name_of`.
+fn kept_name(internal: Obj) -> Option<String> {
     let _guard = NAMES.lock();
     let name = NAME.get::<*const String>(internal);
     // SAFETY: null or a box from `replace`, not freed while the lock is held.
@@ -24,6 +30,7 @@ pub fn name_of(internal: ObjRef) -> Option<String> {
 
 /// Sets a thread's name. `by_program`: only once, and reports false the second time.
 pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
+    let internal = Obj::passed_object(internal);
     {
         if name.is_some() {
             thread_objects::register(internal);
@@ -38,9 +45,9 @@ pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
         IS_NAMED.set(internal, i32::from(by_program && name.is_some()));
         free_box(old);
     }
-    if let Some(managed) = thread_objects::managed_of(internal) {
+    if let Some(managed) = thread_objects::thread_of(internal) {
         managed.set_name(name);
-        if let Some(name) = name.filter(|_| thread_objects::state_of(internal) & state::STOPPED == 0) {
+        if let Some(name) = name.filter(|_| thread_objects::public_state(internal) & state::STOPPED == 0) {
             show(managed, name);
         }
     }
@@ -49,6 +56,11 @@ pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
 
 /// Frees the name of an unreachable InternalThread.
 pub fn free(internal: ObjRef) {
+    release(Obj::passed_object(internal));
+}
+
+/// As `free`.
+pub(crate) fn release(internal: Obj) {
     let _guard = NAMES.lock();
     let name = NAME.get::<*mut String>(internal);
     NAME.set(internal, std::ptr::null_mut::<String>());
@@ -63,8 +75,8 @@ fn free_box(name: *mut String) {
 }
 
 /// A thread begins: it takes the name of its object.
-pub(crate) fn adopt(managed: &ManagedThread, internal: ObjRef) {
-    if let Some(name) = name_of(internal) {
+pub(crate) fn adopt(managed: &ManagedThread, internal: Obj) {
+    if let Some(name) = kept_name(internal) {
         managed.set_name(Some(&name));
         show(managed, &name);
     }

@@ -16,6 +16,7 @@
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
 use crate::object;
+use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 pub use crate::thread_state as state;
 use parking_lot::Mutex;
@@ -53,24 +54,29 @@ static NEXT_MANAGED_ID: AtomicI32 = AtomicI32::new(3);
 
 /// The state bits that last: the thread's, which all its InternalThread objects share, or those of an object without a
 /// thread. The object stays in place while the caller's frame holds it.
-pub(crate) fn state_bits(internal: ObjRef) -> &'static AtomicU32 {
-    match managed_of(internal) {
+pub(crate) fn state_bits(internal: Obj<'_>) -> &AtomicU32 {
+    match thread_of(internal) {
         Some(thread) => &thread.state_bits,
         None => own_state_bits(internal),
     }
 }
 
-pub(crate) fn own_state_bits(internal: ObjRef) -> &'static AtomicU32 {
+pub(crate) fn own_state_bits(internal: Obj<'_>) -> &AtomicU32 {
     // SAFETY: an `int` field of the object, aligned; only atomics touch it.
     unsafe { &*STATE.address::<AtomicU32>(internal) }
 }
 
 /// `Thread.ThreadState`.
 pub fn state_of(internal: ObjRef) -> u32 {
+    public_state(Obj::passed_object(internal))
+}
+
+/// As `state_of`.
+pub(crate) fn public_state(internal: Obj) -> u32 {
     // Relaxed: a snapshot for the program.
     let bits = state_bits(internal).load(Ordering::Relaxed) & !state::ABORTED_BY_UNLOAD;
     let waits = bits & (state::UNSTARTED | state::STOPPED) == 0
-        && managed_of(internal).is_some_and(|thread| {
+        && thread_of(internal).is_some_and(|thread| {
             !thread.is_detached() && !matches!(thread.wait_state(), WaitState::Running | WaitState::Native)
         });
     if waits { bits | state::WAIT_SLEEP_JOIN } else { bits }
@@ -78,10 +84,11 @@ pub fn state_of(internal: ObjRef) -> u32 {
 
 /// Sets state bits; Background also changes whether the process waits for the thread.
 pub fn set_state(internal: ObjRef, bits: u32) {
+    let internal = Obj::passed_object(internal);
     // Relaxed: the bits guard no other data.
     state_bits(internal).fetch_or(bits, Ordering::Relaxed);
     if bits & state::BACKGROUND != 0
-        && let Some(thread) = managed_of(internal)
+        && let Some(thread) = thread_of(internal)
     {
         thread.set_background(true);
     }
@@ -89,10 +96,11 @@ pub fn set_state(internal: ObjRef, bits: u32) {
 
 /// Clears state bits; see `set_state`.
 pub fn clear_state(internal: ObjRef, bits: u32) {
+    let internal = Obj::passed_object(internal);
     // Relaxed: as in `set_state`.
     state_bits(internal).fetch_and(!bits, Ordering::Relaxed);
     if bits & state::BACKGROUND != 0
-        && let Some(thread) = managed_of(internal)
+        && let Some(thread) = thread_of(internal)
     {
         thread.set_background(false);
     }
@@ -101,13 +109,18 @@ pub fn clear_state(internal: ObjRef, bits: u32) {
 /// See the module header.
 const REGISTERED: usize = 1;
 
-fn handle_word(internal: ObjRef) -> &'static AtomicUsize {
+fn handle_word(internal: Obj<'_>) -> &AtomicUsize {
     // SAFETY: an IntPtr field of the object, aligned; only atomics touch it.
     unsafe { &*HANDLE.address::<AtomicUsize>(internal) }
 }
 
 /// The managed thread behind an InternalThread; None before it starts. The reference lives as long as the object.
 pub fn managed_of(internal: ObjRef) -> Option<&'static ManagedThread> {
+    thread_of(Obj::passed_object(internal))
+}
+
+/// As `managed_of`.
+pub(crate) fn thread_of(internal: Obj) -> Option<&'static ManagedThread> {
     // Acquire: pairs with `link`; the box is filled.
     let address = handle_word(internal).load(Ordering::Acquire);
     // SAFETY: a box from `link`, freed only by the object's finalizer.
@@ -116,11 +129,16 @@ pub fn managed_of(internal: ObjRef) -> Option<&'static ManagedThread> {
 
 /// As `managed_of`, counted.
 pub fn thread_ref_of(internal: ObjRef) -> Option<ThreadRef> {
-    managed_of(internal).map(ThreadRef::to)
+    counted_thread_of(Obj::passed_object(internal))
+}
+
+/// As `thread_ref_of`.
+pub(crate) fn counted_thread_of(internal: Obj) -> Option<ThreadRef> {
+    thread_of(internal).map(ThreadRef::to)
 }
 
 /// Makes `internal` refer to the thread, unless it does.
-pub(crate) fn link(internal: ObjRef, thread: &'static ManagedThread) {
+pub(crate) fn link(internal: Obj, thread: &'static ManagedThread) {
     let word = handle_word(internal);
     // Acquire: as in `managed_of`. The starter and the new thread both come here.
     let mut before = word.load(Ordering::Acquire);
@@ -140,24 +158,24 @@ pub(crate) fn link(internal: ObjRef, thread: &'static ManagedThread) {
         }
     }
     if before == 0 {
-        saki_gc::register_finalizer(CurrentThread::current().managed(), internal);
+        saki_gc::register_finalizer(CurrentThread::current().managed(), internal.word());
     }
 }
 
 /// Registers an InternalThread for finalization, so that its name is freed.
-pub(crate) fn register(internal: ObjRef) {
+pub(crate) fn register(internal: Obj) {
     // AcqRel: the thread whose CAS succeeds registers the object.
     if handle_word(internal).compare_exchange(0, REGISTERED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-        saki_gc::register_finalizer(CurrentThread::current().managed(), internal);
+        saki_gc::register_finalizer(CurrentThread::current().managed(), internal.word());
     }
 }
 
 /// Gives the thread reference back; for the finalizer of the InternalThread.
 pub fn unlink(internal: ObjRef) {
-    drop(take_reference(internal));
+    drop(take_reference(Obj::passed_object(internal)));
 }
 
-fn take_reference(internal: ObjRef) -> Option<Box<ThreadRef>> {
+fn take_reference(internal: Obj) -> Option<Box<ThreadRef>> {
     // AcqRel: the thread that gets the address owns the box.
     let address = handle_word(internal).swap(0, Ordering::AcqRel);
     // SAFETY: a box from `link`; the swap made it ours.
@@ -173,7 +191,7 @@ static RELEASED: Mutex<Vec<ThreadRef>> = Mutex::new(Vec::new());
 static HAS_RELEASED: AtomicBool = AtomicBool::new(false);
 
 /// For a collection, which found the object dead: the next threads that start give the reference back. World stopped.
-pub(crate) fn release_dead(internal: ObjRef) {
+pub(crate) fn release_dead(internal: Obj) {
     if let Some(reference) = take_reference(internal) {
         RELEASED.lock().push(*reference);
         HAS_RELEASED.store(true, Ordering::Relaxed);
@@ -196,15 +214,19 @@ pub(crate) fn drop_released() {
 /// # Errors
 /// OutOfMemoryException.
 pub fn internal_of(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
-    let internal = INTERNAL_THREAD.get_ref(thread);
-    if !internal.is_null() {
-        return Ok(internal);
-    }
-    construct_internal(t, thread)
+    internal_object(t, Obj::passed_object(thread)).map(Word::word)
 }
 
-fn new_internal(t: CurrentThread, managed_id: i32, bits: u32) -> Managed<ObjRef> {
-    let internal = object::new_instance_without_finalizer(t, universe().internal_thread())?;
+/// As `internal_of`.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub(crate) fn internal_object<'t>(t: CurrentThread<'t>, thread: Obj<'t>) -> Managed<Obj<'t>> {
+    INTERNAL_THREAD.obj(thread).map_or_else(|| make_internal(t, thread), Ok)
+}
+
+fn new_internal<'t>(t: CurrentThread<'t>, managed_id: i32, bits: u32) -> Managed<Obj<'t>> {
+    let internal = object::new_instance_without_finalizer(t, universe().internal_thread()).map(Obj::made)?;
     MANAGED_ID.set(internal, managed_id);
     APARTMENT_STATE.set(internal, APARTMENT_UNKNOWN);
     PRIORITY.set(internal, NORMAL_PRIORITY);
@@ -222,6 +244,10 @@ fn next_managed_id() -> i32 {
 /// # Errors
 /// OutOfMemoryException.
 pub fn construct_internal(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
+    make_internal(t, Obj::passed_object(thread)).map(Word::word)
+}
+
+fn make_internal<'t>(t: CurrentThread<'t>, thread: Obj) -> Managed<Obj<'t>> {
     let internal = new_internal(t, next_managed_id(), state::UNSTARTED)?;
     INTERNAL_THREAD.set_ref(t, thread, internal);
     Ok(internal)
@@ -233,19 +259,18 @@ pub fn construct_internal(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
 /// OutOfMemoryException.
 pub fn create_main(t: CurrentThread) -> Managed<()> {
     let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
-    let thread = object::new_instance(t, thread_ty)?;
+    let thread = Obj::new(t, thread_ty)?;
     let is_main = t.managed().kind() == ThreadKind::Main;
     // One number in all domains.
-    let foreign = crate::thread_data::of(t).foreign_thread_object();
-    let foreign = if foreign.is_null() { foreign } else { INTERNAL_THREAD.get_ref(foreign) };
-    let managed_id = match () {
-        () if is_main => MAIN_MANAGED_ID,
-        () if !foreign.is_null() => MANAGED_ID.get(foreign),
-        () => next_managed_id(),
+    let foreign = crate::thread_data::of(t).foreign_thread_object(t).and_then(|foreign| INTERNAL_THREAD.obj(foreign));
+    let managed_id = match foreign {
+        _ if is_main => MAIN_MANAGED_ID,
+        Some(foreign) => MANAGED_ID.get(foreign),
+        None => next_managed_id(),
     };
     let bits = if t.managed().is_background() { state::BACKGROUND } else { 0 };
     let internal = new_internal(t, managed_id, bits)?;
-    if !foreign.is_null() {
+    if let Some(foreign) = foreign {
         APARTMENT_STATE.set(internal, APARTMENT_STATE.get::<u8>(foreign));
         PRIORITY.set(internal, PRIORITY.get::<i32>(foreign));
         IS_POOL_THREAD.set(internal, IS_POOL_THREAD.get::<u8>(foreign));
@@ -255,7 +280,7 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
     THREAD_ID.set(internal, i64::from(t.managed().native_id()));
     link(internal, t.managed());
     INTERNAL_THREAD.set_ref(t, thread, internal);
-    t.managed().roots[root::THREAD_OBJECT].set(thread);
+    t.set_root(root::THREAD_OBJECT, thread);
     Ok(())
 }
 
@@ -264,12 +289,15 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
 /// # Errors
 /// OutOfMemoryException.
 pub fn current_object(t: CurrentThread) -> Managed<ObjRef> {
-    let known = t.managed().roots[root::THREAD_OBJECT].get();
-    if !known.is_null() {
+    own_object(t).map(Word::word)
+}
+
+fn own_object<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    if let Some(known) = t.root(root::THREAD_OBJECT) {
         return Ok(known);
     }
     create_main(t)?;
-    Ok(t.managed().roots[root::THREAD_OBJECT].get())
+    Ok(t.root(root::THREAD_OBJECT).unwrap_or_else(|| saki_base::bug!("a thread without the object just made")))
 }
 
 /// The Thread object of a thread that runs in the current domain; null for other threads, those without an object, and those that have
@@ -277,8 +305,12 @@ pub fn current_object(t: CurrentThread) -> Managed<ObjRef> {
 pub fn object_here(thread: &ManagedThread) -> ObjRef {
     let object = thread.roots[root::THREAD_OBJECT].get();
     // In this order: until the thread is detached collections keep the slot up to date, and there is none between the two reads.
-    let is_known = !object.is_null() && !thread.is_detached();
-    if is_known && std::ptr::eq(object::type_of(object).universe(), universe()) { object } else { ObjRef::NULL }
+    if object.is_null() || thread.is_detached() {
+        return ObjRef::NULL;
+    }
+    // SAFETY: the slot was a root when it was read, and no collection has run since.
+    let ty = unsafe { Obj::known(object) }.ty();
+    if std::ptr::eq(ty.universe(), universe()) { object } else { ObjRef::NULL }
 }
 
 /// The current thread's InternalThread object.
@@ -286,19 +318,28 @@ pub fn object_here(thread: &ManagedThread) -> ObjRef {
 /// # Errors
 /// OutOfMemoryException.
 pub fn current_internal(t: CurrentThread) -> Managed<ObjRef> {
-    let thread = current_object(t)?;
-    internal_of(t, thread)
+    own_internal(t).map(Word::word)
+}
+
+/// As `current_internal`.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub(crate) fn own_internal<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    internal_object(t, own_object(t)?)
 }
 
 /// Settles the apartment of the main thread as its entry point asks.
 pub fn set_main_apartment(t: CurrentThread, is_single_threaded: bool) {
-    let internal = INTERNAL_THREAD.get_ref(t.managed().roots[root::THREAD_OBJECT].get());
+    let Some(internal) = t.root(root::THREAD_OBJECT).and_then(|thread| INTERNAL_THREAD.obj(thread)) else {
+        saki_base::bug!("the main thread has no object");
+    };
     APARTMENT_STATE.set(internal, if is_single_threaded { APARTMENT_STA } else { APARTMENT_MTA });
 }
 
 /// Makes `thread` the current thread's object.
-pub fn adopt(t: CurrentThread, thread: ObjRef, internal: ObjRef) {
-    t.managed().roots[root::THREAD_OBJECT].set(thread);
+pub(crate) fn adopt(t: CurrentThread, thread: Obj, internal: Obj) {
+    t.set_root(root::THREAD_OBJECT, thread);
     link(internal, t.managed());
     THREAD_ID.set(internal, i64::from(t.managed().native_id()));
     if APARTMENT_STATE.get::<u8>(internal) == APARTMENT_UNKNOWN {

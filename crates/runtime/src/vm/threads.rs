@@ -8,75 +8,56 @@ pub use crate::abort_requests::{abort, end_abort, end_abort_by_unload, reset_abo
 use crate::domains::{self, Domain};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
-use crate::handles;
+use crate::handles::RootedHandle;
 use crate::invoke::{self, Slot};
-use crate::object::type_of;
 use crate::profile_events;
+use crate::references::{Obj, Word};
 use crate::suspension;
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_objects::{
-    APARTMENT_MTA, APARTMENT_UNKNOWN, current_bits, drop_released, link, own_state_bits, set_stopped, state_bits,
+    APARTMENT_MTA, APARTMENT_UNKNOWN, adopt, counted_thread_of, current_bits, drop_released, internal_object, link,
+    own_state_bits, set_stopped, state_bits, thread_of,
 };
 pub use crate::thread_objects::{
     APARTMENT_STATE, INTERNAL_THREAD, INTERRUPT_WANTED, IS_POOL_THREAD, MANAGED_ID, PRIORITY, STACK_SIZE,
-    START_ARGUMENT, THREAD_ID, adopt, clear_state, construct_internal, create_main, current_internal, current_object,
+    START_ARGUMENT, THREAD_ID, clear_state, construct_internal, create_main, current_internal, current_object,
     internal_of, managed_of, object_here, set_main_apartment, set_state, state, state_of, thread_ref_of, unlink,
 };
 use crate::upper_layers::upper_layers;
 use saki_abi::ObjRef;
-use saki_sync::handle_table::{Handle, HandleKind};
+use saki_sync::handle_table::HandleKind;
 use saki_thread::{ManagedThread, REQUEST_INTERRUPT, ThreadKind, root};
 use std::sync::atomic::Ordering;
 
-/// GC handles that carry objects to a new thread, which frees them; or its starter, if there will be none.
-#[derive(Clone, Copy)]
+/// GC handles that carry objects to a new thread.
 struct ThreadStartHandles {
     domain: &'static Domain,
     /// The Thread object, the delegate, its argument.
-    handles: [Handle; 3],
+    handles: [RootedHandle; 3],
 }
 
 impl ThreadStartHandles {
     /// # Errors
-    /// OutOfMemoryException when there are no handles left; then none stays allocated.
-    fn allocate(t: CurrentThread, objects: [ObjRef; 3]) -> Managed<ThreadStartHandles> {
-        let handles = objects.map(|object| handles::allocate(t, HandleKind::Normal, object));
-        match handles {
-            [Some(thread), Some(delegate), Some(argument)] => {
-                Ok(ThreadStartHandles { domain: domains::current(), handles: [thread, delegate, argument] })
-            }
-            some => {
-                some.into_iter().flatten().for_each(|handle| free(t, handle));
-                Err(exceptions::out_of_memory(t))
-            }
-        }
-    }
-
-    fn free(self, t: CurrentThread) {
-        self.handles.into_iter().for_each(|handle| free(t, handle));
+    /// OutOfMemoryException when there are no handles left.
+    fn allocate(t: CurrentThread, thread: Obj, delegate: Option<Obj>) -> Managed<ThreadStartHandles> {
+        let handle = |object| RootedHandle::new(t, HandleKind::Normal, object);
+        let handles = [handle(Some(thread))?, handle(delegate)?, handle(START_ARGUMENT.obj(thread))?];
+        Ok(ThreadStartHandles { domain: domains::current(), handles })
     }
 
     /// The objects; the handles are free after this.
-    fn take(self, t: CurrentThread) -> [ObjRef; 3] {
-        self.handles.map(|handle| {
-            let object = handles::target(handle).unwrap_or(ObjRef::NULL);
-            free(t, handle);
-            object
-        })
+    fn take<'t>(self, t: CurrentThread<'t>) -> [Option<Obj<'t>>; 3] {
+        self.handles.map(|handle| handle.target(t))
     }
-}
-
-fn free(t: CurrentThread, handle: Handle) {
-    // Stale if its domain has been unloaded since.
-    let _ = handles::free(t, handle);
 }
 
 /// Starts the thread of a Thread object, which calls `delegate` with the object's start argument.
 ///
 /// # Errors
 /// ThreadStateException when it was started before; OutOfMemoryException when the system has no room for a thread.
-pub fn start(t: CurrentThread, thread: ObjRef, delegate: ObjRef) -> Managed<()> {
-    let internal = internal_of(t, thread)?;
+pub fn start(t: CurrentThread, thread: ObjRef, delegate: impl Word) -> Managed<()> {
+    let thread = Obj::passed_object(thread);
+    let internal = internal_object(t, thread)?;
     let bits = own_state_bits(internal);
     // AcqRel: one starter wins; it sees what was set before.
     let claimed = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
@@ -101,7 +82,7 @@ pub fn start(t: CurrentThread, thread: ObjRef, delegate: ObjRef) -> Managed<()> 
         // Release: a later starter, after this failed start, sees the values set before.
         bits.fetch_or(state::UNSTARTED, Ordering::Release);
     };
-    let start = match ThreadStartHandles::allocate(t, [thread, delegate, START_ARGUMENT.get_ref(thread)]) {
+    let start = match ThreadStartHandles::allocate(t, thread, Obj::passed(delegate)) {
         Ok(start) => start,
         Err(thrown) => {
             not_started();
@@ -129,7 +110,6 @@ pub fn start(t: CurrentThread, thread: ObjRef, delegate: ObjRef) -> Managed<()> 
             Ok(())
         }
         Err(_) => {
-            start.free(t);
             not_started();
             Err(exceptions::throw(t, ExceptionType::OutOfMemory, "The system cannot make another thread."))
         }
@@ -144,8 +124,11 @@ fn run(t: CurrentThread, start: ThreadStartHandles) {
         return;
     }
     domains::switch(t, start.domain);
+    let domain = start.domain;
     let [thread, delegate, argument] = start.take(t);
-    let internal = INTERNAL_THREAD.get_ref(thread);
+    let Some((thread, internal)) = thread.and_then(|thread| Some((thread, INTERNAL_THREAD.obj(thread)?))) else {
+        saki_base::bug!("a thread that starts has no object");
+    };
     adopt(t, thread, internal);
     crate::thread_names::adopt(t.managed(), internal);
     suspension::stop_at_exit(t);
@@ -153,14 +136,12 @@ fn run(t: CurrentThread, start: ThreadStartHandles) {
         end_by_exception(t);
     }
     finish(t);
-    start.domain.forget_thread(t.id());
+    domain.forget_thread(t.id());
 }
 
-fn call_start(t: CurrentThread, delegate: ObjRef, argument: ObjRef) -> Managed<()> {
-    if delegate.is_null() {
-        return Err(exceptions::throw_default(t, ExceptionType::NullReference));
-    }
-    let invoke = saki_il::synth::delegate::invoke_method(type_of(delegate)).to_managed(t)?;
+fn call_start(t: CurrentThread, delegate: Option<Obj>, argument: Option<Obj>) -> Managed<()> {
+    let Some(delegate) = delegate else { return Err(exceptions::throw_default(t, ExceptionType::NullReference)) };
+    let invoke = saki_il::synth::delegate::invoke_method(delegate.ty()).to_managed(t)?;
     let words = [Slot::from_ref(delegate), Slot::from_ref(argument)];
     let count = 1 + invoke.sig().to_managed(t)?.params.len().min(1);
     invoke::invoke(t, invoke, &words[..count])?;
@@ -178,13 +159,13 @@ pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
     if end_abort_by_unload(t, domains::current()) {
         return;
     }
-    let exception = t.pending();
-    if type_of(exception).is_corlib("System", "AppDomainUnloadedException") {
+    let Some(exception) = t.exception().map(Obj::ty) else { saki_base::bug!("a thread ends by no exception") };
+    if exception.is_corlib("System", "AppDomainUnloadedException") {
         // The thread's domain is gone, so there is nothing to report.
         t.take_pending();
         return;
     }
-    if type_of(exception).is_corlib("System.Threading", "ThreadAbortException") {
+    if exception.is_corlib("System.Threading", "ThreadAbortException") {
         t.take_pending();
         crate::thread_aborts::forget_abort(t);
         return;
@@ -217,12 +198,10 @@ pub fn ended_in_native_code(thread: &'static ManagedThread) {
 pub fn finish(t: CurrentThread) {
     tell_upper_layers_of_end(t);
     profile_events::thread_ends(t);
-    let thread = t.managed().roots[root::THREAD_OBJECT].get();
-    if thread.is_null() {
-        return;
+    let Some(thread) = t.root(root::THREAD_OBJECT) else { return };
+    if let Some(internal) = INTERNAL_THREAD.obj(thread) {
+        set_stopped(state_bits(internal));
     }
-    let internal = INTERNAL_THREAD.get_ref(thread);
-    set_stopped(state_bits(internal));
 }
 
 /// `Thread.BeginThreadAffinity`: the thread stays on its OS thread.
@@ -252,7 +231,8 @@ pub fn forget_affinity(t: CurrentThread) {
 
 /// `Thread.Interrupt`.
 pub fn interrupt(internal: ObjRef) {
-    match managed_of(internal) {
+    let internal = Obj::passed_object(internal);
+    match thread_of(internal) {
         Some(thread) => thread.request(REQUEST_INTERRUPT),
         None => INTERRUPT_WANTED.set(internal, 1u8),
     }
@@ -263,11 +243,12 @@ pub fn interrupt(internal: ObjRef) {
 /// # Errors
 /// ThreadStateException when it was not started; ThreadInterruptedException, ThreadAbortException.
 pub fn join(t: CurrentThread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
+    let internal = Obj::passed_object(internal);
     if state_bits(internal).load(Ordering::Acquire) & state::UNSTARTED != 0 {
         return Err(thread_state_error(t, "Thread has not been started."));
     }
     let thread = loop {
-        match thread_ref_of(internal) {
+        match counted_thread_of(internal) {
             Some(thread) => break thread,
             // It has ended, and its object was released: the caller is a finalizer.
             None if own_state_bits(internal).load(Ordering::Acquire) & state::STOPPED != 0 => return Ok(true),

@@ -3,13 +3,14 @@
 //! Traces of exceptions also show, as Mono's do, wrapper frames: `Invoke` of delegates, stubs for proxies, the lock of a synchronized method. Walks of the live
 //! stack (`stack_trace`) leave these frames out.
 
-use crate::exception_trace::{self, CALLED_BY_NATIVE, NO_IL_OFFSET, TraceFrame, frame_count, frames_of, last_frame};
+use crate::exception_trace::{self, CALLED_BY_NATIVE, NO_IL_OFFSET, TraceFrame, frame_count, frames, last_frame};
 use crate::exceptions::{self, Thrown};
 use crate::profile_events;
 use crate::profile_log::{self, LogEvents};
+use crate::references::Obj;
 use crate::stack_trace::for_each_method;
 use crate::thread::{CurrentThread, Managed};
-use saki_abi::{ObjRef, position};
+use saki_abi::position;
 use saki_code::CodeKind;
 use saki_types::method::impl_flags;
 use saki_types::{Method, MethodKind, RemotingStub};
@@ -17,7 +18,7 @@ use saki_unwind::Frame;
 use std::sync::atomic::Ordering;
 
 /// The wrapper that a frame is, if traces show it; `exception` has the frames inside it.
-fn wrapper_of(exception: ObjRef, frame: &Frame) -> Option<TraceFrame> {
+fn wrapper_of(exception: Obj, frame: &Frame) -> Option<TraceFrame> {
     let info = frame.code().filter(|info| info.kind == CodeKind::Stub)?;
     // SAFETY: null or the `&'static Method` that the code was placed with.
     let method = unsafe { (info.method as *const Method).as_ref() }?;
@@ -31,7 +32,7 @@ fn wrapper_of(exception: ObjRef, frame: &Frame) -> Option<TraceFrame> {
     // Relaxed: only compared.
     if method.owner.is_delegate() && method.runtime.code.load(Ordering::Relaxed) != info.start {
         // The entry that native code calls for the delegate: shown as the wrapper of the method that it called in turn.
-        let called = frames_of(exception).into_iter().rev().find(|inner| !inner.is_wrapper)?;
+        let called = frames(exception).into_iter().rev().find(|inner| !inner.is_wrapper)?;
         return Some(TraceFrame { il_offset: CALLED_BY_NATIVE, native_offset: 0, is_wrapper: true, ..called });
     }
     let il_offset = frame.position().map_or(NO_IL_OFFSET, |p| position::unpack(p).1);
@@ -39,7 +40,7 @@ fn wrapper_of(exception: ObjRef, frame: &Frame) -> Option<TraceFrame> {
 }
 
 /// The wrapper that takes the lock, if `exception` was thrown out of a synchronized method last.
-fn wrapper_left(exception: ObjRef) -> Option<TraceFrame> {
+fn wrapper_left(exception: Obj) -> Option<TraceFrame> {
     let last = last_frame(exception)?;
     let is_left = !last.is_wrapper
         && last.method.impl_flags & impl_flags::SYNCHRONIZED != 0
@@ -51,14 +52,14 @@ fn wrapper_left(exception: ObjRef) -> Option<TraceFrame> {
 const MAX_OVERFLOW_FRAMES: usize = 1000;
 
 /// Appends a frame. Without memory for it the frame is left out.
-pub fn append(t: CurrentThread, exception: ObjRef, frame: &Frame) {
+pub fn append(t: CurrentThread, exception: Obj, frame: &Frame) {
     if profile_events::is_listening_to_throws() && frame_count(exception) == 0 {
         profile_events::thrown(t, exception);
     }
     if profile_log::is_on(LogEvents::EXCEPTION) && frame_count(exception) == 0 {
         profile_log::events::thrown(t, exception);
     }
-    if frame_count(exception) >= MAX_OVERFLOW_FRAMES && exceptions::is_stack_overflow(exception) {
+    if frame_count(exception) >= MAX_OVERFLOW_FRAMES && exceptions::is_stack_overflow(t, exception) {
         return;
     }
     let add = |method| {
@@ -73,7 +74,7 @@ pub fn append(t: CurrentThread, exception: ObjRef, frame: &Frame) {
 }
 
 /// The exception keeps a dynamic method that its trace names.
-fn hold_and_add(t: CurrentThread, exception: ObjRef, frame: TraceFrame) -> Managed<()> {
+fn hold_and_add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Managed<()> {
     if frame.method.is_dynamic() {
         crate::dynamic_methods::hold_by_exception(t, exception, frame.method);
     }

@@ -1,12 +1,12 @@
 //! Unhandled exceptions: the text goes to stderr, and the process ends with exit code 1.
 
+use crate::domain_copy;
 use crate::domains::{self, Domain};
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
-use crate::object::{self, type_of};
+use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
-use crate::{domain_copy, strings};
 use saki_abi::ObjRef;
 use saki_types::universe;
 use std::io::Write;
@@ -20,24 +20,24 @@ pub const OTHER_EXIT_CODE: i32 = 255;
 static UNHANDLED: ManagedField = ManagedField::corlib("System", "AppDomain", "UnhandledException");
 
 /// The text of an exception: `ToString()`, or its type name when that fails.
-pub fn describe(t: CurrentThread, exception: ObjRef) -> String {
+pub fn describe(t: CurrentThread, exception: Obj) -> String {
     let text =
         universe().object().find_method("ToString", 0).ok().flatten().and_then(
             |to_string| match invoke::invoke_virtual(t, to_string, exception, &[]) {
-                Ok(slot) if !slot.as_ref().is_null() => Some(strings::to_rust(slot.as_ref())),
-                Ok(_) => None,
+                // SAFETY: `ToString` gives a string or null.
+                Ok(slot) => unsafe { slot.as_obj() }.and_then(Obj::as_str).map(Str::to_rust),
                 Err(_) => {
                     t.take_pending();
                     None
                 }
             },
         );
-    text.unwrap_or_else(|| type_of(exception).full_name())
+    text.unwrap_or_else(|| exception.ty().full_name())
 }
 
 /// Writes Mono's text for an unhandled exception that was not passed to a handler of the program.
 pub fn report(t: CurrentThread, exception: ObjRef) {
-    write_report(&describe(t, exception), false);
+    write_report(&describe(t, Obj::passed_object(exception)), false);
 }
 
 fn write_report(text: &str, was_handled: bool) {
@@ -61,14 +61,14 @@ pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
     if crate::exit::is_over_for(t) {
         crate::exit::wait_for_end();
     }
-    let exception = t.take_pending();
+    let exception = t.take_exception();
     // Managed code that runs from here on is not to be aborted.
     crate::thread_aborts::forget_abort(t);
-    let is_abort = type_of(exception).is_corlib("System.Threading", "ThreadAbortException");
+    let is_abort = exception.ty().is_corlib("System.Threading", "ThreadAbortException");
     let (was_handled, exit_code) = match is_abort {
         true if crate::exit_code::main_returns_value() => (true, OTHER_EXIT_CODE),
         true => (true, crate::exit_code::exit_code()),
-        false => (raise_event(t, exception), exit_code),
+        false => (raise(t, exception), exit_code),
     };
     write_report(&describe(t, exception), was_handled);
     saki_thread::end_process(exit_code)
@@ -76,29 +76,36 @@ pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
 
 /// Calls the `AppDomain.UnhandledException` delegates of the default domain, then those of the current one; whether there are any.
 pub fn raise_event(t: CurrentThread, exception: ObjRef) -> bool {
+    raise(t, Obj::passed_object(exception))
+}
+
+/// As `raise_event`.
+fn raise(t: CurrentThread, exception: Obj) -> bool {
     let (home, root) = (domains::current(), domains::root_domain());
     let mut was_handled = false;
-    if !std::ptr::eq(home, root) && !UNHANDLED.get_ref(root.object()).is_null() {
+    if !std::ptr::eq(home, root) && handler_in(t, root).is_some() {
         t.set_pending(exception);
         let _ = domain_copy::copy_pending(t, root.universe);
-        let copied = t.take_pending();
+        let copied = t.take_exception();
         was_handled = domains::run_in(t, root, || raise_event_in(t, root, copied));
     }
     was_handled | raise_event_in(t, home, exception)
 }
 
-fn raise_event_in(t: CurrentThread, domain: &Domain, exception: ObjRef) -> bool {
-    let handler = UNHANDLED.get_ref(domain.object());
-    if handler.is_null() {
-        return false;
-    }
+/// The delegate of a domain's handlers.
+fn handler_in<'t>(t: CurrentThread<'t>, domain: &Domain) -> Option<Obj<'t>> {
+    UNHANDLED.obj(domain.app_domain(t)?)
+}
+
+fn raise_event_in(t: CurrentThread, domain: &Domain, exception: Obj) -> bool {
+    let Some(handler) = handler_in(t, domain) else { return false };
     let raised: Managed<()> = (|| {
         let args_ty = universe().corlib_type("System", "UnhandledExceptionEventArgs").to_managed(t)?;
-        let args = object::new_instance(t, args_ty)?;
+        let args = Obj::new(t, args_ty)?;
         if let Some(ctor) = args_ty.find_method(".ctor", 2).to_managed(t)? {
             invoke::invoke(t, ctor, &[Slot::from_ref(args), Slot::from_ref(exception), Slot::from_bool(true)])?;
         }
-        let invoke = saki_il::synth::delegate::invoke_method(type_of(handler)).to_managed(t)?;
+        let invoke = saki_il::synth::delegate::invoke_method(handler.ty()).to_managed(t)?;
         invoke::invoke(t, invoke, &[Slot::from_ref(handler), Slot::from_ref(domain.object()), Slot::from_ref(args)])?;
         Ok(())
     })();

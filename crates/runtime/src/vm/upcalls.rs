@@ -1,6 +1,7 @@
 //! The answers of the upper layers to the lower ones (`object::upcalls`): each method names the module that answers.
 
 use crate::events::{LockWait, LogEvents, is_logged};
+use crate::references::Obj;
 use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::Upcalls;
@@ -21,7 +22,7 @@ impl Upcalls for RuntimeUpcalls {
         invoke::invoke(t, method, args)
     }
 
-    fn can_cast_proxy(&self, t: CurrentThread, proxy: ObjRef, ty: Ty) -> Managed<bool> {
+    fn can_cast_proxy(&self, t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {
         proxy_calls::can_cast(t, proxy, ty)
     }
 
@@ -75,11 +76,11 @@ impl Upcalls for RuntimeUpcalls {
         }
     }
 
-    fn lock_wait_ended(&self, t: CurrentThread, object: ObjRef, wait: LockWait) {
+    fn lock_wait_ended(&self, t: CurrentThread, object: Obj, wait: LockWait) {
         profile_events::lock_wait_ends(t, object, wait);
     }
 
-    fn lock_contended(&self, t: CurrentThread, object: ObjRef, what: u8) {
+    fn lock_contended(&self, t: CurrentThread, object: Obj, what: u8) {
         profile_log::events::monitor(t, object, what);
     }
 

@@ -3,7 +3,7 @@
 
 use super::names::Part;
 use super::{COLLECTOR_THREAD, Log, LogEvents, log_of, now_ns};
-use crate::object::{type_of, vtable};
+use crate::references::Obj;
 use crate::stack_trace;
 use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
@@ -65,9 +65,10 @@ impl Log {
 #[cold]
 pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
     let Some(log) = log_of(LogEvents::ALLOCATION) else { return };
-    let object = allocation.object;
-    let vtable_address = std::ptr::from_ref(vtable(object)).addr();
-    let vtable = log.names.vtable(&log.writer, vtable_address, type_of(object));
+    // SAFETY: the object that was allocated.
+    let object = unsafe { Obj::known(allocation.object) };
+    let vtable_address = std::ptr::from_ref(object.vtable()).addr();
+    let vtable = log.names.vtable(&log.writer, vtable_address, object.ty());
     let size_bytes = allocation.size_bytes as u64;
     log.write_with_stack(allocation.thread, [event::ALLOCATION, event::ALLOCATION_WITH_STACK], |buffer| {
         buffer.pointer(vtable).object(object.address() as u64).number(size_bytes);
@@ -76,7 +77,7 @@ pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
 
 /// `exception` is being thrown.
 #[cold]
-pub(crate) fn thrown(t: CurrentThread, exception: ObjRef) {
+pub(crate) fn thrown(t: CurrentThread, exception: Obj) {
     let Some(log) = log_of(LogEvents::EXCEPTION) else { return };
     log.write_with_stack(t.managed(), [event::THROW, event::THROW_WITH_STACK], |buffer| {
         buffer.object(exception.address() as u64);
@@ -85,7 +86,7 @@ pub(crate) fn thrown(t: CurrentThread, exception: ObjRef) {
 
 /// A clause of the frame's method is about to run.
 #[cold]
-pub(crate) fn clause_entered(thread: &ManagedThread, exception: ObjRef, frame: &Frame, kind: PlacedClause, index: u32) {
+pub(crate) fn clause_entered(thread: &ManagedThread, exception: Obj, frame: &Frame, kind: PlacedClause, index: u32) {
     let Some(log) = log_of(LogEvents::EXCEPTION) else { return };
     let Some(method) = method_of(frame) else { return };
     let kind = match kind {
@@ -110,7 +111,7 @@ pub(super) fn method_of(frame: &Frame) -> Option<&'static Method> {
 
 /// `what`: of `event::monitor`.
 #[cold]
-pub(crate) fn monitor(t: CurrentThread, object: ObjRef, what: u8) {
+pub(crate) fn monitor(t: CurrentThread, object: Obj, what: u8) {
     let Some(log) = log_of(LogEvents::MONITOR) else { return };
     log.write_with_stack(t.managed(), [event::MONITOR, event::MONITOR_WITH_STACK], |buffer| {
         buffer.byte(what).object(object.address() as u64);
@@ -152,7 +153,7 @@ pub(crate) fn finalizers(t: CurrentThread, have_ended: bool) {
 
 /// The finalizer of an object is about to run, or has run.
 #[cold]
-pub(crate) fn finalizer(t: CurrentThread, object: ObjRef, has_ended: bool) {
+pub(crate) fn finalizer(t: CurrentThread, object: Obj, has_ended: bool) {
     let Some(log) = log_of(LogEvents::FINALIZATION) else { return };
     let kind = if has_ended { event::FINALIZER_END } else { event::FINALIZER_START };
     log.writer.write(t.id().into(), |log| _ = log.buffer.event(kind, now_ns()).object(object.address() as u64));
