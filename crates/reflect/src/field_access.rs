@@ -11,9 +11,7 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::object;
-use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, Word, class_init, proxies, statics,
-};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, Word, class_init, statics};
 use saki_types::{Field, Ty, Type, universe};
 
 /// A variable that reflection reads or writes.
@@ -152,7 +150,7 @@ pub fn get_value<'t>(t: CurrentThread<'t>, field: &'static Field, target: Option
 /// The target if it is a transparent proxy, which has none of its class's fields itself.
 fn remote<'t>(field: &'static Field, target: Option<Obj<'t>>) -> Option<Obj<'t>> {
     let may_be_remote = !field.is_static() && field.owner.is_marshal_by_ref();
-    target.filter(|target| may_be_remote && proxies::is_proxy(target.word()))
+    target.filter(|target| may_be_remote && target.is_proxy())
 }
 
 /// Sets a field to a value that the binder has converted to its type.

@@ -174,7 +174,7 @@ fn get_proxy_type<'t>(t: CurrentThread<'t>, proxy: Option<Obj>) -> Managed<Obj<'
 }
 
 fn is_transparent_proxy(_t: CurrentThread, object: Option<Obj>) -> bool {
-    object.is_some_and(|object| proxies::is_proxy(object.word()))
+    object.is_some_and(|object| object.is_proxy())
 }
 
 /// `RemotingServices.GetVirtualMethod(type, method)`: the method that a call on an object of exactly `type` runs, or null.
@@ -210,7 +210,7 @@ fn access_field<'t>(
     parameters: Option<Array<'t>>,
     is_store: bool,
 ) -> Managed<Array<'t>> {
-    let is_proxy = |target: &Obj| proxies::is_proxy(target.word());
+    let is_proxy = |target: &Obj| target.is_proxy();
     let target = match target.filter(is_proxy) {
         Some(proxy) => SERVER.obj(real_proxy_of(proxy)),
         None => target,

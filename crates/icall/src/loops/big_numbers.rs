@@ -5,9 +5,8 @@
 
 use super::slices::{SLICE_BYTES, may_decline, whole};
 use super::spans::overlap;
-use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{CurrentThread, object};
+use saki_runtime::{Array, CurrentThread};
 
 /// Words of a number in managed memory.
 #[derive(Clone, Copy)]
@@ -445,15 +444,13 @@ extern "C" fn square(t: CurrentThread, a: *mut u32, a_count: i32, product: *mut 
 const FEW_WORDS: usize = 8;
 
 /// `Multiply(uint[], uint)`: a new number with a word more. Declined: short ones, and null.
-extern "C" fn multiply_by_word(t: CurrentThread, a: ObjRef, factor: u32) -> ObjRef {
-    if a.is_null() || object::array_length(a) < FEW_WORDS {
-        return ObjRef::NULL;
-    }
-    let count = object::array_length(a);
+extern "C" fn multiply_by_word<'t>(t: CurrentThread<'t>, a: Option<Array<'t>>, factor: u32) -> Option<Array<'t>> {
+    let a = a.filter(|a| a.length() >= FEW_WORDS)?;
+    let count = a.length();
     t.run(|| {
-        let array = object::new_sz_array_of(t, object::vtable(a), count + 1)?;
-        let words = |array: ObjRef, count| Words { start: object::element_address(array, 0, 4).cast(), count };
-        let (a, product) = (words(a, count), words(array, count + 1));
+        let made = Array::of_array_type(t, a.ty(), count + 1)?;
+        let words = |array: Array, count| Words { start: array.element_address(0).cast(), count };
+        let (a, product) = (words(a, count), words(made, count + 1));
         // SAFETY: the arrays have so many elements; the new one, which is zero, is only this function's.
         unsafe {
             let mut first = 0;
@@ -466,7 +463,7 @@ extern "C" fn multiply_by_word(t: CurrentThread, a: ObjRef, factor: u32) -> ObjR
                 }
             }
         }
-        Ok(array)
+        Ok(Some(made))
     })
 }
 

@@ -6,7 +6,7 @@ use saki_interop::builder_text::builder_units;
 use saki_metadata::ElementType;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::types_by_name::find_type;
-use saki_runtime::{CurrentThread, Obj, object};
+use saki_runtime::{Array, CurrentThread, Obj, Word};
 use saki_types::universe;
 use std::sync::OnceLock;
 
@@ -112,16 +112,9 @@ extern "C" fn read_digits(t: CurrentThread, buffer: &Buffer, number: *mut Number
             [] => (0, ObjRef::NULL),
             [word] if word <= i32::MAX as u32 => (sign * word as i32, ObjRef::NULL),
             _ => {
-                let array = object::new_array(t, universe().primitive(ElementType::U4), words.len())?;
-                // SAFETY: the new array has so many elements.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(
-                        words.as_ptr(),
-                        object::element_address(array, 0, size_of::<u32>()).cast(),
-                        words.len(),
-                    )
-                };
-                (sign, array)
+                let array = Array::new(t, universe().primitive(ElementType::U4), words.len())?;
+                array.set_numbers(0, &words);
+                (sign, array.word())
             }
         };
         // SAFETY: the managed caller's place for a number; `t` is current.

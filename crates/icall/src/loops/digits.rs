@@ -6,9 +6,8 @@ use super::slices::{SLICE_BYTES, from, may_decline, slices};
 use super::spans::{Span, overlap};
 use crate::system::array_copy::in_range;
 use base64_simd::{AsOut, STANDARD, STANDARD_NO_PAD};
-use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{Array, CurrentThread, strings};
+use saki_runtime::{Array, CurrentThread, Str};
 use std::mem::MaybeUninit;
 
 /// Digits of base 64 that are converted together, and the bytes that they stand for.
@@ -267,20 +266,14 @@ fn to_hex(bytes: &[u8], units: &mut [u16]) {
 }
 
 /// `BitConverter.ToString(byte[], int, int)`. Declined: what throws, and the empty text.
-extern "C" fn hex(t: CurrentThread, array: Option<Array>, start: i32, length: i32) -> ObjRef {
+extern "C" fn hex<'t>(t: CurrentThread<'t>, array: Option<Array<'t>>, start: i32, length: i32) -> Option<Str<'t>> {
     let is_usual = |array: &Array| (1..=i32::MAX / 3).contains(&length) && in_range(*array, start, length);
-    let Some(array) = array.filter(is_usual) else { return ObjRef::NULL };
+    let array = array.filter(is_usual)?;
     let len_bytes = length as usize;
-    t.run(|| {
-        let text = strings::alloc_string(t, 3 * len_bytes - 1)?;
-        let bytes = array.element_address(start as usize).cast_const();
-        // SAFETY: the range was checked; the string is only this function's.
-        let (bytes, units) = unsafe {
-            (
-                std::slice::from_raw_parts(bytes, len_bytes),
-                std::slice::from_raw_parts_mut(strings::chars_ptr(text), 3 * len_bytes - 1),
-            )
-        };
+    let text = Str::filled(t, 3 * len_bytes - 1, |units| {
+        let first = array.element_address(start as usize).cast_const();
+        // SAFETY: the range was checked.
+        let bytes = unsafe { std::slice::from_raw_parts(first, len_bytes) };
         slices(t, len_bytes, 6, |first, number| {
             let end = 3 * (first + number) - 1;
             if let Some(hyphen) = units.get_mut(end) {
@@ -289,8 +282,8 @@ extern "C" fn hex(t: CurrentThread, array: Option<Array>, start: i32, length: i3
             to_hex(&bytes[first..first + number], &mut units[3 * first..end]);
             None::<()>
         });
-        Ok(text)
-    })
+    });
+    t.run(|| text.map(Some))
 }
 
 pub(super) const TABLE: &[Row] = &[

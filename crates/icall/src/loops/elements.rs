@@ -5,11 +5,10 @@
 use super::slices::{SLICE_BYTES, from, may_decline, slices, whole};
 use super::spans::Span;
 use crate::system::array_copy::{has_lower_bound, in_range};
-use saki_abi::ObjRef;
 use saki_metadata::ElementType;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::vtables::type_of_vtable;
-use saki_runtime::{Array, CurrentThread, object};
+use saki_runtime::{Array, CurrentThread};
 use saki_types::Ty;
 
 /// Turns `count` elements round.
@@ -115,13 +114,11 @@ macro_rules! fills {
         }
 
         /// `Array.Fill<T>`
-        extern "C" fn $array(t: CurrentThread, array: ObjRef, value: $passed) -> i32 {
-            if array.is_null() {
-                return DECLINED;
-            }
-            let start = object::element_address(array, 0, size_of::<$element>()).cast::<$element>();
+        extern "C" fn $array(t: CurrentThread, array: Option<Array>, value: $passed) -> i32 {
+            let Some(array) = array else { return DECLINED };
+            let start = array.element_address(0).cast::<$element>();
             // SAFETY: the elements of the array.
-            unsafe { fill(t, start, object::array_length(array), value as $element) };
+            unsafe { fill(t, start, array.length(), value as $element) };
             0
         }
     };

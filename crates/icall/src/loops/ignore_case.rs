@@ -8,7 +8,7 @@ use super::spans::{Span, overlap};
 use saki_abi::ObjRef;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{CurrentThread, strings};
+use saki_runtime::{CurrentThread, Str};
 
 /// The bit in which the two cases of a letter differ.
 const CASE: u16 = 0x20;
@@ -127,33 +127,32 @@ fn is_plain(text_info: ObjRef) -> bool {
 }
 
 /// The string in that case. Null, which declines: it is not all ASCII, is empty, or the culture has other rules, or was not asked yet.
-fn string_in_case(t: CurrentThread, text_info: ObjRef, text: ObjRef, case: Case) -> ObjRef {
-    let units = strings::units(text);
+fn string_in_case<'t>(t: CurrentThread<'t>, text_info: ObjRef, text: Option<Str<'t>>, case: Case) -> Option<Str<'t>> {
+    let units = text?.units();
     if units.is_empty() || !is_plain(text_info) {
-        return ObjRef::NULL;
+        return None;
     }
     let other = slices(t, units.len(), 2, |first, number| {
         (!encoding_rs::mem::is_basic_latin(&units[first..first + number])).then_some(())
     });
     if other.is_some() {
-        return ObjRef::NULL;
+        return None;
     }
     t.run(|| {
-        let result = strings::alloc_string(t, units.len())?;
-        // SAFETY: the new string is only this function's.
-        let target = unsafe { std::slice::from_raw_parts_mut(strings::chars_ptr(result), units.len()) };
-        case.convert(t, units, target);
-        Ok(result)
+        Str::filled(t, units.len(), |target| {
+            case.convert(t, units, target);
+        })
+        .map(Some)
     })
 }
 
 /// `TextInfo.ToUpperInternal(string)`
-extern "C" fn to_upper(t: CurrentThread, text_info: ObjRef, text: ObjRef) -> ObjRef {
+extern "C" fn to_upper<'t>(t: CurrentThread<'t>, text_info: ObjRef, text: Option<Str<'t>>) -> Option<Str<'t>> {
     string_in_case(t, text_info, text, Case::Upper)
 }
 
 /// `TextInfo.ToLowerInternal(string)`
-extern "C" fn to_lower(t: CurrentThread, text_info: ObjRef, text: ObjRef) -> ObjRef {
+extern "C" fn to_lower<'t>(t: CurrentThread<'t>, text_info: ObjRef, text: Option<Str<'t>>) -> Option<Str<'t>> {
     string_in_case(t, text_info, text, Case::Lower)
 }
 

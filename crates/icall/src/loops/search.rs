@@ -4,7 +4,7 @@ use super::kernels::Element;
 use super::slices::{Way, from, may_decline, slices_going, whole};
 use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{CurrentThread, object};
+use saki_runtime::{Array, CurrentThread};
 
 /// The place that `find` gives for a part of the `count` elements at `start`. Lengths below zero have no elements.
 fn search<T>(
@@ -138,14 +138,13 @@ extern "C" fn byte_from(t: CurrentThread, source: *const u8, wanted: u32, index:
 }
 
 /// The elements `index..index + count`, if they are in the array.
-fn elements<T>(array: ObjRef, index: i32, count: i32) -> Option<*const T> {
-    let is_inside =
-        !array.is_null() && index >= 0 && count >= 0 && index as usize + count as usize <= object::array_length(array);
-    is_inside.then(|| object::element_address(array, index as usize, size_of::<T>()).cast_const().cast())
+fn elements<T>(array: Option<Array>, index: i32, count: i32) -> Option<*const T> {
+    let is_inside = |array: &Array| index >= 0 && count >= 0 && index as usize + count as usize <= array.length();
+    array.filter(is_inside).map(|array| array.element_address(index as usize).cast_const().cast())
 }
 
 /// `IndexOf` of a comparer of primitive values, by the function for spans. What it would throw for the comparer throws.
-fn first_in_array<T>(array: ObjRef, index: i32, count: i32, search: impl FnOnce(*const T) -> i32) -> i32 {
+fn first_in_array<T>(array: Option<Array>, index: i32, count: i32, search: impl FnOnce(*const T) -> i32) -> i32 {
     match elements(array, index, count).map(search) {
         Some(-1) => -1,
         Some(found) => index + found,
@@ -154,7 +153,7 @@ fn first_in_array<T>(array: ObjRef, index: i32, count: i32, search: impl FnOnce(
 }
 
 /// `LastIndexOf`, which goes back from the index.
-fn last_in_array<T>(array: ObjRef, index: i32, count: i32, search: impl FnOnce(*const T) -> i32) -> i32 {
+fn last_in_array<T>(array: Option<Array>, index: i32, count: i32, search: impl FnOnce(*const T) -> i32) -> i32 {
     match i32::try_from(i64::from(index) - i64::from(count) + 1) {
         Ok(first_index) => first_in_array(array, first_index, count, search),
         Err(_) => DECLINED,
@@ -166,7 +165,7 @@ macro_rules! in_arrays {
         extern "C" fn $first(
             t: CurrentThread,
             _comparer: ObjRef,
-            array: ObjRef,
+            array: Option<Array>,
             wanted: $passed,
             index: i32,
             count: i32,
@@ -177,7 +176,7 @@ macro_rules! in_arrays {
         extern "C" fn $last(
             t: CurrentThread,
             _comparer: ObjRef,
-            array: ObjRef,
+            array: Option<Array>,
             wanted: $passed,
             index: i32,
             count: i32,

@@ -4,19 +4,19 @@
 
 use super::kernels::Element;
 use super::slices::{from, may_decline, slices, throws_for_null, whole};
-use saki_abi::ObjRef;
 use saki_runtime::library_loops::Row;
-use saki_runtime::{CurrentThread, strings};
+use saki_runtime::{CurrentThread, Str};
 
-fn index_of_any<const N: usize>(t: CurrentThread, text: ObjRef, wanted: [u16; N], start: i32, count: i32) -> i32 {
-    if throws_for_null(t, text.field_ptr(0)) {
+fn index_of_any<const N: usize>(t: CurrentThread, text: Option<Str>, wanted: [u16; N], start: i32, count: i32) -> i32 {
+    let Some(text) = text else {
+        throws_for_null(t, std::ptr::null_mut::<u8>());
         return 0;
-    }
+    };
     let count = usize::try_from(count).unwrap_or(0);
     if count == 0 {
         return -1;
     }
-    let units = strings::chars_ptr(text).wrapping_offset(start as isize);
+    let units = text.first_unit().wrapping_offset(start as isize);
     let found = slices(t, count, 2, |first, number| {
         // SAFETY: the caller has checked the range; the slice lies within it.
         unsafe { u16::first(units.add(first), number, wanted) }.map(|found| first + found)
@@ -24,41 +24,46 @@ fn index_of_any<const N: usize>(t: CurrentThread, text: ObjRef, wanted: [u16; N]
     found.map_or(-1, |place| start + place as i32)
 }
 
-extern "C" fn index_of_two(t: CurrentThread, text: ObjRef, a: u32, b: u32, start: i32, count: i32) -> i32 {
+extern "C" fn index_of_two(t: CurrentThread, text: Option<Str>, a: u32, b: u32, start: i32, count: i32) -> i32 {
     index_of_any(t, text, [a as u16, b as u16], start, count)
 }
 
-extern "C" fn index_of_three(t: CurrentThread, text: ObjRef, a: u32, b: u32, c: u32, start: i32, count: i32) -> i32 {
+extern "C" fn index_of_three(
+    t: CurrentThread,
+    text: Option<Str>,
+    a: u32,
+    b: u32,
+    c: u32,
+    start: i32,
+    count: i32,
+) -> i32 {
     index_of_any(t, text, [a as u16, b as u16, c as u16], start, count)
 }
 
 /// A new string with what `unit` makes of each unit of `text`.
-fn mapped(t: CurrentThread, text: ObjRef, unit: impl Fn(u16) -> u16) -> ObjRef {
-    let count = strings::length(text);
-    t.run(|| {
-        let result = strings::alloc_string(t, count)?;
-        let (source, target) = (strings::chars_ptr(text), strings::chars_ptr(result));
-        slices(t, count, 2, |first, number| {
-            for place in first..first + number {
-                // SAFETY: the place lies in both strings, of which the new one is only this function's.
-                unsafe { *target.add(place) = unit(*source.add(place)) };
+fn mapped<'t>(t: CurrentThread<'t>, text: Str<'t>, unit: impl Fn(u16) -> u16) -> Option<Str<'t>> {
+    let source = text.units();
+    let made = Str::filled(t, source.len(), |target| {
+        slices(t, source.len(), 2, |first, number| {
+            for (to, from) in target[first..first + number].iter_mut().zip(&source[first..first + number]) {
+                *to = unit(*from);
             }
             None::<()>
         });
-        Ok(result)
-    })
+    });
+    t.run(|| made.map(Some))
 }
 
 /// `Replace(char, char)`: the string itself where there is nothing to replace.
-extern "C" fn replace(t: CurrentThread, text: ObjRef, old: u32, new: u32) -> ObjRef {
+extern "C" fn replace<'t>(t: CurrentThread<'t>, text: Option<Str<'t>>, old: u32, new: u32) -> Option<Str<'t>> {
     let (old, new) = (old as u16, new as u16);
-    let count = strings::length(text);
-    let first = slices(t, count, 2, |first, number| {
+    let units = text?.units();
+    let first = slices(t, units.len(), 2, |first, number| {
         // SAFETY: the slice lies in the string.
-        unsafe { u16::first(strings::chars_ptr(text).add(first), number, [old]) }.map(|found| first + found)
+        unsafe { u16::first(units.as_ptr().add(first), number, [old]) }.map(|found| first + found)
     });
     match first {
-        Some(_) if old != new => mapped(t, text, |unit| if unit == old { new } else { unit }),
+        Some(_) if old != new => mapped(t, text?, |unit| if unit == old { new } else { unit }),
         _ => text,
     }
 }

@@ -5,9 +5,8 @@
 use super::ignore_case;
 use super::kernels::{self, Element};
 use super::slices::{SLICE_BYTES, Way, from, may_decline, throws_for_null, whole};
-use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{CurrentThread, strings};
+use saki_runtime::{CurrentThread, Str};
 
 /// Places that are looked at between safepoints, if each of them costs a comparison.
 const CANDIDATES: usize = SLICE_BYTES / 64;
@@ -115,23 +114,24 @@ fn trivial(word: &[u16], start: i32, count: i32) -> Option<i32> {
 fn index_of_word<const N: usize>(
     t: CurrentThread,
     way: Way,
-    text: ObjRef,
+    text: Str,
     word: Word<'_, N>,
     start: i32,
     count: i32,
 ) -> i32 {
     let first = if way == Way::Forward { start } else { start - count + 1 };
-    let units = strings::chars_ptr(text).wrapping_offset(first as isize);
+    let units = text.first_unit().wrapping_offset(first as isize);
     // SAFETY: the caller has checked that the range lies in the string.
     let found = unsafe { word.place(t, way, units, count as usize) };
     found.map_or(-1, |place| first + place as i32)
 }
 
-fn index_of_exact(t: CurrentThread, way: Way, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
-    if throws_for_null(t, word.field_ptr(0)) || throws_for_null(t, text.field_ptr(0)) {
+fn index_of_exact(t: CurrentThread, way: Way, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> i32 {
+    let (Some(text), Some(word)) = (text, word) else {
+        throws_for_null(t, std::ptr::null_mut::<u8>());
         return 0;
-    }
-    let units = strings::units(word);
+    };
+    let units = word.units();
     match (trivial(units, start, count), Word::exact(units)) {
         (None, Some(word)) => index_of_word(t, way, text, word, start, count),
         (result, _) => result.unwrap_or(start),
@@ -139,11 +139,9 @@ fn index_of_exact(t: CurrentThread, way: Way, text: ObjRef, word: ObjRef, start:
 }
 
 /// Declined: nulls, and words that are not ASCII.
-fn index_of_any_case(t: CurrentThread, way: Way, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
-    if text.is_null() || word.is_null() {
-        return DECLINED;
-    }
-    let units = strings::units(word);
+fn index_of_any_case(t: CurrentThread, way: Way, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> i32 {
+    let (Some(text), Some(word)) = (text, word) else { return DECLINED };
+    let units = word.units();
     match (trivial(units, start, count), Word::of_any_case(units)) {
         (None, Some(word)) => index_of_word(t, way, text, word, start, count),
         (result, _) => result.unwrap_or(DECLINED),
@@ -151,22 +149,34 @@ fn index_of_any_case(t: CurrentThread, way: Way, text: ObjRef, word: ObjRef, sta
 }
 
 /// `IndexOfUnchecked(value, startIndex, count)`
-extern "C" fn index_of(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+extern "C" fn index_of(t: CurrentThread, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> i32 {
     index_of_exact(t, Way::Forward, text, word, start, count)
 }
 
 /// `LastIndexOfUnchecked(value, startIndex, count)`: the range ends with `startIndex`.
-extern "C" fn last_index_of(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+extern "C" fn last_index_of(t: CurrentThread, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> i32 {
     index_of_exact(t, Way::Backward, text, word, start, count)
 }
 
 /// `IndexOfUncheckedIgnoreCase(value, startIndex, count)`
-extern "C" fn index_of_ignoring_case(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+extern "C" fn index_of_ignoring_case(
+    t: CurrentThread,
+    text: Option<Str>,
+    word: Option<Str>,
+    start: i32,
+    count: i32,
+) -> i32 {
     index_of_any_case(t, Way::Forward, text, word, start, count)
 }
 
 /// `LastIndexOfUncheckedIgnoreCase(value, startIndex, count)`
-extern "C" fn last_index_of_ignoring_case(t: CurrentThread, text: ObjRef, word: ObjRef, start: i32, count: i32) -> i32 {
+extern "C" fn last_index_of_ignoring_case(
+    t: CurrentThread,
+    text: Option<Str>,
+    word: Option<Str>,
+    start: i32,
+    count: i32,
+) -> i32 {
     index_of_any_case(t, Way::Backward, text, word, start, count)
 }
 
@@ -176,13 +186,16 @@ const MOST_UNITS: usize = 0x3fff_ffff;
 const REPLACED_AT_ONCE: usize = 4096;
 
 /// `Replace(string, string)`: the string itself where there is nothing to replace. Null, which declines: what throws, and the empty result.
-extern "C" fn replace(t: CurrentThread, text: ObjRef, old: ObjRef, new: ObjRef) -> ObjRef {
-    if text.is_null() || old.is_null() {
-        return ObjRef::NULL;
-    }
-    let units = strings::units(text);
-    let Some(word) = Word::exact(strings::units(old)) else { return ObjRef::NULL };
-    let new = if new.is_null() { &[] } else { strings::units(new) };
+extern "C" fn replace<'t>(
+    t: CurrentThread<'t>,
+    text: Option<Str<'t>>,
+    old: Option<Str>,
+    new: Option<Str>,
+) -> Option<Str<'t>> {
+    let units = text?.units();
+    let old = old?;
+    let word = Word::exact(old.units())?;
+    let new = new.as_ref().map_or(&[][..], |new| new.units());
     let mut places = Vec::new();
     let mut from = 0;
     // SAFETY: the rest of the string.
@@ -198,11 +211,10 @@ extern "C" fn replace(t: CurrentThread, text: ObjRef, old: ObjRef, new: ObjRef) 
     }
     let count = units.len() - places.len() * word.units.len() + places.len() * new.len();
     if !(1..=MOST_UNITS).contains(&count) {
-        return ObjRef::NULL;
+        return None;
     }
-    t.run(|| {
-        let result = strings::alloc_string(t, count)?;
-        let mut target = strings::chars_ptr(result);
+    let made = Str::filled(t, count, |units_of_result| {
+        let mut target = units_of_result.as_mut_ptr();
         let mut append = |units: &[u16]| {
             super::memory::copy(t, target.cast(), units.as_ptr().cast(), size_of_val(units));
             target = target.wrapping_add(units.len());
@@ -217,8 +229,8 @@ extern "C" fn replace(t: CurrentThread, text: ObjRef, old: ObjRef, new: ObjRef) 
             }
         }
         append(&units[from..]);
-        Ok(result)
-    })
+    });
+    t.run(|| made.map(Some))
 }
 
 pub(super) const TABLE: &[Row] = &[

@@ -5,7 +5,7 @@ use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, monitors, pr
 
 fn get_type<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Obj<'t>> {
     let this = non_null_this(t, this)?;
-    let shown = if proxies::is_proxy(this.word()) { proxies::shown_type(this.word()) } else { this.ty() };
+    let shown = if this.is_proxy() { proxies::shown_type(this.word()) } else { this.ty() };
     Obj::of_type(t, shown)
 }
 

@@ -207,9 +207,10 @@ fn get_stack_traces(t: CurrentThread, threads: RefPlace, traces: RefPlace) -> Ma
         let all = Array::new(t, thread_ty, stacks.len())?;
         let mut shown = Vec::new();
         for stack in stacks {
-            let thread = threads::object_here(stack.thread.as_static());
-            if !thread.is_null() {
-                saki_runtime::object::set_element_ref(t, all.word(), shown.len(), thread);
+            // SAFETY: the Thread object of a living thread, or null.
+            let thread = unsafe { Obj::from_word(threads::object_here(stack.thread.as_static())) };
+            if thread.is_some() {
+                all.set(t, shown.len(), thread);
                 shown.push(stack);
             }
         }

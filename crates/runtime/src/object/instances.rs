@@ -1,4 +1,4 @@
-//! Allocating objects and arrays from Rust, and casts of objects.
+//! Allocating objects and arrays from Rust, casts of objects, and copies of values.
 
 use crate::exceptions::{self, ToManaged};
 use crate::references::{Array, Obj, Word};
@@ -143,6 +143,22 @@ pub fn new_multi_dim_array(t: CurrentThread, array_ty: Ty, bounds: &[ArrayBound]
     // SAFETY: a fresh array.
     unsafe { (*(array.0 as *mut ArrayHeader)).bounds = bounds_at };
     Ok(array)
+}
+
+/// Copies a value type into the heap or anywhere, with barriers for its references.
+///
+/// # Safety
+/// Both addresses hold `ty`'s size in bytes.
+pub unsafe fn copy_struct(t: CurrentThread, dst: *mut u8, src: *const u8, ty: Ty) {
+    let size = ty.value_size_bytes().unwrap_or(0) as usize;
+    // SAFETY: the caller's promise; memmove semantics.
+    unsafe { std::ptr::copy(src, dst, size) };
+    if let Ok(offsets) = ty.ref_offsets() {
+        for &offset in offsets {
+            let slot = dst.wrapping_add(offset as usize) as *mut ObjRef;
+            saki_gc::barrier::after_store_unknown(t.managed(), slot);
+        }
+    }
 }
 
 /// A byte[] with this content.

@@ -3,7 +3,6 @@
 //!
 //! Invariant: nothing here names a file of the layers above, `exec` and `vm`.
 
-pub mod access;
 pub mod cast_cache;
 pub mod cells;
 pub mod class_library;
@@ -33,12 +32,8 @@ pub(crate) mod vtable_code;
 pub mod vtables;
 pub(crate) mod weak_references;
 
-pub use access::{
-    array_bounds, array_length, copy_struct, element_address, get_element_ref, is_proxy, set_element_ref, store_ref,
-    type_of, unboxed, vtable,
-};
 pub(crate) use instances::is_assignable;
 pub use instances::{
-    box_value, is_instance, new_array, new_byte_array, new_instance, new_instance_of, new_instance_without_finalizer,
-    new_multi_dim_array, new_sz_array, new_sz_array_of, nullable_offsets,
+    box_value, copy_struct, is_instance, new_array, new_byte_array, new_instance, new_instance_of,
+    new_instance_without_finalizer, new_multi_dim_array, new_sz_array, new_sz_array_of, nullable_offsets,
 };

@@ -182,7 +182,7 @@ impl<'t> Str<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn intern(self, t: CurrentThread<'t>) -> Managed<Str<'t>> {
-        strings::intern_object(t, self.word()).map(|word| Str(Obj::made(word)))
+        strings::intern_object(t, self).map(|word| Str(Obj::made(word)))
     }
 
     /// The interned string with this string's text; None if there is none.

@@ -9,7 +9,6 @@ use crate::entries::{entry_address, slot_target};
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
 use crate::object;
-pub use crate::object::is_proxy;
 use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::{self, class_display, vtable_of};

@@ -173,12 +173,6 @@ impl<'t> Obj<'t> {
 }
 
 impl<'t> Str<'t> {
-    /// As `Obj::passed_object`, of a string.
-    #[inline]
-    pub(crate) fn passed(word: ObjRef) -> Str<'t> {
-        Str(Obj::passed_object(word))
-    }
-
     /// The UTF-16 units.
     #[inline]
     pub fn units(self) -> &'t [u16] {
@@ -197,14 +191,6 @@ impl<'t> Str<'t> {
 }
 
 impl<'t> Array<'t> {
-    /// As `Obj::passed_object`, of an array.
-    #[inline]
-    pub(crate) fn passed(word: ObjRef) -> Array<'t> {
-        let array = Obj::passed_object(word);
-        debug_assert!(array.ty().is_array());
-        Array(array)
-    }
-
     /// Number of elements, of all dimensions together.
     #[inline]
     pub fn length(self) -> usize {

@@ -1,7 +1,7 @@
 //! Strings: allocation, conversion, the intern table, literal cells.
 
 use crate::cells::RootCell;
-use crate::references::{Obj, Str, Word};
+use crate::references::{Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::vtable_of;
 use crate::{domain, exceptions};
@@ -56,26 +56,6 @@ pub fn new_string_utf8(t: CurrentThread, bytes: &[u8]) -> Managed<ObjRef> {
     new_string(t, &String::from_utf8_lossy(bytes))
 }
 
-/// Address of the first UTF-16 unit.
-pub fn chars_ptr(string: ObjRef) -> *mut u16 {
-    Str::passed(string).first_unit().cast_mut()
-}
-
-/// Length in UTF-16 units.
-pub fn length(string: ObjRef) -> usize {
-    Str::passed(string).units().len()
-}
-
-/// The UTF-16 units. The slice is valid while the caller's frame keeps `string` alive.
-pub fn units<'a>(string: ObjRef) -> &'a [u16] {
-    Str::passed(string).units()
-}
-
-/// The text; lone surrogates become U+FFFD. Null gives the empty text.
-pub fn to_rust(string: impl Word) -> String {
-    Obj::passed(string).map_or_else(String::new, |string| Str::passed(string.word()).to_rust())
-}
-
 /// The text of UTF-16 units; lone surrogates become U+FFFD.
 pub fn text_of(units: &[u16]) -> String {
     if units.iter().all(|&unit| unit < 0x80) {
@@ -96,8 +76,7 @@ pub fn intern(t: CurrentThread, text: &[u16]) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn intern_object(t: CurrentThread, string: ObjRef) -> Managed<ObjRef> {
-    let string = Str::passed(string);
+pub fn intern_object(t: CurrentThread, string: Str) -> Managed<ObjRef> {
     intern_cell(t, string.units(), Some(string)).map(RootCell::get)
 }
 
