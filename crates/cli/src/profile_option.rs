@@ -3,7 +3,7 @@
 use crate::mono::log_profiler::{self, LogOption};
 use crate::options::Stop;
 use crate::profile_command::{self, ProfileRequest};
-use saki_runtime::profile_log::{self, LogSettings};
+use saki_runtime::profile_log::{self, LogEvents, LogSettings};
 use std::str::FromStr;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -31,9 +31,9 @@ impl FromStr for ProfileOption {
 }
 
 impl ProfileOption {
-    /// Whether code must be compiled for it: with probes, and so that names of methods have their parameters, which bodies out of the cache do not need.
+    /// Whether code must be compiled for it: with probes, or to tell of compilations.
     pub fn wants_compiling(&self) -> bool {
-        matches!(self, ProfileOption::Log(..))
+        matches!(self, ProfileOption::Log(settings, _) if settings.calls || settings.events.has(LogEvents::JIT))
     }
 
     /// Before the machine starts.

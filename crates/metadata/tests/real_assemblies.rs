@@ -230,6 +230,22 @@ fn overloads_are_told_apart_by_their_parameters() {
     assert!(sort.contains(&Some("TKey[],TValue[]".into())), "{sort:?}");
     let all: std::collections::HashSet<_> = sort.iter().collect();
     assert!(all.len() >= sort.len() - 2, "by generic parameters too: {sort:?}");
+    let as_mono = |namespace: &str, name: &str, method: &str, arguments: &[&str]| -> Vec<String> {
+        let ty = image.find_type_def(namespace, name, None).expect("the type exists");
+        let methods = image.type_def_methods(ty).unwrap();
+        let is_meant = |rid: &Rid| image.string(image.method_def(*rid).unwrap().name).unwrap() == method;
+        let argument = |is_of_method: bool, index: usize| {
+            (!is_of_method).then(|| arguments.get(index).map(|&argument| argument.to_owned())).flatten()
+        };
+        methods.filter(is_meant).map(|rid| image.parameters(rid, &argument).expect("parameters")).collect()
+    };
+    assert_eq!(as_mono("System", "String", "GetTypeCode", &[]), [""]);
+    assert!(as_mono("System", "Convert", "ToByte", &[]).contains(&"single".to_owned()));
+    let concat = as_mono("System", "String", "Concat", &[]);
+    assert!(concat.contains(&"System.Collections.Generic.IEnumerable`1<string>".to_owned()), "{concat:?}");
+    assert_eq!(as_mono("System.Collections.Generic", "List`1", "Add", &["int"]), ["int"]);
+    let moves = as_mono("System.Collections.Generic", "Dictionary`2", "CopyTo", &["int", "string"]);
+    assert_eq!(moves, ["System.Collections.Generic.KeyValuePair`2<int, string>[],int"]);
 }
 
 #[test]

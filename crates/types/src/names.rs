@@ -1,9 +1,11 @@
 //! Names of types, methods and fields, as reflection and stack traces print them.
 
+use crate::domain::Image;
 use crate::field::Field;
 use crate::identity::qualified;
-use crate::method::Method;
+use crate::method::{Method, MethodKind};
 use crate::ty::{Ty, Type, TypeKind};
+use saki_metadata::Rid;
 
 /// How to write generic arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -220,13 +222,26 @@ impl Method {
     }
 
     /// As Mono's tools write a method: "Ns.Type:Method (int,string[])". Loads nothing: if the signature has not been decoded yet, the
-    /// parameter types are left out.
+    /// parameter types are read from the metadata.
     pub fn tool_name(&self) -> String {
         let mut name = self.full_name();
         name.truncate(name.find(" (").unwrap_or(name.len()));
         let sig = self.dynamic_code().map(|code| code.sig()).or_else(|| self.sig.get_if_ready().copied());
-        let params = sig.map(|sig| sig.params.iter().map(|param| param.signature_name()).collect::<Vec<_>>());
-        format!("{name} ({})", params.unwrap_or_default().join(","))
+        let params = match sig {
+            Some(sig) => Some(sig.params.iter().map(|param| param.signature_name()).collect::<Vec<_>>().join(",")),
+            None => match self.kind {
+                MethodKind::Def { image, rid } => self.undecoded_parameters(image, rid),
+                _ => None,
+            },
+        };
+        format!("{name} ({})", params.unwrap_or_default())
+    }
+
+    fn undecoded_parameters(&self, image: &Image, rid: Rid) -> Option<String> {
+        image.meta.parameters(rid, &|is_of_method, index| {
+            let arguments = if is_of_method { self.generic_args } else { self.owner.args };
+            arguments.get(index).map(|argument| argument.signature_name())
+        })
     }
 
     /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets. Loads nothing: if the signature has not been
