@@ -24,6 +24,8 @@ const DEFAULT_HZ: u32 = 1000;
 const DEFAULT_WALL_HZ: u32 = 100;
 /// Bytes between two samples of allocations, on average: 2,000 samples for each gigabyte.
 pub const DEFAULT_ALLOC_BYTES: usize = 512 << 10;
+/// In place of a number of bytes: each allocation is recorded.
+pub const EACH_ALLOCATION: usize = 1;
 const MAX_HZ: u32 = saki_runtime::profile_log::settings::MAX_SAMPLES_A_SECOND;
 
 /// The profile that is requested of a run.
@@ -35,7 +37,7 @@ pub struct ProfileRequest {
     pub heap: Option<HeapRequest>,
     /// None: as suits the kind.
     pub hz: Option<u32>,
-    /// Bytes between two samples of allocations.
+    /// Bytes between two samples of allocations, or `EACH_ALLOCATION`.
     pub alloc_bytes: usize,
     /// After this time profiling ends and the program goes on.
     pub duration: Option<Duration>,
@@ -157,7 +159,7 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 impl std::str::FromStr for ProfileRequest {
     type Err = String;
 
-    /// As in `SAKI_PROFILE`: `KIND[,KIND]…[,hz=N][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`. Of `heap` alone the formats are those of
+    /// As in `SAKI_PROFILE`: `KIND[,KIND]…[,hz=N][,exact][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`. Of `heap` alone the formats are those of
     /// snapshots.
     fn from_str(text: &str) -> Result<ProfileRequest, String> {
         // The file comes last, and may have commas in its name.
@@ -175,10 +177,11 @@ impl std::str::FromStr for ProfileRequest {
                 Some(("bytes", value)) => request.alloc_bytes = parse_size(value)?.max(1),
                 Some(("duration", value)) => request.duration = Some(parse_seconds(value)?),
                 Some(("format", value)) => request.formats.push(value.parse().map_err(|e| format!("{e}"))?),
+                None if word == "exact" => request.alloc_bytes = EACH_ALLOCATION,
                 None if word == "storm" => request.storm = true,
                 _ => {
                     return Err(format!(
-                        "'{word}' is not one of hz=N, bytes=SIZE, duration=SECONDS, format=NAME, output=FILE"
+                        "'{word}' is not one of hz=N, exact, bytes=SIZE, duration=SECONDS, format=NAME, output=FILE"
                     ));
                 }
             }
@@ -401,6 +404,7 @@ mod tests {
         assert_eq!(request.to_string().parse().as_ref(), Ok(&request));
         assert!("cpu,hz=0".parse::<ProfileRequest>().is_err() && "x".parse::<ProfileRequest>().is_err());
         assert_eq!("cpu".parse(), Ok(ProfileRequest::new(&[Kind::Cpu])));
+        assert_eq!("alloc,exact".parse::<ProfileRequest>().map(|request| request.alloc_bytes), Ok(EACH_ALLOCATION));
         assert_eq!(request.to_string().parse::<ProfileRequest>().unwrap().kind_names(), "alloc,cpu");
         assert!(ProfileRequest::new(&[Kind::Gc, Kind::Gc]).kinds == [Kind::Gc]);
     }

@@ -2,7 +2,7 @@
 
 use crate::options::{Action, Options, Stop, parse_size};
 use crate::output_format::{OutputFormat, separate};
-use crate::profile_command::{DEFAULT_ALLOC_BYTES, ProfileRequest, parse_hz, parse_seconds};
+use crate::profile_command::{DEFAULT_ALLOC_BYTES, EACH_ALLOCATION, ProfileRequest, parse_hz, parse_seconds};
 use crate::profile_kind::KindWord;
 use crate::profile_option::ProfileOption;
 use clap::{Args, ValueHint};
@@ -43,6 +43,10 @@ struct ProfileOptions {
     #[arg(long, value_name = "N", value_parser = parse_hz)]
     hz: Option<u32>,
 
+    /// Record each allocation with its stack, in place of samples
+    #[arg(long, conflicts_with = "bytes")]
+    exact: bool,
+
     /// Bytes between two samples of allocations, on average, with an optional k, m or g
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value_t = DEFAULT_ALLOC_BYTES)]
     bytes: usize,
@@ -64,8 +68,8 @@ impl ProfileWords {
     /// # Errors
     /// Options that do not go together.
     pub fn into_action(mut self) -> Result<Action, Stop> {
-        let ProfileOptions { format, hz, bytes, duration, why, output } = self.profile;
-        let alloc_bytes = bytes.max(1);
+        let ProfileOptions { format, hz, exact, bytes, duration, why, output } = self.profile;
+        let alloc_bytes = if exact { EACH_ALLOCATION } else { bytes.max(1) };
         let (formats, jitdump) = separate(&format, output.as_deref());
         let tools = jitdump.clone();
         let request = ProfileRequest::of_words(&self.kinds);

@@ -2,6 +2,7 @@
 //!
 //! | When | Calls | World |
 //! |---|---|---|
+//! | before a collection | `world_stopped` | stopped |
 //! | a collection | `roots`, `conditional_roots`, `weak_tables`, `release` | stopped |
 //! | at its end | `collected`, `full_collection_ended` | stopped |
 //! | after it | `wake_finalizer` | runs |
@@ -40,6 +41,9 @@ pub trait HeapClient: Sync {
 
     /// Objects are ready for their finalizers. On a collector thread: may signal the finalizer thread and nothing else.
     fn wake_finalizer(&self) {}
+
+    /// The world has stopped for a collection, and all objects are where the program put them. On a collector thread.
+    fn world_stopped(&self) {}
 
     /// An allocation was sampled (`sample_allocations`).
     fn allocated(&self, _allocation: &SampledAllocation<'_>) {}

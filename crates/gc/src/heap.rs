@@ -7,6 +7,7 @@
 use crate::client::{self, HeapClient};
 use crate::mmtk;
 use crate::object::{array_size_bytes, bounds_offset_bytes, string_size_bytes};
+use crate::observer::{self, Sampler};
 use crate::options::HeapOptions;
 use crate::stats;
 use saki_abi::{ArrayHeader, HeapLayout, ObjRef, StringHeader, VTable, VTableFlags};
@@ -94,6 +95,14 @@ pub unsafe fn alloc_string(thread: &ManagedThread, vtable: *const VTable, length
 /// stores the length of arrays and strings before the next safepoint. `None`: out of memory. May collect.
 pub fn alloc_bytes(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
     mmtk::allocate(thread, vtable, size_bytes)
+}
+
+/// Samples allocations every `mean_bytes` bytes from now on, or more often if another sampler asks for that; 0 ends it. Carriers begin when they next need memory; with
+/// [`EACH`](crate::EACH) they begin at once, for which the world is stopped for a moment.
+pub fn sample_allocations(sampler: Sampler, mean_bytes: usize) {
+    if observer::request_samples(sampler, mean_bytes) {
+        mmtk::report_from_now_on();
+    }
 }
 
 /// Runs a collection and waits for it: a full one if `full`, else a nursery collection.

@@ -40,10 +40,10 @@ pub use finalize::{
 pub use heap::{
     LARGE_OBJECT_BYTES, add_memory_pressure, alloc_array, alloc_bytes, alloc_object, alloc_string, bind_thread,
     bytes_allocated_by_thread, collect, collections, find_object, for_each_object, generation_of, heap_bytes_used,
-    heap_layout, init, is_heap_address, options, prefetch_fate, stress_safepoint,
+    heap_layout, init, is_heap_address, options, prefetch_fate, sample_allocations, stress_safepoint,
 };
 pub use object::object_size_bytes;
-pub use observer::{Collection, SampledAllocation, note_moves, sample_allocations, take_moves};
+pub use observer::{Collection, EACH, SampledAllocation, Sampler, note_moves, take_moves};
 pub use options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES, Stress};
 pub use roots::{register_root_range, register_root_slots, unregister_roots};
 pub use snapshot::{HeapObject, take_snapshot};

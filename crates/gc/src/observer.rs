@@ -4,7 +4,9 @@
 //! sample is due (`mmtk::mutator`). So the inlined allocation path is the same with and without sampling. The distance between two samples is random with an
 //! exponential distribution, so that no pattern of a program's allocations is missed; a sample stands for all bytes since the one before.
 //!
-//! Invariant: observers neither allocate managed objects nor wait for a safepoint. With sampling off the slow path pays one load and a branch.
+//! Where each allocation is to be reported ([`EACH`]), the limit is 0, and the slow path takes the object out of the same buffer without asking MMTk.
+//!
+//! Invariant: observers allocate no managed objects. With sampling off the slow path pays one load and a branch.
 
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
@@ -21,7 +23,12 @@ pub struct SampledAllocation<'a> {
     pub size_bytes: usize,
     /// Allocated by the thread's carrier since the sample before, this object included.
     pub weight_bytes: u64,
+    /// Each allocation is reported ([`EACH`]).
+    pub is_each: bool,
 }
+
+/// In place of a distance between samples: each allocation is reported.
+pub const EACH: usize = 1;
 
 /// A collection that is over: of the nursery, or of everything.
 #[derive(Clone, Copy)]
@@ -44,12 +51,25 @@ impl Collection {
     }
 }
 
-/// Mean bytes between two samples; 0 while there are none. Relaxed: a thread that sees a change late samples later.
+/// Who asks for samples of allocations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sampler {
+    Session,
+    Log,
+}
+
+/// Mean bytes between two samples that each `Sampler` asks for; 0 = none.
+static REQUESTS: Mutex<[usize; 2]> = Mutex::new([0; 2]);
+
+/// The least of them; 0 while there are none. Relaxed: a thread that sees a change late samples later.
 static SAMPLING_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Samples allocations every `mean_bytes` bytes from now on; 0 ends it. Carriers begin when they next need memory.
-pub fn sample_allocations(mean_bytes: usize) {
-    SAMPLING_BYTES.store(mean_bytes, Ordering::Relaxed);
+/// Notes what one asks for; true if each allocation is to be reported from now on.
+pub(crate) fn request_samples(sampler: Sampler, mean_bytes: usize) -> bool {
+    let mut requests = REQUESTS.lock();
+    requests[sampler as usize] = mean_bytes;
+    let least = requests.iter().copied().filter(|bytes| *bytes != 0).min().unwrap_or(0);
+    SAMPLING_BYTES.swap(least, Ordering::Relaxed) != EACH && least == EACH
 }
 
 #[inline]
@@ -100,11 +120,6 @@ pub(crate) struct SamplingState {
 impl SamplingState {
     /// Chooses the next sample's place, `allocated_bytes` being the present one.
     pub fn choose_next(&mut self, allocated_bytes: u64, mean_bytes: usize) {
-        if mean_bytes <= 1 {
-            // Each object is larger.
-            self.next_at_bytes = allocated_bytes + 1;
-            return;
-        }
         if self.random == 0 {
             self.random = std::ptr::from_ref(self).addr() as u64 ^ 0x9e37_79b9_7f4a_7c15;
         }

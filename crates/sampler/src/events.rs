@@ -10,13 +10,17 @@
 //!
 //! Invariant: code that an event's frames name is kept in the same way as that of the handler's samples (`reader`): it is on the stack of a thread that has not stopped
 //! since, so it is retired after the event was recorded. The list holds `MAX_WAITING` events; an event that finds no room in time is counted as lost.
+//!
+//! **Numbered stacks.** Where each allocation is recorded, many have the same stack. So a thread that meets a new stack numbers it (`number_stack`) at once, while its code is
+//! there, and later tells how many objects of a type were allocated with a number (`record_allocations`). Numbers belong to the session in which they were given.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
 use crate::native_walk;
 use crate::stack::Stack;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+use saki_code::CodeInfo;
 use saki_thread::ManagedThread;
-use saki_unwind::{Frame, Frames};
+use saki_unwind::{Frame, Frames, MORE_FRAMES};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -128,6 +132,12 @@ pub enum Subject {
         /// The address of its target when the handle was created; 0 = null, or not known.
         object: usize,
     },
+    /// Objects of one type that were allocated with one stack.
+    Objects {
+        count: u64,
+        /// `NumberedStack`.
+        stack: u32,
+    },
 }
 
 /// The phases of a collection in their order; shown below its frame in profiles.
@@ -150,7 +160,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// The stack of the managed thread; empty for one of the machine's own threads.
+    /// The stack of the managed thread; empty for one of the machine's own threads, and for a stack that is given by its number.
     pub fn stack(&self) -> Stack<'_> {
         Stack::new(&self.words)
     }
@@ -194,13 +204,27 @@ const MAX_WAITING: usize = 1 << 16;
 const PAUSE: Duration = Duration::from_micros(500);
 const MAX_PAUSES: u32 = 40;
 
+/// A stack that was given a number: a frame and the stack that called it.
+pub(crate) struct NumberedStack {
+    pub number: u32,
+    /// A number, or one of `saki_unwind`'s for stacks without frames.
+    pub outer: u32,
+    pub code: &'static CodeInfo,
+    pub native_offset: u32,
+}
+
 #[derive(Default)]
 pub(crate) struct Waiting {
+    /// Each before the first event that has it.
+    pub stacks: Vec<NumberedStack>,
     pub events: Vec<Event>,
     pub lost: u64,
 }
 
-static WAITING: Mutex<Waiting> = Mutex::new(Waiting { events: Vec::new(), lost: 0 });
+static WAITING: Mutex<Waiting> = Mutex::new(Waiting { stacks: Vec::new(), events: Vec::new(), lost: 0 });
+
+/// The number of the stack that was met last. Relaxed: they only differ.
+static LAST_STACK: AtomicU32 = AtomicU32::new(MORE_FRAMES);
 
 /// Whether events of a kind are recorded.
 #[inline(always)]
@@ -231,16 +255,57 @@ pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label
         }
     }
     let event = Event { kind, thread: id, time_ns, value, label, subject, words };
+    let mut waiting = with_room();
+    if waiting.events.len() < MAX_WAITING {
+        waiting.events.push(event);
+    } else {
+        waiting.lost += 1;
+    }
+}
+
+/// The list; with room for an event, unless it stays full for long.
+fn with_room() -> MutexGuard<'static, Waiting> {
     for _ in 0..MAX_PAUSES {
-        let mut waiting = WAITING.lock();
+        let waiting = WAITING.lock();
         if waiting.events.len() < MAX_WAITING {
-            return waiting.events.push(event);
+            return waiting;
         }
         drop(waiting);
         crate::wake_reader();
         std::thread::sleep(PAUSE);
     }
-    WAITING.lock().lost += 1;
+    WAITING.lock()
+}
+
+/// Numbers a stack of the current thread, whose innermost frame is at this instruction of `code`.
+pub fn number_stack(outer: u32, code: &'static CodeInfo, native_offset: u32) -> u32 {
+    let number = LAST_STACK.fetch_add(1, Ordering::Relaxed) + 1;
+    WAITING.lock().stacks.push(NumberedStack { number, outer, code, native_offset });
+    number
+}
+
+/// Objects of one type that were allocated with one stack.
+pub struct Allocations {
+    /// The type.
+    pub label: Arc<str>,
+    /// From `number_stack`, in this session.
+    pub stack: u32,
+    pub count: u64,
+    pub bytes: u64,
+}
+
+/// Records allocations of the managed thread `thread` (its id) until `time_ns`. They are not lost: there are no more of them than types and stacks.
+pub fn record_allocations(thread: u32, time_ns: u64, allocations: impl Iterator<Item = Allocations>) {
+    let mut waiting = with_room();
+    waiting.events.extend(allocations.map(|Allocations { label, stack, count, bytes }| Event {
+        kind: EventKind::Allocation,
+        thread,
+        time_ns,
+        value: bytes,
+        label,
+        subject: Subject::Objects { count, stack },
+        words: Vec::new(),
+    }));
 }
 
 /// Kinds that are recorded in functions of which compiled code's last exit need not know.

@@ -19,6 +19,7 @@
 //!
 //! Invariant: while nothing is sampled, no code of this crate runs: no hook is on a path of managed code. Left out: file formats (`saki_profile`).
 
+pub mod allocations;
 mod call_frame_information;
 mod demangle;
 pub mod events;

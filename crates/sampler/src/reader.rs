@@ -17,7 +17,7 @@
 //!
 //! Invariant: one reader. It runs on a thread of its own that takes no signals and is no managed thread.
 
-use crate::events::{self, COLLECTION_PHASES, Consumer, Event, StackSample, Subject};
+use crate::events::{self, COLLECTION_PHASES, Consumer, Event, EventKind, NumberedStack, StackSample, Subject};
 use crate::handler::{FLAGS_SHIFT, LOST, TIME_MASK, WALL};
 use crate::stack::{Stack, StackFrame};
 use crate::symbols::Symbols;
@@ -26,6 +26,7 @@ use rustc_hash::FxHashMap;
 use saki_code::CodeInfo;
 use saki_profile::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Wait};
 use saki_sync::Walk;
+use saki_unwind::MORE_FRAMES;
 use std::borrow::Cow;
 use std::sync::atomic::{Ordering, fence};
 
@@ -58,6 +59,8 @@ struct Making {
     managed: FxHashMap<(usize, u32, bool), Box<[u32]>>,
     /// By address.
     native: FxHashMap<usize, u32>,
+    /// By the number that `events` gave: nodes of the profile. Of profiles of allocations.
+    stacks: FxHashMap<u32, u32>,
 }
 
 /// See the module header.
@@ -104,6 +107,7 @@ impl Reader {
             builder: ProfileBuilder::new(profile),
             managed: FxHashMap::default(),
             native: FxHashMap::default(),
+            stacks: FxHashMap::default(),
         });
         Reader {
             profiles: profiles.collect(),
@@ -136,6 +140,10 @@ impl Reader {
         self.words = words;
         let waiting = events::take();
         self.count_lost(|what| matches!(what, What::Events(_) | What::CodeBytes), waiting.lost);
+        let lists_allocations = |what| matches!(what, What::Events(kinds) if kinds.contains(EventKind::Allocation));
+        for making in self.profiles.iter_mut().filter(|making| lists_allocations(making.what)) {
+            waiting.stacks.iter().for_each(|stack| making.add_stack(self.names.resolve, stack));
+        }
         for event in waiting.events {
             self.add_event(&event);
         }
@@ -200,6 +208,7 @@ impl Reader {
                         Measured { wait, ..Measured::new(time_ns, value) },
                     );
                 }
+                Subject::Objects { count, stack } => making.add_objects(event, stack, count, time_ns),
                 _ => making.add(names, &event.words, 0, &[&event.label], Measured::new(time_ns, value)),
             }
         }
@@ -243,6 +252,35 @@ impl Making {
             // The other samples get the weight 0.
             words[0] &= !u64::from(u32::MAX);
         }
+    }
+
+    /// Remembers a stack's number.
+    fn add_stack(&mut self, resolve: Resolve, stack: &NumberedStack) {
+        let mut node = self.node(stack.outer);
+        // The type is the innermost frame.
+        let mut frames = vec![u32::MAX];
+        self.push_managed(resolve, stack.code, stack.native_offset, &mut frames);
+        for &frame in frames[1..].iter().rev() {
+            node = self.builder.stack(node, frame);
+        }
+        self.stacks.insert(stack.number, node);
+    }
+
+    /// The node of a numbered stack.
+    fn node(&mut self, stack: u32) -> u32 {
+        if stack == MORE_FRAMES {
+            let frame = self.note(OUTERMOST);
+            return self.builder.stack(0, frame);
+        }
+        self.stacks.get(&stack).copied().unwrap_or(0)
+    }
+
+    /// Adds objects of a type that were allocated with a numbered stack.
+    fn add_objects(&mut self, event: &Event, stack: u32, count: u64, time_ns: u64) {
+        let (node, label) = (self.node(stack), self.note(&event.label));
+        let stack = self.builder.stack(node, label);
+        let thread = self.thread(event.thread.into(), 0);
+        self.builder.add(Sample { stack, thread, time_ns, count, value: event.value, wait: 0 });
     }
 
     /// Adds a sample in the handler's format, with its measurements; for an event, with its innermost frames.

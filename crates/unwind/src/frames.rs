@@ -149,11 +149,33 @@ impl Frames {
 
     /// The word at `address`, if that is inside the walked part of the stack.
     fn read(&self, address: usize) -> Option<usize> {
+        Words { low: self.low, high: self.high }.read(address)
+    }
+}
+
+/// The part of a stack that a walk may read: `[low, high)`.
+pub(crate) struct Words {
+    /// At or above a live stack pointer or frame; follows the walk.
+    pub low: usize,
+    /// At most the stack's base.
+    pub high: usize,
+}
+
+impl Words {
+    /// The word at `address`, if that is inside.
+    #[inline]
+    pub fn read(&self, address: usize) -> Option<usize> {
         if !address.is_multiple_of(8) || address < self.low || address.checked_add(8)? > self.high {
             return None;
         }
-        // SAFETY: aligned and inside [low, stack_base), which is mapped stack: `low` is at or above a live SP or frame.
+        // SAFETY: aligned and inside [low, high), which is mapped stack.
         Some(unsafe { (address as *const usize).read() })
+    }
+
+    /// The words at `address` and behind it.
+    #[inline]
+    pub fn pair(&self, address: usize) -> Option<[usize; 2]> {
+        Some([self.read(address)?, self.read(address.wrapping_add(8))?])
     }
 }
 

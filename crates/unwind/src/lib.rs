@@ -51,8 +51,10 @@ mod dispatch;
 pub mod fault;
 mod frames;
 mod overflow;
+mod stack_memo;
 
 pub use callbacks::{Callbacks, FaultKind, install};
 pub use dead_words::find_dead_words;
 pub use frames::{ContextFrames, Frame, FrameKind, Frames};
 pub use saki_code::Landing;
+pub use stack_memo::{MORE_FRAMES, NO_FRAMES, StackIds, StackMemo};

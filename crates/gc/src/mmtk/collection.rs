@@ -3,7 +3,7 @@
 //! Invariant: a thread that waits for a collection does so in a safe region, and leaves it only after the epoch moved on.
 
 use super::active_plan::{bound_carriers, worker_thread_pointer};
-use super::mutator::prepare_for_collection;
+use super::mutator::{hide_limits, prepare_for_collection};
 use super::trigger::{SakiTrigger, note_pause_start, note_stopped};
 use super::{Saki, heap};
 use crate::{finalize, world};
@@ -49,6 +49,11 @@ pub(crate) fn collect_from_outside() {
     }
 }
 
+/// Makes compiled code report each allocation from now on.
+pub(crate) fn report_from_now_on() {
+    world::between_collections(hide_limits);
+}
+
 pub(crate) struct SakiCollection;
 
 impl Collection<Saki> for SakiCollection {
@@ -59,6 +64,7 @@ impl Collection<Saki> for SakiCollection {
         note_pause_start();
         world::stop();
         note_stopped();
+        crate::client::client().world_stopped();
         super::chase::begin();
         let is_full = super::trigger::is_full_collection();
         crate::conditional::begin(is_full);

@@ -25,7 +25,7 @@ mod weak_tracer;
 mod zeroing;
 
 pub(crate) use active_plan::{bind_carrier, bind_thread, for_each_finalizable_buffer, unbind_carrier};
-pub(crate) use collection::collect_from_outside;
+pub(crate) use collection::{collect_from_outside, report_from_now_on};
 pub(crate) use layout::{LARGE_OBJECT_BYTES, LAYOUT};
 pub(crate) use mutator::{
     allocate, allocated_bytes, collect, heap_of, is_in_buffer, is_in_new_object, log_object, push_finalizable,

@@ -7,7 +7,7 @@
 //! Accounting: objects that compiled code allocates inline are counted when the slow path or a collection next looks at
 //! the cursor. Stress mode leaves the buffer in the mutator between slow paths, so that each allocation comes here.
 
-use super::active_plan::mutator_pointer;
+use super::active_plan::{bound_carriers, mutator_pointer};
 use super::trim::BLOCK_BYTES;
 use super::{LARGE_OBJECT_BYTES, Saki, heap, note_address, policy, to_reference, vo_bit_base};
 use crate::client::client;
@@ -194,14 +194,19 @@ impl CarrierHeap {
         buffer: AllocBuffer,
     ) -> usize {
         let allocated_bytes = self.allocated_bytes;
-        if self.sampling.next_at_bytes == 0 && mean_bytes > 1 {
+        if mean_bytes == observer::EACH {
+            self.sampling.hidden_limit = buffer.limit;
+            report_allocation(thread, object, size_bytes);
+            return 0;
+        }
+        if self.sampling.next_at_bytes == 0 {
             self.sampling.last_at_bytes = allocated_bytes;
             self.sampling.choose_next(allocated_bytes, mean_bytes);
         } else if allocated_bytes >= self.sampling.next_at_bytes {
             let weight_bytes = allocated_bytes - self.sampling.last_at_bytes;
             self.sampling.last_at_bytes = allocated_bytes;
             self.sampling.choose_next(allocated_bytes, mean_bytes);
-            client().allocated(&SampledAllocation { thread, object, size_bytes, weight_bytes });
+            client().allocated(&SampledAllocation { thread, object, size_bytes, weight_bytes, is_each: false });
         }
         let rest_bytes = self.sampling.next_at_bytes.saturating_sub(allocated_bytes) as usize;
         let due = buffer.cursor.saturating_add(rest_bytes);
@@ -218,6 +223,30 @@ impl CarrierHeap {
         if unreported_bytes >= REPORTED_BYTES {
             self.reported_bytes = self.allocated_bytes;
             policy().add_small(unreported_bytes as usize);
+        }
+    }
+}
+
+fn report_allocation(thread: &ManagedThread, object: ObjRef, size_bytes: usize) {
+    client().allocated(&SampledAllocation {
+        thread,
+        object,
+        size_bytes,
+        weight_bytes: size_bytes as u64,
+        is_each: true,
+    });
+}
+
+/// Makes compiled code take the slow path for each allocation from now on. The world is stopped.
+pub(super) fn hide_limits() {
+    for carrier in bound_carriers() {
+        // SAFETY: the world is stopped: the carrier's OS thread runs nothing that touches its heap state.
+        let heap = unsafe { &mut *carrier_heap(carrier) };
+        if !heap.stress.is_hidden {
+            // SAFETY: as above.
+            let buffer = unsafe { &mut *carrier.buffer() };
+            heap.sampling.hidden_limit = heap.whole(*buffer).limit;
+            buffer.limit = 0;
         }
     }
 }
@@ -297,8 +326,36 @@ unsafe fn set_vo_bit(object: usize) {
     unsafe { *vo_byte |= 1 << ((object >> 3) & 7) };
 }
 
+/// While each allocation is reported: takes the object out of the buffer whose limit is hidden. `None`: it has no room there.
+fn allocate_reported(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
+    let buffer = buffer_of(thread);
+    // SAFETY: `thread` is current and bound, so no one else touches its buffer and its carrier's heap state.
+    let (cursor, limit) = unsafe { ((*buffer).cursor, (*heap_of(thread)).sampling.hidden_limit) };
+    let end = cursor.wrapping_add(size_bytes);
+    // The limit is 0 while none is hidden.
+    if end > limit || size_bytes > LARGE_OBJECT_BYTES {
+        return None;
+    }
+    // SAFETY: as above; `[cursor, end)` lies in this thread's buffer.
+    unsafe {
+        // Sampling by bytes may have left another limit.
+        *buffer = AllocBuffer { cursor: end, limit: 0 };
+        (*(cursor as *mut saki_abi::Object)).vtable = vtable;
+    }
+    // SAFETY: an object of this thread's buffer.
+    unsafe { set_vo_bit(cursor) };
+    let object = ObjRef(cursor as *mut _);
+    report_allocation(thread, object, size_bytes);
+    Some(object)
+}
+
 #[cold]
 fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
+    if observer::sampling_bytes() == observer::EACH
+        && let Some(object) = allocate_reported(thread, vtable, size_bytes)
+    {
+        return Some(object);
+    }
     let stress = heap().options.stress;
     if let Some(stress) = stress {
         // SAFETY: `thread` is current and bound.

@@ -12,7 +12,7 @@ pub mod event;
 pub mod log;
 pub mod output;
 
-pub use buffer::{Buffer, Header};
+pub use buffer::{Allocation, Buffer, EncodedStack, Header};
 
 use crate::model::{FunctionKind, Profile, Sample, Unit};
 use buffer::BUFFER_BYTES;

@@ -5,16 +5,20 @@ use crate::handles::RootedHandle;
 use crate::local_blocks::FreedBlocks;
 use crate::references::Obj;
 use crate::thread::CurrentThread;
+use saki_sampler::allocations::Recorder;
 use saki_sync::handle_table::HandleKind;
-use std::cell::{Cell, RefCell};
+use saki_thread::ManagedThread;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::atomic::Ordering;
 
 /// A frame that is inside an exception handler: its frame pointer and the number of the clause in the method.
 pub type HandlerFrame = (usize, usize);
 
-/// Read and written by the thread itself only.
+/// Read and written by the thread itself only, but for `Recorder`s (`saki_sampler::allocations`).
 #[derive(Default)]
 pub struct ThreadData {
+    pub(crate) allocations_of_log: OnceCell<Box<Recorder>>,
+    pub(crate) allocations_of_session: OnceCell<Box<Recorder>>,
     local_blocks: Cell<usize>,
     freed_blocks: FreedBlocks,
     caller_raises_resolve: Cell<bool>,
@@ -114,4 +118,11 @@ pub fn of(t: CurrentThread) -> &'static ThreadData {
     debug_assert_ne!(address, 0, "the thread was attached before the runtime's hooks");
     // SAFETY: a leaked box of this thread, freed when it detaches.
     unsafe { &*(address as *const ThreadData) }
+}
+/// The data of a thread: the current one, or one that is stopped. None where it has none, before and after its life.
+pub(crate) fn of_managed(thread: &ManagedThread) -> Option<&ThreadData> {
+    // Relaxed: written by the thread itself, whose stop orders it.
+    let address = thread.runtime_data.load(Ordering::Relaxed);
+    // SAFETY: null, or a leaked box of this thread, which frees it between two safepoints.
+    unsafe { (address as *const ThreadData).as_ref() }
 }

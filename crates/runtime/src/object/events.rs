@@ -12,6 +12,7 @@ pub struct LogEvents(u32);
 
 impl LogEvents {
     pub const NONE: LogEvents = LogEvents(0);
+    pub(crate) const ALL: LogEvents = LogEvents(u32::MAX);
     pub const EXCEPTION: LogEvents = LogEvents(1 << 0);
     pub const MONITOR: LogEvents = LogEvents(1 << 1);
     pub const GC: LogEvents = LogEvents(1 << 2);

@@ -262,6 +262,7 @@ pub(crate) fn reclaim_dead() {
 }
 
 fn free(batch: Batch) {
+    saki_sampler::allocations::forget();
     let has_domain = batch.owners.iter().any(|owner| owner.is_domain());
     // SAFETY: their methods are dead, and so is the code that waits for theirs.
     unsafe { MethodEntry::free_all(&batch.entries) };

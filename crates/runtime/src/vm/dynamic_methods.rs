@@ -522,6 +522,7 @@ fn bodies_of(method: &'static Method) -> Vec<&'static CodeInfo> {
 }
 
 fn free(batch: Batch) {
+    saki_sampler::allocations::forget();
     // SAFETY: the bodies are retired, their stamp has passed, and no thread has run them since they were dead.
     unsafe { saki_code::free_all(&batch.bodies) };
     for method in &batch.methods {

@@ -48,6 +48,10 @@ impl HeapClient for RuntimeHeapClient {
         finalizer_signal::wake();
     }
 
+    fn world_stopped(&self) {
+        profile_events::collection_begins();
+    }
+
     fn allocated(&self, allocation: &SampledAllocation<'_>) {
         profile_events::allocated(allocation);
     }

@@ -5,40 +5,58 @@
 
 use crate::events::LockWait;
 use crate::profile_frames;
+use crate::profile_log::events::ToLog;
 use crate::profile_log::{self, LogEvents};
 use crate::references::Obj;
+use crate::source_lines::source_position;
+use crate::stack_trace::for_each_method_at;
 use crate::thread::CurrentThread;
+use crate::thread_data;
+use crate::vtables::type_of_vtable;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::{ObjRef, VTable};
-use saki_gc::{Collection, SampledAllocation};
+use saki_gc::{Collection, SampledAllocation, Sampler};
 use saki_jit::CompiledBy;
-use saki_sampler::events::{self, EventKind, Kinds, Subject};
+use saki_sampler::allocations::{self, Listener, Record, Recorder, Tables};
+use saki_sampler::events::{self, Allocations, EventKind, Kinds, Subject};
 use saki_sched::Dispatch;
 use saki_sync::{Handle, HandleKind};
 use saki_thread::ManagedThread;
 use saki_types::{Method, Ty, collectible};
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::LocalKey;
 
 /// Names of types that live as long as the process, by address.
 static NAMES: Mutex<Option<FxHashMap<usize, Arc<str>>>> = Mutex::new(None);
 
-/// Makes the heap report the events that `kinds` need; allocations every `mean_bytes` bytes. To be called before `saki_sampler::start`.
+/// Whether a session records allocations. Relaxed: what is recorded between sessions is dropped or counted.
+static RECORDS_ALLOCATIONS: AtomicBool = AtomicBool::new(false);
+
+/// Makes the heap report the events that `kinds` need; allocations every `mean_bytes` bytes, or each one (`saki_gc::EACH`). To be called before
+/// `saki_sampler::start`.
 pub fn begin(kinds: Kinds, mean_bytes: usize) {
     if kinds.is_empty() {
         return;
     }
     if kinds.contains(EventKind::Allocation) {
-        saki_gc::sample_allocations(mean_bytes);
+        allocations::forget();
+        RECORDS_ALLOCATIONS.store(true, Ordering::Relaxed);
+        saki_gc::sample_allocations(Sampler::Session, mean_bytes);
     }
     if kinds.contains(EventKind::Dispatch) {
         saki_sched::observe_dispatch(Some(dispatched));
     }
 }
 
-/// Ends what `begin` began.
+/// Ends what `begin` began. Before `saki_sampler::stop`.
 pub fn end() {
-    saki_gc::sample_allocations(0);
+    if RECORDS_ALLOCATIONS.load(Ordering::Relaxed) {
+        allocations::flush_all::<ToSession>(|| RECORDS_ALLOCATIONS.store(false, Ordering::Relaxed));
+        saki_gc::sample_allocations(Sampler::Session, 0);
+    }
     saki_sched::observe_dispatch(None);
 }
 
@@ -55,15 +73,121 @@ fn name_of(ty: Ty) -> Arc<str> {
     name
 }
 
+/// Sums each allocation by type and stack, for a session.
+pub(crate) struct ToSession;
+
+/// Names of types by their numbers. The same name has one number.
+#[derive(Default)]
+struct NumberedNames {
+    names: Vec<Arc<str>>,
+    numbers: FxHashMap<Arc<str>, u32>,
+}
+
+/// Numbers of stacks by what profiles show of them: sums by return addresses would be too many where recursion branches.
+#[derive(Default)]
+struct NumberedStacks {
+    epoch: u64,
+    /// By the methods of a frame and their lines.
+    places: FxHashMap<Box<[(usize, u32)]>, u32>,
+    /// By the outer stack and the place.
+    stacks: FxHashMap<(u32, u32), u32>,
+}
+
+static NUMBERED_STACKS: Mutex<Option<NumberedStacks>> = Mutex::new(None);
+
+static NUMBERED_NAMES: Mutex<Option<NumberedNames>> = Mutex::new(None);
+
+impl Listener for ToSession {
+    /// Sums are the smaller the more records they come from; 200 KB.
+    const MAX_PENDING: usize = 8 << 10;
+    const MAX_AGE_NS: u64 = 10_000_000;
+
+    fn tables() -> &'static LocalKey<RefCell<Tables>> {
+        thread_local! {
+            static TABLES: RefCell<Tables> = RefCell::default();
+        }
+        &TABLES
+    }
+
+    fn recorder(thread: &ManagedThread) -> Option<&OnceCell<Box<Recorder>>> {
+        thread_data::of_managed(thread).map(|data| &data.allocations_of_session)
+    }
+
+    fn wants_stacks() -> bool {
+        true
+    }
+
+    fn type_number(vtable: &VTable) -> u32 {
+        let name = name_of(type_of_vtable(vtable));
+        let mut guard = NUMBERED_NAMES.lock();
+        let NumberedNames { names, numbers } = guard.get_or_insert_default();
+        *numbers.entry(name.clone()).or_insert_with(|| {
+            names.push(name);
+            names.len() as u32 - 1
+        })
+    }
+
+    fn stack_number(outer: u32, pc: usize) -> u32 {
+        let Some(code) = saki_code::lookup(pc - 1) else { return outer };
+        let native_offset = (pc - 1 - code.start) as u32;
+        let mut places = Vec::new();
+        for_each_method_at(code, native_offset, |frame| {
+            let line = source_position(frame.method, frame.il_offset).map_or(0, |found| found.line);
+            places.push((std::ptr::from_ref(frame.method).addr(), line));
+        });
+        // A stub, which profiles show as an innermost frame only.
+        if places.is_empty() {
+            return outer;
+        }
+        let mut guard = NUMBERED_STACKS.lock();
+        let numbered = guard.get_or_insert_default();
+        let epoch = allocations::epoch();
+        if numbered.epoch != epoch {
+            *numbered = NumberedStacks { epoch, ..NumberedStacks::default() };
+        }
+        let next = numbered.places.len() as u32;
+        let place = *numbered.places.entry(places.into()).or_insert(next);
+        *numbered.stacks.entry((outer, place)).or_insert_with(|| events::number_stack(outer, code, native_offset))
+    }
+
+    fn tell(thread: &ManagedThread, records: &[Record], time_ns: u64) {
+        let mut sums: FxHashMap<(u32, u32), (u64, u64)> = FxHashMap::default();
+        let mut rest = records;
+        while let Some(first) = rest.first() {
+            let is_other = |record: &Record| (record.ty, record.stack) != (first.ty, first.stack);
+            let len = rest.iter().position(is_other).unwrap_or(rest.len());
+            let sum = sums.entry((first.ty, first.stack)).or_default();
+            sum.0 += len as u64;
+            sum.1 += rest[..len].iter().map(|record| record.size_bytes).sum::<u64>();
+            rest = &rest[len..];
+        }
+        let guard = NUMBERED_NAMES.lock();
+        let names = guard.as_ref().map_or(&[][..], |names| &names.names);
+        let allocations = sums.into_iter().filter_map(|((ty, stack), (count, bytes))| {
+            Some(Allocations { label: names.get(ty as usize)?.clone(), stack, count, bytes })
+        });
+        events::record_allocations(thread.managed_id(), time_ns, allocations);
+    }
+}
+
+fn record_each<L: Listener>(allocation: &SampledAllocation<'_>) {
+    let SampledAllocation { thread, object, size_bytes, .. } = *allocation;
+    // SAFETY: an object that was just allocated, by the current thread.
+    unsafe { allocations::record::<L>(thread, (*object.0).vtable, object.address(), size_bytes) };
+}
+
 /// An allocation was sampled. On the allocating thread.
 pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
     if profile_log::is_on(LogEvents::ALLOCATION) {
-        profile_log::events::allocated(allocation);
+        record_each::<ToLog>(allocation);
     }
-    if !events::is_on(EventKind::Allocation) {
+    if !events::is_on(EventKind::Allocation) || !RECORDS_ALLOCATIONS.load(Ordering::Relaxed) {
         return;
     }
-    let SampledAllocation { thread, object, size_bytes, weight_bytes } = *allocation;
+    let SampledAllocation { thread, object, size_bytes, weight_bytes, is_each } = *allocation;
+    if is_each {
+        return record_each::<ToSession>(allocation);
+    }
     // SAFETY: the object that was allocated.
     let object = unsafe { Obj::known(object) };
     events::record(
@@ -73,6 +197,20 @@ pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
         name_of(object.ty()),
         subject(object, size_bytes),
     );
+}
+
+/// A thread ends: tells of what it has allocated.
+pub(crate) fn thread_detaching(thread: &ManagedThread) {
+    allocations::flush::<ToSession>(thread);
+}
+
+/// A collection begins. The world is stopped.
+pub(crate) fn collection_begins() {
+    let is_logged = profile_log::is_on(LogEvents::ALLOCATION);
+    // The session is told of no addresses.
+    if is_logged {
+        saki_thread::for_each_thread(allocations::flush::<ToLog>);
+    }
 }
 
 /// `size_bytes` is 0 where it is not needed.

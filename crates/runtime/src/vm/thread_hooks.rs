@@ -3,7 +3,7 @@
 use crate::events::{LogEvents, is_logged};
 use crate::thread::CurrentThread;
 use crate::thread_data::{self, ThreadData};
-use crate::{handles, monitors, profile_log};
+use crate::{handles, monitors, profile_events, profile_log};
 use saki_thread::{ManagedThread, ThreadHooks};
 use std::sync::atomic::Ordering;
 
@@ -22,6 +22,7 @@ fn detaching(thread: &'static ManagedThread) {
     if is_logged(LogEvents::ALWAYS) {
         profile_log::thread_detaching(thread);
     }
+    profile_events::thread_detaching(thread);
     // SAFETY: the thread detaches itself.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     thread_data::of(t).release_thread_objects();

@@ -91,7 +91,7 @@ fn write(thread: &ManagedThread, method: &'static Method, part: Part, what: u8) 
     let Some(log) = log_of(LogEvents::CALLS) else { return };
     let id = log.names.method(&log.writer, method, part);
     let max_depth = log.max_call_depth.load(Ordering::Relaxed);
-    log.writer.write(thread.managed_id().into(), |log| {
+    log.write(thread, |log| {
         if what == event::ENTER {
             log.call_depth += 1;
         }

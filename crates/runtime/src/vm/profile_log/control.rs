@@ -3,6 +3,7 @@
 use super::settings::{HeapShots, SampleClock};
 use super::{LOG, Log, LogEvents, heap_shots};
 use crate::events;
+use saki_gc::Sampler;
 use std::sync::atomic::Ordering;
 
 /// Whether there is a log.
@@ -18,8 +19,12 @@ pub fn are_events_on(kind: LogEvents) -> bool {
 /// Switches the writing of a kind of events on or off.
 pub fn set_events(kind: LogEvents, are_wanted: bool) {
     let Some(log) = LOG.get().filter(|log| !log.is_over()) else { return };
-    events::change_logged(kind, are_wanted);
-    log.tell_heap();
+    if are_wanted {
+        events::change_logged(kind, true);
+        log.tell_heap();
+    } else {
+        log.end_events(kind);
+    }
 }
 
 /// Methods of a stack.
@@ -89,13 +94,7 @@ impl Log {
     /// Makes the heap report the events that are listened to.
     pub(super) fn tell_heap(&self) {
         saki_gc::note_moves(super::is_on(LogEvents::MOVE));
-        // Each one.
-        saki_gc::sample_allocations(usize::from(super::is_on(LogEvents::ALLOCATION)));
-        if super::is_on(LogEvents::ALLOCATION)
-            && let Some(thread) = saki_thread::current()
-        {
-            // Takes the buffers away, from which objects would be taken unseen.
-            saki_gc::collect(thread, false);
-        }
+        let is_wanted = super::is_on(LogEvents::ALLOCATION);
+        saki_gc::sample_allocations(Sampler::Log, if is_wanted { saki_gc::EACH } else { 0 });
     }
 }

@@ -1,24 +1,32 @@
 //! Events of the runtime, written to the log. Each function is called only if `is_on` said that the event is wanted, by the thread that causes the event,
 //! between two safepoints.
 
-use super::names::Part;
+use super::names::{Part, STEP};
+use super::stacks::{STACKS, Stacks};
 use super::{COLLECTOR_THREAD, Log, LogEvents, log_of, now_ns};
 use crate::references::Obj;
 use crate::stack_trace;
 use crate::thread::CurrentThread;
-use saki_abi::ObjRef;
+use crate::thread_data;
+use crate::vtables::type_of_vtable;
+use saki_abi::{ObjRef, VTable};
 use saki_code::PlacedClause;
-use saki_gc::{Collection, SampledAllocation};
+use saki_gc::Collection;
 use saki_profile::mlpd::event::{self, collection as steps};
+use saki_profile::mlpd::log::ThreadLog;
+use saki_profile::mlpd::{Allocation, EncodedStack};
+use saki_sampler::allocations::{self, Listener, Record, Recorder, Tables};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ManagedThread;
 use saki_types::Method;
 use saki_unwind::{Frame, Frames};
+use std::cell::{OnceCell, RefCell};
 use std::sync::atomic::Ordering;
+use std::thread::LocalKey;
 
 impl Log {
     /// How many methods of a stack events have: none where calls are written, since readers know the stack then.
-    fn stack_frames(&self) -> usize {
+    pub(super) fn stack_frames(&self) -> usize {
         if self.settings.calls { 0 } else { self.max_frames.load(Ordering::Relaxed) }
     }
 
@@ -44,6 +52,14 @@ impl Log {
         methods
     }
 
+    /// Adds events of the current thread, behind the allocations that it has not told of yet.
+    pub(super) fn write(&self, thread: &ManagedThread, add: impl FnOnce(&mut ThreadLog)) {
+        if super::is_on(LogEvents::ALLOCATION) {
+            allocations::flush::<ToLog>(thread);
+        }
+        self.writer.write(thread.managed_id().into(), add);
+    }
+
     /// Writes an event of the current thread: `kinds` without and with a stack, which is written behind `fields`.
     fn write_with_stack(
         &self,
@@ -53,7 +69,7 @@ impl Log {
     ) {
         let stack = self.stack(thread);
         let has_stack = self.stack_frames() > 0;
-        self.writer.write(thread.managed_id().into(), |log| {
+        self.write(thread, |log| {
             fields(log.buffer.event(kinds[usize::from(has_stack)], now_ns()));
             if has_stack {
                 log.buffer.stack(stack.into_iter());
@@ -62,17 +78,72 @@ impl Log {
     }
 }
 
-#[cold]
-pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
-    let Some(log) = log_of(LogEvents::ALLOCATION) else { return };
-    // SAFETY: the object that was allocated.
-    let object = unsafe { Obj::known(allocation.object) };
-    let vtable_address = std::ptr::from_ref(object.vtable()).addr();
-    let vtable = log.names.vtable(&log.writer, vtable_address, object.ty());
-    let size_bytes = allocation.size_bytes as u64;
-    log.write_with_stack(allocation.thread, [event::ALLOCATION, event::ALLOCATION_WITH_STACK], |buffer| {
-        buffer.pointer(vtable).object(object.address() as u64).number(size_bytes);
-    });
+/// Writes each allocation to the log.
+pub(crate) struct ToLog;
+
+impl Listener for ToLog {
+    /// 32 KB, and events of as many bytes or more.
+    const MAX_PENDING: usize = 1 << 10;
+    const MAX_AGE_NS: u64 = 1_000_000;
+
+    fn tables() -> &'static LocalKey<RefCell<Tables>> {
+        thread_local! {
+            static TABLES: RefCell<Tables> = RefCell::default();
+        }
+        &TABLES
+    }
+
+    fn recorder(thread: &ManagedThread) -> Option<&OnceCell<Box<Recorder>>> {
+        thread_data::of_managed(thread).map(|data| &data.allocations_of_log)
+    }
+
+    fn wants_stacks() -> bool {
+        log_of(LogEvents::ALLOCATION).is_some_and(|log| log.stack_frames() > 0)
+    }
+
+    fn type_number(vtable: &VTable) -> u32 {
+        let (address, ty) = (std::ptr::from_ref(vtable).addr(), type_of_vtable(vtable));
+        log_of(LogEvents::ALWAYS).map_or(0, |log| (log.names.vtable(&log.writer, address, ty) / STEP) as u32)
+    }
+
+    fn stack_number(outer: u32, pc: usize) -> u32 {
+        let (Some(log), Some(code)) = (log_of(LogEvents::ALWAYS), saki_code::lookup(pc - 1)) else { return outer };
+        let mut methods = Vec::new();
+        stack_trace::for_each_method_at(code, (pc - 1 - code.start) as u32, |frame| {
+            methods.push(log.names.method(&log.writer, frame.method, Part::Body));
+        });
+        let mut guard = STACKS.write();
+        let stacks = guard.get_or_insert_default();
+        methods.iter().rev().fold(outer, |outer, &method| stacks.number(outer, method))
+    }
+
+    fn tell(thread: &ManagedThread, records: &[Record], time_ns: u64) {
+        if let Some(log) = log_of(LogEvents::ALLOCATION) {
+            log.add_allocations(thread, records, time_ns);
+        }
+    }
+}
+
+impl Log {
+    fn add_allocations(&self, thread: &ManagedThread, records: &[Record], time_ns: u64) {
+        let max_frames = self.stack_frames();
+        let mut guard = STACKS.read();
+        let are_encoded = |stacks: &Stacks| records.iter().all(|record| stacks.is_encoded(record.stack, max_frames));
+        if max_frames > 0 && !guard.as_ref().is_none_or(are_encoded) {
+            drop(guard);
+            STACKS.write().get_or_insert_default().encode(records, max_frames);
+            guard = STACKS.read();
+        }
+        let no_methods = EncodedStack::new(&[]);
+        let stacks = guard.as_ref();
+        let events = records.iter().map(|record| {
+            let vtable = u64::from(record.ty) * STEP;
+            let allocation = Allocation { vtable, address: record.address as u64, size_bytes: record.size_bytes };
+            let encoded = || stacks.and_then(|stacks| stacks.get(record.stack)?.encoded.as_ref());
+            (allocation, (max_frames > 0).then(|| encoded().map_or(&no_methods, |encoded| &encoded.1)))
+        });
+        self.writer.write(thread.managed_id().into(), |log| log.buffer.allocations(time_ns, events));
+    }
 }
 
 /// `exception` is being thrown.
@@ -96,7 +167,7 @@ pub(crate) fn clause_entered(thread: &ManagedThread, exception: Obj, frame: &Fra
         PlacedClause::Fault => 4,
     };
     let method = log.names.method(&log.writer, method, Part::Body);
-    log.writer.write(thread.managed_id().into(), |log| {
+    log.write(thread, |log| {
         let buffer = log.buffer.event(event::CLAUSE, now_ns()).byte(kind).number(index.into());
         buffer.method(method).object(exception.address() as u64);
     });
@@ -148,7 +219,7 @@ pub(crate) fn handle_destroyed(t: CurrentThread, handle: Handle) {
 pub(crate) fn finalizers(t: CurrentThread, have_ended: bool) {
     let Some(log) = log_of(LogEvents::FINALIZATION) else { return };
     let kind = if have_ended { event::FINALIZERS_END } else { event::FINALIZERS_START };
-    log.writer.write(t.id().into(), |log| _ = log.buffer.event(kind, now_ns()));
+    log.write(t.managed(), |log| _ = log.buffer.event(kind, now_ns()));
 }
 
 /// The finalizer of an object is about to run, or has run.
@@ -156,7 +227,7 @@ pub(crate) fn finalizers(t: CurrentThread, have_ended: bool) {
 pub(crate) fn finalizer(t: CurrentThread, object: Obj, has_ended: bool) {
     let Some(log) = log_of(LogEvents::FINALIZATION) else { return };
     let kind = if has_ended { event::FINALIZER_END } else { event::FINALIZER_START };
-    log.writer.write(t.id().into(), |log| _ = log.buffer.event(kind, now_ns()).object(object.address() as u64));
+    log.write(t.managed(), |log| _ = log.buffer.event(kind, now_ns()).object(object.address() as u64));
 }
 
 /// A collection is over; the world is still stopped. All its steps are written now, with the times of their begin and end.

@@ -26,13 +26,15 @@ mod names;
 mod root_regions;
 mod samples;
 pub mod settings;
+mod stacks;
 
 pub use settings::{LogEvents, LogSettings};
 
 use crate::domain;
 pub(crate) use crate::events::is_logged as is_on;
-use crate::events::set_logged;
+use crate::events::{change_logged, set_logged};
 use clock::now_ns;
+use events::ToLog;
 use log::{COLLECTOR_THREAD, LOG, Log, OWN_THREAD, log_of};
 use names::Names;
 use parking_lot::Mutex;
@@ -40,6 +42,7 @@ use root_regions::RootRegions;
 use saki_os::ExitStage;
 use saki_profile::mlpd::event::{self, metadata, sync_point};
 use saki_profile::mlpd::{Header, log::LogWriter};
+use saki_sampler::allocations;
 use saki_thread::{ManagedThread, ThreadKind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -143,9 +146,7 @@ pub fn end() {
     }
     log.look_around();
     log.add_counters();
-    set_logged(LogEvents::NONE);
-    saki_gc::sample_allocations(0);
-    saki_gc::note_moves(false);
+    log.end_events(LogEvents::ALL);
     if let Err(error) = log.writer.end() {
         eprintln!("saki: the profile was not written: {error}");
     }
@@ -157,19 +158,31 @@ impl Log {
         self.has_ended.load(Ordering::Relaxed) || self.writer.has_ended()
     }
 
+    /// Listens to these kinds no more; allocations until now are told.
+    fn end_events(&self, kinds: LogEvents) {
+        let end = || change_logged(kinds, false);
+        if kinds.has(LogEvents::ALLOCATION) && is_on(LogEvents::ALLOCATION) {
+            allocations::flush_all::<ToLog>(end);
+        } else {
+            end();
+        }
+        self.tell_heap();
+    }
+
     /// The work of every second.
     fn flush(&self) {
         if self.is_over() {
             if self.writer.has_ended() {
                 // The output has failed or its reader is gone; `end` reports why.
-                set_logged(LogEvents::NONE);
-                saki_gc::sample_allocations(0);
-                saki_gc::note_moves(false);
+                self.end_events(LogEvents::ALL);
             }
             return;
         }
         self.look_around();
         self.add_counters();
+        if is_on(LogEvents::ALLOCATION) {
+            allocations::flush_all::<ToLog>(|| {});
+        }
         let before_ns = now_ns();
         self.writer.flush();
         self.writer.sync_point(sync_point::PERIODIC, before_ns);
@@ -227,6 +240,9 @@ pub(crate) fn thread_attached(thread: &ManagedThread) {
 /// A thread ends. As above.
 pub(crate) fn thread_detaching(thread: &ManagedThread) {
     let Some(log) = log_of(LogEvents::ALWAYS) else { return };
+    if is_on(LogEvents::ALLOCATION) {
+        allocations::flush::<ToLog>(thread);
+    }
     let id = thread.managed_id().into();
     if let Some(name) = name_of(thread) {
         log.name_thread(id, &name);

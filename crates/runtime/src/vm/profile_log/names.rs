@@ -16,7 +16,7 @@ use saki_types::{Image, Method, Ty, Universe, collectible};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Between two numbers: they look like the addresses that Mono writes.
-const STEP: u64 = 16;
+pub(super) const STEP: u64 = 16;
 /// Where the invented ranges of methods begin, above all addresses that a program can map.
 const FIRST_CODE: u64 = 1 << 47;
 /// Where ranges of native functions begin, behind all of methods.

@@ -1,0 +1,254 @@
+//! Allocations of which each is recorded, for whoever wants to be told of all (`Listener`): Mono's log, or a session.
+//!
+//! ```text
+//!   heap → record: type → number, stack → number, push ┐       on the allocating thread
+//!                                     the thread's list ┴→ flush → Listener::tell    by the thread, or with the world stopped
+//! ```
+//!
+//! An allocation costs some nanoseconds: types and stacks have numbers, which a thread finds again in its own tables (`StackMemo`), and what is done for
+//! many objects at once (locks, the clock, the listener's work) is done when the thread's list is full. The list is also flushed before a collection, since objects have
+//! their addresses as long as they do not move; when the thread ends; before other events of the thread, which keeps their order; and when the listener asks (`flush_all`).
+//!
+//! Tables are found by the addresses of vtables and of code, which may be used again when their owner has been freed: `forget` begins a new epoch, at which all threads drop
+//! their tables. A thread that sees memory used again sees the epoch as well, since that came first.
+//!
+//! | `EPOCH` | change | who | ordering |
+//! |---|---|---|---|
+//! | + 1 | something was freed, or a session begins | any thread, before the memory is used again | Relaxed: whatever published the new use of the memory orders it |
+//!
+//! Invariant: a list is touched by its thread between two safepoints, or while the world is stopped. Numbers are made outside of that, because names
+//! take locks: so neither the list nor a thread's tables are borrowed while that is done.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use saki_abi::VTable;
+use saki_thread::{ManagedThread, StopReason};
+use saki_unwind::{NO_FRAMES, StackIds, StackMemo};
+use std::cell::{OnceCell, RefCell, UnsafeCell};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::LocalKey;
+
+static EPOCH: AtomicU64 = AtomicU64::new(1);
+
+/// Code or types have been freed, or numbers mean something else from now on.
+pub fn forget() {
+    EPOCH.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The epoch, for tables that a listener shares between threads.
+pub fn epoch() -> u64 {
+    EPOCH.load(Ordering::Relaxed)
+}
+
+/// An object that was allocated.
+#[derive(Clone, Copy)]
+pub struct Record {
+    pub address: usize,
+    pub size_bytes: u64,
+    pub ty: u32,
+    pub stack: u32,
+}
+
+/// One who is told of all allocations.
+pub trait Listener: 'static {
+    /// Records of a thread's list at most.
+    const MAX_PENDING: usize;
+    /// For so long a list is filled at most, if it holds more than a record: records get the time at which they are told.
+    const MAX_AGE_NS: u64;
+
+    /// The OS thread's tables.
+    fn tables() -> &'static LocalKey<RefCell<Tables>>;
+
+    /// Where the thread, which is the current one or stopped, has its list. None before and after its life.
+    fn recorder(thread: &ManagedThread) -> Option<&OnceCell<Box<Recorder>>>;
+
+    /// Whether stacks are wanted; without, their numbers are `NO_FRAMES`.
+    fn wants_stacks() -> bool;
+
+    /// The number of a type. May wait for a lock.
+    fn type_number(vtable: &VTable) -> u32;
+
+    /// The number of the stack whose innermost frame continues at the return address `pc`, which has code, called from `outer`. May wait for a lock.
+    fn stack_number(outer: u32, pc: usize) -> u32;
+
+    /// Takes a thread's list. Between two safepoints of the thread, or with the world stopped.
+    fn tell(thread: &ManagedThread, records: &[Record], time_ns: u64);
+}
+
+/// An OS thread's numbers, by addresses.
+#[derive(Default)]
+pub struct Tables {
+    epoch: u64,
+    /// By the vtable.
+    types: FxHashMap<usize, u32>,
+    /// Return addresses that have code.
+    codes: FxHashSet<usize>,
+    /// By the outer stack and the return address.
+    stacks: FxHashMap<(u32, usize), u32>,
+}
+
+/// Stacks of a table. Recursion that branches has no end of stacks; some 2 MB.
+const MAX_STACKS: usize = 1 << 16;
+
+impl Tables {
+    /// Runs `f` on this OS thread's tables, which have nothing of earlier epochs.
+    fn with<L: Listener, R>(f: impl FnOnce(&mut Tables) -> R) -> R {
+        L::tables().with_borrow_mut(|tables| {
+            let epoch = EPOCH.load(Ordering::Relaxed);
+            if tables.epoch != epoch {
+                *tables = Tables { epoch, ..Tables::default() };
+            }
+            f(tables)
+        })
+    }
+}
+
+/// Bits of a hash of the vtable's address, by which numbers of types that a thread has used lately are found.
+const RECENT_TYPE_BITS: u32 = 3;
+
+/// The numbers that a thread has used last.
+#[derive(Default)]
+struct Memo {
+    epoch: u64,
+    types: [(usize, u32); 1 << RECENT_TYPE_BITS],
+    stack: StackMemo,
+}
+
+/// The first length of a list.
+const FIRST_PENDING: usize = 32;
+
+struct Pending {
+    records: Vec<Record>,
+    /// Doubled when the list was full before `MAX_AGE_NS` was over, halved when it was full later.
+    max_len: usize,
+    told_ns: u64,
+}
+
+/// What a thread has for a listener.
+pub struct Recorder {
+    /// Of the thread itself.
+    memo: RefCell<Memo>,
+    /// See the module's invariant.
+    pending: UnsafeCell<Pending>,
+}
+
+impl Default for Recorder {
+    fn default() -> Recorder {
+        let pending = Pending { records: Vec::new(), max_len: FIRST_PENDING, told_ns: 0 };
+        Recorder { memo: RefCell::default(), pending: UnsafeCell::new(pending) }
+    }
+}
+
+/// Records an allocation of the current thread, in the runtime.
+///
+/// # Safety
+/// `vtable` is the object's; `thread` is the current thread.
+pub unsafe fn record<L: Listener>(thread: &ManagedThread, vtable: *const VTable, address: usize, size_bytes: usize) {
+    let Some(recorder) = L::recorder(thread) else { return };
+    let recorder = recorder.get_or_init(Box::default);
+    // This thread alone uses it; not twice, should looking up a name allocate.
+    let (ty, stack) = if let Ok(mut memo) = recorder.memo.try_borrow_mut() {
+        let memo = &mut *memo;
+        let epoch = EPOCH.load(Ordering::Relaxed);
+        if memo.epoch != epoch {
+            memo.stack.forget();
+            *memo = Memo { epoch, stack: std::mem::take(&mut memo.stack), ..Memo::default() };
+        }
+        let recent = &mut memo.types[recent_index(vtable)];
+        if recent.0 != vtable.addr() {
+            // SAFETY: the vtable of an object.
+            *recent = (vtable.addr(), type_number::<L>(unsafe { &*vtable }));
+        }
+        let mut numbers = Numbers::<L>(PhantomData);
+        let mut stack = NO_FRAMES;
+        if L::wants_stacks() {
+            // SAFETY: the current thread, whose data this is.
+            stack = unsafe { memo.stack.current(thread.abi(), &mut numbers) };
+        }
+        (recent.1, stack)
+    } else {
+        // SAFETY: the vtable of an object.
+        (type_number::<L>(unsafe { &*vtable }), NO_FRAMES)
+    };
+    // SAFETY: this thread's own list, between two safepoints: nothing from here on waits for the world.
+    let pending = unsafe { &mut *recorder.pending.get() };
+    pending.records.push(Record { address, size_bytes: size_bytes as u64, ty, stack });
+    if pending.records.len() >= pending.max_len {
+        pending.tell_all::<L>(thread);
+    }
+}
+
+impl Pending {
+    fn tell_all<L: Listener>(&mut self, thread: &ManagedThread) {
+        if self.records.is_empty() {
+            return;
+        }
+        let now_ns = saki_os::clock::monotonic_ns();
+        L::tell(thread, &self.records, now_ns);
+        let is_soon = now_ns.saturating_sub(self.told_ns) < L::MAX_AGE_NS;
+        if self.records.len() >= self.max_len {
+            self.max_len = if is_soon { (2 * self.max_len).min(L::MAX_PENDING) } else { (self.max_len / 2).max(1) };
+        }
+        self.told_ns = now_ns;
+        self.records.clear();
+        self.records.shrink_to(2 * self.max_len);
+    }
+}
+
+/// Fibonacci hashing.
+#[inline]
+fn recent_index(vtable: *const VTable) -> usize {
+    (vtable.addr() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> (u64::BITS - RECENT_TYPE_BITS)
+}
+
+#[cold]
+fn type_number<L: Listener>(vtable: &VTable) -> u32 {
+    let address = std::ptr::from_ref(vtable).addr();
+    if let Some(number) = Tables::with::<L, _>(|tables| tables.types.get(&address).copied()) {
+        return number;
+    }
+    let number = L::type_number(vtable);
+    Tables::with::<L, _>(|tables| tables.types.insert(address, number));
+    number
+}
+
+/// The numbers of stacks, by the tables of the OS thread.
+struct Numbers<L>(PhantomData<L>);
+
+impl<L: Listener> StackIds for Numbers<L> {
+    fn is_code(&mut self, pc: usize) -> bool {
+        Tables::with::<L, _>(|tables| {
+            tables.codes.contains(&pc) || saki_code::lookup(pc - 1).is_some() && tables.codes.insert(pc)
+        })
+    }
+
+    fn stack(&mut self, outer: u32, pc: usize) -> u32 {
+        if let Some(number) = Tables::with::<L, _>(|tables| tables.stacks.get(&(outer, pc)).copied()) {
+            return number;
+        }
+        let number = L::stack_number(outer, pc);
+        Tables::with::<L, _>(|tables| {
+            if tables.stacks.len() >= MAX_STACKS {
+                tables.stacks.clear();
+            }
+            tables.stacks.insert((outer, pc), number);
+        });
+        number
+    }
+}
+
+/// Tells of all that a thread has recorded for a listener. By the thread itself, between two safepoints; or with the world stopped.
+pub fn flush<L: Listener>(thread: &ManagedThread) {
+    if let Some(recorder) = L::recorder(thread).and_then(OnceCell::get) {
+        // SAFETY: see the module's invariant.
+        unsafe { &mut *recorder.pending.get() }.tell_all::<L>(thread);
+    }
+}
+
+/// Stops the world, tells of all that was recorded for a listener, and runs `f`.
+pub fn flush_all<L: Listener>(f: impl FnOnce()) {
+    saki_thread::with_world_stopped(StopReason::Inspection, |_| {
+        saki_thread::for_each_thread(flush::<L>);
+        f();
+    });
+}
