@@ -2,6 +2,7 @@
 // domains are loaded and unloaded. Names tell who may call what: method_K_N is made and run by WorkK alone.
 // Arguments: seconds, busy threads (8 at most), dynamic methods in all, which are made also if that takes longer.
 using System;
+using System.Collections.Generic;
 using System.Diagnostics;
 using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
@@ -16,8 +17,10 @@ public static class InDomain
 static class Storm
 {
     const MethodImplOptions Apart = MethodImplOptions.NoInlining;
-    // Of each thread a hundredth of a second, ten threads.
-    const int ThreadsAtOnce = 10, ThreadMilliseconds = 10;
+    // Every hundredth of a second ten threads. They end on their own; so many may be under way, since each waits for its turn on a processor.
+    const int ThreadsAtOnce = 10, ThreadMilliseconds = 10, MaxUnderWay = 100;
+    // Amid signals the world takes long to stop: a collection is followed by a time that is longer by this factor, so that the others get on.
+    const int RestFactor = 2, LeastRestMilliseconds = 20;
 
     delegate int Unary(int x);
 
@@ -88,19 +91,24 @@ static class Storm
 
     static void StartsThreads()
     {
-        var threads = new Thread[ThreadsAtOnce];
+        var underWay = new Queue<Thread>();
         for (long due = watch.ElapsedMilliseconds; !IsOver; due += ThreadMilliseconds)
         {
-            for (int i = 0; i < threads.Length; i++)
+            for (int i = 0; i < ThreadsAtOnce; i++)
             {
-                threads[i] = new Thread(Brief);
-                threads[i].Start();
+                var thread = new Thread(Brief);
+                thread.Start();
+                underWay.Enqueue(thread);
+                started++;
             }
-            foreach (Thread thread in threads)
-                thread.Join();
-            started += threads.Length;
-            Thread.Sleep((int)Math.Max(0, Math.Min(ThreadMilliseconds, due + ThreadMilliseconds - watch.ElapsedMilliseconds)));
+            while (underWay.Count > MaxUnderWay || underWay.Count > 0 && !underWay.Peek().IsAlive)
+                underWay.Dequeue().Join();
+            long early = due + ThreadMilliseconds - watch.ElapsedMilliseconds;
+            if (early > 0)
+                Thread.Sleep((int)early);
         }
+        foreach (Thread thread in underWay)
+            thread.Join();
     }
 
     [MethodImpl(Apart)]
@@ -120,9 +128,10 @@ static class Storm
     {
         while (!IsOver)
         {
+            long began = watch.ElapsedMilliseconds;
             GC.Collect(collections % 4 == 0 ? 1 : 0);
             collections++;
-            Thread.Sleep(20);
+            Thread.Sleep((int)Math.Max(LeastRestMilliseconds, RestFactor * (watch.ElapsedMilliseconds - began)));
         }
     }
 

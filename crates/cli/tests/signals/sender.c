@@ -46,6 +46,8 @@ struct target {
 enum { MAX_TARGETS = 1 << 16 };
 static struct target targets[MAX_TARGETS];
 static int target_count;
+// Those of threads that live: many thousands may have ended.
+static int living[MAX_THREADS], living_count;
 
 static atomic_ulong by_timer, by_kill, nested;
 
@@ -121,7 +123,7 @@ static void arm(int id)
 	struct target *target = &targets[target_count];
 	struct sigevent event;
 	struct itimerspec period = { { 0, timer_ns }, { 0, timer_ns } };
-	if (target_count == MAX_TARGETS)
+	if (target_count == MAX_TARGETS || living_count == MAX_THREADS)
 		return;
 	memset(&event, 0, sizeof event);
 	event.sigev_notify = SIGEV_THREAD_ID;
@@ -132,7 +134,7 @@ static void arm(int id)
 		return; // The thread has just ended.
 	target->id = id;
 	target->first_s = target->last_s = now_s(CLOCK_MONOTONIC);
-	target_count++;
+	living[living_count++] = target_count++;
 	timer_settime(target->timer, 0, &period, NULL);
 }
 
@@ -152,11 +154,10 @@ static void note_name(struct target *target)
 static void follow(const int *ids, int count, int self)
 {
 	double now = now_s(CLOCK_MONOTONIC);
-	for (int t = 0; t < target_count; t++) {
-		struct target *target = &targets[t];
+	int still = 0;
+	for (int l = 0; l < living_count; l++) {
+		struct target *target = &targets[living[l]];
 		int lives = 0;
-		if (target->has_ended)
-			continue;
 		for (int i = 0; i < count; i++)
 			lives |= ids[i] == target->id;
 		if (lives) {
@@ -167,15 +168,17 @@ static void follow(const int *ids, int count, int self)
 				target->last_s = now;
 				note_name(target);
 			}
+			living[still++] = living[l];
 		} else {
 			timer_delete(target->timer);
 			target->has_ended = 1;
 		}
 	}
+	living_count = still;
 	for (int i = 0; i < count; i++) {
 		int known = ids[i] == self;
-		for (int t = 0; t < target_count; t++)
-			known |= targets[t].id == ids[i] && !targets[t].has_ended;
+		for (int l = 0; l < living_count; l++)
+			known |= targets[living[l]].id == ids[i];
 		if (!known)
 			arm(ids[i]);
 	}
