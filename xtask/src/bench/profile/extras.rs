@@ -4,14 +4,18 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use super::{Column, medians, named, print_row, run_once, strings, words, work};
+use super::{Column, named, print_row, run_once, shortest, slope_and_constant, strings, words, work};
 use crate::bench::{Options, Runtime};
 
 const COMPILER: &str = "/usr/lib/mono/4.5/mcs.exe";
-/// Classes of the source that is compiled: some two seconds.
-const CLASSES: usize = 800;
-/// Rounds of a million objects, each of which is told.
-const TOLD_ROUNDS: &str = "1";
+/// Classes of the source that is compiled: some one and a half seconds.
+const CLASSES: usize = 600;
+/// Rounds of a million objects, each of which is told; of Saki also a longer run, where the start no longer counts.
+const TOLD_ROUNDS: u32 = 1;
+const MANY_TOLD_ROUNDS: u32 = 21;
+/// Rounds of 32,767 objects with many stacks.
+const TOLD_TREES: u32 = 30;
+const MANY_TOLD_TREES: u32 = 600;
 const HEAP_OBJECTS: &str = "10000000";
 /// What a snapshot of so many may take.
 const SNAPSHOT_LIMIT_SECONDS: f64 = 3.0;
@@ -65,7 +69,7 @@ fn multiples(
     options: &Options,
 ) -> Result<(), String> {
     print_row("", columns.iter().map(|column| column.name.to_owned()));
-    let times = medians(columns, arguments, folder, options)?;
+    let times = shortest(columns, &|_| arguments.to_vec(), folder, options)?;
     let mut off = 0.0;
     print_row(
         name,
@@ -120,14 +124,30 @@ fn compiler(options: &Options, runtimes: &[Runtime], folder: &Path) -> Result<()
 
 fn exact_allocations(options: &Options, runtimes: &[Runtime], folder: &Path, program: &str) -> Result<(), String> {
     let saki: [(&'static str, &[&str]); 2] = [
-        ("alloc, each one", &["profile", "alloc", "--bytes=1", "--format=folded", "--output=/dev/null"]),
+        ("alloc --exact", &["profile", "alloc", "--exact", "--format=folded", "--output=/dev/null"]),
         ("log:alloc", &["--profile=log:nodefaults,alloc,output=/dev/null"]),
     ];
     let mono: [(&'static str, &[&str]); 1] =
         [("mono, log:alloc", &["--profile=log:nodefaults,alloc,output=/dev/null"])];
     let columns = columns(runtimes, &saki, &mono);
     println!("\na million objects, each of which is told with its stack");
-    multiples("exact", &columns, &strings(&[program, "alloc", TOLD_ROUNDS]), folder, options)
+    multiples("exact", &columns, &[program.to_owned(), "alloc".into(), TOLD_ROUNDS.to_string()], folder, options)?;
+    let of_saki: Vec<Column> = columns.into_iter().take(1 + saki.len()).collect();
+    println!("\nthe same of Saki: time for each second without a profiler, and milliseconds once");
+    for (mode, few, many) in [("alloc", TOLD_ROUNDS, MANY_TOLD_ROUNDS), ("trees", TOLD_TREES, MANY_TOLD_TREES)] {
+        let times = |rounds: u32| {
+            let arguments = |_: &Column| vec![program.to_owned(), mode.to_owned(), rounds.to_string()];
+            shortest(&of_saki, &arguments, folder, options)
+        };
+        let (few, many) = (times(few)?, times(many)?);
+        let (off, on) = ([few[0], many[0]], few.iter().zip(&many).skip(1));
+        let told = on.map(|(&few, &many)| {
+            let (slope, constant) = slope_and_constant(off, [few, many]);
+            format!("{slope:.2} × {:+.0} ms", 1e3 * constant)
+        });
+        print_row(mode, std::iter::once(format!("{:.2} s", many[0])).chain(told));
+    }
+    Ok(())
 }
 
 /// Bytes of each format for each sample, of a run of some seconds.

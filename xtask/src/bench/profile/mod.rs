@@ -1,14 +1,16 @@
 //! `--suite profile`: what profiling costs, beside Mono's log profiler, Go's pprof and Java's JFR on the same work.
 //!
 //! Each program runs with and without a profiler in turn, at two lengths. So what a profiler costs has two parts: the slope, time for each second of the program, and the
-//! constant, which a run pays once however long it is. Both come from medians; with `--cpu` they are of processor time, the threads that read samples included.
-//! Further tables: the C# compiler, each allocation told, bytes of files for each sample, snapshots of a large heap. The whole takes some six minutes.
+//! constant, which a run pays once however long it is. Both come from the shortest of a few runs, which a busy machine disturbs least; with `--cpu` they are of processor
+//! time, the threads that read samples included. Further tables: the C# compiler, each allocation told, bytes of files for each sample, snapshots of a large heap. The whole
+//! takes some five minutes.
 //!
-//! Invariant: a run counts only if it prints what the others print. Left out: `--markdown` and `--json`.
+//! Invariant: a run counts only if it prints what the others print that have as many rounds. Left out: `--markdown` and `--json`.
 
 mod extras;
 mod work;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -28,12 +30,14 @@ struct Column {
     environment: Vec<(String, String)>,
     /// Without a profiler: what the columns behind it are compared with.
     is_off: bool,
+    /// It gets this part of the rounds.
+    divisor: u32,
 }
 
 impl Column {
     fn new(name: &'static str, argv: Vec<String>) -> Column {
         let is_off = name == "off" || name.ends_with(", off");
-        Column { name, argv, environment: Vec::new(), is_off }
+        Column { name, argv, environment: Vec::new(), is_off, divisor: 1 }
     }
 }
 
@@ -61,31 +65,28 @@ fn run_once(argv: &[String], environment: &[(String, String)], folder: &Path) ->
     Err(format!("{}: {} {}", argv.join(" "), finished.end, stderr.lines().last().unwrap_or("")))
 }
 
-/// Median seconds of each column, whose runs take turns, each with `arguments` behind its words. Errors: a run fails, or prints something else than the first one.
-fn medians(columns: &[Column], arguments: &[String], folder: &Path, options: &Options) -> Result<Vec<f64>, String> {
-    // What a first run leaves behind, such as a code cache, is there for all.
-    for column in columns.iter().filter(|column| column.is_off) {
-        run_once(&words(&[&column.argv, arguments]), &column.environment, folder)?;
-    }
-    let mut seconds = vec![Vec::new(); columns.len()];
-    let mut reference = None;
+/// The least seconds of each column, whose runs take turns, each with the words that `arguments` makes for it behind its own. Errors: a run fails, or prints something
+/// else than the first one with the same arguments.
+fn shortest(
+    columns: &[Column],
+    arguments: &dyn Fn(&Column) -> Vec<String>,
+    folder: &Path,
+    options: &Options,
+) -> Result<Vec<f64>, String> {
+    let mut seconds = vec![f64::INFINITY; columns.len()];
+    let mut printed: HashMap<Vec<String>, Vec<u8>> = HashMap::new();
     for _ in 0..options.runs.unwrap_or(DEFAULT_RUNS).max(1) {
         for (column, seconds) in columns.iter().zip(&mut seconds) {
-            let finished = run_once(&words(&[&column.argv, arguments]), &column.environment, folder)?;
+            let arguments = arguments(column);
+            let finished = run_once(&words(&[&column.argv, &arguments]), &column.environment, folder)?;
             let time = if options.cpu { finished.cpu } else { finished.wall };
-            seconds.push(time.as_secs_f64());
-            let expect = reference.get_or_insert_with(|| finished.stdout.clone());
-            if *expect != finished.stdout {
+            *seconds = seconds.min(time.as_secs_f64());
+            if *printed.entry(arguments).or_insert_with(|| finished.stdout.clone()) != finished.stdout {
                 return Err(format!("{} prints something else than the others", column.argv.join(" ")));
             }
         }
     }
-    Ok(seconds.iter_mut().map(|times| median(times)).collect())
-}
-
-fn median(times: &mut [f64]) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+    Ok(seconds)
 }
 
 /// What a profiler costs, by times of a short and a long run without and with it: time for each second of the program, and seconds once.
@@ -110,7 +111,10 @@ pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) 
     println!("\nseconds of the long run without a profiler; with one: time for each second, and milliseconds once");
     print_row("", columns.iter().map(|column| column.name.to_owned()));
     for mode in work::MODES.iter().filter(|mode| is_wanted(mode.name)) {
-        let times = |rounds: u32| medians(&columns, &[mode.name.to_owned(), rounds.to_string()], &folder, options);
+        let times = |rounds: u32| {
+            let arguments = |column: &Column| vec![mode.name.to_owned(), (rounds / column.divisor).to_string()];
+            shortest(&columns, &arguments, &folder, options)
+        };
         let (short, long) = (times(mode.short)?, times(mode.long)?);
         let mut off = [0.0; 2];
         print_row(
@@ -137,6 +141,5 @@ mod tests {
     fn slope_and_constant_are_told_apart() {
         let (slope, constant) = slope_and_constant([1.0, 4.0], [1.0 * 1.02 + 0.04, 4.0 * 1.02 + 0.04]);
         assert!((slope - 1.02).abs() < 1e-9 && (constant - 0.04).abs() < 1e-9, "{slope} {constant}");
-        assert_eq!(median(&mut [3.0, 1.0, 2.0]), 2.0);
     }
 }

@@ -10,7 +10,7 @@ use super::{Column, named, strings, words};
 use crate::bench::Runtime;
 use crate::bench::peers::{find_go, find_java, run};
 
-/// A kind of work, with rounds that take some half a second and nearly two seconds.
+/// A kind of work, with rounds that take some fifth of a second and nearly one second.
 pub struct Mode {
     pub name: &'static str,
     pub short: u32,
@@ -18,11 +18,14 @@ pub struct Mode {
 }
 
 pub const MODES: [Mode; 4] = [
-    Mode { name: "calls", short: 30, long: 120 },
-    Mode { name: "floats", short: 1200, long: 4500 },
-    Mode { name: "alloc", short: 120, long: 450 },
-    Mode { name: "trees", short: 1200, long: 4500 },
+    Mode { name: "calls", short: 15, long: 60 },
+    Mode { name: "floats", short: 600, long: 2400 },
+    Mode { name: "alloc", short: 60, long: 240 },
+    Mode { name: "trees", short: 600, long: 2400 },
 ];
+
+/// Mono takes up to four times as long, and gets fewer rounds.
+const MONO_DIVISOR: u32 = 2;
 
 /// Name, and the words in front of the program.
 const SAKI: [(&str, &[&str]); 5] = [
@@ -41,18 +44,21 @@ pub fn columns(root: &Path, runtimes: &[Runtime], folder: &Path) -> Result<Vec<C
     let sources = root.join("bench/profile");
     let program = compile(&sources.join("work.cs"), folder)?;
     let mut columns = Vec::new();
-    for (name, kinds) in [("saki", &SAKI[..]), ("mono", &MONO[..])] {
+    for (name, kinds, divisor) in [("saki", &SAKI[..], 1), ("mono", &MONO[..], MONO_DIVISOR)] {
         if let Some(runtime) = named(runtimes, name) {
             let column = |(name, options): &(&'static str, &[&str])| {
-                Column::new(name, words(&[&runtime.argv, &strings(options), std::slice::from_ref(&program)]))
+                let argv = words(&[&runtime.argv, &strings(options), std::slice::from_ref(&program)]);
+                Column { divisor, ..Column::new(name, argv) }
             };
             columns.extend(kinds.iter().map(column));
         }
     }
     if let Some((go, version)) = find_go() {
         println!("{:8} {version}", "go");
-        let executable = folder.join("work-go");
-        run(Command::new(go).args(["build", "-o"]).arg(&executable).arg(sources.join("work.go")))?;
+        let (source, executable) = (sources.join("work.go"), folder.join("work-go"));
+        if !is_newer(&executable, &source) {
+            run(Command::new(go).args(["build", "-o"]).arg(&executable).arg(source))?;
+        }
         let off = Column::new("go, off", vec![executable.display().to_string()]);
         let profile = folder.join("go.pb.gz").display().to_string();
         let environment = vec![("CPU_PROFILE".to_owned(), profile)];
@@ -62,7 +68,10 @@ pub fn columns(root: &Path, runtimes: &[Runtime], folder: &Path) -> Result<Vec<C
         println!("{:8} {version}", "java");
         let classes = folder.join("java");
         fs::create_dir_all(&classes).map_err(|e| format!("{}: {e}", classes.display()))?;
-        run(Command::new(bin.join("javac")).arg("-d").arg(&classes).arg(sources.join("Work.java")))?;
+        let source = sources.join("Work.java");
+        if !is_newer(&classes.join("Work.class"), &source) {
+            run(Command::new(bin.join("javac")).arg("-d").arg(&classes).arg(source))?;
+        }
         let java = [bin.join("java").display().to_string()];
         let program = ["-cp".to_owned(), classes.display().to_string(), "Work".to_owned()];
         columns.push(Column::new("java, off", words(&[&java, &program])));
@@ -83,7 +92,16 @@ pub fn columns(root: &Path, runtimes: &[Runtime], folder: &Path) -> Result<Vec<C
 /// Compiles a C# program to `folder`. Errors: those of the compiler.
 pub fn compile(source: &Path, folder: &Path) -> Result<String, String> {
     let name = source.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let executable = folder.join(name).with_extension("exe").display().to_string();
-    run(Command::new("mcs").args(["-nologo", "-optimize+", "-debug-", &format!("-out:{executable}")]).arg(source))?;
+    let path = folder.join(name).with_extension("exe");
+    let executable = path.display().to_string();
+    if !is_newer(&path, source) {
+        run(Command::new("mcs").args(["-nologo", "-optimize+", "-debug-", &format!("-out:{executable}")]).arg(source))?;
+    }
     Ok(executable)
+}
+
+/// Whether the file was made of its source as that is now.
+fn is_newer(file: &Path, source: &Path) -> bool {
+    let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+    time(file).is_some_and(|made| time(source).is_some_and(|written| made > written))
 }
