@@ -5,7 +5,7 @@
 //!                                     the thread's list ┴→ flush → Listener::tell    by the thread, or with the world stopped
 //! ```
 //!
-//! An allocation costs some nanoseconds: types and stacks have numbers, which a thread finds again in its own tables (`StackMemo`), and what is done for
+//! An allocation costs some tens of nanoseconds: types and stacks have numbers, which a thread finds again in its own tables (`StackMemo`), and what is done for
 //! many objects at once (locks, the clock, the listener's work) is done when the thread's list is full. The list is also flushed before a collection, since objects have
 //! their addresses as long as they do not move; when the thread ends; before other events of the thread, which keeps their order; and when the listener asks (`flush_all`).
 //!

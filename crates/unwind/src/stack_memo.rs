@@ -1,4 +1,4 @@
-//! The number of a thread's present stack, found anew in about a nanosecond for each frame that is as it was.
+//! The number of a thread's present stack, found anew by comparing two words for each frame that is as it was.
 //!
 //! A walk over frame pointers is a function of the words that it reads. So a [`StackMemo`] keeps the frames of the last walk with those words, outermost first, like
 //! the stack itself. A new walk drops the frames that have returned and those whose words have changed, walks from the innermost frame until it meets one that is
