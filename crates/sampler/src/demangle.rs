@@ -5,48 +5,16 @@ use cpp_demangle::{DemangleOptions, Symbol};
 /// The name for people, without hashes, parameters and return types.
 pub fn demangle(name: &str) -> String {
     if let Ok(name) = rustc_demangle::try_demangle(name) {
-        let name = format!("{name:#}");
-        return entered_function(&name).map_or(name.clone(), str::to_owned);
+        return format!("{name:#}");
     }
     let options = DemangleOptions::new().no_params().no_return_type();
     let symbol = name.starts_with("_Z").then(|| Symbol::new(name).ok()).flatten();
     symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
-/// Compiled code calls internal calls and helpers by entries that are made from their functions (`runtime::crossings`), and most functions
-/// are inlined into their entries. The function's name says more than the entry's, whose first generic argument it is.
-fn entered_function(name: &str) -> Option<&str> {
-    let (_, arguments) = name.strip_prefix("saki_runtime::exec::crossings::call")?.split_once("::<")?;
-    let mut depth = 0;
-    let end = arguments.find(|c| {
-        match c {
-            '<' => depth += 1,
-            '>' if depth > 0 => depth -= 1,
-            ',' | '>' if depth == 0 => return true,
-            _ => {}
-        }
-        false
-    })?;
-    Some(&arguments[..end])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn entries_of_internal_calls_go_by_their_functions() {
-        let check = |name: &str, expect: Option<&str>| assert_eq!(entered_function(name), expect);
-        let entry = "saki_runtime::exec::crossings::call";
-        check(
-            &format!("{entry}1::<saki_icall::system::array::get_rank, i32>"),
-            Some("saki_icall::system::array::get_rank"),
-        );
-        check(&format!("{entry}0::<a::refuse::<u8, <b::C as D>::E>, i32>"), Some("a::refuse::<u8, <b::C as D>::E>"));
-        check(&format!("{entry}0::<a::b>"), Some("a::b"));
-        check("saki_runtime::exec::crossings::Kind::takes", None);
-        check("memcpy", None);
-    }
 
     #[test]
     fn names_become_paths() {
