@@ -1,4 +1,4 @@
-//! Allocations of which each is recorded, for whoever wants to be told of all (`Listener`): Mono's log, or a session.
+//! Records of every single allocation, for the two consumers that want all of them (`Listener`): Mono's log and a session.
 //!
 //! ```text
 //!   heap → record: type → number, stack → number, push ┐       on the allocating thread
@@ -49,7 +49,7 @@ pub struct Record {
     pub stack: u32,
 }
 
-/// One who is told of all allocations.
+/// A consumer of the records of all allocations.
 pub trait Listener: 'static {
     /// Records of a thread's list at most.
     const MAX_PENDING: usize;

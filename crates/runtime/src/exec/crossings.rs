@@ -1,6 +1,6 @@
 //! The types that pass between managed code and the Rust functions of internal calls and helpers.
 //!
-//! An internal call is a safe Rust function. A row of a table (`row`) takes the kinds of its parameters from the function's own type
+//! An internal call is a safe Rust function. A row of a table (`InternalCall::new`) takes the kinds of its parameters from the function's own type
 //! and makes the function that compiled code calls; `internal_calls` compares the kinds with the managed signature. Only compiled code
 //! calls by the table, and with arguments of these kinds. Left out: the types behind pointers and addresses of value types, which Rust
 //! functions name and the comparison does not see.
@@ -388,7 +388,7 @@ impl<T: Returned> Outcome for Managed<T> {
 /// The only value of the type of a function item.
 fn function_item<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0, "internal calls are function items") };
-    // SAFETY: a type without bytes, of which `signature_of` was given a value; reading it reads nothing.
+    // SAFETY: a type without bytes, of which `InternalCall::new` or the table of helpers was given a value; reading it reads nothing.
     unsafe { NonNull::<F>::dangling().read() }
 }
 

@@ -13,7 +13,7 @@ use saki_contract::Version;
 use saki_types::Method;
 use std::sync::OnceLock;
 
-/// One row of the table; `row` makes it.
+/// One row of the table; `InternalCall::new` makes it.
 #[derive(Clone, Copy)]
 pub struct InternalCall {
     pub name: &'static str,
