@@ -12,7 +12,7 @@ use saki_types::{GenericContext, universe};
 /// `GetAssemblies(bool reflectionOnly)`, in load order.
 fn get_assemblies<'t>(t: CurrentThread<'t>, _this: Option<Obj>, reflection_only: bool) -> Managed<Array<'t>> {
     let binder = universe().binder();
-    // Held until the objects are made.
+    // While `loaded` exists, no assembly is freed: it is held until their objects are made.
     let loaded = binder.loaded();
     let assemblies = if reflection_only { binder.reflection_only() } else { loaded.to_vec() };
     let array = Array::new(t, known::ASSEMBLY.get(t)?, assemblies.len())?;

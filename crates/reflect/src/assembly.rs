@@ -11,10 +11,10 @@ use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
 use saki_types::{Assembly, GenericContext, Image, LoadError, LoadResult, Ty, universe};
 
-/// Types of one image: found, or why not.
+/// Types of an image, or the errors of those that did not load.
 type Found = Vec<LoadResult<Ty>>;
 
-/// Whether the type and all that enclose it are public.
+/// Whether the type and all types around it are public.
 fn is_visible(image: &'static Image, rid: Rid) -> LoadResult<bool> {
     const PUBLIC: u32 = 1;
     const NESTED_PUBLIC: u32 = 2;
@@ -28,7 +28,7 @@ fn is_visible(image: &'static Image, rid: Rid) -> LoadResult<bool> {
     Ok(true)
 }
 
-/// Type definitions of an image but the global one. A type whose base type or interfaces do not load is an error.
+/// Appends the type definitions of an image, without `<Module>`. A type whose base type or interfaces do not load is an error.
 fn image_types(image: &'static Image, exported_only: bool, out: &mut Found) -> LoadResult<()> {
     for rid in 2..=image.meta.row_count(TableId::TypeDef) {
         if exported_only && !is_visible(image, rid)? {

@@ -21,7 +21,7 @@ static REFLECTION_ONLY_RESOLVE: ManagedField =
 static TYPE_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "TypeResolve");
 static EVIDENCE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeAssembly", "_evidence");
 
-/// The AppDomain's events of loading.
+/// Raises the AppDomain's events for the loader.
 pub struct AppDomainEvents;
 
 impl LoaderEvents for AppDomainEvents {
@@ -49,7 +49,7 @@ fn resolve_assembly(wanted: &AssemblyName, requesting: Option<&'static Image>) -
     if !t.pending().is_null() {
         return None;
     }
-    // What a handler throws counts as "not found" here, as in Mono.
+    // An exception of a handler counts as "not found" here, as in Mono.
     match raise_assembly_resolve(t, &wanted.display(), requesting.map(|image| image.assembly())) {
         Ok(found) => found,
         Err(_) => {
@@ -118,7 +118,7 @@ fn raise_assembly_resolve(
     Ok(found.filter(|&found| reflection_only || !is_for_reflection_only(found)).and_then(assembly_of))
 }
 
-/// Whether code of an Assembly object may not run.
+/// Whether an Assembly object is for reflection only, so that the assembly's code may not run.
 fn is_for_reflection_only(object: Obj) -> bool {
     static ACCESS: ManagedField = ManagedField::corlib("System.Reflection.Emit", "AssemblyBuilder", "access");
     /// System.Reflection.Emit.AssemblyBuilderAccess.
@@ -201,7 +201,7 @@ fn load_assembly<'t>(
     Ok(Some(object))
 }
 
-/// An assembly in the directory of the caller, when that was itself loaded from outside the application directory.
+/// An assembly in the directory of the calling assembly; None when that was not loaded from a file.
 fn beside_caller(t: CurrentThread, wanted: &AssemblyName) -> Managed<Option<&'static Assembly>> {
     let Some(directory) = calling_assembly(t).and_then(|caller| caller.path.parent()) else { return Ok(None) };
     if directory.as_os_str().is_empty() {

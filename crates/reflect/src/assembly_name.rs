@@ -118,7 +118,7 @@ fn name_of_image(meta: &saki_metadata::Image) -> LoadResult<Option<MonoAssemblyN
 /// The native name of each assembly, made once; it lives for ever.
 static NAMES: Mutex<Option<FxHashMap<usize, usize>>> = Mutex::new(None);
 
-/// Drops the names of dead assemblies and of those of dead domains. Their memory stays: a few words each.
+/// Drops the names of assemblies that are dead or belong to dead domains. Their memory stays: a few words each.
 pub(crate) fn forget_dead() {
     if let Some(names) = NAMES.lock().as_mut() {
         names.retain(|assembly, _| !saki_types::collectible::is_dead(*assembly));
@@ -183,7 +183,7 @@ fn free_assembly_name(_t: CurrentThread, place: Place<MonoAssemblyName>, free_st
     }
 }
 
-/// What a display name says.
+/// The parts of a display name.
 struct ParsedName {
     name: MonoAssemblyName,
     has_version: bool,
@@ -217,7 +217,7 @@ fn unquoted(text: &str) -> Option<&str> {
     }
 }
 
-/// The key that stands for whatever the platform's own key is. ECMA-335 §II.6.2.1.3.
+/// The standard public key, which stands for the key of the platform's own libraries. ECMA-335 §II.6.2.1.3.
 const STANDARD_KEY: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0];
 
 /// Whether the bytes are an RSA key as assemblies have it: two algorithms and a length, then a PUBLICKEYBLOB.
@@ -277,7 +277,7 @@ fn parse(text: &str) -> Option<ParsedName> {
         }
     }
     let has_token = token.is_some() || key.is_some();
-    // Only a full name can be retargetable, or say that it is not.
+    // `Retargetable`, yes or no, is valid in a full name only.
     if retargetable.is_some() && !(version.is_some() && culture.is_some() && has_token) {
         return None;
     }

@@ -95,7 +95,7 @@ fn resolve_arguments(
     }
     let constructor = require_method(t, constructor)?;
     let image = require_assembly(t, assembly)?.image;
-    // SAFETY: the blob lies inside the image, as `data_array` said to the constructor.
+    // SAFETY: `data_array` gave the object the address and length of a blob inside the mapped image.
     let blob = unsafe { std::slice::from_raw_parts(data, length as usize) };
     let decoded = decode(t, image, constructor, blob)?;
     let params = &constructor.sig().to_managed(t)?.params;

@@ -8,7 +8,8 @@ use saki_runtime::{Array, CurrentThread, Managed, Obj, Str};
 use saki_types::{Image, Method, Ty, universe};
 use std::cell::Cell;
 
-/// The blob's name for the type of a constructor parameter. Enums are written as their integer type.
+/// The type of a constructor parameter in the decoder's terms; None for types that attributes cannot have. Enums are
+/// written as their integer type.
 fn hint_of(ty: Ty) -> Option<CaTypeHint> {
     let u = universe();
     if ty == u.object() {
@@ -48,7 +49,7 @@ pub fn decode(
             false => Err(malformed(t, "empty blob")),
         };
     }
-    // Looking a type up may run event handlers; what they throw is kept until the decoder is done.
+    // Looking a type up may run event handlers; an exception that they throw is kept until the decoder returns.
     let failed: Cell<Option<Obj>> = Cell::new(None);
     let resolver = |ty: &CaEnumType| -> Option<ElementType> {
         let CaEnumType::Name(name) = ty else { return None };
@@ -138,7 +139,7 @@ pub fn value_object<'t>(
             let ty = type_of_hint(t, image, &CaTypeHint::Enum(name.clone()))?;
             value_object(t, image, value, ty)
         }
-        // The blob of a named argument says its own type, which may not be that of the field or property.
+        // The blob names the type of a named argument itself; it may differ from that of the field or property.
         _ if ty.underlying().element_type.primitive_size_bytes().is_none() => Err(malformed(t, "type of a value")),
         primitive => {
             let bits = primitive_bits(primitive).unwrap_or(0);

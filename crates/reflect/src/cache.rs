@@ -26,7 +26,7 @@ type Key = (Kind, usize, usize);
 static CELLS: RwLock<Option<FxHashMap<Key, RootCell>>> = RwLock::new(None);
 
 thread_local! {
-    /// In front of `CELLS`.
+    /// Entries of `CELLS` that this thread used last, found without its lock.
     static RECENT: ThreadCache<Key, RootCell, 128> = const { ThreadCache::new() };
 }
 
@@ -44,12 +44,12 @@ fn remember(key: Key, cell: RootCell) {
     RECENT.with(|recent| recent.put(hash(key), key, cell));
 }
 
-/// The object of a handle if this thread asked for it lately. No handle of a dynamic method is found.
+/// The object of a handle if this thread asked for it lately. Objects of dynamic methods are never found.
 pub(crate) fn recent<'t>(t: CurrentThread<'t>, kind: Kind, handle: usize, reflected: usize) -> Option<Obj<'t>> {
     recent_cell((kind, handle, reflected))?.obj(t)
 }
 
-/// Drops what stands for records of dead assemblies.
+/// Drops the entries of records of dead assemblies.
 pub(crate) fn forget_dead() {
     if let Some(cells) = CELLS.write().as_mut() {
         cells.retain(|(_, handle, reflected), _| !collectible::is_dead(*handle) && !collectible::is_dead(*reflected));
@@ -73,7 +73,7 @@ pub fn get_or_make<'t>(
         return Ok(known);
     }
     if let Some(method) = dynamic_records::find(handle) {
-        // The handle may come to mean another method.
+        // Only the method's own object is cached, because the handle may be used again for another method.
         if kind != Kind::Method {
             return make();
         }
@@ -97,11 +97,11 @@ pub fn get_or_make<'t>(
         }
     };
     remember(key, cell);
-    // Cells of the table are emptied with their domain only.
+    // A cell of the table is emptied only when its domain ends.
     Ok(cell.obj(t).unwrap_or_else(|| saki_base::bug!("a reflection object of a dead domain was asked for")))
 }
 
-/// The object that a dynamic method is linked to.
+/// The object that a dynamic method's weak link names.
 fn linked<'t>(info: ObjRef) -> Option<Obj<'t>> {
     // SAFETY: the link is weak and is cut with the world stopped; from here on the word in this frame keeps the object.
     unsafe { Obj::from_word(info) }

@@ -1,4 +1,4 @@
-//! Who called: the assembly or method on whose behalf a reflection method runs.
+//! Finding the caller: the assembly or method on whose behalf a reflection method runs.
 
 use crate::objects::{assembly_object, method_object};
 use saki_runtime::ExceptionType;
@@ -29,7 +29,7 @@ pub fn calling_image(t: CurrentThread) -> Option<&'static Image> {
     calling_method(t).map(|m| m.image())
 }
 
-/// The assembly for relative paths and LoadFrom contexts.
+/// The calling assembly, whose directory assemblies are also looked for in.
 pub fn calling_assembly(t: CurrentThread) -> Option<&'static Assembly> {
     calling_image(t).map(|image| image.assembly())
 }
@@ -60,7 +60,7 @@ fn get_entry_assembly<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
     vm::entry_assembly().map(|assembly| assembly_object(t, assembly)).transpose()
 }
 
-/// The definition of the calling method: of a generic type's or generic method's instantiation, the open one.
+/// The definition of the calling method; when the caller is an instantiation, the open method.
 fn get_current_method<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
     let method = stack_trace::caller(t, 0).ok_or_else(|| no_caller(t))?;
     let definition = crate::method_info::definition_of(t, method)?;

@@ -1,11 +1,12 @@
-//! For unit tests: a universe over the installed class libraries.
+//! A universe over the installed class libraries, for unit tests.
 
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{Ty, universe};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Whether there are class libraries; if so, with a universe over them. Otherwise a line says that the test was left out.
+/// Whether class libraries are installed. If so, the universe is initialised with them; otherwise a line says that the test
+/// was skipped.
 pub fn load() -> bool {
     static IS_THERE: OnceLock<bool> = OnceLock::new();
     let is_there = *IS_THERE.get_or_init(|| {

@@ -1,9 +1,11 @@
-//! Calls on proxies of objects in another domain of this process, without messages: the thread goes there, calls, comes back.
+//! Calls on proxies of objects in another domain of this process, without messages: the thread enters that domain, calls, and
+//! returns.
 //!
 //! Strings, boxed primitives and arrays of those are copied as they are; all else goes through the class library's
 //! serialisation (`RemotingServices.SerializeCallData`), several values in one object[], with the logical call context.
-//! By-reference arguments come back, and into the caller's own array what a parameter declared [Out] did to an array of plain
-//! values. Not for constructors, context-bound classes and threads in a context of their own, whose sinks want messages.
+//! By-reference arguments are sent back, and if a parameter is declared [Out], the elements of an array of plain values are
+//! copied into the caller's own array. Left out: constructors, context-bound classes and threads in a context of their own, whose
+//! sinks expect messages.
 
 use crate::invocation::{call_for_object, invoke_boxed};
 use crate::parameters::{param_flags, param_row};
@@ -20,10 +22,10 @@ use saki_types::{ElementType, Method, Ty, Universe, universe};
 const PROXIES: &str = "System.Runtime.Remoting.Proxies";
 static TARGET_DOMAIN: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetDomainId");
 static TARGET_URI: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetUri");
-/// `_targetDomainId` of proxies for other things.
+/// `_targetDomainId` of proxies whose object is not in another domain of this process.
 const NO_DOMAIN: i32 = -1;
 
-/// Whether a call of the method on the proxy can go this way.
+/// Whether the method can be called on the proxy without messages.
 pub fn is_direct(t: CurrentThread, proxy: Obj, method: &'static Method) -> bool {
     let real_proxy = real_proxy_of(proxy);
     TARGET_DOMAIN.get::<i32>(real_proxy) != NO_DOMAIN
@@ -62,12 +64,12 @@ fn is_plain(value: Option<Obj>) -> bool {
     is_plain_type(ty) || (ty.is_sz_array() && ty.element().is_some_and(is_plain_type))
 }
 
-/// Whether the type is an array, of any rank and depth, of what is copied as it is.
+/// Whether the type is an array, of any rank and depth, of elements that are copied as they are.
 fn is_array_of_plain(ty: Ty) -> bool {
     ty.is_array() && ty.element().is_some_and(|element| is_plain_type(element) || is_array_of_plain(element))
 }
 
-/// How an argument comes back.
+/// How an argument is sent back.
 #[derive(Clone, Copy)]
 enum Back {
     /// As the new value of the caller's variable.
@@ -76,7 +78,7 @@ enum Back {
     Contents,
 }
 
-/// The parameters, by position, whose arguments come back.
+/// The parameters, by position, whose arguments are sent back.
 fn parameters_back(t: CurrentThread, method: &'static Method) -> Managed<Vec<(usize, Back)>> {
     let mut found = Vec::new();
     for (index, param) in method.sig().to_managed(t)?.params.iter().enumerate() {
@@ -92,7 +94,8 @@ fn parameters_back(t: CurrentThread, method: &'static Method) -> Managed<Vec<(us
     Ok(found)
 }
 
-/// The values of an object[] that have to be serialised, as an object[]; None when there are none. They leave `values`.
+/// Moves the values that have to be serialised out of `values` into an object[], whose last element is a byte[] of their
+/// indices; None when there are none.
 fn take_complex<'t>(t: CurrentThread<'t>, values: Array) -> Managed<Option<Array<'t>>> {
     let indices: Vec<usize> = (0..values.length()).filter(|&index| !is_plain(values.get(index))).collect();
     if indices.is_empty() {
@@ -127,13 +130,13 @@ fn call_services<'t>(t: CurrentThread<'t>, name: &str, argument: impl Word) -> M
     call_for_object(t, services(t, name, 1)?, &[Slot::from_ref(argument)])
 }
 
-/// What goes over the border: copied values, and bytes for the rest.
+/// The values that cross between domains: plain ones, which are copied, and the serialised bytes of the others.
 struct Parcel<'t> {
     values: Array<'t>,
     bytes: Option<Obj<'t>>,
 }
 
-/// The object, which may be null, as one of the domain: itself or a copy.
+/// The object as one of the domain of `to`: itself or a copy. Null stays null.
 pub(crate) fn copied<'t>(t: CurrentThread<'t>, object: Option<Obj>, to: &'static Universe) -> Managed<Option<Obj<'t>>> {
     let copy = domain_copy::copy(t, object.word(), to)?;
     // SAFETY: the word is that of the object or of the copy that was just made.
@@ -165,7 +168,7 @@ fn unpack<'t>(t: CurrentThread<'t>, parcel: Parcel<'t>) -> Managed<Array<'t>> {
     Ok(values)
 }
 
-/// How a call ended over there.
+/// How a call ended in the other domain.
 enum End<'t> {
     /// The result first, then the arguments of `parameters_back`.
     Returned(Parcel<'t>),
@@ -200,7 +203,7 @@ fn call_there<'t>(
     pack(t, values)
 }
 
-/// The pending exception of the domain, serialised; one that cannot be is replaced by the one that says so.
+/// The pending exception of the current domain, serialised. If that fails, the exception that says why is serialised instead.
 fn serialise_pending<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
     let exception = Obj::take_thrown(t);
     match call_services(t, "SerializeExceptionData", exception) {
@@ -212,7 +215,7 @@ fn serialise_pending<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
     }
 }
 
-/// An object of another domain as one of the current: a copy, or a proxy for what is marshalled by reference.
+/// An object of another domain as one of the current domain: a copy, or a proxy if it is marshalled by reference.
 ///
 /// # Errors
 /// What serialising throws there or deserialising here; AppDomainUnloadedException.
@@ -259,7 +262,7 @@ pub fn call<'t>(
     domains::switch(t, domain);
     let outcome = match call_there(t, uri, method, parcel) {
         Ok(results) => Ok(End::Returned(results)),
-        // An abort goes on at home, or ends there when it is the unloading's.
+        // A thread abort continues in the caller's domain, or ends below when the unloading of this domain caused it.
         Err(thrown) if !pending::abort_exception(t).is_null() => Err(thrown),
         Err(_) => serialise_pending(t).map(End::Threw),
     };

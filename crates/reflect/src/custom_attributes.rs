@@ -17,7 +17,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, Ty, universe};
 
-/// Where the attributes of something are.
+/// The metadata item whose attributes are asked for.
 #[derive(Clone, Copy)]
 pub struct Provider {
     pub image: &'static Image,
@@ -34,7 +34,7 @@ pub struct Attribute {
     pub blob: &'static [u8],
 }
 
-/// The provider behind a reflection object; None for what has no metadata.
+/// The provider behind a reflection object; None for objects without metadata, such as array types.
 ///
 /// # Errors
 /// NotSupportedException for other kinds of objects.

@@ -73,25 +73,25 @@ impl<'t> Variable<'t> {
     /// The value, boxed.
     pub(crate) fn load(&self, t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
         if self.ty.is_value_type() {
-            // SAFETY: by the invariant.
+            // SAFETY: by the invariant a value of this type lies at the address.
             return unsafe { Obj::boxed(t, self.ty, self.address) };
         }
         if self.ty.is_pointer() {
-            // SAFETY: by the invariant, for a pointer.
+            // SAFETY: by the invariant a pointer lies at the address.
             return pointer_object(t, self.ty, unsafe { self.address.cast::<usize>().read() });
         }
-        // SAFETY: by the invariant, for a reference.
+        // SAFETY: by the invariant a reference lies at the address.
         Ok(unsafe { Obj::from_word(self.address.cast::<ObjRef>().read()) })
     }
 
-    /// Stores a boxed value, of which the binder made a box of the variable's type; pointers come as IntPtr. Null stands for zeros.
+    /// Stores a boxed value, which the binder has converted to the variable's type (for pointers, to IntPtr). Null stores zeros.
     pub(crate) fn store(&self, t: CurrentThread, value: Option<Obj>) -> Managed<()> {
         let Variable { ty, address, holder } = *self;
         if !ty.is_value_type() && !ty.is_pointer() {
             match holder {
                 // SAFETY: by the invariant the variable lies in the object.
                 Some(holder) => unsafe { holder.store(t, address.addr() - holder.address(), value) },
-                // SAFETY: by the invariant; the barrier finds out where the variable lies.
+                // SAFETY: by the invariant a reference lies at the address; the barrier finds out in which object, if in any.
                 None => unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), address.cast(), value.word()) },
             }
             return Ok(());
@@ -102,7 +102,7 @@ impl<'t> Variable<'t> {
             unsafe { std::ptr::write_bytes(address, 0, size) };
             return value.map_or(Ok(()), |value| self.store_in_nullable(t, value));
         };
-        // SAFETY: by the invariant, and `value` is a box of the type.
+        // SAFETY: by the invariant a value of this type lies at the address, and `value` is a box of the type.
         unsafe {
             match ty.is_pointer() {
                 true => std::ptr::copy_nonoverlapping(value.data(), address, size),
@@ -115,7 +115,7 @@ impl<'t> Variable<'t> {
     /// Makes a zeroed Nullable<T> hold the T in a box.
     fn store_in_nullable(&self, t: CurrentThread, value: Obj) -> Managed<()> {
         let (has_value, at) = object::nullable_offsets(t, self.ty)?;
-        // SAFETY: by the invariant, and `value` is a T.
+        // SAFETY: by the invariant a Nullable<T> lies at the address, and `value` is a box of T.
         unsafe {
             object::copy_struct(t, self.address.add(at), value.data(), self.ty.args[0]);
             self.address.add(has_value).write(1);
@@ -147,7 +147,7 @@ pub fn get_value<'t>(t: CurrentThread<'t>, field: &'static Field, target: Option
     variable_of(t, field, ty, target)?.load(t)
 }
 
-/// The target if it is a transparent proxy, which has none of its class's fields itself.
+/// The target if it is a transparent proxy, which does not have the fields of its class.
 fn remote<'t>(field: &'static Field, target: Option<Obj<'t>>) -> Option<Obj<'t>> {
     let may_be_remote = !field.is_static() && field.owner.is_marshal_by_ref();
     target.filter(|target| may_be_remote && target.is_proxy())
@@ -198,7 +198,7 @@ fn get_raw_constant_value<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Manage
 static TYPED_REFERENCE_TYPE: ManagedField = ManagedField::corlib("System", "TypedReference", "type");
 static TYPED_REFERENCE_VALUE: ManagedField = ManagedField::corlib("System", "TypedReference", "Value");
 
-/// What a TypedReference leads to.
+/// The variable that a TypedReference refers to.
 fn referenced<'t>(t: CurrentThread<'t>, reference: StructPlace) -> Managed<Variable<'t>> {
     let address = reference.get::<*mut u8>(&TYPED_REFERENCE_VALUE);
     match reference.get::<Handle<Type>>(&TYPED_REFERENCE_TYPE).get().filter(|_| !address.is_null()) {
@@ -207,7 +207,7 @@ fn referenced<'t>(t: CurrentThread<'t>, reference: StructPlace) -> Managed<Varia
     }
 }
 
-/// The variable of a field within what a TypedReference leads to.
+/// The variable of a field in the variable that a TypedReference refers to.
 fn variable_in<'t>(t: CurrentThread<'t>, field: &'static Field, reference: StructPlace) -> Managed<Variable<'t>> {
     let outer = referenced(t, reference)?;
     let offset = field.offset_bytes().to_managed(t)? as usize;

@@ -1,6 +1,6 @@
 //! Whether generic arguments fit their parameters' constraints. ECMA-335 §II.10.1.7.
 //!
-//! Arguments that mention generic parameters themselves are accepted: what they promise is checked on instantiation.
+//! Open arguments, which mention generic parameters, are accepted: constraints are checked once the parameters are replaced.
 
 use saki_types::class::context_of_param;
 use saki_types::signature::inflate;
@@ -13,7 +13,7 @@ mod param_flags {
     pub const DEFAULT_CONSTRUCTOR: u32 = 0x10;
 }
 
-/// Whether `method_or_type_args` fit `params`. `class_args` and `method_args` replace what the constraints mention.
+/// Whether `arguments` fit `params`. `class_args` and `method_args` replace the generic parameters that the constraints mention.
 ///
 /// # Errors
 /// `TypeLoad`, `BadImageFormat`.

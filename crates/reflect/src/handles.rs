@@ -1,4 +1,4 @@
-//! Native handles inside reflection objects: what an `IntPtr` or a reflection object stands for.
+//! Native handles: the record that an `IntPtr` or a reflection object stands for.
 
 use crate::known;
 use crate::members::{Event, Property};
@@ -32,7 +32,7 @@ pub static DYNAMIC_METHOD_HANDLE: ManagedField =
 /// How managed code names a record of the virtual machine: the value of a RuntimeTypeHandle, of a RuntimeMethodHandle and so on, and
 /// what reflection objects hold in a field. It may be null.
 ///
-/// Invariant: handles are read from fields of the class library and passed by compiled code, and both got them from this crate.
+/// Invariant: a handle comes from a field of the class library or from compiled code, and both got it from this crate.
 #[repr(transparent)]
 pub struct Handle<T: 'static>(*const T);
 
@@ -69,7 +69,7 @@ impl<T> Handle<T> {
     }
 }
 
-/// The address that stands for a handle.
+/// The value of a record's handle: its address.
 pub fn address<T>(of: &'static T) -> usize {
     of as *const T as usize
 }

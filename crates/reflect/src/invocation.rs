@@ -1,7 +1,7 @@
 //! Calling methods with boxed arguments.
 //!
-//! Arguments come in an object[], already converted by the binder. What the callee may write through goes where the
-//! collector sees it: a by-reference value argument is a fresh box in the array (so the callee cannot change a box that
+//! Arguments come in an object[], already converted by the binder. Variables that the callee may write lie where the
+//! collector sees them: a by-reference value argument is a fresh box in the array (so the callee cannot change a box that
 //! others share), a by-reference object argument is the array's element itself, structs and struct results are words in
 //! this frame, which is scanned conservatively. Left out: vararg arguments.
 
@@ -36,7 +36,7 @@ impl<'t> Call<'t> {
     }
 }
 
-/// Whether values are passed by address.
+/// Whether values of the type are passed by address.
 fn is_struct(ty: Ty) -> bool {
     matches!(ty.underlying().element_type, ElementType::ValueType | ElementType::TypedByRef)
 }
@@ -90,7 +90,7 @@ pub fn reflected_call<'t>(
         let message = "It is illegal to invoke a method on a type loaded using the ReflectionOnly api.";
         return refuse(ExceptionType::InvalidOperation, Some(message));
     }
-    // A class of which no instance can be made is no exception of the constructor's.
+    // An error of the class is not an exception of its constructor: the program gets it without a TargetInvocationException.
     if is_ctor
         && target.is_none()
         && method.rid().is_some()
@@ -131,7 +131,7 @@ fn construct<'t>(t: CurrentThread<'t>, ctor: &'static Method, arguments: Option<
     let owner = ctor.owner;
     let sig = ctor.sig().to_managed(t)?;
     if owner == universe().string() {
-        // Strings are made by the method of the same parameters that ignores its target.
+        // A string constructor stands for the `CreateString` of the same parameters, which ignores its target.
         let create = owner.find_method_sig("CreateString", &sig.params).to_managed(t)?;
         let Some(create) = create else { return Err(exceptions::throw_default(t, ExceptionType::MissingMethod)) };
         let made = call(t, Call { method: create, sig: create.sig().to_managed(t)?, target: None, arguments })?;
@@ -188,7 +188,7 @@ fn construct_array<'t>(
     Array::new_multi_dim(t, array, &bounds)
 }
 
-/// `new T[a][b]…`: arrays of arrays, each level filled. Lengths of levels that no array has are not looked at.
+/// `new T[a][b]…`: arrays of arrays, each level filled. Lengths below an empty array are not checked.
 fn nested_arrays<'t>(t: CurrentThread<'t>, array: Ty, lengths: &[i32]) -> Managed<Array<'t>> {
     let length = lengths.first().copied().unwrap_or(0);
     let Ok(length) = usize::try_from(length) else { return Err(exceptions::throw_default(t, ExceptionType::Overflow)) };
@@ -225,7 +225,7 @@ unsafe fn fill_nullable(t: CurrentThread, ty: Ty, data: *mut u8, boxed: Option<O
     Ok(())
 }
 
-/// Words of this frame that structs and the result need.
+/// The number of words that structs, as arguments and result, take in the frame.
 fn struct_words(sig: &MethodSig) -> LoadResult<usize> {
     let mut words = 0;
     for &ty in sig.params.iter().chain([&sig.ret]) {
@@ -250,7 +250,7 @@ fn call<'t>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
     }
 }
 
-/// The call itself; `N` words hold the arguments and as many the structs.
+/// Makes the call: `N` words hold the arguments, and as many the structs.
 fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
     let Call { method, sig, target, arguments } = call;
     let mut words = [Slot(0); N];
@@ -300,13 +300,13 @@ fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Ma
         }
     }
     match result_at {
-        // SAFETY: the callee has written its result there.
+        // SAFETY: the callee has written its result, a value of this type, there.
         Some(at) => unsafe { Obj::boxed(t, sig.ret, at) },
         None => boxed_result(t, sig.ret, result),
     }
 }
 
-/// The arguments of a method that has parameters.
+/// The argument array, which a method with parameters always has.
 fn the<'t>(arguments: Option<Array<'t>>) -> Array<'t> {
     arguments.unwrap_or_else(|| saki_base::bug!("a reflected call lacks arguments"))
 }
@@ -317,7 +317,7 @@ fn the<'t>(arguments: Option<Array<'t>>) -> Array<'t> {
 /// `data` is zeroed and has room for a `ty`.
 unsafe fn fill_struct(t: CurrentThread, ty: Ty, data: *mut u8, boxed: Option<Obj>) -> Managed<()> {
     if ty.is_nullable() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `data` is a zeroed `ty` by the function's contract, and `ty` is a Nullable<T>.
         return unsafe { fill_nullable(t, ty, data, boxed) };
     }
     if let Some(boxed) = boxed {
@@ -371,7 +371,7 @@ fn boxed_result<'t>(t: CurrentThread<'t>, ty: Ty, result: Slot) -> Managed<Optio
         // SAFETY: a result of a scalar type is in the first bytes of its word.
         return unsafe { Obj::boxed(t, ty, (&raw const result).cast()) };
     }
-    // SAFETY: a result of another type is a reference.
+    // SAFETY: a result that is no pointer and of no value type is a reference.
     Ok(unsafe { result.as_obj() })
 }
 

@@ -21,7 +21,7 @@ impl KnownType {
     /// # Errors
     /// TypeLoadException when the class library lacks the type.
     pub fn get(&self, t: CurrentThread) -> Managed<Ty> {
-        // Relaxed: a number that stands for itself.
+        // Relaxed: the row number publishes no other memory.
         match self.rid.load(Ordering::Relaxed) {
             0 => {
                 let ty = universe().corlib_type(self.namespace, self.name).to_managed(t)?;
@@ -32,7 +32,7 @@ impl KnownType {
         }
     }
 
-    /// Whether `ty` is this type; needs no loading when the names differ.
+    /// Whether `ty` is this type. Loads nothing.
     pub fn is(&self, ty: Ty) -> bool {
         match self.rid.load(Ordering::Relaxed) {
             0 if ty.is_corlib(self.namespace, self.name) => {

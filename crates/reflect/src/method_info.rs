@@ -18,7 +18,7 @@ use saki_runtime::{
 use saki_types::dynamic_records;
 use saki_types::{LoadError, LoadResult, Method, Ty, Type, universe};
 
-/// The open method: of an instantiation of the type or the method, the definition's.
+/// The open method of a definition: for a method of an instantiation, or an instantiated method, that of the definition.
 ///
 /// # Errors
 /// BadImageFormatException.
@@ -40,7 +40,7 @@ fn equivalent_method(method: &'static Method, ty: Ty) -> LoadResult<Option<&'sta
     }
 }
 
-/// A RuntimeMethodHandle does not keep its DynamicMethod alive.
+/// Throws when the handle's DynamicMethod was freed: a RuntimeMethodHandle does not keep it alive.
 fn refuse_stale(t: CurrentThread, method: Handle<Method>) -> Managed<()> {
     if dynamic_records::is_stale(method.address()) {
         return Err(exceptions::throw(t, ExceptionType::Argument, "The dynamic method of the handle is gone."));
@@ -131,7 +131,7 @@ fn get_parameter_info<'t>(t: CurrentThread<'t>, method: Handle<Method>, member: 
 static METHOD_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "name");
 static CONSTRUCTOR_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeConstructorInfo", "name");
 
-/// The method's name, which managed code finds in the object from now on: there is one string for it.
+/// The method's name. It is stored in the object, where managed code finds it from now on, so that there is one string for it.
 fn get_name<'t>(t: CurrentThread<'t>, info: Option<Obj>) -> Managed<Str<'t>> {
     let method = require_method(t, info)?;
     let name = Str::new(t, method.name)?;
@@ -143,14 +143,14 @@ fn get_name<'t>(t: CurrentThread<'t>, info: Option<Obj>) -> Managed<Str<'t>> {
     Ok(name)
 }
 
-/// MethodDef token; of array methods the nil one.
+/// MethodDef token; nil for methods of arrays and dynamic methods.
 pub fn token_of(method: &'static Method) -> Token {
     Token::new(TableId::MethodDef, method.rid().unwrap_or(0))
 }
 
 fn get_metadata_token(t: CurrentThread, method: Option<Obj>) -> Managed<i32> {
     let method = require_method(t, method)?;
-    // Methods of arrays and dynamic ones have no row.
+    // Methods of arrays and dynamic methods have no row.
     let Some(rid) = method.rid() else { return Ok(0) };
     Ok(method.image().shown_token(TableId::MethodDef, rid).0 as i32)
 }
@@ -270,8 +270,8 @@ fn get_function_pointer(t: CurrentThread, method: Handle<Method>) -> Managed<usi
     }
 }
 
-/// The caller, which is in the method's domain, has switched to another: there the method of the same name is called with
-/// copies, and the caller gets a copy of what comes back.
+/// Invokes a method of the caller's domain after its thread has switched to another domain: the method of the same name there is
+/// called with copies of the arguments, and the caller gets a copy of the result.
 fn invoke_in_other_domain<'t>(
     t: CurrentThread<'t>,
     method: &'static Method,

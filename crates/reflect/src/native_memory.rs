@@ -1,5 +1,5 @@
-//! What passes to and from managed code as native memory: GPtrArray, C strings, structs. What this crate makes of it is malloc'ed,
-//! because managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
+//! Native memory that is passed to and from managed code: GPtrArray, C strings, structs. Memory that this crate makes is
+//! malloc'ed, because managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
 
 use saki_runtime::crossings::{self, Crossing, Parameter};
 use saki_runtime::{CurrentThread, ManagedField, Word};
@@ -85,11 +85,11 @@ impl<'t> NativeText<'t> {
 /// # Safety
 /// `text` is null or NUL-terminated.
 pub unsafe fn text_of(text: *const c_char) -> Option<String> {
-    // SAFETY: the caller's promise; the text is copied before it can go.
+    // SAFETY: the function's contract; the text is copied before the function returns.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// Where a parameter of a pointer or byref type points that leads to a struct of the class library, whose fields are known by name.
+/// A parameter of pointer or byref type that refers to a struct of the class library, whose fields are known by name.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct StructPlace<'t>(*mut u8, PhantomData<&'t u8>);

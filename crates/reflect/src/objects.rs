@@ -42,7 +42,7 @@ pub fn field_object<'t>(t: CurrentThread<'t>, field: &'static Field, reflected: 
         handles::FIELD_CLASS.set(made, address(reflected));
         handles::FIELD_HANDLE.set(made, address(field));
         NAME.set_ref(t, made, Str::new(t, field.name)?);
-        // Of a type that cannot be loaded the exception comes when `FieldType` asks again.
+        // If the type does not load, `FieldInfo.FieldType` asks again, and throws.
         if let Ok(ty) = field.ty() {
             TYPE.set_ref(t, made, Obj::of_type(t, ty)?);
         }
@@ -114,7 +114,7 @@ pub fn module_object<'t>(t: CurrentThread<'t>, image: &'static Image) -> Managed
     })
 }
 
-/// Module row 1 of the manifest module; the ModuleRef row of the others.
+/// Module row 1 for the manifest module; the ModuleRef row for other modules.
 fn module_token(image: &'static Image) -> Token {
     let assembly = image.assembly();
     if assembly.image == image {

@@ -1,4 +1,4 @@
-//! What this crate brings to the machine.
+//! The parts of this crate that a machine is built with: internal calls, events of loading, remoting, the clean-up of tables.
 
 use saki_runtime::InternalCall;
 
@@ -41,7 +41,7 @@ pub const TABLES: &[&[InternalCall]] = &[
     crate::type_members::TABLE,
 ];
 
-/// What drops dead records from the tables of this crate.
+/// Functions that drop dead records from the tables of this crate.
 pub const FORGET_DEAD: &[fn()] = &[
     crate::cache::forget_dead,
     crate::members::forget_dead,

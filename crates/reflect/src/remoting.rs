@@ -54,12 +54,12 @@ pub(crate) fn class_method(t: CurrentThread, class: Ty, name: &str, params: usiz
     }
 }
 
-/// The RealProxy of a transparent proxy, which each has from the start.
+/// The RealProxy of a transparent proxy; a transparent proxy is made with one.
 pub(crate) fn real_proxy_of<'t>(proxy: Obj<'t>) -> Obj<'t> {
     REAL_PROXY.obj(proxy).unwrap_or_else(|| saki_base::bug!("a transparent proxy without RealProxy"))
 }
 
-/// The object behind a proxy of a context-bound class, if the thread is in its context already.
+/// The object behind a proxy of a context-bound class, if the thread is in that object's context already.
 fn server_in_this_context<'t>(t: CurrentThread<'t>, proxy: Obj<'t>) -> Managed<Option<Obj<'t>>> {
     let class = proxies::remote_class(proxy.word()).class();
     if !class.is_subclass_of(universe().context_bound()).to_managed(t)? {
@@ -70,7 +70,8 @@ fn server_in_this_context<'t>(t: CurrentThread<'t>, proxy: Obj<'t>) -> Managed<O
     Ok(SERVER.obj(real_proxy).filter(|_| TARGET_CONTEXT.obj(real_proxy).word() == current))
 }
 
-/// A call on a transparent proxy: a message for its RealProxy, and what comes back.
+/// Calls a method on a transparent proxy: directly when the object is in the thread's context or (`cross_domain`) in another domain
+/// of this process, otherwise by a message to its RealProxy.
 fn invoke_on_proxy<'t>(
     t: CurrentThread<'t>,
     proxy: Obj<'t>,
@@ -116,7 +117,7 @@ fn invoke_on_proxy<'t>(
     Ok(result)
 }
 
-/// What comes back for a by-reference parameter: the value, or zeros where a value type cannot be null.
+/// The value to store for a by-reference parameter: `value`, or a zeroed box where a value type cannot be null.
 pub(crate) fn or_default<'t>(t: CurrentThread<'t>, value: Option<Obj<'t>>, param: Ty) -> Managed<Option<Obj<'t>>> {
     let needs_value = |ty: &Ty| value.is_none() && ty.is_value_type() && !ty.is_nullable();
     match param.element().filter(needs_value) {
@@ -125,7 +126,7 @@ pub(crate) fn or_default<'t>(t: CurrentThread<'t>, value: Option<Obj<'t>>, param
     }
 }
 
-/// A method of TransparentProxy on a proxy itself.
+/// A method of the class TransparentProxy, to be called on a proxy.
 fn own_method(t: CurrentThread, name: &str, params: usize) -> Managed<&'static Method> {
     class_method(t, universe().corlib_type(PROXIES, "TransparentProxy").to_managed(t)?, name, params)
 }
@@ -203,7 +204,7 @@ fn field_named(t: CurrentThread, object: Obj, name: &str) -> Managed<&'static Fi
     Err(exceptions::throw(t, ExceptionType::MissingField, name))
 }
 
-/// Does what Object.FieldGetter and FieldSetter are for, whose own bodies are of no use. `parameters`: type name, field name, value.
+/// Runs instead of Object.FieldGetter and FieldSetter, whose bodies do not do their work. `parameters`: type name, field name, value.
 fn access_field<'t>(
     t: CurrentThread<'t>,
     target: Option<Obj<'t>>,

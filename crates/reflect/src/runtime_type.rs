@@ -33,7 +33,7 @@ pub fn simple_name(ty: Ty) -> String {
     }
 }
 
-/// Type definition that declares a generic parameter.
+/// The type definition that declares a generic parameter.
 fn declaring_definition(ty: Ty) -> LoadResult<Option<Ty>> {
     let Some(param) = ty.generic_param() else { return Ok(None) };
     let rid = match param.owner.table() {
@@ -43,7 +43,7 @@ fn declaring_definition(ty: Ty) -> LoadResult<Option<Ty>> {
     param.image.type_def(rid).map(Some)
 }
 
-/// `Type.Namespace`: of nested types, that of the outermost one.
+/// `Type.Namespace`: for nested types, that of the outermost type.
 fn namespace(ty: Ty) -> LoadResult<&'static str> {
     if let Some(element) = ty.element() {
         return match element.element().is_some() || ty.is_byref() {
@@ -205,7 +205,7 @@ fn get_interface_map(
     for (index, method) in members.into_iter().enumerate() {
         let member = method_object(t, method, interface)?;
         method_array.set(t, index, Some(member));
-        // Null where nothing implements it: several default implementations, none, or one that is abstract again.
+        // The element stays null without an implementation: several default ones, none, or one that is abstract again.
         let target = match ty.resolve_virtual(method) {
             Ok(target) if target.is_abstract() && target.owner.is_interface() => continue,
             Err(error) if error.kind == LoadErrorKind::MissingMethod => continue,
@@ -246,7 +246,7 @@ mod type_code {
 pub fn type_code_of(ty: Ty) -> i32 {
     use ElementType as E;
     if matches!(ty.kind, TypeKind::Inst { .. }) {
-        // Also an enum nested in a generic type.
+        // No instantiation has a code of its own, not even an enum nested in a generic type.
         return type_code::OBJECT;
     }
     match ty.underlying().element_type {
@@ -278,7 +278,7 @@ fn internal_from_handle<'t>(t: CurrentThread<'t>, handle: Handle<Type>) -> Manag
     handle.get().map(|ty| Obj::of_type(t, ty)).transpose()
 }
 
-/// A MonoClass* and a MonoType* are the same here.
+/// From a MonoClass* to its MonoType*; both are the address of one record here.
 fn type_from_class(_t: CurrentThread, class: *const ()) -> usize {
     class.addr()
 }

@@ -1,6 +1,6 @@
 //! The security levels that reflection shows: whether a member of the class library is marked as critical.
 //!
-//! Nothing is enforced. The class library asks while it restores exceptions: what has a critical constructor restores itself.
+//! Nothing is enforced. The class library asks while it restores exceptions: a class with a critical constructor restores itself.
 
 use crate::handles::{require_field, require_method};
 use crate::runtime_type::this_type;
@@ -25,7 +25,7 @@ fn own_level(image: &'static Image, token: Token) -> LoadResult<i32> {
     })
 }
 
-/// Only members of mscorlib are ever critical; a type that says nothing has the level of the type around it.
+/// The level of a type: its own, else that of the type around it. Only mscorlib has critical types and members.
 fn level_of_type(ty: Ty) -> LoadResult<i32> {
     let mut at = ty.generic_definition().or(Some(ty));
     while let Some(ty) = at {

@@ -1,20 +1,21 @@
-//! What a thread asked last: a small table in front of a shared one or of a search, so that a question asked again costs neither
-//! a lock nor a write that other threads see. Four ways: with one, two of half a dozen questions that a program asks again and again
-//! share a place in nearly every second run (places follow from addresses), which cost lambdas compiled and dropped 3 % of their time.
+//! A thread's latest questions and their answers: a small table in front of a shared table or a search, so that a question asked
+//! again costs neither a lock nor a write that other threads see. The table has four ways: with one way, two of half a dozen
+//! questions that a program asks again and again share a place in nearly every second run (places follow from addresses), which cost
+//! lambdas compiled and dropped 3 % of their time.
 //!
 //! Invariant: keys are made of addresses that never come to mean something else: records live for ever, or, in collectible
-//! assemblies and unloaded domains, leave addresses that are not used again. Dynamic methods, whose addresses are, are never part of a key. An entry
-//! keeps nothing alive, and what it leads to lives as long as what its key names.
+//! assemblies and unloaded domains, leave addresses that are not used again. Addresses of dynamic methods are used again, so they
+//! are never part of a key. An entry keeps nothing alive; its value lives as long as the records that its key names.
 
 use std::cell::Cell;
 
 /// For `thread_local!`, behind functions that are never inlined: a green thread may change carriers between two questions.
 ///
-/// An entry is mostly found in no near cache: with sizes that divide 64 it takes one cache line.
+/// Entries mostly have to be fetched from a far cache; an entry whose size divides 64 lies in one cache line.
 #[repr(align(64))]
 pub(crate) struct ThreadCache<K, V, const N: usize>([Cell<Option<(K, V)>>; N]);
 
-/// Entries that one question may be in, the one put there last first.
+/// The number of entries that may hold one question's answer; the entry stored last comes first.
 const WAYS: usize = 4;
 
 impl<K: Copy + Eq, V: Copy, const N: usize> ThreadCache<K, V, N> {
@@ -30,12 +31,12 @@ impl<K: Copy + Eq, V: Copy, const N: usize> ThreadCache<K, V, N> {
         &self.0[set * WAYS..][..WAYS]
     }
 
-    /// What was put there for this key, if nothing took its place. `hash` says something about all of the key.
+    /// The value stored for the key, unless later ones took its place. `hash` depends on every part of the key.
     pub(crate) fn get(&self, hash: usize, key: &K) -> Option<V> {
         self.ways(hash).iter().find_map(|way| way.get().filter(|(known, _)| known == key).map(|(_, value)| value))
     }
 
-    /// To be called when `get` has found nothing.
+    /// Stores a value; to be called when `get` has found none.
     pub(crate) fn put(&self, hash: usize, key: K, value: V) {
         let ways = self.ways(hash);
         for at in (1..WAYS).rev() {

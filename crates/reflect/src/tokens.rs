@@ -52,7 +52,7 @@ fn context_of(type_args: Option<Array>, method_args: Option<Array>) -> GenericCo
     GenericContext { class_args: handle_list(type_args), method_args: handle_list(method_args) }
 }
 
-/// Whether the token is a row of one of these tables; else which error it is.
+/// Checks that the token is a row of one of these tables; returns the error code otherwise.
 fn check(image: &'static Image, token: Token, tables: &[TableId]) -> Result<(), i32> {
     if !tables.contains(&token.table()) {
         return Err(resolve_error::BAD_TABLE);
@@ -185,7 +185,7 @@ fn resolve_field_token(
     Ok(report(error, found).map_or(0, address))
 }
 
-/// As the above, giving the member's object.
+/// As `resolve_type_token`, for a member of any kind; returns its object.
 fn resolve_member_token<'t>(
     t: CurrentThread<'t>,
     image: Handle<Image>,

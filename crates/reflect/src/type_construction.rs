@@ -12,7 +12,7 @@ use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{ElementType, LoadError, Method, Ty, universe};
 
-/// The type to build on: of a by-reference type its element, as in Mono. Nothing can be made of TypedReference.
+/// The type to build on: for a by-reference type its element, as in Mono. No type can be built on TypedReference.
 fn base_for_construction(t: CurrentThread, ty: Ty) -> Managed<Ty> {
     let inner = if ty.is_byref() { ty.element().unwrap_or(ty) } else { ty };
     match inner.element_type {
@@ -62,7 +62,7 @@ fn make_pointer_type<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Obj<'
     Obj::of_type(t, universe().pointer_to(element))
 }
 
-/// A generic type and its arguments; None behind them.
+/// A generic type and its arguments, followed by None.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Instantiation {
     definition: Ty,
@@ -70,12 +70,12 @@ struct Instantiation {
 }
 
 thread_local! {
-    /// Arguments that were found to fit.
+    /// The latest instantiations; their arguments fit the constraints.
     static RECENT: ThreadCache<Instantiation, Ty, 16> = const { ThreadCache::new() };
 }
 
 impl Instantiation {
-    /// None for those that are not remembered: of many arguments, or with one that is no runtime type.
+    /// None for instantiations that are not remembered: with more than six arguments, or with one that is no runtime type.
     fn new(definition: Ty, types: Option<Array>) -> Option<Instantiation> {
         let count = types.map_or(0, Array::length);
         let mut arguments = [None; 6];

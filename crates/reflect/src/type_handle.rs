@@ -49,7 +49,7 @@ fn get_element_type<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option
     object_or_null(t, this_type(t, ty)?.element())
 }
 
-/// The base type as the VM sees it; managed code handles generic parameters itself.
+/// The base type; for a generic parameter the class among its constraints, else ValueType or Object.
 pub fn base_type(ty: Ty) -> LoadResult<Option<Ty>> {
     let Some(param) = ty.generic_param() else { return ty.parent() };
     let context = saki_types::class::context_of_param(param)?;
@@ -99,7 +99,7 @@ fn token_of(ty: Ty) -> u32 {
 fn get_generic_type_definition<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<Obj<'t>>> {
     let ty = this_type(t, ty)?;
     let definition = ty.generic_definition();
-    // Of a type made at run time the TypeBuilder is the definition, which programs compare by reference.
+    // Programs compare definitions by reference; the definition of a type made at run time is its TypeBuilder.
     let emitted = definition.filter(|&d| d != ty).and_then(|d| d.image().emitted_type());
     if let Some(builder) = emitted.and_then(|emitted| builder_of(t, emitted)) {
         return Ok(Some(builder));
@@ -127,7 +127,7 @@ fn has_references(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {
     ty.contains_references().to_managed(t)
 }
 
-/// Structs that may live on the stack only.
+/// Whether the type is a struct that may live on the stack only.
 ///
 /// # Errors
 /// `BadImageFormat`.
@@ -239,10 +239,10 @@ struct GenericParamInfo {
     constraints: *mut usize,
 }
 
-/// Address of the facts of each generic parameter; they live for ever.
+/// The address of each generic parameter's `GenericParamInfo`, which lives for ever.
 static PARAM_INFOS: Mutex<Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
 
-/// Drops the facts of parameters of dead assemblies and domains. Their memory stays: a few words each, and few programs ask.
+/// Drops the entries of parameters of dead assemblies and domains. Their memory stays: a few words each, and few programs ask.
 pub(crate) fn forget_dead() {
     if let Some(infos) = PARAM_INFOS.lock().as_mut() {
         infos.retain(|ty, _| !collectible::is_dead(address(*ty)));

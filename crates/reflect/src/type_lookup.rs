@@ -23,7 +23,7 @@ pub struct Scope {
     pub search_corlib: bool,
     /// Raise AppDomain.TypeResolve for what is not found.
     pub raise_type_resolve: bool,
-    /// Assemblies named are those loaded for reflection only, or become so.
+    /// Named assemblies are looked for among those loaded for reflection only, or loaded so.
     pub reflection_only: bool,
 }
 
@@ -206,7 +206,7 @@ pub fn throw_type_load(t: CurrentThread, type_name: &str, assembly_name: &str) -
     }
 }
 
-/// Turns a failed search into null where the caller asked for that.
+/// Turns the exception of a failed search into null unless the caller asked for exceptions.
 fn unless_silent<'t>(
     t: CurrentThread<'t>,
     throw_on_error: bool,
@@ -238,7 +238,7 @@ fn internal_from_name<'t>(
     unless_silent(t, throw_on_error, result)
 }
 
-/// What the message quotes: the text up to the last point of the namespace, else up to the first modifier.
+/// The part of a name that the message quotes: up to the last point of the namespace, else up to the first modifier.
 fn name_in_parse_error(text: &str) -> &str {
     let name = text.split(['[', '&', '*', ',', ']', '+']).next().unwrap_or(text);
     name.rsplit_once('.').map_or(name, |(namespace, _)| namespace)
@@ -310,7 +310,7 @@ fn assembly_get_type<'t>(
         };
         match found {
             Some(ty) => {
-                // Without its base class it is an error even for who asks for null when there is no such type.
+                // A missing base class is an error even if the caller asked for null when there is no such type.
                 is_broken = ty.parent().is_err();
                 ty.parent().to_managed(t)?;
                 Obj::of_type(t, ty).map(Some)

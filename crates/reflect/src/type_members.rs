@@ -99,7 +99,7 @@ struct MethodSearch {
 }
 
 impl MethodSearch {
-    /// Looks at a method of `ty` or a base type whose name is right. (What overrides a method has its name.)
+    /// Looks at a method of `ty` or a base type whose name is right. (An override has the name of the method that it overrides.)
     fn visit(&mut self, method: &'static Method) -> LoadResult<()> {
         if let Some(slot) = method.vtable_slot()? {
             if self.overridden.contains(&slot) {
@@ -141,7 +141,7 @@ fn find_methods(ty: Ty, filter: &NameFilter, flags: i32) -> LoadResult<Vec<usize
     Ok(search.found)
 }
 
-/// A search for methods of one name, to be told from another.
+/// A search for methods of one name, as a key of the cache.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct MethodQuery {
     ty: Ty,
@@ -153,7 +153,7 @@ struct MethodQuery {
 
 const NAME_WORDS: usize = 2;
 
-/// The methods that were found: few, as nearly always; 0 behind them.
+/// Handles of the methods that a search found, followed by 0. Nearly all searches find so few.
 type FewMethods = [usize; 4];
 
 thread_local! {
@@ -163,7 +163,7 @@ thread_local! {
 const _: () = assert!(size_of::<Option<(MethodQuery, FewMethods)>>() == 64);
 
 impl MethodQuery {
-    /// None for queries that are not remembered: of all names, and of generic parameters.
+    /// None for queries that are not remembered: for all names, for long names, and about generic parameters.
     fn new(ty: Ty, name: Option<&CStr>, flags: i32, list_type: i32) -> Option<MethodQuery> {
         let name = name.filter(|_| !ty.is_generic_param())?;
         let mut words = [0; NAME_WORDS];

@@ -1,8 +1,8 @@
-//! `CustomAttributeBuilder.GetBlob`: the values of an attribute as a blob. ECMA-335 §II.23.3. And the attributes of assemblies and
-//! modules that are still builders.
+//! `CustomAttributeBuilder.GetBlob`: the values of an attribute as a blob (ECMA-335 §II.23.3). Also the attributes of assemblies
+//! and modules that are still builders.
 //!
-//! Names of types are asked of the objects themselves, which is managed code: everything that is kept over such a call is on
-//! the stack or no reference.
+//! Names and types of members come from virtual getters, which are managed code: a value that is kept across such a call lies on
+//! the stack or is not a reference.
 
 use super::builders::{self as b, bytes, elements, emitted_type, length, method_fields, type_builder};
 use super::tokens::{finished_builder_method, module_of};
@@ -55,7 +55,7 @@ fn put_text(out: &mut Vec<u8>, text: Option<Str>) {
     out.extend(text.as_bytes());
 }
 
-/// The name of a type, with its assembly unless that is mscorlib.
+/// Writes the name of a type, with its assembly unless that is mscorlib.
 fn put_type_name(t: CurrentThread, out: &mut Vec<u8>, object: Obj) -> Managed<()> {
     let is_corlib = object.as_type().is_some_and(|ty| ty.args.is_empty() && ty.image().is_corlib);
     let getter = if is_corlib { "get_FullName" } else { "get_AssemblyQualifiedName" };
@@ -89,7 +89,7 @@ fn declared(t: CurrentThread, object: Option<Obj>) -> Managed<Declared> {
     }
 }
 
-/// The types of the parameters of a constructor; the k-th one.
+/// The declared type of a parameter of a constructor.
 fn parameter(t: CurrentThread, constructor: Obj, index: usize) -> Managed<Declared> {
     if let Some(fields) = method_fields(constructor) {
         return declared(t, fields.parameters.array(constructor).and_then(|parameters| parameters.get(index)));
@@ -103,7 +103,7 @@ fn parameter(t: CurrentThread, constructor: Obj, index: usize) -> Managed<Declar
     }
 }
 
-/// The kind of a value whose type is not declared by a constructor.
+/// Writes the FieldOrPropType (§II.23.3) of a value whose type no constructor parameter declares.
 fn put_kind(t: CurrentThread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
     if ty == universe().object() {
         out.push(ElementType::CaBoxed as u8);
@@ -124,7 +124,7 @@ fn put_kind(t: CurrentThread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
     Ok(())
 }
 
-/// The bytes of a boxed number, as many as the declared type has.
+/// Writes the bytes of a boxed number, as many as the declared type has.
 fn put_number(t: CurrentThread, out: &mut Vec<u8>, declared: Ty, value: Option<Obj>) -> Managed<()> {
     let size = fixed_bytes(declared.underlying().element_type);
     let (Some(size), Some(content)) = (size, value.and_then(primitive_bytes)) else {
@@ -165,7 +165,7 @@ fn put_value(t: CurrentThread, out: &mut Vec<u8>, ty: Ty, value: Option<Obj>) ->
     put_number(t, out, ty, value)
 }
 
-/// `element`: the declared element type; the array may have another.
+/// `element`: the declared element type, which may differ from that of the array.
 fn put_array(t: CurrentThread, out: &mut Vec<u8>, element: Ty, array: Option<Obj>) -> Managed<()> {
     let Some(array) = array else {
         out.extend(NULL_ARRAY.to_le_bytes());
@@ -180,7 +180,7 @@ fn put_array(t: CurrentThread, out: &mut Vec<u8>, element: Ty, array: Option<Obj
     Ok(())
 }
 
-/// A named argument: kind, type, name, value.
+/// Writes a named argument: kind, type, name, value.
 fn put_named(t: CurrentThread, out: &mut Vec<u8>, is_field: bool, member: Obj, value: Option<Obj>) -> Managed<()> {
     out.push(if is_field { ElementType::CaField as u8 } else { ElementType::CaProperty as u8 });
     let (class, getter) = if is_field { ("FieldInfo", "get_FieldType") } else { ("PropertyInfo", "get_PropertyType") };
@@ -250,7 +250,7 @@ fn interned(blob: Vec<u8>) -> &'static [u8] {
     }
 }
 
-/// Whether an attribute may be put on something of `assembly`: builders drop attributes of classes that are not public.
+/// Whether items of `assembly` may have the attribute: builders drop attributes of another assembly's classes that are not public.
 pub fn is_visible(constructor: Obj, assembly: &'static Assembly) -> bool {
     const VISIBILITY: u32 = 7;
     const PUBLIC: u32 = 1;
@@ -289,7 +289,8 @@ pub fn builder_attributes(t: CurrentThread, provider: Obj) -> Managed<Option<Vec
     Ok(Some(out))
 }
 
-/// `AssemblyBuilder.UpdateNativeCustomAttributes(AssemblyBuilder)`: the one attribute that changes how code runs.
+/// `AssemblyBuilder.UpdateNativeCustomAttributes(AssemblyBuilder)`: reads RuntimeCompatibilityAttribute, the one attribute that
+/// changes how code runs.
 fn update_native_attributes(t: CurrentThread, builder: Option<Obj>) -> Managed<()> {
     let Some(builder) = builder else { return Err(exceptions::throw_null_reference(t)) };
     let attributes = builder_attributes(t, builder)?.unwrap_or_default();

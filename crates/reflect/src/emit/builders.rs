@@ -68,7 +68,7 @@ fields! {
     TYPE_MODULE = "TypeBuilder" "pmodule";
     TYPE_SIZE = "TypeBuilder" "class_size";
     TYPE_PACKING = "TypeBuilder" "packing_size";
-    // The runtime's own: address of the `EmittedType`.
+    // Written by the runtime alone: the address of the `EmittedType`.
     TYPE_NATIVE = "TypeBuilder" "generic_container";
     TYPE_PARAMETERS = "TypeBuilder" "generic_params";
 

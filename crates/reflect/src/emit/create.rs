@@ -25,13 +25,14 @@ pub(crate) fn finish_type(emitted: &'static EmittedType) {
     if vm::domain_object().is_null() || !t.pending().is_null() {
         return;
     }
-    // What a handler throws counts as "not finished".
+    // An exception of a handler counts as "not finished".
     if call_domain(t, "DoTypeBuilderResolve", &[Slot::from_ref(builder)]).is_err() {
         t.take_pending();
     }
 }
 
-/// Rows of the type alone, with the types around it as stubs.
+/// Encodes an image of this type alone, with stubs for the types around it. Also gives the tokens that reflection shows for its
+/// members.
 fn encode<'t>(
     t: CurrentThread<'t>,
     builder: Obj,
@@ -99,8 +100,8 @@ fn create<'t>(t: CurrentThread<'t>, builder: Obj<'t>, emitted: &'static EmittedT
         }
     }
     module.name(Token::new(TableId::TypeDef, emitted.row), Named::Type { ty, open: false });
-    // What is wrong with the type as a whole is reported now; what waits for other types, and methods of interfaces that are
-    // missing, when it is used.
+    // Errors of the base type and of an enum's shape are reported now. References to unfinished types, and interface methods
+    // without implementation, are reported when the type is used.
     match ty.parent().and_then(|_| check_enum(ty)) {
         Err(error) if error.kind != LoadErrorKind::UnfinishedType => Err(error).to_managed(t),
         _ => Ok(ty),
@@ -126,7 +127,7 @@ fn check_enum(ty: Ty) -> LoadResult<()> {
     };
     let element = match value.ty() {
         Ok(ty) => ty.element_type,
-        // A generic parameter, of which an enum has none.
+        // The field's type is a generic parameter, but an enum has no generic parameters.
         Err(error) if error.kind == LoadErrorKind::BadImageFormat => E::Var,
         Err(error) => return Err(error),
     };
@@ -137,8 +138,8 @@ fn check_enum(ty: Ty) -> LoadResult<()> {
     if is_integer { Ok(()) } else { refuse("its value is no integer") }
 }
 
-/// `TypeBuilder.create_runtime_class()`: null leaves the builder in the type's place, which is enough for the type that
-/// nobody sees.
+/// `TypeBuilder.create_runtime_class()`: null for the wrappers' type, for which the builder stays in the type's place: no program
+/// sees that type.
 fn create_runtime_class<'t>(t: CurrentThread<'t>, builder: Option<Obj>) -> Managed<Option<Obj<'t>>> {
     let Some(builder) = builder else { return Err(exceptions::throw_null_reference(t)) };
     if b::TYPE_ROW.get::<i32>(builder) as u32 == WRAPPERS_TYPE_ROW {

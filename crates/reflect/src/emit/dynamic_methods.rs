@@ -1,6 +1,6 @@
 //! System.Reflection.Emit.DynamicMethod: from the builder's objects to a `saki_types` dynamic method.
 //!
-//! The CIL is used as emitted; its tokens index `DynamicMethod.refs`. Strings among them live in the cells of literals.
+//! The CIL is used as emitted; its tokens index `DynamicMethod.refs`. Strings in `refs` are kept in the cells of string literals.
 //! Left out: builders of types and members as references, and bodies set by
 //! DynamicILInfo's local signature or exception blob (the class library lacks those too).
 
@@ -91,7 +91,8 @@ fn method_for(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
     let made = create_method(spec);
     // SAFETY: an aligned word inside a live object; managed code only reads it.
     let cell = unsafe { AtomicUsize::from_ptr(DYNAMIC_METHOD_HANDLE.address(object)) };
-    // Methods that call each other, made by two threads: the first wins. Release: publishes the method; Acquire: sees it.
+    // Two threads may make the method at once, when dynamic methods call each other: the first one wins. Release: publishes
+    // the method; Acquire: sees it.
     match cell.compare_exchange(0, address(made), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
             dynamic_methods::register(made, object.word());
@@ -121,7 +122,7 @@ fn call_signature(t: CurrentThread, helper: Obj) -> Managed<MethodSig> {
         has_this: conventions & HAS_THIS != 0,
         explicit_this: conventions & EXPLICIT_THIS != 0,
         is_vararg: conventions & VARARG != 0,
-        // System.Runtime.InteropServices.CallingConvention counts from 1, Winapi; that is C here.
+        // Values of CallingConvention are greater by 1 than those of signatures; Winapi, which is 1, is C on this platform.
         unmanaged_convention: match UNMANAGED.get::<i32>(helper) {
             0 => 0,
             convention => (convention - 1).clamp(1, 4) as u8,
@@ -144,7 +145,7 @@ fn array_method(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
     }
 }
 
-/// What an element of `refs` stands for.
+/// The reference that an element of `refs` stands for.
 fn reference(t: CurrentThread, object: Option<Obj>, signatures: &mut Vec<MethodSig>) -> Managed<DynamicRef> {
     let Some(object) = object else {
         return not_supported(t, "A dynamic method names null.");
@@ -174,7 +175,7 @@ fn references(t: CurrentThread, object: Obj, signatures: &mut Vec<MethodSig>) ->
     static COUNT: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "nrefs");
     static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
     let Some(array) = REFS.array(object) else { return Ok(Vec::new()) };
-    // Every second element is the runtime's own.
+    // Every second element is reserved for the runtime.
     let count = COUNT.get::<i32>(object).max(0) as usize;
     (0..count).step_by(2).map(|index| reference(t, array.get(index), signatures)).collect()
 }
@@ -192,7 +193,8 @@ fn locals(t: CurrentThread, generator: Obj) -> Managed<Vec<LocalSig>> {
     Ok(out)
 }
 
-/// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock, and has made those it names or is about to.
+/// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock. It has created the dynamic methods that this one
+/// names, or is about to.
 fn create_dynamic_method(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
     static GENERATOR: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "ilgen");
     static INIT_LOCALS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "init_locals");

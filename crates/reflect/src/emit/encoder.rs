@@ -15,17 +15,17 @@ use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::{Assembly, GenericContext, Image, MethodSig, Ty, TypeKind, universe};
 use std::collections::HashMap;
 
-/// What an image holds.
+/// What is encoded.
 pub enum Scope {
     /// One type.
     Type { own: &'static EmittedType, references: Vec<TypeReference> },
     /// All types of a module.
     Module(ModuleRows),
-    /// Nothing: a signature alone, with the tokens that the module under construction gives out.
+    /// A signature without an image, with the tokens that the module under construction gives out.
     Signature { has_module: bool },
 }
 
-/// Rows of the types of a module, and their first members.
+/// Rows of the types of a module and of their first members.
 #[derive(Default)]
 pub struct ModuleRows {
     /// By address of the `EmittedType`.
@@ -63,7 +63,7 @@ fn key(emitted: &'static EmittedType) -> usize {
     emitted as *const EmittedType as usize
 }
 
-/// What a loaded definition is, if an emitted type: that.
+/// How an image refers to a loaded definition: by the emitted type that it was made from, if there is one.
 pub fn reference_to(ty: Ty) -> TypeReference {
     match ty.image().emitted_type() {
         Some(emitted) => TypeReference::Emitted(emitted),
@@ -166,7 +166,7 @@ impl<'t> Encoder<'t> {
         Ok(token)
     }
 
-    /// Where a file finds a type that it does not define.
+    /// The ResolutionScope (ECMA-335 §II.22.38) of a type that the image does not define.
     fn resolution_scope(&mut self, reference: TypeReference) -> Managed<Token> {
         if let Scope::Type { .. } = self.scope {
             return Ok(Token::NIL);
@@ -242,7 +242,7 @@ impl<'t> Encoder<'t> {
         Ok(())
     }
 
-    /// A definition over its own parameters: what it means inside itself.
+    /// Writes a generic definition over its own parameters, which is what it means inside itself.
     fn put_open(
         &mut self,
         out: &mut Vec<u8>,
@@ -263,7 +263,7 @@ impl<'t> Encoder<'t> {
         Ok(())
     }
 
-    /// A System.Type object: of the runtime or a builder.
+    /// Writes the type of a System.Type object: a runtime type or a builder.
     ///
     /// # Errors
     /// NotSupportedException for types of other classes.
@@ -330,7 +330,7 @@ impl<'t> Encoder<'t> {
         Ok(())
     }
 
-    /// A type of the runtime.
+    /// Writes a type of the runtime.
     pub fn put_ty(&mut self, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
         match &ty.kind {
             TypeKind::Def(_) if is_primitive(ty) => out.push(ty.element_type as u8),
@@ -364,7 +364,7 @@ impl<'t> Encoder<'t> {
         Ok(())
     }
 
-    /// A finished signature.
+    /// Writes a signature that is resolved to runtime types.
     pub fn put_method_sig(&mut self, out: &mut Vec<u8>, sig: &MethodSig) -> Managed<()> {
         let convention = if sig.is_vararg { 5 } else { sig.unmanaged_convention };
         out.push(convention | u8::from(sig.has_this) << 5 | u8::from(sig.explicit_this) << 6);
@@ -376,7 +376,7 @@ impl<'t> Encoder<'t> {
         Ok(())
     }
 
-    /// A signature of another image, with its custom modifiers.
+    /// Writes a signature of another image, with its custom modifiers.
     pub fn put_raw_method(&mut self, out: &mut Vec<u8>, image: &'static Image, raw: &MethodSigRaw) -> Managed<()> {
         let generic = raw.generic_param_count;
         out.push(
@@ -407,7 +407,7 @@ impl<'t> Encoder<'t> {
         self.put_definition(out, reference_to(ty), is_value)
     }
 
-    /// A type in a signature of another image.
+    /// Writes a type in a signature of another image.
     pub fn put_raw_type(&mut self, out: &mut Vec<u8>, image: &'static Image, sig: &TypeSig) -> Managed<()> {
         match sig {
             TypeSig::Prim(element) => out.push(*element as u8),
@@ -458,7 +458,7 @@ impl<'t> Encoder<'t> {
         Ok(())
     }
 
-    /// A type behind its custom modifiers, which are Type[] or null.
+    /// Writes a type after its custom modifiers, which are Type[] or null.
     pub fn put_modified(
         &mut self,
         out: &mut Vec<u8>,
@@ -497,7 +497,7 @@ impl<'t> Encoder<'t> {
         Ok(self.type_spec(&signature))
     }
 
-    /// As `type_token`, of a type of the runtime.
+    /// As `type_token`, for a type of the runtime.
     pub fn ty_token(&mut self, ty: Ty, open: bool) -> Managed<Token> {
         if matches!(ty.kind, TypeKind::Def(_)) && (ty.args.is_empty() || !open) {
             return self.definition_token(reference_to(ty));
@@ -507,7 +507,7 @@ impl<'t> Encoder<'t> {
         Ok(self.type_spec(&signature))
     }
 
-    /// The local variables of an ILGenerator; nil when it has none.
+    /// The StandAloneSig of an ILGenerator's local variables; nil when it has none.
     pub fn locals(&mut self, generator: Obj) -> Managed<Token> {
         let list = b::GENERATOR_LOCALS.array(generator);
         if length(list) == 0 {
@@ -525,7 +525,7 @@ impl<'t> Encoder<'t> {
     }
 }
 
-/// Types that signatures name by a byte.
+/// Whether signatures name the type by one byte.
 fn is_primitive(ty: Ty) -> bool {
     ty == universe().primitive(ty.element_type)
 }
@@ -537,7 +537,7 @@ fn put_modifier(out: &mut Vec<u8>, is_required: bool, token: Token) {
     put_compressed(out, CodedKind::TypeDefOrRef.encode(token).unwrap_or(0));
 }
 
-/// No sizes, and lower bounds of 0, as compilers write it.
+/// Writes an ArrayShape without sizes and with lower bounds of 0, as compilers do. ECMA-335 §II.23.2.13.
 fn put_array_shape(out: &mut Vec<u8>, rank: u32) {
     put_compressed(out, rank);
     put_compressed(out, 0);

@@ -87,7 +87,7 @@ impl Encoder<'_> {
         Ok(out)
     }
 
-    /// The sentinel and what follows it at a vararg call site.
+    /// Writes the sentinel and the types of the variable arguments of a vararg call site.
     fn put_variable(&mut self, out: &mut Vec<u8>, extra: Option<Array>) -> Managed<()> {
         if length(extra) != 0 {
             out.push(ElementType::Sentinel as u8);
@@ -133,7 +133,7 @@ impl Encoder<'_> {
         Ok(out)
     }
 
-    /// What the members of a type are named by: its definition, or a TypeSpec.
+    /// The token by which references to members name their type: its definition, or a TypeSpec.
     fn class_token(&mut self, owner: Ty) -> Managed<Token> {
         if !owner.is_array() && owner.args.is_empty() {
             return self.definition_token(reference_to(owner));
@@ -182,7 +182,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// A method of a builder, at a vararg call site with the types of its variable arguments.
+    /// The token of a builder's method; at a vararg call site with the types of its variable arguments.
     fn builder_token(&mut self, object: Obj, fields: &MethodFields, extra: Option<Array>) -> Managed<Token> {
         let builder = b::part(&fields.owner, object);
         let emitted = emitted_type(self.t, builder)?;
@@ -200,7 +200,7 @@ impl Encoder<'_> {
         Ok(self.member_ref(class, &b::method_name(object, fields), &signature))
     }
 
-    /// The type that members of a builder are named by.
+    /// The token by which references to members of a builder name its type.
     fn owner_token(&mut self, builder: Obj, emitted: &'static EmittedType) -> Managed<Token> {
         let is_inside = self.current.is_some_and(|current| std::ptr::eq(current, emitted));
         self.type_token(Some(builder), is_inside)
@@ -245,7 +245,8 @@ impl Encoder<'_> {
         Token::new(TableId::MethodSpec, *self.method_specs.entry((generic, blob)).or_insert_with(make))
     }
 
-    /// What code means by a generic method definition: the method over the type parameters of the code's own method.
+    /// The token that stands for a generic method definition in code: its instantiation over the type parameters of the method that
+    /// the code belongs to.
     pub fn open_method(&mut self, definition: Token, generic: usize) -> Token {
         if generic == 0 {
             return definition;
@@ -283,7 +284,7 @@ impl Encoder<'_> {
         Ok(self.method_spec(generic, &signature))
     }
 
-    /// A vararg call site.
+    /// The token of a method at a vararg call site.
     pub fn vararg_token(&mut self, object: Obj, extra: Array) -> Managed<Token> {
         if let Some(fields) = method_fields(object) {
             return self.builder_token(object, fields, Some(extra));
@@ -374,7 +375,7 @@ impl Encoder<'_> {
     /// The signature of a SignatureHelper for `calli`.
     pub fn call_signature(&mut self, helper: Obj) -> Managed<Vec<u8>> {
         let flags = b::HELPER_CONVENTIONS.get::<i32>(helper);
-        // System.Runtime.InteropServices.CallingConvention counts from 1, Winapi; that is C here.
+        // Values of CallingConvention are greater by 1 than those of signatures; Winapi, which is 1, is C on this platform.
         let mut first = match b::HELPER_UNMANAGED.get::<i32>(helper) {
             0 if flags & conventions::VARARG != 0 => first_byte::VARARG,
             0 => 0,

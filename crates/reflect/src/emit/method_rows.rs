@@ -1,4 +1,4 @@
-//! Rows of methods: MethodDef, Param, bodies, P/Invoke targets. Custom attributes and generic parameters of any owner.
+//! Rows of methods: MethodDef, Param, bodies, P/Invoke targets. Also custom attributes and generic parameters of any owner.
 
 use super::attributes::is_visible;
 use super::blocks::{clauses, structs};
@@ -28,8 +28,8 @@ fn written_code(builder: Obj, fields: &MethodFields) -> Option<Vec<u8>> {
     Some(code)
 }
 
-/// The CIL of a method of a type made at run time, with the tokens that its module resolves; the type's own image has others.
-/// None for other methods.
+/// The CIL of a method of a type made at run time, with the tokens that its module resolves (the code in the type's own image has
+/// other tokens). None for other methods.
 pub fn code_as_written(t: CurrentThread, method: &'static Method) -> Option<Vec<u8>> {
     let builder = b::builder_of(t, method.image().emitted_type()?)?;
     let index = method.rid()?.checked_sub(1)? as usize;
@@ -38,7 +38,7 @@ pub fn code_as_written(t: CurrentThread, method: &'static Method) -> Option<Vec<
 }
 
 impl Encoder<'_> {
-    /// Attributes of a row, from a CustomAttributeBuilder[] or null.
+    /// Adds the attributes of a row, from a CustomAttributeBuilder[] or null.
     pub fn add_attributes(&mut self, parent: Token, list: Option<Array>) -> Managed<()> {
         for attribute in elements(list) {
             let constructor = b::part(&b::ATTRIBUTE_CONSTRUCTOR, attribute);
@@ -52,7 +52,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Declarative security, from a RefEmitPermissionSet[] or null.
+    /// Adds declarative security, from a RefEmitPermissionSet[] or null.
     pub fn add_permissions(&mut self, parent: Token, list: Option<Array>) -> Managed<()> {
         static ACTION: ManagedField = ManagedField::corlib(EMIT, "RefEmitPermissionSet", "action");
         static SET: ManagedField = ManagedField::corlib(EMIT, "RefEmitPermissionSet", "pset");
@@ -66,7 +66,10 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// A constant, if `value` can be one.
+    /// Adds a constant.
+    ///
+    /// # Errors
+    /// NotSupportedException when `value` cannot be a constant.
     pub fn add_constant(&mut self, parent: Token, value: Option<Obj>) -> Managed<()> {
         let Some((element, content)) = constant(value) else {
             return self.not_supported("The default value is of a type that constants do not have.");
@@ -76,7 +79,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Generic parameters, from a GenericTypeParameterBuilder[] or null.
+    /// Adds generic parameters, from a GenericTypeParameterBuilder[] or null.
     pub fn add_generic_parameters(&mut self, owner: Token, list: Option<Array>) -> Managed<()> {
         for parameter in elements(list) {
             let name = self.string(&text(b::PARAMETER_NAME.str(parameter)));
@@ -96,7 +99,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Adds the rows of a MethodBuilder or ConstructorBuilder; its MethodDef row.
+    /// Adds the rows of a MethodBuilder or ConstructorBuilder and returns its MethodDef row.
     pub fn add_method(&mut self, object: Obj, fields: &MethodFields) -> Managed<u32> {
         let is_method = b::is_method_builder(object);
         let library = if is_method { b::METHOD_LIBRARY.str(object) } else { None };
@@ -126,7 +129,7 @@ impl Encoder<'_> {
         Ok(row)
     }
 
-    /// A ParameterBuilder.
+    /// Adds the rows of a ParameterBuilder.
     fn add_argument(&mut self, argument: Obj) -> Managed<()> {
         const HAS_DEFAULT: u32 = 0x1000;
         let flags = b::ARGUMENT_FLAGS.get::<i32>(argument) as u32;
@@ -143,17 +146,17 @@ impl Encoder<'_> {
         self.add_attributes(token, b::ARGUMENT_ATTRIBUTES.array(argument))
     }
 
-    /// An UnmanagedMarshal.
+    /// Adds the marshalling descriptor of an UnmanagedMarshal.
     pub fn add_marshal(&mut self, parent: Token, marshal: Obj) {
         let blob = self.blob(&marshal_descriptor(marshal));
         self.image.tables.add(TableId::FieldMarshal, &[parent.0, blob]);
     }
 
-    /// The P/Invoke target of a MethodBuilder.
+    /// Adds the P/Invoke target of a MethodBuilder.
     fn add_import(&mut self, method: Obj, token: Token, library: &str) {
         let entry = text(b::METHOD_IMPORT.str(method));
         let entry = if entry.is_empty() { text(b::METHOD_NAME.str(method)) } else { entry };
-        // CharSet counts None as 1; the bits of §II.23.1.8 are twice what is above it. CallingConvention: bits 8 to 10.
+        // CharSet begins with None = 1; §II.23.1.8 counts from 0, beginning with bit 1. CallingConvention has bits 8 to 10.
         let charset = (b::METHOD_CHARSET.get::<i32>(method) as u32).saturating_sub(1) * 2;
         let convention = (b::METHOD_CONVENTION.get::<i32>(method) as u32) << 8;
         let flags = charset | convention | b::METHOD_IMPORT_FLAGS.get::<u32>(method);
@@ -161,7 +164,7 @@ impl Encoder<'_> {
         self.image.tables.add(TableId::ImplMap, &[flags, token.0, entry, scope]);
     }
 
-    /// The address of a body; 0 for methods without one.
+    /// Adds a method's body and returns its address; 0 for methods without body.
     fn add_body(&mut self, object: Obj, fields: &MethodFields, flags: u16, impl_flags: u16) -> Managed<u32> {
         if flags & (method_flags::ABSTRACT | method_flags::PINVOKE) != 0
             || impl_flags & (impl_flags::CODE_TYPE_MASK | impl_flags::INTERNAL_CALL) != 0
@@ -197,7 +200,7 @@ impl Encoder<'_> {
                         found.push((instruction.next_offset as usize - 4, token));
                     }
                 }
-                // What cannot be decoded is reported when the method is compiled, as for files.
+                // An instruction that cannot be decoded is reported when the method is compiled, as with files.
                 Err(_) => break,
             }
         }
@@ -211,7 +214,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// What a MethodBuilder overrides explicitly.
+    /// Adds the methods that a MethodBuilder overrides explicitly.
     pub fn add_overrides(&mut self, class: u32, method: Obj, row: u32) -> Managed<()> {
         for overridden in b::all_elements(b::METHOD_OVERRIDES.array(method)) {
             let declaration = self.method_token(overridden)?;

@@ -9,8 +9,8 @@
 //! | attributes | `attributes` |
 //! | finishing types, saving modules | `create`, `save` |
 //!
-//! Invariant: builders are read by code that allocates no managed object, so that nothing moves meanwhile; what is kept
-//! longer are handles and root cells.
+//! Invariant: code that reads builders allocates no managed object, so that nothing moves meanwhile; objects that are needed
+//! longer are kept by handles and root cells.
 
 pub mod attributes;
 mod blocks;

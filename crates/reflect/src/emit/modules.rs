@@ -20,7 +20,7 @@ fn init_assembly<'t>(t: CurrentThread<'t>, builder: Option<Obj<'t>>) -> Managed<
     /// AssemblyBuilderAccess.Run, which is part of RunAndSave and RunAndCollect.
     const RUN: u32 = 1;
     const RUN_AND_COLLECT: u32 = 8 | RUN;
-    /// Memory outside the heap that an assembly and its first type take.
+    /// Memory outside the managed heap that an assembly and its first type usually take.
     const USUAL_BYTES: usize = 16 << 10;
     /// Hexadecimal digits in ASCII.
     static KEY_TOKEN: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pktoken");

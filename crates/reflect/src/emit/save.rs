@@ -1,6 +1,6 @@
 //! `ModuleBuilder.build_metadata` and `WriteToFile`: all types of a module as one file.
 //!
-//! The rows are those of the builders' order: types by the row that their builder shows, constructors before methods.
+//! Rows follow the builders' order: types by the row that their builder shows, constructors before methods.
 //! Left out: modules that were added from files.
 
 use super::blocks::{Element, structs};
@@ -67,14 +67,14 @@ fn assign_rows(types: &[&'static EmittedType], encoder: &mut Encoder) {
     encoder.scope = Scope::Module(rows);
 }
 
-/// Resources in the file, each a length and its bytes.
+/// The resources inside the file: for each, its length and its bytes.
 #[derive(Default)]
 struct Resources {
     content: Vec<u8>,
 }
 
 impl Resources {
-    /// Rows for a MonoResource[] or null.
+    /// Adds the rows and bytes of a MonoResource[], which may be null.
     fn add(&mut self, encoder: &mut Encoder, list: Option<Array>) -> Managed<()> {
         static DATA: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "data");
         static NAME: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "name");

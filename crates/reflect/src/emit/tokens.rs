@@ -56,7 +56,7 @@ struct State {
     saved: Option<Arc<Vec<u8>>>,
 }
 
-/// By address of the module's image.
+/// The native sides of all ModuleBuilders, by the address of the image.
 static MODULES: Mutex<Option<FxHashMap<usize, &'static EmittedModule>>> = Mutex::new(None);
 
 /// Drops the modules of dead assemblies.
@@ -73,7 +73,7 @@ impl EmittedModule {
         made
     }
 
-    /// For signatures that belong to no module.
+    /// Stands for the module of signatures that belong to none.
     pub fn detached() -> &'static EmittedModule {
         static DETACHED: OnceLock<EmittedModule> = OnceLock::new();
         DETACHED.get_or_init(|| EmittedModule {
@@ -92,7 +92,7 @@ impl EmittedModule {
         self.image
     }
 
-    /// The module that `image` is the image of.
+    /// The native side of the ModuleBuilder whose image this is.
     pub fn of_image(image: &'static Image) -> Option<&'static EmittedModule> {
         MODULES.lock().as_ref()?.get(&address(image)).copied()
     }
@@ -137,7 +137,7 @@ impl EmittedModule {
         Token::new(TableId::UserString, state.strings.len() as u32)
     }
 
-    /// A token that nothing has yet. Builders count their own rows of TypeDef, MethodDef, Property and Event.
+    /// A token that was not given out before. Builders themselves count rows of TypeDef, MethodDef, Property and Event.
     pub fn fresh(&self, table: TableId) -> Token {
         let mut state = self.state.lock();
         let row = state.rows.entry(table as u8).or_insert(0);
@@ -145,7 +145,7 @@ impl EmittedModule {
         Token::new(table, *row)
     }
 
-    /// The token of something of the runtime, the same each time.
+    /// The token of a type or member of the runtime, the same each time.
     fn token_of(&self, address: usize, open: bool, table: TableId, named: Named) -> Token {
         if let Some(&known) = self.state.lock().known.get(&(address, open)) {
             return known;

@@ -66,7 +66,7 @@ impl Encoder<'_> {
         self.add_permissions(token, PERMISSIONS.array(builder))
     }
 
-    /// A TypeDef row whose members come next.
+    /// Adds a TypeDef row, whose members are the Field and MethodDef rows added next.
     pub fn add_type_row(&mut self, emitted: &EmittedType, flags: u32, extends: Token) -> u32 {
         let (name, namespace) = (self.string(&emitted.name), self.string(&emitted.namespace));
         let tables = &mut self.image.tables;

@@ -66,7 +66,7 @@ pub fn marshal_descriptor(object: Obj) -> Vec<u8> {
         native::BYVALTSTR => put_compressed(&mut out, count),
         native::BYVALARRAY => {
             put_compressed(&mut out, count);
-            // A kind of its own as element stands for "not said".
+            // The array's own kind as element kind means that the program named none.
             if element != kind {
                 out.push(element);
             }
@@ -76,7 +76,7 @@ pub fn marshal_descriptor(object: Obj) -> Vec<u8> {
             if HAS_SIZE.get::<u8>(object) != 0 {
                 put_compressed(&mut out, parameter.max(0) as u32);
                 put_compressed(&mut out, count);
-                // Whether the parameter's value counts.
+                // Whether the value of the parameter gives the number of elements.
                 out.push(u8::from(parameter >= 0));
             }
         }
