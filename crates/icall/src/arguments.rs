@@ -52,7 +52,7 @@ pub(crate) fn string_array<'t, S: AsRef<str>>(t: CurrentThread<'t>, items: &[S])
     Ok(array)
 }
 
-/// The UTF-16 units that a (pointer, length) pair names; empty for null.
+/// The UTF-16 units at an address; none for null.
 pub(crate) fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
     match usize::try_from(length) {
         // SAFETY: managed code passes the pinned characters of a string and their number.

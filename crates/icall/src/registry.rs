@@ -1,4 +1,4 @@
-//! All that this crate and the crates below it bring to the machine.
+//! The internal calls of this crate, and the value that gives the machine its upper layers.
 
 use crate::{diagnostics, globalization, io, mono, net, process, runtime_services, security, system, text, threading};
 use saki_runtime::{HostEvents, InternalCall, InternalCallTables, UpperLayers};
@@ -102,7 +102,7 @@ fn all_tables() -> InternalCallTables {
 mod tests {
     use saki_contract::{Contract, Kind, Line, Version, split_mark};
 
-    /// "Outer/Inner" in names of types, "Outer+Inner" in parameters.
+    /// Whether the row names the line's method. Nested types are "Outer/Inner" in names of types, "Outer+Inner" in parameters.
     fn is_row_of(row: &str, line: &Line) -> bool {
         let (owner, name) = line.member();
         let own_parameters =

@@ -1,8 +1,7 @@
 //! System calls that may block, made for managed code.
 //!
 //! Where waits park (`saki_reactor`) a call is tried without blocking, and the thread parks until it may work. Invariant: the world can stop while a
-//! thread waits; a signal does not end the wait, a requested abort does. Left out: what the
-//! results mean.
+//! thread waits; a signal does not end the wait, a requested abort does. Left out: the meaning of the results.
 
 use crate::io::errors::errno;
 use saki_reactor::{Interest, Lifetime, WaitEnd};
@@ -36,7 +35,7 @@ pub(crate) fn system_call_unless(
             let result = body();
             usize::try_from(result).map_err(|_| errno())
         });
-        // Managed code is not to see what became of the call while the thread is suspended, or ever when the process ends.
+        // While the thread is suspended, or when the process ends, managed code must not see the result of the call.
         suspension::stop_if_asked(t);
         match outcome {
             Err(libc::EINTR) if !is_over() => {}
@@ -45,27 +44,27 @@ pub(crate) fn system_call_unless(
     }
 }
 
-/// What a call that would block waits for.
+/// The descriptor and direction that a call waits for.
 pub(crate) struct Wait {
     pub(crate) fd: i32,
     pub(crate) interest: Interest,
     pub(crate) lifetime: Lifetime,
 }
 
-/// How a call ended that may have parked its thread.
+/// The end of a call that may have parked its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Parked {
     Done(usize),
     Failed(i32),
     /// The timeout has passed.
     TimedOut,
-    /// The descriptor cannot be waited for: the call is to block.
+    /// The thread cannot park for this descriptor, or not now: the call must block.
     MustBlock,
 }
 
-/// Tries a system call, which never blocks, until it does not fail with EAGAIN any more; parks the thread in between, unless
-/// `is_over` says that the failure is to stay. The calls themselves are made outside of safe regions, as they take some microseconds at most. `timeout` is
-/// asked for when the thread has to wait for the first time.
+/// Tries a system call, which never blocks, until it does not fail with EAGAIN any more. Parks the thread between two tries, or returns the failure if
+/// `is_over`. The calls themselves are made outside of safe regions, as they take some microseconds at most. `timeout` is called when the thread has to
+/// wait for the first time.
 pub(crate) fn parking_call(
     t: CurrentThread,
     wait: &Wait,
@@ -89,7 +88,7 @@ pub(crate) fn parking_call(
             errno => return Parked::Failed(errno),
         }
         if t.managed().pending_requests() & REQUEST_ABORT != 0 {
-            // It has to wait for the end of a finally block, and would end each wait at once.
+            // The abort has to wait for the end of a finally block; until then it would end each wait at once.
             return Parked::MustBlock;
         }
         if let Some(timeout) = timeout.take() {
@@ -106,7 +105,7 @@ pub(crate) fn parking_call(
     }
 }
 
-/// Parks until `is_done`, which whoever makes it true follows with an unpark. False: the timeout has passed.
+/// Parks until `is_done`; the thread that makes it true unparks this one afterwards. False: the timeout has passed.
 ///
 /// # Errors
 /// ThreadAbortException.
@@ -122,7 +121,7 @@ pub(crate) fn park_until(t: CurrentThread, timeout: Option<Duration>, is_done: i
         if rest.is_some_and(|rest| rest.is_zero()) {
             return Ok(false);
         }
-        // One that is there has to wait for the end of a finally block, and would end each wait at once.
+        // An abort that was requested before has to wait for the end of a finally block, and would end each wait at once.
         let heeds_aborts = !has_abort();
         t.managed().wait_until(WaitState::Native, rest, false, || is_done() || heeds_aborts && has_abort());
         suspension::stop_if_asked(t);

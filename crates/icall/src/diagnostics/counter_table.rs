@@ -1,9 +1,9 @@
-//! Performance counters: the built-in categories with where their values come from, and the categories that the
+//! Performance counters: the built-in categories with the sources of their values, and the categories that the
 //! program makes.
 //!
 //! Built-in are only counters whose value is known here or counted by managed code; categories that a program makes
-//! live as long as the process and are not shared with others. Left out: what Mono lists and Saki does not measure
-//! (.NET CLR JIT, Loading, Remoting, Interop, Security, the thread pool's I/O).
+//! live as long as the process and are not shared with other processes. Left out: counters that Mono lists and Saki does not
+//! measure (.NET CLR JIT, Loading, Remoting, Interop, Security, the thread pool's I/O).
 
 use crate::process::information;
 use crate::threading::thread_pool;
@@ -24,10 +24,10 @@ const USER_TIME: i32 = 1;
 const SYSTEM_TIME: i32 = 2;
 const TOTAL_TIME: i32 = 3;
 
-/// What a counter's value is read from.
+/// The source that a counter's value is read from.
 #[derive(Clone)]
 pub enum Source {
-    /// Kept here and written by the program. One plain number: increments are atomic, nothing is published by it.
+    /// Kept here and written by the program. Relaxed: increments are atomic, and the number publishes nothing else.
     Cell(Arc<AtomicI64>),
     /// A kind of `Process.GetProcessData`, for the process with this number.
     Process {
@@ -76,7 +76,7 @@ pub struct Category {
     pub counters: Vec<Counter>,
     /// None: made by the program.
     built_in: Option<Instances>,
-    /// Of a category made by the program: the instances that counters were made for.
+    /// For a category that the program made: the instances with counters.
     instances: Vec<(String, Vec<Arc<AtomicI64>>)>,
 }
 
@@ -213,7 +213,7 @@ impl Category {
         Some(found)
     }
 
-    /// Names of the instances there are now. It reads /proc: not for use under the lock by many threads at a rate.
+    /// Names of the present instances. Reads /proc, which takes long for a function that is called under the lock.
     pub fn instance_names(&self) -> Vec<String> {
         match self.built_in {
             None => self.instances.iter().map(|(name, _)| name.clone()).collect(),
@@ -253,7 +253,7 @@ impl Counter {
         }
     }
 
-    /// Adds to the value, or sets it; the new value. Counters that the program does not keep stay as they are.
+    /// Adds to the value, or sets it, and returns the new one. Counters that the program does not write stay as they are: 0.
     pub fn update(&self, add: bool, value: i64) -> i64 {
         match &self.source {
             Source::Cell(cell) if add => cell.fetch_add(value, Ordering::Relaxed).wrapping_add(value),
@@ -266,7 +266,7 @@ impl Counter {
     }
 }
 
-/// Of one processor in 100 ns, or the mean of all.
+/// The time of one processor, or the mean of all processors, in units of 100 ns.
 fn processor_time(columns: &[usize], number: Option<u32>) -> i64 {
     let key = number.map_or("cpu".to_owned(), |number| format!("cpu{number}"));
     let text = saki_thread::blocking(|| std::fs::read_to_string("/proc/stat")).unwrap_or_default();

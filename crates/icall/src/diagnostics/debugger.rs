@@ -1,4 +1,4 @@
-//! System.Diagnostics.Debugger: there is none.
+//! System.Diagnostics.Debugger: no debugger is ever attached.
 
 use saki_runtime::{CurrentThread, InternalCall, RefPlace, Str};
 

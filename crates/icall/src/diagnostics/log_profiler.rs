@@ -1,5 +1,5 @@
-//! `Mono.Profiler.Log.LogProfiler`: what a program may change of its own log. Where there is none the calls are missing, as under Mono: the class asks for a number
-//! of frames and takes MissingMethodException for an answer that there is none.
+//! `Mono.Profiler.Log.LogProfiler`: the settings of its own log that a program may change. Without a log the calls are missing, as under Mono: the class asks for the
+//! number of frames, and a MissingMethodException tells it that there is no log.
 //!
 //! As under Mono, samples can be changed only if the command line asks for some.
 
@@ -9,7 +9,7 @@ use saki_runtime::profile_log::control;
 use saki_runtime::profile_log::settings::{HeapShots, MAX_FRAMES, MAX_SAMPLES_A_SECOND, SampleClock};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Place, exceptions};
 
-/// Does it if there is a log.
+/// Calls `work` if there is a log.
 ///
 /// # Errors
 /// MissingMethodException.

@@ -54,7 +54,7 @@ fn get_impl(
         return 0;
     };
     kind.set(counter.kind);
-    // What the program may write to is custom to managed code; `update` ignores the others.
+    // Managed code calls counters custom that the program may write; `update` ignores the others.
     is_custom.set(u8::from(custom || category == "ASP.NET"));
     Box::into_raw(Box::new(counter)) as usize
 }

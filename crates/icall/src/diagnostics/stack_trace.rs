@@ -34,8 +34,8 @@ fn named(t: CurrentThread, kind: &str, method: &'static Method, with_this: bool)
     Ok(format!("(wrapper {kind}) {}.{}({params})", method.owner.full_name(), method.name))
 }
 
-/// The wrapper of a delegate's call, whose name Mono makes of `prefix` and the short names of the signature's types. That of a generic
-/// delegate belongs to the delegate's class and is named as in the definition.
+/// The wrapper of a delegate's call, whose name Mono makes of `prefix` and the short names of the signature's types. The wrapper of a
+/// generic delegate belongs to the delegate's class and is named after the definition's signature.
 fn delegate_wrapper(
     t: CurrentThread,
     kind: &str,
@@ -59,7 +59,7 @@ fn delegate_wrapper(
     Ok(format!("(wrapper {kind}) {owner}.{name}({params})"))
 }
 
-/// What a trace shows for a frame that is no method with CIL: as many lines as Mono has frames there, the innermost first.
+/// The lines that a trace shows for a frame that is no method with CIL: one for each frame that Mono has there, the innermost first.
 fn wrapper_names(t: CurrentThread, frame: &TraceFrame) -> Managed<Vec<String>> {
     let method = frame.method;
     let runtime = |name: &str| format!("(wrapper managed-to-native) System.Object.__icall_wrapper_{name}");
@@ -99,7 +99,7 @@ fn has_name_only(frame: &TraceFrame) -> bool {
     frame.is_wrapper || frame.method.is_internal_call() || frame.method.is_pinvoke() || frame.method.is_dynamic()
 }
 
-/// `name`: for a frame that has nothing else.
+/// A StackFrame. `name`: for a frame without method object.
 fn frame_object<'t>(
     t: CurrentThread<'t>,
     class: Ty,

@@ -1,4 +1,4 @@
-//! System.Globalization.CalendarData: date formats and names. Every calendar of a culture gets those of its first one.
+//! System.Globalization.CalendarData: date formats and names. All calendars of a culture get those of its first calendar.
 
 use super::data;
 use crate::arguments::{non_null, non_null_this, optional_string, string_array};

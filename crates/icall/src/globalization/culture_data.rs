@@ -71,7 +71,7 @@ const PARTS: [Part; 23] = [
     Part::Text("positiveSign"),
 ];
 
-/// A culture's number format as managed code wants it: never freed.
+/// A culture's number format in the form that managed code reads; never freed.
 struct NumberData {
     entry: [i32; PARTS.len()],
     /// NUL-terminated UTF-8 strings.
@@ -96,7 +96,7 @@ fn number_data(culture: &'static Culture) -> NumberData {
     NumberData { entry, pool }
 }
 
-/// Fills the entry; gives the string pool that its offsets count in.
+/// Fills the entry and returns the string pool to which its offsets refer.
 fn fill_number_data(t: CurrentThread, index: i32, entry: Place<[i32; PARTS.len()]>) -> Managed<*const u8> {
     static MADE: Mutex<Vec<Option<&'static NumberData>>> = Mutex::new(Vec::new());
     let (index, culture) = culture_at(t, index)?;

@@ -117,7 +117,7 @@ fn current_locale_name<'t>(t: CurrentThread<'t>) -> Managed<Option<Str<'t>>> {
     optional_string(t, locale_name().as_deref())
 }
 
-/// Null in the first place stands for the invariant culture, when neutral ones are wanted.
+/// When neutral cultures are wanted, the first element is null and stands for the invariant culture.
 fn all_cultures<'t>(t: CurrentThread<'t>, neutral: bool, specific: bool, _installed: bool) -> Managed<Array<'t>> {
     let wanted: Vec<usize> = data::cultures()
         .iter()

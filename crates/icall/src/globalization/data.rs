@@ -1,8 +1,8 @@
 //! The cultures and regions, from `data/cultures.txt` (written by `data/dump-cultures.cs`).
 //!
 //! A record is a header line, `[name<TAB>parent]` for a culture or `{name}` for a region, and `key<TAB>value…` lines. A
-//! culture inherits the keys it lacks from its parent. The file is split into records on first use, which is part of many
-//! starts; everything else is looked up in the text, which has at most 50 lines a record.
+//! culture inherits the keys it lacks from its parent. The file is split into records on first use, which many programs
+//! reach while they start; everything else is looked up in the text, which has at most 50 lines a record.
 
 use std::sync::OnceLock;
 
@@ -67,7 +67,7 @@ fn number(text: &str) -> i32 {
     text.parse().unwrap_or(0)
 }
 
-/// All cultures, in the order of `CultureInfo.GetCultures`; the index is the number other calls pass around.
+/// All cultures, in the order of `CultureInfo.GetCultures`; other calls name a culture by its index.
 pub fn cultures() -> &'static [Culture] {
     &tables().cultures
 }
@@ -82,7 +82,7 @@ pub fn culture_named(lower_name: &str) -> Option<usize> {
 }
 
 pub fn culture_with_lcid(lcid: i32) -> Option<usize> {
-    // Where cultures share a number (zh-Hans and zh-CHS), it leads to the one that is not marked.
+    // Where cultures share a number (zh-Hans and zh-CHS), it means the culture that is not marked as shadowed.
     cultures().iter().position(|culture| {
         value(culture.body, "lcid").map_or(0, number) == lcid && value(culture.body, "shadowed").is_none()
     })
@@ -116,7 +116,7 @@ impl Culture {
         self.text(key).map(|text| text.split('\t').collect())
     }
 
-    /// A culture without a country.
+    /// Whether the culture has no country.
     pub fn is_neutral(&'static self) -> bool {
         self.text("territory").is_none()
     }

@@ -1,6 +1,6 @@
 //! Namespace System.Globalization.
 //!
-//! `data` has the cultures that are known; the other files give them to the managed types.
+//! `data` holds the known cultures; the other files fill the managed types from it.
 
 pub mod calendar_data;
 pub mod culture_data;

@@ -1,4 +1,4 @@
-//! Win32 error codes, which is what `MonoIOError` holds, and their relation to errno.
+//! Win32 error codes, the values of `MonoIOError`, and their relation to errno.
 
 use saki_runtime::Place;
 
@@ -70,7 +70,7 @@ pub fn errno() -> i32 {
 /// Result of a file operation.
 pub type IoResult<T> = Result<T, Win32Error>;
 
-/// Stores the outcome through a `MonoIOError&` and gives the value, or `failed`.
+/// Stores the outcome through a `MonoIOError&` and returns the value, or `failed`.
 pub(crate) fn report<T>(result: IoResult<T>, error: Place<i32>, failed: T) -> T {
     let (value, code) = match result {
         Ok(value) => (value, Win32Error::SUCCESS),
@@ -80,7 +80,7 @@ pub(crate) fn report<T>(result: IoResult<T>, error: Place<i32>, failed: T) -> T 
     value
 }
 
-/// As `report`, for operations whose result is only success.
+/// As `report`, for operations that have no value: whether it succeeded.
 pub(crate) fn report_success(result: IoResult<()>, error: Place<i32>) -> bool {
     report(result.map(|()| true), error, false)
 }

@@ -1,4 +1,4 @@
-//! The table of file handles: managed code names files by their file descriptor, the table says what it may do with them.
+//! The table of file handles: managed code names files by their file descriptor; the table holds their access rights and kind.
 //!
 //! Invariant: a descriptor is in the table from before managed code gets it until before it is closed, so a descriptor that
 //! the system reuses is never taken for the old file. Operations on descriptors that are not in the table fail with
@@ -37,7 +37,7 @@ impl Access {
     }
 }
 
-/// What is known of an open file.
+/// An open file.
 #[derive(Debug)]
 pub struct FileHandle {
     pub fd: i32,
@@ -87,11 +87,11 @@ pub fn close(handle: usize) -> IoResult<()> {
     let fd = i32::try_from(handle).map_err(|_| Win32Error::INVALID_HANDLE)?;
     let file = HANDLES.write().remove(&fd).ok_or(Win32Error::INVALID_HANDLE)?;
     if let Some(path) = &file.delete_on_close {
-        // SAFETY: a NUL-terminated path. That the file is gone already is no error of the close.
+        // SAFETY: a NUL-terminated path. If the file is gone already, the close has not failed.
         saki_thread::blocking(|| unsafe { libc::unlink(path.as_ptr()) });
     }
     if file.file_type == FileType::Char && fd <= libc::STDERR_FILENO {
-        // The console stays open for whoever asks for it again.
+        // The console stays open, since the program may ask for it again.
         return Ok(());
     }
     if let Some(identity) = file.identity {

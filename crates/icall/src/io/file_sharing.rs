@@ -13,7 +13,7 @@ const SHARE_READ: i32 = 1;
 const SHARE_WRITE: i32 = 2;
 const SHARE_MASK: i32 = 7;
 
-/// What makes a file the same file.
+/// The identity of a file on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FileIdentity {
     pub device: u64,
@@ -27,7 +27,7 @@ struct Shared {
 
 static FILES: LazyLock<Mutex<HashMap<FileIdentity, Shared>>> = LazyLock::new(Mutex::default);
 
-/// Counts a new handle. False, and not counted, when the share modes forbid it.
+/// Counts a new handle. False when the share modes forbid it; then it is not counted.
 pub fn open(file: FileIdentity, share: i32, access: Access) -> bool {
     let share = share & SHARE_MASK;
     let mut files = FILES.lock();

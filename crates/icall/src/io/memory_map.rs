@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::LazyLock;
 
-/// What MemoryMapImpl makes an exception of; 0 = no error.
+/// The error codes of MemoryMapImpl, which throws an exception for each; 0 = no error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(i32)]
 enum MapError {
@@ -67,7 +67,7 @@ fn status_of(fd: i32) -> Option<libc::stat> {
     (unsafe { libc::fstat(fd, &mut status) } == 0).then_some(status)
 }
 
-/// Devices and the like say nothing by a size of 0.
+/// Whether a size of 0 means nothing, as with devices.
 fn is_sizeless(status: &libc::stat) -> bool {
     status.st_size == 0 && status.st_mode & libc::S_IFMT != libc::S_IFREG
 }
@@ -89,7 +89,7 @@ fn open_flags(mode: i32, access: i32) -> i32 {
     mode | access | libc::O_CLOEXEC
 }
 
-/// Where a file mapping comes from.
+/// The file of a file mapping.
 enum Source {
     Path(CString),
     Descriptor(i32),
@@ -151,7 +151,7 @@ fn anonymous(capacity: &mut i64, mode: i32) -> Result<Mapping, MapError> {
     }
     // SAFETY: an open descriptor.
     if unsafe { libc::ftruncate(fd, *capacity) } != 0 {
-        // SAFETY: as above; nobody else knows it.
+        // SAFETY: an open descriptor of this function's own.
         unsafe { libc::close(fd) };
         return Err(MapError::CouldNotMapMemory);
     }
@@ -193,7 +193,7 @@ fn open_mapping(
     Ok(publish(&mut named, mapping, name))
 }
 
-/// As `open_mapping`. Although `capacity` is declared `out`, the class library passes its wish there.
+/// As `open_mapping`. Although `capacity` is declared `out`, the class library passes the capacity that it wants there.
 fn open_with_wish(
     source: Option<Source>,
     mode: i32,
@@ -306,7 +306,7 @@ fn protection(access: i32) -> (i32, i32) {
     }
 }
 
-/// (view, address of the byte at `offset`); makes a wanted size of 0 the rest of the file.
+/// Maps a view; returns it and the address of the byte at `offset`. A `size` of 0 becomes the rest of the file.
 fn map(mapping: &Mapping, offset: i64, size: &mut i64, access: i32) -> Result<(View, usize), MapError> {
     let Some(status) = status_of(mapping.fd) else { return Err(MapError::CouldNotMapMemory) };
     let page = page_size();

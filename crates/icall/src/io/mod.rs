@@ -1,4 +1,4 @@
-//! Namespace System.IO, System.IO.MemoryMappedFiles, and the read call that libmono-native gets from its host.
+//! Namespaces System.IO and System.IO.MemoryMappedFiles, and the reads and writes that replace those of libmono-native.
 
 pub mod drive_info;
 pub mod errors;

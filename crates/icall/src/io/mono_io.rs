@@ -35,12 +35,12 @@ mod option {
 
 const INVALID_HANDLE_VALUE: isize = -1;
 
-/// `system_call` with errors as managed code knows them.
+/// `system_call` with the error codes of managed code.
 fn call(t: CurrentThread, body: impl FnMut() -> isize) -> IoResult<usize> {
     system_call(t, body).map_err(Win32Error::from_errno)
 }
 
-/// Opens without truncating: whether the file may be opened is known only after it is.
+/// Flags that do not truncate: only after the file is open is it known whether share modes allow that.
 fn open_flags(mode: i32, access: Access) -> i32 {
     let access = match access {
         Access::WRITE => libc::O_WRONLY,
@@ -61,7 +61,7 @@ fn raw_open(t: CurrentThread, path: &CStr, flags: i32, permissions: u32) -> Resu
     system_call(t, || unsafe { libc::open(path.as_ptr(), flags, permissions) } as isize).map(|fd| fd as i32)
 }
 
-/// Closes a descriptor that nobody got to know.
+/// A descriptor that managed code does not have yet; closed when dropped.
 struct Unopened(i32);
 
 impl Drop for Unopened {
@@ -86,7 +86,7 @@ fn open_file(
     let flags = open_flags(mode, access);
     let permissions = if options & option::TEMPORARY != 0 { 0o600 } else { 0o666 };
     let opened = match raw_open(t, &path, flags, permissions) {
-        // A directory can only be opened for reading; that is enough for what is done with it.
+        // A directory can only be opened for reading; no use of its handle needs more.
         Err(libc::EISDIR) => raw_open(t, &path, flags & !libc::O_ACCMODE, permissions),
         other => other,
     };
@@ -284,7 +284,7 @@ fn lock_region(handle: usize, lock_type: i32, position: i64, length: i64) -> IoR
         }
         match errno() {
             libc::EINTR => {}
-            // File systems without locks: programs go on without them.
+            // The file system has no locks: programs go on without them.
             libc::ENOLCK | libc::EOPNOTSUPP => return Ok(()),
             _ => return Err(Win32Error::LOCK_VIOLATION),
         }

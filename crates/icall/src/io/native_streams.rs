@@ -1,4 +1,4 @@
-//! Reads and writes that the class library makes without its own files: they park, or block and let the world stop.
+//! Reads and writes that the class library makes without MonoIO: they park, or block and let the world stop.
 //!
 //! - `Interop/Sys::Read` of System.dll, by which FileSystemWatcher waits for changes (inotify(7)), is an internal call.
 //! - `SystemNative_Read` and `SystemNative_Write`, by which pipe streams (`System.IO.Pipes`) work, are P/Invokes of Mono's native library. Compiled code calls
@@ -31,8 +31,8 @@ fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
     }
 }
 
-/// Runs `body` on the current thread, which is in native code that compiled code called; an exception that `body` leaves is thrown when that returns. Gives the count, or
-/// -1 with errno set, as system calls do.
+/// Runs `body` on the current thread, which is in native code that compiled code called; a pending exception of `body` is thrown when the native code returns. Returns
+/// the count, or -1 with errno set, as system calls do.
 fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, i32>) -> i32 {
     let t = CurrentThread::current();
     // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are ours and hold no references.
@@ -40,7 +40,7 @@ fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, i32>) -
     let outcome = body(t);
     // SAFETY: the thread is RUNNING, and the frames here still hold no references.
     unsafe { saki_thread::enter_native(t.abi()) };
-    // After the last wait, since the thread may have come to another OS thread.
+    // errno is set after the last wait, because a wait may move the thread to another OS thread.
     outcome.map_or_else(
         |errno| {
             saki_os::error::set_errno(errno);
@@ -69,7 +69,7 @@ unsafe extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) 
     })
 }
 
-/// See the module header. Fewer bytes are written only where the system refuses the rest: its error number comes with the next write.
+/// See the module header. Fewer bytes are written only if the system refuses the rest; the next write then returns its error number.
 ///
 /// # Safety
 /// As `system_native_read`.

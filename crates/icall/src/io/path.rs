@@ -22,7 +22,7 @@ pub(crate) fn system_path(path: *const u16) -> IoResult<CString> {
     system_path_of(units)
 }
 
-/// As `system_path`, of counted units.
+/// As `system_path`, for counted units.
 ///
 /// # Errors
 /// INVALID_NAME, also for an embedded NUL.
@@ -31,7 +31,7 @@ pub(crate) fn system_path_of(units: &[u16]) -> IoResult<CString> {
     CString::new(text).map_err(|_| Win32Error::INVALID_NAME)
 }
 
-/// The code for a failed call on `path`: a missing directory is told from a missing file.
+/// The code for a failed call on `path`, which distinguishes a missing directory from a missing file.
 pub(crate) fn path_error(path: &CStr, errno: i32) -> Win32Error {
     if errno != libc::ENOENT {
         return Win32Error::from_errno(errno);
@@ -44,7 +44,7 @@ pub(crate) fn path_error(path: &CStr, errno: i32) -> Win32Error {
     if directory.exists() { Win32Error::FILE_NOT_FOUND } else { Win32Error::PATH_NOT_FOUND }
 }
 
-/// Where temporary files go.
+/// The directory for temporary files.
 pub(crate) fn temporary_directory() -> String {
     let from = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     from("TMPDIR").or_else(|| from("TMP")).or_else(|| from("TEMP")).unwrap_or_else(|| "/tmp".to_string())

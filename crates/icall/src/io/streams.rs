@@ -1,7 +1,7 @@
 //! Reading and writing files, pipes and terminals.
 //!
 //! Where waits park, pipes are tried with RWF_NOWAIT, which leaves the mode of the descriptor as it is: child processes and native code may have the same open file.
-//! Terminals do not know it; they are read when poll(2) says that there is something. Invariant: files on disk, writes to terminals, and pipes of kernels without
+//! Terminals do not support the flag; they are read when poll(2) says that there is input. Invariant: files on disk, writes to terminals, and pipes of kernels without
 //! RWF_NOWAIT block in a safe region.
 
 use super::file_handles::FileType;
@@ -10,10 +10,10 @@ use saki_reactor::{Interest, Lifetime};
 use saki_runtime::CurrentThread;
 use saki_runtime::profile_events::IoWait;
 
-/// The present position, for preadv2(2).
+/// Stands for the file's present position in preadv2(2).
 const HERE: libc::off_t = -1;
 
-/// An open file, and what it is known to be.
+/// An open file and its kind.
 #[derive(Clone, Copy)]
 pub(crate) struct Stream {
     pub(crate) fd: i32,
@@ -31,7 +31,7 @@ fn parked(
     }
     match parking_call(t, &wait_for(stream.fd, interest), || None, || false, attempt) {
         Parked::Done(count) => Some(Ok(count)),
-        // The file does not know the flag, or has no position.
+        // The file does not support the flag, or has no position.
         Parked::Failed(libc::EOPNOTSUPP | libc::ENOSYS | libc::ESPIPE | libc::EINVAL) => None,
         Parked::Failed(errno) => Some(Err(errno)),
         Parked::TimedOut | Parked::MustBlock => None,
@@ -42,7 +42,7 @@ fn wait_for(fd: i32, interest: Interest) -> Wait {
     Wait { fd, interest, lifetime: Lifetime::Unknown }
 }
 
-/// Parks, where waits do, until there is something to read, or the descriptor cannot be waited for: a read says then what has become of it. For what does not know
+/// Where waits park, parks until there is input or the descriptor cannot be waited for; the read that follows finds out which. For files that do not support
 /// RWF_NOWAIT.
 pub(crate) fn park_until_readable(t: CurrentThread, fd: i32) {
     if saki_reactor::waits_park() {
@@ -50,7 +50,7 @@ pub(crate) fn park_until_readable(t: CurrentThread, fd: i32) {
     }
 }
 
-/// Fails with EAGAIN if there is nothing to read. Another reader of the same descriptor may take it before the caller does, who then waits in the call.
+/// Fails with EAGAIN if there is no input. If another reader of the same descriptor takes the input before the caller reads, the caller blocks in its read.
 fn poll_input(fd: i32) -> isize {
     let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // SAFETY: one descriptor; does not wait.

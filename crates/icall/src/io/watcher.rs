@@ -1,4 +1,4 @@
-//! System.IO.FileSystemWatcher: which implementation the class library shall use.
+//! System.IO.FileSystemWatcher: the implementation that the class library uses.
 
 use saki_runtime::{CurrentThread, InternalCall};
 

@@ -1,4 +1,4 @@
-//! Copies and clearings of whole ranges of arrays, where no element needs a look; what is out of range or of other types is declined.
+//! Copying and clearing ranges of arrays where no element needs a check or conversion. Ranges outside the array and other element types are declined.
 
 use super::slices::{may_decline, slices};
 use crate::system::array_copy::{has_lower_bound, in_range, try_copy};
@@ -22,7 +22,7 @@ extern "C" fn copy(
     done(try_copy(t, source, from, target, to, count))
 }
 
-/// `Array.Clear`. Whole aligned words are cleared whole by memset on the machines we support; stores of null need no barrier.
+/// `Array.Clear`. On the machines we support memset stores aligned words whole, so no thread sees half a reference; stores of null need no barrier.
 extern "C" fn clear(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
     let Some(array) = array.filter(|&array| !has_lower_bound(array) && in_range(array, index, count)) else {
         return DECLINED;

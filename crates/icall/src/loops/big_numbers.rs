@@ -1,7 +1,7 @@
-//! Sums, differences and products of large integers (`System.Numerics.BigIntegerCalculator`), and their decimal digits read.
+//! Sums, differences and products of large integers (`System.Numerics.BigIntegerCalculator`).
 //!
-//! The class library's numbers are rows of 32-bit words, the lowest first. These functions work on two words at a time. Numbers that share memory or need safepoints are declined, as are
-//! products of two long numbers: the class library cuts them in parts and calls its own methods for these.
+//! The class library's numbers are sequences of 32-bit words, the lowest first. These functions work on two words at a time. Declined are numbers that share memory
+//! or are so long that safepoints are needed, and products of two long numbers: the class library cuts these into parts and multiplies the parts by the same methods.
 
 use super::slices::{SLICE_BYTES, may_decline, whole};
 use super::spans::overlap;
@@ -17,14 +17,14 @@ struct Words {
 
 /// Two words.
 const LIMB_WORDS: usize = 2;
-/// Limbs that are calculated in a row, without a look at the end: sums take half of the time then.
+/// Limbs that are calculated in a row without checking for the end, which halves the time of sums.
 const IN_A_ROW: usize = 4;
 
-/// Words of a number for which a sum does without a safepoint: some ten microseconds.
+/// Words of the longest number that is summed without a safepoint, which takes some ten microseconds.
 const MOST_WORDS: usize = SLICE_BYTES / size_of::<u32>();
 
 impl Words {
-    /// None: a negative number of words, or too many.
+    /// None for a negative number of words, and for too many.
     fn new(start: *mut u32, count: i32) -> Option<Self> {
         Some(Words { start, count: usize::try_from(count).ok().filter(|&count| count <= MOST_WORDS)? })
     }
@@ -39,7 +39,7 @@ impl Words {
     /// `place + 1` lies in the number.
     #[inline(always)]
     unsafe fn limb(self, place: usize) -> u64 {
-        // SAFETY: the caller's promise. Lower words come first on the machines we support.
+        // SAFETY: this function's contract. Lower words come first on the machines we support.
         u64::from_le(unsafe { self.start.add(place).cast::<u64>().read_unaligned() })
     }
 
@@ -47,7 +47,7 @@ impl Words {
     /// As for `limb`.
     #[inline(always)]
     unsafe fn set_limb(self, place: usize, limb: u64) {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         unsafe { self.start.add(place).cast::<u64>().write_unaligned(limb.to_le()) }
     }
 
@@ -55,7 +55,7 @@ impl Words {
     /// `place` lies in the number.
     #[inline(always)]
     unsafe fn word(self, place: usize) -> u32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         unsafe { *self.start.add(place) }
     }
 
@@ -63,7 +63,7 @@ impl Words {
     /// As for `word`.
     #[inline(always)]
     unsafe fn set_word(self, place: usize, word: u32) {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         unsafe { *self.start.add(place) = word }
     }
 
@@ -84,7 +84,7 @@ impl Words {
     }
 }
 
-/// What one step of a sum or difference gives: the result and the carry, for two words or for one (in the low half).
+/// One step of a sum or difference, on a limb or on a word: the result and the carry.
 trait Step {
     fn limb(a: u64, b: u64, carry: bool) -> (u64, bool);
     fn word(a: u32, b: u32, carry: bool) -> (u32, bool);
@@ -123,7 +123,7 @@ impl Step for Difference {
     }
 }
 
-/// `a` and `b` combined in `result`, which may be `a` itself: as many words as `b` has. Gives the carry.
+/// Combines the words of `b` with as many of `a` into `result`, which may be `a` itself. Returns the carry.
 ///
 /// # Safety
 /// `a` and `result` have as many words; `result` can be written.
@@ -157,10 +157,10 @@ unsafe fn combine<S: Step>(a: Words, b: Words, result: Words) -> bool {
     carry
 }
 
-/// Carries on through `a` to `result`, which are the same or apart. Gives the carry.
+/// Adds (or subtracts) the carry to the words of `a`, into `result`, which is `a` itself or does not overlap it. Returns the carry.
 ///
 /// # Safety
-/// `a` can be read, and so many words of `result` written.
+/// `a` can be read, and as many words of `result` written.
 #[inline(always)]
 unsafe fn carry_on<S: Step>(a: Words, result: Words, mut carry: bool) -> bool {
     let mut place = 0;
@@ -179,7 +179,7 @@ unsafe fn carry_on<S: Step>(a: Words, result: Words, mut carry: bool) -> bool {
     carry
 }
 
-/// The numbers in the order of the class library: the longer one first. None: declined.
+/// Two numbers, of which the first must not be shorter. None: declined.
 fn two(a: *mut u32, a_count: i32, b: *mut u32, b_count: i32) -> Option<(Words, Words)> {
     let (a, b) = (Words::new(a, a_count)?, Words::new(b, b_count)?);
     (a.count >= b.count && !a.overlaps(b)).then_some((a, b))
@@ -240,7 +240,7 @@ extern "C" fn subtract(
     }))
 }
 
-/// Combines `b` into `a`, with the carry going on.
+/// Combines `b` into `a` and carries on through the rest of `a`.
 fn combine_self<S: Step>(numbers: Option<(Words, Words)>) -> i32 {
     done(numbers.map(|(a, b)| {
         // SAFETY: as in `add`.
@@ -261,7 +261,7 @@ extern "C" fn subtract_self(_: CurrentThread, a: *mut u32, a_count: i32, b: *mut
     combine_self::<Difference>(two(a, a_count, b, b_count))
 }
 
-/// `SubtractCore`: both numbers from a third one. As the class library does both in one walk, it carries nothing beyond the third one's end either.
+/// `SubtractCore`: subtracts both numbers from `core`. Like the class library, which does both in one loop, it drops a carry beyond the end of `core`.
 extern "C" fn subtract_core(
     _: CurrentThread,
     a: *mut u32,
@@ -279,7 +279,7 @@ extern "C" fn subtract_core(
     }))
 }
 
-/// `AddDivisor`: gives the carry.
+/// `AddDivisor`: returns the carry.
 extern "C" fn add_divisor(t: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32) -> u32 {
     if let Some((a, b)) = two(a, a_count, b, b_count) {
         // SAFETY: as in `add`.
@@ -300,7 +300,7 @@ extern "C" fn add_divisor(t: CurrentThread, a: *mut u32, a_count: i32, b: *mut u
     carry as u32
 }
 
-/// `SubtractDivisor`: `a` less `b` times a word; gives the carry.
+/// `SubtractDivisor`: subtracts `b` times a word from `a`; returns the carry.
 extern "C" fn subtract_divisor(
     t: CurrentThread,
     a: *mut u32,
@@ -372,7 +372,7 @@ unsafe fn add_product(a: Words, factor: u64, result: Words) {
             place += 1;
             carry = (sum >> 32) as u64;
         }
-        // The sum fits in `result`, so that words of the carry for which there is no place are zero.
+        // The sum fits in `result`, so words of the carry beyond its end are zero.
         if place + LIMB_WORDS <= result.count {
             result.set_limb(place, carry);
         } else if place < result.count {
@@ -381,24 +381,24 @@ unsafe fn add_product(a: Words, factor: u64, result: Words) {
     }
 }
 
-/// Words of the shorter number from which on the class library's method for long numbers is the faster one.
+/// Words of the shorter number from which on the class library's method for long numbers is faster.
 const LONG_WORDS: usize = 64;
 /// Words of the longer number that are multiplied between two safepoints.
 const WORDS_AT_ONCE: usize = 1 << 13;
 
-/// The product of `a` and `b` in `product`, which has as many words as both and is zero.
+/// Adds the product of `a` and `b` to `product`, which is zero and has as many words as both together.
 ///
 /// # Safety
 /// As for `add_product`.
 unsafe fn multiply_words(t: CurrentThread, a: Words, b: Words, product: Words) {
     let mut first = 0;
     while first < a.count {
-        // A part is longer than `b`, so that what a part before it left above its own words lies below this one's.
+        // A part is longer than `b`, so the words that the part before has written above its own lie within this part's.
         let rest = a.count - first;
         let part = a.from(first).first(if rest < 2 * WORDS_AT_ONCE { rest } else { WORDS_AT_ONCE });
         let place = |place: usize| product.from(first + place).first(part.count + b.count - place);
         let mut from = 0;
-        // SAFETY: the caller's promise. Parts of the product lie in it; what is above them is zero still.
+        // SAFETY: this function's contract. Parts of the product lie in it; the words above them are still zero.
         unsafe {
             while from + LIMB_WORDS <= b.count {
                 add_product(part, b.limb(from), place(from));
@@ -440,10 +440,10 @@ extern "C" fn square(t: CurrentThread, a: *mut u32, a_count: i32, product: *mut 
     multiply(t, a, a_count, a, a_count, product, product_count)
 }
 
-/// Words of a number for which a product by one word pays.
+/// Words of the shortest number for which a product by one word is faster here.
 const FEW_WORDS: usize = 8;
 
-/// `Multiply(uint[], uint)`: a new number with a word more. Declined: short ones, and null.
+/// `Multiply(uint[], uint)`: a new number with one word more. Declined: short numbers, and null.
 extern "C" fn multiply_by_word<'t>(t: CurrentThread<'t>, a: Option<Array<'t>>, factor: u32) -> Option<Array<'t>> {
     let a = a.filter(|a| a.length() >= FEW_WORDS)?;
     let count = a.length();
@@ -451,7 +451,7 @@ extern "C" fn multiply_by_word<'t>(t: CurrentThread<'t>, a: Option<Array<'t>>, f
         let made = Array::of_array_type(t, a.ty(), count + 1)?;
         let words = |array: Array, count| Words { start: array.element_address(0).cast(), count };
         let (a, product) = (words(a, count), words(made, count + 1));
-        // SAFETY: the arrays have so many elements; the new one, which is zero, is only this function's.
+        // SAFETY: the arrays have that many elements; only this function uses the new one, which is zero.
         unsafe {
             let mut first = 0;
             while first < count {

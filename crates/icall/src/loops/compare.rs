@@ -1,4 +1,4 @@
-//! Comparisons: equal or not, and by the first element that differs. Left out: `String.CompareOrdinalHelper`, which looks at eight bytes at a time.
+//! Comparisons: for equality, and by the first element that differs. Left out: `String.CompareOrdinalHelper`, which compares eight bytes at a time already.
 
 use super::kernels;
 use super::slices::{from, slices, whole};
@@ -28,7 +28,7 @@ fn first_difference(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: usi
     })
 }
 
-/// The first units that differ decide by their distance, else the lengths do.
+/// The difference of the first units that differ, else that of the lengths.
 fn compare_units(t: CurrentThread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
     let count = usize::try_from(a_count.min(b_count)).unwrap_or(0);
     match first_difference(t, a.cast(), b.cast(), 2 * count) {

@@ -1,4 +1,4 @@
-//! Decimal digits read as a large integer (`System.Numerics.BigNumber`), nineteen at a time, where the class library multiplies by ten for each.
+//! Reading decimal digits as a large integer (`System.Numerics.BigNumber`), nineteen at a time; the class library multiplies by ten for each digit.
 
 use super::slices::{SLICE_BYTES, may_decline};
 use saki_abi::ObjRef;
@@ -49,7 +49,7 @@ fn has_known_fields() -> bool {
 /// Digits that are read together: as many as 64 bits hold.
 const TOGETHER: usize = 19;
 
-/// `limbs` times a power of ten, and more.
+/// Multiplies `limbs` by `factor`, a power of ten, and adds `more`.
 fn multiply_add(limbs: &mut Vec<u64>, factor: u64, more: u64) {
     let mut carry = more;
     for limb in limbs.iter_mut() {
@@ -62,7 +62,7 @@ fn multiply_add(limbs: &mut Vec<u64>, factor: u64, more: u64) {
     }
 }
 
-/// The number with these digits, whose values are given, and so many zeros behind them; `rest` is called after some ten microseconds of work.
+/// The number with these digits (values 0 to 9) and `zeros` more zeros behind them. `rest` is called after each ten microseconds of work or so.
 fn limbs_of(digits: &[u8], zeros: usize, mut rest: impl FnMut()) -> Vec<u64> {
     let mut limbs = Vec::with_capacity((digits.len() + zeros) / TOGETHER + 1);
     let mut work = 0;
@@ -86,14 +86,14 @@ fn limbs_of(digits: &[u8], zeros: usize, mut rest: impl FnMut()) -> Vec<u64> {
     limbs
 }
 
-/// `BigNumber.NumberToBigInteger`: false, with the digits before the point read, if there are others than zeros behind it.
+/// `BigNumber.NumberToBigInteger`: the digits before the point; false if a digit behind the point is not zero.
 extern "C" fn read_digits(t: CurrentThread, buffer: &Buffer, number: *mut Number) -> i32 {
     // SAFETY: a field of the caller's buffer, which holds a StringBuilder or null.
     let Some(digits) = unsafe { Obj::from_word(buffer.digits) }.filter(|_| has_known_fields()) else { return DECLINED };
     let (units, _) = builder_units(digits);
     let values = units.iter().map_while(|unit| (*unit != 0).then(|| unit.wrapping_sub(u16::from(b'0'))));
     let digits: Vec<u8> = values.map(|value| value.min(10) as u8).collect();
-    // Without its end, or with what is no digit.
+    // The end mark is missing, or a unit is no digit.
     if digits.len() == units.len() || digits.contains(&10) {
         return DECLINED;
     }

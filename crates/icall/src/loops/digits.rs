@@ -1,6 +1,6 @@
 //! Bytes as text: base 64 from and to UTF-16, and pairs of hexadecimal digits.
 //!
-//! Base 64 goes in pieces through ASCII on the stack, since the crate that does it by vectors knows bytes alone.
+//! Base 64 is converted in pieces by way of ASCII on the stack, since the crate that does it by vectors works on bytes only.
 
 use super::slices::{SLICE_BYTES, from, may_decline, slices};
 use super::spans::{Span, overlap};
@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 const PIECE_DIGITS: usize = 1024;
 const PIECE_BYTES: usize = PIECE_DIGITS / 4 * 3;
 
-/// Encodes `bytes` as `units`, of which there are as many as that takes.
+/// Encodes `bytes` into `units`, which has exactly the length of the result.
 fn encode(bytes: &[u8], units: &mut [u16]) {
     let mut ascii = [MaybeUninit::<u8>::uninit(); PIECE_DIGITS];
     for (bytes, units) in bytes.chunks(PIECE_BYTES).zip(units.chunks_mut(PIECE_DIGITS)) {
@@ -56,7 +56,7 @@ extern "C" fn to_base64(
     // SAFETY: the managed caller has made room for the text of these bytes; the ranges do not overlap.
     let (bytes, units) =
         unsafe { (std::slice::from_raw_parts(bytes, len_bytes), std::slice::from_raw_parts_mut(units, count)) };
-    // Slices consist of lines, or of pieces, and of what those become.
+    // Slices consist of whole lines or pieces of bytes and of the text that these become.
     let (part, text) = if has_lines { (LINE_BYTES, LINE_DIGITS + 2) } else { (PIECE_BYTES, PIECE_DIGITS) };
     slices(t, len_bytes.div_ceil(part), text, |first, number| {
         let bytes = &bytes[first * part..len_bytes.min((first + number) * part)];
@@ -75,10 +75,10 @@ extern "C" fn to_base64(
     count as i32
 }
 
-/// What a character that is no digit has.
+/// The value of characters that are no digits.
 const NO_DIGIT: u8 = 0xff;
 
-/// The values of digits.
+/// The values of the digits, by character.
 const VALUES: [u8; 128] = {
     let mut values = [NO_DIGIT; 128];
     let digits = STANDARD.charset();
@@ -98,10 +98,10 @@ fn decode_four(units: [u16; 4]) -> Option<u32> {
     })
 }
 
-/// Digits with which a decoding begins, so that little is done in vain where lines are short.
+/// The length of the first piece of a decoding. It is short, so that a text with short lines does not decode much of a piece in vain.
 const FIRST_DIGITS: usize = 64;
 
-/// Decodes a piece by way of `ascii`, or changes nothing.
+/// Decodes a piece by way of `ascii`; leaves `bytes` as they are when a character is no digit.
 fn decode_piece(units: &[u16], ascii: &mut [u8; PIECE_DIGITS], bytes: &mut [u8]) -> bool {
     let ascii = &mut ascii[..units.len()];
     let mut all = 0;
@@ -121,7 +121,7 @@ fn decode_piece(units: &[u16], ascii: &mut [u8; PIECE_DIGITS], bytes: &mut [u8])
     }
 }
 
-/// Decodes fours of digits up to the first one with another character: how many units.
+/// Decodes groups of four digits up to the first group with another character; returns the number of units decoded.
 fn decode_fours(t: CurrentThread, units: &[u16], bytes: &mut [u8]) -> usize {
     let mut ascii = [0; PIECE_DIGITS];
     let (mut from, mut digits, mut since_poll) = (0, FIRST_DIGITS, 0);
@@ -153,7 +153,7 @@ const PADDING: u16 = b'=' as u16;
 /// The digit of value zero.
 const ZERO: u16 = b'A' as u16;
 
-/// What a decoding came to: units read, bytes written, and whether that is all and well.
+/// The outcome of a decoding: units read, bytes written, and whether the whole text was valid and had room.
 #[derive(Debug, PartialEq, Eq)]
 struct Decoded {
     units: usize,
@@ -161,7 +161,7 @@ struct Decoded {
     is_whole: bool,
 }
 
-/// Decodes what `Convert.TryDecodeFromUtf16` does: without spaces, with padding in the last four alone, as many fours as there is room for.
+/// Decodes as `Convert.TryDecodeFromUtf16` does: spaces are not allowed, padding only in the last group of four; decodes as many groups as there is room for.
 fn decode(t: CurrentThread, units: &[u16], bytes: &mut [u8]) -> Decoded {
     let stopped = |units: usize, bytes: usize| Decoded { units, bytes, is_whole: false };
     let Some((before, last)) = units.as_chunks::<4>().0.split_last().map(|(last, before)| (before.len(), *last)) else {
@@ -209,9 +209,9 @@ extern "C" fn try_from_base64(
     i32::from(decoded.is_whole)
 }
 
-/// `Convert.FromBase64_ComputeResultLength`. Declined: more padding than there may be, for which it throws.
+/// `Convert.FromBase64_ComputeResultLength`. Declined: too much padding, for which the class library throws.
 extern "C" fn decoded_length(t: CurrentThread, units: *const u16, count: i32) -> i32 {
-    // Sums of so many stay below 65,536.
+    // Sums of so many units stay below 65,536.
     const AT_ONCE: usize = 1 << 15;
     let Ok(count) = usize::try_from(count) else { return DECLINED };
     if units.is_null() || !units.is_aligned() {
@@ -241,7 +241,7 @@ extern "C" fn decoded_length(t: CurrentThread, units: *const u16, count: i32) ->
     ((count - others) / 4 * 3 + of_last) as i32
 }
 
-/// Two hexadecimal digits and a hyphen for each byte, and a unit that the next byte's first digit takes.
+/// For each byte two hexadecimal digits, a hyphen, and a unit that the first digit of the next byte overwrites.
 const HEX: [[u16; 4]; 256] = {
     let digits = b"0123456789ABCDEF";
     let mut all = [[0; 4]; 256];
@@ -253,7 +253,7 @@ const HEX: [[u16; 4]; 256] = {
     all
 };
 
-/// The text of `bytes` as `units`, three for each byte but the last, which has two.
+/// Writes the text of `bytes` to `units`: three units for each byte, two for the last.
 fn to_hex(bytes: &[u8], units: &mut [u16]) {
     let Some((last, others)) = bytes.split_last() else { return };
     for (byte, place) in others.iter().zip((0..).step_by(3)) {
@@ -265,7 +265,7 @@ fn to_hex(bytes: &[u8], units: &mut [u16]) {
     units[3 * others.len()..].copy_from_slice(&[high, low]);
 }
 
-/// `BitConverter.ToString(byte[], int, int)`. Declined: what throws, and the empty text.
+/// `BitConverter.ToString(byte[], int, int)`. Declined: arguments for which it throws, and the empty text.
 extern "C" fn hex<'t>(t: CurrentThread<'t>, array: Option<Array<'t>>, start: i32, length: i32) -> Option<Str<'t>> {
     let is_usual = |array: &Array| (1..=i32::MAX / 3).contains(&length) && in_range(*array, start, length);
     let array = array.filter(is_usual)?;

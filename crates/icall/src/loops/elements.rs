@@ -1,4 +1,4 @@
-//! Elements of primitive types in arrays and spans: turned round, and all made equal.
+//! Reversing and filling arrays and spans of primitive types.
 //!
 //! Left out: elements with references, whose stores need barriers.
 
@@ -11,13 +11,13 @@ use saki_runtime::vtables::type_of_vtable;
 use saki_runtime::{Array, CurrentThread};
 use saki_types::Ty;
 
-/// Turns `count` elements round.
+/// Reverses `count` elements.
 ///
 /// # Safety
-/// They can be read and written, at an address where a `T` can be.
+/// The elements can be read and written, and `start` is aligned for a `T`.
 unsafe fn reverse<T>(t: CurrentThread, start: *mut T, count: usize) {
     if count <= SLICE_BYTES / size_of::<T>() {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         unsafe { std::slice::from_raw_parts_mut(start, count) }.reverse();
         return;
     }
@@ -29,7 +29,7 @@ unsafe fn reverse<T>(t: CurrentThread, start: *mut T, count: usize) {
                 std::slice::from_raw_parts_mut(start.add(count - first - number), number),
             )
         };
-        // The standard library turns a slice round by vectors.
+        // The standard library reverses a slice by vectors.
         front.swap_with_slice(back);
         front.reverse();
         back.reverse();
@@ -47,7 +47,7 @@ fn is_primitive(ty: Ty) -> bool {
     is_number || ty.is_enum()
 }
 
-/// `Array.Reverse` of a range. Declined: what throws, and elements that are not primitive.
+/// `Array.Reverse` of a range. Declined: arguments for which it throws, and elements that are not primitive.
 extern "C" fn reverse_array(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
     let is_usual = |array: &Array| !has_lower_bound(*array) && in_range(*array, index, count);
     let Some(array) = array.filter(is_usual) else { return DECLINED };
@@ -57,7 +57,7 @@ extern "C" fn reverse_array(t: CurrentThread, array: Option<Array>, index: i32, 
     }
     let element_size_bytes = vtable.element_size_bytes as usize;
     let start = array.element_address(index as usize);
-    // SAFETY: the range was checked, and arrays have their elements at addresses for such.
+    // SAFETY: the range was checked, and elements of arrays are aligned.
     unsafe {
         match element_size_bytes {
             1 => reverse(t, start, count as usize),
@@ -70,11 +70,11 @@ extern "C" fn reverse_array(t: CurrentThread, array: Option<Array>, index: i32, 
     0
 }
 
-/// `Array.Reverse<T>` of a range. Declined: what throws.
+/// `Array.Reverse<T>` of a range. Declined: arguments for which it throws.
 extern "C" fn reverse_elements<T>(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
     let Some(array) = array.filter(|array| in_range(*array, index, count)) else { return DECLINED };
     let start = array.element_address(index as usize).cast::<T>();
-    // SAFETY: the range was checked, and arrays have their elements at addresses for such.
+    // SAFETY: the range was checked, and elements of arrays are aligned.
     unsafe { reverse(t, start, count as usize) };
     0
 }
@@ -94,11 +94,11 @@ extern "C" fn reverse_span<T>(t: CurrentThread, span: &Span<T>) -> i32 {
 /// Stores `value` to `count` elements.
 ///
 /// # Safety
-/// They can be written.
+/// The elements can be written.
 unsafe fn fill<T: Copy>(t: CurrentThread, start: *mut T, count: usize, value: T) {
     slices(t, count, size_of::<T>(), |first, number| {
         for place in first..first + number {
-            // SAFETY: the caller's promise.
+            // SAFETY: this function's contract.
             unsafe { start.add(place).write_unaligned(value) };
         }
         None::<()>
@@ -131,7 +131,7 @@ fills!(fill_span_8, fill_array_8, u64, u64);
 fills!(fill_span_single, fill_array_single, f32, f32);
 fills!(fill_span_double, fill_array_double, f64, f64);
 
-/// Rows of a type.
+/// The rows for one element type.
 macro_rules! rows {
     ($element:literal, $bits:ty, $fill_span:ident, $fill_array:ident) => {
         [
@@ -173,7 +173,7 @@ const UNSIGNED_LONGS: [Row; 4] = rows!("UInt64", u64, fill_span_8, fill_array_8)
 const SINGLES: [Row; 4] = rows!("Single", u32, fill_span_single, fill_array_single);
 const DOUBLES: [Row; 4] = rows!("Double", u64, fill_span_double, fill_array_double);
 
-/// Of generic methods, by the type of the elements.
+/// Rows of generic methods, one array for each element type.
 pub(super) const OF_TYPES: [&[Row]; 12] = [
     &BOOLEANS,
     &BYTES,

@@ -1,7 +1,7 @@
-//! UTF-8, UTF-16, ASCII and Latin-1, from and to strings: whole inputs without faults. What is invalid, too long for its target, or would leave a decoder or encoder with a part of a
-//! character is declined.
+//! UTF-8, UTF-16, ASCII and Latin-1, from and to strings: whole, valid inputs. Declined are inputs that are invalid, too long for their target, or would leave part
+//! of a character in a decoder or encoder.
 //!
-//! A function writes to the target what the class library's body writes for the same input, so that one which declines halfway has changed nothing: the body begins anew.
+//! A function writes to the target what the class library's body writes for the same input. So it may decline halfway: the body begins anew and writes the same again.
 
 use super::slices::{SLICE_BYTES, from, may_decline, slices};
 use encoding_rs::mem;
@@ -13,24 +13,24 @@ use saki_runtime::library_loops::{DECLINED, Row};
 /// Elements converted between two safepoints.
 const SLICE: usize = SLICE_BYTES / 4;
 
-/// Input and state as managed code passes them: the elements, unless a state, a null or a negative length is in the way.
+/// The elements of an input; None (declined) if there is a state, for null, and for a negative length.
 ///
 /// # Safety
 /// `count` elements can be read if it is positive.
 unsafe fn input<'a, T>(start: *const T, count: i32, state: ObjRef) -> Option<&'a [T]> {
     let count = usize::try_from(count).ok()?;
     let is_there = state.is_null() && !start.is_null();
-    // SAFETY: the caller's promise. Other threads may write to the elements meanwhile; then the result is any.
+    // SAFETY: this function's contract. Other threads may write to the elements meanwhile; then the result is any.
     is_there.then(|| unsafe { std::slice::from_raw_parts(start, count) })
 }
 
-/// Room for the result.
+/// The target of a conversion; None (declined) for null and for a negative length.
 ///
 /// # Safety
 /// `count` elements can be written if it is positive.
 unsafe fn output<'a, T>(start: *mut T, count: i32) -> Option<&'a mut [T]> {
     let count = usize::try_from(count).ok()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(start, count) })
 }
 
@@ -38,7 +38,7 @@ fn result(count: Option<usize>) -> i32 {
     count.and_then(|count| i32::try_from(count).ok()).unwrap_or(DECLINED)
 }
 
-/// The part of `bytes` before `at` and not far behind it that ends between two characters.
+/// A place between two characters, at `at` or up to three bytes before it (the length of `bytes` if that is not greater).
 fn boundary(bytes: &[u8], at: usize) -> usize {
     if at >= bytes.len() {
         return bytes.len();
@@ -47,9 +47,9 @@ fn boundary(bytes: &[u8], at: usize) -> usize {
     (at.saturating_sub(3)..=at).rev().find(|&place| bytes[place] & 0xc0 != 0x80).unwrap_or(at)
 }
 
-/// UTF-16 units of valid UTF-8: a unit for each byte that begins a character, and another for those of four bytes.
+/// The number of UTF-16 units of valid UTF-8: one for each byte that begins a character, and one more for each character of four bytes.
 fn units_of(bytes: &[u8]) -> usize {
-    // Sums of bytes stay below 256 in so many.
+    // Sums over so many bytes stay below 256.
     const AT_ONCE: usize = 120;
     let of_some = |bytes: &[u8]| {
         let sum: u8 = bytes.iter().map(|&byte| u8::from(byte as i8 >= -0x40) + u8::from(byte >= 0xf0)).sum();
@@ -58,7 +58,7 @@ fn units_of(bytes: &[u8]) -> usize {
     bytes.chunks(AT_ONCE).map(of_some).sum()
 }
 
-/// Calls `work` on slices of the elements, with safepoints between them. `end` gives where a slice of the rest may end, at or near a place. None: declined.
+/// Calls `work` on slices of the elements, with safepoints between them. `end` returns a place, at or near a given one, where a slice may end. None: declined.
 fn in_parts<T>(
     t: CurrentThread,
     elements: &[T],
@@ -82,12 +82,12 @@ fn by_characters(t: CurrentThread, bytes: &[u8], work: impl FnMut(&[u8]) -> Opti
     in_parts(t, bytes, boundary, work)
 }
 
-/// What a decoder holds of a character that is not whole.
+/// The part of a character that a decoder holds.
 static DECODER_BITS: ManagedField = ManagedField::corlib("System.Text", "UTF8Encoding/UTF8Decoder", "bits");
-/// Bytes of the last call that were decoded.
+/// The number of bytes that a decoder's last call decoded.
 static BYTES_USED: ManagedField = ManagedField::corlib("System.Text", "DecoderNLS", "_bytesUsed");
 
-/// The decoder as `input` takes it: null if it holds nothing.
+/// The state of a decoder for `input`: null if it holds no part of a character.
 fn utf8_state(decoder: ObjRef) -> ObjRef {
     if decoder.is_null() || DECODER_BITS.get::<i32>(decoder) == 0 { ObjRef::NULL } else { decoder }
 }
@@ -111,7 +111,7 @@ extern "C" fn utf8_char_count(
     result(is_valid.map(|()| units))
 }
 
-/// The next character of `bytes`, which begin with its first byte: its bytes and its code. None: invalid or cut off.
+/// The length in bytes and the code of the character with which `bytes` begin. None: invalid or cut off.
 #[inline(always)]
 fn decode(bytes: &[u8]) -> Option<(usize, u32)> {
     let tail = |place: usize, low: u8, high: u8| {
@@ -145,11 +145,11 @@ fn decode(bytes: &[u8]) -> Option<(usize, u32)> {
     }
 }
 
-/// Elements that are looked at together for being ASCII: many, which take a few instructions, or as many as are done one by one else.
+/// Numbers of elements that are checked together for being ASCII: many, which take a few instructions, and few, which are otherwise converted one by one.
 const MANY_AT_ONCE: usize = 32;
 const AT_ONCE: usize = 8;
 
-/// The first character of four bytes, of which it has two or three: its bytes and its code. None: another length, or invalid.
+/// The length and code of the first character in four bytes, if it has two or three bytes. None: another length, or invalid.
 #[inline(always)]
 fn decode_short(bytes: [u8; 4]) -> Option<(usize, u16)> {
     let word = u32::from_le_bytes(bytes);
@@ -163,7 +163,7 @@ fn decode_short(bytes: [u8; 4]) -> Option<(usize, u16)> {
     (word & 0xc0e0 == 0x80c0 && code >= 0x80).then_some((2, code))
 }
 
-/// Decodes all of `bytes` into the front of `units`: how many units. None: invalid, or too many.
+/// Decodes all of `bytes` into the front of `units` and returns the number of units. None: invalid, or too many.
 fn decode_all(bytes: &[u8], units: &mut [u16]) -> Option<usize> {
     let (mut from, mut to) = (0, 0);
     while from < bytes.len() {
@@ -247,7 +247,7 @@ extern "C" fn utf8_chars(
     result(is_whole.map(|()| written))
 }
 
-/// As `in_parts`, on slices that do not end between the halves of a pair.
+/// As `in_parts`, on slices that do not end inside a surrogate pair.
 fn by_pairs(t: CurrentThread, units: &[u16], work: impl FnMut(&[u16]) -> Option<()>) -> Option<()> {
     let end = |units: &[u16], at: usize| {
         let at = at.min(units.len());
@@ -257,7 +257,7 @@ fn by_pairs(t: CurrentThread, units: &[u16], work: impl FnMut(&[u16]) -> Option<
     in_parts(t, units, end, work)
 }
 
-/// Bytes of units in UTF-8, and whether a surrogate is among them. A surrogate counts for two bytes, half of a pair's.
+/// The number of bytes of units in UTF-8, and whether a surrogate is among them. A surrogate counts for two bytes, half of the pair's four.
 fn bytes_of(units: &[u16]) -> (usize, bool) {
     // Sums of so many stay below 65,536.
     const AT_ONCE: usize = 8192;
@@ -274,7 +274,7 @@ fn bytes_of(units: &[u16]) -> (usize, bool) {
     (bytes, surrogates != 0)
 }
 
-/// Bytes of valid UTF-16 in UTF-8.
+/// The number of bytes of UTF-16 text in UTF-8; None if it is invalid.
 fn utf8_len_bytes(units: &[u16]) -> Option<usize> {
     let (bytes, has_surrogates) = bytes_of(units);
     (!has_surrogates || mem::utf16_valid_up_to(units) == units.len()).then_some(bytes)
@@ -298,7 +298,7 @@ extern "C" fn utf8_byte_count(
     result(is_valid.map(|()| bytes))
 }
 
-/// Encodes all of `units` into the front of `bytes`: how many bytes. None: an unpaired surrogate, or too many.
+/// Encodes all of `units` into the front of `bytes` and returns the number of bytes. None: an unpaired surrogate, or too many.
 fn encode_all(units: &[u16], bytes: &mut [u8]) -> Option<usize> {
     let (mut from, mut to) = (0, 0);
     while from < units.len() {
@@ -322,7 +322,7 @@ fn encode_all(units: &[u16], bytes: &mut [u8]) -> Option<usize> {
                 continue;
             }
         }
-        // At most as many one by one before the next look at several.
+        // At most so many units are encoded one by one before the next check of several.
         for _ in 0..AT_ONCE {
             let Some(&unit) = units.get(from) else { break };
             from += 1;
@@ -515,18 +515,18 @@ extern "C" fn latin1_byte_count(
     result(invalid.is_none().then_some(units.len()))
 }
 
-/// Which of the two orders of bytes an encoding has.
+/// The byte order of an encoding.
 static IS_BIG_ENDIAN: ManagedField = ManagedField::corlib("System.Text", "UnicodeEncoding", "bigEndian");
 
-/// Bytes that are whole UTF-16 units of this machine's order, at addresses for such.
+/// The bytes as UTF-16 units; None if they have the other byte order, are not aligned, or end with half a unit.
 fn as_units(encoding: ObjRef, bytes: &[u8]) -> Option<&[u16]> {
     let is_own_order = IS_BIG_ENDIAN.get::<u8>(encoding) == u8::from(cfg!(target_endian = "big"));
-    // SAFETY: any bytes are units.
+    // SAFETY: any two bytes are a unit.
     let (before, units, after) = unsafe { bytes.align_to::<u16>() };
     (is_own_order && before.is_empty() && after.is_empty()).then_some(units)
 }
 
-/// Whether no surrogate is without its other half.
+/// Whether every surrogate has its other half.
 fn is_valid_utf16(t: CurrentThread, units: &[u16]) -> bool {
     by_pairs(t, units, |units| (mem::utf16_valid_up_to(units) == units.len()).then_some(())).is_some()
 }
@@ -602,7 +602,7 @@ extern "C" fn utf16_bytes(
     result(one_by_one(t, bytes, to, copied))
 }
 
-/// The four methods of an encoding.
+/// The rows of the four methods of an encoding.
 macro_rules! rows {
     ($name:literal, $char_count:expr, $chars:expr, $byte_count:expr, $bytes:expr) => {
         [

@@ -1,7 +1,7 @@
-//! Comparisons of text that take ASCII's letters in both cases for equal, and text in the other case.
+//! Comparing text without regard to the case of ASCII's letters, and converting its case.
 //!
-//! `OrdinalIgnoreCase` compares what `ToUpper` of the invariant culture makes of the units. That gives a letter of ASCII for letters of ASCII alone; what it gives for other
-//! characters is in the class library's tables, so that pairs of different characters of which one is not ASCII are declined.
+//! `OrdinalIgnoreCase` compares the results of the invariant culture's `ToUpper` for each unit. An ASCII letter results from ASCII letters only; the results for other
+//! characters are in the class library's tables, so pairs of different characters of which one is not ASCII are declined.
 
 use super::slices::{may_decline, slices};
 use super::spans::{Span, overlap};
@@ -38,7 +38,7 @@ fn is_same(a: u16, b: u16) -> bool {
 /// Units that are compared together, by vectors.
 const TOGETHER: usize = 16;
 
-/// The first place where units differ in more than the case, and whether the units before are ASCII.
+/// The first place where units differ in more than the case, and whether all units before it are ASCII.
 fn first_difference(a: &[u16], b: &[u16]) -> (Option<usize>, bool) {
     let count = a.len().min(b.len());
     let (mut place, mut all) = (0, 0);
@@ -67,12 +67,12 @@ fn first_difference(a: &[u16], b: &[u16]) -> (Option<usize>, bool) {
 /// # Safety
 /// `count` units can be read at both.
 pub(super) unsafe fn are_equal(a: *const u16, b: *const u16, count: usize) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     let (a, b) = unsafe { (std::slice::from_raw_parts(a, count), std::slice::from_raw_parts(b, count)) };
     first_difference(a, b).0.is_none()
 }
 
-/// `CompareInfo.CompareOrdinalIgnoreCase`: by the first units that differ, else by the lengths, of which it gives the difference if all was ASCII, and the order alone otherwise.
+/// `CompareInfo.CompareOrdinalIgnoreCase`: by the first units that differ, else by the lengths: their difference if all units were ASCII, otherwise their order only.
 extern "C" fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
     // SAFETY: spans of the managed caller's, which are only read.
     let (Some(a), Some(b)) = (unsafe { (a.elements(), b.elements()) }) else { return DECLINED };
@@ -91,11 +91,11 @@ extern "C" fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
     }
 }
 
-/// Whether the culture changes the case of ASCII's letters as most do: two `true`, that this is known and that it is so.
+/// Whether the culture changes the case of ASCII's letters as most cultures do. Two bytes: whether that is known, and whether it is so.
 static ASCII_CASE_IS_PLAIN: ManagedField =
     ManagedField::corlib("System.Globalization", "TextInfo", "m_IsAsciiCasingSameAsInvariant");
 
-/// In which case letters are wanted.
+/// The case that letters are converted to.
 #[derive(Clone, Copy)]
 enum Case {
     Upper,
@@ -103,7 +103,7 @@ enum Case {
 }
 
 impl Case {
-    /// Writes the text in this case. False: it is not all ASCII, and the rest was not written.
+    /// Writes the text in this case. False: it is not all ASCII, and not all of the text was written.
     fn convert(self, t: CurrentThread, source: &[u16], target: &mut [u16]) -> bool {
         let first = u16::from(match self {
             Case::Upper => b'a',
@@ -126,7 +126,7 @@ fn is_plain(text_info: ObjRef) -> bool {
     ASCII_CASE_IS_PLAIN.get::<[u8; 2]>(text_info) == [1, 1]
 }
 
-/// The string in that case. Null, which declines: it is not all ASCII, is empty, or the culture has other rules, or was not asked yet.
+/// The string in that case. Null, which declines, if the string is empty or not all ASCII, or the culture's rules differ or are not known yet.
 fn string_in_case<'t>(t: CurrentThread<'t>, text_info: ObjRef, text: Option<Str<'t>>, case: Case) -> Option<Str<'t>> {
     let units = text?.units();
     if units.is_empty() || !is_plain(text_info) {

@@ -1,8 +1,9 @@
-//! Searches and comparisons of elements by vectors: SSE2, which every x86-64 processor has, or AVX2 where it is; elsewhere loops that the compiler makes vectors of.
+//! Searches and comparisons of elements by vectors: SSE2, which every x86-64 processor has, or AVX2 where the processor has it; elsewhere loops that the compiler
+//! vectorises.
 //!
-//! Functions take addresses, since the memory belongs to managed objects that other threads may write to meanwhile. Places are numbers of elements from the first one.
+//! Functions take addresses, since the memory belongs to managed objects that other threads may write to meanwhile. Places count elements, the first one is 0.
 
-/// Elements up to eight bytes.
+/// Elements of 1, 2, 4 or 8 bytes.
 pub(crate) trait Element: Copy + Eq {
     /// The place of the first element that is one of `wanted`.
     ///
@@ -10,7 +11,7 @@ pub(crate) trait Element: Copy + Eq {
     /// `start..start + count` can be read.
     unsafe fn first<const N: usize>(start: *const Self, count: usize, wanted: [Self; N]) -> Option<usize>;
 
-    /// The place of the last one.
+    /// The place of the last element that is one of `wanted`.
     ///
     /// # Safety
     /// As for `first`.
@@ -47,17 +48,17 @@ macro_rules! vector_searches {
             use std::arch::x86_64::*;
 
             pub const LANES: usize = size_of::<$vector>() / size_of::<$element>();
-            /// Vectors that are looked at together.
+            /// The number of vectors that are compared before one branch.
             const TOGETHER: usize = 4;
 
-            /// A bit for each byte of elements that are one of `wanted`.
+            /// A vector whose bytes are all ones in elements that are one of `wanted`.
             ///
             /// # Safety
             /// A vector can be read at `at`.
             #[target_feature(enable = $feature)]
             #[inline]
             pub unsafe fn equal<const N: usize>(at: *const $element, wanted: &[$vector; N]) -> $vector {
-                // SAFETY: the caller's promise.
+                // SAFETY: this function's contract.
                 let elements = unsafe { $load(at.cast()) };
                 let mut found = $equal(elements, wanted[0]);
                 for one in &wanted[1..] {
@@ -88,7 +89,7 @@ macro_rules! vector_searches {
                     place += TOGETHER * LANES;
                 }
                 loop {
-                    // The last vector begins where it still fits: what it has twice was not found before.
+                    // The last vector begins where it still fits; elements that it compares again did not match before.
                     let at = place.min(count - LANES);
                     // SAFETY: `at + LANES <= count`.
                     let mask = $mask(unsafe { equal(start.add(at), &wanted) }) as u32;
@@ -127,7 +128,7 @@ macro_rules! vector_searches {
                     let at = end.saturating_sub(LANES);
                     // SAFETY: `at + LANES <= count`.
                     let mask = $mask(unsafe { equal(start.add(at), &wanted) }) as u32;
-                    // The first vector may reach beyond `end`, where nothing was found before.
+                    // The first vector may reach beyond `end`, where no element matched.
                     if mask != 0 {
                         return Some(at + (31 - mask.leading_zeros()) as usize / size_of::<$element>());
                     }
@@ -200,7 +201,7 @@ vector_searches!(
     _mm256_movemask_epi8
 );
 
-/// An `Element` by its vector functions, the widest first.
+/// Implements `Element` by its vector functions, the widest first.
 macro_rules! element {
     ($element:ty, [$($module:ident if $is_there:expr),*]) => {
         impl Element for $element {
@@ -209,11 +210,11 @@ macro_rules! element {
                 $(
                     #[cfg(target_arch = "x86_64")]
                     if count >= $module::LANES && $is_there {
-                        // SAFETY: the processor has the instructions; the caller's promise.
+                        // SAFETY: the processor has the instructions; this function's contract.
                         return unsafe { $module::first(start, count, wanted) };
                     }
                 )*
-                // SAFETY: the caller's promise.
+                // SAFETY: this function's contract.
                 unsafe { plain_first(start, count, wanted) }
             }
 
@@ -222,11 +223,11 @@ macro_rules! element {
                 $(
                     #[cfg(target_arch = "x86_64")]
                     if count >= $module::LANES && $is_there {
-                        // SAFETY: the processor has the instructions; the caller's promise.
+                        // SAFETY: the processor has the instructions; this function's contract.
                         return unsafe { $module::last(start, count, wanted) };
                     }
                 )*
-                // SAFETY: the caller's promise.
+                // SAFETY: this function's contract.
                 unsafe { plain_last(start, count, wanted) }
             }
         }
@@ -240,7 +241,7 @@ element!(u64, [avx2_u64 if is_x86_feature_detected!("avx2")]);
 impl Element for u8 {
     #[inline]
     unsafe fn first<const N: usize>(start: *const u8, count: usize, wanted: [u8; N]) -> Option<usize> {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         let bytes = unsafe { std::slice::from_raw_parts(start, count) };
         match wanted[..] {
             [a] => memchr::memchr(a, bytes),
@@ -252,7 +253,7 @@ impl Element for u8 {
 
     #[inline]
     unsafe fn last<const N: usize>(start: *const u8, count: usize, wanted: [u8; N]) -> Option<usize> {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         let bytes = unsafe { std::slice::from_raw_parts(start, count) };
         match wanted[..] {
             [a] => memchr::memrchr(a, bytes),
@@ -263,7 +264,7 @@ impl Element for u8 {
     }
 }
 
-/// Functions that look at two places at a time, over vectors of one width.
+/// Functions that compare two places at a time, over vectors of one width.
 #[cfg(target_arch = "x86_64")]
 macro_rules! pair_search {
     ($name:ident, $searches:ident, $feature:literal, $splat:ident, $and:ident, $mask:ident) => {
@@ -281,7 +282,7 @@ macro_rules! pair_search {
             let (heads, tails) = (heads.map(|one| $splat(one as _)), tails.map(|one| $splat(one as _)));
             let mut place = 0;
             loop {
-                // The last vector begins where it still fits: what it has twice was not found before.
+                // The last vector begins where it still fits; elements that it compares again did not match before.
                 let at = place.min(count - $searches::LANES);
                 // SAFETY: `at + LANES <= count`, and so many units lie `distance` behind.
                 let found = unsafe {
@@ -305,7 +306,7 @@ pair_search!(sse2_pair, sse2_u16, "sse2", _mm_set1_epi16, _mm_and_si128, _mm_mov
 #[cfg(target_arch = "x86_64")]
 pair_search!(avx2_pair, avx2_u16, "avx2", _mm256_set1_epi16, _mm256_and_si256, _mm256_movemask_epi8);
 
-/// The first of `count` places where one of `heads` is, and one of `tails` `distance` units behind it.
+/// The first of `count` places that holds one of `heads` and has one of `tails` `distance` units behind it.
 ///
 /// # Safety
 /// `start..start + count + distance` can be read.
@@ -320,11 +321,11 @@ pub(crate) unsafe fn first_pair<const N: usize>(
     #[cfg(target_arch = "x86_64")]
     {
         if count >= avx2_u16::LANES && is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the instructions; the caller's promise.
+            // SAFETY: the processor has the instructions; this function's contract.
             return unsafe { avx2_pair(start, count, distance, heads, tails) };
         }
         if count >= sse2_u16::LANES {
-            // SAFETY: each x86-64 processor has SSE2; the caller's promise.
+            // SAFETY: each x86-64 processor has SSE2; this function's contract.
             return unsafe { sse2_pair(start, count, distance, heads, tails) };
         }
     }
@@ -335,7 +336,7 @@ pub(crate) unsafe fn first_pair<const N: usize>(
     })
 }
 
-/// Bytes of a comparison before the C library's is called.
+/// Longer ranges are compared by the C library.
 const SHORT_BYTES: usize = 16;
 
 /// Whether two ranges of memory are equal.
@@ -353,7 +354,7 @@ pub(crate) unsafe fn are_equal(a: *const u8, b: *const u8, len_bytes: usize) -> 
         let read = |at: *const u8, offset: usize| unsafe { at.add(offset).cast::<T>().read_unaligned() };
         read(a, 0) == read(b, 0) && read(a, last) == read(b, last)
     }
-    // SAFETY: the lengths are as `by_two` asks; the caller's promise.
+    // SAFETY: the lengths are as `by_two` asks; this function's contract.
     unsafe {
         match len_bytes {
             0 => true,
@@ -369,7 +370,7 @@ pub(crate) unsafe fn are_equal(a: *const u8, b: *const u8, len_bytes: usize) -> 
 #[cfg(target_arch = "x86_64")]
 const VECTOR_BYTES: usize = 16;
 
-/// A bit for each byte of a vector in which two differ.
+/// A bit for each byte in which two vectors differ.
 ///
 /// # Safety
 /// A vector can be read at both.
@@ -378,7 +379,7 @@ const VECTOR_BYTES: usize = 16;
 #[inline]
 unsafe fn different_bytes(a: *const u8, b: *const u8) -> u32 {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8};
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     let (a, b) = unsafe { (_mm_loadu_si128(a.cast()), _mm_loadu_si128(b.cast())) };
     !_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) as u32 & 0xffff
 }
@@ -412,12 +413,13 @@ pub(crate) unsafe fn first_difference(a: *const u8, b: *const u8, len_bytes: usi
     (place..len_bytes).find(|&at| unsafe { *a.add(at) != *b.add(at) })
 }
 
-/// Copies of this length and above are made by an instruction of the processor's (`rep movsb`) in the C library.
+/// The C library makes copies of at least this length by an instruction of the processor (`rep movsb`).
 const STRING_INSTRUCTION_BYTES: usize = 2048;
-/// A copy in pieces of this length is not.
+/// It does not make copies of this length by that instruction.
 const PIECE_BYTES: usize = 1984;
 const PAGE_BYTES: usize = 4096;
-/// That instruction takes up to 25 times as long where the target lies so few bytes or less behind the source, whole pages apart (3,000 bytes: 842 ns and 35). Large objects all begin at a page.
+/// The instruction takes up to 25 times as long where the target begins at most so many bytes behind the source, apart from whole pages (3,000 bytes: 842 ns instead
+/// of 35). All large objects begin at a page.
 const SLOW_DISTANCE_BYTES: usize = 63;
 
 /// memmove.
@@ -430,13 +432,13 @@ pub(crate) unsafe fn copy(source: *const u8, target: *mut u8, len_bytes: usize) 
     let is_slow = len_bytes >= STRING_INSTRUCTION_BYTES
         && distance >= len_bytes
         && (1..=SLOW_DISTANCE_BYTES).contains(&(distance % PAGE_BYTES));
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe {
         if is_slow { copy_in_pieces(source, target, len_bytes) } else { std::ptr::copy(source, target, len_bytes) }
     }
 }
 
-/// Forwards, so the target must not begin within the source.
+/// Copies forwards in pieces, so the target must not begin within the source.
 ///
 /// # Safety
 /// As for `copy`.
@@ -483,7 +485,7 @@ mod tests {
             let (a, b) = (of(wanted), of(other));
             let units: Vec<u16> = bytes.iter().map(|one| of(*one).0).collect();
             check(&units, a.0, b.0);
-            // What processors with wider vectors do not use.
+            // Processors with wider vectors do not use these functions, so they are called directly.
             #[cfg(target_arch = "x86_64")]
             if units.len() >= sse2_u16::LANES {
                 let (start, count) = (units.as_ptr(), units.len());

@@ -1,11 +1,12 @@
-//! Copies and zeroes of memory without references.
+//! Copying memory without references, and clearing memory.
 
 use super::kernels;
 use super::slices::{SLICE_BYTES, from, slices, throws_for_null, whole};
 use saki_runtime::CurrentThread;
 use saki_runtime::library_loops::Row;
 
-/// memmove with safepoints, unless the ranges overlap: then another thread would see what is neither before nor after for longer.
+/// memmove with safepoints, but without them if the ranges overlap: a stop in the middle would let other threads see a state for longer that is neither the old nor
+/// the new one.
 pub(super) fn copy(t: CurrentThread, target: *mut u8, source: *const u8, len_bytes: usize) {
     if len_bytes == 0 || throws_for_null(t, source) || throws_for_null(t, target) {
         return;
@@ -42,7 +43,7 @@ extern "C" fn clear(t: CurrentThread, start: *mut u8, len_bytes: u64) {
     });
 }
 
-/// Whole aligned words are cleared whole by memset on the machines we support, so that no thread sees half a reference; stores of null need no barrier.
+/// On the machines we support memset stores aligned words whole, so no thread sees half a reference; stores of null need no barrier.
 extern "C" fn clear_words(t: CurrentThread, start: *mut usize, count: u64) {
     clear(t, start.cast(), count * size_of::<usize>() as u64);
 }

@@ -1,4 +1,4 @@
-//! Elements in arrays, spans and strings: the place of the first or last one that is wanted, or −1.
+//! Searches in arrays, spans and strings: the place of the first or last element that is wanted, or −1.
 
 use super::kernels::Element;
 use super::slices::{Way, from, may_decline, slices_going, whole};
@@ -6,7 +6,7 @@ use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{Array, CurrentThread};
 
-/// The place that `find` gives for a part of the `count` elements at `start`. Lengths below zero have no elements.
+/// Calls `find` on parts of the `count` elements at `start`, and returns the first place found. A negative length means no elements.
 fn search<T>(
     t: CurrentThread,
     way: Way,
@@ -34,7 +34,7 @@ fn last<T: Element, const N: usize>(t: CurrentThread, start: *const T, count: i3
     search(t, Way::Backward, start, count, |start, count| unsafe { T::last(start, count, wanted) })
 }
 
-/// Elements come in whole registers, of which the low bits count.
+/// The wanted element comes in a whole register, of which only the low bits count.
 extern "C" fn first_byte(t: CurrentThread, start: *const u8, wanted: u32, count: i32) -> i32 {
     first(t, start, count, [wanted as u8])
 }
@@ -131,7 +131,7 @@ macro_rules! of_floats {
 of_floats!(first_single, last_single, f32, u32);
 of_floats!(first_double, last_double, f64, u64);
 
-/// `Buffer.IndexOfByte`: the place counts from the source, not from where the search begins.
+/// `Buffer.IndexOfByte`: the place counts from `source`, not from `index`, where the search begins.
 extern "C" fn byte_from(t: CurrentThread, source: *const u8, wanted: u32, index: i32, count: i32) -> i32 {
     let found = first(t, source.wrapping_offset(index as isize), count, [wanted as u8]);
     if found < 0 { found } else { index + found }
@@ -143,7 +143,7 @@ fn elements<T>(array: Option<Array>, index: i32, count: i32) -> Option<*const T>
     array.filter(is_inside).map(|array| array.element_address(index as usize).cast_const().cast())
 }
 
-/// `IndexOf` of a comparer of primitive values, by the function for spans. What it would throw for the comparer throws.
+/// `IndexOf` of a comparer of primitive values, by the function for spans. Declined: arguments for which the comparer throws.
 fn first_in_array<T>(array: Option<Array>, index: i32, count: i32, search: impl FnOnce(*const T) -> i32) -> i32 {
     match elements(array, index, count).map(search) {
         Some(-1) => -1,
@@ -193,11 +193,11 @@ in_arrays!(array_first_long, array_last_long, first_long, last_long, u64);
 in_arrays!(array_first_single, array_last_single, first_single, last_single, f32);
 in_arrays!(array_first_double, array_last_double, first_double, last_double, f64);
 
-/// Elements from which on the functions are faster than the loops (docs/design/library-loops.md).
+/// Numbers of elements from which on the functions are faster than the class library's loops (docs/design/library-loops.md).
 const ARRAY_ELEMENTS: u32 = 12;
 const SPAN_ELEMENTS: u32 = 20;
 
-/// Rows of a type's comparer and of spans of it.
+/// The rows for a type's comparer and for spans of the type.
 macro_rules! rows {
     ($element:literal, $array_first:ident, $array_last:ident, $span_first:ident, $span_last:ident) => {
         [
@@ -294,7 +294,7 @@ const ANY_OF_CHARS: &[Row] = &[
     ),
 ];
 
-/// Of comparers and spans, by the type of the elements.
+/// Rows of comparers and spans, one array for each element type.
 pub(super) const OF_TYPES: [&[Row]; 12] = [
     &BYTES,
     &SIGNED_BYTES,

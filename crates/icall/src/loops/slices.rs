@@ -1,35 +1,35 @@
-//! What the loops have in common: rows, work in slices with a safepoint between them, null.
+//! Functions that the loops share: making rows, working in slices with a safepoint between them, throwing for null.
 
 use saki_runtime::library_loops::{Least, LibraryLoop, Row};
 use saki_runtime::{CurrentThread, exceptions};
 
-/// A row of a function that does all of the method.
+/// The row of a function that does the whole work of the method.
 pub(super) const fn whole(signature: &'static str, function: *const ()) -> Row {
     Row { signature, function, kind: LibraryLoop { may_decline: false, least: None } }
 }
 
-/// A row of a function that may give `DECLINED`.
+/// The row of a function that may return `DECLINED`.
 pub(super) const fn may_decline(signature: &'static str, function: *const ()) -> Row {
     Row { signature, function, kind: LibraryLoop { may_decline: true, least: None } }
 }
 
-/// The row, from `count` elements on, whose number is that argument.
+/// The row for calls with at least `count` elements. `argument` is the position of the argument that holds their number.
 pub(super) const fn from(count: u32, argument: u32, row: Row) -> Row {
     let kind = LibraryLoop { least: Some(Least { argument, count }), ..row.kind };
     Row { kind, ..row }
 }
 
-/// What is done between two safepoints: some ten microseconds.
+/// Bytes that are worked on between two safepoints, which takes some ten microseconds.
 pub(super) const SLICE_BYTES: usize = 1 << 18;
 
-/// In which direction elements are looked at.
+/// The direction of a search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Forward,
     Backward,
 }
 
-/// Lets `work` look at `count` elements of that size in slices, `(first, number)`, with a safepoint between them, until it gives something.
+/// Calls `work` on slices, `(first, number)`, of `count` elements of that size, with a safepoint between them, until it returns a result.
 pub(super) fn slices<R>(
     t: CurrentThread,
     count: usize,
@@ -68,10 +68,10 @@ pub(super) fn slices_going<R>(
     }
 }
 
-/// Addresses below this are null with a field's or element's offset; the kernel maps nothing there.
+/// Addresses below this one result from adding an offset to null; the kernel maps nothing there.
 const FIRST_MAPPED_BYTE: usize = 4096;
 
-/// Whether an access there would be one through null: NullReferenceException is pending then.
+/// Whether an access at the address would be one through null; then NullReferenceException is pending.
 pub(super) fn throws_for_null(t: CurrentThread, address: *const u8) -> bool {
     if address as usize >= FIRST_MAPPED_BYTE {
         return false;

@@ -1,4 +1,4 @@
-//! Spans as functions get them: by address, as internal calls get structs.
+//! Spans as parameters: they are passed by address, like all structs of internal calls.
 
 /// `Span<T>` or `ReadOnlySpan<T>` of mscorlib.
 #[repr(C)]
@@ -16,20 +16,20 @@ impl<T> Span<T> {
         self.start
     }
 
-    /// Whether its start is an address where a `T` can be.
+    /// Whether the start is not null and aligned for a `T`.
     pub(super) fn is_usable(&self) -> bool {
         !self.start.is_null() && self.start.is_aligned()
     }
 
-    /// The elements; None if they are at addresses where no `T` can be.
+    /// The elements; None if the span is not usable.
     ///
     /// # Safety
-    /// The span is one of managed code's, and nothing writes through another reference of Rust's meanwhile.
+    /// Managed code passed the span, and no Rust code writes to its elements meanwhile.
     pub(super) unsafe fn elements<'a>(&self) -> Option<&'a [T]> {
         if self.count() == 0 {
             return Some(&[]);
         }
-        // SAFETY: a span's elements are there, and the address was checked. Other threads may write to them meanwhile; then the result is any.
+        // SAFETY: a span's elements can be read, and the address was checked. If other threads write to the elements meanwhile, the result is arbitrary.
         self.is_usable().then(|| unsafe { std::slice::from_raw_parts(self.start, self.count()) })
     }
 

@@ -1,6 +1,6 @@
-//! Characters in strings: the first one of two or three, and one replaced by another.
+//! Characters in strings: searching for the first one of two or three, and replacing one by another.
 //!
-//! Invariant: like the class library's, searches look where their caller has checked that the range lies in the string.
+//! Invariant: as in the class library, the caller of a search has checked that the range lies in the string.
 
 use super::kernels::Element;
 use super::slices::{from, may_decline, slices, throws_for_null, whole};
@@ -40,7 +40,7 @@ extern "C" fn index_of_three(
     index_of_any(t, text, [a as u16, b as u16, c as u16], start, count)
 }
 
-/// A new string with what `unit` makes of each unit of `text`.
+/// A new string of the results of `unit` for each unit of `text`.
 fn mapped<'t>(t: CurrentThread<'t>, text: Str<'t>, unit: impl Fn(u16) -> u16) -> Option<Str<'t>> {
     let source = text.units();
     let made = Str::filled(t, source.len(), |target| {

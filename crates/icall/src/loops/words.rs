@@ -1,6 +1,6 @@
-//! Words in strings, unit by unit, with the case of ASCII's letters or without it; words replaced.
+//! Searching for words in strings by their units, with or without regard to the case of ASCII's letters, and replacing words.
 //!
-//! Invariant: like the class library's, searches look where their caller has checked that the range lies in the string.
+//! Invariant: as in the class library, the caller of a search has checked that the range lies in the string.
 
 use super::ignore_case;
 use super::kernels::{self, Element};
@@ -8,10 +8,11 @@ use super::slices::{SLICE_BYTES, Way, from, may_decline, throws_for_null, whole}
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, Str};
 
-/// Places that are looked at between safepoints, if each of them costs a comparison.
+/// The number of places between safepoints that may each cost a comparison with the word.
 const CANDIDATES: usize = SLICE_BYTES / 64;
 
-/// The first place, that way, of `places` that `find` gives for a range `(first, number)` of them, counted from its first, and at which the word is.
+/// The first of `places`, in the given direction, at which the word is. `find` returns a candidate in a range `(first, number)` of places, counted from `first`;
+/// `is_there` compares the whole word.
 fn walk(
     t: CurrentThread,
     way: Way,
@@ -40,33 +41,33 @@ fn walk(
     None
 }
 
-/// A word, whose units are equal to the text's in one of `N` ways: as they are, or in both cases.
+/// A word to search for. Each unit of the text may match in `N` forms: as it is, or in both cases.
 #[derive(Clone, Copy)]
 struct Word<'a, const N: usize> {
     units: &'a [u16],
-    /// The first unit and the last one.
+    /// The forms of the first unit.
     head: [u16; N],
     tail: [u16; N],
-    /// Whether two ranges of so many units are equal.
+    /// Whether two ranges of that many units match.
     is_equal: unsafe fn(*const u16, *const u16, usize) -> bool,
 }
 
 /// # Safety
 /// `count` units can be read at both.
 unsafe fn are_same(a: *const u16, b: *const u16, count: usize) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe { kernels::are_equal(a.cast(), b.cast(), 2 * count) }
 }
 
 impl<'a> Word<'a, 1> {
-    /// None: empty.
+    /// None if the word is empty.
     fn exact(units: &'a [u16]) -> Option<Self> {
         Some(Word { units, head: [*units.first()?], tail: [*units.last()?], is_equal: are_same })
     }
 }
 
 impl<'a> Word<'a, 2> {
-    /// None: empty, or with characters other than ASCII's, which have other cases.
+    /// None if the word is empty or has characters other than ASCII's, for which the case is not known here.
     fn of_any_case(units: &'a [u16]) -> Option<Self> {
         if units.iter().any(|&unit| unit >= 0x80) {
             return None;
@@ -78,7 +79,7 @@ impl<'a> Word<'a, 2> {
 }
 
 impl<const N: usize> Word<'_, N> {
-    /// Where it begins first or last among the `count` units at `start`: the number of the place.
+    /// The first or last place among the `count` units at `start` where the word begins.
     ///
     /// # Safety
     /// The units can be read.
@@ -87,7 +88,7 @@ impl<const N: usize> Word<'_, N> {
         let places = count.checked_sub(behind)?;
         let find = |first: usize, number: usize| {
             let start = start.wrapping_add(first);
-            // SAFETY: the places lie before the end by as much as the word is long.
+            // SAFETY: behind each place the rest of the word still fits before the end.
             unsafe {
                 match way {
                     Way::Forward => kernels::first_pair(start, number, behind, self.head, self.tail),
@@ -101,7 +102,7 @@ impl<const N: usize> Word<'_, N> {
     }
 }
 
-/// The range's first unit and what the class library gives for words that fit nowhere or everywhere.
+/// The result of the class library for words that fit nowhere (−1) or everywhere (the start of the range).
 fn trivial(word: &[u16], start: i32, count: i32) -> Option<i32> {
     match word.len() {
         length if count < length as i32 => Some(-1),
@@ -110,7 +111,7 @@ fn trivial(word: &[u16], start: i32, count: i32) -> Option<i32> {
     }
 }
 
-/// `start` is the number of the range's first unit, or of its last one if the search goes backward.
+/// `start`: the index of the range's first unit, or of its last one if the search goes backward.
 fn index_of_word<const N: usize>(
     t: CurrentThread,
     way: Way,
@@ -182,10 +183,10 @@ extern "C" fn last_index_of_ignoring_case(
 
 /// Units of the longest string.
 const MOST_UNITS: usize = 0x3fff_ffff;
-/// Words replaced between safepoints.
+/// The number of words replaced between safepoints.
 const REPLACED_AT_ONCE: usize = 4096;
 
-/// `Replace(string, string)`: the string itself where there is nothing to replace. Null, which declines: what throws, and the empty result.
+/// `Replace(string, string)`: the string itself where there is nothing to replace. Null, which declines, for arguments for which it throws and for an empty result.
 extern "C" fn replace<'t>(
     t: CurrentThread<'t>,
     text: Option<Str<'t>>,

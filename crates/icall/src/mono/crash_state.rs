@@ -1,8 +1,8 @@
-//! Mono.Runtime's reports: what a thread, all threads or an exception show, as JSON of the shape that Mono gives them (protocol
-//! 0.0.5), with hashes by which equal stacks are found.
+//! Mono.Runtime's reports: the state of a thread, of all threads or of an exception as JSON in Mono's format (protocol 0.0.5),
+//! with hashes by which equal stacks are found.
 //!
-//! A report's progress can be followed in a folder: a file `crash_stage_N` is made when stage N begins, so that whoever starts
-//! the process again sees how far the last report got. Left out: native frames, hence also the libraries registered for
+//! A report's progress can be followed in a folder: a file `crash_stage_N` is made when stage N begins, so that the next run of
+//! the program sees how far the last report got. Left out: native frames, hence also the libraries registered for
 //! them; sending to Microsoft's error reporting, which Mono does on macOS only; reports of the process's own crash.
 
 use crate::arguments::non_null;
@@ -34,17 +34,17 @@ enum Stage {
     Done = 10,
 }
 
-/// The last stage; those below it down to `Setup` are looked for in a folder.
+/// The last stage; a folder is searched for it and the stages below it down to `Setup`.
 const LAST_STAGE: i32 = Stage::Done as i32;
 
-/// Where stages are noted; None: nowhere.
+/// The folder where stages are noted; None: they are not noted.
 static STAGE_FOLDER: Mutex<Option<String>> = Mutex::new(None);
 
 fn stage_file(folder: &str, stage: i32) -> String {
     format!("{folder}/crash_stage_{stage}")
 }
 
-/// A stage begins.
+/// Notes that a stage begins.
 fn note_stage(stage: Stage) {
     if let Some(folder) = STAGE_FOLDER.lock().clone() {
         // The report matters more than its log.
@@ -52,12 +52,12 @@ fn note_stage(stage: Stage) {
     }
 }
 
-/// FNV-1a over what frames say; equal in all runs. 0 stands for no frames.
+/// FNV-1a hashes of the frames, equal in all runs. 0 stands for no frames.
 #[derive(Clone, Copy, Default)]
 struct Hashes {
-    /// Of modules and methods.
+    /// The hash of modules and methods.
     portable: u64,
-    /// Of the places in the methods, too.
+    /// The hash that also covers the offsets in the methods.
     unportable: u64,
 }
 
@@ -111,7 +111,7 @@ fn describe_frames(frames: &[TraceFrame]) -> (String, Hashes) {
     let described = frames.iter().map(|frame| {
         let image = frame.method.image();
         let mvid = image.meta.mvid();
-        // Wrappers and methods made at run time have none.
+        // Wrappers and methods made at run time have no row.
         let rid = if frame.is_wrapper { None } else { frame.method.rid() };
         let token = rid.map_or(0, |rid| METHOD_DEF | rid);
         hashes.add(&mvid, token, frame.il_offset);
@@ -243,7 +243,7 @@ fn write_state_to_file(_t: CurrentThread, report: *const c_char, portable: u64, 
         for number in 0..MAX_FILES_PER_HASH {
             let name = format!("mono_crash.{portable:x}.{number}.json");
             if let Ok(mut file) = OpenOptions::new().write(true).create_new(true).open(name) {
-                // As under Mono the caller is not told of a full disk.
+                // As under Mono, the caller does not learn of a full disk.
                 let _ = file.write_all(report.as_bytes());
                 return;
             }
@@ -251,7 +251,7 @@ fn write_state_to_file(_t: CurrentThread, report: *const c_char, portable: u64, 
     });
 }
 
-/// Null: stages are noted no more.
+/// Null ends the noting of stages.
 fn enable_stage_log(_t: CurrentThread, folder: *const c_char) {
     // SAFETY: null or a C string that the caller frees afterwards.
     *STAGE_FOLDER.lock() = unsafe { text_of(folder) };
@@ -268,7 +268,7 @@ fn check_stage_log(_t: CurrentThread, folder: *const c_char, clear: bool) -> i32
             if fs::exists(&file).unwrap_or(false) {
                 last = stage;
                 if clear {
-                    // What cannot be removed shows again, as under Mono.
+                    // A file that cannot be removed is found again next time, as under Mono.
                     let _ = fs::remove_file(&file);
                 }
             }
@@ -277,7 +277,7 @@ fn check_stage_log(_t: CurrentThread, folder: *const c_char, clear: bool) -> i32
     })
 }
 
-/// Reports have no native frames that a library's name would be put to.
+/// Does nothing: reports have no native frames, which would need names of libraries.
 fn register_all_libraries(_t: CurrentThread) {}
 
 fn register_library(_t: CurrentThread, _path_suffix: *const c_char, _name: *const c_char) {}
@@ -288,7 +288,7 @@ fn native_stack_trace<'t>(t: CurrentThread<'t>, exception: Option<Obj>) -> Manag
     Str::new(t, "")
 }
 
-/// Annotating, enabling, disabling and sending: managed code says so by itself before some of them.
+/// Annotating, enabling, disabling and sending telemetry are not supported; before some of these calls managed code throws by itself.
 fn telemetry(t: CurrentThread) -> Managed<()> {
     let message = "Merp support is currently only supported on OSX.";
     Err(exceptions::throw(t, ExceptionType::PlatformNotSupported, message))

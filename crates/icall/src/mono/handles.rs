@@ -2,7 +2,7 @@
 
 use saki_runtime::{CurrentThread, InternalCall};
 
-/// `array`: a `Mono.RuntimeStructs.GPtrArray` that a reflection call made, with its pointers, in one malloc'ed block.
+/// `array`: a `Mono.RuntimeStructs.GPtrArray` with its pointers in one malloc'ed block, which a reflection call made.
 fn free_pointer_array(_t: CurrentThread, array: *mut libc::c_void) {
     // SAFETY: null, or from malloc; managed code gives the array back once.
     unsafe { libc::free(array) };

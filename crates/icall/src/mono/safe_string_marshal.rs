@@ -25,7 +25,7 @@ fn string_to_utf8(t: CurrentThread, string: Option<Str>) -> Managed<*mut u8> {
     Ok(memory)
 }
 
-/// As `string_to_utf8`, of the string in a variable.
+/// As `string_to_utf8`, for the string in a variable.
 fn referenced_string_to_utf8(t: CurrentThread, string: RefPlace) -> Managed<*mut u8> {
     string_to_utf8(t, string.get().and_then(Obj::as_str))
 }

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const HINT_IPV4: i32 = 1;
 const HINT_IPV6: i32 = 2;
 
-/// What is known of a host.
+/// The name and addresses of a host.
 struct Host {
     name: Option<String>,
     addresses: Vec<IpAddr>,

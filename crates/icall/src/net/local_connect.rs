@@ -1,6 +1,7 @@
 //! Connecting to sockets of the file system (unix(7)).
 //!
-//! That is done at once, or waits because the listener's queue is full. The system tells nobody when the queue has room again, so a thread that parks looks now and then.
+//! A connection is made at once, or waits because the listener's queue is full. The system does not report that the queue has room again, so a parked thread tries
+//! again after pauses.
 
 use super::socket_addresses::Address;
 use super::socket_errors::SocketResult;
@@ -11,14 +12,14 @@ use saki_runtime::CurrentThread;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Between two looks: at first, and at most.
+/// The pause between two tries: at first, and at most.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Connects, parked while the queue is full. The errno value.
+/// Connects, parked while the queue is full. Returns the errno value, 0 for success.
 ///
 /// # Errors
-/// The system's, for a descriptor that is none.
+/// The system's error when the descriptor is not open.
 pub(super) fn connect(
     t: CurrentThread,
     socket: &Socket,
@@ -27,7 +28,7 @@ pub(super) fn connect(
 ) -> SocketResult<i32> {
     sockets::set_non_blocking(socket.fd, true)?;
     let errno = connect_non_blocking(t, socket, address, timeout);
-    // Acquire: pairs with the Release of whoever makes the socket non-blocking to end this call.
+    // Acquire: pairs with the Release of the thread that makes the socket non-blocking to end this call.
     if socket.is_blocking.load(Ordering::Acquire) {
         sockets::set_non_blocking(socket.fd, false)?;
     }

@@ -1,8 +1,8 @@
-//! Look-ups of names, on threads of their own where waits park: who asks parks, however long the answer takes.
+//! Look-ups of host names. Where waits park, they run on threads of their own, and the thread that asks parks until the answer is there.
 //!
-//! The C library's resolver blocks; it also knows what the machine is configured for (files, search lists, plug-ins), which a resolver of our own would have to learn. So its
-//! calls are made by up to `MAX_THREADS` OS threads, which come as they are needed and go when nothing is asked. Further look-ups wait in a queue, in the order in
-//! which they came. An abort ends the wait; the look-up goes on, and nobody hears of it. Where waits block, whoever asks makes the call.
+//! The C library's resolver blocks; but it knows the machine's configuration (files, search lists, plug-ins), which a resolver of our own would have to learn. So up to
+//! `MAX_THREADS` OS threads call it, which are started when they are needed and end after `IDLE_TIME` without work. Further look-ups wait in a queue, in the order in
+//! which they came. An abort ends the wait; the look-up goes on, and its answer is dropped. Where waits block, the thread that asks makes the call itself.
 //!
 //! Invariant: a job in the queue has a thread that will take it: one of the pool's, or the one that queued it, if the system refuses threads.
 
@@ -15,9 +15,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Look-ups at a time. A name server in another country answers in 100 ms: so many wait for more than 1,000 answers a second. A waiting thread has some 60 KiB in use.
+/// Look-ups at a time. If a distant name server answers in 100 ms, so many threads get more than 1,000 answers a second. A waiting thread uses some 60 KiB.
 const MAX_THREADS: usize = 128;
-/// A thread that has nothing to do for so long ends.
+/// A thread without work for so long ends.
 const IDLE_TIME: Duration = Duration::from_secs(10);
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -31,7 +31,7 @@ struct Pool {
 static POOL: Mutex<Pool> = Mutex::new(Pool { jobs: VecDeque::new(), threads: 0, idle: 0 });
 static WORK: Condvar = Condvar::new();
 
-/// Does the jobs, for ever or until there have been none for a while.
+/// Runs jobs until there have been none for `IDLE_TIME`.
 fn serve() {
     let mut pool = POOL.lock();
     loop {
@@ -51,7 +51,7 @@ fn serve() {
     }
 }
 
-/// Queues the job. False: the caller is to call `serve_here`.
+/// Queues the job. False: there is no thread for it, so the caller must call `serve_here`.
 fn submit(job: Job) -> bool {
     {
         let mut pool = POOL.lock();
@@ -73,7 +73,7 @@ fn submit(job: Job) -> bool {
     pool.threads > 0
 }
 
-/// Does what is in the queue now.
+/// Runs jobs until the queue is empty.
 fn serve_here() {
     loop {
         let job = POOL.lock().jobs.pop_front();
@@ -84,7 +84,7 @@ fn serve_here() {
     }
 }
 
-/// Who waits, and for what.
+/// A look-up: the thread that waits and the place for the answer.
 struct Asked<R> {
     thread: &'static ManagedThread,
     answer: Mutex<Option<R>>,
@@ -132,7 +132,7 @@ mod tests {
         for number in 0..JOBS {
             let (done, gate) = (done.clone(), Arc::clone(&gate));
             assert!(submit(Box::new(move || {
-                // Nobody goes on before as many have come as there are threads.
+                // No job goes on before as many jobs have started as there are threads.
                 let mut arrived = gate.0.lock();
                 *arrived += 1;
                 gate.1.notify_all();

@@ -51,7 +51,7 @@ fn socket(_t: CurrentThread, family: i32, kind: i32, protocol: i32, error: Place
     report(open(family, kind, protocol), error, 0)
 }
 
-/// As `socket`, of an object that does not count.
+/// As `socket`, with an object argument that is not used.
 fn socket_of_instance(
     t: CurrentThread,
     _this: Option<Obj>,
@@ -92,12 +92,12 @@ fn close(t: CurrentThread, socket: usize, error: Place<i32>) -> Managed<()> {
     let result = sockets::remove(socket);
     report(result.as_ref().map(|_| ()).map_err(|code| *code), error, ());
     let Ok(socket) = result else { return Ok(()) };
-    // Release: whoever finds the end of the data because of the shutdown sees this.
+    // Release: a receiver that finds the end of the data because of the shutdown sees this store.
     socket.is_readable.store(false, Ordering::Release);
     let jobs_queued = io_selector::remove_descriptor(t, socket.fd);
     saki_reactor::forget(socket.fd);
     t.managed().blocking(|| {
-        // SAFETY: the descriptor was ours and left the table; what comes of it does not matter.
+        // SAFETY: the descriptor was ours and left the table. Errors do not matter.
         unsafe {
             libc::shutdown(socket.fd, libc::SHUT_RD);
             libc::close(socket.fd);
@@ -126,7 +126,7 @@ fn disconnect(_t: CurrentThread, socket: usize, _reuse: bool, error: Place<i32>)
             let fresh = check(libc::socket(socket.domain, socket.kind | libc::SOCK_CLOEXEC, socket.protocol))?;
             saki_reactor::forget(socket.fd);
             let replaced = check(libc::dup3(fresh, socket.fd, libc::O_CLOEXEC));
-            // Whoever was woken may have asked for reports of the old one meanwhile.
+            // A thread that the first call woke may have asked for reports about the old socket meanwhile.
             saki_reactor::forget(socket.fd);
             libc::close(fresh);
             replaced
@@ -147,7 +147,7 @@ fn available(_t: CurrentThread, socket: usize, error: Place<i32>) -> i32 {
 
 fn blocking(_t: CurrentThread, socket: usize, block: bool, error: Place<i32>) {
     let result = lookup(socket).and_then(|socket| {
-        // Release: whoever is cancelled afterwards sees it.
+        // Release: a thread that is cancelled afterwards sees this store.
         socket.is_blocking.store(block, Ordering::Release);
         let is_kept = socket.is_kept_non_blocking.load(Ordering::Acquire);
         sockets::set_non_blocking(socket.fd, !block || is_kept)
@@ -218,7 +218,7 @@ fn set_keep_alive(fd: i32, input: &[u8]) -> SocketResult<()> {
     sockets::set_int_option(fd, libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, seconds(interval_ms))
 }
 
-/// The number of bytes stored into `output`; -1 and an error otherwise.
+/// Returns the number of bytes stored into `output`; -1 and an error otherwise.
 fn io_control(
     _t: CurrentThread,
     socket: usize,
@@ -229,7 +229,7 @@ fn io_control(
 ) -> i32 {
     const KEEP_ALIVE_VALUES: u32 = 0x9800_0004;
     const EXTENSION_FUNCTION: u32 = 0xc800_0006;
-    /// What the widest of the socket requests reads or writes.
+    /// More bytes than any request on sockets reads or writes.
     const REQUEST_BYTES: usize = 256;
     if code as u32 == 0x8004_667e || code as libc::c_ulong == libc::FIONBIO {
         // FIONBIO: the class library has its own way.

@@ -74,7 +74,7 @@ impl Address {
     }
 }
 
-/// What a SocketAddress cannot be: of an unknown family (a socket error), or an exception.
+/// An address, or the error for it: a socket error for an unknown family, otherwise an exception.
 pub(crate) type AddressResult<T> = Managed<Result<T, SocketError>>;
 
 /// # Errors

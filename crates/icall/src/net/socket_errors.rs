@@ -1,4 +1,4 @@
-//! Winsock error codes, which is what `SocketError` holds, and their relation to errno.
+//! Winsock error codes, the values of `SocketError`, and their relation to errno.
 
 use saki_runtime::Place;
 
@@ -75,7 +75,7 @@ pub(crate) fn check(result: i32) -> SocketResult<i32> {
     if result == -1 { Err(SocketError::last()) } else { Ok(result) }
 }
 
-/// Stores the outcome through an `out int error` and gives the value, or `failed`. An error also is the thread's last one.
+/// Stores the outcome through an `out int error` and returns the value, or `failed`. An error also becomes the thread's last error.
 pub(crate) fn report<T>(result: SocketResult<T>, error: Place<i32>, failed: T) -> T {
     let (value, code) = match result {
         Ok(value) => (value, 0),

@@ -115,7 +115,7 @@ fn get_number(socket: &Socket, level: i32, name: i32) -> SocketResult<i32> {
     if (level, name) != (libc::SOL_SOCKET, libc::SO_ERROR) {
         return Ok(value);
     }
-    // Relaxed: a number of its own.
+    // Relaxed: the number publishes no other memory.
     if value == 0 {
         return Ok(socket.saved_error.load(Ordering::Relaxed));
     }
@@ -137,7 +137,7 @@ fn set_number(socket: &Socket, level: i32, name: i32, value: i32) -> SocketResul
     let halved = matches!(name, libc::SO_SNDBUF | libc::SO_RCVBUF);
     set(socket, level, name, if halved { value / 2 } else { value })?;
     if name == libc::SO_REUSEADDR && matches!(socket.kind, libc::SOCK_STREAM | libc::SOCK_DGRAM) {
-        // Not every family has it.
+        // Not every address family has this option.
         let _ = sockets::set_int_option(socket.fd, level, libc::SO_REUSEPORT, value);
     }
     Ok(())
@@ -146,7 +146,7 @@ fn set_number(socket: &Socket, level: i32, name: i32, value: i32) -> SocketResul
 static LINGER_ENABLED: ManagedField = ManagedField::of("System", "System.Net.Sockets", "LingerOption", "enabled");
 static LINGER_TIME: ManagedField = ManagedField::of("System", "System.Net.Sockets", "LingerOption", "lingerTime");
 
-/// What an option is in managed code.
+/// The managed type of an option's value.
 enum Value {
     Number(i32),
     Linger(libc::linger),
@@ -304,7 +304,7 @@ fn set_value(socket: &Socket, level: i32, name: i32, managed_name: i32, value: i
     }
 }
 
-/// Exactly one of the three values counts: an object, else an array, else the number.
+/// One of the three values is used: the object if there is one, else the array, else the number.
 fn set_option(
     t: CurrentThread,
     socket: usize,

@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 static HANDLE_OBJECT: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "m_Handle");
 static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
 
-/// How often descriptors are looked at that cannot be waited for.
+/// The pause between two looks at descriptors that cannot be waited for.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 const FAILURES: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
-/// What to wait for: 0 = reading, 1 = writing, else errors. Errors are always waited for.
+/// The events to wait for: mode 0 = reading, 1 = writing, else errors. Errors are always waited for.
 fn events_of(mode: usize) -> i16 {
     match mode {
         0 => libc::POLLIN,
@@ -30,7 +30,7 @@ fn events_of(mode: usize) -> i16 {
     }
 }
 
-/// Waits; the number of descriptors that are ready.
+/// Waits, and returns the number of descriptors that are ready.
 fn poll(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
     let _wait = IoWait::begin(t, "[socket poll]");
     if saki_reactor::waits_park() && timeout_us != 0 {
@@ -72,7 +72,7 @@ fn poll_parking(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: 
         }
         let look_again = rest.map_or(LOOK_INTERVAL, |rest| rest.min(LOOK_INTERVAL));
         if t.managed().pending_requests() & REQUEST_ABORT != 0 {
-            // It has to wait for the end of a finally block, and would end each wait at once.
+            // An abort has to wait for the end of a finally block; until then it would end each wait at once.
             t.managed().sleep(Some(look_again), false);
             continue;
         }
@@ -80,7 +80,7 @@ fn poll_parking(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: 
         let end = saki_reactor::wait_any(t.managed(), &wanted, Lifetime::Known, rest, is_over);
         suspension::stop_if_asked(t);
         if end == WaitEnd::CannotWait {
-            // Nothing can be waited for: look again now and then.
+            // No descriptor can be waited for: look again after a pause.
             t.managed().sleep(Some(look_again), false);
         }
     }
@@ -97,8 +97,8 @@ fn descriptor_of(socket: Obj) -> i32 {
     HANDLE_OBJECT.obj(socket).map_or(-1, |handle| HANDLE.get::<usize>(handle) as i32)
 }
 
-/// `*sockets` is readers, null, writers, null, sockets to watch for errors, null; the ready ones replace it in that form,
-/// or null when there are none.
+/// `*sockets` is an array: readers, null, writers, null, sockets to watch for errors, null. An array of the ready ones in the same
+/// form replaces it, or null when none is ready.
 fn select(t: CurrentThread, sockets: RefPlace, timeout_us: i32, error: Place<i32>) -> Managed<()> {
     let array = non_null(t, sockets.get().and_then(Obj::as_array), "sockets")?;
     let mut mode = 0;

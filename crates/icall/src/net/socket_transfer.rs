@@ -1,7 +1,7 @@
-//! System.Net.Sockets.Socket: what may block — accepting, connecting, sending and receiving.
+//! System.Net.Sockets.Socket: the operations that may block — accepting, connecting, sending and receiving.
 //!
-//! Every call waits in a safe region, or parks (`saki_reactor`), and can be cancelled. The last argument of the internal calls says whether the socket
-//! blocks; the system knows that from the descriptor's flags.
+//! Every call waits in a safe region, or parks (`saki_reactor`), and can be cancelled. The last argument of the internal calls, whether the socket
+//! blocks, is not used: the descriptor's flags tell the system.
 
 use super::local_connect;
 use super::socket_addresses::{self, Address};
@@ -47,7 +47,7 @@ fn system_flags(flags: i32) -> SocketResult<i32> {
     Ok(system)
 }
 
-/// Receives with the system's `flags`; the end of the data is an interruption when this side has shut down receiving. `receive` gets flags.
+/// Receives with the system's `flags`. The end of the data counts as an interruption when this side has shut down receiving. `receive` gets the flags to use.
 fn receive_with(
     t: CurrentThread,
     socket: usize,
@@ -71,7 +71,7 @@ fn receive_with(
     Ok(count as i32)
 }
 
-/// Sends; a socket that blocks and gives up has timed out. `send` gets flags to add.
+/// Sends. When a blocking socket gives up, it has timed out. `send` gets flags to add.
 fn send_with(
     t: CurrentThread,
     socket: usize,
@@ -126,7 +126,7 @@ fn send(
 ) -> i32 {
     let result = system_flags(flags).and_then(|flags| {
         let count = byte_count(count)?;
-        // The system completes only what has no flags.
+        // The system completes only transfers without flags.
         let plain = (flags == libc::MSG_NOSIGNAL).then_some(data);
         send_with(t, socket, count, plain, |socket, more| {
             // SAFETY: managed code pins `count` bytes.
@@ -175,7 +175,7 @@ fn receive_buffers(
     report(result, error, 0)
 }
 
-/// Sends all of the buffers, as a call that blocks does, or what a socket takes that does not wait.
+/// Sends all of the buffers, or, on a socket that does not block, as much as it takes.
 fn send_vectors(t: CurrentThread, socket: usize, mut vectors: Vec<libc::iovec>, flags: i32) -> SocketResult<i32> {
     let mut rest = &mut vectors[..];
     let mut total = 0;
@@ -221,7 +221,7 @@ fn send_buffers(
     report(result, error, 0)
 }
 
-/// The sender's address replaces `*address`; null when the system does not tell it.
+/// `*address` becomes the sender's address, or null when the system does not tell it.
 fn receive_from(
     t: CurrentThread,
     socket: usize,
@@ -310,7 +310,7 @@ fn accept(t: CurrentThread, socket: usize, error: Place<i32>, _blocking: bool) -
     report(result, error, 0)
 }
 
-/// Begins to connect without blocking, and waits until that has ended. The errno value; None: nothing was begun.
+/// Begins to connect without blocking, and waits for the end. Returns the errno value; None: no attempt was begun.
 fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<Option<i32>> {
     let is_parking = saki_reactor::waits_park() && socket.is_blocking.load(Ordering::Acquire);
     if is_parking && socket.domain == libc::AF_UNIX {
@@ -347,11 +347,11 @@ fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> Sock
     match outcome {
         Parked::Done(_) if !is_started => Ok(Some(0)),
         Parked::Done(_) => connect_error(socket).map(Some),
-        // Cancelled: as a wait that a signal ends.
+        // A cancelled wait ends like one that a signal ends.
         Parked::Failed(libc::EAGAIN) => Ok(Some(libc::EINTR)),
         Parked::Failed(errno) => Ok(Some(errno)),
         Parked::TimedOut => Ok(Some(libc::EINPROGRESS)),
-        // It has begun.
+        // The attempt has begun: wait for its end in the system call.
         Parked::MustBlock => match sockets::wait_blocking(t, socket.fd, libc::POLLOUT) {
             Ok(()) => connect_error(socket).map(Some),
             Err(errno) => Ok(Some(errno)),
@@ -359,7 +359,7 @@ fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> Sock
     }
 }
 
-/// How connecting ended.
+/// The errno value with which connecting ended.
 fn connect_error(socket: &Socket) -> SocketResult<i32> {
     let mut errno = 0;
     let mut size = size_of::<i32>() as libc::socklen_t;
@@ -382,13 +382,13 @@ fn connect_blocking(t: CurrentThread, socket: &Socket, address: &Address) -> Soc
             if result == 0 || crate::io::errors::errno() != libc::EINTR {
                 return result as isize;
             }
-            // The connection is made all the same; wait for that, unless cancelled.
+            // The system goes on connecting; wait for the end, unless cancelled.
             is_started = true;
             return -1;
         }
         match sockets::poll_until(socket.fd, Interest::Write, deadline) {
             0 => {
-                // As the system says it of a timeout.
+                // The system's own error for a timeout.
                 saki_os::error::set_errno(libc::EINPROGRESS);
                 -1
             }
@@ -413,7 +413,7 @@ fn connect_socket(t: CurrentThread, socket: &Socket, address: &Address) -> Socke
         libc::EINPROGRESS | libc::EAGAIN => Err(SocketError::WOULD_BLOCK),
         errno => {
             let code = SocketError::from_errno(errno);
-            // Relaxed: a number; who reads it learned of the failure from this thread.
+            // Relaxed: a reader has learned of the failure from this thread.
             socket.saved_error.store(code.0, Ordering::Relaxed);
             Err(code)
         }
@@ -442,7 +442,7 @@ fn send_all(t: CurrentThread, socket: usize, mut data: *const u8, mut count: usi
 fn send_array(t: CurrentThread, socket: usize, array: Option<Array>) -> SocketResult<()> {
     let Some(array) = array else { return Ok(()) };
     let outcome = send_all(t, socket, array.element_address(0), array.length());
-    // It stayed where it is, since this frame holds it.
+    // The array stayed in place because this frame holds it.
     black_box(array);
     outcome
 }

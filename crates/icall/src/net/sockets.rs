@@ -3,9 +3,8 @@
 //! Invariants: a descriptor is in the table from before managed code gets it until before it is closed; descriptors of
 //! anything else fail with NOT_SOCKET. To end the blocking call of another thread, SafeSocketHandle makes the socket
 //! non-blocking and then cancels: a signal interrupts the system call, and the next try fails with EAGAIN; waits for
-//! readiness fail with EINTR instead. Where waits park (`saki_reactor`) the thread is woken instead, and looks at `is_blocking` and at whether it is
-//! cancelled. A signal that comes before the system call is lost; SafeSocketHandle repeats it
-//! until the thread has left.
+//! readiness fail with EINTR instead. Where waits park (`saki_reactor`) no signal is needed: the thread is woken, and looks at `is_blocking` and
+//! whether it is cancelled. A signal that comes before the system call is lost; SafeSocketHandle repeats it until the thread has left.
 
 use super::socket_errors::{SocketError, SocketResult, check};
 use crate::io::errors::errno;
@@ -19,17 +18,17 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// What is known of an open socket.
+/// An open socket.
 pub(crate) struct Socket {
     pub(crate) fd: i32,
     pub(crate) domain: i32,
     pub(crate) kind: i32,
     pub(crate) protocol: i32,
-    /// False once this side has shut down receiving: an end of data then is an interruption.
+    /// False once this side has shut down receiving; from then on an end of data counts as an interruption.
     pub(crate) is_readable: AtomicBool,
     /// Whether the program wants calls to wait.
     pub(crate) is_blocking: AtomicBool,
-    /// Whether the descriptor stays non-blocking whatever the program wants, since its calls can be tried in no other way: it listens.
+    /// Whether the descriptor stays non-blocking even if the program wants calls to wait: accept(2) on a listening socket has no flag to try it without blocking.
     pub(crate) is_kept_non_blocking: AtomicBool,
     /// How long receiving and sending wait, in microseconds; 0: for ever.
     timeouts_us: [AtomicU64; 2],
@@ -37,7 +36,7 @@ pub(crate) struct Socket {
     pub(crate) saved_error: AtomicI32,
 }
 
-/// The system has not been asked yet.
+/// The value of a timeout that the system has not been asked for yet.
 const UNKNOWN_TIMEOUT: u64 = u64::MAX;
 
 static SOCKETS: LazyLock<RwLock<HashMap<i32, Arc<Socket>>>> = LazyLock::new(RwLock::default);
@@ -77,7 +76,7 @@ pub(crate) fn remove(handle: usize) -> SocketResult<Arc<Socket>> {
     SOCKETS.write().remove(&fd).ok_or(SocketError::NOT_SOCKET)
 }
 
-/// A blocking call of the current thread, which others may cancel; over when dropped.
+/// A blocking call of the current thread, which other threads may cancel. It ends when this is dropped.
 pub(crate) struct Operation<'t>(CurrentThread<'t>);
 
 impl<'t> Operation<'t> {
@@ -97,7 +96,7 @@ impl Drop for Operation<'_> {
     }
 }
 
-/// Interrupts the blocking socket call of a thread, if it is in one: to close its socket.
+/// Interrupts the blocking socket call of a thread, if it is in one, because its socket is to be closed.
 pub(crate) fn cancel(thread: &ManagedThread) {
     thread.cancel_word.cancel(|| {
         let native_id = thread.native_id();
@@ -126,12 +125,12 @@ pub(crate) fn call_cancellable(t: CurrentThread, body: impl FnMut() -> isize) ->
     system_call_unless(t, || operation.is_cancelled(), body)
 }
 
-/// How much a transfer is asked for.
+/// The amount that a transfer asks for.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
-    /// Bytes of the socket's data: on a stream a transfer of fewer says that there is no more for now.
+    /// Bytes of the socket's data: on a stream, a transfer of fewer bytes means that there are no more for now.
     Bytes(usize),
-    /// Something else, of whose size nothing follows.
+    /// Something else, whose size says nothing.
     Other,
 }
 
@@ -151,7 +150,7 @@ pub(crate) struct Plain {
     pub(crate) len: usize,
 }
 
-/// As `park`, by transfers that the system completes. A send is tried first: it hardly ever has to wait.
+/// As `park`, with transfers that the system completes. A send is tried first, since it hardly ever has to wait.
 fn complete(
     t: CurrentThread,
     socket: &Socket,
@@ -193,7 +192,7 @@ fn complete(
         let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let Plain { direction, data, len } = plain;
         let flags = if direction == Direction::Send { libc::MSG_NOSIGNAL } else { 0 };
-        // SAFETY: `Plain`: so many bytes, which managed code pins.
+        // SAFETY: `Plain` holds the address and number of bytes that managed code pins.
         let end = unsafe { saki_reactor::transfer(t.managed(), socket.fd, direction, data, len, flags, rest, is_over) };
         suspension::stop_if_asked(t);
         match end {
@@ -206,7 +205,8 @@ fn complete(
     }
 }
 
-/// A call that waits for the socket, tried with `MSG_DONTWAIT` where waits park, unless it is known that it would fail, and with no flags of ours where it is to block itself.
+/// A call that waits for the socket. Where waits park, it is tried with `MSG_DONTWAIT`, unless it is known that it would fail; where it blocks itself, it gets no
+/// more flags.
 ///
 /// # Errors
 /// The errno value; EAGAIN after a timeout, or when the socket does not wait.
@@ -237,8 +237,8 @@ pub(crate) fn transfer(
     call_within_timeout(t, socket, interest, attempt)
 }
 
-/// A call that blocks and has the socket's timeout. The system begins the timeout anew with each call, so that one that signals interrupt again and again would
-/// never end: what follows the first signal waits for what is left. `attempt` gets flags to add.
+/// A call that blocks and has the socket's timeout. The system begins the timeout anew with each call, so that a call that signals interrupt again and again would
+/// never end: after the first signal only the rest of the timeout is waited. `attempt` gets flags to add.
 ///
 /// # Errors
 /// The errno value; EAGAIN after the timeout.
@@ -265,7 +265,7 @@ pub(crate) fn call_within_timeout(
             1.. => {
                 let result = attempt(libc::MSG_DONTWAIT);
                 if result < 0 && errno() == libc::EAGAIN {
-                    // Another thread was faster: wait on.
+                    // Another thread took the data: go on waiting.
                     saki_os::error::set_errno(libc::EINTR);
                 }
                 result
@@ -293,7 +293,7 @@ pub(crate) fn park(t: CurrentThread, socket: &Socket, interest: Interest, attemp
     park_unless(t, socket, interest, Asked::Other, true, attempt)
 }
 
-/// As `park`; without `is_tried_first` the thread parks at once where it is known that the call would fail.
+/// As `park`; without `is_tried_first` the thread parks at once if it is known that the call would fail.
 fn park_unless(
     t: CurrentThread,
     socket: &Socket,
@@ -302,9 +302,9 @@ fn park_unless(
     is_tried_first: bool,
     mut attempt: impl FnMut() -> isize,
 ) -> Parked {
-    // Acquire: pairs with the Release of whoever makes the socket non-blocking to end this call.
+    // Acquire: pairs with the Release of the thread that makes the socket non-blocking to end this call.
     let waits = || socket.is_blocking.load(Ordering::Acquire);
-    // None: it would block.
+    // None: the call would block.
     let mut try_once = |look: &Look| loop {
         let result = attempt();
         if let Ok(count) = usize::try_from(result) {
@@ -322,7 +322,7 @@ fn park_unless(
             errno => return Some(Parked::Failed(errno)),
         }
     };
-    // Most calls need not wait, and need not be found by those that cancel.
+    // Most calls need not wait, so they are tried before `Operation::begin` lets other threads cancel them.
     let mut look = Look::at(socket.fd, interest);
     let mut has_tried = is_tried_first || look.may_work() || !waits();
     if has_tried {
@@ -348,7 +348,7 @@ fn park_unless(
             }
         }
         if t.managed().pending_requests() & REQUEST_ABORT != 0 {
-            // It has to wait for the end of a finally block, and would end each wait at once.
+            // An abort has to wait for the end of a finally block; until then it would end each wait at once.
             return Parked::MustBlock;
         }
         let deadline = *deadline.get_or_insert_with(|| {
@@ -366,9 +366,9 @@ fn park_unless(
     }
 }
 
-/// How long the program lets a call wait. The system is asked once, until the program changes it.
+/// The timeout of calls. The system is asked for it once, and again when the program has changed it.
 pub(crate) fn timeout_of(socket: &Socket, interest: Interest) -> Option<Duration> {
-    // Relaxed: a number of its own.
+    // Relaxed: the number publishes no other memory.
     let place = &socket.timeouts_us[interest as usize];
     match place.load(Ordering::Relaxed) {
         UNKNOWN_TIMEOUT => {
@@ -381,7 +381,7 @@ pub(crate) fn timeout_of(socket: &Socket, interest: Interest) -> Option<Duration
     }
 }
 
-/// An option of the socket that says how long calls wait has changed.
+/// To be called when the program has changed a timeout of the socket.
 pub(crate) fn note_timeout_changed(socket: &Socket) {
     // Relaxed: as in `timeout_of`.
     socket.timeouts_us.iter().for_each(|place| place.store(UNKNOWN_TIMEOUT, Ordering::Relaxed));
@@ -397,7 +397,7 @@ fn ask_timeout(socket: &Socket, interest: Interest) -> Option<Duration> {
     (result == 0 && !timeout.is_zero()).then_some(timeout)
 }
 
-/// Waits for a socket in the system call, where the reactor cannot: it has no descriptor left, for one.
+/// Waits for a socket in a system call, for when the reactor cannot wait, for example because no descriptor is left.
 ///
 /// # Errors
 /// The errno value; EINTR when cancelled.

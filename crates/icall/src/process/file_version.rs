@@ -1,7 +1,7 @@
 //! System.Diagnostics.FileVersionInfo: the version resource of a PE file.
 //!
 //! A version resource is a tree of blocks: length, value length and type (u16 each), a UTF-16 key, then value and children,
-//! each aligned to 4 bytes. Everything is bounds-checked; without a (whole) resource there is no information. Left out:
+//! each aligned to 4 bytes. All accesses are bounds-checked; a file without a complete resource gives no information. Left out:
 //! names of languages other than English and neutral.
 
 use crate::arguments::units_at;
@@ -59,7 +59,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// What is read from a version resource.
+/// The contents of a version resource.
 #[derive(Default)]
 struct Version {
     numbers: [i32; 8],
@@ -146,7 +146,7 @@ fn parse(bytes: &[u8]) -> Option<Version> {
     let mut version = Version::default();
     if u32_at(bytes, root.value) == Some(SIGNATURE) {
         for (index, number) in version.numbers.iter_mut().enumerate() {
-            // The words of a number are stored the upper one last.
+            // A version number stores its upper word last.
             *number = i32::from(u16_at(bytes, root.value + 8 + (index ^ 1) * 2)?);
         }
         version.flags = u32_at(bytes, root.value + 24)? & u32_at(bytes, root.value + 28)?;

@@ -1,4 +1,4 @@
-//! System.Diagnostics.Process: what /proc says of processes; their modules and names.
+//! System.Diagnostics.Process: facts about processes from /proc; their modules and names.
 
 use super::{modules, processes};
 use saki_runtime::ExceptionType;
@@ -27,7 +27,7 @@ pub(super) fn name_of(pid: i32) -> Option<String> {
     Some(read(pid, "comm").ok()?.trim_end().to_owned())
 }
 
-/// A number of /proc/PID/status.
+/// A number from /proc/PID/status, times `scale`.
 fn status(pid: i32, key: &str, scale: i64) -> Result<i64, ReadError> {
     let text = read(pid, "status")?;
     let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
@@ -42,14 +42,14 @@ fn stat(pid: i32, index: usize) -> Result<i64, ReadError> {
     fields.split_whitespace().nth(index + 1).and_then(|field| field.parse().ok()).ok_or(ReadError::Other)
 }
 
-/// From the unit of /proc's processor times.
+/// Converts from the unit of /proc's processor times.
 pub(crate) fn ticks_to_100_ns(ticks: i64) -> i64 {
     // SAFETY: asks for a constant.
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1);
     ticks * (10_000_000 / ticks_per_second)
 }
 
-/// In 100 ns.
+/// A time of /proc/PID/stat, in 100 ns.
 fn stat_time(pid: i32, index: usize) -> Result<i64, ReadError> {
     Ok(ticks_to_100_ns(stat(pid, index)?))
 }
@@ -65,7 +65,7 @@ pub(super) fn start_time(pid: i32) -> Option<i64> {
     Some(processes::file_time_now() - uptime + stat_time(pid, 18).ok()?)
 }
 
-/// Since the system started, in 100 ns.
+/// The time since the system started, in 100 ns.
 fn read_uptime() -> Option<i64> {
     let text = saki_thread::blocking(|| std::fs::read_to_string("/proc/uptime")).ok()?;
     let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;

@@ -48,11 +48,11 @@ fn get_exit_code(_t: CurrentThread, handle: usize, code: Place<i32>) -> bool {
     true
 }
 
-/// An exit code of -1 kills, any other one asks to end.
+/// Ends a process: an exit code of -1 kills it, with any other one it is asked to end.
 fn terminate(_t: CurrentThread, handle: usize, exit_code: i32) -> bool {
     let Some(process) = lookup(handle) else { return false };
     if process.end().is_some() {
-        // Its number may belong to another process by now.
+        // The process has ended; its id may belong to another process by now.
         set_last_error(ERROR_PROC_NOT_FOUND);
         return false;
     }
@@ -121,7 +121,7 @@ fn set_priority(_t: CurrentThread, handle: usize, class: i32) -> bool {
     false
 }
 
-/// The defaults of the system whose interface this is; there are no such limits here.
+/// Returns the defaults of Windows; Linux has no such limits.
 fn get_working_set_size(_t: CurrentThread, handle: usize, min: Place<usize>, max: Place<usize>) -> bool {
     match lookup(handle) {
         Some(process) if process.is_child => {
@@ -133,7 +133,7 @@ fn get_working_set_size(_t: CurrentThread, handle: usize, min: Place<usize>, max
     }
 }
 
-/// There is no input loop to wait for: as if the time had passed.
+/// There is no input loop to wait for, so the wait times out.
 fn wait_for_input_idle(_t: CurrentThread, _handle: usize, _milliseconds: i32) -> i32 {
     const WAIT_TIMEOUT: i32 = 0x102;
     WAIT_TIMEOUT

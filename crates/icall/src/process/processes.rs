@@ -2,9 +2,9 @@
 //!
 //! Invariants: a process handle is a waitable object that is signalled once the process has ended and its exit code is
 //! stored. A child is waited for exactly once, by the watcher (or by a thread of its own where the system has no process
-//! descriptors), also after its handle was closed. The watcher knows a process by a number of its own, never used again: a
-//! descriptor that was closed may be another process's before an event about the old one is looked at, and the kernel reports
-//! such events as long as a process that was forked, but runs no program yet, has a copy of the descriptor.
+//! descriptors), also after its handle was closed. The watcher names a process by a number that is never used again, because a
+//! closed descriptor's number may belong to another process before an event about the old one is handled; the kernel reports
+//! such events as long as a forked process that runs no program yet has a copy of the descriptor.
 //! Locks are not held across system calls that block.
 
 use crate::threading::waitables::{self, Kind};
@@ -34,7 +34,7 @@ pub(super) struct End {
     pub(super) time: i64,
 }
 
-/// A process that managed code knows.
+/// A process for which managed code has a handle.
 pub(super) struct KnownProcess {
     pub(super) pid: i32,
     pub(super) is_child: bool,
@@ -43,7 +43,7 @@ pub(super) struct KnownProcess {
     pub(super) start_time: i64,
     end: Mutex<Option<End>>,
     handle: usize,
-    /// What the watcher knows it by.
+    /// The number by which the watcher names the process.
     watch_id: u64,
 }
 
@@ -59,9 +59,9 @@ impl KnownProcess {
     }
 }
 
-/// By handle.
+/// The processes by their handles.
 static PROCESSES: LazyLock<Mutex<HashMap<usize, Arc<KnownProcess>>>> = LazyLock::new(Mutex::default);
-/// What the watcher waits for, by `watch_id`. Who takes an entry out closes its descriptor.
+/// The processes that the watcher waits for, by `watch_id`. The thread that removes an entry closes its descriptor.
 static WATCHED: LazyLock<Mutex<HashMap<u64, Watched>>> = LazyLock::new(Mutex::default);
 
 struct Watched {
@@ -73,7 +73,7 @@ struct Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         let (epoll, descriptor) = (watcher().unwrap_or(-1), self.descriptor.as_raw_fd());
-        // Closing alone would leave the watcher what copies of the descriptor there are.
+        // Closing alone would not do: copies of the descriptor in forked processes would stay registered.
         // SAFETY: an open descriptor; taking it out reads no event.
         unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_DEL, descriptor, std::ptr::null_mut()) };
     }
@@ -93,11 +93,11 @@ pub(super) fn close(handle: usize) -> bool {
     known
 }
 
-/// The last handle of a process is closed. A child is waited for all the same.
+/// Called when the last handle of a process is closed. A child is still waited for.
 fn forget(process: &KnownProcess) {
     if !process.is_child {
         let watched = WATCHED.lock().remove(&process.watch_id);
-        // Closed without the lock.
+        // The descriptor is closed without holding the lock.
         drop(watched);
     }
 }
@@ -107,7 +107,7 @@ fn exit_code(status: i32) -> i32 {
     if libc::WIFSIGNALED(status) { 128 + libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) }
 }
 
-/// Waits for a child that has ended, or (as a fallback) until it has.
+/// Waits for a child, which has ended already unless this is the fallback without process descriptors.
 fn reap(process: &KnownProcess) {
     let mut status = 0;
     loop {
@@ -120,7 +120,7 @@ fn reap(process: &KnownProcess) {
     }
 }
 
-/// The descriptor the watcher waits on; started by the first use.
+/// The descriptor that the watcher waits on; the first use starts the watcher.
 fn watcher() -> Option<i32> {
     static WATCHER: OnceLock<Option<i32>> = OnceLock::new();
     *WATCHER.get_or_init(|| {
@@ -158,7 +158,7 @@ fn start_watching(process: &Arc<KnownProcess>) -> bool {
     let Some(epoll) = watcher() else { return false };
     let Some(descriptor) = open_descriptor(process.pid) else { return false };
     let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: process.watch_id };
-    // Held until the entry is there, so that the watcher finds it for an event that comes at once.
+    // Held until the entry is in the table, so that the watcher finds it even for an event that comes at once.
     let mut watched = WATCHED.lock();
     // SAFETY: open descriptors and an event to copy from.
     if unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, descriptor.as_raw_fd(), &mut event) } != 0 {
@@ -172,7 +172,7 @@ fn start_watching(process: &Arc<KnownProcess>) -> bool {
 fn add(pid: i32, is_child: bool, name: String, start_time: i64) -> usize {
     static NEXT_WATCH_ID: AtomicU64 = AtomicU64::new(0);
     let handle = waitables::create_unnamed(Kind::Ending { has_ended: false });
-    // Relaxed: only that no two are the same.
+    // Relaxed: only uniqueness matters.
     let watch_id = NEXT_WATCH_ID.fetch_add(1, Ordering::Relaxed);
     let end = Mutex::new(None);
     let process = Arc::new(KnownProcess { pid, is_child, name, start_time, end, handle, watch_id });
@@ -184,7 +184,7 @@ fn add(pid: i32, is_child: bool, name: String, start_time: i64) -> usize {
     closed.iter().for_each(|(_, process)| forget(process));
     let is_other = pid != std::process::id() as i32;
     if !(is_other && start_watching(&process)) && is_child {
-        // Without the thread the end of the process goes unnoticed, which is all that can be done.
+        // If the thread cannot be started, the end of the process goes unnoticed; nothing else can be done.
         let _ = saki_os::thread::start_service("Process Watcher", move || reap(&process));
     }
     handle

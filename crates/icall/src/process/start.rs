@@ -1,7 +1,7 @@
 //! Starting processes: System.Diagnostics.Process.CreateProcess_internal and ShellExecuteEx_internal.
 //!
 //! The arguments are split as a shell would: quotes and backslashes, no expansion. A program that is an assembly is run by
-//! this virtual machine. The child gets only the three streams; what fails in it before the program runs shows as exit code
+//! this virtual machine. The child gets only the three streams; a failure in it before the program runs shows as exit code
 //! 255. Left out: other users, opening documents with the desktop's programs.
 
 use super::processes;
@@ -33,7 +33,7 @@ struct ProcessInfo<'t>(*mut u8, PhantomData<&'t ()>);
 
 impl<'t> ProcessInfo<'t> {
     /// # Safety
-    /// The variable lives for 't, and nobody else uses it meanwhile.
+    /// The variable lives for 't, and no other code uses it meanwhile.
     unsafe fn at(address: *mut u8) -> ProcessInfo<'t> {
         ProcessInfo(address, PhantomData)
     }
@@ -59,7 +59,7 @@ impl<'t> ProcessInfo<'t> {
     }
 }
 
-/// What to start, without references.
+/// A request to start a process, without references to managed objects.
 struct Request {
     file: String,
     arguments: String,
@@ -129,7 +129,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file() && has_access(path, libc::X_OK)
 }
 
-/// The file to run: as it is when absolute, else in the current directory, else in PATH.
+/// The file to run: an absolute path as it is, otherwise the file in the current directory, else in PATH.
 fn find_program(file: &str) -> Result<PathBuf, Win32Error> {
     let path = Path::new(file);
     if file.is_empty() {
@@ -168,7 +168,7 @@ fn stream(handle: usize) -> Stdio {
     }
 }
 
-/// Starts the process; its handle and id.
+/// Starts the process and returns its handle and id.
 fn start(request: &Request) -> Result<(usize, i32), Win32Error> {
     let program = find_program(&request.file)?;
     let arguments = split(&request.arguments).ok_or(Win32Error::INVALID_PARAMETER)?;

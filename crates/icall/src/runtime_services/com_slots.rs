@@ -1,4 +1,4 @@
-//! Marshal.GetComSlotForMethodInfo: where a method would lie in the table that COM calls an interface through.
+//! Marshal.GetComSlotForMethodInfo: the slot that a method would have in the table through which COM calls an interface.
 //!
 //! The number follows from metadata alone. Left out: COM itself; the other questions about slots are not implemented in the
 //! class library either.
@@ -24,12 +24,12 @@ fn first_slot(interface: Ty) -> LoadResult<i32> {
     let parent = Token::new(TableId::TypeDef, def.rid);
     let blob =
         attribute_blob(def.image, parent, "System.Runtime.InteropServices", "InterfaceTypeAttribute")?.unwrap_or(&[]);
-    // Behind the prolog is an int32 or an int16, for there are two constructors; the first two bytes say enough.
+    // Behind the prolog is an int32 or an int16, since the attribute has two constructors; the first two bytes are enough.
     let kind = blob.get(2..4).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
     Ok(if kind == Some(IS_UNKNOWN) { UNKNOWN_METHODS } else { DISPATCH_METHODS })
 }
 
-/// Static methods have no slot of their own: 0 stands for it, as under Mono.
+/// Static methods have no slot; they count as slot 0, as under Mono.
 fn slot_of(method: &'static Method) -> LoadResult<i32> {
     let before = method.owner.methods()?.take_while(|m| m.rid() != method.rid()).filter(|m| m.is_virtual()).count();
     Ok(first_slot(method.owner)? + before as i32)

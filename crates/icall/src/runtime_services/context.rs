@@ -3,7 +3,7 @@
 use crate::arguments::non_null;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, context_statics};
 
-/// A context lives as long as an object refers to it: unloading needs no list of them.
+/// A context lives as long as an object refers to it, so unloading needs no list of contexts.
 fn register_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {
     non_null(t, context, "ctx").map(|_| ())
 }

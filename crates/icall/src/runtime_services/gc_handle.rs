@@ -7,7 +7,7 @@ use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, exceptions, 
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::ty::type_flags;
 
-/// `GCHandleType` that means: give the existing handle another target.
+/// The `GCHandleType` for giving an existing handle another target.
 const RETARGET: i32 = -1;
 /// Results of `GetAddrOfPinnedObject` that are no address.
 const NOT_BLITTABLE: isize = -1;
@@ -40,12 +40,12 @@ fn get_target_handle(t: CurrentThread, target: Option<Obj>, bits: i32, kind: i32
     }
 }
 
-/// Whether the handle was there to be freed: compiled code throws where it was not.
+/// Frees a handle. False when it was freed before: compiled code throws then.
 fn free_handle(t: CurrentThread, bits: i32) -> bool {
     handle(bits).is_some_and(|handle| handles::free(t, handle).is_ok())
 }
 
-/// Whether the number is a handle; all belong to the one domain.
+/// Whether the number is a handle. Handles of all domains count as the current domain's.
 fn is_of_current_domain(_t: CurrentThread, bits: i32) -> bool {
     handle(bits).is_some_and(|handle| handles::target(handle).is_ok())
 }

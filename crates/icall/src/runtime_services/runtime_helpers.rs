@@ -7,7 +7,7 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, class_init};
 use saki_types::{Field, Image, Type};
 
-/// Stack that must be left for `EnsureSufficientExecutionStack`: 128 KiB, as .NET on 64-bit systems.
+/// The stack that `EnsureSufficientExecutionStack` requires to be free: 128 KiB, as .NET on 64-bit systems.
 const SUFFICIENT_STACK_BYTES: usize = 128 << 10;
 
 fn offset_to_string_data(_t: CurrentThread) -> i32 {
@@ -69,7 +69,7 @@ fn run_module_constructor(t: CurrentThread, module: *const Image) -> Managed<()>
 fn has_sufficient_execution_stack(t: CurrentThread) -> bool {
     let here = 0u8;
     let stack = t.managed().stack_bounds();
-    // Of a small stack, which native code made, a half is enough.
+    // Native code may have made a smaller stack, of which a half is enough.
     let sufficient_bytes = SUFFICIENT_STACK_BYTES.min(stack.len() / 2);
     (&raw const here as usize).saturating_sub(stack.start) >= sufficient_bytes
 }

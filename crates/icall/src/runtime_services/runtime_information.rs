@@ -16,7 +16,7 @@ fn architecture<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
     Str::new(t, ARCHITECTURE)
 }
 
-/// Tells this runtime from others in the same process, in names by `MakeVersionSafeName`; Mono's number.
+/// The number in names by `MakeVersionSafeName`, which distinguishes runtimes in one process; the same as Mono's.
 fn runtime_id(_t: CurrentThread) -> i32 {
     9
 }

@@ -11,7 +11,7 @@ const ANY_OF_OTHERS: u32 = 0o077;
 /// Rights of group and others that the machine's store must not give.
 const WRITE_OF_OTHERS: u32 = 0o022;
 
-/// The path at a NUL-terminated UTF-16 string, and what is there.
+/// A path, from a NUL-terminated UTF-16 string, and the metadata of its file.
 fn look_up(path: *const u16) -> Option<(OsString, Metadata)> {
     if path.is_null() {
         return None;

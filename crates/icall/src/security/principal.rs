@@ -92,7 +92,7 @@ fn user_token(t: CurrentThread, name: Option<Str>) -> Managed<usize> {
     Ok(user.map_or(NO_TOKEN, |user| user.id as usize))
 }
 
-/// Groups of Windows; POSIX ones are asked for one by one.
+/// Lists Windows groups, of which there are none; POSIX groups are asked for one by one.
 fn roles<'t>(t: CurrentThread<'t>, _token: usize) -> Managed<Array<'t>> {
     Array::new(t, universe().string(), 0)
 }
@@ -120,7 +120,7 @@ fn duplicate_token(_t: CurrentThread, token: usize) -> usize {
     token
 }
 
-/// Takes the user's id on, for the whole process as POSIX has it.
+/// Sets the process's effective user and group: POSIX has no identity per thread.
 fn set_current_token(_t: CurrentThread, token: usize) -> bool {
     let Some(user) = user_by_id(token as u32) else { return false };
     // SAFETY: no preconditions.

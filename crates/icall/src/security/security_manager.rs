@@ -9,7 +9,7 @@ fn is_enabled(_t: CurrentThread) -> bool {
 /// Security stays off, as documented since .NET 4.
 fn set_enabled(_t: CurrentThread, _value: bool) {}
 
-/// Authenticode signatures are a matter of Windows.
+/// Authenticode signatures exist on Windows only.
 fn is_authenticode_present(_t: CurrentThread, _assembly: Option<Obj>) -> bool {
     false
 }

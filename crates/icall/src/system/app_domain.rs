@@ -85,7 +85,7 @@ fn domain_by_id(t: CurrentThread, id: i32) -> Managed<&'static Domain> {
     domains::by_id(id).ok_or_else(|| domains::throw_unloaded(t))
 }
 
-/// Switches to the domain; gives the one before.
+/// Switches to the domain; returns the one before.
 fn switch(t: CurrentThread, domain: &'static Domain) -> Managed<ObjRef> {
     if domain.is_unloaded() {
         return Err(domains::throw_unloaded(t));
@@ -102,7 +102,7 @@ fn set_domain_by_id(t: CurrentThread, id: i32) -> Managed<ObjRef> {
     switch(t, domain_by_id(t, id)?)
 }
 
-/// A thread that is in a domain, or calls into it, is aborted before the domain is unloaded.
+/// Enters a domain: before the domain is unloaded, threads that are in it or call into it are aborted.
 fn push(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
     domain.add_thread(t)?;
     thread_data::of(t).domains_entered().borrow_mut().push(domain);

@@ -67,7 +67,7 @@ fn setup(t: CurrentThread, this: *mut u8, block: *mut usize, start: *mut u8) -> 
     Ok(())
 }
 
-/// Type of the next argument; None behind the last.
+/// Type of the next argument; None after the last.
 fn next_type(iterator: *mut u8) -> Option<Ty> {
     // SAFETY: fields of an iterator that `setup` filled in; managed code checks that it was.
     let (sig, next) = unsafe { (*place::<*const MethodSig>(iterator, &SIG), *place::<i32>(iterator, &NEXT_ARG)) };
@@ -79,7 +79,7 @@ fn next_type(iterator: *mut u8) -> Option<Ty> {
     sig.params.get(sig.sentinel.unwrap_or(sig.params.len()) + next as usize).copied()
 }
 
-/// Steps to the next argument; the address of its value when it has type `ty`.
+/// Steps to the next argument, and returns the address of the value of the present one, which has type `ty`.
 fn step(iterator: *mut u8, ty: Ty) -> *mut u8 {
     // SAFETY: fields of the iterator.
     let slot = unsafe {

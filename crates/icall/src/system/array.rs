@@ -53,12 +53,12 @@ fn set_generic_value(t: CurrentThread, this: Option<Array>, index: i32, value: *
     Ok(())
 }
 
-/// As `get_generic_value`, of the array in a variable.
+/// As `get_generic_value`, for the array in a variable.
 fn get_referenced_value(t: CurrentThread, array: RefPlace, index: i32, value: *mut u8) -> Managed<()> {
     get_generic_value(t, array.get().and_then(Obj::as_array), index, value)
 }
 
-/// As `set_generic_value`, of the array in a variable.
+/// As `set_generic_value`, for the array in a variable.
 fn set_referenced_value(t: CurrentThread, array: RefPlace, index: i32, value: *const u8) -> Managed<()> {
     set_generic_value(t, array.get().and_then(Obj::as_array), index, value)
 }

@@ -1,4 +1,4 @@
-//! System.Array.FastCopy: copies without looking at elements where types allow it. The loops behind Array.Copy ask for the same.
+//! System.Array.FastCopy: copies without checks of elements where types allow it. The loop for Array.Copy uses it, too.
 
 use crate::loops::kernels;
 use saki_abi::vtable::VTable;
@@ -19,7 +19,7 @@ fn elements_fit(from: Ty, to: Ty) -> bool {
     from.is_reference_type() && to.is_reference_type() && cast_cache::is_assignable(from, to).unwrap_or(false)
 }
 
-/// Arrays with other lower bounds than 0 are left to the slow path.
+/// Whether the lower bound is not 0; such arrays are left to the slow path.
 pub(crate) fn has_lower_bound(array: Array) -> bool {
     array.bounds().is_some_and(|bounds| bounds.iter().any(|b| b.lower_bound != 0))
 }

@@ -131,7 +131,7 @@ fn set_nullable(t: CurrentThread, nullable: Ty, value: Option<Obj>, place: *mut 
     Ok(())
 }
 
-/// A number on its way into an array of another primitive type.
+/// A number to be stored into an array of another primitive type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scalar {
     Signed(i64),
@@ -145,7 +145,7 @@ enum Scalar {
 enum Widened {
     /// Little-endian bits of the stored value.
     Stores(u64),
-    /// Both are primitive, but values could be lost.
+    /// Both types are primitive, but a value could be lost.
     TooWide,
     OtherKind,
 }

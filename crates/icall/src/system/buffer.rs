@@ -13,7 +13,7 @@ fn byte_length(array: Array) -> i64 {
     if element.is_some_and(|element| ((E::Boolean as u8)..=E::R8 as u8).contains(&(element.element_type as u8))) {
         return bytes();
     }
-    // Value types that are neither structs nor without values.
+    // Value types other than structs and void.
     let is_number =
         |ty: Ty| ty.is_value_type() && !matches!(ty.underlying().element_type, E::ValueType | E::TypedByRef | E::Void);
     match element {

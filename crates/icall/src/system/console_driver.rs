@@ -30,10 +30,10 @@ static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 /// (columns << 16) | rows; −1 = not known. Managed code keeps its address.
 static SIZE: AtomicI32 = AtomicI32::new(-1);
 
-/// Write end of the pipe that wakes the cancel thread; −1 before there is one.
+/// Write end of the pipe that wakes the cancel thread; −1 before the pipe exists.
 static CANCEL_PIPE: AtomicI32 = AtomicI32::new(-1);
 
-/// `System.ControlCharacters`, in order: which of the terminal's characters each one is.
+/// The members of `System.ControlCharacters`, in order: the index of each in the terminal's characters.
 const CONTROL_CHARACTERS: [usize; 17] = [
     libc::VINTR,
     libc::VQUIT,
@@ -98,7 +98,7 @@ fn set_break(_t: CurrentThread, is_input: bool) -> bool {
     set_attributes(&attributes)
 }
 
-/// Bytes that can be read, after waiting at most so long (negative: for ever).
+/// The number of bytes that can be read, after waiting for at most `milliseconds` (negative: for ever).
 fn key_available(t: CurrentThread, milliseconds: i32) -> i32 {
     let mut input = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
     // SAFETY: one pollfd.
@@ -131,7 +131,7 @@ fn size_from_environment() -> Option<i32> {
     Some((number("COLUMNS")? << 16) | number("LINES")?)
 }
 
-/// Writes to the terminal; what cannot be written is not worth a failure. Async-signal-safe.
+/// Writes to the terminal; errors are ignored. Async-signal-safe.
 fn send(text: &CString) {
     // SAFETY: a string of this length.
     let _ = unsafe { libc::write(libc::STDOUT_FILENO, text.as_ptr().cast(), text.as_bytes().len()) };
@@ -153,7 +153,7 @@ fn tear_down() {
 fn install_signal_handlers() -> std::io::Result<()> {
     install(libc::SIGWINCH, |_| {
         if let Some(size) = read_size() {
-            // Relaxed: a plain number.
+            // Relaxed: the number publishes no other memory.
             SIZE.store(size, Ordering::Relaxed);
         }
         Disposition::Handled
@@ -215,7 +215,7 @@ fn tty_setup(
     control_characters: RefPlace,
     size: Place<*const i32>,
 ) -> Managed<bool> {
-    // Relaxed: a plain number.
+    // Relaxed: the number publishes no other memory.
     SIZE.store(read_size().or_else(size_from_environment).unwrap_or(-1), Ordering::Relaxed);
     size.set(SIZE.as_ptr().cast_const());
     let array = Array::new(t, universe().byte(), CONTROL_CHARACTERS.len())?;

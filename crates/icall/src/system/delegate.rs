@@ -30,7 +30,7 @@ fn create<'t>(
         return Err(argument_error_for(t, "method", message));
     }
     if method.is_dynamic() {
-        // CIL that no code can be made of is told here, not at the first call.
+        // CIL that cannot be compiled raises its exception here, not at the first call.
         compile::compile_method(t, method)?;
     }
     let delegate = Obj::new(t, ty)?;

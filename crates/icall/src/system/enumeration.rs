@@ -42,7 +42,7 @@ fn constant_bits(field: &'static Field) -> LoadResult<u64> {
     })
 }
 
-/// Members in the order of declaration. True: the values ascend already, so that managed code need not sort.
+/// Members in the order of declaration. True if the values ascend already, so that managed code need not sort them.
 fn values_and_names(t: CurrentThread, enum_type: Option<Obj>, values: RefPlace, names: RefPlace) -> Managed<bool> {
     let ty = require_enum(t, enum_type)?;
     let members: Vec<&'static Field> =
@@ -99,7 +99,7 @@ fn has_flag(t: CurrentThread, this: Option<Obj>, flags: Option<Obj>) -> Managed<
     Ok(value & wanted == wanted)
 }
 
-/// As the integer types' own `GetHashCode`.
+/// Equals the `GetHashCode` of the integer types.
 fn hash_code(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
     use ElementType as E;
     let this = non_null_this(t, this)?;
@@ -115,7 +115,7 @@ fn hash_code(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
     })
 }
 
-/// Results of `InternalCompareTo` that are no ordering.
+/// Results of `InternalCompareTo` that mean an error, not an order.
 const OTHER_TYPE: i32 = 2;
 
 fn compare_to(t: CurrentThread, left: Option<Obj>, right: Option<Obj>) -> Managed<i32> {

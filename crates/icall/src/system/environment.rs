@@ -1,4 +1,4 @@
-//! System.Environment, and the few static facts about the process of its neighbours.
+//! System.Environment, and a few facts about the process that other classes ask for.
 
 use crate::arguments::{optional_string, string_array, units_at};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, Word, exit as process_exit, unhandled, vm};
@@ -186,7 +186,7 @@ fn machine_config_path<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
     Str::new(t, &format!("{}/mono/4.5/machine.config", configuration_directory()))
 }
 
-/// What System.Web takes for the folder of the installation: that which holds the configuration's.
+/// The folder that holds the configuration directory; System.Web takes it for the folder of the installation.
 fn machine_install_directory<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
     let directory = configuration_directory();
     let parent = std::path::Path::new(&directory).parent().unwrap_or(std::path::Path::new("."));
@@ -208,7 +208,7 @@ fn windows_folder_path<'t>(t: CurrentThread<'t>, _folder: i32) -> Managed<Str<'t
     Str::new(t, "")
 }
 
-/// Only Windows has somebody to tell.
+/// Does nothing: only Windows broadcasts changes of settings.
 fn broadcast_setting_change(_t: CurrentThread) {}
 
 fn current_process_id(_t: CurrentThread) -> i32 {

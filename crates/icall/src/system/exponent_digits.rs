@@ -6,7 +6,7 @@
 //! Invariant: the text is what `snprintf` writes in the default rounding mode (to nearest, ties to even), or None.
 //! Left out: values beyond 2^128 or with more fraction bits, infinities and NaN.
 
-/// So that a fraction times 10^9 (30 bits) fits in 128 bits.
+/// The limit with which a fraction times 10^9 (30 bits) fits in 128 bits.
 const MAX_FRACTION_BITS: u32 = 98;
 const CHUNK: u128 = 1_000_000_000;
 const CHUNK_DIGITS: usize = 9;
@@ -65,7 +65,7 @@ pub fn format(value: f64, precision: usize) -> Option<Text> {
     let before_point = digits.length;
     let mut rest = fraction;
     let wanted = precision + 1;
-    // One more than wanted, so that the rest decides a tie only.
+    // One digit more than wanted, so that the rest decides ties only.
     while digits.significant() <= wanted && rest != 0 {
         rest *= CHUNK;
         digits.push_chunk((rest >> fraction_bits) as u64, CHUNK_DIGITS);
@@ -78,7 +78,7 @@ pub fn format(value: f64, precision: usize) -> Option<Text> {
         let carried = increment(&mut digits.bytes[first..end]);
         exponent += i32::from(carried);
     }
-    // Behind the digits that there are, all are 0.
+    // All digits behind these are 0.
     let shown = &digits.bytes[first..end.min(MAX_DIGITS)];
     text.push(b'0' + shown[0]);
     if precision > 0 {
@@ -100,7 +100,7 @@ struct Digits {
     /// 0 to 9 each.
     bytes: [u8; MAX_DIGITS],
     length: usize,
-    /// The first that is not 0.
+    /// The index of the first digit that is not 0.
     first: Option<usize>,
 }
 
@@ -143,7 +143,7 @@ impl Digits {
     }
 }
 
-/// Whether the digits from `wanted` on, and a rest below them, make the digit before one larger.
+/// Whether the digits from `wanted` on, and a rest below them, round the digit before them up.
 fn rounds_up(digits: &[u8], wanted: usize, has_rest: bool) -> bool {
     let (kept, dropped) = digits.split_at(wanted);
     match dropped[0] {
@@ -170,7 +170,7 @@ fn increment(digits: &mut [u8]) -> bool {
 mod tests {
     use super::format;
 
-    /// What the C library writes.
+    /// The text that the C library writes.
     fn c_library(value: f64, precision: usize) -> String {
         let mut buffer = [0u8; 400];
         // SAFETY: the format takes an int and a double; the buffer's length is given.

@@ -5,7 +5,7 @@ use saki_abi::ObjRef;
 use saki_abi::vtable::VTableFlags;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Word, finalizer, vm};
 
-/// Generation 0 is the nursery, generation 1 everything: what `GC.MaxGeneration` reports, as Mono's.
+/// `GC.MaxGeneration`, as Mono's: generation 0 is the nursery, generation 1 the whole heap.
 const MAX_GENERATION: i32 = 1;
 
 fn suppress_finalize(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
@@ -28,7 +28,7 @@ fn ephemeron_tombstone(_t: CurrentThread) -> ObjRef {
     vm::ephemeron_tombstone()
 }
 
-/// Their vtables say what such arrays are.
+/// Needs no list: the vtables of such arrays mark them.
 fn register_ephemeron_array(t: CurrentThread, array: Option<Array>) -> Managed<()> {
     non_null(t, array, "array").map(|_| ())
 }
@@ -42,7 +42,7 @@ fn max_generation(_t: CurrentThread) -> i32 {
 }
 
 fn internal_collect(t: CurrentThread, generation: i32) {
-    // Explicit collections of any generation but the first free everything that is unreachable.
+    // Explicit collections of a generation above 0 free all unreachable objects.
     saki_gc::collect(t.managed(), generation != 0);
 }
 
@@ -68,7 +68,7 @@ fn allocated_bytes_for_current_thread(t: CurrentThread) -> i64 {
 }
 
 fn record_pressure(_t: CurrentThread, bytes: i64) {
-    // Negative: pressure was removed. It only ever hastens a collection, so that there is nothing to take back.
+    // A negative number removes pressure. Pressure only makes a collection come earlier, so nothing has to be taken back.
     if let Ok(bytes) = usize::try_from(bytes) {
         saki_gc::add_memory_pressure(bytes);
     }

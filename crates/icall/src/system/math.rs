@@ -1,6 +1,6 @@
 //! System.Math and System.MathF: the C library's functions, so that results are Mono's to the last bit.
 //!
-//! Most are intrinsics of the importer; these rows serve calls through delegates and reflection, and what it leaves out.
+//! Most are intrinsics of the importer; these rows serve calls through delegates and reflection, and functions that are no intrinsics.
 
 use saki_runtime::{CurrentThread, InternalCall};
 

@@ -1,4 +1,4 @@
-//! `Interop.Sys.DoubleToString`: the C library's formatting of doubles, on which all of .NET's rests.
+//! `Interop.Sys.DoubleToString`: the C library's formatting of doubles, on which all formatting of doubles in .NET rests.
 
 use super::exponent_digits;
 use saki_runtime::{CurrentThread, InternalCall};
@@ -24,7 +24,7 @@ fn double_to_string(_t: CurrentThread, value: f64, format: *const u8, buffer: *m
     unsafe { libc::snprintf(buffer.cast(), length_bytes, format.cast(), value) }
 }
 
-/// N of a format "%.Ne".
+/// The N of a format "%.Ne".
 fn exponent_precision(format: &[u8]) -> Option<usize> {
     let digits = format.strip_prefix(b"%.")?.strip_suffix(b"e")?;
     std::str::from_utf8(digits).ok()?.parse().ok()

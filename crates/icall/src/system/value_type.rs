@@ -79,13 +79,13 @@ impl<'t> BoxedField<'t> {
         u64::from_le_bytes(bits)
     }
 
-    /// What a field of a reference type holds.
+    /// The object in a field of a reference type.
     fn reference(self) -> Option<Obj<'t>> {
         // SAFETY: the field lies in the box and holds a reference; the object is held by the box.
         unsafe { Obj::from_word(self.address().cast::<ObjRef>().read_unaligned()) }
     }
 
-    /// What a field of type String holds.
+    /// The string in a field of type String.
     fn text(self) -> Option<Str<'t>> {
         self.reference().and_then(Obj::as_str)
     }
@@ -99,7 +99,7 @@ fn is_same_text(left: Option<Str>, right: Option<Str>) -> bool {
     }
 }
 
-/// False with null `fields`: different. True: equal. False with `fields`: equal so far, and managed code compares the
+/// True: equal. False with null `fields`: different. False with `fields`: equal so far; managed code compares the
 /// pairs in the array.
 fn internal_equals<'t>(
     t: CurrentThread<'t>,
@@ -149,7 +149,7 @@ fn internal_equals<'t>(
     Ok(false)
 }
 
-/// Equal texts give equal numbers; otherwise arbitrary (FNV-1a over UTF-16 units).
+/// A hash of a text (FNV-1a over UTF-16 units).
 fn text_hash(text: Str) -> u32 {
     text.units().iter().fold(0x811c_9dc5, |hash: u32, &unit| (hash ^ u32::from(unit)).wrapping_mul(0x0100_0193))
 }
@@ -167,7 +167,7 @@ fn internal_get_hash_code<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>, field
                 bits as u32 ^ (bits >> 32) as u32
             }
             Comparison::Text => place.text().map_or(0, text_hash),
-            // Zeroes of both signs and all NaNs are equal: their own GetHashCode knows.
+            // Zeroes of both signs are equal, and all NaNs are: the GetHashCode of the type takes care of that.
             Comparison::Single | Comparison::Double | Comparison::Managed => {
                 rest.push(field);
                 0

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 const NOT_KNOWN: i32 = -1;
 const UTF8: i32 = 3;
-/// Added for UTF-8 under any name.
+/// Added to the number for UTF-8, whatever its name.
 const IS_UTF8: i32 = 0x1000_0000;
 
 /// Numbers that managed code understands, by the names of character sets.
@@ -52,7 +52,7 @@ fn code_page(charset: &str) -> i32 {
     if name.contains("utf_8") { known | IS_UTF8 } else { known }
 }
 
-/// Sets the number; the name when the number is not known and a name is wanted (non-zero on entry).
+/// Sets `number` to the code page. Returns the name if the number is not known and a name is wanted (`number` is not 0 on entry).
 fn internal_code_page<'t>(t: CurrentThread<'t>, number: Place<i32>) -> Managed<Option<Str<'t>>> {
     let wants_name = number.get() != 0;
     let page = code_page(charset());

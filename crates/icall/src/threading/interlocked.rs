@@ -1,4 +1,4 @@
-//! System.Threading.Interlocked. Most calls are intrinsics; these serve delegates, reflection and what is left.
+//! System.Threading.Interlocked. Most calls are intrinsics; these rows serve delegates, reflection and calls that are no intrinsics.
 //!
 //! All operations are sequentially consistent, as documented for the class.
 
@@ -6,7 +6,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, exceptions};
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-/// The variable, whose address unverifiable code may lack.
+/// The variable; unverifiable code may pass null.
 ///
 /// # Errors
 /// NullReferenceException.
@@ -100,7 +100,7 @@ fn compare_exchange_double(
     Ok(f64::from_bits(outcome.unwrap_or_else(|seen| seen)))
 }
 
-/// `result = exchange(place, value)`, all by reference.
+/// `result = exchange(place, value)`; all three are passed by reference.
 fn exchange_object(t: CurrentThread, place: Option<RefPlace>, value: RefPlace, result: RefPlace) -> Managed<()> {
     let before = variable(t, place)?.swap(t, value.get());
     result.set(t, before);

@@ -1,10 +1,10 @@
 //! System.IOSelector (System.dll): runs jobs on the thread pool when their descriptor becomes ready.
 //!
-//! Where waits park the reactor tells of descriptors (`parked`), and a managed thread that parks like others gives their jobs to the pool. Where they block there is no reactor,
-//! and a thread of the selector's own waits for all descriptors (`blocking`).
+//! Where waits park, the reactor reports ready descriptors (`parked`), and a managed thread, which parks like others, gives their jobs to the pool. Where waits block
+//! there is no reactor, and a thread of the selector waits for all descriptors (`blocking`).
 //!
-//! Invariants: jobs are one-shot and, per descriptor and direction, first in first out; of a descriptor is asked
-//! exactly for the directions it has jobs for; an error or hang-up readies both. A job lives in a GC handle until it is
+//! Invariants: jobs are one-shot and, per descriptor and direction, first in first out; the selector waits for exactly those
+//! directions of a descriptor for which there are jobs; an error or hang-up makes both ready. A GC handle keeps a job alive until it is
 //! queued. The lock is never held at a safepoint.
 
 mod blocking;
@@ -26,7 +26,7 @@ static OPERATION: ManagedField = ManagedField::of("System", "System", "IOSelecto
 const READ: i32 = 1;
 const WRITE: i32 = 2;
 
-/// What threads of the selector are called.
+/// The name of the selector's threads.
 const NAME: &str = "Thread Pool I/O Selector";
 
 /// The jobs of one descriptor.
@@ -49,7 +49,7 @@ impl Jobs {
     }
 }
 
-/// By descriptor; no entry is empty.
+/// The jobs by descriptor; no entry is empty.
 static JOBS: LazyLock<Mutex<HashMap<i32, Jobs>>> = LazyLock::new(Mutex::default);
 
 /// Takes all jobs of a descriptor, reads first.
@@ -60,7 +60,7 @@ fn take_all(fd: i32) -> Vec<Handle> {
 /// Adds a job. False when the descriptor need not or cannot be waited for (a regular file is always ready).
 ///
 /// # Errors
-/// The errno value, when the system refuses what it takes to wait.
+/// The errno value when the system refuses a thread or descriptor that is needed for waiting.
 fn wait_for(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32> {
     if saki_reactor::waits_park() { parked::add(fd, interest, job) } else { blocking::add(fd, interest, job) }
 }
@@ -77,7 +77,7 @@ fn queue(t: CurrentThread, job: Obj) -> Managed<()> {
 fn queue_handle(t: CurrentThread, handle: Handle) -> Managed<()> {
     // Stale if the job's domain was unloaded, which freed the handle.
     let Ok(job) = Obj::of_handle(t, handle) else { return Ok(()) };
-    // It was not stale just now.
+    // The handle was not stale just now, so freeing it does not fail.
     let _ = handles::free(t, handle);
     let Some(job) = job else { return Ok(()) };
     domains::run_in(t, domains::of_universe(job.ty().universe()), || queue(t, job))
@@ -87,7 +87,7 @@ fn queue_all(t: CurrentThread, ready: Vec<Handle>) -> Managed<()> {
     ready.into_iter().try_for_each(|handle| queue_handle(t, handle))
 }
 
-/// As `queue_all`, for a thread of the selector, whose exceptions nobody catches.
+/// As `queue_all`, for a thread of the selector: an exception, which nothing would catch, ends the process.
 fn queue_or_end(t: CurrentThread, ready: Vec<Handle>) {
     if queue_all(t, ready).is_err() {
         saki_runtime::threads::end_by_exception(t);

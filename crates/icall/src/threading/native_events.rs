@@ -12,7 +12,7 @@ pub(super) fn object_name(name: *const u16, length: i32) -> Option<String> {
     (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)))
 }
 
-/// (handle, error code) as the class library wants the outcome of creating an object.
+/// The outcome of creating an object as the class library expects it: handle and error code.
 pub(super) fn created(outcome: Created) -> (usize, Win32Error) {
     match outcome {
         Created::New(handle) => (handle, Win32Error::SUCCESS),
@@ -21,7 +21,7 @@ pub(super) fn created(outcome: Created) -> (usize, Win32Error) {
     }
 }
 
-/// (handle, error code) for opening an object by name.
+/// Opens an object by name: handle and error code.
 pub(super) fn opened(name: *const u16, length: i32, kind: KindName) -> (usize, Win32Error) {
     match waitables::open(&object_name(name, length).unwrap_or_default(), kind) {
         Ok(handle) => (handle, Win32Error::SUCCESS),

@@ -1,4 +1,4 @@
-//! System.Threading.Thread and InternalThread. What they do is in `saki_runtime::threads`.
+//! System.Threading.Thread and InternalThread, over `saki_runtime::threads`.
 //!
 //! Left out: the volatile accesses and barriers (`volatile`).
 
@@ -124,7 +124,7 @@ fn get_priority(t: CurrentThread, thread: Option<Obj>) -> Managed<i32> {
     Ok(threads::PRIORITY.get(threads::internal_of(t, thread.word())?))
 }
 
-/// The system's default scheduling has no priorities between the threads of a process: the number is only kept.
+/// Stores the priority without effect: the system's default scheduling has no priorities among the threads of a process.
 fn set_priority(t: CurrentThread, thread: Option<Obj>, priority: i32) -> Managed<()> {
     threads::PRIORITY.set(threads::internal_of(t, thread.word())?, priority);
     Ok(())
@@ -165,17 +165,17 @@ fn system_max_stack_size(_t: CurrentThread) -> i32 {
     i32::try_from(limit.rlim_max).unwrap_or(i32::MAX)
 }
 
-/// From now on the thread stays on its OS thread.
+/// Keeps the thread on its OS thread from now on.
 fn begin_affinity(t: CurrentThread) {
     threads::begin_affinity(t);
 }
 
-/// Ends what the last `begin_affinity` began.
+/// Undoes the last `begin_affinity`.
 fn end_affinity(t: CurrentThread) {
     threads::end_affinity(t);
 }
 
-/// What a thread that ends has to give up.
+/// Gives up what a thread owns when it ends.
 pub fn on_exit(t: CurrentThread) {
     waitables::abandon_mutexes(t.id());
 }
@@ -187,7 +187,7 @@ pub fn on_exit(t: CurrentThread) {
 pub(super) fn reset_for_pool(t: CurrentThread, name: &str) -> Managed<()> {
     let internal = threads::current_internal(t)?;
     threads::forget_affinity(t);
-    // Only when the program changed it: each name is a system call.
+    // The name is set only if the program changed it, because setting it takes a system call.
     if thread_names::name_of(internal).as_deref() != Some(name) {
         thread_names::replace(internal, Some(name), false);
     }

@@ -2,9 +2,9 @@
 //!
 //! Managed code keeps the queue and asks for at most one thread per processor at a time; each request is answered by one
 //! call of `_ThreadPoolWaitCallback.PerformWaitCallback`, which drains the queue for about 30 ms. Invariants: a request is
-//! never lost: it is taken by an idle worker, by a new one, by one that becomes free, or by one that the monitor lets in, as soon as
-//! there may be an item that nobody has begun (`demand`); at most `goal` workers are active, but for those whose work item has not ended since the goal sank; the pool's lock is never
-//! held at a safepoint or while blocking.
+//! never lost: as soon as the queue may hold an item that no worker has begun (`demand`), the request is taken by an idle worker, a new
+//! one, one that becomes free, or one that the monitor lets in; at most `goal` workers are active, except that after the goal has sunk
+//! workers finish their present work items; the pool's lock is never held at a safepoint or while blocking.
 //!
 //! | who changes the goal | when | to |
 //! |---|---|---|
@@ -35,7 +35,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// What the program sees as the worker's name.
+/// The name of a worker that the program sees.
 const WORKER_NAME: &str = "Thread Pool Worker";
 const MAX_THREADS_PER_CPU: i32 = 100;
 
@@ -43,15 +43,15 @@ const MAX_THREADS_PER_CPU: i32 = 100;
 const MIN_IDLE: Duration = Duration::from_secs(5);
 const IDLE_SPREAD_SECONDS: u64 = 55;
 
-/// How often the monitor looks while requests wait.
+/// The time between two looks of the monitor while requests wait.
 const MONITOR_INTERVAL: Duration = Duration::from_millis(50);
 /// The pool is starved when requests wait and no work was taken for so many looks: 500 ms.
 const STARVED_LOOKS: u32 = 10;
-/// Looks at which all workers were blocked until one is added.
+/// A worker is added when all workers were blocked at so many looks.
 const BLOCKED_LOOKS: u32 = 2;
-/// Looks to a sample of the hill climbing: 200 ms.
+/// Looks for each sample of the hill climbing: 200 ms.
 const SAMPLE_LOOKS: u32 = 4;
-/// Looks without requests until the monitor ends.
+/// The monitor ends after so many looks without requests: 5 s.
 const MONITOR_IDLE_LOOKS: u32 = 100;
 
 /// Work items queued and begun.
@@ -60,7 +60,7 @@ static DEMAND: Demand = Demand::new();
 static COMPLETED: AtomicU64 = AtomicU64::new(0);
 /// Requests taken and progress that long work items reported.
 static PROGRESSED: AtomicU64 = AtomicU64::new(0);
-/// Whether more workers are active than the goal allows, for workers between two work items. A hint; `take_request` decides.
+/// Whether more workers are active than the goal allows; a worker asks between two work items. A hint only: `take_request` decides.
 static IS_OVER_GOAL: AtomicBool = AtomicBool::new(false);
 
 /// The largest value of MONO_THREADS_PER_CPU, as under Mono.
@@ -78,12 +78,12 @@ struct Pool {
     /// Domains whose work waits for a thread, first come, first served.
     requests: VecDeque<&'static Domain>,
     workers: Vec<&'static ManagedThread>,
-    /// Spawned and not yet in `workers`.
+    /// The number of workers that were spawned and are not yet in `workers`.
     starting: usize,
     idle: Vec<Idle>,
-    /// Workers that wait inside a work item, as far as they are replaced (`ThreadMode::waiting_threads_to_replace`).
+    /// The number of workers that wait inside a work item, if the thread mode replaces them (`ThreadMode::waiting_threads_to_replace`).
     waiting: usize,
-    /// How many workers may be active: neither idle nor waiting.
+    /// The number of workers that may be active, that is, neither idle nor waiting.
     goal: usize,
     has_monitor: bool,
 }
@@ -106,20 +106,20 @@ impl Pool {
         self.min.0 as usize..=self.max.0 as usize
     }
 
-    /// Workers that wait for nothing; idle ones do.
+    /// The number of workers that do not wait; idle workers wait.
     fn runnable_count(&self) -> usize {
         let is_runnable = |w: &&&ManagedThread| w.wait_state() == WaitState::Running && !w.is_in_safe_region();
         self.starting + self.workers.iter().filter(is_runnable).count()
     }
 
-    /// Whether a request waits that is to be answered.
+    /// Whether a request waits and should be answered now.
     fn has_request(&self) -> bool {
-        // An exception may have come between an item's way into the queue and its count.
+        // An asynchronous exception may have kept an item that is in the queue from being counted.
         let is_counted = !pending::has_thrown_asynchronously();
         !self.requests.is_empty() && (DEMAND.is_worth_a_thread() || !is_counted)
     }
 
-    /// Has a worker, if the goal allows it, or else the monitor look after the requests, if there are some.
+    /// If requests wait, lets a worker in if the goal allows it, or else has the monitor look after the requests.
     fn answer(&mut self, actions: &mut Actions) {
         if self.has_request() {
             self.let_in(actions);
@@ -143,7 +143,7 @@ impl Pool {
     }
 
     fn note_goal(&self) {
-        // Relaxed: a hint.
+        // Relaxed: the value is only a hint.
         IS_OVER_GOAL.store(self.active_count() > self.goal, Ordering::Relaxed);
     }
 }
@@ -174,7 +174,7 @@ fn cpu_count() -> i32 {
     saki_sched::parallelism() as i32
 }
 
-/// What to do once the lock is released.
+/// Actions to perform once the lock is released.
 #[derive(Default)]
 struct Actions {
     wake: Option<Idle>,
@@ -183,7 +183,7 @@ struct Actions {
 }
 
 impl Actions {
-    /// False when the system refused the only worker.
+    /// False when the system refused a worker and there is no other.
     fn perform(self) -> bool {
         let mut is_hopeless = false;
         if let Some(idle) = self.wake {
@@ -197,7 +197,7 @@ impl Actions {
                 run_worker(unsafe { CurrentThread::from_abi(thread.abi()) });
             });
             if spawned.is_err() {
-                // The request stays; the monitor tries again, or a worker that there is takes it.
+                // The request stays; the monitor tries again, or an existing worker takes it.
                 let mut pool = POOL.lock();
                 pool.starting -= 1;
                 is_hopeless = pool.worker_count() == 0;
@@ -215,7 +215,7 @@ impl Actions {
 
 static WAITS: WaitObserver = WaitObserver { begins: begin_to_wait, ends: end_to_wait };
 
-/// A worker waits inside its work item: another one takes its place.
+/// Called when a worker begins to wait inside its work item: another worker may take its place.
 fn begin_to_wait(thread: &'static ManagedThread) {
     if !thread.is_in_work_item.swap(true, Ordering::Relaxed) {
         DEMAND.note_begun();
@@ -231,14 +231,14 @@ fn begin_to_wait(thread: &'static ManagedThread) {
     actions.perform();
 }
 
-/// A worker goes on with its work item: there may be one too many for a while.
+/// Called when a worker goes on with its work item: there may be one worker too many for a while.
 fn end_to_wait(_thread: &'static ManagedThread) {
     let mut pool = POOL.lock();
     pool.waiting -= 1;
     pool.note_goal();
 }
 
-/// Asks for a worker soon. False when there is none and the system refuses one; then the request is withdrawn.
+/// Adds a request. False when there is no worker and the system refuses one; then the request is withdrawn.
 fn request_worker(domain: &'static Domain) -> bool {
     let mut actions = Actions::default();
     {
@@ -256,7 +256,7 @@ fn request_worker(domain: &'static Domain) -> bool {
     is_served
 }
 
-/// What the monitor remembers from look to look.
+/// The monitor's state between looks.
 struct Watch {
     climb: Climb,
     looks: u32,
@@ -290,7 +290,7 @@ impl Watch {
     }
 }
 
-/// Adds workers while requests wait and the present ones do not take them.
+/// The monitor thread: adds workers while requests wait that the present workers do not take.
 fn monitor(thread: &'static ManagedThread) {
     let mut watch = Watch {
         climb: Climb::new(),
@@ -355,7 +355,7 @@ fn take_request(thread: &'static ManagedThread) -> Option<&'static Domain> {
         // Acquire: pairs with the waker's Release.
         thread.wait_until(WaitState::Native, Some(idle), false, || woken.load(Ordering::Acquire));
         let mut pool = POOL.lock();
-        // Still in the list: nobody wanted it.
+        // The worker is still in the list, so it was not woken: its time has passed.
         if let Some(position) = pool.idle.iter().position(|idle| Arc::ptr_eq(&idle.woken, &woken)) {
             pool.idle.swap_remove(position);
             if !pool.has_request() || pool.active_count() > pool.goal {
@@ -390,7 +390,7 @@ fn prepare(t: CurrentThread) -> Managed<()> {
     Ok(())
 }
 
-/// The worker has returned from the queue. What it waited for, if no item has ended since, may have been the queue itself.
+/// Called when a worker has returned from the queue. If it has waited and no item has ended since, it may have waited for the queue itself.
 fn end_turn(thread: &ManagedThread) {
     if thread.is_in_work_item.swap(false, Ordering::Relaxed) {
         DEMAND.forget_begun();
@@ -409,7 +409,7 @@ fn run_worker(t: CurrentThread) {
     profile_events::thread_started(t, t.id());
     while let Some(domain) = take_request(t.managed()) {
         if domain.add_thread(t).is_err() {
-            // Unloaded meanwhile, and its work with it.
+            // The domain was unloaded meanwhile, with its work.
             t.take_pending();
             continue;
         }
@@ -453,7 +453,7 @@ fn notify_complete(t: CurrentThread) -> bool {
     if !t.managed().is_in_work_item.swap(false, Ordering::Relaxed) {
         DEMAND.note_begun();
     }
-    // Relaxed: a statistic and a hint.
+    // Relaxed: both values are statistics or hints.
     COMPLETED.fetch_add(1, Ordering::Relaxed);
     !IS_OVER_GOAL.load(Ordering::Relaxed)
 }
@@ -463,7 +463,7 @@ fn notify_progress(_t: CurrentThread) {
     PROGRESSED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Work was queued; a request follows, unless enough of them wait here.
+/// Called when work was queued. Managed code requests a thread afterwards, unless enough requests wait already.
 fn notify_queued(_t: CurrentThread) {
     if DEMAND.note_queued() {
         let mut actions = Actions::default();
@@ -477,7 +477,7 @@ pub fn queued_count() -> u64 {
     DEMAND.queued_count()
 }
 
-/// Workers that there are now, for performance counters.
+/// The present number of workers, for performance counters.
 pub fn worker_count() -> usize {
     POOL.lock().worker_count()
 }
@@ -515,7 +515,7 @@ fn set_min(_t: CurrentThread, workers: i32, io: i32) -> bool {
     true
 }
 
-/// The most threads that a program can ask for; more are taken for so many, as in Mono and .NET.
+/// The most threads that a program can ask for; larger numbers count as this one, as in Mono and .NET.
 const MAX_THREADS: i32 = 0x7fff;
 
 fn set_max(_t: CurrentThread, workers: i32, io: i32) -> bool {

@@ -4,7 +4,7 @@ use saki_runtime::{CurrentThread, InternalCall};
 
 const NS_PER_TICK: u64 = 100;
 
-/// 100-ns ticks since some fixed moment.
+/// 100-ns ticks since a fixed moment.
 fn time_monotonic(_t: CurrentThread) -> i64 {
     (saki_os::clock::monotonic_ns() / NS_PER_TICK) as i64
 }

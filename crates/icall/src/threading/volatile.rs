@@ -1,6 +1,6 @@
 //! System.Threading.Volatile and the older calls of Thread: reads with acquire order, writes with release order.
 //!
-//! Most are intrinsics; these serve delegates, reflection and what is left.
+//! Most are intrinsics; these rows serve delegates, reflection and calls that are no intrinsics.
 
 use saki_runtime::ExceptionType;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, exceptions};
@@ -10,7 +10,7 @@ use std::sync::atomic::{
     fence,
 };
 
-/// The variable, whose address unverifiable code may lack.
+/// The variable; unverifiable code may pass null.
 ///
 /// # Errors
 /// NullReferenceException.

@@ -1,7 +1,7 @@
 //! System.Threading.WaitHandle: waiting for waitable objects.
 //!
-//! Invariant: a wait that was satisfied is reported as such, even when an interrupt or abort came at the same time; that
-//! one ends the next wait.
+//! Invariant: a satisfied wait is reported as satisfied even when an interrupt or abort came at the same time; the interrupt or
+//! abort ends the next wait.
 
 use super::waitables::{self, Begin, SignalError, Waiting};
 use saki_runtime::ExceptionType;
@@ -10,13 +10,13 @@ use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
 use saki_sync::monitor::BlockEnd;
 use saki_thread::WaitState;
 
-/// What managed code expects besides indices.
+/// Results of a wait that are no indices.
 const WAIT_TIMEOUT: i32 = 0x102;
 const WAIT_FAILED: i32 = 0x7fff_ffff;
 const ERROR_TOO_MANY_POSTS: i32 = 0x12a;
 const ERROR_NOT_OWNED_BY_CALLER: i32 = 0x12b;
 
-/// Also the limit of `WaitHandle.WaitAny`.
+/// The limit of `WaitHandle.WaitAny`, too.
 const MAX_HANDLES: usize = 64;
 
 /// Waits in a queue until satisfied, timed out or interrupted.
@@ -70,7 +70,7 @@ fn wait_internal(
         // SAFETY: managed code passes the address of a handle.
         Ok(1) => wait(t, &[unsafe { *handles }], false, milliseconds, None),
         Ok(count) if (1..=MAX_HANDLES).contains(&count) => {
-            // A copy: the array may be a managed one, which moves.
+            // The handles are copied because a managed array may move.
             let mut copy = [0; MAX_HANDLES];
             // SAFETY: managed code passes the address of `count` handles.
             unsafe { std::ptr::copy_nonoverlapping(handles, copy.as_mut_ptr(), count) };

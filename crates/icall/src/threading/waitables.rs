@@ -1,8 +1,8 @@
-//! Waitable objects: events, mutexes, semaphores, and things that end once (processes). Behind WaitHandle.
+//! Waitable objects, which WaitHandle waits for: events, mutexes, semaphores, and objects that end once (processes).
 //!
 //! A handle is an opaque word above 2^40: a slot of one table and the slot's generation, so a closed handle is unknown and
-//! no handle is taken for a file descriptor. Invariants: everything is under the table's lock, which is held for a few
-//! instructions and never at a safepoint; whoever makes an object signalled satisfies its waiters in the order they came
+//! no handle is taken for a file descriptor. Invariants: all state is guarded by the table's lock, which is held for a few
+//! instructions and never at a safepoint; the thread that signals an object satisfies its waiters in the order they came
 //! (a wait for all takes all objects at once or none), so a waiter that wakes has what it waited for. Named objects are
 //! known in this process only, as in Mono.
 
@@ -17,7 +17,7 @@ const HANDLE_BIT: usize = 1 << 40;
 const INDEX_BITS: u32 = 24;
 const INDEX_MASK: usize = (1 << INDEX_BITS) - 1;
 
-/// What a waitable object is. Owners are managed thread ids, 0 = none.
+/// The kind and state of a waitable object. Owners are managed thread ids, 0 = none.
 #[derive(Debug)]
 pub enum Kind {
     Event {
@@ -70,10 +70,10 @@ impl Kind {
 
 struct Object {
     kind: Kind,
-    /// Handles and waits.
+    /// The number of handles and waits that refer to the object.
     references: usize,
     name: Option<String>,
-    /// By ticket, so in the order in which they came. A million threads may wait for one object, and any of them may leave.
+    /// The waits by ticket, hence in the order in which they came. A million threads may wait for one object, and any of them may leave.
     waits: BTreeMap<u64, Arc<Wait>>,
 }
 
@@ -89,11 +89,11 @@ struct Wait {
     thread: &'static ManagedThread,
     slots: SlotList,
     for_all: bool,
-    /// `PENDING`, `LEFT`, or what `satisfy` gave.
+    /// `PENDING`, `LEFT`, or the result of `satisfy`.
     outcome: AtomicU32,
 }
 
-/// Slots of a wait, in the order of the caller's handles. Mostly it is one, which takes no memory of its own.
+/// Slots of a wait, in the order of the caller's handles. Most waits have one slot, which takes no separate memory.
 enum SlotList {
     One([usize; 1]),
     Many(Vec<usize>),
@@ -109,7 +109,7 @@ impl SlotList {
 }
 
 const PENDING: u32 = u32::MAX;
-/// Nobody waits any more.
+/// The outcome of a wait whose thread has left.
 const LEFT: u32 = PENDING - 1;
 /// Added to the index of a mutex whose owner ended without releasing it.
 pub const ABANDONED: u32 = 0x80;
@@ -126,11 +126,11 @@ struct Table {
 
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
-/// Mutexes in `Table::owned`: a thread that ends and sees 0 has none. Changes under the table's lock; Relaxed: a thread got its mutexes itself,
-/// or found that it has them under the lock.
+/// The number of mutexes in `Table::owned`: a thread that ends and reads 0 owns none. It changes under the table's lock. Relaxed: a thread has
+/// acquired its mutexes itself, or has learned under the lock that it owns them.
 static OWNED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Threads to wake once the lock is released. Mostly it is one, which takes no memory of its own.
+/// Threads to wake once the lock is released. Mostly there is one, which takes no separate memory.
 #[derive(Default)]
 struct Woken {
     first: Option<&'static ManagedThread>,
@@ -218,7 +218,7 @@ impl Table {
         self.slots[slot].object.as_ref().is_some_and(|object| object.kind.is_signalled(thread_id))
     }
 
-    /// Takes a signalled object; whether it was abandoned.
+    /// Acquires a signalled object and returns whether it was abandoned.
     fn acquire(&mut self, slot: usize, thread_id: u32) -> bool {
         let Some(object) = self.object(slot) else { return false };
         match &mut object.kind {
@@ -244,7 +244,7 @@ impl Table {
         }
     }
 
-    /// Takes what a wait is for, if it is there: the index of the first object, perhaps plus `ABANDONED`.
+    /// Acquires the objects of a wait if they are signalled, and returns the index of the first, perhaps plus `ABANDONED`.
     fn satisfy(&mut self, slots: &[usize], for_all: bool, thread_id: u32) -> Option<u32> {
         if for_all {
             if !slots.iter().all(|&slot| self.is_signalled(slot, thread_id)) {
@@ -273,7 +273,7 @@ impl Table {
                 wait.outcome.store(outcome, Ordering::Release);
                 woken.push(wait.thread);
             }
-            // Nothing is left for those who come later.
+            // No signal is left for later waits.
             if !self.slots[slot].object.as_ref().is_some_and(|object| object.kind.is_signalled(0)) {
                 return;
             }
@@ -322,17 +322,17 @@ pub enum SignalError {
     NotOwner,
 }
 
-/// What `create` found under the name.
+/// The result of `create`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Created {
     New(usize),
-    /// The object with that name, another reference to it.
+    /// Another reference to the object that has the name already.
     Existing(usize),
     /// The name belongs to an object of another kind.
     NameTaken,
 }
 
-/// A new object, or the one with this name. A new mutex with an owner is owned once.
+/// Makes an object, or opens the one with this name. A new mutex with an owner is owned once.
 pub fn create(kind: Kind, name: Option<String>) -> Created {
     let mut table = TABLE.lock();
     if let Some(name) = &name {
@@ -376,10 +376,10 @@ impl Table {
     }
 }
 
-/// Another reference to the object with this name.
+/// Opens another reference to the object with this name.
 ///
 /// # Errors
-/// No object has the name, or one of another kind.
+/// No object has the name, or the object has another kind.
 pub fn open(name: &str, kind: KindName) -> Result<usize, OpenError> {
     TABLE.lock().open(name, kind)
 }
@@ -414,7 +414,7 @@ pub fn close(handle: usize) -> bool {
     }
 }
 
-/// Sets an event, releases a semaphore or mutex once, marks something as ended.
+/// Sets an event, releases a semaphore or mutex once, or marks an object as ended.
 ///
 /// # Errors
 /// See `SignalError`.
@@ -452,7 +452,7 @@ pub fn set_event(handle: usize, signalled: bool) -> bool {
     known
 }
 
-/// Adds to a semaphore; the count before.
+/// Adds to a semaphore, and returns the count before.
 ///
 /// # Errors
 /// `TooManyPosts` (with the count) when it would exceed its maximum, `UnknownHandle`.
@@ -495,7 +495,7 @@ pub fn release_mutex(handle: usize, thread_id: u32) -> Result<(), SignalError> {
     if is_mutex { signal(handle, thread_id) } else { Err(SignalError::UnknownHandle) }
 }
 
-/// Gives up the mutexes of a thread that ends; who gets one is told.
+/// Abandons the mutexes of a thread that ends; a thread that acquires one learns that it was abandoned.
 pub fn abandon_mutexes(thread_id: u32) {
     if OWNED_COUNT.load(Ordering::Relaxed) == 0 {
         return;
@@ -516,28 +516,28 @@ pub fn abandon_mutexes(thread_id: u32) {
     wake(woken);
 }
 
-/// What a wait found at once.
+/// The outcome of beginning a wait.
 pub enum Begin {
-    /// See `ABANDONED`.
+    /// The index of the object, perhaps plus `ABANDONED`.
     Satisfied(u32),
     UnknownHandle,
     /// Two handles of a wait for all are the same.
     Duplicate,
-    /// Nothing yet: wait until `is_satisfied`, then call `end`.
+    /// Not satisfied yet: wait until `is_satisfied`, then call `end`.
     Waiting(Waiting),
 }
 
-/// A wait that is in the queues of its objects; leaves them when dropped.
+/// A wait in the queues of its objects; dropping it removes it from them.
 pub struct Waiting(Arc<Wait>);
 
 impl Waiting {
-    /// Whether somebody has satisfied the wait.
+    /// Whether the wait was satisfied.
     pub fn is_satisfied(&self) -> bool {
         // Acquire: pairs with `serve`.
         self.0.outcome.load(Ordering::Acquire) != PENDING
     }
 
-    /// Leaves the queues. The outcome, if the wait was satisfied.
+    /// Leaves the queues, and returns the outcome if the wait was satisfied.
     pub fn end(self) -> Option<u32> {
         self.leave()
     }
@@ -557,7 +557,7 @@ impl Waiting {
         // Relaxed: the lock orders it.
         match self.0.outcome.load(Ordering::Relaxed) {
             PENDING => {
-                // No longer in a queue, so nobody sets it after this.
+                // The wait is in no queue any more, so no other thread sets the outcome after this.
                 self.0.outcome.store(LEFT, Ordering::Relaxed);
                 table.remove(&self.0);
                 None
@@ -573,7 +573,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Begins a wait of the current thread. `signal_first`: an object to signal in the same step. `is_poll`: never waits.
+/// Begins a wait of the current thread. `signal_first`: an object to signal in the same step. `is_poll`: do not wait.
 ///
 /// # Errors
 /// What signalling `signal_first` gave.
@@ -690,7 +690,7 @@ mod tests {
 
     #[test]
     fn two_hundred_thousand_waits_for_one_object_leave_and_end() {
-        // Half a minute where each one looks through all others.
+        // Took half a minute when each wait searched all others.
         const WAITS: usize = 200_000;
         const LIMIT: Duration = Duration::from_secs(10);
         let (gate, never) = (event(true), event(true));

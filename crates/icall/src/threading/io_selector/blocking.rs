@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 const MAX_EVENTS: usize = 128;
 
-/// -1 until the first job; then set under the lock of `JOBS`.
+/// The epoll descriptor; -1 until the first job. Set under the lock of `JOBS`.
 static EPOLL: AtomicI32 = AtomicI32::new(-1);
 
-/// What to ask epoll for; 0 = nothing.
+/// The events to wait for; 0 = none.
 fn events_of(jobs: &Jobs) -> u32 {
     let mut events = 0;
     if !jobs.reads.is_empty() {
@@ -37,7 +37,7 @@ fn control(operation: i32, fd: i32, events: u32) -> Result<(), i32> {
     }
 }
 
-/// Under the lock of `JOBS`.
+/// Opens the epoll descriptor. Called under the lock of `JOBS`.
 fn open() -> Result<(), i32> {
     // Relaxed: changed under the lock.
     if EPOLL.load(Ordering::Relaxed) != -1 {
@@ -53,9 +53,9 @@ fn open() -> Result<(), i32> {
     Ok(())
 }
 
-/// Starts the thread, if nobody has.
+/// Starts the thread once.
 fn start() -> Result<(), i32> {
-    /// Set by who starts it. Relaxed: a thread that finds it set needs nothing of who set it.
+    /// Set by the caller that starts the thread. Relaxed: a caller that finds it set needs no other memory of that caller.
     static IS_STARTED: AtomicBool = AtomicBool::new(false);
     if IS_STARTED.load(Ordering::Relaxed) || IS_STARTED.swap(true, Ordering::Relaxed) {
         return Ok(());
@@ -70,7 +70,7 @@ fn start() -> Result<(), i32> {
 /// See `super::wait_for`.
 pub(super) fn add(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32> {
     {
-        // Before the thread begins, which waits for it.
+        // Before the thread starts, which waits on the descriptor.
         let _jobs = JOBS.lock();
         open()?;
     }
@@ -92,7 +92,7 @@ pub(super) fn add(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32>
     Ok(armed.is_ok())
 }
 
-/// The descriptor has no jobs any more, and may be closed already.
+/// Removes a descriptor that has no jobs any more, and may be closed already.
 pub(super) fn forget(fd: i32) {
     let _ = control(libc::EPOLL_CTL_DEL, fd, 0);
 }
@@ -109,7 +109,7 @@ fn take_ready(fd: i32, events: u32, out: &mut Vec<Handle>) {
         out.extend(jobs.writes.pop_front());
     }
     if !jobs.is_empty() && control(libc::EPOLL_CTL_MOD, fd, events_of(jobs)).is_err() {
-        // Closed meanwhile: the jobs find out.
+        // The descriptor was closed meanwhile: the jobs will fail with that error.
         out.extend(jobs.reads.drain(..));
         out.extend(jobs.writes.drain(..));
     }

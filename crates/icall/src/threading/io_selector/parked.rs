@@ -1,8 +1,9 @@
 //! The selector on the reactor: see `saki_reactor::observe`.
 //!
-//! The poller notes the descriptors of which it was to tell, and wakes the dispatcher, a managed thread, which takes their jobs. With green threads the dispatcher is one of them, so that a
-//! carrier that finds a descriptor ready goes on with its jobs. Invariant: the reactor is asked about a direction while it has jobs, or a note of it is on its way to the
-//! dispatcher. A note may be about an earlier descriptor of the number: the dispatcher asks before it takes a job. Locks: `JOBS` before a record's; `NOTES` alone.
+//! The poller notes descriptors that are ready and wakes the dispatcher, a managed thread, which takes their jobs. With green threads the dispatcher is one of them,
+//! so that a carrier that finds a descriptor ready goes on with its jobs. Invariant: while a direction has jobs, either the reactor is asked about it or a note of it
+//! is on its way to the dispatcher. A note may concern an earlier descriptor of the same number: the dispatcher asks again before it takes a job. Locks: `JOBS`
+//! before a record's; `NOTES` alone.
 
 use super::{JOBS, Jobs, NAME, queue_or_end};
 use parking_lot::Mutex;
@@ -13,18 +14,18 @@ use saki_thread::{ManagedThread, ThreadKind, WaitState};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the poller has told and the dispatcher has not looked at.
+/// Reports of the poller that the dispatcher has not handled yet.
 static NOTES: Mutex<Vec<(i32, Interest)>> = Mutex::new(Vec::new());
 static DISPATCHER: OnceLock<&'static ManagedThread> = OnceLock::new();
 
 /// See `saki_reactor::Observer`.
 fn note(fd: i32, interest: Interest) -> Option<&'static ManagedThread> {
     NOTES.lock().push((fd, interest));
-    // Not there yet: it looks at the notes when it has said who it is.
+    // A dispatcher that has not started yet handles the notes after it has set `DISPATCHER`.
     DISPATCHER.get().copied()
 }
 
-/// Whether the reactor will tell of the descriptor. Otherwise it is ready, or cannot be waited for.
+/// Asks the reactor about the descriptor. False if it will not report: the descriptor is ready already, or cannot be waited for.
 fn is_asked(fd: i32, interest: Interest) -> bool {
     saki_reactor::observe(fd, interest).unwrap_or(false)
 }
@@ -45,9 +46,9 @@ pub(super) fn add(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32>
     Ok(false)
 }
 
-/// Starts the dispatcher, if nobody has.
+/// Starts the dispatcher once.
 fn start() -> Result<(), i32> {
-    /// Set by who starts it. Relaxed: a thread that finds it set needs nothing of who set it.
+    /// Set by the caller that starts the dispatcher. Relaxed: a caller that finds it set needs no other memory of that caller.
     static IS_STARTED: AtomicBool = AtomicBool::new(false);
     if IS_STARTED.load(Ordering::Relaxed) || IS_STARTED.swap(true, Ordering::Relaxed) {
         return Ok(());
@@ -60,7 +61,7 @@ fn start() -> Result<(), i32> {
     })
 }
 
-/// Takes the jobs of a descriptor that may be ready, as far as it is.
+/// Takes the jobs for the directions in which a descriptor is ready.
 fn take_ready(fd: i32, interest: Interest, ready: &mut Vec<Handle>) {
     let mut all = JOBS.lock();
     let Some(jobs) = all.get_mut(&fd) else { return };

@@ -1,20 +1,20 @@
-//! How many workers of the thread pool may be active, by what their number does for throughput.
+//! Hill climbing: the number of workers of the thread pool that may be active follows from its effect on throughput.
 //!
-//! A step up is kept if it brought throughput, a step down if it cost none; else it is taken back, and nothing is tried for a
-//! while. Which way to try: up while there are fewer runnable workers than processors (the others wait for something), down
-//! while there are more. Invariant: the answer lies between the limits. Left out: workers that all wait (the monitor adds one
-//! at once), and what a work item costs: the items of one sample are taken to be like those of the next.
+//! A step up is kept if throughput grew, a step down if it did not sink; otherwise the step is taken back, and no other is tried for a
+//! while. The direction is up while there are fewer runnable workers than processors (the other workers wait), and down
+//! while there are more. Invariant: the result lies between the limits. Left out: the case that all workers wait (the monitor adds one
+//! at once), and the cost of single work items: those of one sample are assumed to be like those of the next.
 
-/// A difference in throughput that counts; less is noise.
+/// The smallest relative change of throughput that counts; less is noise.
 const MIN_CHANGE: f64 = 0.05;
-/// Samples without a try after a step that was taken back: the load may have changed by then.
+/// The number of samples without a step after one was taken back; the load may have changed by then.
 const HOLD_SAMPLES: u32 = 20;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     None,
     Up,
-    /// By so many.
+    /// Down by this number of workers.
     Down(usize),
 }
 
@@ -26,12 +26,12 @@ pub struct Climb {
     hold: u32,
 }
 
-/// What one interval showed.
+/// The measurements of one interval.
 #[derive(Clone, Copy)]
 pub struct Sample {
     /// Work items that ended.
     pub completed: u64,
-    /// Active workers that wait for nothing.
+    /// Active workers that do not wait.
     pub runnable: usize,
     pub processors: usize,
 }
@@ -41,12 +41,12 @@ impl Climb {
         Climb { last: Step::None, rate_before: 0.0, hold: 0 }
     }
 
-    /// Forgets the last step: the number was changed for another reason, or nothing waited.
+    /// Forgets the last step, because the number was changed for another reason or no request waited.
     pub fn reset(&mut self) {
         *self = Climb::new();
     }
 
-    /// The number of active workers to have next instead of `goal`.
+    /// The next number of active workers, instead of `goal`.
     pub fn next(&mut self, goal: usize, limits: std::ops::RangeInclusive<usize>, sample: Sample) -> usize {
         let rate = sample.completed as f64;
         let gain = (rate - self.rate_before) / self.rate_before.max(1.0);
@@ -69,7 +69,7 @@ impl Climb {
         self.last = if sample.runnable < sample.processors && goal < max {
             Step::Up
         } else if sample.runnable > sample.processors && goal > min {
-            // Far too many, as after a time of blocking: in larger steps.
+            // With far too many workers, as after a time of blocking, steps are larger.
             Step::Down(((goal - min) / 4).max(1))
         } else {
             Step::None

@@ -1,25 +1,26 @@
-//! Whether the managed work queue may hold an item that nobody has begun.
+//! Whether the managed work queue may hold an item that no worker has begun.
 //!
-//! Managed code asks for a thread whenever one has ended its turn, work or no work. Each thread that comes looks through the local queues of
-//! all workers: with 10,000 workers whose items end one after the other that alone takes a second. So requests wait here while
-//! every item that was queued is known to have begun.
+//! Managed code requests a thread whenever one has ended its turn, whether or not there is work. Each thread that comes looks through the
+//! local queues of all workers: with 10,000 workers whose items end one after the other that alone takes a second. So requests wait here
+//! while every queued item is known to have begun.
 //!
 //! | who | does |
 //! |---|---|
-//! | whoever has queued an item (it is in the queue already) | `queued` += 1, then looks whether a request waits |
+//! | a thread that has put an item into the queue | `queued` += 1, then looks whether a request waits |
 //! | a worker whose item ends, or waits for the first time | `begun` += 1 |
 //! | a worker that returns from the queue after a wait, but no item's end | `begun` -= 1: it may have waited for the queue itself |
 //! | the pool, under its lock | notes that a request waits, then looks at the numbers once more |
 //!
-//! Everything is SeqCst: of one that queues and one that lets a request wait, one sees the other's store. Invariant: `begun` is at most
-//! the items taken out of queues plus the workers that are about to take one or to return. Items that are taken out in another way (run by the
-//! thread that waits for them) count as queued for ever; then requests are answered at once, which costs time only. An asynchronous exception
-//! can keep a thread from counting the item that it has queued, so that after the first one nothing waits here any more.
+//! All accesses are SeqCst: when one thread queues an item and another lets a request wait, at least one of them sees the other's store.
+//! Invariant: `begun` is at most the items taken out of queues plus the workers that are about to take one or to return. Items that are
+//! taken out in another way (run by the thread that waits for them) count as queued for ever; then requests are answered at once, which
+//! costs only time. An asynchronous exception can keep a thread from counting the item that it has queued, so after the first such
+//! exception no request waits here any more.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// See the module header.
+/// The numbers of the module header's table.
 pub(super) struct Demand {
     queued: AtomicU64,
     begun: AtomicU64,
@@ -31,13 +32,13 @@ impl Demand {
         Demand { queued: AtomicU64::new(0), begun: AtomicU64::new(0), has_waiting_request: AtomicBool::new(false) }
     }
 
-    /// An item is in the queue. Whether a request waits for that.
+    /// To be called after an item was queued. Whether a request waits for an item.
     pub(super) fn note_queued(&self) -> bool {
         self.queued.fetch_add(1, SeqCst);
         self.has_waiting_request.load(SeqCst)
     }
 
-    /// The calling worker has begun an item, which was not noted before.
+    /// Notes that the calling worker has begun an item, which was not noted before.
     pub(super) fn note_begun(&self) {
         self.begun.fetch_add(1, SeqCst);
     }
@@ -47,7 +48,7 @@ impl Demand {
         self.begun.fetch_sub(1, SeqCst);
     }
 
-    /// Whether a request is to be answered now; else the next item that is queued asks again. Under the pool's lock.
+    /// Whether a request should be answered now; if not, `note_queued` of the next item returns true. Called under the pool's lock.
     pub(super) fn is_worth_a_thread(&self) -> bool {
         if self.may_have_unbegun() {
             self.has_waiting_request.store(false, SeqCst);
