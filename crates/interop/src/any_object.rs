@@ -96,11 +96,11 @@ pub fn update<'t>(t: CurrentThread<'t>, object: Obj<'t>, charset: CharSet, slot:
 /// `to_native` set the slot for this object, and the copy is not used again.
 pub unsafe fn free(t: CurrentThread, object: Obj, charset: CharSet, slot: NativeSlot) -> Managed<()> {
     match form_of(t, object, charset)? {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         Form::Pointer(native) => unsafe { release(t, &native, slot, None) },
         Form::Value(native) => {
             if let Some(copy) = slot.target(size_of_native(t, &native)?) {
-                // SAFETY: the copy is that of a value of this type, by the caller's promise.
+                // SAFETY: the copy is that of a value of this type, by this function's contract.
                 unsafe { release(t, &native, copy, None)? };
             }
             // SAFETY: `to_native` allocated the copy.

@@ -18,7 +18,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::thread::{CurrentThread, Managed};
 
-/// The variable that a wrapper names; None for a null `ref`.
+/// The managed variable that a wrapper names; None for a null `ref`.
 fn variable<'t>(t: CurrentThread<'t>, plan: &ParamPlan, value: usize) -> Managed<Option<ManagedSlot<'t>>> {
     // SAFETY: the wrapper passes the address of its parameter or local, or a `ref` argument; each is of the plan's type and outlives
     // the call of the helper.
@@ -37,28 +37,28 @@ fn native_memory<'t>(_t: CurrentThread<'t>, word: i64, size_bytes: usize) -> Opt
     unsafe { NativeSlot::at(word as *mut u8, size_bytes) }
 }
 
-/// Size of the blocks that `marshal_in` makes: whole eightbytes, because structs by value are read in them; one more for the length of
-/// an array.
+/// Size of the blocks that `marshal_in` makes: whole eightbytes, because structs by value are read in eightbytes, and one more eightbyte for
+/// the length of an array.
 fn block_bytes(t: CurrentThread, descriptor: &MarshalDescriptor) -> Managed<usize> {
     Ok(descriptor.native_size_bytes(t)?.next_multiple_of(8) + ARRAY_LENGTH_OFFSET as usize)
 }
 
-/// A struct by value travels as the address of its native copy.
+/// Whether the value is a struct, which is passed as the address of its native copy.
 fn is_struct(native: &NativeType) -> bool {
     matches!(native, NativeType::Struct(_))
 }
 
-/// (address of the managed value, descriptor) → native word.
+/// Converts the managed value at an address and returns the native word.
 ///
 /// # Errors
-/// As `to_native`; nothing is left allocated then.
+/// As `to_native`; after an error nothing stays allocated.
 pub fn marshal_in(t: CurrentThread, value: usize, descriptor: &MarshalDescriptor) -> Managed<i64> {
     let plan = &descriptor.plan;
     if !plan.by_ref && !is_struct(&plan.native) {
         let managed = known_variable(t, plan, value)?;
         let mut word = 0i64;
         let slot = NativeSlot::of_word(&mut word);
-        // A builder or array that is only `[Out]` still gives native code its buffer.
+        // The buffer of a builder or array is made even if the parameter is only `[Out]`: native code writes into it.
         if let Err(thrown) = to_native(t, &plan.native, managed, slot) {
             release_after_error(t, &plan.native, slot, element_count(&plan.native, managed));
             return Err(thrown);
@@ -76,7 +76,7 @@ pub fn marshal_in(t: CurrentThread, value: usize, descriptor: &MarshalDescriptor
     Ok(block.leak().address() as i64)
 }
 
-/// Length of a by-reference array that native code made: the number that the wrapper stored behind its slot in the block of
+/// Length of a by-reference array that native code made: the number that the wrapper stored behind the slot in the block of
 /// `marshal_in`, or the length of the array that was passed.
 fn passed_length(plan: &ParamPlan, block: NativeSlot, managed: Option<ManagedSlot>) -> Option<usize> {
     let NativeType::Array { count, .. } = &plan.native else { return None };
@@ -103,7 +103,7 @@ fn element_count(native: &NativeType, managed: ManagedSlot) -> Option<usize> {
     managed.obj().map(|object| array(object).length())
 }
 
-/// (native word, address of the managed value, descriptor): copies back; for a result: converts and frees.
+/// Copies native code's changes back to the managed value at an address. A result is converted, and its native memory freed.
 ///
 /// # Errors
 /// As `to_managed`.
@@ -112,7 +112,7 @@ pub fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
     let managed = known_variable(t, plan, value)?;
     let mut word = word;
     if plan.index == 0 && is_struct(&plan.native) {
-        // Memory that the fields of the result point to stays native.
+        // Memory that fields of the result point to is not freed.
         return match native_memory(t, word, descriptor.native_size_bytes(t)?) {
             Some(result) => to_managed(t, &plan.native, result, managed),
             None => saki_base::bug!("no place for the result of {}", descriptor.method.full_name()),
@@ -140,8 +140,7 @@ pub fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
     update_managed(t, &plan.native, NativeSlot::of_word(&mut word), managed)
 }
 
-/// (native word, address of the managed value, descriptor): frees the memory that `marshal_in` allocated. A word of 0 is
-/// allowed.
+/// Frees the memory that `marshal_in` allocated for the managed value at an address. A word of 0 is allowed.
 ///
 /// # Errors
 /// Load errors.
@@ -173,7 +172,7 @@ pub fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: &Mars
     unsafe { release(t, &plan.native, slot, length) }
 }
 
-/// A native caller's argument → the managed value at `value`.
+/// Sets the managed value at `value` from a native caller's argument.
 ///
 /// # Errors
 /// As `to_managed`.
@@ -192,7 +191,7 @@ pub fn callback_in(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
     if plan.by_ref || is_struct(&plan.native) {
         return match native_memory(t, word, descriptor.native_size_bytes(t)?) {
             Some(slot) => to_managed(t, &plan.native, slot, managed),
-            // A `ref` to a class is the object's fields, which must be somewhere.
+            // A `ref` to a class points to the object's fields, so null is an error.
             None if matches!(plan.native, NativeType::ClassPointer(_)) => {
                 Err(exceptions::throw_default(t, ExceptionType::ArgumentNull))
             }
@@ -203,14 +202,14 @@ pub fn callback_in(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
     to_managed(t, &plan.native, NativeSlot::of_word(&mut word), managed)
 }
 
-/// A managed result (index 0), or the value that the delegate left in an `out`/`ref` argument, → native.
+/// Converts a managed result (index 0), or the value that the delegate left in an `out` or `ref` argument, for the native caller.
 ///
 /// # Errors
 /// As `to_native`.
 pub fn callback_out(t: CurrentThread, value: usize, word: i64, descriptor: &MarshalDescriptor) -> Managed<i64> {
     let plan = &descriptor.plan;
     let managed = known_variable(t, plan, value)?;
-    // Native code owns what is allocated for a result.
+    // Native code owns the memory that is allocated for a result.
     if plan.index == 0 && !is_struct(&plan.native) {
         let mut result = 0i64;
         to_native(t, &plan.native, managed, NativeSlot::of_word(&mut result))?;
@@ -229,13 +228,13 @@ pub fn callback_out(t: CurrentThread, value: usize, word: i64, descriptor: &Mars
         NativeType::Array { element, .. } => {
             let (Some(object), stride_bytes) = (managed.obj(), size_of_native(t, element)?) else { return Ok(0) };
             let array = array(object);
-            // Native code passed room for as many elements as it said, which is the array's length.
+            // Native code passed room for the number of elements that it named, which is the array's length.
             if let Some(slot) = memory(array.length() * stride_bytes) {
                 slot.fill_zero();
                 elements_to_native(t, element, array, slot, array.length())?;
             }
         }
-        // An `[Out]` object behind a pointer: its fields go back to where they came from.
+        // An `[Out]` object behind a pointer: its fields are copied back to the caller's structure.
         NativeType::ClassPointer(ty) => {
             let size_bytes = saki_il::synth::marshal::native_layout(ty);
             let size_bytes = exceptions::ToManaged::to_managed(size_bytes, t)?.size_bytes as usize;

@@ -2,7 +2,7 @@
 //!
 //! `AsyncResult.object_data` holds object[3]: the boxed arguments (changed in place by the call), the boxed result, the
 //! exception. The thread pool runs `AsyncResult.ExecuteWorkItem`, which calls `AsyncResult.Invoke` here.
-//! Invariant: the result is complete before `completed` is set, and that before the wait handle is signalled.
+//! Invariant: the result is complete before `completed` is set, and `completed` is set before the wait handle is signalled.
 //! Left out: transparent proxies, and the flow of the execution context.
 
 use saki_abi::ObjRef;
@@ -51,7 +51,7 @@ fn class_method(t: CurrentThread, namespace: &str, class: &str, name: &str, para
     }
 }
 
-/// (delegate, boxed arguments, callback and state last) → the AsyncResult, queued.
+/// Queues a call of the delegate and returns its AsyncResult. `arguments` holds the boxed arguments, then callback and state.
 ///
 /// # Errors
 /// ArgumentException for several targets; OutOfMemoryException.
@@ -109,7 +109,7 @@ fn async_result_invoke<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>) -> Manag
         Ok(result) => data.set(t, RESULT, result),
         Err(_) => {
             data.set(t, EXCEPTION, Obj::take_pending(t));
-            // An abort is passed to the thread that waits for the call; it must not prevent the signal.
+            // An abort is reported to the thread that waits for the call; it must not prevent the signal.
             pending::forget_abort(t);
             threads::end_abort(t);
         }
@@ -129,10 +129,10 @@ fn async_result_invoke<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>) -> Manag
     Ok(data.get(RESULT))
 }
 
-/// Delegate, result address and parameters of an asynchronous call.
+/// The most words of an asynchronous call: the delegate, the address of the result, and the parameters.
 const MAX_ARGUMENT_WORDS: usize = 66;
 
-/// Calls a delegate with boxed arguments (its first parameters); by-reference ones are changed in the array.
+/// Calls a delegate with the first elements of `arguments`; by-reference arguments are changed in the array.
 fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>) -> Managed<Option<Obj<'t>>> {
     let call = invoke_method(delegate.ty()).to_managed(t)?;
     let sig = call.sig().to_managed(t)?;
@@ -140,7 +140,7 @@ fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>)
         let message = "The delegate has too many parameters for an asynchronous call.";
         return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
     }
-    // In this frame, which the collector scans: a heap block would hide the references from it.
+    // The words lie in this frame, which the collector scans; a block of Rust's heap would hide the references from it.
     let mut words = [Slot(0); MAX_ARGUMENT_WORDS];
     let mut used = 0;
     let mut push = |slot: Slot| {
@@ -150,7 +150,7 @@ fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>)
     push(Slot::from_ref(delegate));
     let returns_struct =
         saki_il::synth::builder::mem_type(sig.ret).to_managed(t)?.is_none() && sig.ret != universe().void();
-    // A struct result is written into its box at once; the box is found on this stack.
+    // A struct result is written directly into its box, which a word of this frame keeps alive.
     let struct_result = if returns_struct { Some(Obj::new(t, sig.ret)?) } else { None };
     if let Some(result) = struct_result {
         push(Slot::from_ptr(result.data()));
@@ -163,7 +163,7 @@ fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>)
         if ty.is_nullable() {
             value = Some(nullable_instance(t, ty, value)?);
             nullables.push((index, ty));
-            // Where it is found again after the call.
+            // The array keeps the value, which is read again after the call.
             arguments.set(t, index, value);
         }
         push(if ty.is_reference_type() {
@@ -196,10 +196,10 @@ fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>)
     }
 }
 
-/// What a method gave, which is no struct, as an object; None for void.
+/// The result of a method, which is no struct, as an object; None for void.
 fn boxed<'t>(t: CurrentThread<'t>, method: &'static Method, result: Slot) -> Managed<Option<Obj<'t>>> {
     let boxed = invoke::box_slot(t, method.sig().to_managed(t)?.ret, result)?;
-    // SAFETY: null, a new box or the reference that the method gave.
+    // SAFETY: null, a new box or the reference that the method returned.
     Ok(unsafe { Obj::from_word(boxed) })
 }
 
@@ -215,7 +215,8 @@ fn nullable_instance<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Ma
     Ok(made)
 }
 
-/// (delegate, object[] with the AsyncResult last) → the boxed result; by-reference results go into the array.
+/// Waits for the call of an AsyncResult, the last of `arguments`, and returns the boxed result; by-reference results are stored into
+/// `arguments`.
 ///
 /// # Errors
 /// The exception of the call; InvalidOperationException for a second call or another delegate's result.

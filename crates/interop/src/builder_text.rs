@@ -16,23 +16,23 @@ static LENGTH: ManagedField = ManagedField::corlib("System.Text", "StringBuilder
 static MAX_CAPACITY: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_MaxCapacity");
 static OFFSET: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkOffset");
 
-/// Characters, as the class library's.
+/// The capacity of a new builder in characters, as in the class library.
 const DEFAULT_CAPACITY: usize = 16;
 
-/// The characters of a chunk, and room for more.
+/// The array of a chunk's characters, with room for more.
 fn chars_of<'t>(chunk: Obj<'t>) -> Array<'t> {
     CHARS.array(chunk).unwrap_or_else(|| saki_base::bug!("a chunk of a StringBuilder without characters"))
 }
 
-/// How many characters a builder has room for.
+/// The number of characters that a builder has room for.
 fn capacity_of(builder: Obj) -> usize {
     chars_of(builder).length() + OFFSET.get::<i32>(builder) as usize
 }
 
-/// The text, and how many characters the builder has room for.
+/// The text, and the number of characters that the builder has room for.
 pub fn builder_units(builder: Obj) -> (Vec<u16>, usize) {
     let capacity = capacity_of(builder);
-    // No collection begins before this function ends, so that the chunks may be in the heap of Rust.
+    // No collection begins before this function ends, so the references may lie in Rust's heap.
     let mut chunks: Vec<Obj> = std::iter::successors(Some(builder), |chunk| PREVIOUS.obj(*chunk)).collect();
     chunks.reverse();
     let mut units = Vec::with_capacity(capacity);
@@ -44,7 +44,7 @@ pub fn builder_units(builder: Obj) -> (Vec<u16>, usize) {
     (units, capacity)
 }
 
-/// A builder with this text, as its constructor would leave it.
+/// A new builder with this text, in the state that its constructor would leave.
 ///
 /// # Errors
 /// OutOfMemoryException.

@@ -1,6 +1,6 @@
 //! `ICustomMarshaler` instances: found by the type name in the descriptor, made by `GetInstance(cookie)`, kept for ever.
 //!
-//! Invariant: one instance per descriptor. Left out: calling it, which wrappers do.
+//! Invariant: one instance per descriptor. Left out: calls of the instance, which wrappers make.
 
 use crate::descriptor::MarshalDescriptor;
 use crate::refusals::directive_error;
@@ -47,7 +47,7 @@ pub fn custom_marshaler<'t>(t: CurrentThread<'t>, descriptor: &MarshalDescriptor
         let message = format!("Custom marshaler '{}' returned a null reference from GetInstance.", ty.full_name());
         return Err(exceptions::throw(t, ExceptionType::Application, &message));
     };
-    // The first to store wins, so that everyone sees one instance.
+    // The first thread to store wins, so that all threads use one instance.
     let method = std::ptr::from_ref(descriptor.method).addr();
     let cell = descriptor.custom_marshaler.get_or_init(|| RootCell::beside(method, marshaler));
     Ok(cell.obj(t).unwrap_or(marshaler))

@@ -4,7 +4,7 @@
 //! goes to native code and comes back is the same to the millisecond. For dates before the base day the integer part is
 //! negative and the fraction still counts forwards, from midnight of the day.
 
-/// The part of `DateTime`'s data that holds the ticks, of 100 ns since year 1; the bits above are the kind.
+/// The bits of `DateTime`'s data that hold the ticks, of 100 ns since year 1; the bits above hold the kind.
 const TICKS_MASK: u64 = 0x3fff_ffff_ffff_ffff;
 const TICKS_PER_MILLISECOND: i64 = 10_000;
 const MILLISECONDS_PER_DAY: i64 = 86_400_000;

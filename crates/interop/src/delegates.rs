@@ -1,13 +1,13 @@
 //! Delegates as C function pointers, and C function pointers as delegates.
 //!
-//! Out: each delegate given to native code gets its own small C entry, which calls `dispatch` with the delegate's
+//! To native code: each delegate passed to native code gets its own small C entry, which calls `dispatch` with the delegate's
 //! context. The entry refers to the delegate only weakly: as the CLI documents, the program must keep the delegate
-//! alive while native code may call it. Entries of dead delegates are reused for new delegates of the same type. In: a
-//! delegate over a native function is of kind `SelfPassing`: its code is a wrapper that finds the address in the
+//! alive while native code may call it. Entries of dead delegates are reused for new delegates of the same type. From native
+//! code: a delegate over a native function is of kind `SelfPassing`: its code is a wrapper that finds the address in the
 //! delegate's `extra_arg`.
 //!
-//! Invariants: wrappers are made once per delegate type; a function pointer that was made of a delegate becomes that
-//! same delegate again. Left out: C functions with variable arguments.
+//! Invariants: wrappers are made once per delegate type; converting a function pointer that was made of a delegate gives that
+//! same delegate. Left out: C functions with variable arguments.
 
 use crate::refusals::directive_error;
 use crate::slots::NativeSlot;
@@ -39,7 +39,7 @@ static DELEGATE_TRAMPOLINE: ManagedField = ManagedField::corlib("System", "Deleg
 /// The native function of a `SelfPassing` delegate.
 static EXTRA_ARG: ManagedField = ManagedField::corlib("System", "Delegate", "extra_arg");
 
-/// Entries looked at for reuse each time one is needed.
+/// The number of entries that are tried for reuse when one is needed.
 const REUSE_ATTEMPTS: usize = 4;
 
 /// Data common to all delegates of one type. It stays when the type is freed, since native code may still have entries; then no
@@ -59,7 +59,7 @@ struct CallbackType {
 
 /// The context that a C entry passes: never freed, reused when its delegate is gone.
 struct CallbackContext {
-    /// Weak handle of the delegate, as its 32-bit form. The unloading of the delegate's domain frees the handle, while the context stays.
+    /// Weak handle of the delegate, in its 32-bit form. Unloading the delegate's domain frees the handle; the context stays.
     delegate: AtomicU32,
     class: &'static CallbackType,
 }
@@ -81,7 +81,7 @@ impl CallbackContext {
 /// The C function pointer of a delegate.
 ///
 /// # Errors
-/// MarshalDirectiveException is left to the first call; OutOfMemoryException, load errors.
+/// OutOfMemoryException, load errors. Parameters that cannot be marshalled raise MarshalDirectiveException at the first call only.
 pub fn function_pointer(t: CurrentThread, delegate: Obj) -> Managed<usize> {
     if INVOKE_IMPL.get::<usize>(delegate) as i32 == DelegateKind::SelfPassing as i32 {
         return Ok(EXTRA_ARG.get(delegate));
@@ -129,7 +129,7 @@ fn callback_type(t: CurrentThread, ty: Ty) -> Managed<&'static CallbackType> {
     let invoke = invoke_method(ty).to_managed(t)?;
     let function = callback::callback(invoke).to_managed(t)?;
     let sig = function.sig.clone();
-    // The C side has no context parameter: the entry adds it.
+    // The C signature has no context parameter: the entry adds it.
     let native = CallSig { has_this: false, params: sig.params[1..].to_vec(), ret: sig.ret };
     let wrapper = compile::place_wrapper(t, Identity::Callback(invoke), invoke, &function)?;
     let entry = compile::compile_callback_entry(&native).to_managed(t)?;
@@ -188,17 +188,17 @@ fn write_zero_result(class: &CallbackType, arguments: &[u64], result: NativeSlot
 
 /// Called by C entries: runs the wrapper with the C arguments in `slots` (structs: addresses) and leaves the result in
 /// `result`. An exception is kept and thrown when the native code returns to managed code; until then native code sees a
-/// zero result. On a thread that no managed code had called into native code it ends the process.
+/// zero result. If the native code was not called by managed code, the exception ends the process.
 ///
 /// # Safety
 /// A C entry made for `context` calls it: `slots` has one word per parameter, `result` room for the result.
 unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u64, result: *mut u8) {
     let class = context.class;
-    // SAFETY: the entry's promise: a word for each parameter behind the context.
+    // SAFETY: this function's contract: a word for each parameter after the context.
     let arguments = unsafe { std::slice::from_raw_parts(slots, class.sig.params.len() - 1) };
     let returns_struct = matches!(class.sig.ret, Some(IrType::Struct(_)));
     let result_bytes = if returns_struct { class.struct_result_bytes as usize } else { size_of::<u64>() };
-    // SAFETY: the entry's promise: room for the result.
+    // SAFETY: this function's contract: room for the result.
     let Some(result) = (unsafe { NativeSlot::at(result, result_bytes) }) else {
         saki_base::bug!("a C entry without room for the result")
     };
@@ -206,7 +206,7 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
     let thread = saki_thread::attach_current(ThreadKind::Background);
     let t = CurrentThread::current();
     let was_safe = thread.is_in_safe_region();
-    // The native frames below know their OS thread: by thread-local storage, by locks that they hold.
+    // The native frames below depend on their OS thread, by thread-local storage or locks that they hold.
     thread.pin();
     if was_safe {
         // SAFETY: the current thread, which called `enter_native` before the native code ran.
@@ -228,7 +228,7 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
             result
         }),
     };
-    // On the stack till here: as long as the delegate lives, its type does, and with that the wrapper.
+    // Keeps the delegate on the stack until here: it keeps its type alive, and the type the wrapper.
     std::hint::black_box(delegate);
     match called {
         Ok(value) => {
@@ -251,7 +251,7 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
     }
 }
 
-/// A profile of calls shows the step from native code to the delegate's method.
+/// Tells a profile of calls that native code calls the delegate's method, or that the call has ended.
 fn called_by_native(t: CurrentThread, delegate: Obj, has_ended: bool) {
     if calls::are_written()
         && let Some(method) = saki_runtime::delegates::method_of(delegate.word())
@@ -280,7 +280,7 @@ pub(crate) fn forget_dead() {
     }
 }
 
-/// (context) The delegate that a C entry stands for.
+/// The delegate that a C entry's context stands for.
 ///
 /// # Errors
 /// InvalidOperationException when it has been collected.
@@ -295,11 +295,11 @@ fn is_of_domain(object: Obj, ty: Ty) -> bool {
     std::ptr::eq(object.ty().universe(), ty.universe())
 }
 
-/// A delegate of type `ty` for a C function pointer; 0 gives null. For Delegate and MulticastDelegate only a pointer that
-/// came from a delegate will do.
+/// A delegate of type `ty` for a C function pointer; None for 0. If `ty` is Delegate or MulticastDelegate, the pointer must have been
+/// made of a delegate.
 ///
 /// # Errors
-/// MarshalDirectiveException when no delegate type is known; OutOfMemoryException, load errors.
+/// MarshalDirectiveException when `ty` is no delegate type and the pointer is not a delegate's; OutOfMemoryException, load errors.
 pub fn delegate_for<'t>(t: CurrentThread<'t>, address: usize, ty: Ty) -> Managed<Option<Obj<'t>>> {
     if address == 0 {
         return Ok(None);

@@ -17,9 +17,9 @@ use std::sync::OnceLock;
 pub struct MarshalDescriptor {
     pub method: &'static Method,
     pub plan: ParamPlan,
-    /// Size of the native value, once somebody asked.
+    /// Size of the native value, once it was asked for.
     native_size_bytes: OnceLock<usize>,
-    /// The `ICustomMarshaler`, once made.
+    /// The `ICustomMarshaler`, once it was made.
     pub custom_marshaler: OnceLock<RootCell>,
 }
 
@@ -77,9 +77,9 @@ impl MarshalDescriptor {
     }
 
     /// # Safety
-    /// `address` came from `address`, and the code that names it runs.
+    /// `address` is the result of `MarshalDescriptor::address`, and the code that names the descriptor is running.
     pub unsafe fn from_address<'a>(address: usize) -> &'a MarshalDescriptor {
-        // SAFETY: the caller's promise; descriptors live as long as the code that names them.
+        // SAFETY: this function's contract; descriptors live as long as the code that names them.
         unsafe { &*(address as *const MarshalDescriptor) }
     }
 }

@@ -1,8 +1,8 @@
-//! `<dllmap>` and `<dllentry>` of Mono's configuration files: which library and function a P/Invoke name stands for.
+//! `<dllmap>` and `<dllentry>` of Mono's configuration files: the library and function that a P/Invoke name stands for.
 //!
-//! Sources: /etc/mono/config (MONO_CONFIG or `mono --config` name another) for everyone, and `<assembly file>.config` for one
+//! Sources: /etc/mono/config (MONO_CONFIG or `mono --config` name another file) for all assemblies, and `<assembly file>.config` for one
 //! assembly, which is asked first. Later entries win. Invariant: entries for other systems, processors or word sizes are dropped while parsing.
-//! Left out: the rest of the XML; a file that is not well-formed gives the entries up to the error.
+//! Left out: the rest of the XML. Of a file that is not well-formed, the entries before the error count.
 
 use crate::log::{self, Level, Subject};
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ pub const LIBRARY_DIRECTORY: &str = "/usr/lib";
 /// One mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    /// As in `DllImport`; "i:" in front = any case.
+    /// The name in `DllImport`; with "i:" in front, case does not matter.
     dll: String,
-    /// Only this function.
+    /// The function that the entry is for; None: all functions of the library.
     function: Option<String>,
     target: Option<String>,
     target_function: Option<String>,
@@ -55,7 +55,7 @@ pub struct Mapped {
 }
 
 impl DllMap {
-    /// The mappings in a file; none when it is absent.
+    /// The mappings in a file; none when there is no file.
     pub fn read(path: &Path) -> DllMap {
         let text = format_args!("Config attempting to parse: '{}'.", path.display());
         log::message(Level::Info, Subject::Configuration, text);
@@ -64,7 +64,7 @@ impl DllMap {
 
     pub fn parse(text: &str) -> DllMap {
         let mut map = DllMap::default();
-        // The enclosing `<dllmap>`: its name, and whether it is for this system.
+        // The enclosing `<dllmap>`: its library, and whether it is for this system.
         let mut scope: (String, bool) = (String::new(), false);
         for tag in tags(text) {
             let applies = tag.applies();
@@ -120,8 +120,8 @@ pub fn set_config_file(path: PathBuf) {
     let _ = CONFIG_FILE.set(path);
 }
 
-/// The machine-wide configuration files, the one that wins first: the one named by the command line or MONO_CONFIG alone, else
-/// the distribution's (MONO_CFG_DIR moves it) and the user's.
+/// The machine-wide configuration files, in the order in which they are asked: only the file that the command line or MONO_CONFIG
+/// names, if there is one, else the distribution's (MONO_CFG_DIR moves it) and the user's.
 pub fn global_config_paths() -> Vec<PathBuf> {
     if let Some(path) = CONFIG_FILE.get() {
         return vec![path.clone()];
@@ -131,7 +131,7 @@ pub fn global_config_paths() -> Vec<PathBuf> {
         return vec![path];
     }
     let directory = variable("MONO_CFG_DIR").unwrap_or_else(|| PathBuf::from("/etc"));
-    // A map names native libraries to load: a process with more rights than its starter must not use the starter's map.
+    // A map names native libraries to load, so a process with more rights than the user who started it must not use that user's map.
     let home = variable("HOME").filter(|_| !saki_os::privilege::is_elevated());
     let user = home.map(|home| home.join(".mono/config"));
     std::iter::once(directory.join("mono/config")).chain(user).collect()

@@ -1,7 +1,7 @@
 //! C symbols that native libraries of Mono expect from the program that loads them.
 //!
-//! libmono-native.so is linked so that it loads only where the first four exist; the `saki` executable exports them to the
-//! dynamic linker (its build script lists them). /etc/mono/config maps some kernel32 functions to the last four.
+//! libmono-native.so is linked so that it loads only where the first four of `EXPORTED_SYMBOLS` exist; the `saki` executable exports
+//! them to the dynamic linker (its build script lists them). /etc/mono/config maps some kernel32 functions to the last four.
 //! Invariant: none of them needs more than the current thread. Left out: every other symbol of libmono.
 
 use std::ffi::{c_char, c_void};
@@ -33,8 +33,8 @@ pub fn keep_exports() -> usize {
     symbols.iter().filter(|s| !std::hint::black_box(**s).is_null()).count()
 }
 
-/// Registers an internal call. libmono-native has one on this system, `Interop/Sys::Read`; the virtual machine has its own, which parks the thread where a read has to
-/// wait, so it stays as it is.
+/// Registers an internal call; ignored. libmono-native has one on this system, `Interop/Sys::Read`, for which the virtual machine has a function of its own that parks
+/// the thread where a read has to wait.
 ///
 /// # Safety
 /// `name` is NUL-terminated; `function` has the type that the name implies.
@@ -53,7 +53,7 @@ pub extern "C" fn mono_marshal_set_last_error() {
     set_last_error(errno);
 }
 
-/// `Marshal.GetLastWin32Error` of this thread.
+/// Sets the value of `Marshal.GetLastWin32Error` for this thread.
 pub fn set_last_error(errno: i32) {
     if let Some(thread) = saki_thread::current() {
         // SAFETY: the current thread's own struct; only this thread touches the field.
@@ -61,10 +61,10 @@ pub fn set_last_error(errno: i32) {
     }
 }
 
-/// Begins a part in which the thread touches no managed object. Gives 1 if it was not in one already.
+/// Begins a safe region, in which the thread touches no managed object. Not null if the thread was not in one already.
 ///
 /// # Safety
-/// No object reference is held only in registers of the caller's callees; ended by the function below.
+/// The caller holds no object references, and ends the region by the function below.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_threads_enter_gc_safe_region_internal(_stack_data: *mut c_void) -> *mut c_void {
     match saki_thread::current() {
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn mono_threads_enter_gc_safe_region_internal(_stack_data:
     }
 }
 
-/// Ends what the function above began; errno stays as it was.
+/// Ends the safe region that the function above began; errno stays as it was.
 ///
 /// # Safety
 /// `cookie` came from the function above, on this thread.
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn mono_threads_exit_gc_safe_region_internal(cookie: *mut 
 /// As `memcpy`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_win32_compat_CopyMemory(destination: *mut u8, source: *const u8, bytes: usize) {
-    // SAFETY: the caller's promise; overlap is tolerated.
+    // SAFETY: this function's contract; overlap is tolerated.
     unsafe { std::ptr::copy(source, destination, bytes) };
 }
 
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn mono_win32_compat_CopyMemory(destination: *mut u8, sour
 /// As `memmove`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_win32_compat_MoveMemory(destination: *mut u8, source: *const u8, bytes: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe { std::ptr::copy(source, destination, bytes) };
 }
 
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn mono_win32_compat_MoveMemory(destination: *mut u8, sour
 /// As `memset`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_win32_compat_FillMemory(destination: *mut u8, bytes: usize, value: u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe { std::ptr::write_bytes(destination, value, bytes) };
 }
 
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn mono_win32_compat_FillMemory(destination: *mut u8, byte
 /// As `memset`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_win32_compat_ZeroMemory(destination: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe { std::ptr::write_bytes(destination, 0, bytes) };
 }
 

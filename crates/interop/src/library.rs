@@ -80,7 +80,7 @@ pub fn open(name: &str, assembly_directory: Option<&Path>) -> Result<Library, St
             let text = format_args!("DllImport error loading library '{}': '{why}'.", candidate.display());
             log::message(Level::Info, Subject::Libraries, text);
         };
-        // A path that is not there needs no linker call; names without a directory always go to the linker.
+        // The linker is not called for a path that does not exist; names without a directory always go to the linker.
         if candidate.parent().is_some_and(|p| !p.as_os_str().is_empty()) && !candidate.exists() {
             fails(&"not there");
             tried.push_str(&format!("{}: not there\n", candidate.display()));
@@ -107,9 +107,9 @@ fn open_path(path: &Path) -> Result<Library, String> {
     }
     let name =
         CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| format!("{}: NUL in name", path.display()))?;
-    // The lock is not held: initialisers of the library may load others.
-    // Its symbols are global, as under Mono: a library may need those of another that the program loaded
-    // before. SAFETY: a NUL-terminated name; running the library's initialisers is what loading means.
+    // The lock is not held, because initialisers of the library may load other libraries.
+    // The library's symbols are global, as under Mono: a library may need symbols of another one that the program loaded before.
+    // SAFETY: a NUL-terminated name; running the library's initialisers is part of loading.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_GLOBAL) };
     if handle.is_null() {
         return Err(last_error(path));

@@ -25,7 +25,7 @@ pub enum Level {
 /// The messages that the variables ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wanted {
-    /// The least important that is shown; None: none is.
+    /// The least important level that is shown; None: no messages are shown.
     level: Option<Level>,
     libraries: bool,
     configuration: bool,

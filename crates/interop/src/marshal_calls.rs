@@ -16,7 +16,7 @@ use saki_types::Method;
 /// `RuntimeMethodInfo.mhandle`.
 static METHOD_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "mhandle");
 
-/// The default minimum block: allocating 0 bytes gives memory.
+/// The size of the smallest block: allocating 0 bytes gives memory, too.
 const MIN_BLOCK_BYTES: usize = 4;
 
 fn checked(t: CurrentThread, block: *mut libc::c_void) -> Managed<usize> {
@@ -40,7 +40,7 @@ fn alloc_hglobal(t: CurrentThread, bytes: usize) -> Managed<usize> {
     checked(t, unsafe { libc::malloc(bytes.max(MIN_BLOCK_BYTES)) })
 }
 
-/// A negative size is too large.
+/// A negative size counts as too large.
 fn alloc_co_task_mem(t: CurrentThread, bytes: i32) -> Managed<usize> {
     alloc_hglobal(t, bytes as isize as usize)
 }
@@ -51,7 +51,7 @@ fn re_alloc_hglobal(t: CurrentThread, block: usize, bytes: usize) -> Managed<usi
     checked(t, unsafe { libc::realloc(block as *mut _, bytes.max(MIN_BLOCK_BYTES)) })
 }
 
-/// As `re_alloc_hglobal`; a negative size is too large.
+/// As `re_alloc_hglobal`; a negative size counts as too large.
 fn re_alloc_co_task_mem(t: CurrentThread, block: usize, bytes: i32) -> Managed<usize> {
     re_alloc_hglobal(t, block, bytes as isize as usize)
 }
@@ -94,7 +94,7 @@ fn string_to_hglobal_uni(t: CurrentThread, units: *const u16, length: i32) -> Ma
 /// `length` units can be read at `units`, unless that is null.
 unsafe fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
     match usize::try_from(length) {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         Ok(length) if !units.is_null() => unsafe { std::slice::from_raw_parts(units, length) },
         _ => &[],
     }
@@ -184,7 +184,7 @@ fn destroy_structure(t: CurrentThread, address: *mut u8, class: Option<Obj>) -> 
     unsafe { structure::destroy_structure(t, address, ty) }
 }
 
-/// The part of an array that a copy names: (first byte, byte count).
+/// The address and length in bytes of the part of an array that a copy concerns.
 fn array_part(
     t: CurrentThread,
     array: Option<Array>,

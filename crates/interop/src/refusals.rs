@@ -1,6 +1,6 @@
 //! The exceptions of values that cannot be marshalled.
 //!
-//! Left out: load errors, and exceptions that one function alone throws.
+//! Left out: load errors, and exceptions that only one function throws.
 
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, Thrown};

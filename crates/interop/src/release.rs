@@ -1,6 +1,6 @@
-//! Freeing what native values own, by `NativeType`.
+//! Freeing the memory that native values own, by `NativeType`.
 //!
-//! Invariant: memory that native code left in place of that of `to_native` is freed, too: both are of the C heap.
+//! Invariant: if native code has replaced memory of `to_native` by its own, that is freed, too: both are of the C heap.
 
 use crate::slots::NativeSlot;
 use crate::text;
@@ -10,13 +10,13 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::Ty;
 
-/// Frees what a slot owns; the slot itself stays. `length`: elements of an array, when known.
+/// Frees the memory that a slot owns; the slot itself stays. `length`: the number of elements of an array, when known.
 ///
 /// # Errors
 /// Load errors.
 ///
 /// # Safety
-/// `slot` was filled by `to_native` (or by native code in its place), and what it owns is not used again.
+/// `slot` was filled by `to_native` (or by native code in its place), and the memory that it owns is not used again.
 pub unsafe fn release(t: CurrentThread, native: &NativeType, slot: NativeSlot, length: Option<usize>) -> Managed<()> {
     match native {
         // SAFETY: null or a string of this form, which the slot owns.
@@ -24,25 +24,25 @@ pub unsafe fn release(t: CurrentThread, native: &NativeType, slot: NativeSlot, l
         // SAFETY: null or a block of the C heap, which the slot owns.
         NativeType::StringBuilder(_) => unsafe { text::free(slot.read()) },
         NativeType::FixedArray { element, count, .. } => {
-            // SAFETY: the elements lie in the slot, which owns what they own.
+            // SAFETY: the elements lie in the slot, which owns their memory.
             unsafe { release_elements(t, element, slot, *count as usize)? };
         }
         NativeType::Array { element, count, .. } => {
             let length = length.or(count.constant.map(|n| n as usize)).unwrap_or(0);
             let size_bytes = size_of_native(t, element)?.saturating_mul(length);
             if let Some(block) = slot.target(size_bytes) {
-                // SAFETY: the slot owns the block and what its elements own.
+                // SAFETY: the slot owns the block and the memory that its elements own.
                 unsafe { release_elements(t, element, block, length)? };
                 // SAFETY: as above; the elements are free.
                 unsafe { text::free(block.address()) };
             }
         }
-        // SAFETY: the caller's promise, for the fields of the slot.
+        // SAFETY: this function's contract, for the fields of the slot.
         NativeType::Struct(ty) | NativeType::ClassInline(ty) => unsafe { release_fields(t, ty, slot)? },
         NativeType::ClassPointer(ty) => {
             let size_bytes = native_layout(ty).to_managed(t)?.size_bytes as usize;
             if let Some(block) = slot.target(size_bytes) {
-                // SAFETY: the slot owns the block and what its fields own.
+                // SAFETY: the slot owns the block and the memory that its fields own.
                 unsafe { release_fields(t, ty, block)? };
                 // SAFETY: as above; the fields are free.
                 unsafe { text::free(block.address()) };
@@ -61,13 +61,13 @@ unsafe fn release_elements(t: CurrentThread, element: &NativeType, block: Native
     }
     let stride_bytes = size_of_native(t, element)?;
     for index in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         unsafe { release(t, element, block.element(index, stride_bytes), None)? };
     }
     Ok(())
 }
 
-/// Frees what the fields of native struct memory own, and zeroes those pointers.
+/// Frees the memory that the fields of a native struct own, and zeroes those pointers.
 ///
 /// # Errors
 /// Load errors.
@@ -77,7 +77,7 @@ unsafe fn release_elements(t: CurrentThread, element: &NativeType, block: Native
 pub unsafe fn release_fields(t: CurrentThread, ty: Ty, slot: NativeSlot) -> Managed<()> {
     for field in &native_layout(ty).to_managed(t)?.fields {
         let slot = slot.after(field.offset_bytes as usize);
-        // SAFETY: the caller's promise, for this field.
+        // SAFETY: this function's contract, for this field.
         unsafe { release(t, &field.native, slot, None)? };
         if matches!(field.native, NativeType::String(_) | NativeType::Array { .. } | NativeType::ClassPointer(_)) {
             slot.write(0usize);

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 static GLOBAL: OnceLock<Vec<DllMap>> = OnceLock::new();
 static PER_ASSEMBLY: Mutex<Option<FxHashMap<PathBuf, &'static DllMap>>> = Mutex::new(None);
 
-/// The text that Mono's exceptions have after the name.
+/// The text that follows the name in Mono's exceptions.
 const UNKNOWN_MEMBER: &str = "assembly:<unknown assembly> type:<unknown type> member:(null)";
 
 fn assembly_map(image: &'static Image) -> &'static DllMap {
@@ -36,7 +36,7 @@ fn global_maps() -> &'static [DllMap] {
     GLOBAL.get_or_init(|| global_config_paths().iter().map(|path| DllMap::read(path)).collect())
 }
 
-/// Library and function after the maps.
+/// The library and function after mapping by the dllmaps.
 pub fn mapped_names(image: &'static Image, library: &str, function: &str) -> (String, String) {
     let mut mapped = assembly_map(image).look_up(library, function);
     for map in global_maps() {
@@ -48,8 +48,8 @@ pub fn mapped_names(image: &'static Image, library: &str, function: &str) -> (St
     (mapped.library, mapped.function)
 }
 
-/// Mono's native library that came with the class libraries in use, where those are not the installed ones: /opt/lib/libmono-native.so for those
-/// in /opt/lib/mono. None if it is not there.
+/// If the class libraries in use are not the installed ones, the native library of Mono that came with them: /opt/lib/libmono-native.so for
+/// class libraries in /opt/lib/mono. None if the file does not exist.
 fn beside_class_libraries(library: &str) -> Option<String> {
     let file = library.strip_prefix(LIBRARY_DIRECTORY)?.strip_prefix('/')?;
     let root = universe().binder().paths().framework_root;
@@ -86,7 +86,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
         return Ok(address);
     }
     let directory = image.meta.path().parent().map(PathBuf::from);
-    // Loading runs foreign initialisers and may take long: not while the world waits for this thread.
+    // Loading runs foreign initialisers and may take long, so the world must not have to wait for this thread meanwhile.
     let opened = t.managed().blocking(|| match beside_class_libraries(&library) {
         Some(own) => library::open(&own, None).or_else(|_| library::open(&library, directory.as_deref())),
         None => library::open(&library, directory.as_deref()),

@@ -2,8 +2,8 @@
 //!
 //! A native slot is a struct field, an array element, or the word of a parameter. Invariant: the memory of a slot can be used in its
 //! whole size as long as the slot's lifetime lasts. The code that makes a slot from an address vouches for that, and for the values there: they
-//! are those of the native type by which the slot is converted, and their pointers lead to what that type says. Every later access is
-//! checked to lie inside the slot; one that does not is a fault of ours.
+//! are values of the native type by which the slot is converted, and their pointers lead to values as that type describes them. Every later
+//! access is checked to lie inside the slot; an access outside is a fault of ours.
 //! Left out: what the bytes mean (`to_native`, `to_managed`, `release`).
 
 use saki_abi::{ObjRef, Object};
@@ -20,7 +20,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Numbers and pointers: every bit pattern is a value.
+/// Numbers and pointers: types for which every bit pattern is a value.
 pub trait Plain: Copy + sealed::Sealed {}
 
 macro_rules! plain {
@@ -51,7 +51,7 @@ impl<'n> NativeSlot<'n> {
         Some(NativeSlot { address: NonNull::new(address)?, size_bytes, memory: PhantomData })
     }
 
-    /// A word that is passed in a register.
+    /// The slot of a word that is passed in a register.
     #[inline]
     pub fn of_word(word: &'n mut i64) -> NativeSlot<'n> {
         NativeSlot { address: NonNull::from_mut(word).cast(), size_bytes: size_of::<i64>(), memory: PhantomData }
@@ -61,7 +61,7 @@ impl<'n> NativeSlot<'n> {
         self.address.as_ptr()
     }
 
-    /// `size_bytes` bytes of the slot.
+    /// The part of the slot at an offset, with `size_bytes` bytes.
     #[inline]
     pub fn part(self, offset_bytes: usize, size_bytes: usize) -> NativeSlot<'n> {
         if !is_inside(offset_bytes, size_bytes, self.size_bytes) {
@@ -77,7 +77,7 @@ impl<'n> NativeSlot<'n> {
         self.part(offset_bytes, self.size_bytes.saturating_sub(offset_bytes))
     }
 
-    /// An element of the slot, which holds an array of them.
+    /// An element of a slot that holds an array.
     #[inline]
     pub fn element(self, index: usize, stride_bytes: usize) -> NativeSlot<'n> {
         self.part(index.saturating_mul(stride_bytes), stride_bytes)
@@ -120,10 +120,10 @@ impl<'n> NativeSlot<'n> {
         unsafe { std::ptr::copy(bytes.as_ptr(), place.address.as_ptr(), bytes.len()) };
     }
 
-    /// What the pointer at the start of the slot leads to, of the size that its native type says; None for null.
+    /// The memory to which the pointer at the start of the slot leads, of the size that its native type says; None for null.
     #[inline]
     pub fn target(self, size_bytes: usize) -> Option<NativeSlot<'n>> {
-        // SAFETY: the header's promise: the pointer leads to what its native type says.
+        // SAFETY: the module header's invariant: the pointer leads to a value of this size.
         unsafe { NativeSlot::at(self.read(), size_bytes) }
     }
 }
@@ -132,14 +132,14 @@ impl<'n> NativeSlot<'n> {
 pub struct NativeBlock(NativeSlot<'static>);
 
 impl NativeBlock {
-    /// At least one byte.
+    /// Allocates at least one byte.
     ///
     /// # Errors
     /// OutOfMemoryException.
     pub fn allocate(t: CurrentThread, size_bytes: usize) -> Managed<NativeBlock> {
         // SAFETY: a plain allocation.
         let block = unsafe { libc::calloc(1, size_bytes.max(1)) };
-        // SAFETY: null, or that many bytes, which nobody else knows.
+        // SAFETY: null, or that many bytes, to which no other code has a pointer.
         match unsafe { NativeSlot::at(block.cast(), size_bytes) } {
             Some(slot) => Ok(NativeBlock(slot)),
             None => Err(exceptions::out_of_memory(t)),
@@ -150,7 +150,7 @@ impl NativeBlock {
         self.0
     }
 
-    /// Gives the memory up: it stays until `free` gets its address, or native code frees it.
+    /// Gives up the memory, which stays until its address is passed to `free`, or native code frees it.
     pub fn leak(self) -> NativeSlot<'static> {
         std::mem::ManuallyDrop::new(self).0
     }
@@ -158,7 +158,7 @@ impl NativeBlock {
 
 impl Drop for NativeBlock {
     fn drop(&mut self) {
-        // SAFETY: a block of the C heap; the slots that `slot` gave are gone.
+        // SAFETY: a block of the C heap; the slots that `slot` returned are gone.
         unsafe { libc::free(self.0.address().cast()) };
     }
 }
@@ -407,17 +407,17 @@ impl<'t> PlainElements<'t> {
     }
 }
 
-/// Where the fields of an object, or the value in a box, begin.
+/// The address of an object's first field, or of the value in a box.
 fn data_of(object: Obj) -> NonNull<u8> {
     NonNull::new(object.data()).unwrap_or_else(|| bug!("an object at no address"))
 }
 
-/// An object that its native type says to be a string.
+/// The object as a string, which it is by its native type.
 pub fn string(object: Obj<'_>) -> Str<'_> {
     object.as_str().unwrap_or_else(|| bug!("a {} is marshalled as a string", object.ty().full_name()))
 }
 
-/// An object that its native type says to be an array.
+/// The object as an array, which it is by its native type.
 pub fn array(object: Obj<'_>) -> Array<'_> {
     object.as_array().unwrap_or_else(|| bug!("a {} is marshalled as an array", object.ty().full_name()))
 }
@@ -441,7 +441,7 @@ mod tests {
         assert_eq!(slot.read::<u16>(), 0x0304);
         assert_eq!(slot.part(4, 2).read::<u16>(), 0xfffe);
         assert_eq!(slot.bytes(), [4, 3, 2, 1, 0xfe, 0xff, 0x61, 0, b'a', b'b']);
-        // Nothing is left to read at the end, and an empty part of it is no error.
+        // At the end no bytes are left, but an empty part is no error.
         assert!(slot.part(10, 0).bytes().is_empty());
         assert_eq!(memory[0], 0xff);
     }

@@ -47,7 +47,7 @@ pub fn size_of(t: CurrentThread, ty: Ty) -> Managed<usize> {
     }
     let native = native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)?;
     match native {
-        // Primitives have no fields worth looking at.
+        // Primitives have no layout of fields.
         NativeType::Same { .. } | NativeType::Bool(_) | NativeType::AnsiChar => {
             Ok(native.size_bytes().to_managed(t)? as usize)
         }
@@ -78,12 +78,12 @@ pub fn offset_of(t: CurrentThread, ty: Ty, field: &str) -> Managed<usize> {
     }
 }
 
-/// The native type of a value or object that stands alone in memory.
+/// The native type of a value or object that is not part of a structure.
 fn native_type_of(t: CurrentThread, ty: Ty) -> Managed<NativeType> {
     native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)
 }
 
-/// Whether values of the type are converted as a whole, and not by their fields.
+/// Whether values of the type are converted as a whole, not field by field.
 fn has_no_fields(native: &NativeType) -> bool {
     matches!(native, NativeType::Same { .. } | NativeType::Bool(_) | NativeType::AnsiChar)
 }
@@ -91,7 +91,7 @@ fn has_no_fields(native: &NativeType) -> bool {
 /// # Safety
 /// As `NativeSlot::at`; the address is not null.
 unsafe fn memory<'t>(_t: CurrentThread<'t>, address: *mut u8, size_bytes: usize) -> NativeSlot<'t> {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe { NativeSlot::at(address, size_bytes) }
         .unwrap_or_else(|| saki_base::bug!("a native structure at no address"))
 }
@@ -112,22 +112,22 @@ pub unsafe fn structure_to_ptr<'t>(
     let ty = source.ty();
     let native = native_type_of(t, ty)?;
     if has_no_fields(&native) {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         let slot = unsafe { memory(t, address, size_of_native(t, &native)?) };
         return to_native(t, &native, ManagedSlot::of_box(t, source)?, slot);
     }
     let layout = layout_of(t, ty)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
     if delete_old {
-        // SAFETY: the caller says that the memory holds a structure.
+        // SAFETY: this function's contract: with `delete_old` the memory holds a structure.
         unsafe { release_fields(t, ty, slot)? };
     }
     slot.fill_zero();
     fields_to_native(t, ty, ManagedFields::of(source, ty), slot)
 }
 
-/// A new boxed value or object from native memory; null gives null.
+/// A new boxed value or object from native memory; None for null.
 ///
 /// # Errors
 /// As `to_managed`.
@@ -139,7 +139,7 @@ pub unsafe fn ptr_to_new_structure<'t>(t: CurrentThread<'t>, address: *mut u8, t
         return Ok(None);
     }
     let made = Obj::new(t, ty)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe { fill(t, address, made)? };
     Ok(Some(made))
 }
@@ -156,7 +156,7 @@ pub unsafe fn ptr_to_structure<'t>(t: CurrentThread<'t>, address: *mut u8, desti
         let message = "The structure must not be a value class.";
         return Err(exceptions::throw_argument(t, message, "structure"));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe { fill(t, address, destination) }
 }
 
@@ -166,17 +166,17 @@ unsafe fn fill<'t>(t: CurrentThread<'t>, address: *mut u8, object: Obj<'t>) -> M
     let ty = object.ty();
     let native = native_type_of(t, ty)?;
     if has_no_fields(&native) {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function's contract.
         let slot = unsafe { memory(t, address, size_of_native(t, &native)?) };
         return to_managed(t, &native, slot, ManagedSlot::of_box(t, object)?);
     }
     let layout = layout_of(t, ty)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
     fields_to_managed(t, ty, slot, ManagedFields::of(object, ty))
 }
 
-/// Frees what the fields of a native structure own.
+/// Frees the memory that the fields of a native structure own.
 ///
 /// # Errors
 /// As `size_of`.
@@ -192,8 +192,8 @@ pub unsafe fn destroy_structure(t: CurrentThread, address: *mut u8, ty: Ty) -> M
         return Ok(());
     }
     let layout = layout_of(t, ty)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
-    // SAFETY: the memory holds a structure of `ty`, by the caller's promise.
+    // SAFETY: the memory holds a structure of `ty`, by this function's contract.
     unsafe { release_fields(t, ty, slot) }
 }

@@ -25,7 +25,7 @@ pub fn unit_bytes(form: StringForm) -> usize {
 /// # Safety
 /// `block` came from the C heap and is not used again.
 pub unsafe fn free(block: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe { libc::free(block.cast()) };
 }
 
@@ -50,7 +50,7 @@ pub fn native_copy(t: CurrentThread, form: StringForm, units: &[u16]) -> Managed
     }
 }
 
-/// `prefix` bytes of length (if any), the content, two zero bytes; gives the address of the content.
+/// Allocates and writes `prefix` bytes of length (if any), the content, and two zero bytes; returns the address of the content.
 fn terminated(t: CurrentThread, content: &[u8], prefix: usize) -> Managed<*mut u8> {
     let block = NativeBlock::allocate(t, prefix + content.len() + 2)?.leak();
     if prefix != 0 {
@@ -66,7 +66,7 @@ pub fn bytes_of(units: &[u16]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(units.as_ptr().cast(), units.len() * 2) }
 }
 
-/// A managed string from native characters; null gives null.
+/// A managed string from native characters; None for null.
 ///
 /// # Errors
 /// OutOfMemoryException.
@@ -78,18 +78,18 @@ pub unsafe fn managed_copy<'t>(t: CurrentThread<'t>, form: StringForm, native: *
         return Ok(None);
     }
     let string = match form {
-        // SAFETY: terminated, by the caller's promise.
+        // SAFETY: terminated, by this function's contract.
         StringForm::Utf8 => Str::from_utf8(t, unsafe { c_bytes(native) })?,
         // SAFETY: as above.
         StringForm::Utf16 => Str::from_units(t, &unsafe { wide_units(native) })?,
         StringForm::Bstr => {
-            // SAFETY: a BSTR, by the caller's promise.
+            // SAFETY: a BSTR, by this function's contract.
             let length_bytes = unsafe { bstr_length_bytes(native) };
             // SAFETY: its length says that so many units can be read.
             Str::from_units(t, &unsafe { copied_units(native, length_bytes / 2) })?
         }
         StringForm::AnsiBstr => {
-            // SAFETY: a BSTR, by the caller's promise.
+            // SAFETY: a BSTR, by this function's contract.
             let length_bytes = unsafe { bstr_length_bytes(native) };
             // SAFETY: its length says that so many bytes can be read.
             Str::from_utf8(t, unsafe { std::slice::from_raw_parts(native, length_bytes) })?
@@ -109,7 +109,7 @@ unsafe fn bstr_length_bytes(native: *const u8) -> usize {
 /// Frees a native string of this form; null is fine.
 ///
 /// # Safety
-/// `native` is null or a string of this form that its owner gave up.
+/// `native` is null or a string of this form that is not used again.
 pub unsafe fn free_string(form: StringForm, native: *mut u8) {
     if native.is_null() {
         return;
@@ -127,7 +127,7 @@ pub unsafe fn free_string(form: StringForm, native: *mut u8) {
 /// # Safety
 /// `native` is NUL-terminated.
 pub unsafe fn c_bytes<'a>(native: *const u8) -> &'a [u8] {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     unsafe { std::ffi::CStr::from_ptr(native.cast()) }.to_bytes()
 }
 
@@ -149,7 +149,7 @@ pub unsafe fn wide_units(native: *const u8) -> Vec<u16> {
 /// # Safety
 /// `count` units can be read at `native`.
 pub unsafe fn copied_units(native: *const u8, count: usize) -> Vec<u16> {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function's contract.
     (0..count).map(|i| unsafe { native.cast::<u16>().add(i).read_unaligned() }).collect()
 }
 
@@ -173,7 +173,7 @@ mod tests {
         check(&[0xd83d, 0x61], "\u{fffd}a");
         check(&[0x61, 0xdc00, 0x62], "a\u{fffd}b");
         check(&[0xd83d, 0xd83d, 0xde00], "\u{fffd}😀");
-        // At the edges of one, two and three bytes; and what C would take for the end.
+        // Characters around the limits of one, two and three bytes.
         check(&[0x7f, 0x80, 0x7ff, 0x800, 0xffff], "\u{7f}\u{80}\u{7ff}\u{800}\u{ffff}");
         check(&[0x61, 0, 0x62], "a\0b");
     }

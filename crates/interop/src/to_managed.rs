@@ -1,6 +1,6 @@
 //! Managed values from native ones, by `NativeType`.
 //!
-//! Invariant: native memory is only read here; who owns it does not change. Left out: freeing it (`release`).
+//! Invariant: native memory is only read here; its owner does not change. Left out: freeing it (`release`).
 
 use crate::any_object;
 use crate::builder_text::{new_builder, set_builder_units};
@@ -30,7 +30,7 @@ pub fn to_managed<'t>(
     to_managed_of_length(t, native, slot, managed, None)
 }
 
-/// As `to_managed`; `length`: elements of an array that native code made, when known.
+/// As `to_managed`. `length`: the number of elements of an array that native code made, when known.
 ///
 /// # Errors
 /// As `to_managed`.
@@ -92,7 +92,7 @@ pub fn to_managed_of_length<'t>(
             managed.store(t, delegate);
         }
         NativeType::SafeHandle(ty) | NativeType::CriticalHandle(ty) => {
-            // A field: the object stays, its handle may not change.
+            // Handles occur here as fields only: the object stays, and native code must not change the handle.
             let is_same = match managed.obj() {
                 Some(handle) => handle_value(t, ty, handle)? == slot.read::<usize>(),
                 None => false,
@@ -109,7 +109,7 @@ pub fn to_managed_of_length<'t>(
             Some(data) => managed.write(data),
             None => return Err(argument_error(t, "Not a legal OleAut date.")),
         },
-        // The handle belongs to managed code; what native code made of it is not looked at.
+        // The handle belongs to managed code, so a change by native code is ignored.
         NativeType::HandleRef(_) => {}
         NativeType::NullObject { size_bytes } => {
             if !slot.part(0, *size_bytes as usize).is_zero() {
@@ -199,13 +199,13 @@ fn fixed_string_to_managed<'t>(t: CurrentThread<'t>, slot: NativeSlot, units: us
         let length = all.iter().position(|u| *u == 0).unwrap_or(units);
         return Str::from_units(t, &all[..length]);
     }
-    // The last byte of an ANSI string is its terminator, whatever stands there; a UTF-16 string may fill its field.
+    // The last byte of an ANSI string counts as its terminator, whatever its value; a UTF-16 string may fill its field.
     let all = slot.part(0, units.saturating_sub(1)).bytes();
     let length = all.iter().position(|b| *b == 0).unwrap_or(all.len());
     Str::from_utf8(t, &all[..length])
 }
 
-/// The text of a builder's native buffer, at which the slot points; None for null.
+/// The text of a builder's native buffer, to which the slot points; None for null.
 fn builder_text(form: StringForm, slot: NativeSlot) -> Option<Vec<u16>> {
     let block: *mut u8 = slot.read();
     if block.is_null() {
@@ -219,8 +219,8 @@ fn builder_text(form: StringForm, slot: NativeSlot) -> Option<Vec<u16>> {
     })
 }
 
-/// Copies what native code changed behind a by-value pointer into the object that was passed. `slot` was made by `to_native` from the
-/// variable.
+/// Copies native code's changes of the memory behind a by-value pointer into the object that was passed. `to_native` made `slot` from
+/// the variable.
 ///
 /// # Errors
 /// As `to_managed`.

@@ -1,8 +1,8 @@
 //! Native values from managed ones, by `NativeType`.
 //!
-//! Invariant: also when a conversion fails half-way, `release` can free the slot, because slots start zeroed, 0 owns nothing, and a
-//! block is stored in its slot before it is filled. Native memory is the C heap (`free`, `Marshal.FreeHGlobal`,
-//! `Marshal.FreeCoTaskMem`). Left out: which registers structs by value travel in (`saki_il::synth::native_registers`).
+//! Invariant: `release` can free the slot even after a conversion has failed half-way, because slots start zeroed, 0 owns no memory, and
+//! a block is stored in its slot before it is filled. Native memory is the C heap (`free`, `Marshal.FreeHGlobal`,
+//! `Marshal.FreeCoTaskMem`). Left out: the registers that structs by value are passed in (`saki_il::synth::native_registers`).
 
 use crate::any_object;
 use crate::builder_text::builder_units;
@@ -33,7 +33,7 @@ pub fn handle_value<'t>(t: CurrentThread<'t>, ty: Ty, handle: Obj<'t>) -> Manage
     }
 }
 
-/// One byte cannot hold a non-ASCII character.
+/// A character as one byte; characters other than ASCII's do not fit and become '?'.
 fn ansi_char(unit: u16) -> u8 {
     if unit < 0x80 { unit as u8 } else { b'?' }
 }
@@ -75,7 +75,7 @@ pub fn to_native<'t>(
             return Err(directive_error(t, "A custom-marshalled value inside another value."));
         }
         NativeType::Refused(why) => return Err(directive_error(t, why)),
-        // The other types are those of references.
+        // Variables of the other native types hold references.
         _ => match managed.obj() {
             Some(object) => object_to_native(t, native, object, slot)?,
             None if matches!(native, NativeType::SafeHandle(_) | NativeType::CriticalHandle(_)) => {
@@ -116,7 +116,7 @@ pub fn object_to_native<'t>(
         NativeType::Array { element, .. } => {
             let array = array(object);
             let length = array.length();
-            // One zero element more ends string arrays for C.
+            // One more element, which is zero, marks the end of string arrays for C.
             let block = NativeBlock::allocate(t, size_of_native(t, element)? * (length + 1))?.leak();
             slot.write(block.address());
             elements_to_native(t, element, array, block, length)?;
@@ -173,7 +173,7 @@ pub fn elements_to_native<'t>(
     Ok(())
 }
 
-/// The slot is zeroed, so that the text ends where it is shorter.
+/// Writes a text into a field of fixed size, which is zeroed, so a shorter text is terminated.
 fn fixed_string_to_native(text: &[u16], slot: NativeSlot, units: usize, wide: bool) {
     if units == 0 {
         return;
@@ -186,7 +186,7 @@ fn fixed_string_to_native(text: &[u16], slot: NativeSlot, units: usize, wide: bo
     }
 }
 
-/// A buffer that has room for as many characters as the builder.
+/// A native buffer that has room for as many characters as the builder.
 fn builder_to_native(t: CurrentThread, form: StringForm, builder: Obj) -> Managed<NativeSlot<'static>> {
     let (units, capacity) = builder_units(builder);
     let unit_bytes = text::unit_bytes(form);

@@ -35,7 +35,7 @@ const CLASSES: &str = r"
 .class sequential sealed ansi Crossing extends [mscorlib]System.ValueType { .pack 1 .size 0 .field uint8 a .field bool b .field float64 c }
 ";
 
-/// The assembly with the classes. None, and a line that says why, where it cannot be made.
+/// The assembly with the classes. If it cannot be made, None, and a printed line says why.
 fn image() -> Option<&'static Image> {
     static IMAGE: OnceLock<Option<&'static Image>> = OnceLock::new();
     *IMAGE.get_or_init(|| {
@@ -80,7 +80,7 @@ fn fields_lie_as_c_has_them() {
     check("Nested", &[0, 4, 16], 20, 4);
     check("Packed", &[0, 1, 9], 17, 1);
     check("Union", &[0, 0, 8], 12, 4);
-    // Of classes those of base classes come first.
+    // In classes, the fields of base classes come first.
     check("Derived", &[0, 4], 8, 4);
 }
 
@@ -120,11 +120,11 @@ fn eightbytes_are_classified_by_what_lies_in_them() {
         assert_eq!(struct_class(&native, ty).expect("classes").registers(), expected, "{name}");
     };
     check("Floats", Some(&[Sse, Sse]));
-    // One integer makes the whole eightbyte one.
+    // One integer field makes its whole eightbyte an integer one.
     check("Mixed", Some(&[Integer, Sse]));
     check("Bools", Some(&[Integer, Integer]));
     check("Union", Some(&[Integer, Integer]));
-    // Larger than two, or with a field that lies across.
+    // Structs of more than two eightbytes, or with a field that crosses from one to the next.
     check("Large", None);
     check("Texts", None);
     check("Crossing", None);

@@ -1,4 +1,4 @@
-//! Every body that the runtime supplies for the class libraries goes through the code generator.
+//! Compiles every body that the runtime supplies for the class libraries.
 //!
 //! Runs only where Mono's class libraries are installed.
 
