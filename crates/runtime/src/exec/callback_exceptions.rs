@@ -18,7 +18,7 @@ pub fn keep(t: CurrentThread, exception: impl Word) {
     t.set_root(SLOT, exception);
 }
 
-/// Native code has returned: leaves the exception that waited, if any, pending.
+/// To be called when native code has returned: makes the exception that waited, if any, pending.
 pub fn throw_kept(t: CurrentThread) {
     let Some(kept) = t.root(SLOT) else { return };
     t.set_root(SLOT, ObjRef::NULL);

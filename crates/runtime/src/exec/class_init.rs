@@ -139,7 +139,7 @@ pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
     drop(guard);
     match failure {
         None => Ok(()),
-        // An abort is not wrapped but goes on; only later accesses see that the constructor failed.
+        // An abort is not wrapped: it continues, and only later accesses see that the constructor has failed.
         Some(exception) => Err(t.throw(aborted.unwrap_or(exception))),
     }
 }

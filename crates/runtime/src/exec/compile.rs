@@ -101,10 +101,10 @@ static DUMP: OnceLock<DumpOptions> = OnceLock::new();
 
 /// Errors that compiled code throws by `HelperId::ThrowDeferred`, by method.
 static DEFERRED: RwLock<Option<FxHashMap<usize, Vec<LoadError>>>> = RwLock::new(None);
-/// Whether one of them is of a method that may be freed: if not, `forget` needs no lock.
+/// Whether `DEFERRED` has errors of a method that may be freed; if not, `forget_deferred_errors` needs no lock.
 static HAS_MORTAL_DEFERRED: AtomicBool = AtomicBool::new(false);
 
-/// Says how to compile. Called once.
+/// Sets the options of compiling. Called once.
 pub fn init(options: CompilerOptions, dump: DumpOptions) {
     let _ = OPTIONS.set(options);
     let _ = DUMP.set(dump);
@@ -176,7 +176,7 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
         return Ok(known);
     }
     exceptions::ensure_stack(t, exceptions::COMPILATION_STACK_BYTES)?;
-    // The thread may be between two domains when it first enters code of one of them.
+    // A thread that is about to enter another domain may compile the first method that it calls there.
     let _entered = saki_types::universe::enter(method.owner.universe());
     class_init::ensure_module(t, method.image())?;
     let began_ns = events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns);
@@ -316,7 +316,7 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
     }
     if !function.deferred_errors.is_empty() {
         if method.is_dynamic() || collectible::owner_of(method).is_some() {
-            // Relaxed: a thread that forgets the method got it from this thread through lists under locks.
+            // Relaxed: a thread that forgets the method's errors got the method through lists under locks.
             HAS_MORTAL_DEFERRED.store(true, Ordering::Relaxed);
         }
         DEFERRED
@@ -327,15 +327,15 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
     Ok(function)
 }
 
-/// Whether the machine's function is all of the method.
+/// Whether a library loop's function replaces the whole method.
 fn is_library_loop(method: &'static Method) -> bool {
     compiler().options().vectors && library_loops::kind(method).is_some_and(saki_il::import::LibraryLoop::is_whole)
 }
 
-/// Forgets the errors of a method that is gone.
+/// Forgets the errors of a method that is freed.
 pub(crate) fn forget_deferred_errors(method: &'static Method) {
     let key = method as *const Method as usize;
-    // Relaxed: see where it is set.
+    // Relaxed: see the store.
     if HAS_MORTAL_DEFERRED.load(Ordering::Relaxed)
         && DEFERRED.read().as_ref().is_some_and(|table| table.contains_key(&key))
     {
@@ -496,7 +496,7 @@ fn resolve_symbol(t: CurrentThread, symbol: Symbol) -> Managed<usize> {
     })
 }
 
-/// The Rust function that a method's code is, or in place of its loop.
+/// The Rust function that implements a method, or replaces its loop.
 fn internal_call_address(method: &'static Method) -> Option<usize> {
     match library_loops::find(method) {
         Some(row) => Some(row.function as usize),
@@ -504,7 +504,7 @@ fn internal_call_address(method: &'static Method) -> Option<usize> {
     }
 }
 
-/// By number; 0 = not compiled.
+/// The thunks' addresses by number; 0 = not compiled.
 static HELPER_THUNKS: [AtomicUsize; HelperId::ALL.len()] = [const { AtomicUsize::new(0) }; HelperId::ALL.len()];
 
 /// Address of a helper's thunk, compiled on first use.
@@ -517,12 +517,12 @@ fn helper_thunk(id: HelperId) -> LoadResult<usize> {
     }
     let compiled = thunk_code(Some(Identity::Helper(id)), CodeKind::HelperThunk, |c| c.compile_helper_thunk(id))?;
     let address = place_thunk(&compiled, CodeKind::HelperThunk)?;
-    // Release: publishes the code. Of two threads that compile one either will do.
+    // Release: publishes the code. If two threads compile a thunk, either result will do.
     place.store(address, Ordering::Release);
     Ok(address)
 }
 
-/// Compiles the thunk by which Rust calls managed code of this signature. `classes` stands for all of the signature that
+/// Compiles the thunk by which Rust calls managed code of this signature. `classes` has all facts about the signature that
 /// the thunk depends on.
 ///
 /// # Errors
@@ -578,8 +578,8 @@ fn place_thunk_with(
     Ok(saki_code::place(compiled.bytes.clone(), compiled.alignment_bytes, &relocs, info).map_err(code_error)?.start)
 }
 
-/// Compiles and places a function that is no method's body: wrappers around native code. `method` is the one that stack
-/// traces and descriptors relate it to.
+/// Compiles and places a function that is no method's body: wrappers around native code. `method`: the method to which stack
+/// traces and descriptors relate it.
 ///
 /// # Errors
 /// InvalidProgramException with the compiler's message; exceptions of resolving its symbols.

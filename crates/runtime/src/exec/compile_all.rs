@@ -29,7 +29,7 @@ impl<'t> Compiled<'t> {
         Compiled { t, known: FxHashSet::default(), invalid: Vec::new() }
     }
 
-    /// Loads and compiles everything.
+    /// Loads and compiles all types and methods of an assembly.
     pub fn compile_all(&mut self, assembly: &'static Assembly) {
         let image = assembly.image;
         walk::walk(image.meta, &|_: &CaEnumType| None);
@@ -125,7 +125,7 @@ impl<'t> Compiled<'t> {
     }
 }
 
-/// Every fact about the type; the first error ends it.
+/// Asks for every fact about the type; ends at the first error.
 fn facts_of(ty: Ty) -> LoadResult<()> {
     ty.full_name();
     ty.enclosing_type()?;

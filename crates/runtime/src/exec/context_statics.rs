@@ -17,9 +17,9 @@ use saki_types::{Field, universe};
 
 static STATIC_DATA: ManagedField = ManagedField::corlib("System.Runtime.Remoting.Contexts", "Context", "static_data");
 
-/// By number.
+/// The fields by their numbers.
 static FIELDS: Mutex<Vec<&'static Field>> = Mutex::new(Vec::new());
-/// `Monitor` timeout.
+/// Timeout of a monitor, in milliseconds.
 const WAIT_FOREVER: i32 = -1;
 
 fn number_of(field: &'static Field) -> usize {
@@ -46,7 +46,7 @@ fn values_of<'t>(t: CurrentThread<'t>, context: Obj) -> Option<Array<'t>> {
 /// OutOfMemoryException; the field type's load errors.
 pub fn address(t: CurrentThread, field: &'static Field) -> Managed<*mut u8> {
     if let Some(owner) = saki_types::collectible::owner_of(field).filter(|owner| !owner.is_domain()) {
-        // Contexts know it by number.
+        // Contexts refer to the field by its number.
         owner.keep_for_ever();
     }
     let context = contexts::current(t)?;
@@ -93,12 +93,12 @@ fn holder<'t>(t: CurrentThread<'t>, context: Obj<'t>, field: &'static Field) -> 
     Ok(made)
 }
 
-/// The context has died.
+/// Frees the values of a context that has died.
 pub fn release(t: CurrentThread, context: ObjRef) {
     let context = Obj::passed_object(context);
     if let Some(handle) = handle_of(context) {
         STATIC_DATA.set(context, 0usize);
-        // Freed with its domain at worst.
+        // An error means that the handle was freed with its domain.
         let _ = handles::free(t, handle);
     }
 }

@@ -37,7 +37,7 @@ fn known<'t>(t: CurrentThread<'t>, cell: &RootCell) -> Obj<'t> {
     cell.obj(t).unwrap_or_else(|| saki_base::bug!("the default context of a domain that has ended"))
 }
 
-/// Whether the thread is in no context but its domain's own.
+/// Whether the thread is in the default context of its domain.
 pub fn is_in_default_context(t: CurrentThread) -> bool {
     t.root(root::CONTEXT)
         .is_none_or(|known| domain::current().default_context.get().is_some_and(|cell| cell.obj(t) == Some(known)))

@@ -1,4 +1,4 @@
-//! The types that pass between managed code and the Rust functions of internal calls and helpers.
+//! The types of values that pass between managed code and the Rust functions of internal calls and helpers.
 //!
 //! An internal call is a safe Rust function. A row of a table (`InternalCall::new`) takes the kinds of its parameters from the function's own type
 //! and makes the function that compiled code calls; `internal_calls` compares the kinds with the managed signature. Only compiled code
@@ -21,7 +21,7 @@ use std::sync::atomic::{
     AtomicUsize, Ordering,
 };
 
-/// How a value passes.
+/// The form in which a value passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// No result.
@@ -57,7 +57,7 @@ pub trait Crossing {
 
 /// A type of parameters.
 pub trait Parameter: Crossing {
-    /// What compiled code passes: 32 bits for integers of fewer.
+    /// The type that compiled code passes: integers of fewer bits are passed as 32 bits.
     type Register;
 
     fn from_register(register: Self::Register) -> Self;
@@ -65,8 +65,8 @@ pub trait Parameter: Crossing {
 
 /// A type of results.
 pub trait Returned: Crossing {
-    /// What compiled code gets. Integers of fewer than 32 bits are extended: compiled code reads the whole register, while the System V
-    /// convention leaves its upper bits open.
+    /// The type that compiled code gets. Integers of fewer than 32 bits are extended: compiled code reads the whole register, while the
+    /// System V convention leaves its upper bits undefined.
     type Register: IcallResult;
 
     fn into_register(self) -> Self::Register;
@@ -191,7 +191,7 @@ impl Crossing for bool {
 impl Parameter for bool {
     type Register = i32;
 
-    /// A System.Boolean is false if its byte is zero; unverifiable code may make others than 1.
+    /// A System.Boolean is false if its byte is zero; in unverifiable code true may have other values than 1.
     #[inline]
     fn from_register(register: i32) -> bool {
         register as u8 != 0
@@ -237,7 +237,7 @@ pub struct Signature {
     pub result: Kind,
 }
 
-/// Where a byref parameter of a plain type points: a local, a field, an element or a static.
+/// The target of a byref parameter of a plain type: a local, a field, an element or a static.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct Place<'t, T>(NonNull<T>, PhantomData<&'t T>);
@@ -284,7 +284,7 @@ atomic_places!(
     AtomicUsize
 );
 
-/// Where a byref parameter of a reference type points.
+/// The target of a byref parameter of a reference type.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct RefPlace<'t>(NonNull<ObjRef>, PhantomData<&'t ObjRef>);
@@ -322,7 +322,7 @@ impl<'t> RefPlace<'t> {
         self.note_stored(t);
     }
 
-    /// Stores a reference of the variable's type; gives the one before. Sequentially consistent.
+    /// Stores a reference of the variable's type and returns the one before. Sequentially consistent.
     pub fn swap(self, t: CurrentThread, value: impl Word) -> Option<Obj<'t>> {
         let before = self.atomic().swap(value.word().0, Ordering::SeqCst);
         self.note_stored(t);
@@ -330,7 +330,7 @@ impl<'t> RefPlace<'t> {
         unsafe { Obj::from_word(ObjRef(before)) }
     }
 
-    /// Stores a reference of the variable's type if the variable holds `expected`; gives the one before. Sequentially consistent.
+    /// Stores a reference of the variable's type if the variable holds `expected`, and returns the one before. Sequentially consistent.
     pub fn compare_exchange(self, t: CurrentThread, value: impl Word, expected: impl Word) -> Option<Obj<'t>> {
         let (value, expected) = (value.word().0, expected.word().0);
         let before = match self.atomic().compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
@@ -439,8 +439,8 @@ impl InternalCall {
         InternalCall { name, function: F::ENTRY, signature: F::SIGNATURE }
     }
 
-    /// As `new`, for a call that the code generator expands: its code looks at what the function gives before it becomes the result, so
-    /// that the two may differ.
+    /// As `new`, for a call that the code generator expands: its code makes the managed result from the function's result, so the two
+    /// types may differ.
     pub const fn expanded<Parts, F: Callable<Parts>>(name: &'static str, _function: &F) -> InternalCall {
         let signature = Signature { params: F::SIGNATURE.params, result: Kind::Expanded };
         InternalCall { name, function: F::ENTRY, signature }

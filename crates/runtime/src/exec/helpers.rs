@@ -222,7 +222,7 @@ fn class_init_helper(t: CurrentThread, class: Ty) -> Managed<()> {
 
 fn resolve_virtual(t: CurrentThread, receiver: Option<Obj>, method: &'static Method) -> Managed<usize> {
     let Some(receiver) = receiver else { return Err(exceptions::throw_null_reference(t)) };
-    // The outcome is the vtable's, as with interface calls.
+    // The result depends on the vtable only, as with interface calls.
     let (vtable, key) = (std::ptr::from_ref(receiver.vtable()), std::ptr::from_ref(method).cast());
     if let Some(known) = saki_code::imt_cached(vtable, key) {
         return Ok(known);
@@ -395,7 +395,7 @@ fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: Option<Obj>, nullable: 
     unsafe { std::ptr::write_bytes(dst, 0, size) };
     let Some(boxed) = boxed else { return Ok(()) };
     let from = boxed.ty();
-    // Unlike with `unbox`, an integer is no enum; an enum still is its integer.
+    // Unlike with `unbox`, a boxed integer does not unbox to an enum; a boxed enum does unbox to its integer type.
     if from != inner && from.underlying() != inner {
         return Err(exceptions::throw_default(t, ExceptionType::InvalidCast));
     }

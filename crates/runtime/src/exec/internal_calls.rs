@@ -26,7 +26,7 @@ unsafe impl Send for InternalCall {}
 // SAFETY: as above.
 unsafe impl Sync for InternalCall {}
 
-/// Tables of a crate, and of those below it.
+/// Tables of a crate and of the crates below it.
 #[derive(Clone, Default)]
 pub struct InternalCallTables(pub Vec<&'static [InternalCall]>);
 
@@ -46,7 +46,7 @@ fn split_mark(row_name: &'static str) -> (Option<Version>, &'static str) {
         .unwrap_or_else(|mark| saki_base::bug!("internal call {row_name}: no version {mark}"))
 }
 
-/// Makes the table of the machine; later rows win. The class library's version is known.
+/// Makes the table of the machine; later rows win. Called when the class library's version is known.
 pub(crate) fn set_table(tables: &InternalCallTables) {
     let _ = TABLE.set(Table::of(tables));
 }
@@ -67,7 +67,7 @@ impl Table {
         table
     }
 
-    /// The names of all rows, sorted: without marks those that hold for all versions, with marks the others.
+    /// The names of all rows, sorted. Rows that hold for one version have its mark.
     fn row_names(&self) -> Vec<&'static str> {
         let in_use = class_library::version();
         let is_marked = |name: &str| self.marked.iter().any(|row_name| split_mark(row_name) == (in_use, name));
@@ -103,7 +103,7 @@ pub fn find_unchecked(method: &'static Method) -> Option<&'static InternalCall> 
     signature.and_then(|s| rows.get(s.as_str())).or_else(|| rows.get(name.as_str())).copied()
 }
 
-/// The names of the rows of these tables, sorted: without marks those that hold for all versions, with marks the others.
+/// The names of the rows of these tables, sorted. Rows that hold for one version have its mark.
 pub fn row_names(tables: &InternalCallTables) -> Vec<&'static str> {
     Table::of(tables).row_names()
 }

@@ -45,7 +45,7 @@ fn class(ty: IrType) -> u8 {
     }
 }
 
-/// How many words a call takes.
+/// The number of words that a call takes.
 fn argument_words(sig: &CallSig) -> usize {
     sig.params.len() + usize::from(matches!(sig.ret, Some(IrType::Struct(_))))
 }
@@ -97,7 +97,7 @@ pub fn invoke(t: CurrentThread, method: &'static Method, args: &[Slot]) -> Manag
     invoke_prepared(t, &call, args)
 }
 
-/// A method and the thunk for its signature: for calls of one method in a row.
+/// A method and the thunk for its signature, for many calls of one method.
 #[derive(Clone, Copy)]
 pub struct PreparedCall {
     target: usize,
@@ -107,7 +107,7 @@ pub struct PreparedCall {
 /// Looks up in advance the data that `invoke` looks up at each call.
 ///
 /// # Errors
-/// One from compiling is pending.
+/// An exception from compiling is pending.
 pub fn prepare(t: CurrentThread, method: &'static Method) -> Managed<PreparedCall> {
     let thunk = thunk_of(t, method)?;
     Ok(PreparedCall { target: crate::entries::entry_address(method).to_managed(t)?, thunk })
@@ -156,14 +156,14 @@ pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: impl 
     if args.len() >= MAX_VIRTUAL_WORDS {
         saki_base::bug!("{} argument words for {}", args.len(), method.name);
     }
-    // In this frame, which the collector scans: a heap block would hide the references from it.
+    // The words lie in this frame, which the collector scans; a block of Rust's heap would hide the references from it.
     let mut words = [Slot(0); MAX_VIRTUAL_WORDS];
     words[0] = this;
     words[1..=args.len()].copy_from_slice(args);
     invoke(t, target, &words[..=args.len()])
 }
 
-/// Turns a word into an object: boxes value types, gives null for void.
+/// Turns a word into an object: boxes value types, returns null for void.
 ///
 /// # Errors
 /// OutOfMemoryException.
@@ -175,7 +175,7 @@ pub fn box_slot(t: CurrentThread, ty: Ty, slot: Slot) -> Managed<ObjRef> {
     }
 }
 
-/// Reads a value of a scalar type from memory into a word, extended as the convention asks.
+/// Reads a value of a scalar type from memory into a word, extended as the calling convention requires.
 ///
 /// # Safety
 /// `data` holds a value of `ty`.

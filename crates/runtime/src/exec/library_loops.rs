@@ -1,11 +1,12 @@
 //! Methods of the class library whose loops are Rust functions.
 //!
-//! A row names a method with its whole signature; if its assembly is mscorlib, System.Numerics or System.Memory (of which programs carry copies with a SpanHelpers like mscorlib's), the function takes the place of
-//! its body: the same arguments, after the `CurrentThread`, and the same results. Where the body is faster for few elements, a row says from how many elements on the function is called (`Least`).
-//! A function whose row says `may_decline` handles the ordinary cases only and returns `DECLINED` for others, having written nothing that the body does not write again;
-//! then the body runs. So reflection, stack traces of exceptions that a body throws, and the class library's own checks stay as they are.
+//! A row names a method with its whole signature. If the method's assembly is mscorlib, System.Numerics or System.Memory (of which programs carry copies with a
+//! SpanHelpers like mscorlib's), the function replaces the body: it takes the same arguments, after the `CurrentThread`, and returns the same results. Where the body
+//! is faster for few elements, a row says from how many elements on the function is called (`Least`). A function whose row says `may_decline` handles the ordinary
+//! cases only and returns `DECLINED` for the others, having written nothing that the body does not write again; then the body runs. So reflection, stack traces of
+//! exceptions that a body throws, and the class library's own checks stay as they are.
 //!
-//! Functions are called as internal calls are: on the managed stack, without a transition. They may poll a safepoint between slices of long work, so that a collection
+//! Functions are called like internal calls: on the managed stack, without a transition. They may poll a safepoint between slices of long work, so that a collection
 //! waits for microseconds only; the objects that their arguments point to stay in place meanwhile, since stacks are scanned conservatively.
 //!
 //! Invariant: a program cannot tell by its results whether the function or the body ran; `--no-simd` runs the bodies. A method that a class library
@@ -15,15 +16,15 @@ use rustc_hash::FxHashMap;
 use saki_types::Method;
 use std::sync::OnceLock;
 
-/// The result of a function that leaves the work to the method's body; a function that returns a reference returns null instead. It is no ordinary result: results are
-/// numbers and positions of elements; a function in place of a method without a result returns 0.
+/// The result of a function that leaves the work to the method's body; a function that returns a reference returns null instead. Ordinary results, which are numbers and
+/// positions of elements, never have this value; a function for a method without a result returns 0 when it has done the work.
 pub const DECLINED: i32 = saki_il::import::DECLINED;
 
 pub use saki_il::import::{Least, LibraryLoop};
 
 /// One row: see the module header.
 pub struct Row {
-    /// As in the contract: "static Namespace.Type::Method(Parameters) Result".
+    /// The method in the contract's form: "static Namespace.Type::Method(Parameters) Result".
     pub signature: &'static str,
     pub function: *const (),
     pub kind: LibraryLoop,
@@ -32,7 +33,7 @@ pub struct Row {
 // SAFETY: `function` is the address of code, which never changes.
 unsafe impl Sync for Row {}
 
-/// The other assemblies with such methods, and their types that have them. Other types of System.Memory have a different layout from mscorlib's.
+/// The other assemblies with replaced methods, and the types that have these. Other types of System.Memory have a different layout from mscorlib's.
 const OTHERS: [(&str, &str); 3] =
     [("System.Memory", "SpanHelpers"), ("System.Numerics", "BigIntegerCalculator"), ("System.Numerics", "BigNumber")];
 
@@ -57,7 +58,7 @@ pub(crate) fn set_table(tables: &[&'static [Row]]) {
     let _ = ROWS.set(rows);
 }
 
-/// A method as rows name it.
+/// A method in the form in which rows name it.
 fn signature_of(method: &'static Method) -> Option<String> {
     let sig = method.sig().ok()?;
     let params: Vec<String> = sig.params.iter().map(|p| p.full_name()).collect();

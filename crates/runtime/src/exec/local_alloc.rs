@@ -10,7 +10,7 @@ use crate::local_blocks::{Block, HEADER_BYTES, SMALL_BYTES};
 use crate::thread::CurrentThread;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
-/// Zeroed memory after room for a header; null when there is no memory.
+/// A block with room for a header and then zeroed memory; null when there is no memory.
 fn new_block(t: CurrentThread, layout: Layout) -> *mut Block {
     if layout.size() == SMALL_BYTES
         && let Some(block) = crate::thread_data::of(t).freed_blocks().take()
@@ -23,7 +23,7 @@ fn new_block(t: CurrentThread, layout: Layout) -> *mut Block {
     unsafe { alloc_zeroed(layout) as *mut Block }
 }
 
-/// (bytes, frame pointer) → zeroed memory; null for no bytes, as in .NET.
+/// Zeroed memory that belongs to the frame with this frame pointer; null for 0 bytes, as in .NET.
 pub fn allocate(t: CurrentThread, bytes: i64, owner_fp: usize) -> *mut u8 {
     free_below(t, owner_fp, false);
     if bytes == 0 {
@@ -50,7 +50,7 @@ pub fn allocate(t: CurrentThread, bytes: i64, owner_fp: usize) -> *mut u8 {
     (block as *mut u8).wrapping_add(HEADER_BYTES)
 }
 
-/// (frame pointer) The frame returns.
+/// Frees the blocks of a frame that returns.
 pub fn free(t: CurrentThread, owner_fp: usize) {
     free_below(t, owner_fp, true);
 }

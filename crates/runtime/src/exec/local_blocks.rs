@@ -3,7 +3,7 @@
 use std::alloc::{Layout, dealloc};
 use std::cell::Cell;
 
-/// A block of memory of a frame: this header, then the memory.
+/// The header of a block of memory that belongs to a frame; the memory follows.
 pub(crate) struct Block {
     pub next: *mut Block,
     pub owner_fp: usize,
@@ -16,7 +16,7 @@ const _: () = assert!(size_of::<Block>() <= HEADER_BYTES && HEADER_BYTES.is_mult
 
 /// Size of a small block with its header.
 pub(crate) const SMALL_BYTES: usize = 1024;
-/// Small blocks that a thread keeps; a chain of frames that all have one is rarely longer.
+/// The number of small blocks that a thread keeps; a chain of frames with a block each is rarely longer.
 const MAX_KEPT: usize = 8;
 
 /// A thread's freed small blocks, linked through `next`.
@@ -27,7 +27,7 @@ pub struct FreedBlocks {
 }
 
 impl FreedBlocks {
-    /// A block with whatever it held last.
+    /// A kept block, whose memory still holds its last contents.
     pub(crate) fn take(&self) -> Option<*mut Block> {
         let block = self.head.get() as *mut Block;
         if block.is_null() {
@@ -39,7 +39,7 @@ impl FreedBlocks {
         Some(block)
     }
 
-    /// Whether it was kept.
+    /// Keeps a block, if there is room. Whether it was kept.
     pub(crate) fn keep(&self, block: *mut Block) -> bool {
         if self.count.get() == MAX_KEPT {
             return false;

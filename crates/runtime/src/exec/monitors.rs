@@ -1,8 +1,8 @@
-//! Monitor.Enter and its family on any object: `saki_sync`'s object locks with the process's monitor table.
+//! The functions of System.Threading.Monitor: `saki_sync`'s object locks with the process's monitor table.
 //!
 //! A thread that waits for a lock or a pulse is woken by Interrupt and Abort; aborts that have to wait (finally blocks) let
-//! it wait on. Monitors that nobody uses go back to thin locks at collections. Invariant: nothing between reading a sync
-//! word and being counted by its monitor is a safepoint (see `sync::object_lock`).
+//! it wait on. Monitors that no thread uses go back to thin locks at collections. Invariant: there is no safepoint between reading a
+//! sync word and being counted by its monitor (see `sync::object_lock`).
 
 use crate::events::{LockWait, LogEvents, is_logged};
 use crate::exception_types::ExceptionType;
@@ -27,12 +27,12 @@ use std::time::Duration;
 
 static MONITORS: MonitorTable = MonitorTable::new();
 
-/// Whether there is address space for monitors. Before there are threads.
+/// Reserves address space for monitors, before there are threads. False if there is none.
 pub fn has_room() -> bool {
     MONITORS.has_room()
 }
 
-/// The current thread has attached: its compiled code takes free monitors itself.
+/// Gives a thread that has just attached the table's address, because its compiled code takes free monitors itself.
 pub fn bind_thread(thread: &ManagedThread) {
     // SAFETY: only the thread itself accesses the field, and it is the current one.
     unsafe { (*thread.abi()).monitor_entries = MONITORS.entries_address() };
@@ -46,13 +46,13 @@ fn non_null<'t>(t: CurrentThread, object: Option<Obj<'t>>) -> Managed<Obj<'t>> {
     object.ok_or_else(|| exceptions::throw_argument_null(t, "obj"))
 }
 
-/// The current thread as `sync` sees it: only requests that are due end its waits.
+/// The current thread in the role of `sync`'s `Blocker`: only requests that may be served now end its waits.
 struct Waiter<'t> {
     t: CurrentThread<'t>,
     object: Obj<'t>,
     /// The state of the lock when the thread first had to wait, if locks are profiled.
     wait: Cell<Option<LockWait>>,
-    /// Whether the log has an event that this thread has to wait.
+    /// Whether the log was told that this thread has to wait.
     is_contended: Cell<bool>,
 }
 
@@ -77,7 +77,7 @@ impl<'t> Waiter<'t> {
         })
     }
 
-    /// Another thread has the lock.
+    /// Notes that another thread has the lock.
     fn note_contention(&self) {
         if is_logged(LogEvents::MONITOR) && !self.is_contended.replace(true) {
             upcalls().lock_contended(self.t, self.object, monitor::CONTENTION);
@@ -117,7 +117,7 @@ impl Blocker for Waiter<'_> {
     }
 }
 
-/// Enters; waits at most `milliseconds` (negative = for ever). Whether the lock was taken.
+/// Takes the lock; waits at most `milliseconds` (negative = for ever). Whether the lock was taken.
 ///
 /// # Errors
 /// ArgumentNullException; ThreadInterruptedException, ThreadAbortException.
@@ -161,7 +161,7 @@ pub fn exit(t: CurrentThread, object: impl Word) -> Managed<()> {
     lock_of(non_null(t, Obj::passed(object))?).exit(t.id()).map_err(|_| not_owner(t))
 }
 
-/// Releases the lock, waits for a pulse, takes the lock again. False = the time was over.
+/// Releases the lock, waits for a pulse, takes the lock again. False if the time was over first.
 ///
 /// # Errors
 /// As `exit`; ThreadInterruptedException, ThreadAbortException.
@@ -223,7 +223,7 @@ pub fn hash_code(object: ObjRef) -> i32 {
     word.install_hash(next_hash()) as i32
 }
 
-/// How many numbers a thread takes at once, so that threads do not contend for one word.
+/// The count of numbers that a thread takes at once, so that threads do not contend for one word.
 const HASHES_AT_ONCE: u32 = 4096;
 
 /// A Weyl sequence: well spread, cheap, different for objects hashed one after the other. Positive, as Mono's are.

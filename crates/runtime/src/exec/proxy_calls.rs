@@ -1,4 +1,4 @@
-//! Managed code that runs for transparent proxies and objects of context-bound classes: what compiled code calls for them, casts, and activation.
+//! Managed code that runs for transparent proxies and objects of context-bound classes: the helpers of compiled code, casts, and activation.
 
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
@@ -13,13 +13,13 @@ use saki_abi::ObjRef;
 use saki_types::{Field, Method, Ty, universe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether a proxy that is not of the type by its class may be used as `ty`.
+/// Whether a proxy whose class is not assignable to `ty` may be used as `ty`.
 ///
 /// # Errors
 /// What the RealProxy's `CanCastTo` throws.
 pub fn can_cast(t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {
     if ty.is_corlib(NAMESPACE, "TransparentProxy") {
-        // The type that it is made as: the class library casts to it to get at the RealProxy.
+        // The class library casts a proxy to TransparentProxy to get at its RealProxy.
         return Ok(true);
     }
     let class = proxies::class_of(proxy);
@@ -51,7 +51,7 @@ pub fn invoke_helper<'t>(
 ) -> Managed<Option<Obj<'t>>> {
     let result = (upper_layers().remoting.invoke)(t, proxy.word(), method, arguments.word()).map(Obj::passed)?;
     let ret = method.sig().to_managed(t)?.ret;
-    // A custom proxy may forget the value.
+    // A custom proxy may return null for a value type.
     if result.is_none() && ret.is_value_type() && !ret.is_nullable() && ret != universe().void() {
         return Obj::new(t, ret).map(Some);
     }
@@ -96,7 +96,7 @@ pub fn redirect_activation(ty: Ty, enable: bool) {
         true => redirected.insert(std::ptr::from_ref(ty).addr()),
         false => redirected.remove(&std::ptr::from_ref(ty).addr()),
     };
-    // Relaxed: a thread that knows of the call sees the flag, too; the lock orders the set.
+    // Relaxed: a thread that has synchronised with this call sees the flag; the lock orders accesses to the set.
     HAS_REDIRECTED.store(!redirected.is_empty(), Ordering::Relaxed);
 }
 
@@ -122,7 +122,7 @@ pub fn new_marshal_by_ref_helper<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Op
 /// A new object of a context-bound class, not constructed yet: the class library's activation makes it, as a rule a proxy.
 ///
 /// # Errors
-/// What activation throws; OutOfMemoryException.
+/// Exceptions of activation; OutOfMemoryException.
 pub fn new_context_bound(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
     context_bound(t, ty).map(Word::word)
 }
@@ -132,7 +132,7 @@ fn context_bound<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
     if let Some(create) = services.find_method("CreateProxyForType", 1).to_managed(t)? {
         let shown = Obj::of_type(t, ty)?;
         let made = invoke::invoke(t, create, &[Slot::from_ref(shown)])?;
-        // SAFETY: the method gives an object.
+        // SAFETY: the method returns an object or null.
         if let Some(proxy) = unsafe { made.as_obj() } {
             return Ok(proxy);
         }

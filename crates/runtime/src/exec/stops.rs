@@ -5,7 +5,7 @@ use crate::thread_state as state;
 use saki_thread::{ManagedThread, POLL_SUSPEND, WaitState, root};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The thread is suspended, or to be.
+/// The bits of a thread that is suspended or about to be.
 pub(crate) const BOTH: u32 = state::SUSPENDED | state::SUSPEND_REQUESTED;
 
 /// SuspendRequested becomes Suspended, unless `Resume` was faster.
@@ -16,7 +16,7 @@ pub(crate) fn now_suspended(bits: &AtomicU32) {
     });
 }
 
-/// At a safepoint: stops until the thread is resumed, if it is to be suspended.
+/// At a safepoint: if a suspension was requested, stops until the thread is resumed.
 #[inline]
 pub fn stop_if_asked(t: CurrentThread) {
     // Relaxed: the request itself is in the thread's state, which is read with Acquire.
@@ -38,7 +38,7 @@ pub(crate) fn stay_suspended(t: CurrentThread) {
     loop {
         now_suspended(&thread.state_bits);
         thread.wait_until(WaitState::Native, None, false, is_resumed);
-        // First the poll bit, then another look: a suspender sets them the other way round.
+        // First the poll bit is cleared, then the state is read again: a suspender sets the state first, then the poll bit.
         thread.clear_poll(POLL_SUSPEND);
         if is_resumed() {
             return;

@@ -1,4 +1,4 @@
-//! Keeps the struct arguments of a tail call on its way while the runtime compiles or finds the callee.
+//! Keeps the struct arguments of a tail call while the runtime compiles or finds the callee.
 //!
 //! Compiling can run managed code (class constructors, resolve events) and collect. Managed code may overwrite the
 //! thread's buffer of tail arguments, and the collector does not scan it; the copy made here is on the stack,

@@ -1,4 +1,4 @@
-//! Safepoints and what may be thrown at them: stack overflow, aborts and interrupts requested by other threads.
+//! Safepoints, and the exceptions that may be thrown at them: stack overflow, aborts and interrupts requested by other threads.
 //!
 //! | abort state of a thread | meaning |
 //! |---|---|
@@ -49,7 +49,7 @@ pub fn safepoint(t: CurrentThread) {
     }
 }
 
-/// Back from native code: as a safepoint, but the exception of the call itself wins.
+/// A safepoint after a return from native code; an exception of the call itself comes first.
 pub fn after_native(t: CurrentThread) {
     if t.pending().is_null() {
         let _ = throw_if_aborted(t);
@@ -100,7 +100,7 @@ fn visit_handlers(t: CurrentThread, mut visit: impl FnMut(ActiveHandler) -> Cont
         let leaves_to = leave_target(body.code, offset);
         for (index, clause) in body.eh_clauses.iter().enumerate() {
             let range = clause.handler_offset..clause.handler_offset + clause.handler_len;
-            // At a `leave` the handlers that it leaves are over.
+            // At a `leave`, the handlers that it leaves have ended.
             let is_inside = range.contains(&offset) && leaves_to.is_none_or(|target| range.contains(&target));
             match clause.kind {
                 _ if !is_inside => {}
@@ -137,8 +137,8 @@ fn leave_target(code: &[u8], offset: u32) -> Option<u32> {
     (offset + length).checked_add_signed(distance)
 }
 
-/// Aborts wait until the thread is in no finally block and no class constructor. The walk ends at the innermost of them, because on
-/// a deep stack each finally block may ask.
+/// Whether an abort has to wait, because the thread is in a finally block or class constructor. The walk ends at the innermost one,
+/// because on a deep stack each finally block may ask.
 pub fn abort_is_deferred(t: CurrentThread) -> bool {
     visit_handlers(t, |handler| match handler {
         ActiveHandler::Protected => ControlFlow::Break(()),
@@ -157,14 +157,14 @@ pub fn throw_requested(t: CurrentThread) -> Thrown {
     match exceptions::new_exception(t, ExceptionType::ThreadInterrupted, None) {
         Ok(exception) => t.throw(exception),
         Err(thrown) => {
-            // There was no stack or no memory for it: the next wait ends.
+            // There was no stack or no memory for the exception: the next wait ends.
             thread.request(REQUEST_INTERRUPT);
             thrown
         }
     }
 }
 
-/// Whether an abort or an overflow of the stack has ever been thrown, perhaps between two steps that belong together.
+/// Whether an abort or a stack overflow has ever been thrown, perhaps between two steps that belong together.
 static HAS_THROWN_ASYNCHRONOUSLY: AtomicBool = AtomicBool::new(false);
 
 fn note_asynchronous() {
@@ -172,7 +172,7 @@ fn note_asynchronous() {
     HAS_THROWN_ASYNCHRONOUSLY.store(true, Ordering::SeqCst);
 }
 
-/// Whether any thread has been thrown an exception at a point that it did not choose.
+/// Whether an exception was ever thrown in a thread at a point that the thread did not choose.
 pub fn has_thrown_asynchronously() -> bool {
     HAS_THROWN_ASYNCHRONOUSLY.load(Ordering::SeqCst)
 }
@@ -190,14 +190,14 @@ pub fn throw_abort(t: CurrentThread) -> Thrown {
             t.throw(exception)
         }
         Err(thrown) => {
-            // There was no stack or no memory for it: the abort waits for the next safepoint.
+            // There was no stack or no memory for the exception: the abort waits for the next safepoint.
             thread.request(REQUEST_ABORT);
             thrown
         }
     }
 }
 
-/// Throws the abort in flight again, unless the thread still is in the handler that caught it, or where aborts wait.
+/// Throws the abort in flight again, unless the thread still is in the handler that caught it, or in code where aborts wait.
 fn throw_abort_again(t: CurrentThread, abort: Obj) {
     let stays = {
         let before = thread_data::of(t).catches_at_abort().borrow();

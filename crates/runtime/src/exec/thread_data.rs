@@ -105,7 +105,7 @@ impl ThreadObjects {
         }
     }
 
-    /// Any of them.
+    /// The first of the objects.
     fn first<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
         self.0.iter().find_map(|(_, handle)| handle.target(t))
     }
@@ -119,7 +119,7 @@ pub fn of(t: CurrentThread) -> &'static ThreadData {
     // SAFETY: a leaked box of this thread, freed when it detaches.
     unsafe { &*(address as *const ThreadData) }
 }
-/// The data of a thread: the current one, or one that is stopped. None where it has none, before and after its life.
+/// The data of the current thread or of a stopped one. None for a thread that has not attached yet or has detached.
 pub(crate) fn of_managed(thread: &ManagedThread) -> Option<&ThreadData> {
     // Relaxed: written by the thread itself, whose stop orders it.
     let address = thread.runtime_data.load(Ordering::Relaxed);

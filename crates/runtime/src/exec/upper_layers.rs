@@ -1,7 +1,7 @@
 //! The crates above `runtime`, as values: marshalling, remoting, internal calls, notifications of the host.
 //!
-//! `Vm::builder` takes them, so that no machine starts without them and none is exchanged while it runs. Helpers that compiled code calls by name and an
-//! upper crate implements are reached through here.
+//! `Vm::builder` takes the values, so that no machine starts without them and none is exchanged while it runs. Helpers that compiled code calls by name, but
+//! an upper crate implements, call these values.
 
 use crate::internal_calls::InternalCallTables;
 use crate::library_loops::Row;
@@ -19,7 +19,7 @@ pub struct UpperLayers {
     pub loader_events: &'static dyn LoaderEvents,
     /// Tables of internal calls; of equal rows the later one counts.
     pub internal_calls: InternalCallTables,
-    /// Functions in place of the class library's loops.
+    /// Functions that replace loops of the class library.
     pub library_loops: Vec<&'static [Row]>,
     /// Functions of the machine that stand in for those of Mono's native library.
     pub own_functions: &'static [OwnFunction],
@@ -33,10 +33,10 @@ pub struct UpperLayers {
 /// Events that the host, the program that contains the machine, is notified of.
 #[derive(Clone, Copy)]
 pub struct HostEvents {
-    /// The program has ended, and none of its objects has been finalized at exit. On the thread that ends the process, which runs managed code then, before
-    /// the handlers of ProcessExit.
+    /// The program has ended, and no object has been finalized at exit yet. Called before the handlers of ProcessExit, on the thread that ends the process, which can
+    /// run managed code.
     pub before_exit: fn(),
-    /// SIGQUIT has come. True: it was a request for something other than a thread dump, which has been served.
+    /// SIGQUIT has come. True: it was a request for something else than a thread dump, and the request has been served.
     pub serve_request: fn() -> bool,
 }
 
@@ -50,7 +50,7 @@ impl Default for HostEvents {
 /// Calls and field accesses through a RealProxy.
 #[derive(Clone, Copy)]
 pub struct Remoting {
-    /// (proxy, method, boxed arguments) → boxed result; by-reference results in the array.
+    /// Calls a method on a proxy with an array of boxed arguments, and returns the boxed result; by-reference results are stored into the array.
     pub invoke: fn(CurrentThread, ObjRef, &'static Method, ObjRef) -> Managed<ObjRef>,
     pub get_field: fn(CurrentThread, ObjRef, &'static Field) -> Managed<ObjRef>,
     pub set_field: fn(CurrentThread, ObjRef, &'static Field, ObjRef) -> Managed<()>,
@@ -58,10 +58,10 @@ pub struct Remoting {
     pub server_in_this_context: fn(CurrentThread, ObjRef) -> Managed<Option<ObjRef>>,
 }
 
-/// A function of the virtual machine that takes the place of one of Mono's native library: it does the same, but a thread that waits in it parks.
+/// A function of the virtual machine that replaces one of Mono's native library: it does the same, but a thread that waits in it parks.
 pub struct OwnFunction {
     pub name: &'static str,
-    /// Called as native code: in a safe region.
+    /// The function's address. It is called as native code, in a safe region.
     pub address: *const (),
 }
 
@@ -70,7 +70,7 @@ unsafe impl Sync for OwnFunction {}
 
 static LAYERS: OnceLock<UpperLayers> = OnceLock::new();
 
-/// Called by `vm`, before managed code runs. The first ones stay; a second start fails before it comes here.
+/// Sets the layers; `vm` calls it before managed code runs. A second start of a machine fails before this call.
 pub(crate) fn set(layers: UpperLayers) {
     let _ = LAYERS.set(layers);
 }
@@ -96,7 +96,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
     Ok(address)
 }
 
-/// A vararg call site: where its signature is.
+/// A vararg call site: the image and token of its signature.
 #[repr(C)]
 pub struct VarArgCookie {
     pub image: &'static Image,
@@ -104,7 +104,7 @@ pub struct VarArgCookie {
     pub token: u32,
 }
 
-/// Address of the cookie that `arglist` hands to ArgIterator.
+/// Address of the cookie that `arglist` passes to ArgIterator.
 pub fn vararg_cookie(image: &'static Image, token: u32) -> usize {
     std::ptr::from_ref(collectible::keep_beside(image, VarArgCookie { image, token })).addr()
 }
@@ -118,16 +118,16 @@ macro_rules! interop {
             }
         )*
 
-        /// Finding native code, marshalling for it, being called by it.
+        /// Finding native code, marshalling for calls of it, and calls from it.
         #[derive(Clone, Copy)]
         pub struct Interop {
             /// The native entry point; DllNotFoundException, EntryPointNotFoundException.
             pub resolve_native: fn(CurrentThread, &'static Method) -> Managed<usize>,
             /// Address of the marshalling descriptor of a parameter (0 = return value).
             pub marshal_info: fn(CurrentThread, &'static Method, u32) -> Managed<usize>,
-            /// (managed value or its address, descriptor) → native word.
+            /// Converts a managed value, given by its address, by a descriptor; returns the native word.
             pub marshal_in: fn(CurrentThread, usize, usize) -> Managed<i64>,
-            /// (native word, address of the managed value, descriptor)
+            /// Converts a native word, by a descriptor, into the managed value at an address.
             pub marshal_out: fn(CurrentThread, i64, usize, usize) -> Managed<()>,
             pub marshal_free: fn(CurrentThread, i64, usize, usize) -> Managed<()>,
             $($(#[$doc])* pub $name: fn(CurrentThread, $($ty),*) -> Managed<$ret>,)*

@@ -9,11 +9,11 @@ pub fn timeout(milliseconds: i32) -> Option<Duration> {
     u64::try_from(milliseconds).ok().map(Duration::from_millis)
 }
 
-/// How a wait ended. `Interrupted` is to be followed by `thread_aborts::throw_requested`, unless the wait turns out to have succeeded.
+/// The end of a wait. After `Interrupted` the caller calls `thread_aborts::throw_requested`, unless it finds that the wait has succeeded.
 pub use saki_sync::monitor::BlockEnd as WaitEnd;
 
-/// Runs a blocking operation that an interrupt or abort ends. `operation` gets the rest of the time and whether it is to be
-/// interruptible; it is called again when it was interrupted by an abort that has to wait.
+/// Runs a blocking operation that an interrupt or abort ends. `operation` gets the rest of the time and whether requests may interrupt
+/// it; it is called again when an abort that has to wait interrupted it.
 pub fn wait(
     t: CurrentThread,
     timeout: Option<Duration>,

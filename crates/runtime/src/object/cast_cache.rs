@@ -50,7 +50,7 @@ pub fn is_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
 /// Forgets results about types of dead assemblies and domains.
 ///
 /// # Safety
-/// The world is stopped: nobody reads an entry.
+/// The world is stopped: no thread reads an entry.
 pub(crate) unsafe fn forget_dead() {
     let is_dead = |ty: Ty| collectible::is_dead(std::ptr::from_ref(ty).addr());
     for slot in &TABLE {
@@ -59,7 +59,7 @@ pub(crate) unsafe fn forget_dead() {
         // SAFETY: null or an entry that lives.
         if unsafe { entry.as_ref() }.is_some_and(|entry| is_dead(entry.from) || is_dead(entry.to)) {
             slot.store(std::ptr::null_mut(), Ordering::Relaxed);
-            // SAFETY: leaked by `is_assignable`; by the contract nobody else has it.
+            // SAFETY: leaked by `is_assignable`; by the contract no thread reads it.
             drop(unsafe { Box::from_raw(entry) });
         }
     }

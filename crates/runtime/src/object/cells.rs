@@ -81,7 +81,7 @@ impl RootCell {
     /// Makes the cell available for reuse.
     ///
     /// # Safety
-    /// Nobody has the cell or its address any more.
+    /// The cell and its address are not used again.
     pub unsafe fn free(self) {
         self.set(ObjRef::NULL);
         FREED.lock().push(self);
@@ -120,7 +120,7 @@ impl RootCell {
 pub fn release_domain(universe: &Universe) {
     collectible::for_each_owner(&mut |owner| {
         if *owner.universe() == *universe {
-            // SAFETY: a slot of an owner that has not ended; nothing runs in the domain, so that nobody else writes it.
+            // SAFETY: a slot of an owner that has not ended; no code runs in the domain, so no other thread writes it.
             owner.for_each_slot(&mut |slot| unsafe { (slot as *mut ObjRef).write_volatile(ObjRef::NULL) });
         }
     });

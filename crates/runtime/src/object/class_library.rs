@@ -3,9 +3,9 @@
 //! An mscorlib that claims to be of a known version is believed. Any other is compared with the contract (a few milliseconds) and counts as
 //! the version whose contract it meets in full; if it meets none the machine does not start. Other assemblies are judged call by call: an
 //! internal call that an assembly declares otherwise than the version in use is not found (`disagreement`), which shows that files of
-//! several versions are mixed. Invariant: the version is found once, when the machine starts (`set`), before anything asks for it. Only
+//! several versions are mixed. Invariant: the version is found once, when the machine starts (`set`), before it is used. Only
 //! data depends on the version: the contract (crate `contract`) and the marks of rows in the table of internal calls. The only code that
-//! asks for it is the code cache's key.
+//! uses it is the code cache's key.
 
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -20,8 +20,8 @@ pub static METHOD_INFO: ManagedField = ManagedField::corlib("System", "Delegate"
 pub static METHOD_IS_VIRTUAL: ManagedField = ManagedField::corlib("System", "Delegate", "method_is_virtual");
 pub static DELEGATES: ManagedField = ManagedField::corlib("System", "MulticastDelegate", "delegates");
 
-/// (delegate, target, code address, method): the delegate constructor. `method` may be null when only the code address is
-/// known (ldftn through a local); it is then found by the address.
+/// The delegate constructor. `method` may be null when only the code address is known (ldftn through a local); it is then found by
+/// the address.
 pub fn delegate_init(
     t: CurrentThread,
     delegate: Option<Obj>,
@@ -102,7 +102,7 @@ fn fill(
         if actual.is_abstract()
             && let Some(target) = target
         {
-            // `ldftn` of a method without a body: the target's own is called, though as under Mono not shown.
+            // `ldftn` of a method without a body: the target's implementation is called, but as under Mono not shown.
             shown = Some(actual);
             actual = proxies::resolve(target, actual).to_managed(t)?;
         }
@@ -149,7 +149,7 @@ fn bound_method(delegate: Obj) -> Option<&'static Method> {
     unsafe { method.as_ref() }
 }
 
-/// (delegate, first argument) → code address for an open virtual delegate.
+/// The code address that an open virtual delegate calls for a receiver, its first argument.
 pub fn delegate_resolve_virtual(t: CurrentThread, delegate: Option<Obj>, receiver: Option<Obj>) -> Managed<usize> {
     let (Some(receiver), Some(delegate)) = (receiver, delegate) else {
         return Err(exceptions::throw_null_reference(t));

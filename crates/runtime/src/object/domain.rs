@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | ACTIVE | `add` | threads may enter |
 //! | CLOSING | `begin_unload` | DomainUnload handlers run; threads may enter |
-//! | UNLOADING | `close` | threads are aborted, finalizers run; nobody else may enter |
+//! | UNLOADING | `close` | threads are aborted, finalizers run; no other thread may enter |
 //! | UNLOADED | `finish_unload` | its statics and handles are gone |
 //!
 //! `cancel_unload` moves it back to ACTIVE.
@@ -44,7 +44,7 @@ pub struct Domain {
     pub(crate) interned: Mutex<FxHashMap<Box<[u16]>, RootCell>>,
     pub(crate) preallocated: OnceLock<Preallocated>,
     state: AtomicU32,
-    /// How often each thread, by managed id, is in the domain.
+    /// For each thread that is in the domain, by managed id, how many times it has entered and not left.
     pub(crate) threads: Mutex<FxHashMap<u32, u32>>,
 }
 
@@ -82,12 +82,12 @@ pub fn by_id(id: i32) -> Option<&'static Domain> {
     DOMAINS.read().get(index).copied().filter(|domain| !domain.is_unloaded())
 }
 
-/// The thread with this managed id has ended, wherever it was.
+/// To be called when a thread has ended: it is in no domain any more.
 pub(crate) fn forget_thread(id: u32) {
     DOMAINS.read().iter().for_each(|domain| domain.forget_thread(id));
 }
 
-/// How many domains there have been.
+/// The number of domains made since the start.
 pub fn count() -> usize {
     // Relaxed: collections read it with the world stopped, which orders the accesses.
     COUNT.load(Ordering::Relaxed)
@@ -145,7 +145,7 @@ impl Domain {
         self.entry_assembly.get().copied()
     }
 
-    /// The first one set stays.
+    /// Sets the entry assembly, unless there is one.
     pub fn set_entry_assembly(&self, assembly: &'static Assembly) {
         let _ = self.entry_assembly.set(assembly);
     }
@@ -156,12 +156,12 @@ impl Domain {
     }
 
     pub fn set_data(&self, key: String, value: impl Word) {
-        // A name keeps its cell.
+        // A key keeps its cell.
         self.data.lock().entry(key).or_insert_with(|| RootCell::of_domain(self.universe, ObjRef::NULL)).set(value);
     }
 
     pub fn is_unloaded(&self) -> bool {
-        // Acquire: pairs with `unload`.
+        // Acquire: pairs with the Release in `finish_unload`.
         self.state.load(Ordering::Acquire) == UNLOADED
     }
 
@@ -175,17 +175,17 @@ impl Domain {
         self.state.compare_exchange(ACTIVE, CLOSING, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The DomainUnload handlers have run.
+    /// To be called when the DomainUnload handlers have run.
     pub fn close(&self) {
         self.state.store(UNLOADING, Ordering::Release);
     }
 
-    /// A DomainUnload handler refused.
+    /// To be called when a DomainUnload handler has refused.
     pub fn cancel_unload(&self) {
         self.state.store(ACTIVE, Ordering::Release);
     }
 
-    /// The thread has ended.
+    /// To be called when a thread has ended: it is not in the domain any more.
     pub fn forget_thread(&self, id: u32) {
         if self.is_root() {
             return;
@@ -206,13 +206,13 @@ impl Domain {
         self.id == ROOT_DOMAIN_ID
     }
 
-    /// The cells of its objects are about to go with its other records.
+    /// Empties the tables of cells, which are about to be freed with the domain's other records.
     pub(crate) fn forget_objects(&self) {
         *self.interned.lock() = FxHashMap::default();
         *self.data.lock() = HashMap::new();
     }
 
-    /// Nothing runs in the domain any more.
+    /// To be called when no code runs in the domain any more.
     pub fn finish_unload(&self) {
         self.state.store(UNLOADED, Ordering::Release);
     }
@@ -246,7 +246,7 @@ mod tests {
         domain.close();
         assert!(domain.is_unloading() && !domain.is_unloaded() && is_found() && !domain.begin_unload());
 
-        // A thread that is in twice and one that has ended: the unloader waits for the one.
+        // A thread that has entered twice and a thread that has ended: the unloader waits for the first one only.
         domain.threads.lock().extend([(7, 2), (8, 1)]);
         forget_thread(8);
         assert!(domain.has_thread(7) && domain.threads() == [7]);

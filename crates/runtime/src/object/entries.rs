@@ -19,7 +19,7 @@ pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
     }
     let entry = MethodEntry::new(method as *const Method as *const ()).map_err(code_error)?;
     let stub = entry.stub_address() as *mut u8;
-    // Release: the stub was written before. Acquire: as in `existing_entry`. Of two threads that make one the first wins.
+    // Release: the stub was written before. Acquire: as in `existing_entry`. If two threads make an entry, the first one wins.
     match method.runtime.entry.compare_exchange(std::ptr::null_mut(), stub, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
             if let Some(owner) = saki_types::collectible::owner_of(method) {
@@ -93,7 +93,7 @@ pub(crate) fn lives_with_domain(method: &Method) -> bool {
 /// The code address for a virtual call on objects of `ty` that runs `method`.
 ///
 /// # Errors
-/// `TypeLoad` when the code region is full.
+/// As `entry_of`.
 pub fn slot_target(ty: Ty, method: &'static Method) -> LoadResult<usize> {
     if ty.is_value_type() && method.owner.is_value_type() { unbox_entry_address(method) } else { entry_address(method) }
 }

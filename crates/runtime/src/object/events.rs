@@ -1,4 +1,4 @@
-//! The kinds of events that Mono's log has, which of them are written, and what the lower layers note for an event that ends later.
+//! The kinds of events that Mono's log has, which of them are written, and the record of a wait for a lock that is under way.
 //!
 //! `saki_sampler::events` has the kinds of the profiler. Events of the lower layers go up through `upcalls`, to the profiler (`vm::profile_events`) and to the log
 //! (`vm::profile_log`). Invariant: an event without a listener costs a load and a branch.
@@ -25,14 +25,14 @@ impl LogEvents {
     pub const JIT: LogEvents = LogEvents(1 << 9);
     /// Methods' begin and end; `LogSettings::calls`.
     pub(crate) const CALLS: LogEvents = LogEvents(1 << 16);
-    /// Threads, and whatever descriptions need.
+    /// Threads, and the entities that descriptions name.
     pub(crate) const ALWAYS: LogEvents = LogEvents(1 << 17);
 
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Whether it has any of these.
+    /// Whether the set has any of these kinds.
     pub const fn has(self, other: LogEvents) -> bool {
         self.0 & other.0 != 0
     }
@@ -65,12 +65,12 @@ pub(crate) fn is_logged(kind: LogEvents) -> bool {
     LOGGED.load(Ordering::Relaxed) & kind.bits() != 0
 }
 
-/// The log listens to these events and no others.
+/// Makes the log listen to exactly these events.
 pub(crate) fn set_logged(kinds: LogEvents) {
     LOGGED.store(kinds.bits(), Ordering::Relaxed);
 }
 
-/// The log begins to listen to these events, or ends to.
+/// Makes the log begin or end to listen to these events.
 pub(crate) fn change_logged(kinds: LogEvents, is_wanted: bool) {
     if is_wanted {
         LOGGED.fetch_or(kinds.bits(), Ordering::Relaxed);
@@ -79,13 +79,13 @@ pub(crate) fn change_logged(kinds: LogEvents, is_wanted: bool) {
     }
 }
 
-/// Whether somebody listens to what happens to GC handles.
+/// Whether the log or the profiler listens to events of GC handles.
 #[inline]
 pub(crate) fn are_handles_watched() -> bool {
     events::is_on(EventKind::HandleCreated) || is_logged(LogEvents::HANDLE)
 }
 
-/// A wait for a lock as it began.
+/// A wait for a lock that is under way: the facts at its begin.
 #[derive(Clone, Copy)]
 pub(crate) struct LockWait {
     pub began_ns: u64,

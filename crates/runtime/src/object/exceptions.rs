@@ -31,7 +31,7 @@ impl<T> ToManaged<T> for LoadResult<T> {
     }
 }
 
-/// Mono's own text. The class library's, for `new StackOverflowException ()`, differs.
+/// Mono's own text. The class library's text, for `new StackOverflowException ()`, differs.
 const STACK_OVERFLOW_MESSAGE: &str = "The requested operation caused a stack overflow.";
 
 /// Preallocates the exceptions of the current domain that cannot be made when they are needed.
@@ -64,7 +64,7 @@ fn prepared<'t>(t: CurrentThread<'t>, cell: RootCell) -> Obj<'t> {
     cell.obj(t).unwrap_or_else(|| saki_base::bug!("a preallocated exception is gone"))
 }
 
-/// `throw` starts a new trace; the traces that ExceptionDispatchInfo has put in stay in front of it.
+/// Empties the exception's trace, since `throw` starts a new one; traces that ExceptionDispatchInfo has put in stay in front of it.
 pub fn reset_trace(t: CurrentThread, exception: Obj) {
     STACK_TRACE.set_ref(t, exception, ObjRef::NULL);
 }
@@ -98,17 +98,17 @@ pub fn stack_overflow_object<'t>(t: CurrentThread<'t>) -> Obj<'t> {
     }
 }
 
-/// Stack that compiling a method may take; those of the class library need less than 100 KiB.
+/// Stack that compiling a method may take; methods of the class library need less than 100 KiB.
 pub(crate) const COMPILATION_STACK_BYTES: usize = 128 << 10;
 
 /// Stack that a class constructor may take, including the compilation of it and of the methods that it calls. Reserves hold twice
 /// as much.
 pub(crate) const CLASS_CONSTRUCTOR_STACK_BYTES: usize = COMPILATION_STACK_BYTES + (64 << 10);
 
-/// To be called before work that takes so much stack, and must not be broken off in the middle.
+/// To be called before work that takes this much stack and must not be interrupted by a stack overflow.
 ///
 /// # Errors
-/// StackOverflowException where too little is left.
+/// StackOverflowException if less stack is left.
 pub(crate) fn ensure_stack(t: CurrentThread, bytes: usize) -> Managed<()> {
     let is_started = domain::current().preallocated.get().is_some();
     if is_started && !t.managed().has_stack_for(bytes) { Err(stack_overflow(t)) } else { Ok(()) }
@@ -128,7 +128,7 @@ pub fn new_exception(t: CurrentThread, exception: ExceptionType, message: Option
     new_exception_of(t, exception.ty(), message).map(Word::word)
 }
 
-/// As `new_exception`, of any exception type with the usual constructors.
+/// As `new_exception`, for any exception type with the usual constructors.
 ///
 /// # Errors
 /// What the constructor throws.
@@ -172,7 +172,7 @@ pub fn throw_default(t: CurrentThread, exception: ExceptionType) -> Thrown {
     }
 }
 
-/// The message of a NullReferenceException for an access through null: Mono's own text. The class library's, for `new
+/// The message of a NullReferenceException for an access through null: Mono's own text. The class library's text, for `new
 /// NullReferenceException ()`, has a full stop.
 pub const NULL_REFERENCE_MESSAGE: &str = "Object reference not set to an instance of an object";
 
@@ -198,7 +198,7 @@ pub fn throw_with_texts<const N: usize>(t: CurrentThread, exception: ExceptionTy
         let ty = exception.ty();
         let exception = Obj::new(t, ty)?;
         if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().string(); N]).to_managed(t)? {
-            // On the stack, where collections see them.
+            // The words lie on the stack, where collections see them.
             let mut words = [Slot::from_ref(exception); 3];
             for (word, text) in words[1..].iter_mut().zip(texts) {
                 *word = Slot::from_ref(Str::new(t, text)?);

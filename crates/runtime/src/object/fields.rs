@@ -24,7 +24,7 @@ pub struct ManagedField {
     in_root: OnceLock<&'static Field>,
 }
 
-/// No offset: it was not looked up yet.
+/// The offset of a field that was not looked up yet.
 const UNKNOWN: usize = usize::MAX;
 
 impl ManagedField {
@@ -87,7 +87,7 @@ impl ManagedField {
 
     /// Bytes from the object start (classes) or the value start (value types): the same in all domains.
     pub fn offset_bytes(&self) -> usize {
-        // Relaxed: the number is complete by itself and publishes nothing.
+        // Relaxed: the number publishes no other memory.
         let known = self.offset.load(Ordering::Relaxed);
         if known != UNKNOWN {
             return known;

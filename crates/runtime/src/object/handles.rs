@@ -14,12 +14,12 @@ use saki_types::Universe;
 
 static TABLE: HandleTable = HandleTable::new();
 
-/// The domain as handles know it, also when their targets are dead. 8-byte aligned, below 2^60.
+/// The current domain as a word that handles store, so that it is known after their targets have died. 8-byte aligned, below 2^60.
 fn domain_word() -> usize {
     std::ptr::from_ref(saki_types::universe()).addr()
 }
 
-/// Frees the handles whose targets belong to a domain, or did before they died.
+/// Frees the handles whose targets belong to a domain, or belonged to it before they died.
 pub fn free_domain(universe: &'static Universe) {
     let word = std::ptr::from_ref(universe).addr();
     for kind in HandleKind::ALL {
@@ -70,8 +70,8 @@ pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {
     Ok(())
 }
 
-/// A GC handle that keeps its object alive, or tells that it is dead, until it is dropped. The unloading of its object's domain frees it earlier
-/// (`free_domain`); after that it has no target.
+/// A GC handle that is freed when this value is dropped; by its kind it keeps its object alive or refers to it weakly. Unloading the object's
+/// domain frees the handle earlier (`free_domain`); after that it has no target.
 pub struct RootedHandle {
     handle: Handle,
     /// The domain of its targets.
@@ -116,7 +116,7 @@ impl RootedHandle {
         self.domain.is_unloaded()
     }
 
-    /// The handle is not in the table any more: only the unloading of the domain takes it out.
+    /// The result for a handle that is not in the table any more; only the unloading of the domain may have freed it.
     fn freed<T: Default>(&self) -> T {
         if !self.domain.is_unloaded() {
             saki_base::bug!("a rooted handle was freed by somebody else");
@@ -128,7 +128,7 @@ impl RootedHandle {
 impl Drop for RootedHandle {
     fn drop(&mut self) {
         if self.domain.is_unloaded() {
-            // It is free already or will be: its number may be another handle's.
+            // `free_domain` frees the handle or has freed it, so its number may be another handle's.
             return;
         }
         let is_freed = match saki_thread::current() {
@@ -144,7 +144,7 @@ impl Drop for RootedHandle {
 pub(crate) struct Roots;
 
 /// Targets of normal handles, as root slots of the collection that runs: the table's slots are tagged words, which the
-/// collector cannot update. They follow their targets in `update_weak`. Not changed before the next collection begins.
+/// collector cannot update. `update_weak` updates the table's slots. This list is not changed before the next collection begins.
 static NORMAL_TARGETS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 impl RootProvider for Roots {
@@ -224,16 +224,16 @@ impl WeakTable for Weak {
 
 /// Frees the handle of a dead object, in place of its finalizer. The world is stopped.
 pub(crate) fn free_stopped(handle: Handle) {
-    // Freed by managed code already, at worst.
+    // An error means that managed code has freed the handle already.
     let _ = TABLE.free_shared(handle);
 }
 
-/// Whether there is address space for handles. Before there are threads.
+/// Reserves address space for handles, before there are threads. False if there is none.
 pub fn has_room() -> bool {
     TABLE.has_room()
 }
 
-/// The current thread has attached: its compiled code reads handles itself.
+/// Gives a thread that has just attached the table's address, because its compiled code reads handles itself.
 pub fn bind_thread(thread: &ManagedThread) {
     // SAFETY: only the thread itself accesses the field, and it is the current one.
     unsafe { (*thread.abi()).handle_slots = TABLE.slots_address() };

@@ -1,4 +1,4 @@
-//! What references do that may load types or throw: new objects, strings and arrays, casts; and the text of a string.
+//! Functions of references that may load types or throw: new objects, strings and arrays, casts. Also the text of a string.
 
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
@@ -29,7 +29,7 @@ impl<'t> Obj<'t> {
         unsafe { Obj::from_word(t.take_pending()) }
     }
 
-    /// The target of a GC handle that others may free; None if it is null, or was weak and has died.
+    /// The target of a GC handle that other code may free; None if it is null, or was weak and has died.
     ///
     /// # Errors
     /// `StaleHandle` for a handle that was freed.
@@ -62,8 +62,8 @@ impl<'t> Obj<'t> {
         Ok(copy)
     }
 
-    /// Copies what follows the header from another object of the same size. The object is fresh: nothing was allocated since, so that no
-    /// barrier is needed.
+    /// Copies the bytes after the header from another object of the same size. No object was allocated since this one, so no barrier is
+    /// needed.
     fn fill_from(self, original: Obj, size_bytes: usize) {
         const HEADER: usize = OBJECT_HEADER_BYTES as usize;
         const _: () = assert!(std::mem::offset_of!(ArrayHeader, bounds) == HEADER);
@@ -169,7 +169,7 @@ impl<'t> Obj<'t> {
         object::is_assignable(t, self, ty)
     }
 
-    /// What a function of this crate gave that never gives null.
+    /// The result of a function of this crate that never returns null.
     pub(crate) fn made(word: ObjRef) -> Obj<'t> {
         // SAFETY: the word names an object that was just made, or that a root holds.
         unsafe { Obj::known(word) }
@@ -229,7 +229,7 @@ impl<'t> Str<'t> {
     /// OutOfMemoryException.
     pub fn filled(t: CurrentThread<'t>, length: usize, fill: impl FnOnce(&mut [u16])) -> Managed<Str<'t>> {
         let string = Str(Obj::made(strings::alloc_string(t, length)?));
-        // SAFETY: the string has `length` units, and nobody else has seen it yet.
+        // SAFETY: the string has `length` units, and no other code has a reference to it yet.
         fill(unsafe { std::slice::from_raw_parts_mut(string.first_unit().cast_mut(), length) });
         Ok(string)
     }

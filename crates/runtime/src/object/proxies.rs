@@ -1,9 +1,9 @@
-//! Transparent proxies: objects of System.Runtime.Remoting.Proxies.TransparentProxy whose vtable says that they are of the class
-//! they stand for, and whose every slot leads to a stub that hands the call to the RealProxy (`types::RemotingStub::Invoke`).
+//! Transparent proxies: objects of System.Runtime.Remoting.Proxies.TransparentProxy whose vtable names the class that they stand
+//! for as their type, and all of whose slots lead to stubs that hand the call to the RealProxy (`types::RemotingStub::Invoke`).
 //!
-//! Casts to the class, its bases and its interfaces need nothing special. Further interfaces that a proxy has, and types
-//! that its RealProxy allows casts to (IRemotingTypeInfo), are in its `RemoteClass`; a proxy that learns of another such
-//! type gets a new `RemoteClass`. Left out: what runs managed code for a proxy (`exec::proxy_calls`), and COM objects.
+//! Casts to the class, its bases and its interfaces work as for other objects. Further interfaces that a proxy has, and types
+//! that its RealProxy allows casts to (IRemotingTypeInfo), are in its `RemoteClass`; when a cast to another such type succeeds, the
+//! proxy gets a new `RemoteClass`. Left out: functions that run managed code for a proxy (`exec::proxy_calls`), and COM objects.
 
 use crate::entries::{entry_address, slot_target};
 use crate::exceptions::ToManaged;
@@ -28,7 +28,7 @@ static CLASS: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy",
 pub(crate) static HAS_TYPE_INFO: ManagedField =
     ManagedField::corlib(NAMESPACE, "TransparentProxy", "_custom_type_info");
 
-/// The class and interfaces that a proxy stands for; there is one for each such combination. It begins like the class library's
+/// The class and interfaces that a proxy stands for. There is one record for each combination. It begins like the class library's
 /// own structure.
 #[repr(C)]
 pub struct RemoteClass {
@@ -86,7 +86,7 @@ fn class_for(class: Ty, interfaces: Vec<Ty>) -> LoadResult<&'static RemoteClass>
     if let Some(known) = CLASSES.lock().as_ref().and_then(|classes| classes.get(&key)) {
         return Ok(known);
     }
-    // Proxies have the class by their vtable and by its address.
+    // Proxies refer to the record by their vtable, which lies among the owner's records, and by its address.
     let owner = collectible::owner_of_all(types_of(&key).map(|ty| std::ptr::from_ref(ty).addr()));
     let vtable = build_vtable(class, owner)?;
     let remote = RemoteClass {
@@ -159,7 +159,7 @@ pub fn make(t: CurrentThread, real_proxy: impl Word, ty: Ty, has_type_info: bool
     Ok(proxy.word())
 }
 
-/// The proxy learns that it stands for `ty` as well.
+/// Makes the proxy stand for `ty` as well.
 pub(crate) fn upgrade(proxy: Obj, class: &RemoteClass, ty: Ty) -> LoadResult<()> {
     let mut interfaces = class.interfaces.clone();
     let known = class.class();
@@ -178,7 +178,7 @@ pub(crate) fn upgrade(proxy: Obj, class: &RemoteClass, ty: Ty) -> LoadResult<()>
     Ok(())
 }
 
-/// The method that a call of `method` on `receiver` (not null) runs, or would run where a proxy's object is.
+/// The method that a call of `method` on `receiver` (not null) runs; for a proxy, the method that runs on the object behind it.
 ///
 /// # Errors
 /// As `Type::resolve_virtual`.
@@ -195,7 +195,7 @@ pub(crate) fn resolve(receiver: Obj, method: &'static Method) -> LoadResult<&'st
     if !receiver.is_proxy() {
         return exact.resolve_virtual(method);
     }
-    // The class does not have the interface: the interface's method itself is called.
+    // If the class does not have the interface, the interface's method itself is called.
     match exact.is_assignable_to(method.owner)? {
         true => exact.resolve_virtual(method),
         false => Ok(method),

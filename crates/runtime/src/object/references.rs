@@ -54,22 +54,22 @@ impl<'t> Obj<'t> {
         Some(Obj { object: NonNull::new(word.0)?, held: PhantomData })
     }
 
-    /// The object that a word of a caller above names; None for null. Such callers still pass words of objects that live, because they got
-    /// them as references, from fields or from roots. Goes when the parameters are references.
+    /// The object that a parameter of a function for upper crates names; None for null. Those functions still take words. The callers got
+    /// them as references, from fields or from roots, so the objects live. To be removed when the parameters are references.
     #[inline]
     pub(crate) fn passed(word: impl Word) -> Option<Obj<'t>> {
         // SAFETY: null or an object that lives, see above.
         unsafe { Obj::from_word(word.word()) }
     }
 
-    /// As `passed`, for parameters that null is not allowed for.
+    /// As `passed`, for parameters that must not be null.
     #[inline]
     pub(crate) fn passed_object(word: ObjRef) -> Obj<'t> {
         // SAFETY: as in `passed`.
         unsafe { Obj::known(word) }
     }
 
-    /// The object that a word names which is not null.
+    /// The object that a word names; the word is not null.
     ///
     /// # Safety
     /// As `from_word`.
@@ -177,7 +177,7 @@ impl<'t> Str<'t> {
     #[inline]
     pub fn units(self) -> &'t [u16] {
         // SAFETY: a string has `length` units behind its header; strings do not change, and the slice in the caller's frames keeps
-        // this one alive and where it is.
+        // this one alive and in place.
         unsafe {
             let header = self.word().0 as *const StringHeader;
             std::slice::from_raw_parts(self.first_unit(), (*header).length as usize)
@@ -210,8 +210,8 @@ impl<'t> Array<'t> {
     /// The range does not lie in the array: an error of the caller.
     pub fn clear(self, first: usize, count: usize) {
         self.check_range(first, count);
-        // SAFETY: inside the array, by the check. Whole aligned words are cleared whole by memset on the machines we support, so that
-        // another thread never sees half a reference.
+        // SAFETY: inside the array, by the check. On the machines we support memset stores aligned words whole, so no thread sees half
+        // a reference.
         unsafe { std::ptr::write_bytes(self.element_address(first), 0, count * self.element_size_bytes()) };
     }
 
@@ -236,8 +236,8 @@ impl<'t> Array<'t> {
         Some(unsafe { std::slice::from_raw_parts(self.first_bound(), self.vtable().rank as usize) })
     }
 
-    /// Address of the bounds of a multi-dimensional array, which lie behind its elements. The header's pointer may name another place: a
-    /// collection that moved the array left it as it was.
+    /// Address of the bounds of a multi-dimensional array, which lie behind its elements. The header's pointer may be stale: a
+    /// collection that moves the array does not update it.
     pub(super) fn first_bound(self) -> *mut ArrayBound {
         let data_bytes = (self.element_size_bytes() * self.length()).next_multiple_of(8);
         self.word().field_ptr(ARRAY_DATA_OFFSET as usize + data_bytes)
@@ -262,7 +262,7 @@ impl<'t> Array<'t> {
     /// The range does not lie in the array, or elements have another size or are or hold references: an error of the caller.
     pub fn numbers_in<T: Number>(self, first: usize, count: usize) -> Vec<T> {
         let start = self.check_numbers::<T>(first, count);
-        // SAFETY: `count` numbers of this size inside the array, by the check; other threads may change them meanwhile, whole.
+        // SAFETY: `count` numbers of this size inside the array, by the check; other threads may replace whole numbers meanwhile.
         unsafe { std::slice::from_raw_parts(start, count) }.to_vec()
     }
 
@@ -280,11 +280,11 @@ impl<'t> Array<'t> {
     /// As `numbers_in`.
     pub fn set_numbers<T: Number>(self, first: usize, values: &[T]) {
         let start = self.check_numbers::<T>(first, values.len());
-        // SAFETY: as many numbers of this size inside the array, by the check; a Rust slice is not a part of it.
+        // SAFETY: as many numbers of this size inside the array, by the check; a Rust slice does not overlap it.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), start, values.len()) };
     }
 
-    /// Address of element `first` of an array of numbers that has `count` of them from there.
+    /// Address of element `first`; checks that the array has `count` numbers of this size from there on.
     fn check_numbers<T: Number>(self, first: usize, count: usize) -> *mut T {
         self.check_range(first, count);
         let is_plain = self.element_references().is_empty();
@@ -295,8 +295,8 @@ impl<'t> Array<'t> {
     /// The bytes of a byte[], to be used before the next safepoint; None for arrays of other elements.
     pub fn bytes(self) -> Option<&'t [u8]> {
         let first = self.as_ptr::<u8>()?;
-        // SAFETY: the array has `length` bytes, and the slice in the caller's frames keeps it alive and where it is. Other threads
-        // that write meanwhile race with the reader, who sees some bytes or others.
+        // SAFETY: the array has `length` bytes, and the slice in the caller's frames keeps it alive and in place. Other threads may
+        // write meanwhile; the reader then sees old or new bytes.
         Some(unsafe { std::slice::from_raw_parts(first, self.length()) })
     }
 
@@ -389,7 +389,7 @@ impl<'t> From<Array<'t>> for Obj<'t> {
     }
 }
 
-/// Numbers, of which any bits are a value.
+/// Numbers: types for which every bit pattern is a value.
 pub trait Number: Copy {}
 
 macro_rules! numbers {

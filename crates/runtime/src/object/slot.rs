@@ -1,4 +1,4 @@
-//! The words in which arguments and results of managed code pass between it and Rust.
+//! The words by which arguments and results pass between managed code and Rust.
 
 use crate::references::{Obj, Word};
 use saki_abi::ObjRef;

@@ -86,8 +86,8 @@ pub fn static_base(ty: Ty) -> LoadResult<*mut u8> {
     Ok(base)
 }
 
-/// Where a writable copy of `data` is: images are mapped read-only, so that a section whose memory programs may write to
-/// is copied as a whole when a field in it is first used. Fields there keep their distances.
+/// The address of a writable copy of `data`: images are mapped read-only, so a section that programs may write to
+/// is copied as a whole when a field in it is first used. Fields in the copy keep their distances.
 fn writable_address(field: &'static Field, data: &'static [u8]) -> LoadResult<Option<*mut u8>> {
     let image = &field.image.meta;
     let Some(rva) = image.field_rva(field.rid)? else { return Ok(None) };
@@ -134,7 +134,7 @@ pub(crate) fn thread_block_number(ty: Ty) -> u32 {
     if known != u32::MAX {
         return known;
     }
-    // Threads have blocks of it, and the table its number.
+    // The blocks of threads and the table of numbers, which the collector does not trace, refer to the type.
     if let Some(owner) = collectible::owner_of(ty).filter(|owner| !owner.is_domain()) {
         owner.keep_for_ever();
     }
@@ -197,7 +197,7 @@ pub(crate) fn forget_dead_sections() {
     WRITABLE_SECTIONS.write().retain(|known| !is_dead(known.image) || known.image.is_manifest_of_file());
 }
 
-/// Reference slots of all static areas, for the collector. Left out: those that lie among the records of their owner, which shows them itself.
+/// Reference slots of all static areas, for the collector. Left out: areas among the records of an owner, which reports their slots itself.
 pub fn for_each_root(visit: &mut dyn FnMut(*mut ObjRef)) {
     for_each_named_root(&mut |_, _, slot| visit(slot));
 }
@@ -207,7 +207,7 @@ pub(crate) fn for_each_named_root(visit: &mut dyn FnMut(Ty, u32, *mut ObjRef)) {
     ROOTS.read().iter().for_each(|roots| roots.for_each(visit));
 }
 
-/// The static areas that lie among the records of owners that live.
+/// As `for_each_named_root`, for the static areas that lie among the records of live owners.
 pub(crate) fn for_each_owned_root(visit: &mut dyn FnMut(Ty, u32, *mut ObjRef)) {
     let is_dead = |roots: &StaticRoots| collectible::is_dead(roots.base);
     OWNED_ROOTS.read().iter().filter(|roots| !is_dead(roots)).for_each(|roots| roots.for_each(visit));

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 /// The current thread: the first argument of every helper and internal call. Copyable, one pointer.
 ///
-/// `'t` is the time for which the function that got it runs. References to objects (`Obj<'t>`) are bound to it, so that they
+/// `'t` is the duration of the call that got it. References to objects (`Obj<'t>`) are bound to it, so that they
 /// cannot be kept in statics, where no collection would see them.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ impl<'t> CurrentThread<'t> {
 
     /// Managed id, as written into thin locks.
     pub fn id(self) -> u32 {
-        // SAFETY: the current thread's own struct; written before it ran.
+        // SAFETY: the current thread's own struct; the id was written before the thread ran.
         unsafe { (*self.0).managed_id }
     }
 
@@ -78,7 +78,7 @@ impl<'t> CurrentThread<'t> {
         unsafe { Obj::from_word(self.pending()) }
     }
 
-    /// Takes the pending exception, which there must be.
+    /// Takes the pending exception. There must be one.
     pub fn take_exception(self) -> Obj<'t> {
         // SAFETY: the field held the exception until now.
         unsafe { Obj::known(self.take_pending()) }

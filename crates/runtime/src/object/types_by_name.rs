@@ -1,4 +1,4 @@
-//! Class-library types by assembly and name, for what the runtime itself needs; and the names by which tables of the runtime know methods.
+//! Class-library types that the runtime itself needs, by assembly and name; and the names by which tables of the runtime list methods.
 
 use saki_types::binder::AssemblyName;
 use saki_types::{LoadError, LoadResult, Method, Ty, universe};

@@ -1,7 +1,7 @@
-//! The calls of the lower layers to those above, as one value: managed code that making an exception or a cast may run, the functions behind compiled code, events
-//! for profilers.
+//! The calls of lower layers to higher ones, as one value: running managed code for an exception or a cast, the functions behind compiled code, events for
+//! profilers.
 //!
-//! `vm::upcalls` implements them; the machine gives the value before anything else when it starts. Invariant: a layer of this crate calls a higher one in no other way.
+//! `vm::upcalls` implements them; the machine sets the value first of all when it starts. Invariant: a layer of this crate calls a higher one in no other way.
 
 use crate::events::LockWait;
 use crate::references::Obj;
@@ -24,7 +24,7 @@ pub(crate) trait Upcalls: Sync {
     /// The exception that left the method, or one from compiling it, is pending.
     fn invoke(&self, t: CurrentThread, method: &'static Method, args: &[Slot]) -> Managed<Slot>;
 
-    /// Whether a proxy that is not of the type by its class may be used as `ty`.
+    /// Whether a proxy whose class is not assignable to `ty` may be used as `ty`.
     ///
     /// # Errors
     /// What the RealProxy's `CanCastTo` throws.
@@ -33,7 +33,7 @@ pub(crate) trait Upcalls: Sync {
     /// Address of the Rust function of a helper.
     fn helper_function(&self, id: HelperId) -> usize;
 
-    /// Code takes the address of a dynamic method, so that the method is kept for ever.
+    /// Keeps a dynamic method for ever, because code takes its address.
     fn keep_dynamic_method(&self, method: &'static Method);
 
     /// Frees the second body of a dynamic method that two threads compiled at once; its address was not given out.
@@ -42,36 +42,36 @@ pub(crate) trait Upcalls: Sync {
     /// Whether code is compiled with probes at the begin and the ends of methods, which other runs cannot use.
     fn are_calls_probed(&self) -> bool;
 
-    /// Adds probes to code of `method`, if it is to have any.
+    /// Adds probes to code of `method`, if its calls are recorded.
     fn add_probes(&self, method: &'static Method, function: &mut Function);
 
-    /// A probe at the begin of a method, or at an end. `tagged` is its argument: the address of a method, and which part of it, in the low bits.
+    /// A probe at the begin of a method, or at an end. `tagged`, its argument, is the address of a method; the low bits say which part of the method.
     ///
     /// # Safety
     /// Code with the probe passes `tagged`.
     unsafe fn probed(&self, t: CurrentThread, tagged: usize, is_end: bool);
 
-    /// A type has got its vtable. Without the loader's lock: this may wait.
+    /// Called when a type has got its vtable, without the loader's lock, because this may wait.
     fn type_loaded(&self, ty: Ty, vtable: *const VTable);
 
-    /// `target`: the word of the object, of which only the address counts.
+    /// Called when a handle was made. `target`: the word of the object, whose address alone is used.
     fn handle_created(&self, t: CurrentThread, handle: Handle, target: ObjRef);
 
-    /// The handle is about to be freed.
+    /// Called before a handle is freed.
     fn handle_to_be_freed(&self, t: CurrentThread, handle: Handle);
 
     fn handle_freed(&self, t: CurrentThread, handle: Handle);
 
-    /// The wait for the lock of `object` is over.
+    /// Called when the wait for the lock of `object` is over.
     fn lock_wait_ended(&self, t: CurrentThread, object: Obj, wait: LockWait);
 
-    /// A thread has to wait for the lock of `object`, or such a wait is over. `what`: of `saki_profile::mlpd::event::monitor`.
+    /// Called when a thread has to wait for the lock of `object`, and when such a wait is over. `what`: a kind of `saki_profile::mlpd::event::monitor`.
     fn lock_contended(&self, t: CurrentThread, object: Obj, what: u8);
 
-    /// A method has got its code, whose compilation began at `began_ns`.
+    /// Called when a method has got its code, whose compilation began at `began_ns`.
     fn compiled(&self, t: CurrentThread, method: &'static Method, code: usize, by: CompiledBy, began_ns: u64);
 
-    /// A method's code has been published.
+    /// Called when a method's code has been published.
     fn code_published(&self, method: &'static Method, code: usize);
 }
 

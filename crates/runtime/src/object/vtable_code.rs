@@ -2,7 +2,7 @@
 //!
 //! | slot | who moves it |
 //! |---|---|
-//! | the method's entry stub, or its code if there is some | `vtables::build`, before the vtable is published |
+//! | the method's entry stub, or its code if the method is compiled | `vtables::build`, before the vtable is published |
 //! | its code | `update`, Release: a thread that jumps there sees the code |
 //!
 //! `update` finds the vtables by the lists of derived types. It runs after the method's code was published, under the
@@ -81,7 +81,7 @@ fn update_heirs(ty: Ty, slot: u32, stub: usize, code: usize) {
         if target == stub {
             word.store(code, Ordering::Release);
         } else if target != code {
-            // Overridden here, so also for types derived from this one.
+            // The method is overridden here, and so in types derived from this one.
             return;
         }
         for index in 0..IMT_SLOTS {

@@ -77,13 +77,13 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
     Ok(flags)
 }
 
-/// The ancestors of a type, from Object to itself, as vtables have them.
+/// The ancestors of a type, from Object to itself, in the form in which vtables refer to them.
 pub(crate) fn class_display(ty: Ty) -> LoadResult<&'static [*const ()]> {
     let display: Vec<*const ()> = ty.supertypes()?.iter().map(|t| *t as *const Type as *const ()).collect();
     Ok(collectible::keep_slice_with(collectible::owner_of(ty), display))
 }
 
-/// Among the records of the type.
+/// A reference map, allocated among the records of the type's owner.
 pub(crate) fn ref_map(ty: Ty, offsets: &[u32]) -> *const RefMap {
     match collectible::owner_of(ty) {
         Some(owner) if !offsets.is_empty() => {
@@ -94,8 +94,8 @@ pub(crate) fn ref_map(ty: Ty, offsets: &[u32]) -> *const RefMap {
     }
 }
 
-/// Allocated among the records of an owner: an object's vtable word shows collections that its type
-/// is in use.
+/// A vtable, allocated among the records of an owner: so a collection that sees an object's vtable word knows that the owner is
+/// in use.
 pub(crate) fn make(owner: Option<&'static Owner>, header: VTable) -> &'static VTable {
     let layout = Layout::array::<u128>(VTable::memory_units(header.slot_count)).ok();
     match owner.and_then(|owner| owner.allocate(layout?)) {
@@ -149,7 +149,7 @@ fn build(ty: Ty) -> LoadResult<*const VTable> {
     Ok(vtable)
 }
 
-/// Slots that only one interface method can mean jump straight to it; all others resolve.
+/// Fills the interface slots: a slot that only one method shares leads straight to its code, all others to the resolver.
 fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
     let resolver =
         saki_code::veneer(saki_code::stub_address(StubId::ImtResolve)).map_err(crate::entries::code_error)?;

@@ -1,4 +1,4 @@
-//! Aborts of threads: who asks for one, and when it is over. `exec::thread_aborts` throws them.
+//! Requests for aborts of threads, and the ends of aborts. `exec::thread_aborts` throws the exceptions.
 
 use crate::domain::Domain;
 use crate::exception_types::ExceptionType;
@@ -18,7 +18,7 @@ pub(crate) fn thread_state_error(t: CurrentThread, message: &str) -> Thrown {
     exceptions::throw(t, ExceptionType::ThreadState, message)
 }
 
-/// Whether the caller is the one to abort a thread, which then has the bits `requested`. One that was not started never runs.
+/// Whether the caller may abort a thread, whose state then has the bits `requested`. A thread that was not started never runs.
 fn claim_abort(bits: &AtomicU32, requested: u32) -> bool {
     // AcqRel: one aborter wins; it sees what was set before.
     let claimed = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
@@ -80,7 +80,7 @@ pub(crate) fn request_abort_at_exit(thread: &ManagedThread) -> bool {
     first
 }
 
-/// The abort of the current thread, just forgotten, is over: a new one may be requested.
+/// Ends the abort of the current thread, which was just forgotten: a new one may be requested.
 pub fn end_abort(t: CurrentThread) {
     if let Some(bits) = current_bits(t) {
         // Release: pairs with `claim_abort`; the next abort comes after this one.
@@ -89,7 +89,7 @@ pub fn end_abort(t: CurrentThread) {
 }
 
 fn is_aborted_by_unload(t: CurrentThread) -> bool {
-    // Relaxed: this thread clears the bit; one that is set just now is seen when the thread has left the domain (`Domain`).
+    // Relaxed: this thread clears the bit; a bit that is being set is seen when the thread has left the domain (`Domain`).
     current_bits(t).is_some_and(|bits| bits.load(Ordering::Relaxed) & state::ABORTED_BY_UNLOAD != 0)
 }
 

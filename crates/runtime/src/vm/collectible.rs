@@ -1,5 +1,5 @@
-//! The end of collectible assemblies (AssemblyBuilderAccess.RunAndCollect) and of unloaded domains: when nothing refers to one any
-//! more, its types, code, statics and objects are freed.
+//! The end of collectible assemblies (AssemblyBuilderAccess.RunAndCollect) and of unloaded domains: when there are no more references
+//! to one, its types, code, statics and objects are freed.
 //!
 //! An assembly's records and those of instantiations over its types have one owner (`types::collectible`); the other records of a domain
 //! have another owner, which collections ignore until the domain is unloaded. An owner lives while
@@ -17,7 +17,7 @@
 //!
 //! | list | meaning | leaves it when |
 //! |---|---|---|
-//! | `types::collectible`'s | live | a full collection finds none of the above: to dead |
+//! | the list of `types::collectible` | live | a full collection finds none of the above: to dead |
 //! | dead | unreachable, in no list that is searched by name | `reclaim_dead`: code out of the map, stamp taken, to retired |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: code, entries and records are freed |
 //!
@@ -68,14 +68,14 @@ static RETIRED: Mutex<VecDeque<Batch>> = Mutex::new(VecDeque::new());
 
 #[derive(Default)]
 struct Judgement {
-    /// Owners that turned up and whose roots have not been traced.
+    /// Owners that were found alive and whose roots have not been traced yet.
     new: Vec<&'static Owner>,
     has_seen_stacks: bool,
 }
 
 pub(crate) struct Assemblies {
     judgement: Mutex<Judgement>,
-    /// The collection that runs judges: roots are conditional.
+    /// Whether the collection that runs decides which owners are dead, so that their roots are conditional.
     is_judging: AtomicBool,
 }
 
@@ -192,7 +192,7 @@ impl Assemblies {
         });
     }
 
-    /// A running dynamic method may have lost the object that keeps alive what its code names.
+    /// A dynamic method that runs may have lost the object that keeps the types and members named by its code alive.
     fn see_named_by_dynamic_method(&self, word: usize) {
         let method = if saki_code::contains(word) { method_of_code(word) } else { Finder::lock().find(word) };
         let Some(method) = method.filter(|method| method.is_dynamic()) else { return };
@@ -239,7 +239,7 @@ pub(crate) fn reclaim_dead() {
             for info in code {
                 // SAFETY: `add_body` was given the address of a placed body, which only this frees.
                 let info = unsafe { &*(info as *const CodeInfo) };
-                // SAFETY: the owner is dead: nothing leads to its code.
+                // SAFETY: the owner is dead: no reference leads to its code.
                 unsafe { saki_code::retire(info) };
                 bodies.push(info);
             }
@@ -264,7 +264,7 @@ pub(crate) fn reclaim_dead() {
 fn free(batch: Batch) {
     saki_sampler::allocations::forget();
     let has_domain = batch.owners.iter().any(|owner| owner.is_domain());
-    // SAFETY: their methods are dead, and so is the code that waits for theirs.
+    // SAFETY: the entries' methods are dead, and so are all callers that wait for their code.
     unsafe { MethodEntry::free_all(&batch.entries) };
     if has_domain {
         // SAFETY: the bodies are retired, their stamp has passed, and no thread has run them since they were dead.
@@ -324,17 +324,18 @@ fn forget_dead(has_domain: bool) {
 /// takes some ten milliseconds with a small heap, comes with every third unloading at most.
 const ASKING_BYTES: usize = 12 << 20;
 
-/// How long unloading waits until the records that the collection found dead are freed. It takes some milliseconds, unless a finalizer
-/// is slow.
+/// The longest time for which unloading waits until the records that the collection found dead are freed. Freeing takes some
+/// milliseconds, unless a finalizer is slow.
 const FREEING_LIMIT: Duration = Duration::from_secs(1);
 
 /// Memory of the records of domains unloaded since the last time a full collection was asked for.
 static RELEASED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// The domain is unloaded, and its root cells are empty: from now on its records live only as long as something refers to them.
+/// Releases the records of an unloaded domain, whose root cells are empty: from now on they live only as long as there are references to
+/// them.
 pub(crate) fn release_domain(t: CurrentThread, universe: &'static Universe) {
     let Some(owner) = universe.owner() else { return };
-    // A domain has as much again outside of its records: code and tables.
+    // A domain has as much memory again outside of its records, for code and tables.
     let released_bytes = 2 * owner.size_bytes();
     owner.release();
     // Relaxed: a sum.

@@ -1,5 +1,5 @@
-//! Copies object graphs from one domain into another, for objects that the class library passes across unserialised: byte
-//! arrays, strings, boxed values and the call messages made of them.
+//! Copies object graphs from one domain into another, for objects that the class library passes between domains without
+//! serialisation: byte arrays, strings, boxed values and the call messages made of them.
 //!
 //! The copy has the same types, looked up in the other universe by module and row. Left out: delegates,
 //! objects of MarshalByRefObject's subclasses, arrays of more than one dimension, and graphs with more than
@@ -16,10 +16,10 @@ use saki_thread::root;
 use saki_types::binder::AssemblyName;
 use saki_types::{Image, LoadError, LoadResult, Method, Ty, TypeKind, Universe, universe};
 
-/// Objects of one graph whose identity matters.
+/// The most objects of a graph whose identity matters.
 const MAX_SHARED: usize = 256;
 
-/// The type that has this one's name and meaning in another universe.
+/// The counterpart of the type in another universe.
 ///
 /// # Errors
 /// The binder's for an assembly that the other domain cannot load; `TypeLoad` for types made at run time.
@@ -56,8 +56,8 @@ pub fn type_in(ty: Ty, to: &'static Universe) -> LoadResult<Ty> {
     }
 }
 
-/// The image that the other universe has loaded, or finds, under the name of an assembly that was loaded from memory, if both
-/// have the same MVID.
+/// For the image of an assembly that was loaded from memory: the image that the other universe has loaded, or finds, under the same
+/// name, if both have the same MVID.
 fn from_memory_in(image: &'static Image, to: &'static Universe) -> Option<&'static Image> {
     let assembly = image.assembly();
     if assembly.is_dynamic || !std::ptr::eq(assembly.image, image) {
@@ -92,7 +92,7 @@ pub fn method_in(method: &'static Method, to: &'static Universe) -> LoadResult<&
     to.instantiate_method(found, &args)
 }
 
-/// Pairs of original and copy, in the copier's frame, where the collector finds them.
+/// Pairs of original and copy. They lie in the copying function's frame, where the collector finds them.
 struct Copied<'t> {
     pairs: [Option<(Obj<'t>, Obj<'t>)>; MAX_SHARED],
     used: usize,
@@ -112,7 +112,7 @@ impl<'t> Copied<'t> {
 /// `object` (may be null) as an object of `to`: itself if it belongs to `to`, else a copy.
 ///
 /// # Errors
-/// SerializationException for what cannot be copied; OutOfMemoryException.
+/// SerializationException for objects that cannot be copied; OutOfMemoryException.
 pub fn copy(t: CurrentThread, object: impl Word, to: &'static Universe) -> Managed<ObjRef> {
     copy_graph(t, Obj::passed(object), to).map(Word::word)
 }
@@ -194,8 +194,8 @@ fn copy_elements<'t>(
     Ok(())
 }
 
-/// Gives the array `to` the elements of `from`, both of the current domain; nothing happens when one is null or they differ in
-/// type or length. The elements are references or hold none.
+/// Copies the elements of the array `from` to `to`, both of the current domain; does nothing when one is null or they differ in
+/// type or length. The elements are references, or values without references.
 ///
 /// # Errors
 /// `TypeLoad`.
@@ -257,8 +257,8 @@ fn refuse(t: CurrentThread, ty: Ty) -> exceptions::Thrown {
     exceptions::throw(t, ExceptionType::Serialization, &message)
 }
 
-/// The pending exception as an exception of `to`: a copy or, where that is not possible, one of the nearest class with its
-/// message.
+/// The pending exception as an exception of `to`: a copy or, if that is not possible, an exception of the nearest class with the
+/// same message.
 pub fn copy_pending(t: CurrentThread, to: &'static Universe) -> exceptions::Thrown {
     static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
     let original = t.take_exception();

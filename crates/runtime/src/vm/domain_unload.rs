@@ -1,5 +1,5 @@
 //! Unloading a domain: its DomainUnload handlers run, the threads that are in it are aborted, its finalizers run, and
-//! everything that made its objects reachable is dropped: handles, statics, literals.
+//! the roots of its objects are dropped: handles, statics, literals.
 //!
 //! `Thread.ResetAbort` does not end these aborts: they end, as AppDomainUnloadedException, where the thread leaves the domain.
 //! A thread that is itself in the domain cannot unload it, because it would wait for its own abort; another thread does the
@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long to wait for the threads of the domain to end.
+/// The longest time to wait for the domain's threads to leave it.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often to check whether the threads have left the domain.
+/// The time between two checks whether the threads have left the domain.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Outcome of `tear_down` on another thread, in an atomic.
@@ -108,7 +108,7 @@ fn tear_down(t: CurrentThread, domain: &'static Domain) -> u32 {
     DONE
 }
 
-/// Aborts the threads that are in the domain until none is.
+/// Aborts the threads that are in the domain until no thread is in it.
 fn abort_threads(t: CurrentThread, domain: &'static Domain) -> bool {
     let deadline = Instant::now() + ABORT_TIMEOUT;
     loop {

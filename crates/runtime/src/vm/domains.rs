@@ -1,10 +1,10 @@
 //! Application domains: each has a universe of types (`types::universe`), and with it statics, code, string literals and type
 //! objects of its own.
 //!
-//! A thread runs in one domain at a time: the one whose universe `types::universe()` gives. It changes only by `switch`, in
-//! the internal calls that managed code brackets a cross-domain call with, when a thread starts, and where the runtime itself
-//! calls managed code for a domain (pool threads, finalizers). Objects of two domains never refer to each other: what crosses
-//! is copied (`domain_copy`) or stands behind a transparent proxy (`proxies`). The exceptions are AppDomain objects on the way
+//! A thread runs in one domain at a time: the one whose universe `types::universe()` returns. Only `switch` changes it: in the
+//! internal calls by which managed code enters and leaves another domain, when a thread starts, and where the runtime itself
+//! calls managed code for a domain (pool threads, finalizers). Objects of two domains never refer to each other: an object that
+//! crosses is copied (`domain_copy`) or gets a transparent proxy (`proxies`). The exceptions are AppDomain objects on the way
 //! from `create` to the proxy made of them, and the objects of threads.
 //!
 //! The record of a domain, and the states that it goes through, are in `object::domain`.
@@ -65,7 +65,7 @@ impl Domain {
         exceptions::preallocate(t)
     }
 
-    /// The thread enters the domain, perhaps again: unloading waits for it.
+    /// Notes that the thread enters the domain, perhaps again: unloading waits for it.
     ///
     /// # Errors
     /// AppDomainUnloadedException.
@@ -74,7 +74,7 @@ impl Domain {
             return Ok(());
         }
         *self.threads.lock().entry(t.id()).or_insert(0) += 1;
-        // After the entry: an unloader that does not see it has closed the domain before.
+        // The state is read after the entry was made: an unloader that does not see the entry has closed the domain before.
         if self.is_unloading() {
             self.remove_thread(t);
             return Err(throw_unloaded(t));
@@ -113,7 +113,7 @@ impl Domain {
 
     /// Requests the abort of a thread because the domain is unloaded, if the thread is in the domain and no abort is under way.
     pub(crate) fn abort_inside(&self, thread: &ManagedThread) -> bool {
-        // With the lock, so that a thread that leaves finds the request when it has left. Nothing below reaches a safepoint.
+        // Under the lock, so that a thread that leaves the domain finds the request afterwards. No code below reaches a safepoint.
         let threads = self.threads.lock();
         threads.contains_key(&thread.managed_id()) && abort_requests::request_abort_by_unload(thread)
     }
@@ -130,7 +130,7 @@ pub fn switch(t: CurrentThread, domain: &'static Domain) -> &'static Domain {
     data.keep_thread_object(t, before.id, t.root(root::THREAD_OBJECT));
     saki_types::universe::set_current(domain.universe);
     t.set_root(root::THREAD_OBJECT, data.thread_object(t, domain.id));
-    // That is, the default context of the domain.
+    // Null stands for the default context of the domain.
     t.set_root(root::CONTEXT, ObjRef::NULL);
     before
 }

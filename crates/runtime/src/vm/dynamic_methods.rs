@@ -1,6 +1,6 @@
-//! The end of dynamic methods: when nothing refers to one any more, the memory of its code, entry and metadata is reused.
+//! The end of dynamic methods: when there are no more references to one, the memory of its code, entry and metadata is reused.
 //!
-//! A dynamic method lives while one of these holds; managed code keeps its DynamicMethod object through its delegates, through
+//! A dynamic method lives while one of these conditions holds; managed code keeps its DynamicMethod object through its delegates, through
 //! the methods that call it (`DynamicMethod.refs`) and through exceptions whose trace names it:
 //! - its DynamicMethod object is alive, finalizers included (a long weak link, in the method's notes);
 //! - the RuntimeMethodInfo that was made of it is alive (another such link);
@@ -24,8 +24,8 @@
 //! back; the other lists change under `LISTS`, also without a safepoint. So a collection never finds a share in use, the lists
 //! locked or a method half freed.
 //!
-//! A collection does not read the records of methods that die in it: there are thousands, none in the caches. All that it needs is
-//! in the lists, in the collector's tables and in the small sets of methods that are seen or kept.
+//! A collection does not read the records of methods that die in it: there are thousands, none in the processor's caches. The data that it
+//! needs are in the lists, in the collector's tables and in the small sets of methods that are seen or kept.
 
 use crate::entries;
 use crate::fields::ManagedField;
@@ -46,7 +46,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 struct Lists {
-    /// For which the pool had no slot.
+    /// Methods for which the pool had no slot.
     homeless: Share,
     /// Methods that are held by something the collector does not trace, such as a raw function pointer, by address; kept for ever. They
     /// are in no share, or leave it at the next collection.
@@ -73,7 +73,7 @@ impl OrdinaryCode {
         if method.is_dynamic() || collectible::owner_of(method).is_some() {
             return Some(method);
         }
-        // Not a return address behind the last instruction: other code may begin there one day.
+        // A return address behind the last instruction is not remembered: other code may begin there later.
         if saki_code::lookup(word).is_some() {
             *place = word;
         }
@@ -191,7 +191,7 @@ unsafe impl Send for Young {}
 
 static SHARES: SlotPool<Share> = SlotPool::new();
 
-/// Length of all lists of the dead. A hint.
+/// The number of methods in all dead lists. A hint.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Methods that were retired together.
@@ -209,7 +209,7 @@ static RETIRED_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Methods freed at once.
 const BATCH: usize = 16;
 
-/// How many methods ahead a collection prefetches the data that decides whether an object lives.
+/// The number of methods ahead for which a collection prefetches the data that decides whether an object lives.
 const FETCHED_AHEAD: usize = 16;
 
 /// Counts since the start.
@@ -230,7 +230,7 @@ pub struct DynamicMethodStatistics {
     pub kept: u64,
 }
 
-/// Exact while no thread makes dynamic methods.
+/// The counts so far; exact while no thread makes dynamic methods.
 pub fn statistics() -> DynamicMethodStatistics {
     // Relaxed, also where they grow: counters.
     let mut made = COUNTS.met.load(Ordering::Relaxed);
@@ -240,7 +240,7 @@ pub fn statistics() -> DynamicMethodStatistics {
     DynamicMethodStatistics { made, freed, kept }
 }
 
-/// Ties a method to the DynamicMethod object (not null) that it lives as long as. Frees some that are dead.
+/// Ties a method to its DynamicMethod object (not null), as long as which it lives. Also frees some dead methods.
 pub fn register(method: &'static Method, object: ObjRef) {
     // Relaxed: collections read it with the world stopped; for others the lock orders it.
     notes(method).object.store(object.address(), Ordering::Relaxed);
@@ -280,7 +280,7 @@ pub fn set_info(method: &'static Method, info: ObjRef) -> ObjRef {
     info
 }
 
-/// Makes a dynamic method live for ever, with the methods that it names: something that the collector does not trace refers to it.
+/// Makes a dynamic method live for ever, with the methods that it names, because the collector does not trace a reference to it.
 pub fn keep(method: &'static Method) {
     let mut lists = LISTS.lock();
     let mut pending = vec![method];
@@ -341,7 +341,7 @@ impl WeakTable for DynamicMethods {
 fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) -> bool {
     match fate_of(object) {
         WeakFate::Alive(now) => {
-            // Relaxed: the world is stopped. Most do not move: their line is left alone.
+            // Relaxed: the world is stopped. Most objects do not move; their links are not written, to leave the cache lines alone.
             if now != object {
                 link.store(now.address(), Ordering::Relaxed);
             }
@@ -351,7 +351,7 @@ fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) ->
     }
 }
 
-/// Follows the objects and finds the dead. The world is stopped.
+/// Follows the objects and finds the dead methods. The world is stopped.
 fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
     let Lists { homeless, kept, with_young_info, with_old_info, ordinary_code } = &mut *lists;
@@ -417,7 +417,7 @@ fn methods_seen(with_info: &[&'static Method], ordinary_code: &mut OrdinaryCode)
     seen.known
 }
 
-/// There are tens of thousands of words, and few that point anywhere near: two comparisons each.
+/// Notes the methods that words point into. There are tens of thousands of words, of which few point near code: two comparisons each.
 fn note_words(range: Range<usize>, finder: &Finder, ordinary_code: &mut OrdinaryCode, seen: &mut Seen) {
     let code = saki_code::mapped_range();
     let records = finder.bounds();
@@ -454,7 +454,7 @@ fn reclaim(methods: Vec<&'static Method>) {
     DEAD_COUNT.fetch_sub(methods.len(), Ordering::Relaxed);
     let bodies: Vec<_> = methods.iter().flat_map(|method| bodies_of(method)).collect();
     for body in &bodies {
-        // SAFETY: the method is dead: no object gives its entry away and no stack word points into its code.
+        // SAFETY: the method is dead: no object leads to its entry and no stack word points into its code.
         unsafe { saki_code::retire(body) };
     }
     let walks = saki_code::walks();
@@ -546,7 +546,7 @@ fn free(batch: Batch) {
 
 /// Frees the second body of a dynamic method that two threads compiled at once; its address was not given out.
 pub(crate) fn discard(body: &'static CodeInfo) {
-    // SAFETY: nobody can have called it.
+    // SAFETY: the body was not published, so no thread runs it.
     unsafe { saki_code::retire(body) };
     add_to_retired(Batch { stamp: saki_code::walks().stamp(), methods: Vec::new(), bodies: vec![body] });
 }

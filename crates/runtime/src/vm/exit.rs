@@ -26,7 +26,7 @@ static ARE_FINALIZERS_RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// `Environment.HasShutdownStarted`: not yet in the handlers of ProcessExit, but in the finalizers that follow.
 pub fn has_shutdown_started() -> bool {
-    // Relaxed: a plain flag.
+    // Relaxed: the flag publishes no other memory.
     ARE_FINALIZERS_RUNNING.load(Ordering::Relaxed)
 }
 
@@ -36,8 +36,8 @@ pub(crate) fn shut_down(t: CurrentThread) {
     run_exit_hooks(t);
 }
 
-/// Whether another thread ends the process and has stopped the current one, which is the program's: the current thread must run
-/// no more managed code, but end.
+/// Whether another thread ends the process and has stopped the current one, a thread of the program, which must then end without
+/// running more managed code.
 pub(crate) fn is_over_for(t: CurrentThread) -> bool {
     // Acquire: a thread that sees the stop also sees which thread ends the process.
     suspension::are_others_stopped()
@@ -45,7 +45,7 @@ pub(crate) fn is_over_for(t: CurrentThread) -> bool {
         && t.managed().kind() != ThreadKind::Internal
 }
 
-/// For a thread whose process is ended by another one.
+/// Waits for ever, in a thread that asks for the end of the process while another one ends it.
 pub(crate) fn wait_for_end() -> ! {
     saki_thread::blocking(|| {
         loop {
@@ -54,15 +54,15 @@ pub(crate) fn wait_for_end() -> ! {
     })
 }
 
-/// How long the other threads stay stopped for the finalizers at exit, unless a finalizer waits for one of them; then they are
-/// aborted. The same limit as in the .NET Framework, which then gives up the finalizers.
+/// The longest time for which the other threads stay stopped for the finalizers at exit; after it, or when a finalizer waits for one of
+/// them, they are aborted. The same limit as in the .NET Framework, which then gives up the finalizers.
 const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long the process then waits for the finalizers; as Mono.
+/// The longest time for which the process then waits for the finalizers, as in Mono.
 const FINALIZERS_LIMIT: Duration = Duration::from_secs(40);
 
-/// `AppDomain.ProcessExit` and finalizers; also on `Environment.Exit`. Other threads are stopped before the finalizers run,
-/// since these finalize what the threads still use.
+/// Runs the handlers of `AppDomain.ProcessExit` and the finalizers; also on `Environment.Exit`. Other threads are stopped before the
+/// finalizers run, since these finalize objects that the threads still use.
 pub fn run_exit_hooks(t: CurrentThread) {
     match ENDING_THREAD.compare_exchange(0, t.id(), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {}
@@ -82,7 +82,7 @@ pub fn run_exit_hooks(t: CurrentThread) {
     });
     if !finalizer_signal::wait_while_others_are_stopped(t, deadline) {
         suspension::abort_others(t);
-        // Or not at all: a finalizer may never return.
+        // The deadline is needed because a finalizer may never return.
         finalizer_signal::wait_for_pending_until(t, Some(Instant::now() + FINALIZERS_LIMIT));
     }
 }
@@ -110,8 +110,8 @@ fn raise_process_exit_in(t: CurrentThread, domain: &Domain) {
     }
 }
 
-/// Sockets are left to the system, which closes them with the process: their finalizers end the blocking calls of other threads, and
-/// wait for these to notice.
+/// Whether an object is a socket. Sockets are not finalized at exit, since the system closes them with the process: their finalizers
+/// would end the blocking calls of other threads, and wait for these to notice.
 fn is_socket(object: Obj) -> bool {
     let Some(def) = object.ty().def() else { return false };
     def.namespace == "System.Net.Sockets"
@@ -119,11 +119,12 @@ fn is_socket(object: Obj) -> bool {
         && def.image.assembly().name == "System"
 }
 
-/// Tells the files behind Console.In, Out and Error, and their handles: finalizers may print until the process ends.
+/// A function that recognises the files behind Console.In, Out and Error, and their handles. These are not finalized, so that finalizers
+/// can print until the process ends.
 fn standard_streams() -> impl Fn(Obj) -> bool {
     static FILE_HANDLE: ManagedField = ManagedField::corlib("System.IO", "FileStream", "safeHandle");
     static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
-    // Looked up now: with the world stopped it must not be.
+    // The offsets are looked up now, because that is not allowed while the world is stopped.
     let _ = (FILE_HANDLE.offset_bytes(), HANDLE.offset_bytes());
     move |object| {
         let ty = object.ty();

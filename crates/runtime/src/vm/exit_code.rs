@@ -1,8 +1,8 @@
-//! The exit code that the program asks for, and whether its `Main` gives one.
+//! The exit code that the program asks for, and whether its `Main` returns one.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-// Relaxed, all of this: plain numbers.
+// All accesses here are relaxed: the values publish no other memory.
 static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
 static MAIN_RETURNS_VALUE: AtomicBool = AtomicBool::new(false);
 

@@ -11,14 +11,14 @@ use saki_thread::ThreadKind;
 use saki_types::Ty;
 use std::time::{Duration, Instant};
 
-/// How long this thread leaves dead dynamic methods to the threads that make new ones: those reuse the memory that they free,
-/// which is in their caches (lambdas compiled and dropped took 3 % longer when this thread helped at once).
+/// The time for which this thread leaves dead dynamic methods to the threads that make new ones: those reuse the memory that they free,
+/// which is in their processors' caches (lambdas compiled and dropped took 3 % longer when this thread helped at once).
 const RECLAIM_DELAY: Duration = Duration::from_millis(20);
 
 /// Starts the thread.
 ///
 /// # Errors
-/// The system's when no thread can be made.
+/// The system's error when no thread can be made.
 pub fn start() -> std::io::Result<()> {
     finalizer_signal::note_started();
     saki_thread::spawn(ThreadKind::Internal, Some("Finalizer"), 0, |thread| {
@@ -46,7 +46,7 @@ pub fn start() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The finalizers of the types met last, where they have one: most queues hold many objects of few types in turn, and looking one up takes a
+/// The finalizers of the latest types: most queues hold many objects of few types in turn, and looking a finalizer up takes a
 /// search by name.
 #[derive(Default)]
 struct Met {
@@ -59,14 +59,14 @@ impl Met {
         self.calls.iter().flatten().find(|(known, _)| std::ptr::eq(*known, ty)).map(|(_, call)| *call)
     }
 
-    /// In the place of the one that came first.
+    /// Adds a type in place of the one that was added first.
     fn note(&mut self, ty: Ty, call: Option<PreparedCall>) {
         self.calls[self.next] = Some((ty, call));
         self.next = (self.next + 1) % self.calls.len();
     }
 }
 
-/// Runs everything that is ready now, on the calling thread.
+/// Runs the finalizers of all objects that are ready, on the calling thread.
 pub fn drain(t: CurrentThread) {
     let mut met = Met::default();
     let before = domains::current();

@@ -1,6 +1,6 @@
 //! Waking the finalizer thread, and waiting for it.
 //!
-//! Left out: what it does (`finalizer`).
+//! Left out: the thread's work (`finalizer`).
 
 use crate::thread::CurrentThread;
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 #[derive(Default)]
 struct State {
-    /// Objects may be ready.
+    /// Whether objects may be ready.
     wanted: bool,
-    /// The thread is running finalizers.
+    /// Whether the thread is running finalizers.
     busy: bool,
     started: bool,
     /// Id of the finalizer thread, once it runs.
@@ -21,8 +21,8 @@ struct State {
 static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
 static CHANGED: Condvar = Condvar::new();
 
-/// How often `wait_while_others_are_stopped` looks at the finalizer thread, and how many times in a row it may find it
-/// waiting: a tenth of a second, in which a lock that no stopped thread holds becomes free.
+/// The time between two looks of `wait_while_others_are_stopped` at the finalizer thread, and (below) how many times in a row it may
+/// find the thread waiting: together a tenth of a second, in which a lock that no stopped thread holds becomes free.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_WAITING_LOOKS: u32 = 5;
 
@@ -32,12 +32,12 @@ pub(crate) fn wake() {
     CHANGED.notify_all();
 }
 
-/// The thread is about to be made.
+/// To be called when the thread is about to be made.
 pub(crate) fn note_started() {
     STATE.lock().started = true;
 }
 
-/// The thread runs: it is the current one.
+/// To be called by the thread when it begins.
 pub(crate) fn note_thread(t: CurrentThread) {
     STATE.lock().thread = Some(t.id());
 }
@@ -63,7 +63,7 @@ pub fn is_finalizer_thread(t: CurrentThread) -> bool {
     STATE.lock().thread == Some(t.id())
 }
 
-/// `GC.WaitForPendingFinalizers`. A finalizer that asks for it would wait for itself: it goes on at once.
+/// `GC.WaitForPendingFinalizers`. Returns at once in a finalizer, which would wait for itself.
 pub fn wait_for_pending(t: CurrentThread) {
     wait_for_pending_until(t, None);
 }

@@ -1,4 +1,4 @@
-//! Heap snapshots with names: the graph of numbers that `saki_gc` gives, and the names of types, fields and roots.
+//! Heap snapshots with names: the graph of numbers that `saki_gc` returns, and the names of types, fields and roots.
 //!
 //! While the world is stopped, objects and roots become a graph of numbers; no table is read whose lock a stopped thread may hold. Names are built when the
 //! program runs again; until then a hold and a walk keep types, methods and threads from being freed.
@@ -19,17 +19,17 @@ use saki_types::{Field, Method, Ty, Type};
 use saki_unwind::{FrameKind, Frames};
 use std::hash::Hash;
 
-/// The common properties of roots that form one source.
+/// The properties by which roots are grouped into one source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Source {
     kind: RootKind,
-    /// Managed id; 0 = of no thread.
+    /// The managed id of the roots' thread; 0 = of no thread.
     thread: u32,
     /// For a cell the object's vtable, for a stack word the method of its frame, or 0; by address.
     part: usize,
 }
 
-/// Where a stopped thread's frames end: (frame pointer, method), innermost first.
+/// The ends of a stopped thread's frames: (frame pointer, method), innermost first.
 type FrameEnds = Vec<(usize, usize)>;
 
 /// Data that is recorded while the world is stopped.
@@ -39,7 +39,7 @@ struct Notes {
     /// Indices of types, by vtable.
     by_vtable: FxHashMap<usize, u32>,
     vtables: Vec<usize>,
-    /// The last vtable, and what it says: (vtable, index, whether null has an entry).
+    /// The last vtable and the facts about it: (vtable, index, whether null has an entry).
     last: (usize, u32, bool),
     by_source: FxHashMap<Source, u32>,
     sources: Vec<Source>,
@@ -47,7 +47,7 @@ struct Notes {
     threads: FxHashMap<u32, ThreadRef>,
     /// The frames of the thread whose roots are being visited.
     frames: (u32, FrameEnds),
-    /// Types are kept from now on.
+    /// Keeps types from being freed.
     hold: Option<Hold>,
 }
 
@@ -79,7 +79,7 @@ fn keeps_null(vtable: &VTable) -> bool {
 }
 
 impl Notes {
-    /// The world is stopped.
+    /// Called with the world stopped.
     fn note(&mut self, heap: &StoppedHeap) -> Result<(), TooLarge> {
         self.hold = Some(Hold::new());
         let mut ephemerons = Vec::new();
@@ -154,7 +154,7 @@ impl Notes {
         Source { kind: root.kind, thread, part }
     }
 
-    /// The thread's id; its frames are in `frames` then.
+    /// Returns the thread's id and records its frames in `frames`.
     fn thread(&mut self, thread: &'static ManagedThread) -> u32 {
         let id = thread.managed_id();
         if self.frames.0 != id {
@@ -164,15 +164,15 @@ impl Notes {
         id
     }
 
-    /// The method to whose frame a word of the stack belongs, or of which it was called; 0 = none, or a saved register.
+    /// The method to whose frame a word of the stack belongs, or else the nearest method that has called the code of that frame; 0 = none.
     fn method_at(&self, address: usize) -> usize {
         let frames = &self.frames.1;
         let index = frames.partition_point(|frame| frame.0 < address);
-        // Registers are saved elsewhere: they count for the innermost frame.
+        // Saved registers lie elsewhere: they count for the innermost frame.
         frames.get(index).map_or(0, |frame| frame.1)
     }
 
-    /// The program may run.
+    /// Builds the graph with names. The program may run meanwhile.
     fn into_graph(self) -> Result<HeapGraph, TooLarge> {
         let Notes { builder, vtables, sources, roots, threads, hold, .. } = self;
         let types = vtables.iter().map(|&vtable| heap_type(vtable_at(vtable))).collect();
@@ -191,10 +191,10 @@ impl Notes {
     }
 }
 
-/// The world is stopped.
+/// Called with the world stopped.
 fn frame_ends(thread: &ManagedThread) -> FrameEnds {
     let mut ends = FrameEnds::new();
-    // Frames are walked in their places only.
+    // Frames of a stack that was moved to compact memory cannot be walked.
     if !thread.is_cold() {
         // SAFETY: the thread is stopped in the runtime or in native code.
         for frame in unsafe { Frames::of_thread(thread.abi()) } {
@@ -222,7 +222,7 @@ fn name_of(ty: Ty) -> String {
     ty.full_name() + &domain_mark(ty)
 }
 
-/// Types of domains other than the first have the domain after their names.
+/// The domain's mark after the name of a type: empty for types of the first domain.
 fn domain_mark(ty: Ty) -> String {
     let universe = ty.universe();
     let is_first = *universe == *saki_types::universe::root();
@@ -347,7 +347,7 @@ fn cell_name(ty: Ty) -> String {
     format!("the runtime ({})", name_of(ty))
 }
 
-/// Without the parameters.
+/// The method's name without the parameters.
 fn method_name(method: &Method) -> String {
     if method.is_dynamic() {
         return method.name.into();

@@ -13,14 +13,14 @@ use saki_thread::{ManagedThread, REQUEST_ABORT, ThreadKind, ThreadRef};
 use std::sync::Once;
 use std::time::Duration;
 
-/// Between the first two signals; doubled up to the longest.
+/// The pause between the first two signals; it doubles up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
-/// 10 s of signals. A thread that has not noticed by then is in a finally block, where aborts wait, or in native code that
-/// repeats its system calls; more signals would only disturb it.
+/// The most signals for one abort, which are sent within 10 s. A thread that has not noticed by then is in a finally block, where aborts
+/// wait, or in native code that repeats its system calls; more signals would only disturb it.
 const MAX_SIGNALS: u32 = 200;
 
-/// Threads that have yet to notice, and how often they were signalled.
+/// Threads that have not noticed their abort yet, and the number of signals sent to each.
 struct Unnoticed {
     threads: Vec<(ThreadRef, u32)>,
     pause: Duration,
@@ -63,7 +63,7 @@ pub fn end_system_call(thread: ThreadRef) {
     let starts = !std::mem::replace(&mut unnoticed.has_sender, true);
     drop(unnoticed);
     if starts && saki_thread::spawn(ThreadKind::Internal, Some("Abort Signals"), 0, send_until_noticed).is_err() {
-        // The first signal must do; the next abort tries again.
+        // Only the first signal is sent then; the next abort tries again to start the helper.
         UNNOTICED.lock().has_sender = false;
     }
 }

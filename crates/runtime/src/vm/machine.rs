@@ -30,7 +30,7 @@ use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// How to start. The default: the installed class libraries, native threads, no code cache.
+/// The options of a start. The default: the installed class libraries, native threads, no code cache.
 #[derive(Clone, Debug)]
 pub struct VmOptions {
     /// Directory of the class libraries: `/usr/lib/mono`.
@@ -41,16 +41,16 @@ pub struct VmOptions {
     pub threads: saki_sched::ThreadMode,
     /// If more green threads have stacks, unused stacks are moved to compact memory.
     pub hot_stacks: usize,
-    /// How threads wait for descriptors; None: as suits the kind of threads.
+    /// The way in which threads wait for descriptors; None: the usual one for the kind of threads.
     pub io: Option<saki_reactor::IoModel>,
     pub dump: compile::DumpOptions,
-    /// Run the code generator's verifier on everything.
+    /// Run the code generator's verifier on all code.
     pub verify: bool,
     /// Use the persistent code cache.
     pub code_cache: bool,
-    /// Vector types by the processor's vectors, where it has them.
+    /// Implement vector types by the processor's vectors, where it has them.
     pub vectors: bool,
-    /// Profilers and debuggers to which code is described; None: those that SAKI_PERF lists.
+    /// The profilers and debuggers to which code is described; None: those that SAKI_PERF lists.
     pub tools: Option<Request>,
 }
 
@@ -72,7 +72,7 @@ impl Default for VmOptions {
     }
 }
 
-/// Why the machine could not start or the program could not be loaded.
+/// The reason why the machine could not start or the program could not be loaded.
 #[derive(Debug)]
 pub struct StartError(pub String);
 
@@ -163,7 +163,7 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
         FaultKind::InvalidCast => ExceptionType::InvalidCast,
         FaultKind::StackOverflow => return exceptions::stack_overflow_object(t).word(),
     };
-    // Mono's own text for this fault; the class library's has a full stop.
+    // Mono's own text for this fault; the class library's text has a full stop.
     let message = (kind == FaultKind::NullReference).then_some(exceptions::NULL_REFERENCE_MESSAGE);
     exceptions::new_exception(t, exception, message).unwrap_or_else(|_| t.take_pending())
 }
@@ -219,11 +219,11 @@ impl VmBuilder {
     }
 }
 
-/// The parts in the order in which they need each other.
+/// Starts the parts in the order in which they need each other.
 fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'static>, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
     upcalls::set(&RuntimeUpcalls);
-    // Before the collector's threads exist: with several threads the kernel takes milliseconds to register.
+    // Before the collector's threads exist: in a process with several threads the kernel takes milliseconds to register it.
     saki_os::membarrier::initialise();
     errata::prepare();
     saki_gc::init(options.heap, &RuntimeHeapClient).map_err(|e| text(&e))?;
@@ -321,7 +321,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'stat
 /// The poller in which idle carriers wait.
 static POLLER: saki_sched::Poller = saki_sched::Poller { poll: saki_reactor::poll, interrupt: saki_reactor::interrupt };
 
-/// Objects that must exist before managed code runs. See docs: the class library's bootstrap order.
+/// Makes the objects that must exist before managed code runs, in the order that the class library needs.
 fn bootstrap(t: CurrentThread) -> Managed<()> {
     domains::start(t)?;
     let tombstone = Obj::new(t, universe().object())?;
@@ -352,7 +352,7 @@ pub fn entry_assembly() -> Option<&'static Assembly> {
 }
 
 impl Vm {
-    /// Begins to describe a machine on these upper layers.
+    /// A builder for a machine with these upper layers.
     pub fn builder(layers: UpperLayers) -> VmBuilder {
         VmBuilder { layers, options: VmOptions::default() }
     }

@@ -32,7 +32,7 @@ use std::thread::LocalKey;
 /// Names of types that live as long as the process, by address.
 static NAMES: Mutex<Option<FxHashMap<usize, Arc<str>>>> = Mutex::new(None);
 
-/// Whether a session records allocations. Relaxed: what is recorded between sessions is dropped or counted.
+/// Whether a session records allocations. Relaxed: allocations that are recorded between sessions are dropped or counted.
 static RECORDS_ALLOCATIONS: AtomicBool = AtomicBool::new(false);
 
 /// Makes the heap report the events that `kinds` need; allocations every `mean_bytes` bytes, or each one (`saki_gc::EACH`). To be called before
@@ -51,7 +51,7 @@ pub fn begin(kinds: Kinds, mean_bytes: usize) {
     }
 }
 
-/// Ends what `begin` began. Before `saki_sampler::stop`.
+/// Undoes `begin`. To be called before `saki_sampler::stop`.
 pub fn end() {
     if RECORDS_ALLOCATIONS.load(Ordering::Relaxed) {
         allocations::flush_all::<ToSession>(|| RECORDS_ALLOCATIONS.store(false, Ordering::Relaxed));
@@ -83,13 +83,13 @@ struct NumberedNames {
     numbers: FxHashMap<Arc<str>, u32>,
 }
 
-/// Numbers of stacks by what profiles show of them: sums by return addresses would be too many where recursion branches.
+/// Numbers of stacks by the places that profiles show; sums by return addresses would be too many where recursion branches.
 #[derive(Default)]
 struct NumberedStacks {
     epoch: u64,
-    /// By the methods of a frame and their lines.
+    /// Numbers of places, by the methods of a frame and their lines.
     places: FxHashMap<Box<[(usize, u32)]>, u32>,
-    /// By the outer stack and the place.
+    /// Numbers of stacks, by the outer stack and the place.
     stacks: FxHashMap<(u32, u32), u32>,
 }
 
@@ -98,7 +98,7 @@ static NUMBERED_STACKS: Mutex<Option<NumberedStacks>> = Mutex::new(None);
 static NUMBERED_NAMES: Mutex<Option<NumberedNames>> = Mutex::new(None);
 
 impl Listener for ToSession {
-    /// Sums are the smaller the more records they come from; 200 KB.
+    /// The most records before they are summed: 200 KB. The more records are summed at once, the fewer sums there are.
     const MAX_PENDING: usize = 8 << 10;
     const MAX_AGE_NS: u64 = 10_000_000;
 
@@ -135,7 +135,7 @@ impl Listener for ToSession {
             let line = source_position(frame.method, frame.il_offset).map_or(0, |found| found.line);
             places.push((std::ptr::from_ref(frame.method).addr(), line));
         });
-        // A stub, which profiles show as an innermost frame only.
+        // The code is a stub, which profiles show as an innermost frame only.
         if places.is_empty() {
             return outer;
         }
@@ -176,7 +176,7 @@ fn record_each<L: Listener>(allocation: &SampledAllocation<'_>) {
     unsafe { allocations::record::<L>(thread, (*object.0).vtable, object.address(), size_bytes) };
 }
 
-/// An allocation was sampled. On the allocating thread.
+/// Reports that an allocation was sampled. Called on the allocating thread.
 pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
     if profile_log::is_on(LogEvents::ALLOCATION) {
         record_each::<ToLog>(allocation);
@@ -199,27 +199,27 @@ pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
     );
 }
 
-/// A thread ends: tells of what it has allocated.
+/// To be called when a thread ends: reports its allocations.
 pub(crate) fn thread_detaching(thread: &ManagedThread) {
     allocations::flush::<ToSession>(thread);
 }
 
-/// A collection begins. The world is stopped.
+/// Reports that a collection begins. The world is stopped.
 pub(crate) fn collection_begins() {
     let is_logged = profile_log::is_on(LogEvents::ALLOCATION);
-    // The session is told of no addresses.
+    // Allocations of the session need not be reported now: they do not name addresses.
     if is_logged {
         saki_thread::for_each_thread(allocations::flush::<ToLog>);
     }
 }
 
-/// `size_bytes` is 0 where it is not needed.
+/// The subject of an event: an object. `size_bytes` is 0 where it is not needed.
 fn subject(object: Obj, size_bytes: usize) -> Subject {
     let vtable = std::ptr::from_ref(object.vtable()).addr();
     Subject::Object { address: object.address(), size_bytes, vtable }
 }
 
-/// A collection is over. The world is stopped.
+/// Reports that a collection is over. The world is stopped.
 pub(crate) fn collected(collection: &Collection) {
     if profile_log::is_on(LogEvents::GC | LogEvents::MOVE) {
         profile_log::events::collected(collection);
@@ -244,13 +244,13 @@ pub(crate) fn is_listening_to_throws() -> bool {
     events::is_on(EventKind::Exception)
 }
 
-/// `exception` is being thrown, and has no trace yet.
+/// Reports that `exception` is being thrown; it has no trace yet.
 #[cold]
 pub(crate) fn thrown(t: CurrentThread, exception: Obj) {
     events::record(EventKind::Exception, Some(t.managed()), 1, name_of(exception.ty()), subject(exception, 0));
 }
 
-/// The wait for the lock of `object` is over.
+/// Reports that the wait for the lock of `object` is over.
 #[cold]
 pub(crate) fn lock_wait_ends(t: CurrentThread, object: Obj, wait: LockWait) {
     let waited_ns = saki_os::clock::monotonic_ns() - wait.began_ns;
@@ -260,7 +260,7 @@ pub(crate) fn lock_wait_ends(t: CurrentThread, object: Obj, wait: LockWait) {
     events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(object.ty()), subject);
 }
 
-/// A method has got its code.
+/// Reports that a method has got its code.
 #[cold]
 pub(crate) fn compiled(
     t: CurrentThread,
@@ -288,14 +288,14 @@ pub(crate) fn compiled(
     );
 }
 
-/// A type has got its vtable. Without the loader's lock: this may wait.
+/// Reports that a type has got its vtable. Called without the loader's lock, because this may wait.
 #[cold]
 pub(crate) fn type_loaded(ty: Ty, vtable: *const VTable) {
     let subject = Subject::Type { ty: std::ptr::from_ref(ty).addr(), vtable: vtable.addr() };
     events::record(EventKind::TypeLoad, saki_thread::current(), 1, name_of(ty), subject);
 }
 
-/// The managed thread `id` begins; started by `starter`, which is itself if the machine started it.
+/// Reports that the managed thread `id` begins. `starter` is the thread that started it; the thread itself if the machine did.
 #[inline]
 pub fn thread_started(starter: CurrentThread, id: u32) {
     if events::is_on(EventKind::ThreadStart) {
@@ -345,16 +345,16 @@ pub(crate) fn handle_freed(t: CurrentThread, handle: Handle) {
     events::record(EventKind::HandleFreed, Some(t.managed()), 1, label, subject);
 }
 
-/// A call that may wait for something outside of the process, until it is dropped.
+/// A call that may wait for an event outside of the process. The call lasts until this is dropped.
 pub struct IoWait<'t> {
     t: CurrentThread<'t>,
     what: &'static str,
-    /// If that is asked.
+    /// The begin of the call, if such waits are recorded.
     began_ns: Option<u64>,
 }
 
 impl<'t> IoWait<'t> {
-    /// `what` is the innermost frame, in brackets.
+    /// Begins a call. `what` is the name of the innermost frame, in brackets.
     #[inline]
     pub fn begin(t: CurrentThread<'t>, what: &'static str) -> IoWait<'t> {
         IoWait { t, what, began_ns: events::is_on(EventKind::IoWait).then(saki_os::clock::monotonic_ns) }

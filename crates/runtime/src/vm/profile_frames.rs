@@ -18,7 +18,7 @@ pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &
         if is_innermost {
             visit(Place { name: Cow::Borrowed(&info.name), file: Cow::Borrowed(""), line: 0 });
         }
-        // Glue of domains ends with them.
+        // Glue code of a domain may be freed with it.
         return false;
     }
     let mut at = info.position(native_offset);
@@ -32,7 +32,7 @@ pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &
     let method = unsafe { &*(info.method as *const Method) };
     let il_offset = at.map_or(NO_IL_OFFSET, |at| position::unpack(at).1);
     if method.is_dynamic() {
-        // The type that owns it is meaningless to the user.
+        // The type that owns the method means nothing to the user.
         visit(Place { name: Cow::Borrowed(method.name), file: Cow::Borrowed(""), line: 0 });
         return false;
     }
@@ -42,8 +42,8 @@ pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &
     collectible::owner_of(method).is_none()
 }
 
-/// With the parameters only where the type has several methods of the name, by the metadata: whether a signature is loaded differs from run to run, and a
-/// function has one name.
+/// The method's name, with the parameters only if the type has several methods of the name. They come from the metadata: whether a signature is loaded differs
+/// from run to run, but a function must have one name.
 pub(crate) fn name_of(method: &Method) -> String {
     let mut name = method.full_name();
     name.truncate(name.find(" (").unwrap_or(name.len()));

@@ -14,10 +14,10 @@ use saki_tools::SourceLine;
 use saki_types::{Image, Method, MethodKind, collectible};
 use std::sync::OnceLock;
 
-/// Filled by the first thread that asks; others wait for it.
+/// Filled by the first thread that needs the symbols; other threads wait for it.
 type Symbols = OnceLock<Option<SymbolFile>>;
 
-/// By address of the image.
+/// The symbols by address of the image.
 static SYMBOLS: RwLock<Option<FxHashMap<usize, &'static Symbols>>> = RwLock::new(None);
 
 fn symbols_of(image: &'static Image) -> Option<&'static SymbolFile> {
@@ -27,7 +27,7 @@ fn symbols_of(image: &'static Image) -> Option<&'static SymbolFile> {
         let mut table = SYMBOLS.write();
         table.get_or_insert_default().entry(key).or_insert_with(|| collectible::keep_beside(image, Symbols::new()))
     });
-    // Not under the table's lock: reading a file takes long.
+    // The table's lock is not held, because reading a file takes long.
     symbols.get_or_init(|| SymbolFile::find_for(image.meta)).as_ref()
 }
 
@@ -48,7 +48,7 @@ pub fn source_position(method: &'static Method, il_offset: u32) -> Option<Source
     symbols_of(image)?.line(rid, il_offset)
 }
 
-/// The lines of a compiled body, those of inlined bodies where they were inlined; an entry for each change.
+/// The lines of a compiled body, with an entry for each change; inlined bodies have their own lines.
 pub fn lines_of(info: &CodeInfo) -> Vec<SourceLine> {
     let mut lines: Vec<SourceLine> = Vec::new();
     if info.method.is_null() {

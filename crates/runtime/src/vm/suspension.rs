@@ -1,6 +1,6 @@
 //! Thread.Suspend and Thread.Resume, and stopping all other threads at exit.
 //!
-//! A suspended thread stops at a safepoint, as for a collection, so it may hold managed locks but none of the runtime's. One
+//! A suspended thread stops at a safepoint, as for a collection, so it may hold managed locks but no locks of the runtime. A thread
 //! that is blocked or in native code counts as suspended at once: it cannot run managed code beyond its next safepoint.
 //!
 //! | state bits | meaning |
@@ -17,7 +17,7 @@
 //! |---|---|---|
 //! | RUNS | threads start and run | `suspend_others`, the exiting thread, once: store, SeqCst fence, then looks at the states |
 //! | STOPPED | a thread that makes its state known, SeqCst fence, and then looks here waits | `abort_others`, Release, then unparks all |
-//! | ABORTED | a thread that looks here is aborted | nobody |
+//! | ABORTED | a thread that looks here is aborted | no thread |
 
 use crate::abort_requests;
 use crate::exception_types::ExceptionType;
@@ -33,7 +33,7 @@ use saki_thread::{POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
-/// How often `Suspend` checks whether the thread has stopped: safepoints are microseconds apart.
+/// The time between two checks of `Suspend` whether the thread has stopped: safepoints are microseconds apart.
 const LOOK_INTERVAL: Duration = Duration::from_micros(50);
 const NOT_RUNNING: u32 = state::UNSTARTED | state::STOPPED | state::ABORTED;
 
@@ -44,10 +44,10 @@ fn throw_state(t: CurrentThread, message: &str) -> Thrown {
 /// Stops the thread of this InternalThread; returns when it has stopped (for the own thread: when it is resumed).
 ///
 /// # Errors
-/// ThreadStateException when it is not running.
+/// ThreadStateException when the thread is not running.
 pub fn suspend(t: CurrentThread, internal: ObjRef) -> Managed<()> {
     let internal = Obj::passed_object(internal);
-    // AcqRel: of two suspenders one makes the request.
+    // AcqRel: if two threads suspend it, one makes the request.
     let claimed = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
         (bits & (NOT_RUNNING | BOTH) == 0).then_some(bits | state::SUSPEND_REQUESTED)
     });
@@ -87,11 +87,11 @@ const PHASE_RUNS: u32 = 0;
 const PHASE_STOPPED: u32 = 1;
 const PHASE_ABORTED: u32 = 2;
 
-/// See the module header. Of a thread that starts and the exiting one, each with a fence between its store and its look, one sees
-/// the other.
+/// See the module header. A thread that starts and the exiting thread each have a fence between their store and their load, so at least
+/// one of them sees the other.
 static EXIT_PHASE: AtomicU32 = AtomicU32::new(PHASE_RUNS);
 
-/// Whether the other threads were stopped for exit: they run no managed code any more, but to end.
+/// Whether the other threads were stopped for exit: they run managed code only to end.
 pub(crate) fn are_others_stopped() -> bool {
     // Acquire: pairs with `abort_others`.
     EXIT_PHASE.load(Ordering::Acquire) != PHASE_RUNS
@@ -108,8 +108,8 @@ pub fn stop_at_exit(t: CurrentThread) {
     }
 }
 
-/// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. The threads
-/// of the runtime itself, the finalizer's above all, go on.
+/// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. The runtime's own
+/// threads, above all the finalizer thread, go on.
 pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
     EXIT_PHASE.store(PHASE_STOPPED, Ordering::Relaxed);
     fence(Ordering::SeqCst);
@@ -118,7 +118,7 @@ pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
         if std::ptr::eq(thread, t.managed()) || thread.kind() == ThreadKind::Internal {
             return;
         }
-        // AcqRel: of two suspenders one makes the request.
+        // AcqRel: if two threads suspend it, one makes the request.
         let claimed = thread.state_bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
             (bits & (NOT_RUNNING | BOTH) == 0).then_some(bits | state::SUSPEND_REQUESTED)
         });
@@ -128,7 +128,7 @@ pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
         }
     });
     let deadline = Instant::now() + limit;
-    // A stopped thread does not run again: so each thread is checked until it has stopped, once if it waits already.
+    // A stopped thread does not run again, so each thread is checked only until it has stopped; once if it waits already.
     let runs = |thread: &ThreadRef| {
         if thread.is_detached() {
             return false;
@@ -174,10 +174,10 @@ pub(crate) fn abort_others(t: CurrentThread) {
 /// Lets a suspended thread go on.
 ///
 /// # Errors
-/// ThreadStateException when it is not suspended.
+/// ThreadStateException when the thread is not suspended.
 pub fn resume(t: CurrentThread, internal: ObjRef) -> Managed<()> {
     let internal = Obj::passed_object(internal);
-    // AcqRel: one of two resumers is refused.
+    // AcqRel: if two threads resume it, one is refused.
     let before = state_bits(internal).fetch_and(!BOTH, Ordering::AcqRel);
     if before & BOTH == 0 {
         return Err(throw_state(t, "Thread has not been started, or is dead."));

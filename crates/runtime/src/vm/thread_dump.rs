@@ -1,5 +1,5 @@
-//! The managed stacks of all threads, for programs that ask; at SIGQUIT they go to standard output, and the program goes on, as
-//! under Mono.
+//! The managed stacks of all threads, for programs that ask for them; at SIGQUIT they are written to standard output, and the program
+//! goes on, as under Mono.
 //!
 //! The signal handler only wakes a thread that exists for this purpose; the finalizer thread would not do, since a finalizer may be what
 //! hangs. That thread stops the world and records frames. Names come from metadata, whose locks a stopped thread may hold, so they are
@@ -26,11 +26,11 @@ use std::sync::atomic::Ordering;
 /// Counts the signals.
 static ASKED: WaitWord = WaitWord::new(0);
 
-/// Frames written of a deeper stack.
+/// The most frames of a stack that are written.
 const MAX_FRAMES: usize = 1000;
 /// If there are more threads, those with equal stacks are written as one entry.
 const MAX_SINGLE_THREADS: usize = 50;
-/// Runs of thread ids written for one stack.
+/// The most ranges of thread ids that are written for one stack.
 const MAX_RANGES: usize = 20;
 
 /// The stack of one thread at the moment when it was stopped.
@@ -38,14 +38,14 @@ pub struct Stack {
     pub thread: ThreadRef,
     wait_state: WaitState,
     was_running: bool,
-    /// A green thread that has no carrier.
+    /// Whether the thread is green and had no carrier.
     was_parked: bool,
-    /// Innermost first; the innermost `MAX_FRAMES`.
+    /// The innermost `MAX_FRAMES` frames, the innermost first.
     pub frames: Vec<TraceFrame>,
     depth: usize,
 }
 
-/// From now on SIGQUIT writes stacks.
+/// Makes SIGQUIT write stacks.
 ///
 /// # Errors
 /// The system's, for the handler and the thread.
@@ -68,7 +68,7 @@ pub fn start() -> io::Result<()> {
     signal::install(libc::SIGQUIT, ask)
 }
 
-/// The handler.
+/// The signal handler.
 fn ask(_context: &mut FaultContext) -> Disposition {
     // Relaxed: as above.
     ASKED.atomic().fetch_add(1, Ordering::Relaxed);
@@ -91,11 +91,11 @@ pub fn with_stacks<R>(action: impl FnOnce(&[Stack]) -> R) -> R {
 fn dump() {
     let text = with_stacks(describe);
     let mut out = io::stdout().lock();
-    // Ignored: there is no one to report a closed standard output to.
+    // Errors are ignored: a closed standard output cannot be reported.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// The world is stopped.
+/// Records a thread's stack. The world is stopped.
 fn note(thread: &'static ManagedThread) -> Stack {
     let (frames, depth) = stack_trace::walk_stopped(thread, MAX_FRAMES);
     let was_running = !thread.is_in_safe_region();
@@ -103,7 +103,7 @@ fn note(thread: &'static ManagedThread) -> Stack {
     Stack { thread: ThreadRef::to(thread), wait_state: thread.wait_state(), was_running, was_parked, frames, depth }
 }
 
-/// Threads with equal stacks that do the same.
+/// Threads with equal stacks and states.
 struct Group<'a> {
     first: &'a Stack,
     ids: Vec<u32>,
@@ -112,7 +112,7 @@ struct Group<'a> {
 /// The parts of a stack that are compared.
 type StackKey = (&'static str, usize, Vec<(*const Method, u32)>);
 
-/// In the order of their first threads.
+/// Groups the stacks, in the order of their first threads.
 fn group(stacks: &[Stack]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places: FxHashMap<StackKey, usize> = FxHashMap::default();

@@ -1,4 +1,4 @@
-//! What a managed thread gets when it attaches, and gives back when it detaches.
+//! The data and resources that a managed thread gets when it attaches, and gives back when it detaches.
 
 use crate::events::{LogEvents, is_logged};
 use crate::thread::CurrentThread;

@@ -1,4 +1,4 @@
-//! Names of threads: a boxed string in the InternalThread, which the class library asks for; a copy in the `ManagedThread`, for reports;
+//! Names of threads: a boxed string in the InternalThread, for the class library; a copy in the `ManagedThread`, for reports;
 //! and the system's name of the native thread. A program may set a name once, also before it starts the thread.
 
 use crate::fields::ManagedField;
@@ -74,7 +74,7 @@ fn free_box(name: *mut String) {
     }
 }
 
-/// A thread begins: it takes the name of its object.
+/// To be called when a thread begins: gives it the name of its object.
 pub(crate) fn adopt(managed: &ManagedThread, internal: Obj) {
     if let Some(name) = kept_name(internal) {
         managed.set_name(Some(&name));
@@ -89,9 +89,9 @@ fn show(thread: &ManagedThread, name: &str) {
     while !name.is_char_boundary(end) {
         end -= 1;
     }
-    // A carrier's name is its own.
+    // A green thread does not change its carrier's name.
     if !thread.is_green() && thread.native_id() != 0 {
-        // Only a help for debugging: not being able to is no error.
+        // The name only helps debugging, so errors are ignored.
         let _ = std::fs::write(format!("/proc/self/task/{}/comm", thread.native_id()), &name[..end]);
     }
 }

@@ -52,7 +52,7 @@ const NORMAL_PRIORITY: i32 = 2;
 const MAIN_MANAGED_ID: i32 = 1;
 static NEXT_MANAGED_ID: AtomicI32 = AtomicI32::new(3);
 
-/// The state bits that last: the thread's, which all its InternalThread objects share, or those of an object without a
+/// The lasting state bits: those of the thread, which all its InternalThread objects share, or those of an object without a
 /// thread. The object stays in place while the caller's frame holds it.
 pub(crate) fn state_bits(internal: Obj<'_>) -> &AtomicU32 {
     match thread_of(internal) {
@@ -127,7 +127,7 @@ pub(crate) fn thread_of(internal: Obj) -> Option<&'static ManagedThread> {
     (address > REGISTERED).then(|| unsafe { (*(address as *const ThreadRef)).as_static() })
 }
 
-/// As `managed_of`, counted.
+/// As `managed_of`, as a counted reference.
 pub fn thread_ref_of(internal: ObjRef) -> Option<ThreadRef> {
     counted_thread_of(Obj::passed_object(internal))
 }
@@ -137,15 +137,15 @@ pub(crate) fn counted_thread_of(internal: Obj) -> Option<ThreadRef> {
     thread_of(internal).map(ThreadRef::to)
 }
 
-/// Makes `internal` refer to the thread, unless it does.
+/// Makes `internal` refer to the thread, unless it does already.
 pub(crate) fn link(internal: Obj, thread: &'static ManagedThread) {
     let word = handle_word(internal);
-    // Acquire: as in `managed_of`. The starter and the new thread both come here.
+    // Acquire: as in `managed_of`. The thread that starts it and the new thread both call this.
     let mut before = word.load(Ordering::Acquire);
     if before > REGISTERED {
         return;
     }
-    // The first object of the thread brings its state along. Relaxed: published by the exchange below.
+    // The thread takes over the state of its first object. Relaxed: published by the exchange below.
     let bits = own_state_bits(internal).load(Ordering::Relaxed);
     let _ = thread.state_bits.compare_exchange(NO_STATE, bits, Ordering::AcqRel, Ordering::Relaxed);
     let reference = Box::into_raw(Box::new(ThreadRef::to(thread)));
@@ -187,10 +187,10 @@ fn take_reference(internal: Obj) -> Option<Box<ThreadRef>> {
 
 /// References that collections took from dead objects. Never locked across a safepoint.
 static RELEASED: Mutex<Vec<ThreadRef>> = Mutex::new(Vec::new());
-/// Whether there may be some. Relaxed: a hint.
+/// Whether `RELEASED` may have references. Relaxed: a hint.
 static HAS_RELEASED: AtomicBool = AtomicBool::new(false);
 
-/// For a collection, which found the object dead: the next threads that start give the reference back. World stopped.
+/// Takes the reference of an object that a collection found dead; the next threads that start release it. The world is stopped.
 pub(crate) fn release_dead(internal: Obj) {
     if let Some(reference) = take_reference(internal) {
         RELEASED.lock().push(*reference);
@@ -198,7 +198,7 @@ pub(crate) fn release_dead(internal: Obj) {
     }
 }
 
-/// Gives some released references back: more than a start adds, so that they become fewer, but only a few, so that no start takes long.
+/// Releases some of these references: more than a start adds, so that they become fewer, but only a few, so that no start takes long.
 pub(crate) fn drop_released() {
     if HAS_RELEASED.load(Ordering::Relaxed) {
         let mut released = RELEASED.lock();
@@ -261,7 +261,7 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
     let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
     let thread = Obj::new(t, thread_ty)?;
     let is_main = t.managed().kind() == ThreadKind::Main;
-    // One number in all domains.
+    // The thread has one number in all domains.
     let foreign = crate::thread_data::of(t).foreign_thread_object(t).and_then(|foreign| INTERNAL_THREAD.obj(foreign));
     let managed_id = match foreign {
         _ if is_main => MAIN_MANAGED_ID,
@@ -284,7 +284,7 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
     Ok(())
 }
 
-/// The current thread's Thread object, made if the thread came from outside.
+/// The current thread's Thread object; made now if managed code did not start the thread.
 ///
 /// # Errors
 /// OutOfMemoryException.
@@ -304,7 +304,7 @@ fn own_object<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
 /// ended. The caller must store the object where collections find it before it reaches a safepoint.
 pub fn object_here(thread: &ManagedThread) -> ObjRef {
     let object = thread.roots[root::THREAD_OBJECT].get();
-    // In this order: until the thread is detached collections keep the slot up to date, and there is none between the two reads.
+    // In this order: until the thread is detached, collections keep the slot up to date, and no collection runs between the two reads.
     if object.is_null() || thread.is_detached() {
         return ObjRef::NULL;
     }
@@ -329,7 +329,7 @@ pub(crate) fn own_internal<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
     internal_object(t, own_object(t)?)
 }
 
-/// Settles the apartment of the main thread as its entry point asks.
+/// Sets the apartment state of the main thread as its entry point asks.
 pub fn set_main_apartment(t: CurrentThread, is_single_threaded: bool) {
     let Some(internal) = t.root(root::THREAD_OBJECT).and_then(|thread| INTERNAL_THREAD.obj(thread)) else {
         saki_base::bug!("the main thread has no object");
@@ -351,7 +351,7 @@ pub(crate) fn adopt(t: CurrentThread, thread: Obj, internal: Obj) {
     }
 }
 
-/// Release: a thread that sees Stopped sees all writes of this one.
+/// Sets Stopped. Release: a thread that sees Stopped sees all writes of this one.
 pub(crate) fn set_stopped(bits: &AtomicU32) {
     let _ = bits
         .fetch_update(Ordering::Release, Ordering::Relaxed, |bits| Some((bits | state::STOPPED) & !state::BACKGROUND));
@@ -360,6 +360,6 @@ pub(crate) fn set_stopped(bits: &AtomicU32) {
 /// The state bits of the current thread; None while it has no Thread object.
 pub(crate) fn current_bits(t: CurrentThread) -> Option<&'static AtomicU32> {
     let bits = &t.managed().state_bits;
-    // Relaxed: only this thread's start moves it from there.
+    // Relaxed: only the start of this thread changes the state from `NO_STATE`.
     (bits.load(Ordering::Relaxed) != NO_STATE).then_some(bits)
 }

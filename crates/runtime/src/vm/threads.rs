@@ -1,4 +1,4 @@
-//! Starting and ending managed threads, and what a program asks of them: interrupting, joining, staying on an OS thread.
+//! Starting and ending managed threads, interrupting and joining them, and keeping them on an OS thread.
 //!
 //! Invariant: a thread that has ended is Stopped before `Join` sees its end. Left out: the objects of threads (`thread_objects`), aborts (`abort_requests`), and
 //! the internal calls (`icall::threading`).
@@ -54,7 +54,7 @@ impl ThreadStartHandles {
 /// Starts the thread of a Thread object, which calls `delegate` with the object's start argument.
 ///
 /// # Errors
-/// ThreadStateException when it was started before; OutOfMemoryException when the system has no room for a thread.
+/// ThreadStateException when the thread was started before; OutOfMemoryException when the system has no room for a thread.
 pub fn start(t: CurrentThread, thread: ObjRef, delegate: impl Word) -> Managed<()> {
     let thread = Obj::passed_object(thread);
     let internal = internal_object(t, thread)?;
@@ -72,7 +72,7 @@ pub fn start(t: CurrentThread, thread: ObjRef, delegate: impl Word) -> Managed<(
         Err(_) => return Ok(()),
         Ok(_) => {}
     }
-    // The starter sets it: a thread that sees this one alive sees its apartment.
+    // Set before the thread starts: a thread that sees this one alive sees its apartment state.
     let apartment = APARTMENT_STATE.get::<u8>(internal);
     if apartment == APARTMENT_UNKNOWN {
         APARTMENT_STATE.set(internal, APARTMENT_MTA);
@@ -102,7 +102,7 @@ pub fn start(t: CurrentThread, thread: ObjRef, delegate: impl Word) -> Managed<(
         Ok(spawned) => {
             link(internal, spawned.as_static());
             profile_events::thread_started(t, spawned.managed_id());
-            // The program may have changed its mind between the load above and the link.
+            // The program may have changed the bit between the load above and the link.
             let wanted = state_bits(internal).load(Ordering::Relaxed) & state::BACKGROUND != 0;
             if wanted != is_background {
                 spawned.set_background(wanted);
@@ -155,7 +155,7 @@ pub fn end_by_exception(t: CurrentThread) {
 
 /// As `end_by_exception`, with the process's exit code.
 pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
-    // Also if a catch clause has replaced the abort: List.Sort throws that the comparer failed.
+    // This also holds if a catch clause has replaced the abort, as in List.Sort, which throws that the comparer failed.
     if end_abort_by_unload(t, domains::current()) {
         return;
     }
@@ -183,9 +183,10 @@ fn tell_upper_layers_of_end(t: CurrentThread) {
     upper_layers().thread_ends.iter().for_each(|ends| ends(t));
 }
 
-/// A thread has ended without coming back here: native code ended it, or had attached it. It is in a safe region.
+/// To be called for a thread that has ended without returning to this module: native code ended it, or had attached it. It is in a safe
+/// region.
 pub fn ended_in_native_code(thread: &'static ManagedThread) {
-    // SAFETY: the thread runs no more, and the caller acts for it. No managed object is touched.
+    // SAFETY: the thread does not run any more, and the caller acts for it. No managed object is touched.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     tell_upper_layers_of_end(t);
     domains::forget_thread(t.id());
@@ -213,7 +214,7 @@ pub fn begin_affinity(t: CurrentThread) {
     depth.set(depth.get() + 1);
 }
 
-/// `Thread.EndThreadAffinity`. One that belongs to no `begin_affinity` does nothing.
+/// `Thread.EndThreadAffinity`. A call without `begin_affinity` does nothing.
 pub fn end_affinity(t: CurrentThread) {
     let depth = crate::thread_data::of(t).affinity_depth();
     if depth.get() == 1 {
@@ -222,7 +223,7 @@ pub fn end_affinity(t: CurrentThread) {
     depth.set(depth.get().saturating_sub(1));
 }
 
-/// Ends all that the program has left open: the thread belongs to the thread pool.
+/// Ends every affinity that the program has left open on a thread of the thread pool.
 pub fn forget_affinity(t: CurrentThread) {
     if crate::thread_data::of(t).affinity_depth().replace(0) != 0 {
         t.managed().unpin();
@@ -238,10 +239,10 @@ pub fn interrupt(internal: ObjRef) {
     }
 }
 
-/// `Thread.Join`: whether the thread has ended. Negative = for ever.
+/// `Thread.Join`: whether the thread has ended. Negative `milliseconds` = for ever.
 ///
 /// # Errors
-/// ThreadStateException when it was not started; ThreadInterruptedException, ThreadAbortException.
+/// ThreadStateException when the thread was not started; ThreadInterruptedException, ThreadAbortException.
 pub fn join(t: CurrentThread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
     let internal = Obj::passed_object(internal);
     if state_bits(internal).load(Ordering::Acquire) & state::UNSTARTED != 0 {
@@ -250,7 +251,7 @@ pub fn join(t: CurrentThread, internal: ObjRef, milliseconds: i32) -> Managed<bo
     let thread = loop {
         match counted_thread_of(internal) {
             Some(thread) => break thread,
-            // It has ended, and its object was released: the caller is a finalizer.
+            // The thread has ended, and its object was released: the caller is a finalizer.
             None if own_state_bits(internal).load(Ordering::Acquire) & state::STOPPED != 0 => return Ok(true),
             // The starter is between claiming and linking for a few microseconds.
             None => t.managed().yield_now(),

@@ -31,7 +31,7 @@ fn wrapper_of(exception: Obj, frame: &Frame) -> Option<TraceFrame> {
     }
     // Relaxed: only compared.
     if method.owner.is_delegate() && method.runtime.code.load(Ordering::Relaxed) != info.start {
-        // The entry that native code calls for the delegate: shown as the wrapper of the method that it called in turn.
+        // The code is the entry that native code calls for the delegate; it is shown as the wrapper of the method that it called.
         let called = frames(exception).into_iter().rev().find(|inner| !inner.is_wrapper)?;
         return Some(TraceFrame { il_offset: CALLED_BY_NATIVE, native_offset: 0, is_wrapper: true, ..called });
     }
@@ -39,7 +39,7 @@ fn wrapper_of(exception: Obj, frame: &Frame) -> Option<TraceFrame> {
     Some(TraceFrame { method, il_offset, native_offset: 0, is_inlined: false, is_wrapper: true })
 }
 
-/// The wrapper that takes the lock, if `exception` was thrown out of a synchronized method last.
+/// The wrapper that takes the lock, if the last frame that `exception` left is that of a synchronized method.
 fn wrapper_left(exception: Obj) -> Option<TraceFrame> {
     let last = last_frame(exception)?;
     let is_left = !last.is_wrapper
@@ -48,10 +48,10 @@ fn wrapper_left(exception: Obj) -> Option<TraceFrame> {
     is_left.then_some(TraceFrame { il_offset: NO_IL_OFFSET, native_offset: 0, is_wrapper: true, ..last })
 }
 
-/// Frames in the trace of a stack overflow: the innermost ones, of perhaps a million.
+/// The most frames in the trace of a stack overflow: the innermost ones, of perhaps a million.
 const MAX_OVERFLOW_FRAMES: usize = 1000;
 
-/// Appends a frame. Without memory for it the frame is left out.
+/// Appends a frame, which is left out if there is no memory for it.
 pub fn append(t: CurrentThread, exception: Obj, frame: &Frame) {
     if profile_events::is_listening_to_throws() && frame_count(exception) == 0 {
         profile_events::thrown(t, exception);
@@ -67,13 +67,13 @@ pub fn append(t: CurrentThread, exception: Obj, frame: &Frame) {
             t.take_pending();
         }
     };
-    // Only now: a synchronized method that catches the exception is not left.
+    // The wrapper is added only when an outer frame is reached: a synchronized method that catches the exception is not left.
     wrapper_left(exception).into_iter().for_each(add);
     for_each_method(frame, add);
     wrapper_of(exception, frame).into_iter().for_each(add);
 }
 
-/// The exception keeps a dynamic method that its trace names.
+/// Adds a frame, and makes the exception keep the frame's method if it is a dynamic one.
 fn hold_and_add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Managed<()> {
     if frame.method.is_dynamic() {
         crate::dynamic_methods::hold_by_exception(t, exception, frame.method);

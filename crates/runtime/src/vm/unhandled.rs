@@ -1,4 +1,4 @@
-//! Unhandled exceptions: the text goes to stderr, and the process ends with exit code 1.
+//! Unhandled exceptions: the text is written to stderr, and the process ends with `UNHANDLED_EXIT_CODE` or `OTHER_EXIT_CODE`.
 
 use crate::domain_copy;
 use crate::domains::{self, Domain};
@@ -14,7 +14,7 @@ use std::io::Write;
 /// Exit code of a process that an unhandled exception ended, as Mono's.
 pub const UNHANDLED_EXIT_CODE: i32 = 1;
 
-/// The same for work items of the thread pool, finalizers and an abort of the main thread.
+/// The exit code after an unhandled exception of a work item of the thread pool or of a finalizer, and after an abort of the main thread.
 pub const OTHER_EXIT_CODE: i32 = 255;
 
 static UNHANDLED: ManagedField = ManagedField::corlib("System", "AppDomain", "UnhandledException");
@@ -42,7 +42,7 @@ pub fn report(t: CurrentThread, exception: ObjRef) {
 
 fn write_report(text: &str, was_handled: bool) {
     let mut err = std::io::stderr().lock();
-    // A closed stderr is not worth a second failure.
+    // If stderr is closed, the text is lost.
     if !was_handled {
         let _ = writeln!(err, "\nUnhandled Exception:\n{text}");
     }
@@ -62,7 +62,7 @@ pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
         crate::exit::wait_for_end();
     }
     let exception = t.take_exception();
-    // Managed code that runs from here on is not to be aborted.
+    // Managed code that runs from here on must not be aborted.
     crate::thread_aborts::forget_abort(t);
     let is_abort = exception.ty().is_corlib("System.Threading", "ThreadAbortException");
     let (was_handled, exit_code) = match is_abort {

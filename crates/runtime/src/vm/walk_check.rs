@@ -1,9 +1,9 @@
 //! `--check-walks HZ`: checks stack walks from signal handlers while code is compiled and freed.
 //!
-//! A timer interrupts every thread HZ times a second, wherever it is; the handler walks the thread's managed frames and
-//! checks that what the code map says of each program counter is true: the description covers the program counter and
-//! names a method, and the code is known by that method's name. A separate thread looks up program counters that handlers
-//! have left behind, most of which are stale by then, and checks the same. All look-ups happen in walks
+//! A timer interrupts every thread HZ times a second at arbitrary points; the handler walks the thread's managed frames and
+//! checks the code map's description of each program counter: the description covers the program counter and
+//! names a method, and the method's code is that code. A separate thread looks up program counters that handlers
+//! have stored, most of which are stale by then, and checks the same. All look-ups happen in walks
 //! (`saki_code::walks`), as a profiler's would.
 //!
 //! Invariant: the handler is async-signal-safe. Left out: keeping samples, which is the profiler's work.
@@ -27,7 +27,7 @@ pub struct WalkCheckStatistics {
     pub signals: AtomicU64,
     pub frames: AtomicU64,
     pub dynamic_frames: AtomicU64,
-    /// Look-ups of left program counters, and those of them that found code.
+    /// Look-ups of stored program counters, and (below) the number of them that found code.
     pub stale_lookups: AtomicU64,
     pub stale_hits: AtomicU64,
     pub wrong: AtomicU64,
@@ -43,18 +43,18 @@ pub static STATISTICS: WalkCheckStatistics = WalkCheckStatistics {
 };
 
 static INTERVAL: OnceLock<Duration> = OnceLock::new();
-/// By managed id.
+/// The threads' timers, by managed id.
 static TIMERS: Mutex<Option<FxHashMap<u32, ThreadTimer>>> = Mutex::new(None);
 
 const LEFT: usize = 1024;
-/// Program counters that handlers saw, for the looking-up thread.
+/// Program counters that handlers have stored for the thread that looks them up.
 static LEFT_COUNTERS: [AtomicUsize; LEFT] = [const { AtomicUsize::new(0) }; LEFT];
 static NEXT_LEFT: AtomicUsize = AtomicUsize::new(0);
 
-/// Deeper frames are not looked at.
+/// Frames beyond this depth are not checked.
 const MAX_FRAMES: usize = 256;
 
-/// Begins; `times_a_second` is at least 1. Before managed code runs.
+/// Starts the checks; `times_a_second` is at least 1. To be called before managed code runs.
 ///
 /// # Errors
 /// The system's, for the handler and the thread.
@@ -136,7 +136,7 @@ struct Checked {
     is_dynamic: bool,
 }
 
-/// None when the description of the code at `pc` is not true. In a walk.
+/// Checks the description of the code at `pc`; None when it is wrong. Called in a walk.
 fn check(info: &CodeInfo, pc: usize) -> Option<Checked> {
     if !info.covers(pc) {
         return None;
@@ -147,8 +147,8 @@ fn check(info: &CodeInfo, pc: usize) -> Option<Checked> {
     // SAFETY: code of methods is placed with the method's address; code that a walk finds outlives it, and methods
     // outlive their code.
     let method = unsafe { &*info.method.cast::<Method>() };
-    // Acquire: the address is stored after the body was published, so it may still be 0. A body that another thread's
-    // compilation made superfluous is never called.
+    // Acquire: the address is stored after the body was published, so it may still be 0. If two threads compile a method, the body
+    // that was published second is never called.
     let code = method.runtime.code.load(Ordering::Acquire);
     let is_true = (code == 0 || code == info.start) && info.name.contains(method.name);
     is_true.then_some(Checked { is_dynamic: method.is_dynamic() })

@@ -1,6 +1,6 @@
 //! Fast hashes for checksums, keys and identities: multiplication folded to 64 bits, 16 bytes at a time.
 //!
-//! It finds damage and tells keys apart; it is no protection against somebody who may write to the cache's directory.
+//! They detect damage and distinguish keys; they do not protect against a user who may write to the cache's directory.
 
 /// Hash of a file's contents.
 pub type ContentId = [u64; 2];

@@ -42,7 +42,7 @@ pub(super) fn id_of(image: &'static Image) -> Option<ContentId> {
     Some(identified.id)
 }
 
-/// The identity of a file's present contents, whatever they are.
+/// The identity of a file's present contents.
 ///
 /// # Errors
 /// Those of reading.
@@ -58,7 +58,7 @@ pub fn id_of_file(path: &Path) -> io::Result<ContentId> {
     failure.map_or(Ok(id), Err)
 }
 
-/// Whether somebody has written into the file of a module since it was mapped. Conservative: `true` also for files of which only
+/// Whether the file of a module was written to since it was mapped. Conservative: `true` also for files of which only
 /// the mode or the number of links changed.
 pub(super) fn is_any_written_to() -> bool {
     let table = IDENTIFIED.lock();

@@ -1,6 +1,6 @@
 //! The reverse of `encode`: finds the modules, types and members that a cached body names, and rebuilds its tables.
 //!
-//! Invariant: whatever the words are, the result is a body all of whose names resolved, or `None`, and then the method is
+//! Invariant: for any words the result is either a body all of whose names resolved or an error, after which the method is
 //! compiled. The checksum, not this module, ensures that the words are those that `encode` wrote.
 
 use super::encode::{
@@ -35,7 +35,7 @@ impl Words {
 
     fn count(&mut self) -> Option<usize> {
         let count = self.next()? as usize;
-        // Everything counted takes a byte at least: a wrong count must not make us allocate.
+        // Each counted item takes at least a byte, so a larger count is wrong; it must not cause a large allocation.
         (count <= self.bytes.len()).then_some(count)
     }
 
@@ -230,7 +230,7 @@ impl Names {
     }
 }
 
-/// One body, and how many of filters follow.
+/// One body, and the number of filters' bodies that follow.
 fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     let [alignment_bytes, frame_size_bytes] = words.take()?;
     let mut counts = [0; 10];

@@ -18,7 +18,7 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 /// Below the cache directory: a folder for each build, one for compiled sources with a folder for each.
 const MAX_DEPTH: usize = 3;
 
-/// A cache that there is, or could be.
+/// A cache that exists or may be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     base: PathBuf,
@@ -28,8 +28,8 @@ pub struct Place {
 /// The name of the cache in its base folder.
 const NAME: &str = "saki";
 
-/// The user's own cache: `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`. None without either, and in a process that has rights which its
-/// starter lacks: the starter chose the environment.
+/// The user's own cache: `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`. None if neither variable is set, and in a process with more rights
+/// than the user who started it, because that user chose the environment.
 pub fn own() -> Option<Place> {
     if privilege::is_elevated() {
         return None;
@@ -74,7 +74,7 @@ impl Place {
     /// A folder in it; missing folders are made.
     ///
     /// # Errors
-    /// Something does not pass or cannot be made.
+    /// A folder is not trusted or cannot be made.
     pub fn make_below(&self, name: &OsStr) -> Result<TrustedFolder, Distrust> {
         TrustedFolder::make(&self.base, OsStr::new(NAME), self.trust)?.make_below(name)
     }
@@ -108,7 +108,7 @@ impl Place {
     /// folder that is not trusted.
     ///
     /// # Errors
-    /// The folder is another user's or no folder; a file cannot be removed.
+    /// The folder belongs to another user or is no folder; a file cannot be removed.
     pub fn clear(&self) -> Result<usize, Distrust> {
         let path = self.path();
         let distrust = |reason| Distrust { path: path.clone(), reason };
@@ -287,7 +287,7 @@ mod tests {
         assert!(outside.join("precious").exists() && !outside.join("a").exists());
     }
 
-    /// Everything of ours that others may write to, or that is of another type, counts as absent, and is reported.
+    /// Files and folders of ours that other users may write to, or that have another type, count as absent, and are reported.
     #[test]
     fn what_others_may_write_to_is_not_used() {
         let scratch = Scratch::new("modes");
@@ -310,7 +310,7 @@ mod tests {
             std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
             assert!(file().is_some());
         }
-        // A link to a good file; then what is written takes the link's place, not its target's.
+        // A link to a good file does not pass; a file that is written then replaces the link, not its target.
         let path = place.path().join("a/1.saki-code");
         let elsewhere = scratch.0.join("elsewhere");
         std::fs::rename(&path, &elsewhere).unwrap();

@@ -4,7 +4,7 @@
 //! counts: kind, modules, bindings, types, methods, fields, conditions
 //! modules: parent module (or CORLIB, LOADED), its AssemblyRef row, identity (4 words)     module 0 is the file's own
 //! bindings: further references between those: module, its AssemblyRef row, the module that it leads to
-//! types: tag, then what it is made of; arguments are numbers of earlier types
+//! types: tag, then the parts of the type; arguments are numbers of earlier types
 //! methods: owner type, kind and row, number of type arguments, their types
 //! fields: owner type, row
 //! conditions: types whose class constructor must have finished
@@ -25,8 +25,8 @@ use saki_types::{Field, Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
 
 /// Parent of corlib among the modules.
 pub(super) const CORLIB: u32 = u32::MAX;
-/// Parent of modules to which no reference leads from the file's own: they are known by their identity alone, and must have
-/// been loaded.
+/// Parent of modules to which no reference leads from the file's own module: they are identified by their contents alone, and
+/// must have been loaded.
 pub(super) const LOADED: u32 = u32::MAX - 1;
 
 /// Type tags.
@@ -140,8 +140,8 @@ struct Encoder {
     body: Vec<u32>,
 }
 
-/// Encodes a body for the file of `home`. `images`: the modules that it depends on; those that are always loaded when
-/// the body is looked up come first. `conditions`: the types that it takes for initialised. None when a name in it
+/// Encodes a body for the file of `home`. `images`: the modules that it depends on, first those that are always loaded when
+/// the body is looked up. `conditions`: the types that it assumes to be initialised. None when a name in it
 /// cannot be encoded.
 pub(super) fn encode(
     home: &Module,
@@ -190,7 +190,7 @@ struct Listed {
 /// The modules that a body depends on, with those that lead to them; the file's own first.
 fn list_modules(home: &Module, wanted: &[&'static Image]) -> Option<Vec<Listed>> {
     let Some(own) = home.image else { return wanted.is_empty().then(Vec::new) };
-    // All that can be reached, nearest first.
+    // All modules that references lead to, nearest first.
     let mut reached = vec![Listed { image: own, parent: 0, row: 0 }];
     let corlib = saki_types::universe().corlib();
     if own != corlib {
@@ -200,7 +200,7 @@ fn list_modules(home: &Module, wanted: &[&'static Image]) -> Option<Vec<Listed>>
     let mut next = 0;
     while let Some(&missing) = wanted.iter().find(|image| !is_reached(&reached, image)) {
         let Some(from) = reached.get(next).map(|listed| listed.image) else {
-            // An instantiation over types of modules that do not know each other, or of one that was loaded by name.
+            // An instantiation over types of modules without references to each other, or of a module that was loaded by name.
             if !missing.is_manifest_of_file() {
                 return None;
             }
@@ -372,7 +372,7 @@ impl Encoder {
         for count in counts {
             self.body.push(u32::try_from(count).ok()?);
         }
-        // An unknown area is an empty one that claims to save what no area can.
+        // An unknown area is encoded as an empty one with registers that no area saves.
         let area = tables.spill_area.unwrap_or(UNKNOWN_SPILL_AREA);
         self.body.extend([area.low_bytes, area.high_bytes, u32::from(area.saved_registers)]);
         for reloc in &code.relocs {

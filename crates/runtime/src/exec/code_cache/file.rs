@@ -49,7 +49,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// Damage to the key's two words must not cancel out, as it would where they are only combined bit by bit.
+/// Checksum of a body and its key. Equal damage to both words of the key must not cancel out, as it would if they were combined bit by bit.
 fn body_checksum(key: Key, body: &[u8]) -> u64 {
     hash(hash(key.low, &key.high.to_le_bytes()), body)
 }
@@ -133,7 +133,7 @@ impl<'a> CodeFile<'a> {
 
 /// The contents of a file with these bodies; None if they are too large for one.
 pub(super) fn build(build_key: u64, module_id: [u64; 2], bodies: &[(Key, &[u8])]) -> Option<Vec<u8>> {
-    // At most half full: a look-up that finds nothing ends soon.
+    // At most half of the slots are used, so an unsuccessful look-up ends soon.
     let slot_count = (bodies.len() * 2).next_power_of_two();
     let mut bytes = vec![0; HEADER_BYTES + slot_count * SLOT_BYTES];
     for &(key, body) in bodies {
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// A byte of each word that changed alike left the checksum as it was.
+    /// Changing one byte in each word alike once left the checksum as it was.
     #[test]
     fn damage_to_both_words_of_a_key_is_found() {
         let key = Key { low: 1, high: 0 };

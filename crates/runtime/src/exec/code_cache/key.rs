@@ -14,13 +14,13 @@ use saki_types::{Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
 #[derive(Clone, Copy)]
 pub enum Identity<'a> {
     Method(&'static Method),
-    /// Code around a method of a delegate: for native callers, and of native functions.
+    /// Code around the `Invoke` of a delegate: for native callers, and (below) for a delegate over a native function.
     Callback(&'static Method),
     NativeInvoke(&'static Method),
     Helper(HelperId),
     /// Rust calling managed code of a signature, given as its machine classes.
     InvokeThunk(&'a [u8]),
-    /// C calling managed code, likewise.
+    /// C calling managed code of a signature, given likewise.
     CallbackEntry(&'a [u8]),
 }
 

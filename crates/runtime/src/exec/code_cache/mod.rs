@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | look-up | `Slot::find`, before a method is compiled | key → body of the module's files → names resolved → `CompiledCode` |
 //! | keeping | `Slot::keep`, after a method was compiled | body encoded into memory |
-//! | writing | `write_back`, at exit, when much was kept, and now and then (`saver`) | the file's bodies and the kept ones → a new file, renamed over the old |
+//! | writing | `write_back`, at exit, when much was kept, and after pauses (`saver`) | the file's bodies and the kept ones → a new file, renamed over the old |
 //!
 //! A cached body holds under these conditions, all checked: Saki's build, processor features and code options (`build_key`,
 //! the directory's name and each file's header); the module's identity, a hash of its file's contents (likewise); the identity of
@@ -58,7 +58,7 @@ pub fn init(options: &CompilerOptions) {
     }
     let Some(build_id) = saki_os::build_id::build_id() else { return };
     let mut key = checksum::hash(0, &build_id);
-    // Every option may change code; a debug text names them all.
+    // Every option may change code; the debug text names all of them.
     key = checksum::hash(key, format!("{options:?}").as_bytes());
     key = checksum::hash(key, crate::class_library::version().map_or("", saki_contract::Version::name).as_bytes());
     for feature in saki_jit::host_features() {
@@ -124,8 +124,8 @@ impl Slot {
         }
     }
 
-    /// Keeps a body for later runs. `touched`: types and members that its compilation looked at; `initialised`: the types
-    /// that it assumes to be initialised.
+    /// Keeps a body for later runs. `touched`: the types and members that it depends on, because its compilation used them;
+    /// `initialised`: the types that it assumes to be initialised.
     pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Resolved>, initialised: &[Ty]) {
         if SETTINGS.get().is_some_and(|settings| settings.own.is_none()) && crate::domain::count() < 2 {
             return;
@@ -156,7 +156,7 @@ impl Slot {
     }
 }
 
-/// Writes what was kept. Files are read again: another process may have replaced them since they were opened.
+/// Writes the kept bodies. Files are read again, because another process may have replaced them since they were opened.
 pub fn write_back() {
     static WRITING: Mutex<()> = Mutex::new(());
     let Some(settings) = SETTINGS.get() else { return };

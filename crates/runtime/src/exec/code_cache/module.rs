@@ -23,7 +23,7 @@ pub(super) struct Bodies {
     pub id: ContentId,
     /// The name of the cache file.
     pub file_name: OsString,
-    /// The user's file, and the one that came with the installation, as far as they exist.
+    /// The user's file and the one that came with the installation, if they exist.
     files: OnceLock<Vec<CodeFile<'static>>>,
     /// Bodies compiled in this run, encoded.
     pub fresh: Mutex<FxHashMap<Key, &'static [u8]>>,
@@ -42,8 +42,8 @@ impl Module {
         collectible::keep_with(owner, Module { image, id, bodies })
     }
 
-    /// The body with this key as the cache had it when it was first asked: the user's own body comes before that of
-    /// the installation, and that before one that another domain has compiled.
+    /// The body with this key, from the files as they were when they were first opened: the user's own body comes before that of
+    /// the installation, and that before a body that another domain has compiled.
     pub fn find(&self, key: Key) -> Option<&'static [u8]> {
         let bodies = self.bodies;
         let files = bodies.files.get_or_init(|| {
@@ -58,7 +58,7 @@ impl Module {
     }
 }
 
-/// By address of the image; None: it cannot be named in other processes.
+/// The modules, by address of the image; None for an image that cannot be named in other processes.
 static MODULES: RwLock<Option<FxHashMap<usize, Option<&'static Module>>>> = RwLock::new(None);
 static MACHINE: OnceLock<&'static Module> = OnceLock::new();
 
@@ -106,7 +106,7 @@ pub(super) fn loaded(id: ContentId) -> Option<&'static Image> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// How many characters of an assembly's name are in the name of its cache file.
+/// The number of characters of an assembly's name in the name of its cache file.
 const MAX_NAME_CHARS: usize = 80;
 
 /// The bodies of all modules seen so far.

@@ -10,8 +10,8 @@
 //!   it is, and so does writing through a mapping to a page that has not been written back since it was written to before;
 //! - when the name still leads to a file with the stamp of the one that was hashed.
 //!
-//! Invariant: no record is used that does not pass `trusted` and the checksum. Left out: clocks that a privileged user sets back. A
-//! file whose change time is the same to the nanosecond passes for the old one.
+//! Invariant: only records that pass `trusted` and the checksum are used. Left out: clocks that a privileged user sets back. A
+//! changed file whose change time is the same to the nanosecond counts as unchanged.
 //!
 //! | bytes | field (little-endian) |
 //! |---|---|
@@ -33,12 +33,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-/// Hashing this much takes 10 µs; a look-up means a dozen system calls.
+/// Hashing this many bytes takes 10 µs; a look-up makes a dozen system calls.
 const MIN_BYTES: u64 = 256 << 10;
-/// The kernel writes back what was written through a mapping within 35 s (`dirty_expire_centisecs` and one round of its writer);
-/// clocks of file systems tick every 10 ms, of FAT every 2 s.
+/// The kernel writes back pages that were written through a mapping within 35 s (`dirty_expire_centisecs` and one round of its writer);
+/// clocks of file systems tick every 10 ms, that of FAT every 2 s.
 const SETTLED: Duration = Duration::from_secs(60);
-/// The latest; a program with its libraries has some dozens.
+/// The latest records are kept, at most so many; a program with its libraries has some dozens.
 const MAX_RECORDS: usize = 1024;
 
 const FOLDER: &str = "files";
@@ -50,23 +50,23 @@ const RECORD_WORDS: usize = 9;
 
 type Record = (FileStamp, ContentId);
 
-/// Where hashes are remembered. Unset: nowhere.
+/// The caches in which hashes are remembered. Unset: none.
 static PLACES: OnceLock<Places> = OnceLock::new();
 
 struct Places {
     own: Option<Place>,
     installed: Option<Place>,
-    /// As they were when first asked.
+    /// The records of both caches, as they were at the first look-up.
     read: [OnceLock<Vec<Record>>; 2],
     fresh: Mutex<Vec<Record>>,
 }
 
-/// From now on hashes are looked up in these caches, and written to `own`.
+/// Sets the caches in which hashes are looked up; they are written to `own`.
 pub fn remember_in(own: Option<Place>, installed: Option<Place>) {
     let _ = PLACES.set(Places { own, installed, read: Default::default(), fresh: Mutex::default() });
 }
 
-/// The hash of the file with this stamp, which has this name: the remembered one, or the one that `hash` makes.
+/// The hash of the file with this stamp and name: the remembered one, or the result of `hash`.
 pub(super) fn find_or_hash(stamp: &FileStamp, path: &Path, hash: impl FnOnce() -> ContentId) -> ContentId {
     let places = PLACES.get().filter(|_| stamp.length_bytes >= MIN_BYTES);
     let Some(places) = places else { return count(false, hash()) };
@@ -87,7 +87,7 @@ pub(super) fn find_or_hash(stamp: &FileStamp, path: &Path, hash: impl FnOnce() -
     count(false, id)
 }
 
-/// For `saki --stats`. Relaxed counters.
+/// Counts a hash for `saki --stats`. The counters are relaxed.
 fn count(is_remembered: bool, id: ContentId) -> ContentId {
     let counter = if is_remembered { &STATISTICS.contents_remembered } else { &STATISTICS.contents_hashed };
     counter.fetch_add(1, Ordering::Relaxed);
@@ -112,7 +112,7 @@ pub(super) fn save() {
     records.retain(|old| !fresh.iter().any(|new| is_same_file(old, new)));
     records.extend(fresh);
     let latest = records.len().saturating_sub(MAX_RECORDS);
-    // Failing costs the next run its hashes.
+    // If this fails, the next run has to compute the hashes again.
     let _ = folder.replace(OsStr::new(NAME), &encode(&records[latest..]));
 }
 

@@ -11,7 +11,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(3);
 /// Pauses double up to this length, because each write makes the files anew.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
-/// Starts the thread, which calls `write_back` now and then, unless it runs.
+/// Starts the thread, which calls `write_back` after each pause, unless it runs already.
 pub(super) fn start(write_back: fn()) {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {

@@ -28,12 +28,12 @@ pub struct CacheStatistics {
     pub found: AtomicU64,
     /// Bodies that were found but were stale: an entity that they name has changed.
     pub stale: AtomicU64,
-    /// Bodies that were there but take a class for initialised that was not.
+    /// Bodies that were found but assume that a class is initialised that was not.
     pub too_early: AtomicU64,
     /// Bodies kept for later runs.
     pub kept: AtomicU64,
     pub find_nanoseconds: AtomicU64,
-    /// Files whose contents were hashed, and whose hash was known from earlier runs.
+    /// Files whose contents were hashed, and (below) files whose hash was known from earlier runs.
     pub contents_hashed: AtomicU64,
     pub contents_remembered: AtomicU64,
 }

@@ -1,17 +1,17 @@
-//! Folders that hold machine code for this process, and whom it trusts to have written it.
+//! Folders that hold machine code for this process, and the users whom it trusts to have written it.
 //!
 //! | what | must be |
 //! |---|---|
-//! | the folder around a cache (`~/.cache`, `lib`) | owned by somebody trusted; it may be writable by others, who can hide the cache at most |
-//! | the cache and each folder in it | a folder, no symbolic link; owned by somebody trusted; writable by nobody else |
-//! | each file | a regular file, no symbolic link; owned by somebody trusted; writable by nobody else |
+//! | the folder around a cache (`~/.cache`, `lib`) | owned by a trusted user; other users may write to it, but can at most hide the cache |
+//! | the cache and each folder in it | a folder, no symbolic link; owned by a trusted user; writable by no other user |
+//! | each file | a regular file, no symbolic link; owned by a trusted user; writable by no other user |
 //!
 //! Trusted are root and, for the user's own cache, the user as whom files are opened; for the cache that came with the installation
 //! the executable's owner, who could as well have put other code into the executable.
 //!
-//! Invariant: the checks are made on the open file or folder, and what is below a folder is opened through that open folder. So
-//! nobody can exchange a file between check and use. A file or folder that does not pass counts as absent; `saki doctor` says why.
-//! Left out: protection against trusted users, who may write what they like; checksums find damage, not malice.
+//! Invariant: the checks are made on the open file or folder, and entries of a folder are opened through that open folder. So
+//! no file can be exchanged between check and use. A file or folder that does not pass counts as absent; `saki doctor` says why.
+//! Left out: protection against trusted users; checksums find damage, not malice.
 
 use saki_os::folder::{Folder, Removed};
 use saki_os::limits::{Resource, limit_bytes};
@@ -23,15 +23,15 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Writable by the group or by others.
+/// The mode bits of files that the group or other users may write.
 const FOREIGN_WRITERS: u32 = 0o022;
-/// The sticky bit of a folder: only their owners may remove and rename entries.
+/// The sticky bit of a folder: only the owner of an entry may remove or rename it.
 const STICKY: u32 = 0o1000;
 
-/// Whose files are believed.
+/// The users whose files are trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trust {
-    /// Besides root.
+    /// The trusted user besides root.
     user: u32,
 }
 
@@ -118,7 +118,7 @@ impl TrustedFolder {
     /// The folder `name` in `base`; None if one of the two does not exist.
     ///
     /// # Errors
-    /// What does not pass, and why.
+    /// The file or folder that does not pass, and why.
     pub fn open(base: &Path, name: &OsStr, trust: Trust) -> Result<Option<TrustedFolder>, Distrust> {
         let distrust = |reason| Distrust { path: base.to_path_buf(), reason };
         let Some(folder) = unless_absent(Folder::open(base)).map_err(distrust)? else { return Ok(None) };
@@ -130,7 +130,7 @@ impl TrustedFolder {
     /// As `open`, but makes missing folders, accessible to the user only.
     ///
     /// # Errors
-    /// What does not pass or cannot be made, and why.
+    /// The file or folder that does not pass or cannot be made, and why.
     pub fn make(base: &Path, name: &OsStr, trust: Trust) -> Result<TrustedFolder, Distrust> {
         let distrust = |path: &Path, reason| Distrust { path: path.to_path_buf(), reason };
         // Nothing is made in the folders of other users: root would make them useless to their owners.
@@ -147,7 +147,7 @@ impl TrustedFolder {
     /// The folder of this name; None if there is none.
     ///
     /// # Errors
-    /// It does not pass.
+    /// The file or folder does not pass.
     pub fn below(&self, name: &OsStr) -> Result<Option<TrustedFolder>, Distrust> {
         let path = self.path.join(name);
         let found = unless_absent(self.folder.open_folder(name)).and_then(|found| {
@@ -164,7 +164,7 @@ impl TrustedFolder {
     /// The folder of this name, made if there is none.
     ///
     /// # Errors
-    /// It does not pass, or cannot be made.
+    /// The folder does not pass or cannot be made.
     pub fn make_below(&self, name: &OsStr) -> Result<TrustedFolder, Distrust> {
         let path = || self.path.join(name);
         match self.folder.create_folder(name) {
@@ -181,7 +181,7 @@ impl TrustedFolder {
     /// The file of this name, open for reading; None if there is none.
     ///
     /// # Errors
-    /// It does not pass.
+    /// The file or folder does not pass.
     pub fn file(&self, name: &OsStr) -> Result<Option<File>, Distrust> {
         let found = match self.folder.open_file(name) {
             Err(error) if error.raw_os_error() == Some(libc::ELOOP) => Err(Reason::NoFile),
@@ -204,7 +204,7 @@ impl TrustedFolder {
     /// # Errors
     /// Those of writing; the file is as it was then.
     pub fn replace(&self, name: &OsStr, contents: &[u8]) -> io::Result<()> {
-        // The signal that answers such a write would end the process.
+        // A longer write would raise SIGXFSZ, which ends the process.
         if contents.len() > limit_bytes(Resource::FileSize) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -230,11 +230,11 @@ impl TrustedFolder {
         &self.path
     }
 
-    /// All that does not pass in the folder and up to `depth` levels below.
+    /// The files and folders that do not pass, in the folder and up to `depth` levels below.
     pub fn distrusted(&self, depth: u32) -> Vec<Distrust> {
         let mut found = Vec::new();
         for name in self.folder.names().unwrap_or_default() {
-            // Skipped: temporary files of running processes, and files that are gone by now.
+            // Skips temporary files of running processes, and files that are gone by now.
             let Ok(status) = self.folder.status_of(&name) else { continue };
             if status.is_dir() {
                 match self.below(&name) {

@@ -18,7 +18,7 @@ use saki_unwind::Frame;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-/// Which methods get probes; none if it is not set.
+/// The methods that get probes; none if this is not set.
 static PROBES: OnceLock<CallSpec> = OnceLock::new();
 
 pub(super) fn compile_probes(spec: &CallSpec) {
@@ -30,7 +30,7 @@ pub fn are_probed() -> bool {
     PROBES.get().is_some()
 }
 
-/// Which part of the method has probes, if it has.
+/// The part of the method that has probes, if any.
 fn probed_part(method: &'static Method) -> Option<Part> {
     let spec = PROBES.get()?;
     let part = match method.body() {
@@ -41,7 +41,7 @@ fn probed_part(method: &'static Method) -> Option<Part> {
     spec.includes(method).then_some(part)
 }
 
-/// Adds probes to code of `method`, if it is to have any.
+/// Adds probes to code of `method`, if its calls are recorded.
 pub(crate) fn add_probes(method: &'static Method, function: &mut Function) {
     let Some(part) = probed_part(method) else { return };
     for index in 0..function.blocks.len() {
@@ -104,7 +104,7 @@ fn write(thread: &ManagedThread, method: &'static Method, part: Part, what: u8) 
     });
 }
 
-/// An exception leaves the frame.
+/// Reports that an exception leaves the frame.
 #[cold]
 pub(crate) fn left_by_exception(thread: &ManagedThread, frame: &Frame) {
     let Some(method) = method_of(frame) else { return };
@@ -120,7 +120,7 @@ pub fn are_written() -> bool {
     super::is_on(LogEvents::CALLS)
 }
 
-/// Native code calls the method through a delegate, or (`has_ended`) that call is over.
+/// Reports that native code calls the method through a delegate, or (`has_ended`) that the call is over.
 pub fn called_by_native(t: CurrentThread, method: &'static Method, has_ended: bool) {
     if PROBES.get().is_some_and(|spec| spec.includes(method)) {
         write(t.managed(), method, Part::FromNative, if has_ended { event::LEAVE } else { event::ENTER });

@@ -1,6 +1,6 @@
-//! `callspec=`: which methods' calls are written, in the syntax of Mono's `--trace=`.
+//! `callspec=`: the methods whose calls are written, in the syntax of Mono's `--trace=`.
 //!
-//! A list of items separated by commas; of the items that match a method the last one decides. Items are `all`, `none`, `program` (the program's own assembly),
+//! The option is a list of items separated by commas; the last item that matches a method decides. Items are `all`, `none`, `program` (the program's own assembly),
 //! `N:Namespace`, `T:Type`, `M:Type:Method`, or the name of an assembly; with a minus in front they leave methods out. Left out: `E:` (exceptions) and
 //! `disabled`, which concern tracing only.
 
@@ -24,7 +24,7 @@ pub struct CallSpec {
 
 impl CallSpec {
     /// # Errors
-    /// What is wrong with an item.
+    /// The reason why an item is invalid.
     pub fn parse(text: &str) -> Result<CallSpec, String> {
         let mut items = Vec::new();
         for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {

@@ -9,10 +9,10 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 /// The maximum length of a line; longer lines are no commands.
 const MAX_LINE_BYTES: u64 = 64;
 
-/// Listens; on a free port if it is 0.
+/// Listens on a port, 0 = a free one.
 ///
 /// # Errors
-/// A text: the port cannot be had.
+/// A message: the port cannot be used.
 pub(super) fn listen(port: u16) -> Result<(TcpListener, u16), String> {
     let listen = || {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;

@@ -27,7 +27,7 @@ pub fn set_events(kind: LogEvents, are_wanted: bool) {
     }
 }
 
-/// Methods of a stack.
+/// The most methods of a stack that are written.
 pub fn max_frames() -> usize {
     LOG.get().map_or(0, |log| log.max_frames.load(Ordering::Relaxed))
 }
@@ -66,7 +66,7 @@ pub fn take_heap_shot() {
     }
 }
 
-/// The clock of samples, and how many are taken per second.
+/// The clock of samples, and the number of samples per second.
 pub fn samples() -> Option<(SampleClock, u32)> {
     *LOG.get()?.samples.lock()
 }
@@ -75,7 +75,7 @@ pub fn samples() -> Option<(SampleClock, u32)> {
 /// change this.
 pub fn set_samples(wanted: Option<(SampleClock, u32)>) -> bool {
     let Some(log) = LOG.get().filter(|log| !log.is_over() && log.settings.samples.is_some()) else { return false };
-    // A thread that waits for the lock, or for the last samples, counts as stopped meanwhile.
+    // While the thread waits for the lock or for the last samples, it counts as stopped.
     saki_thread::blocking(|| {
         let mut samples = log.samples.lock();
         if *samples == wanted {

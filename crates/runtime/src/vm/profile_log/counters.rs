@@ -112,7 +112,7 @@ impl System {
 /// The values of the counters that the log has so far.
 #[derive(Default)]
 pub(super) struct Counters {
-    /// None: not even their descriptions.
+    /// None: the log does not have their descriptions either.
     last: Option<[i64; COUNTERS.len()]>,
 }
 

@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 use std::thread::LocalKey;
 
 impl Log {
-    /// How many methods of a stack events have: none where calls are written, since readers know the stack then.
+    /// The number of a stack's methods in events: 0 if calls are written, since readers know the stack then.
     pub(super) fn stack_frames(&self) -> usize {
         if self.settings.calls { 0 } else { self.max_frames.load(Ordering::Relaxed) }
     }
@@ -52,7 +52,7 @@ impl Log {
         methods
     }
 
-    /// Adds events of the current thread, behind the allocations that it has not told of yet.
+    /// Adds events of the current thread, after its allocations that were not written yet.
     pub(super) fn write(&self, thread: &ManagedThread, add: impl FnOnce(&mut ThreadLog)) {
         if super::is_on(LogEvents::ALLOCATION) {
             allocations::flush::<ToLog>(thread);
@@ -82,7 +82,7 @@ impl Log {
 pub(crate) struct ToLog;
 
 impl Listener for ToLog {
-    /// 32 KB, and events of as many bytes or more.
+    /// The most records before they are written: 32 KB, which become events of at least as many bytes.
     const MAX_PENDING: usize = 1 << 10;
     const MAX_AGE_NS: u64 = 1_000_000;
 
@@ -146,7 +146,7 @@ impl Log {
     }
 }
 
-/// `exception` is being thrown.
+/// Writes that `exception` is being thrown.
 #[cold]
 pub(crate) fn thrown(t: CurrentThread, exception: Obj) {
     let Some(log) = log_of(LogEvents::EXCEPTION) else { return };
@@ -155,7 +155,7 @@ pub(crate) fn thrown(t: CurrentThread, exception: Obj) {
     });
 }
 
-/// A clause of the frame's method is about to run.
+/// Writes that a clause of the frame's method is about to run.
 #[cold]
 pub(crate) fn clause_entered(thread: &ManagedThread, exception: Obj, frame: &Frame, kind: PlacedClause, index: u32) {
     let Some(log) = log_of(LogEvents::EXCEPTION) else { return };
@@ -180,7 +180,7 @@ pub(super) fn method_of(frame: &Frame) -> Option<&'static Method> {
     unsafe { (info.method as *const Method).as_ref() }
 }
 
-/// `what`: of `event::monitor`.
+/// Writes an event of a lock. `what`: a kind of `event::monitor`.
 #[cold]
 pub(crate) fn monitor(t: CurrentThread, object: Obj, what: u8) {
     let Some(log) = log_of(LogEvents::MONITOR) else { return };
@@ -214,7 +214,7 @@ pub(crate) fn handle_destroyed(t: CurrentThread, handle: Handle) {
     });
 }
 
-/// Finalizers are about to run, or have run.
+/// Writes that finalizers are about to run, or have run.
 #[cold]
 pub(crate) fn finalizers(t: CurrentThread, have_ended: bool) {
     let Some(log) = log_of(LogEvents::FINALIZATION) else { return };
@@ -222,7 +222,7 @@ pub(crate) fn finalizers(t: CurrentThread, have_ended: bool) {
     log.write(t.managed(), |log| _ = log.buffer.event(kind, now_ns()));
 }
 
-/// The finalizer of an object is about to run, or has run.
+/// Writes that the finalizer of an object is about to run, or has run.
 #[cold]
 pub(crate) fn finalizer(t: CurrentThread, object: Obj, has_ended: bool) {
     let Some(log) = log_of(LogEvents::FINALIZATION) else { return };
@@ -230,7 +230,7 @@ pub(crate) fn finalizer(t: CurrentThread, object: Obj, has_ended: bool) {
     log.write(t.managed(), |log| _ = log.buffer.event(kind, now_ns()).object(object.address() as u64));
 }
 
-/// A collection is over; the world is still stopped. All its steps are written now, with the times of their begin and end.
+/// Writes all steps of a collection that is over, with the times of their begin and end. The world is still stopped.
 #[cold]
 pub(crate) fn collected(collection: &Collection) {
     let end_ns = now_ns();
@@ -256,9 +256,9 @@ pub(crate) fn collected(collection: &Collection) {
     });
 }
 
-/// Readers follow objects by their addresses, so all that the program wrote before is to be in the file before the moves.
+/// Writes the moves of objects. Readers follow objects by their addresses, so all earlier events must be in the file before the moves.
 fn write_moves(log: &Log, time_ns: u64) {
-    /// As many as Mono puts into one event.
+    /// The number of moves that Mono puts into one event.
     const MOVES_OF_EVENT: usize = 64;
     let moves = saki_gc::take_moves();
     if moves.is_empty() {
@@ -275,7 +275,7 @@ fn write_moves(log: &Log, time_ns: u64) {
     }
 }
 
-/// A method has code now.
+/// Writes that a method has got its code.
 #[cold]
 pub(crate) fn compiled(method: &'static Method, code: usize) {
     let Some(log) = log_of(LogEvents::ALWAYS) else { return };
@@ -283,7 +283,7 @@ pub(crate) fn compiled(method: &'static Method, code: usize) {
     log.names.compiled(&log.writer, method, len_bytes);
 }
 
-/// A method that ends before the process does.
+/// Writes the end of a method that is freed while the process runs.
 #[cold]
 pub(crate) fn method_freed(method: &Method) {
     if let Some(log) = log_of(LogEvents::ALWAYS) {

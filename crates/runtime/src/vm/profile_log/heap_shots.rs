@@ -25,7 +25,7 @@ pub(super) fn begin(mode: HeapShots) {
     }
 }
 
-/// A full collection is over: takes a shot if one is due.
+/// To be called when a full collection is over: takes a shot if one is due.
 pub(crate) fn at_full_collection(heap: &StoppedHeap) {
     let Some(log) = LOG.get().filter(|log| !log.is_over()) else { return };
     let number = COLLECTIONS.fetch_add(1, Ordering::Relaxed) + 1;
@@ -44,7 +44,7 @@ pub(crate) fn at_full_collection(heap: &StoppedHeap) {
     }
 }
 
-/// Takes one now.
+/// Takes a shot now.
 pub(super) fn take(log: &Log) {
     saki_gc::take_snapshot(&mut |heap| log.add_heap(heap));
 }
@@ -100,7 +100,7 @@ impl Log {
         });
     }
 
-    /// Tells of the root's region, if it is new.
+    /// Writes the root's region, if it is new.
     fn add_root_region(&self, root: &Root, shot: u64) {
         if log_of(LogEvents::ROOT).is_none() {
             return;
@@ -109,12 +109,12 @@ impl Log {
         self.writer.write(COLLECTOR_THREAD, |log| {
             let buffer = log.buffer.event(event::ROOT_REGISTER, now_ns());
             buffer.pointer(region.range.start as u64).number(region.range.len() as u64).byte(region.source);
-            // Without what Mono keeps of it.
+            // The fields for data that only Mono has are empty.
             buffer.pointer(0).text(&region.name);
         });
     }
 
-    /// Tells of the regions in which the heap shot had no root any more.
+    /// Writes the end of the regions in which the heap shot had no root any more.
     fn end_root_regions(&self, shot: u64) {
         let gone = self.root_regions.take_gone(shot);
         self.writer.write(COLLECTOR_THREAD, |log| {

@@ -10,9 +10,9 @@ use saki_profile::mlpd::log::LogWriter;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
-/// Stands for the thread that collections run on; no managed thread has this id.
+/// The id for the thread that collections run on; no managed thread has it.
 pub(super) const COLLECTOR_THREAD: u64 = 0x1000_0000;
-/// Stands for the profiler's own threads.
+/// The id for the profiler's own threads.
 pub(super) const OWN_THREAD: u64 = 0x1000_0001;
 
 pub(super) static LOG: OnceLock<Log> = OnceLock::new();

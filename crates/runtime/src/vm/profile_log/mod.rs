@@ -47,7 +47,7 @@ use saki_thread::{ManagedThread, ThreadKind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How often buffers are sent and counters read; as Mono does.
+/// The time between two writes of buffers and counters, as in Mono.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Before the machine starts: compiles methods with probes, if calls are to be written, and starts to keep the statistics that counters show.
@@ -63,7 +63,7 @@ pub fn prepare(settings: &LogSettings) {
 /// Begins the log. Before `Main`, on its thread.
 ///
 /// # Errors
-/// Its file cannot be written, or the sampler's.
+/// The log's file, or that of the sampler, cannot be written.
 pub fn begin(settings: &LogSettings) -> Result<(), String> {
     let sink = settings.output.open(settings.is_zipped).map_err(|error| error.to_string())?;
     let server = settings.port.map(commands::listen).transpose()?;
@@ -113,7 +113,7 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
     .map_err(|error| error.to_string())
 }
 
-/// A command asks for a heap shot. False: the log is over.
+/// Serves a client's command for a heap shot. False: the log has ended.
 fn take_heap_shot() -> bool {
     let log = LOG.get().filter(|log| !log.is_over());
     log.inspect(|log| heap_shots::take(log)).is_some()
@@ -158,7 +158,7 @@ impl Log {
         self.has_ended.load(Ordering::Relaxed) || self.writer.has_ended()
     }
 
-    /// Listens to these kinds no more; allocations until now are told.
+    /// Ends listening to these kinds; the allocations until now are written.
     fn end_events(&self, kinds: LogEvents) {
         let end = || change_logged(kinds, false);
         if kinds.has(LogEvents::ALLOCATION) && is_on(LogEvents::ALLOCATION) {
@@ -230,14 +230,14 @@ fn name_of(thread: &ManagedThread) -> Option<String> {
     thread.name().or_else(|| (thread.kind() == ThreadKind::Main).then(|| "Main".to_owned()))
 }
 
-/// A thread begins. In its hook: see `saki_thread::ThreadHooks`.
+/// To be called when a thread begins, in its hook (`saki_thread::ThreadHooks`).
 pub(crate) fn thread_attached(thread: &ManagedThread) {
     if let Some(log) = log_of(LogEvents::ALWAYS) {
         log.thread_loaded(thread.managed_id().into());
     }
 }
 
-/// A thread ends. As above.
+/// To be called when a thread ends, in its hook.
 pub(crate) fn thread_detaching(thread: &ManagedThread) {
     let Some(log) = log_of(LogEvents::ALWAYS) else { return };
     if is_on(LogEvents::ALLOCATION) {
@@ -254,7 +254,7 @@ pub(crate) fn thread_detaching(thread: &ManagedThread) {
     });
 }
 
-/// A domain is gone, and with it its types and methods.
+/// To be called when a domain is unloaded, with its types and methods.
 pub(crate) fn domain_unloaded(domain: &domain::Domain) {
     if let Some(log) = log_of(LogEvents::ALWAYS) {
         log.names.domain_unloaded(&log.writer, domain);

@@ -15,16 +15,16 @@ use saki_profile::mlpd::log::LogWriter;
 use saki_types::{Image, Method, Ty, Universe, collectible};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Between two numbers: they look like the addresses that Mono writes.
+/// The distance between two numbers, which makes them look like the addresses that Mono writes.
 pub(super) const STEP: u64 = 16;
-/// Where the invented ranges of methods begin, above all addresses that a program can map.
+/// The start of the invented ranges of methods, above all addresses that a program can map.
 const FIRST_CODE: u64 = 1 << 47;
-/// Where ranges of native functions begin, behind all of methods.
+/// The start of the ranges of native functions, behind those of all methods.
 const FIRST_NATIVE: u64 = 1 << 62;
 /// The size of a method's range.
 const CODE_ROOM: u64 = 1 << 20;
 
-/// Which code of a method is meant: tags in the low bits of its address.
+/// The code of a method that is meant, as a tag in the low bits of the method's address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Body = 0,
@@ -50,9 +50,9 @@ impl Part {
 #[derive(Default)]
 pub(super) struct Names {
     last: AtomicU64,
-    /// By address and part.
+    /// Numbers of methods, by address and part.
     methods: Mutex<FxHashMap<usize, u64>>,
-    /// By address.
+    /// Numbers of vtables, by address.
     vtables: Mutex<FxHashMap<usize, u64>>,
     classes: Mutex<FxHashMap<usize, u64>>,
     images: Mutex<FxHashMap<usize, u64>>,
@@ -63,7 +63,7 @@ pub(super) struct Names {
 
 impl Names {
     fn next(&self) -> u64 {
-        // Relaxed: only different.
+        // Relaxed: only uniqueness matters.
         (self.last.fetch_add(1, Ordering::Relaxed) + 1) * STEP
     }
 
@@ -87,7 +87,7 @@ impl Names {
         id
     }
 
-    /// A method has been compiled: writes the length of its code.
+    /// To be called when a method was compiled: writes the length of its code.
     pub fn compiled(&self, log: &LogWriter, method: &'static Method, len_bytes: u32) {
         let known = self.methods.lock().get(&std::ptr::from_ref(method).addr()).copied();
         match known {
@@ -179,7 +179,7 @@ impl Names {
         })
     }
 
-    /// A domain has ended.
+    /// To be called when a domain has ended.
     pub fn domain_unloaded(&self, log: &LogWriter, domain: &Domain) {
         let id = self.domain(log, domain);
         log.write_metadata(|buffer| {
@@ -239,7 +239,7 @@ fn name_of(method: &Method) -> String {
     if method.is_dynamic() { method.name.to_owned() } else { method.tool_name() }
 }
 
-/// Takes the part that `Part` has put into an address.
+/// Separates a tagged address into the method's address and its `Part`.
 pub(super) fn part_of(tagged: usize) -> (usize, Part) {
     let part = match tagged & Part::MASK {
         0 => Part::Body,

@@ -13,7 +13,7 @@ use saki_profile::mlpd::event::root_source;
 use saki_types::Type;
 use std::ops::Range;
 
-/// Regions that the log has: the last heap shot with a root in each, by the region's first address.
+/// The regions that the log has, by first address, with the number of the last heap shot that had a root in them.
 #[derive(Default)]
 pub(super) struct RootRegions {
     last_seen: Mutex<FxHashMap<usize, u64>>,
@@ -25,7 +25,7 @@ fn region_of(root: &Root) -> Range<usize> {
     let Some(thread) = root.thread.filter(|_| root.kind == RootKind::Stack) else { return word };
     // SAFETY: a managed thread's structure is never freed, and the thread is stopped.
     let stack = unsafe { (*thread.abi()).stack_limit..(*thread.abi()).stack_base };
-    // Registers are saved elsewhere.
+    // Saved registers lie outside of the stack.
     if stack.contains(&root.address) { stack } else { word }
 }
 
@@ -50,7 +50,7 @@ pub(super) struct NewRegion {
 }
 
 impl RootRegions {
-    /// Notes that the heap shot has the root. The root's region, if it is new; roots in tables without addresses have none.
+    /// Notes that the heap shot has the root, and returns the root's region if it is new. Roots in tables without addresses have no region.
     pub(super) fn meet(&self, root: &Root, shot: u64) -> Option<NewRegion> {
         if root.address == 0 {
             return None;
@@ -67,7 +67,7 @@ impl RootRegions {
         Some(NewRegion { range, source: source_of(root.kind), name })
     }
 
-    /// The heap shot has had all its roots: the regions that it has not met, by their first address. They are forgotten.
+    /// To be called when all roots of the heap shot were noted: removes and returns the regions without root, by first address.
     pub(super) fn take_gone(&self, shot: u64) -> Vec<usize> {
         let mut gone = Vec::new();
         self.last_seen.lock().retain(|&start, last| {

@@ -7,18 +7,18 @@ use saki_profile::mlpd::output::Output;
 /// The maximum frames of a stack, as in Mono.
 pub const MAX_FRAMES: usize = 32;
 
-/// More than that the sampler itself would take most of the time.
+/// At a higher rate the sampler itself would take most of the time.
 pub const MAX_SAMPLES_A_SECOND: u32 = 100_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SampleClock {
     /// Processor time of each thread.
     Processor,
-    /// Time by the clock on the wall.
+    /// Wall-clock time.
     Wall,
 }
 
-/// When all objects of the heap are written.
+/// The times at which all objects of the heap are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum HeapShots {
     #[default]
@@ -27,7 +27,7 @@ pub enum HeapShots {
     Full,
     /// At the first full collection after so many milliseconds, and again.
     EveryMilliseconds(u32),
-    /// At every so many full collections.
+    /// At each full collection after so many others.
     EveryCollections(u32),
     /// When a client of the command server asks for it.
     OnDemand,
@@ -44,11 +44,11 @@ pub struct LogSettings {
     pub callspec: CallSpec,
     /// Calls that are nested deeper are not written.
     pub max_call_depth: u32,
-    /// How many innermost frames of a stack are written. 0 = events without stacks.
+    /// The number of innermost frames of a stack that are written. 0 = events without stacks.
     pub max_frames: usize,
     pub heap_shots: HeapShots,
     pub shot_at_end: bool,
-    /// Where commands are listened for; 0 = on any port.
+    /// The port of the command server; 0 = any free port.
     pub port: Option<u16>,
     pub output: Output,
     pub is_zipped: bool,

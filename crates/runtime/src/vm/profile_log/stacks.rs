@@ -10,21 +10,21 @@ use saki_unwind::MORE_FRAMES;
 #[derive(Default)]
 pub(super) struct Stacks {
     stacks: Vec<Stack>,
-    /// By the outer stack and the method.
+    /// Numbers of stacks, by the outer stack and the method.
     numbers: FxHashMap<(u32, u64), u32>,
 }
 
 pub(super) struct Stack {
     outer: u32,
     method: u64,
-    /// With so many frames at most.
+    /// The encoded stack, and the most frames that it was encoded with.
     pub encoded: Option<(usize, EncodedStack)>,
 }
 
 /// Numbers of stacks with methods begin here.
 const FIRST_STACK: u32 = MORE_FRAMES + 1;
 
-/// Held between two safepoints, and not while a name is looked up.
+/// The lock is held between two safepoints only, and not while a name is looked up.
 pub(super) static STACKS: RwLock<Option<Stacks>> = RwLock::new(None);
 
 impl Stacks {
@@ -59,7 +59,7 @@ impl Stacks {
         }
     }
 
-    /// Stacks without methods need not be.
+    /// Whether a stack is encoded with `max_frames`. Stacks without methods need no encoding.
     pub fn is_encoded(&self, number: u32, max_frames: usize) -> bool {
         self.get(number).is_none_or(|stack| stack.encoded.as_ref().is_some_and(|encoded| encoded.0 == max_frames))
     }
