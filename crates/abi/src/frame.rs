@@ -10,7 +10,7 @@
 //! SP
 //! ```
 
-/// Where the register allocator's words lie in a frame; see the module documentation.
+/// The place of the register allocator's words in a frame; see the module header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpillArea {
     /// Bytes from FP down to the lowest spill slot.
@@ -27,7 +27,7 @@ pub struct SpillArea {
 pub const CALLEE_SAVED: [u8; 4] = [3, 12, 13, 14];
 
 impl SpillArea {
-    /// Bytes from FP down to where callee-saved register number `index` of [`CALLEE_SAVED`] is saved, if it is.
+    /// Bytes from FP down to the saved value of callee-saved register number `index` of [`CALLEE_SAVED`]; None if it is not saved.
     pub fn saved_register_bytes(&self, index: usize) -> Option<u32> {
         let mask = 1 << index;
         if self.saved_registers & mask == 0 {

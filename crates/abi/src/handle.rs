@@ -1,11 +1,11 @@
 //! GC handles and their slots, as compiled code reads them (`sync::handle_table` owns them).
 //!
-//! The slot of a handle is number `handle >> SLOT_SHIFT` of those that `ThreadAbi::handle_slots` points at. The number is inside the room
-//! for any 32 bits if the room is whole (`sync::handle_table::is_room_whole`); otherwise compiled code must not look up slots itself.
-//! The slot holds an object, and is the handle's, if it equals the object's address under xor with `handle << GENERATION_SHIFT`
-//! (64 bits) and `LIVE`.
+//! The slot of a handle is number `handle >> SLOT_SHIFT` of the slots that `ThreadAbi::handle_slots` points at. If the table's address
+//! range is whole (`sync::handle_table::is_room_whole`), the number is inside it for any 32 bits; otherwise compiled code must not look
+//! up slots itself. `slot ^ (handle << GENERATION_SHIFT) ^ LIVE` (64 bits) is the address of the handle's object if it has no bit of
+//! `GENERATION_MASK` and `LIVE`; otherwise the handle is stale or has no object.
 
-/// A handle's bits below are its generation; those above are the number of its slot.
+/// The bits of a handle below this one are its generation; the others are the number of its slot.
 pub const SLOT_SHIFT: u32 = 4;
 /// Slot bit: a handle names the slot.
 pub const OCCUPIED: usize = 1;
@@ -13,10 +13,10 @@ pub const OCCUPIED: usize = 1;
 pub const VALID: usize = 2;
 /// The two bits of a slot that holds an object.
 pub const LIVE: usize = VALID | OCCUPIED;
-/// Where a slot has its generation.
+/// The lowest bit of the generation in a slot.
 pub const GENERATION_SHIFT: u32 = 60;
 pub const GENERATION_MASK: usize = 0xf << GENERATION_SHIFT;
-/// No object's address: what the Rust function behind `GetTarget` returns for a stale handle.
+/// The result of the Rust function behind `GetTarget` for a stale handle; no object has this address.
 pub const STALE_TARGET: usize = 1;
 
 const _: () = assert!(GENERATION_MASK >> GENERATION_SHIFT == (1 << SLOT_SHIFT) - 1);

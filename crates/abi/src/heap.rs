@@ -1,4 +1,5 @@
-//! What compiled code knows of the heap: where it allocates, and the bits that it sets and tests beside objects.
+//! The facts about the heap that compiled code depends on: the buffer in which it allocates, and the bits beside the heap that it sets
+//! and tests.
 //!
 //! The collector's binding fills in a [`HeapLayout`] (`gc::heap_layout`); `jit` reads it as a value and knows nothing else of the
 //! collector. With `bit` and `byte` as [`BitTable`] says, compiled code allocates `size` ≤ `max_inline_bytes` bytes (a multiple of 8) of
@@ -9,21 +10,22 @@
 //!     [thread + cursor] = end; [obj] = vtable; set obj's bit in valid_object_bits
 //! ```
 //!
-//! with no safepoint in between; array lengths are stored before the next one too. Types with finalizers are not allocated inline. After
-//! the store of a reference into `obj` it tests obj's bit in `unlogged_bits`, and takes the slow path of the barrier if it is set.
+//! with no safepoint in between; array lengths are stored before the next safepoint, too. Types with finalizers are not allocated
+//! inline. After the store of a reference into `obj`, compiled code tests obj's bit in `unlogged_bits`, and takes the slow path of the
+//! barrier if the bit is set.
 
-/// See the module documentation. Offsets are bytes from the pinned register (`*ThreadAbi`).
+/// See the module header. Offsets are bytes from the pinned register (`*ThreadAbi`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeapLayout {
-    /// Of the address of the next free byte of the thread's buffer.
+    /// Offset of the address of the next free byte of the thread's buffer.
     pub alloc_cursor_offset: i32,
-    /// Of the end of the thread's buffer.
+    /// Offset of the address of the end of the thread's buffer.
     pub alloc_limit_offset: i32,
-    /// Objects of more bytes may belong in another space than the buffer's.
+    /// Larger objects may belong in another space than the buffer's.
     pub max_inline_bytes: u32,
     /// A set bit marks the start of an object.
     pub valid_object_bits: BitTable,
-    /// A set bit says that the object is to be remembered when a reference is stored into it.
+    /// A set bit means that the object must be remembered when a reference is stored into it.
     pub unlogged_bits: BitTable,
 }
 
@@ -37,7 +39,7 @@ pub struct BitTable {
 }
 
 impl BitTable {
-    /// The shift that makes the byte's index of an address.
+    /// The shift by which an address becomes the index of its byte.
     pub const fn byte_shift(self) -> u32 {
         self.granule_shift + 3
     }

@@ -1,10 +1,12 @@
 //! The runtime functions that compiled code calls, listed once.
 //!
-//! A helper is a Rust function of the current thread and these arguments (`runtime::helpers`, which does not compile where the two differ). Compiled code never calls it
-//! directly: it calls the helper's *thunk* (Tail convention, same arguments without the thread), which records the
+//! A helper is a Rust function that takes the current thread and the listed arguments (`runtime::helpers`, which does not compile where the two differ). Compiled code
+//! never calls it directly: it calls the helper's *thunk* (Tail convention, same arguments without the thread), which records the
 //! exit frame, passes the pinned register as first argument, and on return throws `pending_exception` if it is set.
+//!
+//! The comment of a helper names its arguments in parentheses, then says what it does or returns and which exceptions it throws.
 
-/// Machine-level type of an argument or result. `Ref` and `Ptr` are both 64-bit words; the two names only tell the reader which is meant.
+/// Machine-level type of an argument or result. `Ref` and `Ptr` are both 64-bit words; `runtime` checks that a helper's function agrees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum AbiType {
     Void,
@@ -87,7 +89,7 @@ helpers! {
     CopyStructBarrier(Ptr, Ptr, Ptr) -> Void;
     /// (destination, source, bytes) memmove of reference-free memory.
     MemMove(Ptr, Ptr, I64) -> Void;
-    /// (destination, byte value, bytes)
+    /// (destination, byte value, bytes) memset.
     MemSet(Ptr, I32, I64) -> Void;
     /// Safepoint slow path: collection, abort, preemption.
     Poll() -> Void;
@@ -110,57 +112,57 @@ helpers! {
     UnboxNullable(Ptr, Ref, Ptr) -> Void;
     /// (type) The System.Type object.
     TypeObject(Ptr) -> Ref;
-    /// (object) Monitor.Enter, where the code in line does not suffice; MonitorExit likewise.
+    /// (object) Monitor.Enter, when the inlined code does not suffice; MonitorExit likewise.
     MonitorEnter(Ref) -> Void;
     MonitorExit(Ref) -> Void;
     /// (monitor) Wakes a thread that waits to enter the monitor, which compiled code has just freed.
     MonitorWake(Ptr) -> Void;
     /// (object, milliseconds; negative = for ever) 1 = entered, 0 = timed out.
     MonitorTryEnter(Ref, I32) -> I32;
-    /// (method pointer; its lowest bits say which part) A call begins or ends, in code compiled with probes.
+    /// (method pointer; its lowest bits say which part of the method) A call begins, in code compiled with probes; ProfileLeave: it ends.
     ProfileEnter(Ptr) -> Void;
     ProfileLeave(Ptr) -> Void;
-    /// P/Invoke: leaves managed state before, re-enters after a native call.
+    /// P/Invoke: leaves managed state before a native call; LeaveNative re-enters it afterwards.
     EnterNative() -> Void;
     LeaveNative() -> Void;
     /// P/Invoke: (method) resolves the native entry point; DllNotFoundException, EntryPointNotFoundException.
     ResolveNative(Ptr) -> Ptr;
     /// P/Invoke: saves errno as the last error.
     SaveLastError() -> Void;
-    /// P/Invoke marshalling: (value, marshalling descriptor address) → native word; and back, and clean-up.
+    /// P/Invoke marshalling: (managed value address, descriptor) The native word of the value.
     MarshalIn(Ptr, Ptr) -> I64;
-    /// (native word, managed value address, descriptor)
+    /// (native word, managed value address, descriptor) Converts the native word into the managed value.
     MarshalOut(I64, Ptr, Ptr) -> Void;
-    /// (native word, managed value address, descriptor)
+    /// (native word, managed value address, descriptor) Frees the memory that MarshalIn allocated.
     MarshalFree(I64, Ptr, Ptr) -> Void;
     /// (delegate, boxed arguments as object[], callback and state last) BeginInvoke: the IAsyncResult.
     DelegateBeginInvoke(Ref, Ref) -> Ref;
     /// (delegate, object[] with the IAsyncResult last) EndInvoke: the boxed result; by-reference results are left boxed in
     /// their places in the array. Throws what the call threw.
     DelegateEndInvoke(Ref, Ref) -> Ref;
-    /// (transparent proxy, method, boxed arguments as object[]) Calls the method where the proxy's object is: the boxed
+    /// (transparent proxy, method, boxed arguments as object[]) Calls the method on the object behind the proxy: the boxed
     /// result; by-reference results are left boxed in their places in the array.
     ProxyInvoke(Ref, Ptr, Ref) -> Ref;
     /// (transparent proxy, field) The boxed value of a field of the proxy's object.
     ProxyGetField(Ref, Ptr) -> Ref;
-    /// (transparent proxy, field) The field's address, where the object is in this context.
+    /// (transparent proxy, field) The field's address, if the object is in this context.
     ProxyFieldAddress(Ref, Ptr) -> Ptr;
-    /// (type) A new object of a class bound to its context, before its constructor: the object or a transparent proxy.
+    /// (type) A new object of a context-bound class, before its constructor has run: the object or a transparent proxy.
     NewContextBound(Ptr) -> Ref;
     /// (type) As NewContextBound, for other subclasses of MarshalByRefObject: a proxy only if the program has redirected the class.
     NewMarshalByRef(Ptr) -> Ref;
-    /// (transparent proxy, field, boxed value)
+    /// (transparent proxy, field, boxed value) Sets a field of the proxy's object.
     ProxySetField(Ref, Ptr, Ref) -> Void;
     /// (marshalling descriptor) The cached ICustomMarshaler of a parameter.
     CustomMarshaler(Ptr) -> Ref;
     /// (marshalling descriptor) MarshalDirectiveException with the reason that the descriptor holds. Never returns.
     ThrowMarshalDirective(Ptr) -> Void;
-    /// Native code calling a delegate: (callback context) the delegate.
+    /// Native code calls a delegate: (callback context) The delegate.
     CallbackDelegate(Ptr) -> Ref;
-    /// (native word, managed value address, descriptor) native argument → managed value.
+    /// (native word, managed value address, descriptor) Sets the managed value from a native argument.
     CallbackIn(I64, Ptr, Ptr) -> Void;
-    /// (managed value address, native word of the argument, descriptor) Managed result, or changed by-reference argument,
-    /// → native: gives the native word of a result.
+    /// (managed value address, native word of the argument, descriptor) Converts a managed result or a changed by-reference argument:
+    /// the native word of a result.
     CallbackOut(Ptr, I64, Ptr) -> I64;
     /// (method) Throws NotImplementedException with the full name of an internal call that Saki lacks.
     MissingInternalCall(Ptr) -> Void;

@@ -1,10 +1,9 @@
 //! The contract between compiled code and the virtual machine: layouts of object headers, vtables, the thread struct, the heap, locks and handles;
-//! the helpers and stubs that code calls; the convention of native code; the tables and relocations that come with it.
+//! the helpers and stubs that compiled code calls; the calling convention of native code; the tables and relocations that come with compiled code.
 //!
 //! Invariant: every offset that compiled code uses is a constant of this crate. It is derived with `offset_of!` from the `#[repr(C)]`
 //! type that the runtime uses, or, where that type lies above this crate, compared with it there at compile time; so the two cannot
-//! drift apart. Left out: everything with behaviour, but for computations on
-//! these data.
+//! drift apart. Left out: behaviour, except computations on these data.
 
 pub mod frame;
 pub mod handle;

@@ -4,10 +4,10 @@
 //! the eightbyte is an integer or pointer, else SSE. Larger structs, structs with unaligned fields, and structs for which too few registers
 //! are left are passed on the stack. aarch64: AAPCS64 §6.4 up to structs, which Saki does not pass there yet.
 //!
-//! Invariant: `il` and `jit` ask this description what the target does, and nowhere the target's name. Left out: x87 types and
-//! structs of vectors, which no CLI type maps to; the registers' names (`jit` and Cranelift know them).
+//! Invariant: `il` and `jit` take the target's convention from this description only, and never ask for the target's name. Left out: x87
+//! types and structs of vectors, which no CLI type maps to; the registers' names (`jit` and Cranelift know them).
 
-/// What wrappers of native code must know of the target.
+/// The target's properties that wrappers of native code depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NativeAbi {
     /// Registers for integer and pointer arguments.
@@ -15,18 +15,18 @@ pub struct NativeAbi {
     /// Registers for floating-point arguments.
     pub float_registers: usize,
     pub structs: StructRule,
-    /// Bytes below the stack pointer that a leaf function may use, and signal handlers leave alone.
+    /// Bytes below the stack pointer that a leaf function may use and that signal handlers do not overwrite.
     pub red_zone_bytes: usize,
     pub vectors: VectorRegisters,
     pub is_little_endian: bool,
 }
 
-/// How structs are passed by value.
+/// The way in which structs are passed by value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StructRule {
     /// By the classes of their eightbytes.
     Eightbytes,
-    /// Saki has not learned the target's rule: such signatures are refused.
+    /// Saki does not know the target's rule yet: such signatures are refused.
     Unknown,
 }
 
@@ -44,7 +44,7 @@ pub enum Eightbyte {
     Sse,
 }
 
-/// How a struct is passed.
+/// The way in which one struct is passed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StructClass {
     /// In registers, one or two, if there are enough.
@@ -53,7 +53,7 @@ pub enum StructClass {
     Memory,
 }
 
-/// A scalar inside a struct, however deep.
+/// A scalar inside a struct, at any depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scalar {
     /// Bytes from the start of the struct.
@@ -82,7 +82,7 @@ impl NativeAbi {
         vectors: VectorRegisters::Neon,
         is_little_endian: true,
     };
-    /// That of the machine for which this is compiled.
+    /// The description of the machine for which this is compiled.
     #[cfg(target_arch = "x86_64")]
     pub const HOST: NativeAbi = NativeAbi::X86_64;
     #[cfg(target_arch = "aarch64")]

@@ -18,7 +18,7 @@ pub struct Reloc<Target> {
     pub addend: i64,
 }
 
-/// What the instruction does with the target.
+/// The instruction's use of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressUse {
     /// A direct call or jump. Later the code may be changed to reach an equivalent target.
@@ -27,12 +27,12 @@ pub enum AddressUse {
     AddressTaken,
 }
 
-/// How the address is encoded.
+/// The encoding of the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelocKind {
     /// 8 bytes: target + addend.
     Absolute8,
-    /// 4 bytes: target + addend − address of the field (the addend is −4 where the instruction ends with the field). Reaches ±2 GiB.
+    /// 4 bytes: target + addend − address of the field (the addend is −4 if the instruction ends with the field). Reaches ±2 GiB.
     X86PcRelative4,
     /// `bl`/`b`: 26-bit word offset. Reaches ±128 MiB.
     Arm64Branch26,

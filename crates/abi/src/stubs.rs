@@ -18,7 +18,7 @@ pub enum StubId {
     BarrierSlow,
     /// PreserveAll, `fn(address)`: demotes the cache line to a cache level that other processors read faster, if the processor can.
     DemoteLine,
-    /// Jumped to from IMT slots: finds the target by receiver (rdi / x0) and `ThreadAbi.imt_method`.
+    /// IMT slots jump here: finds the target by receiver (rdi / x0) and `ThreadAbi.imt_method`.
     ImtResolve,
 }
 

@@ -5,11 +5,11 @@
 //! [I][      hash      ][I][ owner or index ][ recursion ]    I = inflated, once in each half
 //! ```
 
-/// "Inflated" in the lower half, with which it is exchanged.
+/// "Inflated" in the lower half; it is exchanged together with that half.
 pub const INFLATED_BIT: usize = 1 << 31;
 /// "Inflated" in the upper half.
 pub const INFLATED_HINT_BIT: usize = 1 << 63;
-/// Extra entries; the lowest byte.
+/// The lowest byte: how many more times the owner has entered.
 pub const RECURSION_MASK: usize = 0xff;
 pub const MAX_RECURSION: u32 = 255;
 pub const OWNER_SHIFT: u32 = 8;

@@ -1,4 +1,4 @@
-//! The tables of one compiled body: what exceptions, signal handlers and stack traces look up by the offset of an instruction.
+//! The tables of one compiled body, in which exceptions, signal handlers and stack traces look up facts by the offset of an instruction.
 //!
 //! `jit` fills them, the code cache stores them, `code` keeps them with the placed body. On the way only references change
 //! ([`BodyTables::bind`]): in `jit` a method and a type are records and a filter is a number; in `code`, which lies below `types`,
@@ -14,7 +14,7 @@ use crate::frame::SpillArea;
 pub struct ProtectedCall {
     /// Offset of the return address.
     pub return_offset: u32,
-    /// Landing: SP = FP − this.
+    /// At the landing pad, SP = FP − this.
     pub frame_offset_bytes: u32,
     /// Index of the innermost handler in [`BodyTables::handlers`].
     pub first_handler: u32,
@@ -70,7 +70,7 @@ pub struct TrapSite {
 pub struct BodyTables<Method, Type, Filter> {
     /// Bytes from FP down to SP in the body, after the prologue; 0 = unknown.
     pub frame_size_bytes: u32,
-    /// Where the register allocator's words lie; `None` = unknown.
+    /// The place of the register allocator's words; `None` = unknown.
     pub spill_area: Option<SpillArea>,
     /// Strictly sorted by `return_offset`.
     pub protected_calls: Box<[ProtectedCall]>,
@@ -138,7 +138,7 @@ impl<Method, Type, Filter> BodyTables<Method, Type, Filter> {
     /// Checks the order of the tables and that their indices are in range.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The first fault.
     pub fn check(&self) -> Result<(), &'static str> {
         if !self.protected_calls.is_sorted_by(|a, b| a.return_offset < b.return_offset) {
             return Err("protected calls are not strictly sorted");

@@ -37,7 +37,7 @@ impl VTableFlags {
     /// `System.WeakReference`, `WeakReference<T>` or `InternalThread`: the finalizer only gives a resource back to the runtime, so
     /// collections do it themselves.
     pub const IS_RELEASED_BY_COLLECTOR: u32 = 128;
-    /// Instances are transparent proxies: laid out as TransparentProxy, whatever `ty` says.
+    /// Instances are transparent proxies: they have the layout of TransparentProxy, whatever `ty` is.
     pub const PROXY: u32 = 256;
     /// An array of ephemerons: (key, value) pairs of references; the value is kept alive only while the key is.
     pub const EPHEMERONS: u32 = 512;
@@ -113,7 +113,7 @@ pub struct VTable {
     /// Array: vtable-independent identity of the element type (`types::Type`), else null.
     pub element_type: *const (),
     pub casts: Casts,
-    /// Where the virtual slots begin; see `slot`.
+    /// The start of the virtual slots; see `slot`.
     pub slots: [AtomicUsize; 0],
 }
 
@@ -133,12 +133,12 @@ pub const VTABLE_CAST_MISS_OFFSET: i32 =
     (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, miss)) as i32;
 pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
 
-/// Cache of cast outcomes, read by compiled code: for types (`types::Type`) such as interfaces, about which `display` does not decide.
+/// Cache of cast outcomes, read by compiled code: for types (`types::Type`) such as interfaces, for which `display` does not decide.
 ///
 /// | word | who moves it |
 /// |---|---|
 /// | null: free | initial |
-/// | a type | `remember`, Relaxed: readers compare the pointer and follow it nowhere. Seldom replaced, so that threads do not contend for the line |
+/// | a type | `remember`, Relaxed: readers only compare the pointer. Seldom replaced, so that threads do not contend for the line |
 #[repr(C)]
 pub struct Casts {
     hits: [AtomicPtr<()>; CAST_HITS],
@@ -155,7 +155,7 @@ impl Casts {
         }
     }
 
-    /// Whether instances are of type `to`, if that is remembered.
+    /// The remembered outcome of a cast to `to`, if there is one.
     pub fn find(&self, to: *const ()) -> Option<bool> {
         if self.hits.iter().any(|word| word.load(Ordering::Relaxed).cast_const() == to) {
             return Some(true);
@@ -205,14 +205,14 @@ impl VTable {
     pub const fn memory_units(slot_count: u32) -> usize {
         const HEADER_WORDS: usize = size_of::<VTable>() / 8;
         let words = IMT_SLOTS + HEADER_WORDS + slot_count as usize;
-        // 16-byte units: objects' vtable words have their low bits free for the collector.
+        // 16-byte units leave the low bits of objects' vtable words free for the collector.
         (words + IMT_SLOTS % 2).div_ceil(2)
     }
 
-    /// Makes a vtable in `memory`.
+    /// Writes a vtable into `memory`.
     ///
     /// # Safety
-    /// `memory` is zeroed, used by nothing else, `memory_units (header.slot_count)` units long, and lives as long as objects of the type.
+    /// `memory` is zeroed, not used for anything else, `memory_units (header.slot_count)` units long, and lives as long as objects of the type.
     pub unsafe fn write(memory: *mut u128, header: VTable) -> &'static VTable {
         let at = memory.cast::<usize>().wrapping_add(IMT_SLOTS + IMT_SLOTS % 2) as *mut VTable;
         // SAFETY: `at` is aligned, and there is room for header and slots behind it.

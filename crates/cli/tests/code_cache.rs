@@ -1,4 +1,4 @@
-//! The persistent code cache, seen from outside: what a second run finds, and which files are refused.
+//! The persistent code cache, tested from outside: a second run finds the bodies of the first, and damaged or foreign files are refused.
 //!
 //! Each test has a cache directory of its own. Needs `mcs`; without it the tests say so and pass.
 

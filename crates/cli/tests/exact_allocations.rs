@@ -1,4 +1,4 @@
-//! Profiles that tell of each allocation have the right numbers of objects and bytes, by type, method and thread, whatever the threads do meanwhile: Mono's log
+//! Profiles of all allocations have the right numbers of objects and bytes, by type, method and thread, whatever the threads do meanwhile: Mono's log
 //! (`--profile=log:alloc`) and `saki profile alloc --exact`.
 //!
 //! Needs `mcs`, and for the log Mono's library of logs (Mono.Profiler.Log.dll); without them the test says so and passes.

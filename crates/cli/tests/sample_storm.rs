@@ -1,10 +1,10 @@
 //! Wall-clock samples at 10 kHz of eight busy threads, amid nested user signals, forced collections, threads that start and end, application domains that are loaded
 //! and unloaded, and dynamic methods that are made and dropped.
 //!
-//! What must hold: no crash, no deadlock (a time limit), no wrong result, no wrong name: each sample of a method must have its only caller above it and nothing but
-//! its only callee below; and no more than one sample in a hundred is lost. Needs `cc` and `mcs`; without them the test says so and passes.
-//! `SAKI_STORM_SECONDS` is its length (default 2 s, `./x stress` takes 60 s) for each way in which threads are executed, `SAKI_THREADS` or else native and mn;
-//! `SAKI_STORM_METHODS` is the number of dynamic methods (default 2,000, `./x stress` 300,000), all of which are made even if that takes longer.
+//! The test demands: no crash, no deadlock (a time limit), no wrong result and no wrong name: in each sample of a method, its only caller is the frame above it and
+//! its only callee the frame below; and at most one sample in a hundred is lost. Needs `cc` and `mcs`; without them the test says so and passes. `SAKI_STORM_SECONDS`
+//! is its length (default 2 s, `./x stress` takes 60 s) for each way in which threads are executed, `SAKI_THREADS` or else native and mn; `SAKI_STORM_METHODS` is the
+//! number of dynamic methods (default 2,000, `./x stress` 300,000), all of which are made even if that takes longer.
 
 mod support;
 

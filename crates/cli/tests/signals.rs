@@ -1,12 +1,12 @@
 //! User signals at 5 kHz and more per thread, nested, into every thread of an allocation storm with forced collections, from
 //! before `main` to the end of the process.
 //!
-//! What must hold: no crash, no lost object (the program keeps checksummed graphs), no deadlock (a time limit), no
-//! system call that reports EINTR to managed code; and the only threads that no signal reaches are those that serve the runtime.
+//! The test demands: no crash, no lost object (the program keeps checksummed graphs), no deadlock (a time limit), no
+//! system call that reports EINTR to managed code; and signals reach all threads except those that serve the runtime.
 //! Needs `cc` and `mcs`; without them the tests say so and pass.
 //! `SAKI_SIGNAL_SECONDS` is the length of the storm (default 5 s; `./x stress` takes 60 s), `SAKI_SIGNAL_STARTS` the number of
 //! starts with an empty code cache (default 5) and of as many with a full one. `SAKI_THREADS` is how threads are executed; without it
-//! the crowd of threads, who also abort and interrupt each other, comes on mn and on green threads.
+//! the test with a crowd of threads, which also abort and interrupt each other, runs on mn and on green threads.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

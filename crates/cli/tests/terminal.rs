@@ -1,7 +1,7 @@
 //! The console on a terminal: a pseudo-terminal whose other end plays keyboard and screen.
 //!
-//! What must hold: keys, line editing, cursor, colours, size and Ctrl-C reach the program as on Mono, and the terminal's
-//! attributes are as before when the program has ended, by an exception too. Needs `mcs` and the description of `xterm`;
+//! The test demands that keys, line editing, cursor, colours, size and Ctrl-C work as on Mono, and that the terminal's
+//! attributes are restored when the program has ended, also by an exception. Needs `mcs` and the description of `xterm`;
 //! without them the test says so and passes.
 
 use std::fs::File;

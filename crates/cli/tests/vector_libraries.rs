@@ -1,4 +1,4 @@
-//! Copies of `System.Numerics.Vectors.dll` that programs carry beside them: their types are vectors, too, if they have the size of a vector. Needs
+//! Copies of `System.Numerics.Vectors.dll` that come with programs: their types are vectors, too, if they have the size of a vector. Needs
 //! `mcs`.
 
 mod support;

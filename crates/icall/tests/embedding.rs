@@ -1,4 +1,4 @@
-//! A host other than the command: it starts a machine, runs a program in it and is told of its end.
+//! A host other than the command: it starts a machine, runs a program in it and is notified of the program's end.
 //!
 //! One test: a process has one machine.
 

@@ -1,4 +1,5 @@
-//! Each internal call of each class library beside the Rust function that implements it; and the exceptions that Rust functions throw.
+//! Compares the signature of each internal call of each class library with that of the Rust function that implements it, and checks that the exceptions that Rust
+//! functions throw exist.
 //!
 //! One test: a process has one machine.
 

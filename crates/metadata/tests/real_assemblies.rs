@@ -1,4 +1,4 @@
-//! Everything in real assemblies is read without a problem. Assemblies that are absent are skipped.
+//! All tables, signatures and bodies of real assemblies are read without an error. Assemblies that are absent are skipped.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The HTML page in headless Chromium: it loads without errors, and search, zoom, threads, kinds and tables do what they say.
 //!
-//! A script behind the page's own does what a user does (clicks at places of the canvas, keys, text in the search) and then writes the text on the screen
+//! A script after the page's own acts like a user (clicks on the canvas, keys, text in the search) and then writes the text on the screen
 //! into the document, which Chromium prints. Needs `chromium`, or the program that CHROMIUM names; without it the tests say so and pass.
 
 mod browser;

@@ -1,4 +1,4 @@
-//! How values of fewer than 32 bits pass between compiled code and the Rust functions of internal calls.
+//! Values of fewer than 32 bits pass correctly between compiled code and the Rust functions of internal calls.
 
 use saki_runtime::CurrentThread;
 use saki_runtime::crossings::Callable;
@@ -19,7 +19,7 @@ fn byte_argument(_t: CurrentThread, value: u8) -> i32 {
     i32::from(value)
 }
 
-/// What compiled code gets in the whole register for an argument that fills another one.
+/// The whole register that compiled code gets as result, for an argument that fills a whole register.
 fn call<Parts, F: Callable<Parts>>(_function: &F, argument: i32) -> i32 {
     // SAFETY: the entry of a function of one such parameter and result.
     let entry: extern "C" fn(CurrentThread, i32) -> i32 = unsafe { std::mem::transmute(F::ENTRY) };

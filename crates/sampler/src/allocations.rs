@@ -5,19 +5,20 @@
 //!                                     the thread's list ┴→ flush → Listener::tell    by the thread, or with the world stopped
 //! ```
 //!
-//! An allocation costs some tens of nanoseconds: types and stacks have numbers, which a thread finds again in its own tables (`StackMemo`), and what is done for
-//! many objects at once (locks, the clock, the listener's work) is done when the thread's list is full. The list is also flushed before a collection, since objects have
-//! their addresses as long as they do not move; when the thread ends; before other events of the thread, which keeps their order; and when the listener asks (`flush_all`).
+//! Recording an allocation costs some tens of nanoseconds: types and stacks have numbers, which a thread finds again in its own tables (`StackMemo`), and work that
+//! can be done for many objects at once (locks, the clock, the listener's work) is done when the thread's list is full. The list is also flushed before a collection,
+//! which may move objects to other addresses; when the thread ends; before other events of the thread, which keeps their order; and when the listener asks
+//! (`flush_all`).
 //!
-//! Tables are found by the addresses of vtables and of code, which may be used again when their owner has been freed: `forget` begins a new epoch, at which all threads drop
-//! their tables. A thread that sees memory used again sees the epoch as well, since that came first.
+//! The tables' keys are addresses of vtables and of code, which may be used again when their owner has been freed: `forget` begins a new epoch, at which all threads drop
+//! their tables. A thread that sees memory used again sees the new epoch, too, since the epoch was changed first.
 //!
 //! | `EPOCH` | change | who | ordering |
 //! |---|---|---|---|
-//! | + 1 | something was freed, or a session begins | any thread, before the memory is used again | Relaxed: whatever published the new use of the memory orders it |
+//! | + 1 | types or code were freed, or a session begins | any thread, before the memory is used again | Relaxed: the publication of the memory's new use orders it |
 //!
-//! Invariant: a list is touched by its thread between two safepoints, or while the world is stopped. Numbers are made outside of that, because names
-//! take locks: so neither the list nor a thread's tables are borrowed while that is done.
+//! Invariant: a list is used by its own thread between two safepoints, or while the world is stopped. New numbers are not made in such a section, because looking names
+//! up takes locks: so neither the list nor a thread's tables are borrowed while a number is made.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use saki_abi::VTable;
@@ -30,7 +31,7 @@ use std::thread::LocalKey;
 
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 
-/// Code or types have been freed, or numbers mean something else from now on.
+/// Begins a new epoch, because code or types were freed, or numbers change their meaning.
 pub fn forget() {
     EPOCH.fetch_add(1, Ordering::Relaxed);
 }
@@ -51,27 +52,27 @@ pub struct Record {
 
 /// A consumer of the records of all allocations.
 pub trait Listener: 'static {
-    /// Records of a thread's list at most.
+    /// The most records in a thread's list.
     const MAX_PENDING: usize;
-    /// For so long a list is filled at most, if it holds more than a record: records get the time at which they are told.
+    /// The longest time for which a list of more than one record is filled: all records get the time at which the list is flushed.
     const MAX_AGE_NS: u64;
 
     /// The OS thread's tables.
     fn tables() -> &'static LocalKey<RefCell<Tables>>;
 
-    /// Where the thread, which is the current one or stopped, has its list. None before and after its life.
+    /// The place of the thread's list; the thread is the current one or stopped. None for a thread that has not attached yet or has detached.
     fn recorder(thread: &ManagedThread) -> Option<&OnceCell<Box<Recorder>>>;
 
-    /// Whether stacks are wanted; without, their numbers are `NO_FRAMES`.
+    /// Whether stacks are recorded; if not, their numbers are `NO_FRAMES`.
     fn wants_stacks() -> bool;
 
     /// The number of a type. May wait for a lock.
     fn type_number(vtable: &VTable) -> u32;
 
-    /// The number of the stack whose innermost frame continues at the return address `pc`, which has code, called from `outer`. May wait for a lock.
+    /// The number of the stack that consists of `outer` and a frame with the return address `pc`, which lies in compiled code. May wait for a lock.
     fn stack_number(outer: u32, pc: usize) -> u32;
 
-    /// Takes a thread's list. Between two safepoints of the thread, or with the world stopped.
+    /// Takes the records of a thread's list. Called between two safepoints of the thread, or with the world stopped.
     fn tell(thread: &ManagedThread, records: &[Record], time_ns: u64);
 }
 
@@ -79,19 +80,19 @@ pub trait Listener: 'static {
 #[derive(Default)]
 pub struct Tables {
     epoch: u64,
-    /// By the vtable.
+    /// Numbers of types, by vtable.
     types: FxHashMap<usize, u32>,
-    /// Return addresses that have code.
+    /// Return addresses that are known to lie in compiled code.
     codes: FxHashSet<usize>,
-    /// By the outer stack and the return address.
+    /// Numbers of stacks, by outer stack and return address.
     stacks: FxHashMap<(u32, usize), u32>,
 }
 
-/// Stacks of a table. Recursion that branches has no end of stacks; some 2 MB.
+/// The most stacks in a table, some 2 MB: the number of stacks is unbounded in recursion that branches.
 const MAX_STACKS: usize = 1 << 16;
 
 impl Tables {
-    /// Runs `f` on this OS thread's tables, which have nothing of earlier epochs.
+    /// Runs `f` on this OS thread's tables, without entries of earlier epochs.
     fn with<L: Listener, R>(f: impl FnOnce(&mut Tables) -> R) -> R {
         L::tables().with_borrow_mut(|tables| {
             let epoch = EPOCH.load(Ordering::Relaxed);
@@ -103,10 +104,10 @@ impl Tables {
     }
 }
 
-/// Bits of a hash of the vtable's address, by which numbers of types that a thread has used lately are found.
+/// Bits of the hash of a vtable's address by which a thread finds the numbers of types that it has used lately.
 const RECENT_TYPE_BITS: u32 = 3;
 
-/// The numbers that a thread has used last.
+/// The numbers that a thread has used lately.
 #[derive(Default)]
 struct Memo {
     epoch: u64,
@@ -119,14 +120,14 @@ const FIRST_PENDING: usize = 32;
 
 struct Pending {
     records: Vec<Record>,
-    /// Doubled when the list was full before `MAX_AGE_NS` was over, halved when it was full later.
+    /// Records at which the list is flushed: doubled when the list was full before `MAX_AGE_NS` was over, halved when it was full later.
     max_len: usize,
     told_ns: u64,
 }
 
-/// What a thread has for a listener.
+/// A thread's data for one listener.
 pub struct Recorder {
-    /// Of the thread itself.
+    /// Used by the thread itself only.
     memo: RefCell<Memo>,
     /// See the module's invariant.
     pending: UnsafeCell<Pending>,
@@ -146,7 +147,7 @@ impl Default for Recorder {
 pub unsafe fn record<L: Listener>(thread: &ManagedThread, vtable: *const VTable, address: usize, size_bytes: usize) {
     let Some(recorder) = L::recorder(thread) else { return };
     let recorder = recorder.get_or_init(Box::default);
-    // This thread alone uses it; not twice, should looking up a name allocate.
+    // Only this thread uses the memo. It is borrowed already if looking a name up has allocated.
     let (ty, stack) = if let Ok(mut memo) = recorder.memo.try_borrow_mut() {
         let memo = &mut *memo;
         let epoch = EPOCH.load(Ordering::Relaxed);
@@ -237,7 +238,7 @@ impl<L: Listener> StackIds for Numbers<L> {
     }
 }
 
-/// Tells of all that a thread has recorded for a listener. By the thread itself, between two safepoints; or with the world stopped.
+/// Passes a thread's records to a listener. Called by the thread itself between two safepoints, or with the world stopped.
 pub fn flush<L: Listener>(thread: &ManagedThread) {
     if let Some(recorder) = L::recorder(thread).and_then(OnceCell::get) {
         // SAFETY: see the module's invariant.
@@ -245,7 +246,7 @@ pub fn flush<L: Listener>(thread: &ManagedThread) {
     }
 }
 
-/// Stops the world, tells of all that was recorded for a listener, and runs `f`.
+/// Stops the world, passes all threads' records to a listener, and runs `f`.
 pub fn flush_all<L: Listener>(f: impl FnOnce()) {
     saki_thread::with_world_stopped(StopReason::Inspection, |_| {
         saki_thread::for_each_thread(flush::<L>);

@@ -1,6 +1,6 @@
-//! aarch64: nothing of the interface is written yet, and `check` says so when the machine starts.
+//! aarch64: the interface is not implemented yet; `check` makes the start of the machine fail with that reason.
 //!
-//! The file is there so that all crates compile for aarch64: what they need of the architecture is seen by the compiler. Left out: all.
+//! This file lets all crates compile for aarch64, so that the compiler sees what they need of the architecture. Left out: every function.
 
 use super::{Architecture, FrameState, STUB_BYTES};
 use crate::error::CodeError;

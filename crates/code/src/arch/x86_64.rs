@@ -31,7 +31,7 @@ const FRAME_SETUP_BYTES: usize = 4;
 
 const ENTRY_PREVIOUS_EXIT_OFFSET: isize = -56;
 const LAZY_TAIL_OFFSET: usize = 6;
-/// The lazy tail's call pushes stub + this.
+/// The return address that the lazy tail's call pushes, as an offset from the stub.
 const LAZY_RETURN_OFFSET: usize = 11;
 
 unsafe extern "C" {
@@ -145,7 +145,8 @@ macro_rules! restore_arguments_and_jump {
     };
 }
 
-/// Called by the lazy tail of an entry stub: the pushed address identifies the stub, above it is the caller's return address.
+/// The compile trampoline. The lazy tail of an entry stub calls it: the pushed address identifies the stub, above it is the caller's
+/// return address.
 ///
 /// # Safety
 /// Only lazy tails of entry stubs call this, in managed code: r15 is the thread, and the method's arguments are in place.
@@ -293,7 +294,7 @@ preserving_stub!(barrier_slow_stub, BARRIER_SLOW);
 /// `StubId::DemoteLine`: `cldemote [rdi]`, which is a no-op on processors without that instruction.
 ///
 /// # Safety
-/// None needed: the instruction is a hint and faults for no address.
+/// No requirements: the instruction is a hint and faults for no address.
 #[unsafe(naked)]
 unsafe extern "C" fn demote_line() {
     naked_asm!(".byte 0x0f, 0x1c, 0x07", "ret")
