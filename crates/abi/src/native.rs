@@ -24,7 +24,7 @@ pub struct NativeAbi {
 /// The way in which structs are passed by value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StructRule {
-    /// By the classes of their eightbytes.
+    /// Structs are passed by the classes of their eightbytes.
     Eightbytes,
     /// Saki does not know the target's rule yet: such signatures are refused.
     Unknown,

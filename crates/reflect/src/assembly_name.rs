@@ -23,7 +23,7 @@ pub struct MonoAssemblyName {
     pub name: *mut c_char,
     pub culture: *mut c_char,
     pub hash_value: *mut u8,
-    /// With its length in front, compressed as in a blob heap.
+    /// The key after its length, which is compressed as in a blob heap.
     pub public_key: *mut u8,
     pub public_key_token: [u8; TOKEN_CHARS],
     pub hash_alg: u32,
@@ -166,7 +166,7 @@ pub fn referenced_names(meta: &saki_metadata::Image) -> LoadResult<Vec<usize>> {
 fn free_assembly_name(_t: CurrentThread, place: Place<MonoAssemblyName>, free_struct: bool) {
     let name = place.get();
     for part in [name.name as *mut c_void, name.culture.cast(), name.hash_value.cast(), name.public_key.cast()] {
-        // SAFETY: the parts of a name that this module filled are malloc'ed or null, and nobody else frees them.
+        // SAFETY: the parts of a name that this module filled are malloc'ed or null, and no other code frees them.
         unsafe { libc::free(part) };
     }
     let null = std::ptr::null_mut();

@@ -8,7 +8,7 @@ pub enum Modifier {
     ByRef,
     Pointer,
     SzArray,
-    /// With bounds: `[*]` has rank 1.
+    /// An array type with bounds, of this rank: `[*]` has rank 1.
     Array(u32),
 }
 

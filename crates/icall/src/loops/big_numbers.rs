@@ -137,7 +137,7 @@ unsafe fn combine<S: Step>(a: Words, b: Words, result: Words) -> bool {
             (limb, carry) = S::limb(a.limb(place), b.limb(place), carry);
             result.set_limb(place, limb);
         };
-        // In a row the carry stays in the processor's flag.
+        // Within these limbs the carry stays in the processor's flag.
         while place + IN_A_ROW * LIMB_WORDS <= b.count {
             for limb in 0..IN_A_ROW {
                 step(place + limb * LIMB_WORDS);

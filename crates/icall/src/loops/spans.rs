@@ -36,7 +36,7 @@ impl<T> Span<T> {
     /// The first `count` elements, if there are so many.
     ///
     /// # Safety
-    /// As for `elements`; nothing else in Rust refers to these elements.
+    /// As for `elements`; no other Rust reference leads to these elements.
     pub(super) unsafe fn first_mut<'a>(&self, count: usize) -> Option<&'a mut [T]> {
         if count == 0 {
             return Some(&mut []);

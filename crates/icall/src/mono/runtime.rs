@@ -2,7 +2,7 @@
 
 use saki_runtime::{CurrentThread, InternalCall, Managed, Str, class_library};
 
-/// The class libraries' release first, where programs look for it, then who runs them.
+/// The class libraries' release first, where programs look for it, then the name of this virtual machine.
 pub(super) fn display_name() -> String {
     format!("{} (Saki {})", class_library::release(), env!("CARGO_PKG_VERSION"))
 }

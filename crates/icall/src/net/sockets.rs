@@ -54,7 +54,7 @@ pub(crate) fn insert(fd: i32, domain: i32, kind: i32, protocol: i32) -> usize {
         timeouts_us: [const { AtomicU64::new(UNKNOWN_TIMEOUT) }; 2],
         saved_error: AtomicI32::new(0),
     };
-    // Native code may have closed an earlier socket of this number, whose watch is over.
+    // Native code may have closed an earlier socket with this number, which the reactor still watches.
     saki_reactor::forget(fd);
     SOCKETS.write().insert(fd, Arc::new(socket));
     fd as usize

@@ -38,7 +38,7 @@ pub(super) struct End {
 pub(super) struct KnownProcess {
     pub(super) pid: i32,
     pub(super) is_child: bool,
-    /// As managed code shows it.
+    /// The name that managed code shows.
     pub(super) name: String,
     pub(super) start_time: i64,
     end: Mutex<Option<End>>,
@@ -149,7 +149,7 @@ fn watch(epoll: i32) {
 fn open_descriptor(pid: i32) -> Option<OwnedFd> {
     // SAFETY: makes a descriptor.
     let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32 };
-    // SAFETY: just made, nobody else's.
+    // SAFETY: just made, so no other code owns it.
     (descriptor != -1).then(|| unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
@@ -205,8 +205,8 @@ pub(super) fn current() -> usize {
     })
 }
 
-/// A handle for a process by its id: another reference to the handle there is, or a new one. None when there is no such
-/// process.
+/// A handle for a process by its id: another reference to the existing handle, or a new handle. None when no process has
+/// the id.
 pub(super) fn open(pid: i32) -> Option<usize> {
     if pid == std::process::id() as i32 {
         let handle = current();

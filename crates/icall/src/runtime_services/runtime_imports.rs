@@ -20,7 +20,7 @@ fn memmove_with_barrier(
     let is_reference = ty.is_reference_type();
     let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
     let refs = if is_reference { &[0] } else { ty.ref_offsets().to_managed(t)? };
-    // SAFETY: as in `memmove`; whole words are moved whole, so that another thread never sees half a reference.
+    // SAFETY: as in `memmove`; memmove copies aligned words whole, so that another thread never sees half a reference.
     unsafe { std::ptr::copy(source, destination, size_bytes * count as usize) };
     for index in 0..count as usize {
         for &offset in refs {

@@ -47,7 +47,7 @@ fn instance_fields(t: CurrentThread, ty: Ty) -> Managed<impl Iterator<Item = &'s
 #[derive(Clone, Copy)]
 struct BoxedField<'t> {
     boxed: Obj<'t>,
-    /// From the start of the value.
+    /// Offset from the start of the value.
     offset_bytes: usize,
     ty: Ty,
 }

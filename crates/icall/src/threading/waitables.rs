@@ -84,7 +84,7 @@ struct Slot {
 
 /// A thread that waits.
 struct Wait {
-    /// Of the table's `next_ticket`.
+    /// The wait's number, from the table's `next_ticket`.
     ticket: u64,
     thread: &'static ManagedThread,
     slots: SlotList,

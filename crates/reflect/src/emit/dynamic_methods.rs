@@ -99,7 +99,7 @@ fn method_for(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
             Ok(made)
         }
         Err(_) => {
-            // SAFETY: made above and given to nobody.
+            // SAFETY: made above and not published.
             unsafe { dynamic_records::free(&[made]) };
             Ok(method_of(object).unwrap_or_else(|| saki_base::bug!("a dynamic method has lost its handle")))
         }

@@ -28,7 +28,7 @@ pub enum Scope {
 /// Rows of the types of a module and of their first members.
 #[derive(Default)]
 pub struct ModuleRows {
-    /// By address of the `EmittedType`.
+    /// The rows by address of the `EmittedType`.
     pub types: FxHashMap<usize, TypeRows>,
 }
 

@@ -448,7 +448,7 @@ fn with_target(reloc: &Reloc<RelocTarget>, target: PlacedTarget) -> Reloc<Placed
     Reloc { offset: reloc.offset, kind: reloc.kind, usage: reloc.usage, target, addend: reloc.addend }
 }
 
-/// Once code takes a dynamic method's address we cannot track who holds it, so the method is kept for ever.
+/// Keeps a dynamic method for ever once code takes its address, because holders of the address cannot be tracked.
 fn keep_named(target: RelocTarget, by: *const ()) {
     if let RelocTarget::Symbol(Symbol::MethodEntry(named) | Symbol::MethodHandle(named)) = target
         && named.is_dynamic()

@@ -20,7 +20,7 @@ pub struct Compiled<'t> {
     t: CurrentThread<'t>,
     /// Hashes of IR.
     known: FxHashSet<u64>,
-    /// Methods whose bodies are no valid programs, with the reason.
+    /// Methods with invalid bodies, with the reason.
     pub invalid: Vec<String>,
 }
 

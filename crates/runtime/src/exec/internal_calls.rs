@@ -2,7 +2,7 @@
 //!
 //! Names are "Namespace.Type::Method" (nested types "Outer/Inner"), with the parameter types in parentheses where a name is
 //! overloaded: "System.String::.ctor(System.Char[])". The function gets the `CurrentThread` and then the managed arguments.
-//! A row that holds for the class libraries of one version says so in front of the name: "@6.8 System.Array::GetGenericValueImpl".
+//! A row that holds for the class libraries of one version has a mark in front of the name: "@6.8 System.Array::GetGenericValueImpl".
 //! Rows of other versions than the one in use are not found.
 
 use crate::class_library;

@@ -1,4 +1,4 @@
-//! How much code a runtime generic context would save: instantiations whose arguments differ only in reference types.
+//! Statistics of the code that a runtime generic context would save: instantiations whose arguments differ only in reference types.
 //!
 //! Counted only when asked for (`--stats`). docs/design/code-generation.md rests on these numbers.
 

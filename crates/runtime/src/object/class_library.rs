@@ -1,4 +1,4 @@
-//! Which class libraries are in use: the version of Mono whose mscorlib was loaded.
+//! The class libraries in use: the version of Mono to which the loaded mscorlib belongs.
 //!
 //! An mscorlib that claims to be of a known version is believed. Any other is compared with the contract (a few milliseconds) and counts as
 //! the version whose contract it meets in full; if it meets none the machine does not start. Other assemblies are judged call by call: an

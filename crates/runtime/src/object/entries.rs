@@ -28,7 +28,7 @@ pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
             Ok(entry)
         }
         Err(earlier) => {
-            // SAFETY: made above and given to nobody.
+            // SAFETY: made above and not published.
             unsafe { MethodEntry::free_all(&[entry]) };
             match MethodEntry::of_stub(earlier as usize) {
                 Some(entry) => Ok(entry),

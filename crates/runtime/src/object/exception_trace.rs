@@ -42,11 +42,11 @@ impl TraceFrame {
     }
 }
 
-/// In a native offset: the frame is an inlined body.
+/// Bit of a native offset: the frame is an inlined body.
 const INLINED: u32 = 1 << 31;
 /// In place of the IL offset of a wrapper: native code called it. No body is that long.
 pub(crate) const CALLED_BY_NATIVE: u32 = u32::MAX - 1;
-/// In a native offset: the frame is a wrapper.
+/// Bit of a native offset: the frame is a wrapper.
 const WRAPPER: u32 = 1 << 30;
 
 const FIRST_FRAMES: usize = 8;

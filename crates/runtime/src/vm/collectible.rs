@@ -168,7 +168,8 @@ impl ConditionalRoots for Assemblies {
 }
 
 impl Assemblies {
-    /// A word may also point into records of a dead owner that are not freed yet, whose slots lead to objects that are gone.
+    /// Notes that a reference leads to an owner. The owner may be dead and its records not freed yet; their slots lead to objects that are
+    /// gone, so it is ignored.
     fn see(&self, owner: &'static Owner) {
         if !owner.is_dead() && owner.see() {
             self.judgement.lock().new.push(owner);
@@ -223,7 +224,7 @@ pub(crate) fn are_dead() -> bool {
     DEAD_COUNT.load(Ordering::Relaxed) > 0
 }
 
-/// Retires dead owners and frees retired ones whose stamp has passed. For the finalizer thread.
+/// Retires dead owners and frees retired ones whose stamp has passed. Called by the finalizer thread.
 pub(crate) fn reclaim_dead() {
     if !are_dead() && RETIRED.lock().is_empty() {
         return;

@@ -27,7 +27,7 @@ struct Identified {
     stamp: FileStamp,
 }
 
-/// By address of the image; images of files are never freed.
+/// The identified images, by address; images of files are never freed.
 static IDENTIFIED: Mutex<Option<FxHashMap<usize, Identified>>> = Mutex::new(None);
 
 /// The identity of an image that was mapped from a file; None for one that came from memory.

@@ -28,7 +28,7 @@ const SLOT_BYTES: usize = 32;
 /// Bodies begin on this boundary.
 const BODY_ALIGNMENT_BYTES: usize = 8;
 
-/// The name of a body (`key` says how it is made).
+/// The name of a body; `key` makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
     pub low: u64,

@@ -109,7 +109,7 @@ fn unless_absent<T>(outcome: io::Result<T>) -> Result<Option<T>, Reason> {
 #[derive(Debug)]
 pub struct TrustedFolder {
     folder: Folder,
-    /// For messages.
+    /// The path, for messages.
     path: PathBuf,
     trust: Trust,
 }
@@ -221,7 +221,7 @@ impl TrustedFolder {
         written
     }
 
-    /// For operations that need no trust: listing and removing files.
+    /// The folder, for operations that need no trust: listing and removing files.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }

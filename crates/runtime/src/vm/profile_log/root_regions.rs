@@ -45,7 +45,7 @@ fn source_of(kind: RootKind) -> u8 {
 pub(super) struct NewRegion {
     pub range: Range<usize>,
     pub source: u8,
-    /// For a static field the name of its type; otherwise empty.
+    /// The name of the type, for a region of a static field; otherwise empty.
     pub name: String,
 }
 

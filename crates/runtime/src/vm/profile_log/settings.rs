@@ -27,7 +27,7 @@ pub enum HeapShots {
     Full,
     /// At the first full collection after so many milliseconds, and again.
     EveryMilliseconds(u32),
-    /// At each full collection after so many others.
+    /// At every n-th full collection.
     EveryCollections(u32),
     /// When a client of the command server asks for it.
     OnDemand,
