@@ -257,8 +257,8 @@ fn refuse(t: CurrentThread, ty: Ty) -> exceptions::Thrown {
     exceptions::throw(t, ExceptionType::Serialization, &message)
 }
 
-/// The pending exception as an exception of `to`: a copy or, if that is not possible, an exception of the nearest class with the
-/// same message.
+/// The pending exception as an exception of `to`: itself if it belongs to `to`, else a new exception of the same class, or of the
+/// nearest base class that `to` can load, with the same message.
 pub fn copy_pending(t: CurrentThread, to: &'static Universe) -> exceptions::Thrown {
     static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
     let original = t.take_exception();
