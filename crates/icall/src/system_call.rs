@@ -5,7 +5,7 @@
 
 use crate::io::errors::errno;
 use saki_reactor::{Interest, Lifetime, WaitEnd};
-use saki_runtime::{CurrentThread, Managed, pending, suspension};
+use saki_runtime::{CurrentThread, Managed, suspension, thread_aborts};
 use saki_thread::{REQUEST_ABORT, WaitState};
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ pub(crate) fn system_call_unless(
     mut body: impl FnMut() -> isize,
 ) -> Result<usize, i32> {
     loop {
-        if pending::throw_if_aborted(t).is_err() {
+        if thread_aborts::throw_if_aborted(t).is_err() {
             return Err(libc::EINTR);
         }
         let outcome = t.managed().blocking(|| {
@@ -75,7 +75,7 @@ pub(crate) fn parking_call(
     let mut timeout = Some(timeout);
     let mut deadline = None;
     loop {
-        if pending::throw_if_aborted(t).is_err() {
+        if thread_aborts::throw_if_aborted(t).is_err() {
             return Parked::Failed(libc::EINTR);
         }
         let result = attempt();
@@ -113,7 +113,7 @@ pub(crate) fn park_until(t: CurrentThread, timeout: Option<Duration>, is_done: i
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let has_abort = || t.managed().pending_requests() & REQUEST_ABORT != 0;
     loop {
-        pending::throw_if_aborted(t)?;
+        thread_aborts::throw_if_aborted(t)?;
         if is_done() {
             return Ok(true);
         }

@@ -5,13 +5,13 @@
 use crate::ir::Function;
 use saki_sync::SlotPool;
 
-static SPARE: SlotPool<Function> = SlotPool::new();
+static EMPTIED: SlotPool<Function> = SlotPool::new();
 /// Functions with more room for instructions are not kept.
 const MAX_KEPT_INSTRUCTIONS: usize = 1024;
 
 /// An empty function.
 pub(crate) fn take() -> Box<Function> {
-    SPARE.take().unwrap_or_default()
+    EMPTIED.take().unwrap_or_default()
 }
 
 /// Lets the next import use the function's memory.
@@ -19,15 +19,15 @@ pub fn recycle(function: Box<Function>) {
     if function.insts.capacity() > MAX_KEPT_INSTRUCTIONS {
         return;
     }
-    let mut spare = function;
-    let mut emptied = std::mem::take(&mut *spare);
+    let mut pooled = function;
+    let mut emptied = std::mem::take(&mut *pooled);
     emptied.insts.clear();
     emptied.locals.clear();
     emptied.blocks.clear();
-    spare.insts = emptied.insts;
-    spare.locals = emptied.locals;
-    spare.blocks = emptied.blocks;
-    SPARE.give(spare);
+    pooled.insts = emptied.insts;
+    pooled.locals = emptied.locals;
+    pooled.blocks = emptied.blocks;
+    EMPTIED.give(pooled);
 }
 
 #[cfg(test)]
@@ -36,7 +36,7 @@ mod tests {
     use crate::ir::{Inst, IrType, Op};
 
     #[test]
-    fn a_spare_function_is_empty() {
+    fn a_pooled_function_is_empty() {
         let mut function = take();
         function.is_stub = true;
         function.name = "used".into();

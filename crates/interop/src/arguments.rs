@@ -8,7 +8,7 @@
 use crate::any_object;
 use crate::descriptor::MarshalDescriptor;
 use crate::release::release;
-use crate::slots::{ManagedFields, ManagedSlot, NativeBlock, NativeSlot, array};
+use crate::slots::{ManagedFields, ManagedSlot, NativeBlock, NativeSlot, NativeWord, array};
 use crate::text;
 use crate::to_managed::{elements_to_managed, to_managed, to_managed_of_length, update_managed};
 use crate::to_native::{elements_to_native, fields_to_native, size_of_native, to_native};
@@ -18,23 +18,27 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::thread::{CurrentThread, Managed};
 
-/// The managed variable that a wrapper names; None for a null `ref`.
-fn variable<'t>(t: CurrentThread<'t>, plan: &ParamPlan, value: usize) -> Managed<Option<ManagedSlot<'t>>> {
-    // SAFETY: the wrapper passes the address of its parameter or local, or a `ref` argument; each is of the plan's type and outlives
-    // the call of the helper.
-    unsafe { ManagedSlot::at(t, value, plan.ty) }
-}
+/// The address of a variable of managed code that a wrapper names: its parameter or local, or a `ref` argument.
+#[derive(Clone, Copy)]
+pub struct Variable(usize);
 
-/// As `variable`; a null `ref` is a NullReferenceException.
-fn known_variable<'t>(t: CurrentThread<'t>, plan: &ParamPlan, value: usize) -> Managed<ManagedSlot<'t>> {
-    variable(t, plan, value)?.ok_or_else(|| exceptions::throw_null_reference(t))
-}
+impl Variable {
+    /// # Safety
+    /// The address is null, or that of a variable of the type that the descriptor passed with it names, which outlives the wrapper's call.
+    pub unsafe fn passed(address: usize) -> Variable {
+        Variable(address)
+    }
 
-/// The memory at which a word of native code points; None for null.
-fn native_memory<'t>(_t: CurrentThread<'t>, word: i64, size_bytes: usize) -> Option<NativeSlot<'t>> {
-    // SAFETY: the word is the address of a block of `marshal_in`, or of a native value of the parameter's type that native code or the
-    // wrapper holds; either stays for the call of the helper.
-    unsafe { NativeSlot::at(word as *mut u8, size_bytes) }
+    /// The variable; None for a null `ref`.
+    fn slot<'t>(self, t: CurrentThread<'t>, plan: &ParamPlan) -> Managed<Option<ManagedSlot<'t>>> {
+        // SAFETY: by the promise of `passed`; the plan is the descriptor's.
+        unsafe { ManagedSlot::at(t, self.0, plan.ty) }
+    }
+
+    /// As `slot`; a null `ref` is a NullReferenceException.
+    fn known_slot<'t>(self, t: CurrentThread<'t>, plan: &ParamPlan) -> Managed<ManagedSlot<'t>> {
+        self.slot(t, plan)?.ok_or_else(|| exceptions::throw_null_reference(t))
+    }
 }
 
 /// Size of the blocks that `marshal_in` makes: whole eightbytes, because structs by value are read in eightbytes, and one more eightbyte for
@@ -52,22 +56,22 @@ fn is_struct(native: &NativeType) -> bool {
 ///
 /// # Errors
 /// As `to_native`; after an error nothing stays allocated.
-pub fn marshal_in(t: CurrentThread, value: usize, descriptor: &MarshalDescriptor) -> Managed<i64> {
+pub fn marshal_in(t: CurrentThread, value: Variable, descriptor: &MarshalDescriptor) -> Managed<i64> {
     let plan = &descriptor.plan;
     if !plan.by_ref && !is_struct(&plan.native) {
-        let managed = known_variable(t, plan, value)?;
-        let mut word = 0i64;
+        let managed = value.known_slot(t, plan)?;
+        let mut word = NativeWord::ZERO;
         let slot = NativeSlot::of_word(&mut word);
         // The buffer of a builder or array is made even if the parameter is only `[Out]`: native code writes into it.
         if let Err(thrown) = to_native(t, &plan.native, managed, slot) {
             release_after_error(t, &plan.native, slot, element_count(&plan.native, managed));
             return Err(thrown);
         }
-        return Ok(word);
+        return Ok(word.get());
     }
     let block = NativeBlock::allocate(t, block_bytes(t, descriptor)?)?;
     if plan.is_in || !plan.by_ref {
-        let managed = known_variable(t, plan, value)?;
+        let managed = value.known_slot(t, plan)?;
         if let Err(thrown) = to_native(t, &plan.native, managed, block.slot()) {
             release_after_error(t, &plan.native, block.slot(), None);
             return Err(thrown);
@@ -107,13 +111,13 @@ fn element_count(native: &NativeType, managed: ManagedSlot) -> Option<usize> {
 ///
 /// # Errors
 /// As `to_managed`.
-pub fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: &MarshalDescriptor) -> Managed<()> {
+pub fn marshal_out(t: CurrentThread, word: NativeWord, value: Variable, descriptor: &MarshalDescriptor) -> Managed<()> {
     let plan = &descriptor.plan;
-    let managed = known_variable(t, plan, value)?;
+    let managed = value.known_slot(t, plan)?;
     let mut word = word;
     if plan.index == 0 && is_struct(&plan.native) {
         // Memory that fields of the result point to is not freed.
-        return match native_memory(t, word, descriptor.native_size_bytes(t)?) {
+        return match word.target(t, descriptor.native_size_bytes(t)?) {
             Some(result) => to_managed(t, &plan.native, result, managed),
             None => saki_base::bug!("no place for the result of {}", descriptor.method.full_name()),
         };
@@ -128,7 +132,7 @@ pub fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
         return converted;
     }
     if plan.by_ref {
-        return match native_memory(t, word, block_bytes(t, descriptor)?) {
+        return match word.target(t, block_bytes(t, descriptor)?) {
             Some(block) => {
                 let length = passed_length(plan, block, Some(managed));
                 to_managed_of_length(t, &plan.native, block, managed, length)
@@ -144,11 +148,16 @@ pub fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
 ///
 /// # Errors
 /// Load errors.
-pub fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: &MarshalDescriptor) -> Managed<()> {
+pub fn marshal_free(
+    t: CurrentThread,
+    word: NativeWord,
+    value: Variable,
+    descriptor: &MarshalDescriptor,
+) -> Managed<()> {
     let plan = &descriptor.plan;
-    let managed = if word == 0 { None } else { variable(t, plan, value)? };
+    let managed = if word.get() == 0 { None } else { value.slot(t, plan)? };
     if plan.by_ref || is_struct(&plan.native) {
-        let Some(block) = native_memory(t, word, block_bytes(t, descriptor)?) else { return Ok(()) };
+        let Some(block) = word.target(t, block_bytes(t, descriptor)?) else { return Ok(()) };
         let length = passed_length(plan, block, managed);
         // SAFETY: the block of `marshal_in`, whose contents native code may have replaced by its own allocations.
         unsafe { release(t, &plan.native, block, length)? };
@@ -176,20 +185,20 @@ pub fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: &Mars
 ///
 /// # Errors
 /// As `to_managed`.
-pub fn callback_in(t: CurrentThread, word: i64, value: usize, descriptor: &MarshalDescriptor) -> Managed<()> {
+pub fn callback_in(t: CurrentThread, word: NativeWord, value: Variable, descriptor: &MarshalDescriptor) -> Managed<()> {
     let plan = &descriptor.plan;
-    let managed = known_variable(t, plan, value)?;
+    let managed = value.known_slot(t, plan)?;
     if let (false, NativeType::Array { element, .. }) = (plan.by_ref, &plan.native) {
         // The wrapper passes a local with an array of the length that native code gave.
         let (Some(object), stride_bytes) = (managed.obj(), size_of_native(t, element)?) else { return Ok(()) };
         let array = array(object);
-        return match native_memory(t, word, stride_bytes * array.length()) {
+        return match word.target(t, stride_bytes * array.length()) {
             Some(block) => elements_to_managed(t, element, block, array),
             None => Ok(()),
         };
     }
     if plan.by_ref || is_struct(&plan.native) {
-        return match native_memory(t, word, descriptor.native_size_bytes(t)?) {
+        return match word.target(t, descriptor.native_size_bytes(t)?) {
             Some(slot) => to_managed(t, &plan.native, slot, managed),
             // A `ref` to a class points to the object's fields, so null is an error.
             None if matches!(plan.native, NativeType::ClassPointer(_)) => {
@@ -206,16 +215,21 @@ pub fn callback_in(t: CurrentThread, word: i64, value: usize, descriptor: &Marsh
 ///
 /// # Errors
 /// As `to_native`.
-pub fn callback_out(t: CurrentThread, value: usize, word: i64, descriptor: &MarshalDescriptor) -> Managed<i64> {
+pub fn callback_out(
+    t: CurrentThread,
+    value: Variable,
+    word: NativeWord,
+    descriptor: &MarshalDescriptor,
+) -> Managed<i64> {
     let plan = &descriptor.plan;
-    let managed = known_variable(t, plan, value)?;
+    let managed = value.known_slot(t, plan)?;
     // Native code owns the memory that is allocated for a result.
     if plan.index == 0 && !is_struct(&plan.native) {
-        let mut result = 0i64;
+        let mut result = NativeWord::ZERO;
         to_native(t, &plan.native, managed, NativeSlot::of_word(&mut result))?;
-        return Ok(result);
+        return Ok(result.get());
     }
-    let memory = |size_bytes| native_memory(t, word, size_bytes);
+    let memory = |size_bytes| word.target(t, size_bytes);
     if plan.index == 0 || plan.by_ref {
         let Some(slot) = memory(descriptor.native_size_bytes(t)?) else { return Ok(0) };
         if plan.index == 0 {

@@ -5,14 +5,13 @@
 //! Invariant: the result is complete before `completed` is set, and `completed` is set before the wait handle is signalled.
 //! Left out: transparent proxies, and the flow of the execution context.
 
-use saki_abi::ObjRef;
 use saki_il::synth::delegate::invoke_method;
 use saki_runtime::ExceptionType;
 use saki_runtime::delegates::DELEGATES;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Word, monitors, object, pending, threads,
+    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, monitors, object, thread_aborts, threads,
 };
 use saki_types::{Method, Ty, universe};
 
@@ -55,7 +54,11 @@ fn class_method(t: CurrentThread, namespace: &str, class: &str, name: &str, para
 ///
 /// # Errors
 /// ArgumentException for several targets; OutOfMemoryException.
-pub fn begin_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
+pub fn begin_invoke<'t>(
+    t: CurrentThread<'t>,
+    delegate: Option<Obj<'t>>,
+    arguments: Option<Array<'t>>,
+) -> Managed<Option<Obj<'t>>> {
     let (delegate, arguments) = operands(t, delegate, arguments)?;
     if DELEGATES.obj(delegate).is_some() {
         return Err(exceptions::throw(t, ExceptionType::Argument, "The delegate must have only one target"));
@@ -73,20 +76,20 @@ pub fn begin_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Ma
     }
     let queue = class_method(t, "System.Threading", "ThreadPool", "UnsafeQueueCustomWorkItem", 2)?;
     invoke::invoke(t, queue, &[Slot::from_ref(result), Slot::from_bool(false)])?;
-    Ok(result.word())
+    Ok(Some(result))
 }
 
 /// The delegate and the object[] that the wrappers of BeginInvoke and EndInvoke pass.
 ///
 /// # Errors
 /// NullReferenceException for a delegate that is null.
-fn operands<'t>(t: CurrentThread<'t>, delegate: ObjRef, arguments: ObjRef) -> Managed<(Obj<'t>, Array<'t>)> {
-    // SAFETY: the wrapper's own `this`.
-    let delegate = unsafe { Obj::from_word(delegate) };
-    // SAFETY: an array that the wrapper has made.
-    let arguments = unsafe { Obj::from_word(arguments) };
+fn operands<'t>(
+    t: CurrentThread<'t>,
+    delegate: Option<Obj<'t>>,
+    arguments: Option<Array<'t>>,
+) -> Managed<(Obj<'t>, Array<'t>)> {
     let delegate = delegate.ok_or_else(|| exceptions::throw_null_reference(t))?;
-    Ok((delegate, filled(arguments.and_then(Obj::as_array), "arguments")))
+    Ok((delegate, filled(arguments, "arguments")))
 }
 
 /// A field of an AsyncResult that `BeginInvoke` has filled in.
@@ -108,16 +111,16 @@ fn async_result_invoke<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>) -> Manag
     match call_boxed(t, delegate, arguments) {
         Ok(result) => data.set(t, RESULT, result),
         Err(_) => {
-            data.set(t, EXCEPTION, Obj::take_pending(t));
+            data.set(t, EXCEPTION, t.take_pending());
             // An abort is reported to the thread that waits for the call; it must not prevent the signal.
-            pending::forget_abort(t);
+            thread_aborts::forget_abort(t);
             threads::end_abort(t);
         }
     }
-    monitors::try_enter(t, this.word(), WAIT_FOREVER)?;
+    monitors::try_enter(t, Some(this), WAIT_FOREVER)?;
     COMPLETED.set(this, 1u8);
     let handle = HANDLE.obj(this);
-    monitors::exit(t, this.word())?;
+    monitors::exit(t, Some(this))?;
     if let Some(handle) = handle {
         let set = class_method(t, "System.Threading", "EventWaitHandle", "Set", 0)?;
         invoke::invoke(t, set, &[Slot::from_ref(handle)])?;
@@ -198,9 +201,8 @@ fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>)
 
 /// The result of a method, which is no struct, as an object; None for void.
 fn boxed<'t>(t: CurrentThread<'t>, method: &'static Method, result: Slot) -> Managed<Option<Obj<'t>>> {
-    let boxed = invoke::box_slot(t, method.sig().to_managed(t)?.ret, result)?;
-    // SAFETY: null, a new box or the reference that the method returned.
-    Ok(unsafe { Obj::from_word(boxed) })
+    // SAFETY: the word that the method gave.
+    unsafe { invoke::box_slot(t, method.sig().to_managed(t)?.ret, result) }
 }
 
 /// A `Nullable<T>` with an object header, from a boxed T or null.
@@ -220,7 +222,11 @@ fn nullable_instance<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Ma
 ///
 /// # Errors
 /// The exception of the call; InvalidOperationException for a second call or another delegate's result.
-pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Managed<ObjRef> {
+pub fn end_invoke<'t>(
+    t: CurrentThread<'t>,
+    delegate: Option<Obj<'t>>,
+    arguments: Option<Array<'t>>,
+) -> Managed<Option<Obj<'t>>> {
     let (delegate, arguments) = operands(t, delegate, arguments)?;
     let count = arguments.length();
     let class = universe().corlib_type(NAMESPACE, "AsyncResult").to_managed(t)?;
@@ -236,20 +242,21 @@ pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Mana
         let message = "The IAsyncResult object provided does not match this delegate.";
         return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     }
-    monitors::try_enter(t, result.word(), WAIT_FOREVER)?;
+    monitors::try_enter(t, Some(result), WAIT_FOREVER)?;
     let was_called = END_INVOKE_CALLED.get::<u8>(result) != 0;
     END_INVOKE_CALLED.set(result, 1u8);
     let is_complete = COMPLETED.get::<u8>(result) != 0;
-    monitors::exit(t, result.word())?;
+    monitors::exit(t, Some(result))?;
     if was_called {
         let message = "Delegate EndInvoke method called more than once";
         return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     }
     if !is_complete {
         let wait_handle = class_method(t, NAMESPACE, "AsyncResult", "get_AsyncWaitHandle", 0)?;
-        let handle = invoke::invoke(t, wait_handle, &[Slot::from_ref(result)])?;
+        // SAFETY: the method gives an object.
+        let handle = unsafe { invoke::invoke(t, wait_handle, &[Slot::from_ref(result)])?.as_obj() };
         let wait = class_method(t, "System.Threading", "WaitHandle", "WaitOne", 0)?;
-        invoke::invoke_virtual(t, wait, handle.as_ref(), &[])?;
+        invoke::invoke_virtual(t, wait, filled(handle, "a wait handle"), &[])?;
     }
     let data = filled(OBJECT_DATA.array(result), "its data");
     if let Some(exception) = data.get(EXCEPTION) {
@@ -262,7 +269,7 @@ pub fn end_invoke(t: CurrentThread, delegate: ObjRef, arguments: ObjRef) -> Mana
     for (place, (index, _)) in changed.enumerate().take(count - 1) {
         arguments.set(t, place, sent.get(index));
     }
-    Ok(data.get(RESULT).word())
+    Ok(data.get(RESULT))
 }
 
 pub const TABLE: &[InternalCall] =

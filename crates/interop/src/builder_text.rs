@@ -32,14 +32,15 @@ fn capacity_of(builder: Obj) -> usize {
 /// The text, and the number of characters that the builder has room for.
 pub fn builder_units(builder: Obj) -> (Vec<u16>, usize) {
     let capacity = capacity_of(builder);
-    // No collection begins before this function ends, so the references may lie in Rust's heap.
-    let mut chunks: Vec<Obj> = std::iter::successors(Some(builder), |chunk| PREVIOUS.obj(*chunk)).collect();
-    chunks.reverse();
-    let mut units = Vec::with_capacity(capacity);
-    for chunk in chunks {
-        let chars = chars_of(chunk);
-        let length = (LENGTH.get::<i32>(chunk) as usize).min(chars.length());
-        PlainElements::of(chars).append_to(&mut units, length);
+    let offset_of = |chunk| OFFSET.get::<i32>(chunk) as usize;
+    let length_of = |chunk| (LENGTH.get::<i32>(chunk) as usize).min(chars_of(chunk).length());
+    let mut units = vec![0; offset_of(builder) + length_of(builder)];
+    // From the last chunk to the first, each to its place. A builder that another thread changes meanwhile may have chunks that do not fit.
+    for chunk in std::iter::successors(Some(builder), |chunk| PREVIOUS.obj(*chunk)) {
+        let (offset, length) = (offset_of(chunk), length_of(chunk));
+        if let Some(place) = units.get_mut(offset..offset.saturating_add(length)) {
+            place.copy_from_slice(&chars_of(chunk).numbers_in::<u16>(0, length));
+        }
     }
     (units, capacity)
 }

@@ -18,9 +18,9 @@ use saki_types::{Image, LoadError, LoadResult, Ty, universe};
 ///
 /// # Errors
 /// TypeLoadException, MarshalDirectiveException; exceptions of `GetInstance`.
-pub fn custom_marshaler<'t>(t: CurrentThread<'t>, descriptor: &MarshalDescriptor) -> Managed<Obj<'t>> {
+pub fn custom_marshaler<'t>(t: CurrentThread<'t>, descriptor: &MarshalDescriptor) -> Managed<Option<Obj<'t>>> {
     if let Some(known) = descriptor.custom_marshaler.get().and_then(|cell| cell.obj(t)) {
-        return Ok(known);
+        return Ok(Some(known));
     }
     let NativeType::Custom { marshaler_type, cookie } = &descriptor.plan.native else {
         return Err(directive_error(t, "The parameter has no custom marshaler."));
@@ -50,7 +50,7 @@ pub fn custom_marshaler<'t>(t: CurrentThread<'t>, descriptor: &MarshalDescriptor
     // The first thread to store wins, so that all threads use one instance.
     let method = std::ptr::from_ref(descriptor.method).addr();
     let cell = descriptor.custom_marshaler.get_or_init(|| RootCell::beside(method, marshaler));
-    Ok(cell.obj(t).unwrap_or(marshaler))
+    Ok(Some(cell.obj(t).unwrap_or(marshaler)))
 }
 
 /// "Ns.Outer+Inner, Assembly, Version=…"; without an assembly the type is in `image`, or in corlib.

@@ -25,7 +25,7 @@ use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::fields::ManagedField;
 use saki_runtime::invoke::{Slot, invoke_address};
 use saki_runtime::profile_log::calls;
-use saki_runtime::references::{Obj, Word};
+use saki_runtime::references::Obj;
 use saki_runtime::thread::{CurrentThread, Managed};
 use saki_runtime::{callback_exceptions, domain_copy, domains, handles, thread_data, threads, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
@@ -70,11 +70,10 @@ static NATIVE_INVOKES: Mutex<Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
 
 impl CallbackContext {
     /// The delegate; None when it has been collected or its domain is unloaded.
-    fn target<'t>(&self, _t: CurrentThread<'t>) -> Option<Obj<'t>> {
+    fn target<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
         // Acquire: pairs with the Release of the thread that reused the entry.
         let handle = Handle::from_bits(self.delegate.load(Ordering::Acquire))?;
-        // SAFETY: the targets of live handles are objects.
-        unsafe { Obj::from_word(handles::target(handle).ok()?) }
+        handles::target(t, handle).ok()?
     }
 }
 
@@ -91,7 +90,7 @@ pub fn function_pointer(t: CurrentThread, delegate: Obj) -> Managed<usize> {
         return Ok(known);
     }
     let class = callback_type(t, delegate.ty())?;
-    let Some(handle) = handles::allocate(t, HandleKind::Weak, delegate.word()) else {
+    let Some(handle) = handles::allocate(t, HandleKind::Weak, delegate) else {
         return Err(exceptions::out_of_memory(t));
     };
     let mut contexts = class.contexts.lock();
@@ -223,7 +222,8 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
         None => Err(throw_delegate_is_gone(t, class.domain)),
         Some(delegate) => in_domain_of(t, delegate, || {
             called_by_native(t, delegate, false);
-            let result = invoke_address(t, class.wrapper, &class.sig, false, &words);
+            // SAFETY: the wrapper was compiled for the signature, and lives as long as the delegate's type.
+            let result = unsafe { invoke_address(t, class.wrapper, &class.sig, false, &words) };
             called_by_native(t, delegate, true);
             result
         }),
@@ -240,7 +240,7 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
             if is_foreign || !was_safe {
                 unhandled::report_and_exit(t);
             }
-            callback_exceptions::keep(t, t.take_pending());
+            callback_exceptions::keep(t, t.take_exception());
             write_zero_result(class, arguments, result);
         }
     }
@@ -254,7 +254,7 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
 /// Tells a profile of calls that native code calls the delegate's method, or that the call has ended.
 fn called_by_native(t: CurrentThread, delegate: Obj, has_ended: bool) {
     if calls::are_written()
-        && let Some(method) = saki_runtime::delegates::method_of(delegate.word())
+        && let Some(method) = saki_runtime::delegates::method_of(delegate)
     {
         calls::called_by_native(t, method, has_ended);
     }
@@ -284,10 +284,13 @@ pub(crate) fn forget_dead() {
 ///
 /// # Errors
 /// InvalidOperationException when it has been collected.
-pub fn callback_delegate<'t>(t: CurrentThread<'t>, context: usize) -> Managed<Obj<'t>> {
-    // SAFETY: `dispatch` passes its own context; contexts are never freed.
+///
+/// # Safety
+/// The context is that of the C entry which `dispatch` called the wrapper for.
+pub unsafe fn callback_delegate<'t>(t: CurrentThread<'t>, context: usize) -> Managed<Option<Obj<'t>>> {
+    // SAFETY: the caller's promise; contexts are never freed.
     let context = unsafe { &*(context as *const CallbackContext) };
-    context.target(t).ok_or_else(|| throw_delegate_is_gone(t, context.class.domain))
+    context.target(t).map(Some).ok_or_else(|| throw_delegate_is_gone(t, context.class.domain))
 }
 
 /// Whether an object belongs to the domain of a type.

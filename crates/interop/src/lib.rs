@@ -26,8 +26,10 @@ pub mod text;
 mod to_managed;
 mod to_native;
 
+use arguments::Variable;
 use descriptor::MarshalDescriptor;
-use saki_runtime::{InternalCall, Interop, Word};
+use saki_runtime::{CurrentThread, InternalCall, Interop, Managed, Obj};
+use slots::NativeWord;
 
 /// Internal calls of `Marshal` and of delegates' asynchronous calls.
 pub const TABLES: &[&[InternalCall]] = &[marshal_calls::TABLE, async_calls::TABLE];
@@ -36,9 +38,34 @@ pub const TABLES: &[&[InternalCall]] = &[marshal_calls::TABLE, async_calls::TABL
 pub const FORGET_DEAD: &[fn()] = &[delegates::forget_dead, descriptor::forget_dead];
 
 /// The descriptor that a wrapper names.
-fn described<'a>(address: usize) -> &'a MarshalDescriptor {
-    // SAFETY: wrappers alone call the functions that take descriptors, and pass the address of a `Symbol::MarshalInfo`.
+///
+/// # Safety
+/// The address is that of a `Symbol::MarshalInfo` of code that runs.
+unsafe fn described<'t>(_t: CurrentThread<'t>, address: usize) -> &'t MarshalDescriptor {
+    // SAFETY: `marshal_info` below gave the address.
     unsafe { MarshalDescriptor::from_address(address) }
+}
+
+/// Defines functions of `Interop` that take what a wrapper passes, of those that take it as words, variables and descriptors.
+macro_rules! of_wrappers {
+    ($($name:ident($($param:ident: $raw:ty => $typed:ident),*) -> $ret:ty = $function:path;)*) => { $(
+        /// # Safety
+        /// The words, variables and the descriptor are those of a parameter of the wrapper that calls.
+        unsafe fn $name<'t>(t: CurrentThread<'t>, $($param: $raw,)* info: usize) -> Managed<$ret> {
+            // SAFETY: the caller's promise.
+            unsafe { $function(t, $($typed::passed($param),)* described(t, info)) }
+        }
+    )* };
+}
+
+of_wrappers! {
+    marshal_in(value: usize => Variable) -> i64 = arguments::marshal_in;
+    marshal_out(word: i64 => NativeWord, value: usize => Variable) -> () = arguments::marshal_out;
+    marshal_free(word: i64 => NativeWord, value: usize => Variable) -> () = arguments::marshal_free;
+    custom_marshaler() -> Option<Obj<'t>> = custom::custom_marshaler;
+    throw_marshal_directive() -> () = arguments::throw_marshal_directive;
+    callback_in(word: i64 => NativeWord, value: usize => Variable) -> () = arguments::callback_in;
+    callback_out(value: usize => Variable, word: i64 => NativeWord) -> i64 = arguments::callback_out;
 }
 
 /// The functions behind P/Invoke, callbacks and asynchronous calls.
@@ -47,15 +74,15 @@ pub fn functions() -> Interop {
     Interop {
         resolve_native: resolve::resolve_native,
         marshal_info: |t, method, index| descriptor::descriptor(t, method, index).map(MarshalDescriptor::address),
-        marshal_in: |t, value, info| arguments::marshal_in(t, value, described(info)),
-        marshal_out: |t, word, value, info| arguments::marshal_out(t, word, value, described(info)),
-        marshal_free: |t, word, value, info| arguments::marshal_free(t, word, value, described(info)),
         delegate_begin_invoke: async_calls::begin_invoke,
         delegate_end_invoke: async_calls::end_invoke,
-        custom_marshaler: |t, info| custom::custom_marshaler(t, described(info)).map(Word::word),
-        throw_marshal_directive: |t, info| arguments::throw_marshal_directive(t, described(info)),
-        callback_delegate: |t, context| delegates::callback_delegate(t, context).map(Word::word),
-        callback_in: |t, word, value, info| arguments::callback_in(t, word, value, described(info)),
-        callback_out: |t, value, word, info| arguments::callback_out(t, value, word, described(info)),
+        marshal_in,
+        marshal_out,
+        marshal_free,
+        custom_marshaler,
+        throw_marshal_directive,
+        callback_delegate: delegates::callback_delegate,
+        callback_in,
+        callback_out,
     }
 }

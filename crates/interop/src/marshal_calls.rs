@@ -8,9 +8,7 @@ use crate::text::{self, free_string, managed_copy, native_copy};
 use crate::{delegates, resolve};
 use saki_il::synth::marshal::StringForm;
 use saki_runtime::ExceptionType;
-use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, Word, exceptions, type_objects,
-};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, exceptions, type_objects};
 use saki_types::Method;
 
 /// `RuntimeMethodInfo.mhandle`.
@@ -139,11 +137,11 @@ fn ptr_to_string_bstr<'t>(t: CurrentThread<'t>, native: *const u8) -> Managed<Op
 }
 
 fn size_of(t: CurrentThread, class: Option<Obj>) -> Managed<i32> {
-    Ok(structure::size_of(t, type_objects::require(t, class.word(), "t")?)? as i32)
+    Ok(structure::size_of(t, type_objects::require(t, class, "t")?)? as i32)
 }
 
 fn offset_of(t: CurrentThread, class: Option<Obj>, field: Option<Str>) -> Managed<usize> {
-    let ty = type_objects::require(t, class.word(), "t")?;
+    let ty = type_objects::require(t, class, "t")?;
     let field = non_null(t, field, "fieldName")?;
     structure::offset_of(t, ty, &field.to_rust())
 }
@@ -172,14 +170,14 @@ fn ptr_to_structure_type<'t>(t: CurrentThread<'t>, address: *mut u8, class: Opti
     if address.is_null() {
         return Ok(None);
     }
-    let ty = type_objects::require(t, class.word(), "structureType")?;
+    let ty = type_objects::require(t, class, "structureType")?;
     // SAFETY: managed code passes a native structure of this type.
     unsafe { structure::ptr_to_new_structure(t, address, ty) }
 }
 
 fn destroy_structure(t: CurrentThread, address: *mut u8, class: Option<Obj>) -> Managed<()> {
     argument_null(t, address, "ptr")?;
-    let ty = type_objects::require(t, class.word(), "structureType")?;
+    let ty = type_objects::require(t, class, "structureType")?;
     // SAFETY: managed code passes a native structure of this type.
     unsafe { structure::destroy_structure(t, address, ty) }
 }
@@ -257,7 +255,7 @@ fn set_last_error(t: CurrentThread, error: i32) {
 
 /// `address` is a C function of the delegate's signature.
 fn delegate_for_pointer<'t>(t: CurrentThread<'t>, address: usize, class: Option<Obj>) -> Managed<Option<Obj<'t>>> {
-    let ty = type_objects::require(t, class.word(), "t")?;
+    let ty = type_objects::require(t, class, "t")?;
     if !ty.is_delegate() {
         return Err(exceptions::throw_argument(t, "Type is not a delegate", "t"));
     }
@@ -285,7 +283,7 @@ fn prelink(t: CurrentThread, method: Option<Obj>) -> Managed<()> {
 }
 
 fn prelink_all(t: CurrentThread, class: Option<Obj>) -> Managed<()> {
-    let ty = type_objects::require(t, class.word(), "c")?;
+    let ty = type_objects::require(t, class, "c")?;
     for method in exceptions::ToManaged::to_managed(ty.methods(), t)? {
         if method.is_pinvoke() {
             resolve::resolve_native(t, method)?;

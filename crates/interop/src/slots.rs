@@ -10,27 +10,43 @@ use saki_abi::{ObjRef, Object};
 use saki_base::{bug, bug_unless};
 use saki_il::synth::marshal::data_offset_bytes;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::references::{Array, Obj, Str, Word};
+use saki_runtime::references::{Array, Obj, Plain, Str, Word};
 use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::{ElementType, Field, Ty};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-mod sealed {
-    pub trait Sealed {}
-}
-
-/// Numbers and pointers: types for which every bit pattern is a value.
-pub trait Plain: Copy + sealed::Sealed {}
-
-macro_rules! plain {
-    ($($ty:ty),*) => { $(impl sealed::Sealed for $ty {} impl Plain for $ty {})* };
-}
-plain!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize, f32, f64, *mut u8);
-
 #[inline]
 fn is_inside(offset_bytes: usize, size_bytes: usize, whole_bytes: usize) -> bool {
     offset_bytes <= whole_bytes && size_bytes <= whole_bytes - offset_bytes
+}
+
+/// A word of native code: a value of the native type by which it is converted, or the address of one.
+#[derive(Clone, Copy)]
+pub struct NativeWord(i64);
+
+impl NativeWord {
+    /// The zero of every native type, to be written.
+    pub const ZERO: NativeWord = NativeWord(0);
+
+    /// A word that a wrapper passes with a descriptor.
+    ///
+    /// # Safety
+    /// The word is of the descriptor's native type; if it is an address, a value lies there as long as the wrapper's call lasts.
+    pub unsafe fn passed(word: i64) -> NativeWord {
+        NativeWord(word)
+    }
+
+    pub fn get(self) -> i64 {
+        self.0
+    }
+
+    /// The memory at which the word points; None for null.
+    #[inline]
+    pub fn target<'t>(self, _t: CurrentThread<'t>, size_bytes: usize) -> Option<NativeSlot<'t>> {
+        // SAFETY: by the promise of `passed` such a value lies there until the wrapper's call ends, and with it the functions that it calls.
+        unsafe { NativeSlot::at(self.0 as *mut u8, size_bytes) }
+    }
 }
 
 /// Native memory, at any alignment.
@@ -53,8 +69,8 @@ impl<'n> NativeSlot<'n> {
 
     /// The slot of a word that is passed in a register.
     #[inline]
-    pub fn of_word(word: &'n mut i64) -> NativeSlot<'n> {
-        NativeSlot { address: NonNull::from_mut(word).cast(), size_bytes: size_of::<i64>(), memory: PhantomData }
+    pub fn of_word(word: &'n mut NativeWord) -> NativeSlot<'n> {
+        NativeSlot { address: NonNull::from_mut(&mut word.0).cast(), size_bytes: size_of::<i64>(), memory: PhantomData }
     }
 
     pub fn address(self) -> *mut u8 {
@@ -382,18 +398,10 @@ impl<'t> PlainElements<'t> {
         unsafe { std::ptr::copy_nonoverlapping(from.address(), self.0.element_address(0), self.size_bytes()) };
     }
 
-    /// Appends the first `count` elements to a vector.
-    pub fn append_to<T: Plain>(self, values: &mut Vec<T>, count: usize) {
-        self.check::<T>(count);
-        let first = self.0.element_address(0).cast::<T>();
-        // SAFETY: the array has at least `count` elements of this size, and stays where it is.
-        values.extend((0..count).map(|index| unsafe { first.add(index).read() }));
-    }
-
     /// Sets the first elements.
     pub fn set<T: Plain>(self, values: &[T]) {
         self.check::<T>(values.len());
-        // SAFETY: as above; the elements hold no references.
+        // SAFETY: the array has as many elements of this size, and stays where it is; the elements hold no references.
         unsafe { std::ptr::copy(values.as_ptr(), self.0.element_address(0).cast(), values.len()) };
     }
 
@@ -424,7 +432,7 @@ pub fn array(object: Obj<'_>) -> Array<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::NativeSlot;
+    use super::{NativeSlot, NativeWord};
 
     #[test]
     fn parts_and_elements_lie_at_any_address() {
@@ -449,11 +457,12 @@ mod tests {
     #[test]
     fn a_pointer_leads_to_a_slot_of_the_size_that_is_said() {
         let mut target = 7u8;
-        let mut word = (&raw mut target) as i64;
+        let word = (&raw mut target) as i64;
+        let mut word = NativeWord(word);
         let slot = NativeSlot::of_word(&mut word);
         assert_eq!(slot.target(1).expect("not null").bytes(), [7]);
         slot.write(0usize);
         assert!(slot.target(1).is_none());
-        assert_eq!(word, 0);
+        assert_eq!(word.get(), 0);
     }
 }

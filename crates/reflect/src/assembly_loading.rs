@@ -39,14 +39,12 @@ impl LoaderEvents for AppDomainEvents {
 }
 
 fn resolve_assembly(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
-    if vm::domain_object().is_null() {
-        return None;
-    }
-    let t = CurrentThread::current();
+    let t = CurrentThread::attached()?;
+    vm::domain_object(t)?;
     if thread_data::of(t).caller_raises_resolve().get() {
         return None;
     }
-    if !t.pending().is_null() {
+    if t.is_pending() {
         return None;
     }
     // An exception of a handler counts as "not found" here, as in Mono.
@@ -60,11 +58,8 @@ fn resolve_assembly(wanted: &AssemblyName, requesting: Option<&'static Image>) -
 }
 
 fn assembly_loaded(assembly: &'static Assembly) {
-    if vm::domain_object().is_null() || ASSEMBLY_LOAD.get_ref(vm::domain_object()).is_null() {
-        return;
-    }
-    let t = CurrentThread::current();
-    if !t.pending().is_null() {
+    let Some(t) = CurrentThread::attached() else { return };
+    if !has_handlers(t, &ASSEMBLY_LOAD) || t.is_pending() {
         return;
     }
     let raised = (|| -> Managed<()> {
@@ -77,20 +72,14 @@ fn assembly_loaded(assembly: &'static Assembly) {
     }
 }
 
-/// The AppDomain object of the current domain; None while the machine starts.
-pub(crate) fn domain<'t>(_t: CurrentThread<'t>) -> Option<Obj<'t>> {
-    // SAFETY: the word is null or names the object that a cell of the domain holds.
-    unsafe { Obj::from_word(vm::domain_object()) }
-}
-
 /// Whether the program has handlers for an event of the AppDomain.
 fn has_handlers(t: CurrentThread, event: &ManagedField) -> bool {
-    domain(t).is_some_and(|domain| event.obj(domain).is_some())
+    vm::domain_object(t).is_some_and(|domain| event.obj(domain).is_some())
 }
 
 /// Calls an instance method of the AppDomain that raises an event.
 pub(crate) fn call_domain<'t>(t: CurrentThread<'t>, method: &str, arguments: &[Slot]) -> Managed<Option<Obj<'t>>> {
-    let Some(domain) = domain(t) else { return Ok(None) };
+    let Some(domain) = vm::domain_object(t) else { return Ok(None) };
     let class = domain.ty();
     let Some(method) = class.find_method(method, arguments.len()).to_managed(t)? else {
         return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));

@@ -56,7 +56,7 @@ pub fn decode(
         match type_of_serialized_name(t, name, image) {
             Ok(ty) => Some(ty.underlying().element_type),
             Err(_) => {
-                failed.set(Some(Obj::take_thrown(t)));
+                failed.set(Some(t.take_exception()));
                 None
             }
         }

@@ -3,7 +3,7 @@
 use crate::thread_cache::ThreadCache;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
-use saki_runtime::{CurrentThread, Managed, Obj, ObjRef, RootCell, Word, dynamic_methods};
+use saki_runtime::{CurrentThread, Managed, Obj, RootCell, dynamic_methods};
 use saki_types::collectible;
 use saki_types::dynamic_records;
 
@@ -45,7 +45,7 @@ fn remember(key: Key, cell: RootCell) {
 }
 
 /// The object of a handle if this thread asked for it lately. Objects of dynamic methods are never found.
-pub(crate) fn recent<'t>(t: CurrentThread<'t>, kind: Kind, handle: usize, reflected: usize) -> Option<Obj<'t>> {
+pub(crate) fn find_recent<'t>(t: CurrentThread<'t>, kind: Kind, handle: usize, reflected: usize) -> Option<Obj<'t>> {
     recent_cell((kind, handle, reflected))?.obj(t)
 }
 
@@ -69,7 +69,7 @@ pub fn get_or_make<'t>(
     make: impl FnOnce() -> Managed<Obj<'t>>,
 ) -> Managed<Obj<'t>> {
     let key = (kind, handle, reflected);
-    if let Some(known) = recent(t, kind, handle, reflected) {
+    if let Some(known) = find_recent(t, kind, handle, reflected) {
         return Ok(known);
     }
     if let Some(method) = dynamic_records::find(handle) {
@@ -77,12 +77,9 @@ pub fn get_or_make<'t>(
         if kind != Kind::Method {
             return make();
         }
-        return match linked(dynamic_methods::info_of(method)) {
+        return match dynamic_methods::info_of(t, method) {
             Some(known) => Ok(known),
-            None => {
-                let made = make()?;
-                Ok(linked(dynamic_methods::set_info(method, made.word())).unwrap_or(made))
-            }
+            None => Ok(dynamic_methods::set_info(t, method, make()?)),
         };
     }
     let known = CELLS.read().as_ref().and_then(|cells| cells.get(&key)).copied();
@@ -99,10 +96,4 @@ pub fn get_or_make<'t>(
     remember(key, cell);
     // A cell of the table is emptied only when its domain ends.
     Ok(cell.obj(t).unwrap_or_else(|| saki_base::bug!("a reflection object of a dead domain was asked for")))
-}
-
-/// The object that a dynamic method's weak link names.
-fn linked<'t>(info: ObjRef) -> Option<Obj<'t>> {
-    // SAFETY: the link is weak and is cut with the world stopped; from here on the word in this frame keeps the object.
-    unsafe { Obj::from_word(info) }
 }

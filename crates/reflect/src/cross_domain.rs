@@ -14,8 +14,8 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::Slot;
 use saki_runtime::proxies;
 use saki_runtime::{
-    Array, CurrentThread, Managed, ManagedField, Obj, Word, domain_copy, domains, exceptions, pending, thread_data,
-    threads,
+    Array, CurrentThread, Managed, ManagedField, Obj, Word, domain_copy, domains, exceptions, thread_aborts,
+    thread_data, threads,
 };
 use saki_types::{ElementType, Method, Ty, Universe, universe};
 
@@ -32,7 +32,7 @@ pub fn is_direct(t: CurrentThread, proxy: Obj, method: &'static Method) -> bool 
         && TARGET_URI.obj(real_proxy).is_some()
         && !method.is_constructor()
         && !method.owner.is_context_bound()
-        && !proxies::remote_class(proxy.word()).class().is_context_bound()
+        && !proxies::remote_class(proxy).class().is_context_bound()
         && domains::is_in_default_context(t)
         && method.sig().is_ok_and(|sig| sig.params.len() < usize::from(u8::MAX))
 }
@@ -136,20 +136,13 @@ struct Parcel<'t> {
     bytes: Option<Obj<'t>>,
 }
 
-/// The object as one of the domain of `to`: itself or a copy. Null stays null.
-pub(crate) fn copied<'t>(t: CurrentThread<'t>, object: Option<Obj>, to: &'static Universe) -> Managed<Option<Obj<'t>>> {
-    let copy = domain_copy::copy(t, object.word(), to)?;
-    // SAFETY: the word is that of the object or of the copy that was just made.
-    Ok(unsafe { Obj::from_word(copy) })
-}
-
-/// As `copied`, of an array.
+/// As `domain_copy::copy`, of an array.
 pub(crate) fn copied_array<'t>(
     t: CurrentThread<'t>,
-    array: Option<Array>,
+    array: Option<Array<'t>>,
     to: &'static Universe,
 ) -> Managed<Option<Array<'t>>> {
-    Ok(copied(t, array.map(Obj::from), to)?.and_then(Obj::as_array))
+    Ok(domain_copy::copy(t, array.map(Obj::from), to)?.and_then(Obj::as_array))
 }
 
 fn pack<'t>(t: CurrentThread<'t>, values: Array<'t>) -> Managed<Parcel<'t>> {
@@ -161,7 +154,7 @@ fn pack<'t>(t: CurrentThread<'t>, values: Array<'t>) -> Managed<Parcel<'t>> {
 fn unpack<'t>(t: CurrentThread<'t>, parcel: Parcel<'t>) -> Managed<Array<'t>> {
     let values = copied_array(t, Some(parcel.values), universe())?;
     let values = values.unwrap_or_else(|| saki_base::bug!("the copy of an array is none"));
-    let bytes = copied(t, parcel.bytes, universe())?;
+    let bytes = domain_copy::copy(t, parcel.bytes, universe())?;
     if let Some(taken) = call_services(t, "DeserializeCallData", bytes)?.and_then(Obj::as_array) {
         put_complex(t, values, taken);
     }
@@ -184,16 +177,16 @@ fn call_there<'t>(
 ) -> Managed<Parcel<'t>> {
     let arguments = unpack(t, arguments)?;
     let method = domain_copy::method_in(method, universe()).to_managed(t)?;
-    let uri = copied(t, uri, universe())?;
+    let uri = domain_copy::copy(t, uri, universe())?;
     let Some(server) = call_services(t, "GetServerObject", uri)? else {
         return Err(exceptions::throw_null_reference(t));
     };
     let target = if method.is_virtual() || method.owner.is_interface() {
-        proxies::resolve_on(server.word(), method).to_managed(t)?
+        proxies::resolve_on(server, method).to_managed(t)?
     } else {
         method
     };
-    let result = invoke_boxed(t, proxies::stub_for(server.word(), target), Some(server), Some(arguments))?;
+    let result = invoke_boxed(t, proxies::stub_for(server, target), Some(server), Some(arguments))?;
     let back = parameters_back(t, method)?;
     let values = Array::new(t, universe().object(), 1 + back.len())?;
     values.set(t, 0, result);
@@ -205,11 +198,11 @@ fn call_there<'t>(
 
 /// The pending exception of the current domain, serialised. If that fails, the exception that says why is serialised instead.
 fn serialise_pending<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
-    let exception = Obj::take_thrown(t);
+    let exception = t.take_exception();
     match call_services(t, "SerializeExceptionData", exception) {
         Ok(bytes) => Ok(bytes),
         Err(_) => {
-            let reason = Obj::take_thrown(t);
+            let reason = t.take_exception();
             call_services(t, "SerializeExceptionData", reason)
         }
     }
@@ -219,9 +212,9 @@ fn serialise_pending<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
 ///
 /// # Errors
 /// What serialising throws there or deserialising here; AppDomainUnloadedException.
-pub fn represent<'t>(t: CurrentThread<'t>, object: Obj) -> Managed<Option<Obj<'t>>> {
+pub fn represent<'t>(t: CurrentThread<'t>, object: Obj<'t>) -> Managed<Option<Obj<'t>>> {
     if is_plain(Some(object)) {
-        return copied(t, Some(object), universe());
+        return domain_copy::copy(t, Some(object), universe());
     }
     let (home, domain) = (domains::current(), domains::of_universe(object.ty().universe()));
     domain.add_thread(t)?;
@@ -231,7 +224,7 @@ pub fn represent<'t>(t: CurrentThread<'t>, object: Obj) -> Managed<Option<Obj<'t
     });
     domain.remove_thread(t);
     let Ok(bytes) = bytes else { return Err(domain_copy::copy_pending(t, home.universe)) };
-    let bytes = copied(t, bytes, home.universe)?;
+    let bytes = domain_copy::copy(t, bytes, home.universe)?;
     let result = call_services(t, "DeserializeCallData", bytes)?;
     if has_thrown { Err(t.throw(result)) } else { Ok(result) }
 }
@@ -263,7 +256,7 @@ pub fn call<'t>(
     let outcome = match call_there(t, uri, method, parcel) {
         Ok(results) => Ok(End::Returned(results)),
         // A thread abort continues in the caller's domain, or ends below when the unloading of this domain caused it.
-        Err(thrown) if !pending::abort_exception(t).is_null() => Err(thrown),
+        Err(thrown) if thread_aborts::abort_in_flight(t).is_some() => Err(thrown),
         Err(_) => serialise_pending(t).map(End::Threw),
     };
     let outcome = match outcome {
@@ -282,7 +275,7 @@ pub fn call<'t>(
                 let value = values.get(place + 1);
                 if let Back::Contents = how {
                     let own = arguments.get(index);
-                    domain_copy::replace_elements(t, value.word(), own.word()).to_managed(t)?;
+                    domain_copy::replace_elements(t, value, own).to_managed(t)?;
                     continue;
                 }
                 arguments.set(t, index, or_default(t, value, params[index])?);
@@ -290,7 +283,7 @@ pub fn call<'t>(
             Ok(values.get(0))
         }
         Ok(End::Threw(bytes)) => {
-            let bytes = copied(t, bytes, home.universe)?;
+            let bytes = domain_copy::copy(t, bytes, home.universe)?;
             let exception = call_services(t, "DeserializeCallData", bytes)?;
             let fix = class_method(t, universe().exception(), "FixRemotingException", 0)?;
             let fixed = call_for_object(t, fix, &[Slot::from_ref(exception)])?;

@@ -3,7 +3,7 @@
 use crate::known;
 use crate::members::{Event, Property};
 use saki_runtime::ExceptionType;
-use saki_runtime::crossings::{self, Crossing, Parameter};
+use saki_runtime::references::Plain;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, exceptions};
 use saki_types::{Assembly, Field, Image, Method, Ty, Type};
 
@@ -44,18 +44,13 @@ impl<T> Clone for Handle<T> {
 
 impl<T> Copy for Handle<T> {}
 
-impl<T> Crossing for Handle<T> {
-    const KIND: crossings::Kind = crossings::Kind::Address;
+saki_runtime::address_parameters! {
+    /// One pointer.
+    [T] Handle<T>;
 }
 
-impl<T> Parameter for Handle<T> {
-    type Register = Self;
-
-    #[inline]
-    fn from_register(register: Self) -> Self {
-        register
-    }
-}
+// SAFETY: a pointer; the header says which values fields of the class library hold.
+unsafe impl<T> Plain for Handle<T> {}
 
 impl<T> Handle<T> {
     /// The record; None for null.

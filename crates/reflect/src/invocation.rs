@@ -13,7 +13,7 @@ use saki_runtime::invoke::{self, Slot};
 use saki_runtime::object;
 use saki_runtime::proxies;
 use saki_runtime::vtables::vtable_of;
-use saki_runtime::{Array, CurrentThread, Managed, Obj, Word};
+use saki_runtime::{Array, CurrentThread, Managed, Obj};
 use saki_types::{ArrayMethod, ElementType, LoadResult, Method, MethodKind, MethodSig, Ty, universe};
 
 /// Outcome of a reflected call: the result, or the exception that says why the call was not made.
@@ -65,7 +65,7 @@ pub fn reflected_call<'t>(
                 return refuse(ExceptionType::Target, Some(&message));
             }
             if method.is_virtual() || method.owner.is_interface() {
-                method = proxies::resolve_on(target.word(), method).to_managed(t)?;
+                method = proxies::resolve_on(target, method).to_managed(t)?;
             }
         } else if !is_ctor {
             return refuse(ExceptionType::Target, Some("Non-static method requires a target."));
@@ -99,7 +99,7 @@ pub fn reflected_call<'t>(
     {
         return Obj::load_exception(t, &error).map(Err);
     }
-    let method = target.map_or(method, |target| proxies::stub_for(target.word(), method));
+    let method = target.map_or(method, |target| proxies::stub_for(target, method));
     invoke_boxed(t, method, target, arguments).map(Ok)
 }
 
@@ -153,8 +153,6 @@ fn construct<'t>(t: CurrentThread<'t>, ctor: &'static Method, arguments: Option<
             false => saki_runtime::proxy_calls::new_marshal_by_ref(t, owner)?,
         };
         let stub = proxies::stub_for(made, ctor);
-        // SAFETY: the word names the object that was just made.
-        let made = unsafe { Obj::from_word(made) }.unwrap_or_else(|| saki_base::bug!("activation gave null"));
         call(t, Call { method: stub, sig, target: Some(made), arguments })?;
         return Ok(made);
     }

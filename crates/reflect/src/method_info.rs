@@ -1,7 +1,7 @@
 //! Methods and constructors: System.Reflection.MonoMethodInfo, RuntimeMethodInfo, RuntimeConstructorInfo.
 
 use crate::cache::{self, Kind};
-use crate::cross_domain::{copied, copied_array};
+use crate::cross_domain::copied_array;
 use crate::generic_constraints::arguments_fit;
 use crate::handles::{Handle, method_of, reflected_type_of, require_method};
 use crate::invocation;
@@ -55,7 +55,7 @@ fn from_handle<'t>(
     ty: Handle<Type>,
     generic_check: bool,
 ) -> Managed<Option<Obj<'t>>> {
-    if !generic_check && let Some(known) = cache::recent(t, Kind::Method, method.address(), ty.address()) {
+    if !generic_check && let Some(known) = cache::find_recent(t, Kind::Method, method.address(), ty.address()) {
         return Ok(Some(known));
     }
     refuse_stale(t, method)?;
@@ -275,23 +275,23 @@ fn get_function_pointer(t: CurrentThread, method: Handle<Method>) -> Managed<usi
 fn invoke_in_other_domain<'t>(
     t: CurrentThread<'t>,
     method: &'static Method,
-    target: Option<Obj>,
-    arguments: Option<Array>,
+    target: Option<Obj<'t>>,
+    arguments: Option<Array<'t>>,
     error: RefPlace,
 ) -> Managed<Option<Obj<'t>>> {
     let (caller, domain) = (method.owner.universe(), domains::current());
     let outcome = (|| {
         let method = domain_copy::method_in(method, domain.universe).to_managed(t)?;
-        let target = copied(t, target, domain.universe)?;
+        let target = domain_copy::copy(t, target, domain.universe)?;
         let arguments = copied_array(t, arguments, domain.universe)?;
         invocation::reflected_call(t, method, target, arguments)
     })();
     match outcome {
-        Ok(Ok(result)) => copied(t, result, caller),
+        Ok(Ok(result)) => domain_copy::copy(t, result, caller),
         Ok(Err(exception)) => {
             let _ = t.throw(exception);
             let _ = domain_copy::copy_pending(t, caller);
-            error.set(t, Obj::take_thrown(t));
+            error.set(t, t.take_exception());
             Ok(None)
         }
         Err(_) if threads::end_abort_by_unload(t, domain) => {

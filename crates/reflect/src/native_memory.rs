@@ -1,7 +1,7 @@
 //! Native memory that is passed to and from managed code: GPtrArray, C strings, structs. Memory that this crate makes is
 //! malloc'ed, because managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
 
-use saki_runtime::crossings::{self, Crossing, Parameter};
+use saki_runtime::references::Plain;
 use saki_runtime::{CurrentThread, ManagedField, Word};
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
@@ -59,17 +59,11 @@ pub fn byte_block(bytes: &[u8]) -> *mut u8 {
 #[derive(Clone, Copy)]
 pub struct NativeText<'t>(*const c_char, PhantomData<&'t CStr>);
 
-impl Crossing for NativeText<'_> {
-    const KIND: crossings::Kind = crossings::Kind::Address;
-}
-
-impl Parameter for NativeText<'_> {
-    type Register = Self;
-
-    #[inline]
-    fn from_register(register: Self) -> Self {
-        register
-    }
+saki_runtime::address_parameters! {
+    /// One pointer.
+    ['t] NativeText<'t>;
+    /// One pointer.
+    ['t] StructPlace<'t>;
 }
 
 impl<'t> NativeText<'t> {
@@ -94,21 +88,8 @@ pub unsafe fn text_of(text: *const c_char) -> Option<String> {
 #[derive(Clone, Copy)]
 pub struct StructPlace<'t>(*mut u8, PhantomData<&'t u8>);
 
-impl Crossing for StructPlace<'_> {
-    const KIND: crossings::Kind = crossings::Kind::Address;
-}
-
-impl Parameter for StructPlace<'_> {
-    type Register = Self;
-
-    #[inline]
-    fn from_register(register: Self) -> Self {
-        register
-    }
-}
-
 impl StructPlace<'_> {
-    pub fn get<T: Copy>(self, field: &ManagedField) -> T {
+    pub fn get<T: Plain>(self, field: &ManagedField) -> T {
         // SAFETY: the class library passes the address of such a struct, which lives as long as the call and has the field.
         unsafe { self.0.add(field.offset_bytes()).cast::<T>().read() }
     }

@@ -12,7 +12,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::proxies::{self, REAL_PROXY};
 use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, RefPlace, Str, Word, domains, type_objects,
+    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, domains, type_objects,
 };
 use saki_types::{Field, Method, Ty, universe};
 
@@ -24,25 +24,7 @@ static TARGET_CONTEXT: ManagedField = ManagedField::corlib(PROXIES, "RealProxy",
 static SERVER: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_server");
 static MESSAGE_ARGUMENTS: ManagedField = ManagedField::corlib(MESSAGING, "MonoMethodMessage", "args");
 
-pub const REMOTING: Remoting = Remoting {
-    invoke: |t, proxy, method, arguments| {
-        let Some(arguments) = argument(t, arguments).as_array() else { saki_base::bug!("arguments are no array") };
-        invoke_on_proxy(t, argument(t, proxy), method, arguments).map(Word::word)
-    },
-    get_field: |t, proxy, field| get_field(t, argument(t, proxy), field).map(Word::word),
-    // SAFETY: the word is the value that compiled code stores.
-    set_field: |t, proxy, field, value| set_field(t, argument(t, proxy), field, unsafe { Obj::from_word(value) }),
-    server_in_this_context: |t, proxy| {
-        server_in_this_context(t, argument(t, proxy)).map(|server| server.map(Word::word))
-    },
-};
-
-/// An object that the runtime passes to a function of `REMOTING`.
-fn argument<'t>(_t: CurrentThread<'t>, word: ObjRef) -> Obj<'t> {
-    // SAFETY: the runtime passes the proxy of the call and an array that it has just made.
-    unsafe { Obj::from_word(word) }
-        .unwrap_or_else(|| saki_base::bug!("no proxy, or no arguments, for a call on a proxy"))
-}
+pub const REMOTING: Remoting = Remoting { invoke: invoke_on_proxy, get_field, set_field, server_in_this_context };
 
 pub(crate) fn class_method(t: CurrentThread, class: Ty, name: &str, params: usize) -> Managed<&'static Method> {
     match class.find_method(name, params).to_managed(t)? {
@@ -61,13 +43,13 @@ pub(crate) fn real_proxy_of<'t>(proxy: Obj<'t>) -> Obj<'t> {
 
 /// The object behind a proxy of a context-bound class, if the thread is in that object's context already.
 fn server_in_this_context<'t>(t: CurrentThread<'t>, proxy: Obj<'t>) -> Managed<Option<Obj<'t>>> {
-    let class = proxies::remote_class(proxy.word()).class();
+    let class = proxies::remote_class(proxy).class();
     if !class.is_subclass_of(universe().context_bound()).to_managed(t)? {
         return Ok(None);
     }
     let real_proxy = real_proxy_of(proxy);
     let current = domains::context(t)?;
-    Ok(SERVER.obj(real_proxy).filter(|_| TARGET_CONTEXT.obj(real_proxy).word() == current))
+    Ok(SERVER.obj(real_proxy).filter(|_| TARGET_CONTEXT.obj(real_proxy) == Some(current)))
 }
 
 /// Calls a method on a transparent proxy: directly when the object is in the thread's context or (`cross_domain`) in another domain
@@ -80,7 +62,7 @@ fn invoke_on_proxy<'t>(
 ) -> Managed<Option<Obj<'t>>> {
     if let Some(server) = server_in_this_context(t, proxy)? {
         let is_virtual = method.is_virtual();
-        let target = if is_virtual { proxies::resolve_on(server.word(), method).to_managed(t)? } else { method };
+        let target = if is_virtual { proxies::resolve_on(server, method).to_managed(t)? } else { method };
         return invoke_boxed(t, target, Some(server), Some(arguments));
     }
     if cross_domain::is_direct(t, proxy, method) {
@@ -156,20 +138,18 @@ fn get_transparent_proxy<'t>(
     t: CurrentThread<'t>,
     real_proxy: Option<Obj>,
     _class_name: Option<Str>,
-) -> Managed<Option<Obj<'t>>> {
+) -> Managed<Obj<'t>> {
     let Some(real_proxy) = real_proxy else { return Err(exceptions::throw_null_reference(t)) };
-    let ty = type_objects::require(t, CLASS_TO_PROXY.obj(real_proxy).word(), "classToProxy")?;
+    let ty = type_objects::require(t, CLASS_TO_PROXY.obj(real_proxy), "classToProxy")?;
     let info = universe().corlib_type("System.Runtime.Remoting", "IRemotingTypeInfo").to_managed(t)?;
     let has_type_info = real_proxy.is_instance(t, info)?;
-    let made = proxies::make(t, real_proxy.word(), ty, has_type_info)?;
-    // SAFETY: the word names the proxy that was just made.
-    Ok(unsafe { Obj::from_word(made) })
+    proxies::make(t, Some(real_proxy), ty, has_type_info)
 }
 
 /// `RealProxy.InternalGetProxyType(proxy)`
 fn get_proxy_type<'t>(t: CurrentThread<'t>, proxy: Option<Obj>) -> Managed<Obj<'t>> {
     match proxy {
-        Some(proxy) => Obj::of_type(t, proxies::remote_class(proxy.word()).class()),
+        Some(proxy) => Obj::of_type(t, proxies::remote_class(proxy).class()),
         None => Err(exceptions::throw_null_reference(t)),
     }
 }
@@ -180,7 +160,7 @@ fn is_transparent_proxy(_t: CurrentThread, object: Option<Obj>) -> bool {
 
 /// `RemotingServices.GetVirtualMethod(type, method)`: the method that a call on an object of exactly `type` runs, or null.
 fn get_virtual_method<'t>(t: CurrentThread<'t>, ty: Option<Obj>, method: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
-    let ty = type_objects::require(t, ty.word(), "type")?;
+    let ty = type_objects::require(t, ty, "type")?;
     let wanted = require_method(t, method)?;
     if ty.is_interface() || wanted.is_static() || !ty.is_assignable_to(wanted.owner).to_managed(t)? {
         return Ok(None);
@@ -253,7 +233,7 @@ fn internal_execute<'t>(
         results.set(t, made);
         return Ok(None);
     }
-    let called = target.map_or(method, |target| proxies::stub_for(target.word(), method));
+    let called = target.map_or(method, |target| proxies::stub_for(target, method));
     let result = invoke_boxed(t, called, target, parameters)?;
     let params = &method.sig().to_managed(t)?.params;
     let by_reference = || params.iter().enumerate().filter(|(_, param)| param.is_byref());

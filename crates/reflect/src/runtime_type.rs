@@ -9,13 +9,13 @@ use saki_metadata::TableId;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::require;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, Str, Word};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, Str};
 use saki_types::names::NameStyle;
 use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, TypeKind, universe};
 
 /// The type behind `this` or a RuntimeType argument.
 pub(crate) fn this_type(t: CurrentThread, this: Option<Obj>) -> Managed<Ty> {
-    require(t, this.word(), "type")
+    require(t, this, "type")
 }
 
 /// `Type.Name`: without namespace and generic arguments.

@@ -91,7 +91,7 @@ impl Instantiation {
     }
 
     #[inline(never)]
-    fn recent(&self) -> Option<Ty> {
+    fn find_recent(&self) -> Option<Ty> {
         RECENT.with(|recent| recent.get(self.hash(), self))
     }
 
@@ -105,7 +105,7 @@ impl Instantiation {
 fn make_generic_type<'t>(t: CurrentThread<'t>, definition: Option<Obj>, arguments: Option<Array>) -> Managed<Obj<'t>> {
     let definition = this_type(t, definition)?;
     let wanted = Instantiation::new(definition, arguments);
-    if let Some(known) = wanted.and_then(|wanted| wanted.recent()) {
+    if let Some(known) = wanted.and_then(|wanted| wanted.find_recent()) {
         return Obj::of_type(t, known);
     }
     let Some(arguments) = types_of_array(arguments) else {

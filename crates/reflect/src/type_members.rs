@@ -179,7 +179,7 @@ impl MethodQuery {
     }
 
     #[inline(never)]
-    fn recent(&self) -> Option<FewMethods> {
+    fn find_recent(&self) -> Option<FewMethods> {
         RECENT.with(|recent| recent.get(self.hash(), self))
     }
 
@@ -196,7 +196,7 @@ impl MethodQuery {
 fn get_methods(t: CurrentThread, this: Option<Obj>, name: NativeText, flags: i32, list_type: i32) -> Managed<usize> {
     let ty = this_type(t, this)?;
     let query = MethodQuery::new(ty, name.get(), flags, list_type);
-    if let Some(known) = query.and_then(|query| query.recent()) {
+    if let Some(known) = query.and_then(|query| query.find_recent()) {
         let count = known.iter().take_while(|&&handle| handle != 0).count();
         return Ok(pointer_array(&known[..count]) as usize);
     }

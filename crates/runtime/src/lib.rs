@@ -31,14 +31,6 @@ pub(crate) use vm::{
     abort_requests, exit_code, finalizer_signal, heap_client, thread_hooks, thread_objects, thrown_frames,
 };
 
-/// The earlier name of `thread_aborts` and `waits`, for the crates above.
-pub mod pending {
-    pub use crate::exec::thread_aborts::{
-        abort_exception, ends_waits, forget_abort, has_thrown_asynchronously, throw_if_aborted, throw_requested,
-    };
-    pub use crate::exec::waits::{WaitEnd, timeout, wait};
-}
-
 pub use cells::RootCell;
 pub use crossings::{Place, RefPlace};
 pub use exception_types::ExceptionType;

@@ -4,7 +4,7 @@ use crate::arguments::non_null;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::source_lines::source_position;
 use saki_runtime::stack_trace::{NO_IL_OFFSET, TraceFrame, frames_of};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, Word};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::method::impl_flags;
 use saki_types::{Method, MethodKind, RemotingStub, Ty, universe};
 
@@ -130,7 +130,7 @@ fn frame_object<'t>(
 
 fn get_trace<'t>(t: CurrentThread<'t>, exception: Option<Obj>, skip: i32, file_info: bool) -> Managed<Array<'t>> {
     let exception = non_null(t, exception, "e")?;
-    frame_array(t, &frames_of(exception.word()), skip.max(0) as usize, file_info)
+    frame_array(t, &frames_of(exception), skip.max(0) as usize, file_info)
 }
 
 /// The frames as a StackFrame[], without the first `skip`.

@@ -5,10 +5,9 @@
 
 use super::slices::{SLICE_BYTES, from, may_decline, slices};
 use encoding_rs::mem;
-use saki_abi::ObjRef;
-use saki_runtime::CurrentThread;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::{CurrentThread, Obj};
 
 /// Elements converted between two safepoints.
 const SLICE: usize = SLICE_BYTES / 4;
@@ -17,10 +16,10 @@ const SLICE: usize = SLICE_BYTES / 4;
 ///
 /// # Safety
 /// `count` elements can be read if it is positive.
-unsafe fn input<'a, T>(start: *const T, count: i32, state: ObjRef) -> Option<&'a [T]> {
+unsafe fn input<'a, T>(start: *const T, count: i32, state: Option<Obj>) -> Option<&'a [T]> {
     let count = usize::try_from(count).ok()?;
-    let is_there = state.is_null() && !start.is_null();
-    // SAFETY: this function's contract. Other threads may write to the elements meanwhile; then the result is any.
+    let is_there = state.is_none() && !start.is_null();
+    // SAFETY: the caller's promise. Other threads may write to the elements meanwhile; then the result is any.
     is_there.then(|| unsafe { std::slice::from_raw_parts(start, count) })
 }
 
@@ -87,18 +86,18 @@ static DECODER_BITS: ManagedField = ManagedField::corlib("System.Text", "UTF8Enc
 /// The number of bytes that a decoder's last call decoded.
 static BYTES_USED: ManagedField = ManagedField::corlib("System.Text", "DecoderNLS", "_bytesUsed");
 
-/// The state of a decoder for `input`: null if it holds no part of a character.
-fn utf8_state(decoder: ObjRef) -> ObjRef {
-    if decoder.is_null() || DECODER_BITS.get::<i32>(decoder) == 0 { ObjRef::NULL } else { decoder }
+/// The decoder as `input` takes it: None if it holds nothing.
+fn utf8_state(decoder: Option<Obj>) -> Option<Obj> {
+    decoder.filter(|decoder| DECODER_BITS.get::<i32>(*decoder) != 0)
 }
 
 /// `UTF8Encoding.GetCharCount`
 extern "C" fn utf8_char_count(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u8,
     count: i32,
-    decoder: ObjRef,
+    decoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(bytes) = (unsafe { input(start, count, utf8_state(decoder)) }) else { return DECLINED };
@@ -223,12 +222,12 @@ fn decode_all(bytes: &[u8], units: &mut [u16]) -> Option<usize> {
 /// `UTF8Encoding.GetChars`
 extern "C" fn utf8_chars(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u8,
     count: i32,
     target: *mut u16,
     target_count: i32,
-    decoder: ObjRef,
+    decoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the ranges, which do not overlap.
     let (Some(bytes), Some(units)) =
@@ -241,7 +240,7 @@ extern "C" fn utf8_chars(
         written += decode_all(bytes, &mut units[written..])?;
         Some(())
     });
-    if is_whole.is_some() && !decoder.is_null() {
+    if let (Some(()), Some(decoder)) = (is_whole, decoder) {
         BYTES_USED.set(decoder, count);
     }
     result(is_whole.map(|()| written))
@@ -283,10 +282,10 @@ fn utf8_len_bytes(units: &[u16]) -> Option<usize> {
 /// `UTF8Encoding.GetByteCount`
 extern "C" fn utf8_byte_count(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u16,
     count: i32,
-    encoder: ObjRef,
+    encoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
@@ -355,12 +354,12 @@ fn encode_all(units: &[u16], bytes: &mut [u8]) -> Option<usize> {
 /// `UTF8Encoding.GetBytes`
 extern "C" fn utf8_bytes(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u16,
     count: i32,
     target: *mut u8,
     target_count: i32,
-    encoder: ObjRef,
+    encoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the ranges, which do not overlap.
     let (Some(units), Some(bytes)) = (unsafe { (input(start, count, encoder), output(target, target_count)) }) else {
@@ -396,12 +395,12 @@ fn one_by_one<S, T>(
 /// `ASCIIEncoding.GetChars`
 extern "C" fn ascii_chars(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u8,
     count: i32,
     target: *mut u16,
     target_count: i32,
-    decoder: ObjRef,
+    decoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the ranges, which do not overlap.
     let (Some(bytes), Some(units)) = (unsafe { (input(start, count, decoder), output(target, target_count)) }) else {
@@ -413,12 +412,12 @@ extern "C" fn ascii_chars(
 /// `ASCIIEncoding.GetBytes`
 extern "C" fn ascii_bytes(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u16,
     count: i32,
     target: *mut u8,
     target_count: i32,
-    encoder: ObjRef,
+    encoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the ranges, which do not overlap.
     let (Some(units), Some(bytes)) = (unsafe { (input(start, count, encoder), output(target, target_count)) }) else {
@@ -430,10 +429,10 @@ extern "C" fn ascii_bytes(
 /// `ASCIIEncoding.GetCharCount`
 extern "C" fn ascii_char_count(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u8,
     count: i32,
-    decoder: ObjRef,
+    decoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(bytes) = (unsafe { input(start, count, decoder) }) else { return DECLINED };
@@ -445,10 +444,10 @@ extern "C" fn ascii_char_count(
 /// `ASCIIEncoding.GetByteCount`
 extern "C" fn ascii_byte_count(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u16,
     count: i32,
-    encoder: ObjRef,
+    encoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
@@ -460,12 +459,12 @@ extern "C" fn ascii_byte_count(
 /// `Latin1Encoding.GetChars`: every byte is a character.
 extern "C" fn latin1_chars(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u8,
     count: i32,
     target: *mut u16,
     target_count: i32,
-    decoder: ObjRef,
+    decoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the ranges, which do not overlap.
     let (Some(bytes), Some(units)) = (unsafe { (input(start, count, decoder), output(target, target_count)) }) else {
@@ -480,12 +479,12 @@ extern "C" fn latin1_chars(
 /// `Latin1Encoding.GetBytes`
 extern "C" fn latin1_bytes(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u16,
     count: i32,
     target: *mut u8,
     target_count: i32,
-    encoder: ObjRef,
+    encoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the ranges, which do not overlap.
     let (Some(units), Some(bytes)) = (unsafe { (input(start, count, encoder), output(target, target_count)) }) else {
@@ -503,10 +502,10 @@ extern "C" fn latin1_bytes(
 /// `Latin1Encoding.GetByteCount`
 extern "C" fn latin1_byte_count(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u16,
     count: i32,
-    encoder: ObjRef,
+    encoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
@@ -518,12 +517,16 @@ extern "C" fn latin1_byte_count(
 /// The byte order of an encoding.
 static IS_BIG_ENDIAN: ManagedField = ManagedField::corlib("System.Text", "UnicodeEncoding", "bigEndian");
 
+/// Whether the encoding has this machine's order of bytes.
+fn is_own_order(encoding: Option<Obj>) -> bool {
+    encoding.is_some_and(|encoding| IS_BIG_ENDIAN.get::<u8>(encoding) == u8::from(cfg!(target_endian = "big")))
+}
+
 /// The bytes as UTF-16 units; None if they have the other byte order, are not aligned, or end with half a unit.
-fn as_units(encoding: ObjRef, bytes: &[u8]) -> Option<&[u16]> {
-    let is_own_order = IS_BIG_ENDIAN.get::<u8>(encoding) == u8::from(cfg!(target_endian = "big"));
+fn as_units<'a>(encoding: Option<Obj>, bytes: &'a [u8]) -> Option<&'a [u16]> {
     // SAFETY: any two bytes are a unit.
     let (before, units, after) = unsafe { bytes.align_to::<u16>() };
-    (is_own_order && before.is_empty() && after.is_empty()).then_some(units)
+    (is_own_order(encoding) && before.is_empty() && after.is_empty()).then_some(units)
 }
 
 /// Whether every surrogate has its other half.
@@ -534,10 +537,10 @@ fn is_valid_utf16(t: CurrentThread, units: &[u16]) -> bool {
 /// `UnicodeEncoding.GetCharCount`
 extern "C" fn utf16_char_count(
     t: CurrentThread,
-    encoding: ObjRef,
+    encoding: Option<Obj>,
     start: *const u8,
     count: i32,
-    decoder: ObjRef,
+    decoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let units = unsafe { input(start, count, decoder) }.and_then(|bytes| as_units(encoding, bytes));
@@ -547,12 +550,12 @@ extern "C" fn utf16_char_count(
 /// `UnicodeEncoding.GetChars`
 extern "C" fn utf16_chars(
     t: CurrentThread,
-    encoding: ObjRef,
+    encoding: Option<Obj>,
     start: *const u8,
     count: i32,
     target: *mut u16,
     target_count: i32,
-    decoder: ObjRef,
+    decoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the ranges, which do not overlap.
     let (Some(bytes), Some(to)) = (unsafe { (input(start, count, decoder), output(target, target_count)) }) else {
@@ -570,10 +573,10 @@ fn copied<T: Copy>(from: &[T], to: &mut [T]) -> bool {
 /// `UnicodeEncoding.GetByteCount`
 extern "C" fn utf16_byte_count(
     t: CurrentThread,
-    _encoding: ObjRef,
+    _encoding: Option<Obj>,
     start: *const u16,
     count: i32,
-    encoder: ObjRef,
+    encoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the range.
     let units = unsafe { input(start, count, encoder) };
@@ -583,18 +586,18 @@ extern "C" fn utf16_byte_count(
 /// `UnicodeEncoding.GetBytes`
 extern "C" fn utf16_bytes(
     t: CurrentThread,
-    encoding: ObjRef,
+    encoding: Option<Obj>,
     start: *const u16,
     count: i32,
     target: *mut u8,
     target_count: i32,
-    encoder: ObjRef,
+    encoder: Option<Obj>,
 ) -> i32 {
     // SAFETY: the managed caller has checked the ranges, which do not overlap.
     let (Some(units), Some(to)) = (unsafe { (input(start, count, encoder), output(target, target_count)) }) else {
         return DECLINED;
     };
-    if IS_BIG_ENDIAN.get::<u8>(encoding) != u8::from(cfg!(target_endian = "big")) || !is_valid_utf16(t, units) {
+    if !is_own_order(encoding) || !is_valid_utf16(t, units) {
         return DECLINED;
     }
     // SAFETY: units are bytes.

@@ -5,10 +5,9 @@
 
 use super::slices::{may_decline, slices};
 use super::spans::{Span, overlap};
-use saki_abi::ObjRef;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{CurrentThread, Str};
+use saki_runtime::{CurrentThread, Obj, Str};
 
 /// The bit in which the two cases of a letter differ.
 const CASE: u16 = 0x20;
@@ -122,12 +121,17 @@ impl Case {
     }
 }
 
-fn is_plain(text_info: ObjRef) -> bool {
-    ASCII_CASE_IS_PLAIN.get::<[u8; 2]>(text_info) == [1, 1]
+fn is_plain(text_info: Option<Obj>) -> bool {
+    text_info.is_some_and(|text_info| ASCII_CASE_IS_PLAIN.get::<[u8; 2]>(text_info) == [1, 1])
 }
 
 /// The string in that case. Null, which declines, if the string is empty or not all ASCII, or the culture's rules differ or are not known yet.
-fn string_in_case<'t>(t: CurrentThread<'t>, text_info: ObjRef, text: Option<Str<'t>>, case: Case) -> Option<Str<'t>> {
+fn string_in_case<'t>(
+    t: CurrentThread<'t>,
+    text_info: Option<Obj>,
+    text: Option<Str<'t>>,
+    case: Case,
+) -> Option<Str<'t>> {
     let units = text?.units();
     if units.is_empty() || !is_plain(text_info) {
         return None;
@@ -147,26 +151,25 @@ fn string_in_case<'t>(t: CurrentThread<'t>, text_info: ObjRef, text: Option<Str<
 }
 
 /// `TextInfo.ToUpperInternal(string)`
-extern "C" fn to_upper<'t>(t: CurrentThread<'t>, text_info: ObjRef, text: Option<Str<'t>>) -> Option<Str<'t>> {
+extern "C" fn to_upper<'t>(t: CurrentThread<'t>, text_info: Option<Obj>, text: Option<Str<'t>>) -> Option<Str<'t>> {
     string_in_case(t, text_info, text, Case::Upper)
 }
 
 /// `TextInfo.ToLowerInternal(string)`
-extern "C" fn to_lower<'t>(t: CurrentThread<'t>, text_info: ObjRef, text: Option<Str<'t>>) -> Option<Str<'t>> {
+extern "C" fn to_lower<'t>(t: CurrentThread<'t>, text_info: Option<Obj>, text: Option<Str<'t>>) -> Option<Str<'t>> {
     string_in_case(t, text_info, text, Case::Lower)
 }
 
 /// `TextInfo.ChangeCase(span, span, bool)`, by which hash codes without case are made. Declined as in `string_in_case`; the body writes all of the target again.
 extern "C" fn change_case(
     t: CurrentThread,
-    text_info: ObjRef,
+    text_info: Option<Obj>,
     source: &Span<u16>,
     target: &Span<u16>,
     to_upper: u32,
 ) -> i32 {
     let len_bytes = 2 * source.count();
-    if text_info.is_null()
-        || !is_plain(text_info)
+    if !is_plain(text_info)
         || target.count() < source.count()
         || overlap(source.start(), len_bytes, target.start(), len_bytes)
     {

@@ -2,9 +2,8 @@
 
 use super::kernels::Element;
 use super::slices::{Way, from, may_decline, slices_going, whole};
-use saki_abi::ObjRef;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{Array, CurrentThread};
+use saki_runtime::{Array, CurrentThread, Obj};
 
 /// Calls `find` on parts of the `count` elements at `start`, and returns the first place found. A negative length means no elements.
 fn search<T>(
@@ -164,7 +163,7 @@ macro_rules! in_arrays {
     ($first:ident, $last:ident, $span_first:ident, $span_last:ident, $passed:ty) => {
         extern "C" fn $first(
             t: CurrentThread,
-            _comparer: ObjRef,
+            _comparer: Option<Obj>,
             array: Option<Array>,
             wanted: $passed,
             index: i32,
@@ -175,7 +174,7 @@ macro_rules! in_arrays {
 
         extern "C" fn $last(
             t: CurrentThread,
-            _comparer: ObjRef,
+            _comparer: Option<Obj>,
             array: Option<Array>,
             wanted: $passed,
             index: i32,

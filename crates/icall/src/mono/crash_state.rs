@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use saki_reflect::native_memory::text_of;
 use saki_runtime::ExceptionType;
 use saki_runtime::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str, Word, exceptions, thread_dump};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str, exceptions, thread_dump};
 use saki_thread::ManagedThread;
 use std::ffi::c_char;
 use std::fmt::Write as _;
@@ -189,7 +189,7 @@ fn exception_to_state<'t>(
     let (hashes, rest) = match exception {
         None => (Hashes::default(), String::new()),
         Some(exception) => {
-            let (frames, hashes) = describe_frames(&stack_trace::frames_of(exception.word()));
+            let (frames, hashes) = describe_frames(&stack_trace::frames_of(exception));
             let name = quoted(&exception.ty().full_name());
             let rest = format!(",\n    \"exceptions\" : [{{\"type\" : {name}, \"managed_frames\" : {frames}}}]");
             (hashes, rest)

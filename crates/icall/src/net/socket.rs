@@ -6,7 +6,7 @@ use super::sockets::{self, lookup};
 use crate::arguments::non_null;
 use crate::io::errors::Win32Error;
 use crate::threading::io_selector;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Word, threads};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, threads};
 use std::sync::atomic::Ordering;
 
 fn system_type(kind: i32) -> SocketResult<i32> {
@@ -272,7 +272,7 @@ fn duplicate(_t: CurrentThread, socket: usize, process: i32, copy: Place<usize>,
 
 fn cancel_blocking_operation(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
     let thread = non_null(t, thread, "thread")?;
-    if let Some(managed) = threads::managed_of(threads::internal_of(t, thread.word())?) {
+    if let Some(managed) = threads::thread_of(threads::internal_of(t, thread)?) {
         sockets::cancel(managed);
     }
     Ok(())

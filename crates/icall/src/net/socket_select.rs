@@ -8,7 +8,8 @@ use saki_reactor::{Interest, Lifetime, WaitEnd};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::profile_events::IoWait;
 use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, pending, suspension, types_by_name,
+    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, suspension, thread_aborts,
+    types_by_name,
 };
 use saki_thread::REQUEST_ABORT;
 use std::time::{Duration, Instant};
@@ -56,7 +57,7 @@ fn poll_parking(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: 
     let wanted: Vec<_> = descriptors.iter().map(|entry| (entry.fd, interest(entry.events))).collect();
     let operation = Operation::begin(t);
     loop {
-        if pending::throw_if_aborted(t).is_err() {
+        if thread_aborts::throw_if_aborted(t).is_err() {
             return Err(SocketError::from_errno(libc::EINTR));
         }
         // SAFETY: as many descriptors as the slice has; does not wait.

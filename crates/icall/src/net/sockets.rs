@@ -11,7 +11,7 @@ use crate::io::errors::errno;
 use crate::system_call::{Parked, system_call, system_call_unless};
 use parking_lot::RwLock;
 use saki_reactor::{Direction, Interest, Look, TransferEnd, WaitEnd};
-use saki_runtime::{CurrentThread, interruption, pending, suspension};
+use saki_runtime::{CurrentThread, interruption, suspension, thread_aborts};
 use saki_thread::{ManagedThread, REQUEST_ABORT};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
@@ -165,7 +165,7 @@ fn complete(
     let mut must_try = plain.direction == Direction::Send || plain.len == 0;
     let mut deadline = None;
     loop {
-        if pending::throw_if_aborted(t).is_err() {
+        if thread_aborts::throw_if_aborted(t).is_err() {
             return Parked::Failed(libc::EINTR);
         }
         if std::mem::take(&mut must_try) || is_over() {
@@ -336,7 +336,7 @@ fn park_unless(
     let is_over = || !waits() || operation.is_cancelled();
     let mut deadline = None;
     loop {
-        if pending::throw_if_aborted(t).is_err() {
+        if thread_aborts::throw_if_aborted(t).is_err() {
             return Parked::Failed(libc::EINTR);
         }
         let must_try = look.may_work() || is_over();

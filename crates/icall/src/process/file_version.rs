@@ -4,7 +4,7 @@
 //! each aligned to 4 bytes. All accesses are bounds-checked; a file without a complete resource gives no information. Left out:
 //! names of languages other than English and neutral.
 
-use crate::arguments::units_at;
+use crate::arguments::{non_null_this, units_at};
 use crate::io::path::system_path_of;
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use std::collections::HashMap;
@@ -180,6 +180,7 @@ fn language_name(language: Option<u16>) -> &'static str {
 }
 
 fn get_version_info(t: CurrentThread, this: Option<Obj>, path: *const u16, length: i32) -> Managed<()> {
+    let this = non_null_this(t, this)?;
     let path = units_at(path, length);
     let file = system_path_of(path)
         .ok()

@@ -1,7 +1,7 @@
 //! System.Runtime.Remoting.Contexts.
 
 use crate::arguments::non_null;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, context_statics};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, context_statics};
 
 /// A context lives as long as an object refers to it, so unloading needs no list of contexts.
 fn register_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {
@@ -10,7 +10,7 @@ fn register_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {
 
 fn release_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {
     let context = non_null(t, context, "ctx")?;
-    context_statics::release(t, context.word());
+    context_statics::release(t, context);
     Ok(())
 }
 

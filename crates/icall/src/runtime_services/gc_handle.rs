@@ -3,7 +3,7 @@
 use crate::arguments::argument_error;
 use saki_abi::handle::STALE_TARGET;
 use saki_runtime::ExceptionType;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, exceptions, handles};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, exceptions, handles};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::ty::type_flags;
 
@@ -19,13 +19,14 @@ fn handle(bits: i32) -> Option<Handle> {
 
 /// The address of the target, 0 for a weak handle that has expired, `STALE_TARGET` for a handle that was freed: compiled code
 /// throws then (`jit::lower::handles`).
-fn get_target(_t: CurrentThread, bits: i32) -> usize {
-    handle(bits).and_then(|handle| handles::target(handle).ok()).map_or(STALE_TARGET, |target| target.address())
+fn get_target(t: CurrentThread, bits: i32) -> usize {
+    let target = handle(bits).and_then(|handle| handles::target(t, handle).ok());
+    target.map_or(STALE_TARGET, |target| target.map_or(0, Obj::address))
 }
 
 fn get_target_handle(t: CurrentThread, target: Option<Obj>, bits: i32, kind: i32) -> Managed<i32> {
     if kind == RETARGET {
-        let replaced = handle(bits).map(|handle| handles::set_target(handle, target.word()));
+        let replaced = handle(bits).map(|handle| handles::set_target(handle, target));
         return match replaced {
             Some(Ok(())) => Ok(bits),
             _ => Err(exceptions::throw(t, ExceptionType::InvalidOperation, "Handle is not initialized.")),
@@ -34,7 +35,7 @@ fn get_target_handle(t: CurrentThread, target: Option<Obj>, bits: i32, kind: i32
     let Some(kind) = HandleKind::from_number(kind as u32) else {
         return Err(argument_error(t, "The kind of handle is not known."));
     };
-    match handles::allocate(t, kind, target.word()) {
+    match handles::allocate(t, kind, target) {
         Some(handle) => Ok(handle.bits() as i32),
         None => Err(exceptions::out_of_memory(t)),
     }
@@ -46,8 +47,8 @@ fn free_handle(t: CurrentThread, bits: i32) -> bool {
 }
 
 /// Whether the number is a handle. Handles of all domains count as the current domain's.
-fn is_of_current_domain(_t: CurrentThread, bits: i32) -> bool {
-    handle(bits).is_some_and(|handle| handles::target(handle).is_ok())
+fn is_of_current_domain(t: CurrentThread, bits: i32) -> bool {
+    handle(bits).is_some_and(|handle| handles::target(t, handle).is_ok())
 }
 
 /// Address of the first character, element or field.

@@ -1,28 +1,32 @@
 //! System.AppDomain: creating, entering and unloading domains, their data and contexts. Loading assemblies is in `reflect`.
 
-use crate::arguments::non_null;
-use saki_abi::ObjRef;
+use crate::arguments::{non_null, non_null_this};
 use saki_runtime::domains::{self, Domain};
 use saki_runtime::{
-    CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, Word, domain_unload, thread_data, unhandled,
+    CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, domain_unload, thread_data, unhandled,
 };
 use saki_thread::root;
 use std::sync::OnceLock;
 
-fn current_domain(_t: CurrentThread) -> ObjRef {
-    domains::current().object()
+/// The domain of the AppDomain object that a method is called on.
+fn domain_of(t: CurrentThread, this: Option<Obj>) -> Managed<&'static Domain> {
+    non_null_this(t, this).map(domains::of_object)
 }
 
-fn root_domain(_t: CurrentThread) -> ObjRef {
-    domains::root_domain().object()
+fn current_domain<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
+    domains::current().object(t)
 }
 
-fn get_setup(_t: CurrentThread, this: Option<Obj>) -> ObjRef {
-    domains::of_object(this.word()).setup()
+fn root_domain<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
+    domains::root_domain().object(t)
+}
+
+fn get_setup<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    Ok(domain_of(t, this)?.setup(t))
 }
 
 fn friendly_name<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Str<'t>> {
-    Str::new(t, &domains::of_object(this.word()).friendly_name())
+    Str::new(t, &domain_of(t, this)?.friendly_name())
 }
 
 macro_rules! setup_fields {
@@ -51,33 +55,33 @@ setup_fields! {
     "FORCE_CACHE_INSTALL" => SHADOW_COPY_FILES "shadow_copy_files";
 }
 
-fn get_data(t: CurrentThread, this: Option<Obj>, name: Option<Str>) -> Managed<ObjRef> {
+fn get_data<'t>(t: CurrentThread<'t>, this: Option<Obj>, name: Option<Str>) -> Managed<Option<Obj<'t>>> {
     let name = non_null(t, name, "name")?;
     let key = name.to_rust();
-    let domain = domains::of_object(this.word());
+    let domain = domain_of(t, this)?;
     if let Some(field) = setup_field(&key) {
-        return Ok(field.get_ref(domain.setup()));
+        return Ok(domain.setup(t).and_then(|setup| field.obj(setup)));
     }
-    Ok(domain.data(&key))
+    Ok(domain.data(t, &key))
 }
 
 fn set_data(t: CurrentThread, this: Option<Obj>, name: Option<Str>, value: Option<Obj>) -> Managed<()> {
     let name = non_null(t, name, "name")?;
-    domains::of_object(this.word()).set_data(name.to_rust(), value.word());
+    domain_of(t, this)?.set_data(name.to_rust(), value);
     Ok(())
 }
 
-fn get_default_context(t: CurrentThread) -> Managed<ObjRef> {
+fn get_default_context<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
     domains::current().default_context(t)
 }
 
-fn get_context(t: CurrentThread) -> Managed<ObjRef> {
+fn get_context<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
     domains::context(t)
 }
 
-fn set_context(t: CurrentThread, new: Option<Obj>) -> Managed<ObjRef> {
+fn set_context<'t>(t: CurrentThread<'t>, new: Option<Obj>) -> Managed<Obj<'t>> {
     let old = domains::context(t)?;
-    t.managed().roots[root::CONTEXT].set(new.word());
+    t.set_root(root::CONTEXT, new);
     Ok(old)
 }
 
@@ -86,19 +90,19 @@ fn domain_by_id(t: CurrentThread, id: i32) -> Managed<&'static Domain> {
 }
 
 /// Switches to the domain; returns the one before.
-fn switch(t: CurrentThread, domain: &'static Domain) -> Managed<ObjRef> {
+fn switch<'t>(t: CurrentThread<'t>, domain: &'static Domain) -> Managed<Option<Obj<'t>>> {
     if domain.is_unloaded() {
         return Err(domains::throw_unloaded(t));
     }
-    Ok(domains::switch(t, domain).object())
+    Ok(domains::switch(t, domain).object(t))
 }
 
-fn set_domain(t: CurrentThread, domain: Option<Obj>) -> Managed<ObjRef> {
+fn set_domain<'t>(t: CurrentThread<'t>, domain: Option<Obj>) -> Managed<Option<Obj<'t>>> {
     let domain = non_null(t, domain, "domain")?;
-    switch(t, domains::of_object(domain.word()))
+    switch(t, domains::of_object(domain))
 }
 
-fn set_domain_by_id(t: CurrentThread, id: i32) -> Managed<ObjRef> {
+fn set_domain_by_id<'t>(t: CurrentThread<'t>, id: i32) -> Managed<Option<Obj<'t>>> {
     switch(t, domain_by_id(t, id)?)
 }
 
@@ -111,7 +115,7 @@ fn push(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
 
 fn push_domain_ref(t: CurrentThread, domain: Option<Obj>) -> Managed<()> {
     let domain = non_null(t, domain, "domain")?;
-    push(t, domains::of_object(domain.word()))
+    push(t, domains::of_object(domain))
 }
 
 fn push_domain_ref_by_id(t: CurrentThread, id: i32) -> Managed<()> {
@@ -128,10 +132,10 @@ fn is_finalizing_for_unload(_t: CurrentThread, id: i32) -> bool {
     domains::by_id(id).is_none_or(Domain::is_unloading)
 }
 
-fn create_domain(t: CurrentThread, name: Option<Str>, setup: Option<Obj>) -> Managed<ObjRef> {
+fn create_domain<'t>(t: CurrentThread<'t>, name: Option<Str>, setup: Option<Obj>) -> Managed<Option<Obj<'t>>> {
     let name = non_null(t, name, "friendlyName")?;
     let setup = non_null(t, setup, "info")?;
-    Ok(domains::create(t, &name.to_rust(), setup.word())?.object())
+    Ok(domains::create(t, &name.to_rust(), setup)?.object(t))
 }
 
 fn unload(t: CurrentThread, id: i32) -> Managed<()> {
@@ -147,7 +151,7 @@ fn process_guid<'t>(t: CurrentThread<'t>, proposed: Option<Str>) -> Managed<Str<
 
 fn do_unhandled_exception(t: CurrentThread, _this: Option<Obj>, exception: Option<Obj>) -> Managed<()> {
     let exception = non_null(t, exception, "e")?;
-    unhandled::raise_event(t, exception.word());
+    unhandled::raise_event(t, exception);
     Ok(())
 }
 

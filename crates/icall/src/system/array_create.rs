@@ -6,7 +6,7 @@ use saki_metadata::ElementType;
 use saki_reflect::type_construction::throw_no_array_of;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Word, exceptions, type_objects};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, exceptions, type_objects};
 use saki_types::universe;
 
 fn create_instance<'t>(
@@ -16,7 +16,7 @@ fn create_instance<'t>(
     bounds: Option<Array>,
 ) -> Managed<Array<'t>> {
     let lengths = non_null(t, lengths, "lengths")?;
-    let element = type_objects::require(t, element_type.word(), "elementType")?;
+    let element = type_objects::require(t, element_type, "elementType")?;
     let lengths = lengths.numbers::<i32>();
     let lower_bounds = bounds.map_or_else(|| vec![0; lengths.len()], Array::numbers::<i32>);
     if lengths.is_empty() {

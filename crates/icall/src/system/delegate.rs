@@ -1,11 +1,10 @@
 //! System.Delegate. `saki_runtime::delegates` fills delegates in.
 
 use crate::arguments::{argument_error_for, non_null, non_null_this};
-use saki_abi::ObjRef;
 use saki_reflect::{handles, objects};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, compile, delegates, exceptions, type_objects};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, compile, delegates, exceptions, type_objects};
 
 /// An empty delegate of the same type, for `Combine` and `Remove` to put a list in.
 fn alloc_like<'t>(t: CurrentThread<'t>, delegate: Option<Obj<'t>>) -> Managed<Obj<'t>> {
@@ -20,7 +19,7 @@ fn create<'t>(
     method: Option<Obj>,
     _throw_on_bind_failure: bool,
 ) -> Managed<Obj<'t>> {
-    let ty = type_objects::require(t, ty.word(), "type")?;
+    let ty = type_objects::require(t, ty, "type")?;
     let method = handles::require_method(t, method)?;
     if !ty.is_delegate() {
         return Err(argument_error_for(t, "type", "Type must derive from Delegate."));
@@ -34,21 +33,21 @@ fn create<'t>(
         compile::compile_method(t, method)?;
     }
     let delegate = Obj::new(t, ty)?;
-    delegates::init(t, delegate.word(), target.word(), method, None)?;
+    delegates::init(t, delegate, target, method, None)?;
     Ok(delegate)
 }
 
 /// The method that the delegate calls on its target.
-fn virtual_method(t: CurrentThread, this: Option<Obj>) -> Managed<ObjRef> {
+fn virtual_method<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Obj<'t>> {
     let this = non_null_this(t, this)?;
-    let Some(method) = delegates::method_of(this.word()) else {
+    let Some(method) = delegates::method_of(this) else {
         return Err(exceptions::throw_default(t, ExceptionType::InvalidOperation));
     };
     let method = match delegates::TARGET.obj(this) {
         Some(target) if !method.is_static() => target.ty().resolve_virtual(method).to_managed(t)?,
         _ => method,
     };
-    Ok(objects::method_object(t, method, method.owner)?.word())
+    objects::method_object(t, method, method.owner)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -3,12 +3,12 @@
 use crate::arguments::{argument_error, argument_error_for, non_null_this};
 use saki_metadata::{ConstantValue, ElementType, TableId, Token};
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace, Str, Word, type_objects};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace, Str, type_objects};
 use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, Ty, universe};
 use std::cmp::Ordering;
 
 fn require_enum(t: CurrentThread, type_object: Option<Obj>) -> Managed<Ty> {
-    let ty = type_objects::require(t, type_object.word(), "enumType")?;
+    let ty = type_objects::require(t, type_object, "enumType")?;
     if ty.is_enum() { Ok(ty) } else { Err(argument_error_for(t, "enumType", "Type provided must be an Enum.")) }
 }
 

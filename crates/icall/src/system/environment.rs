@@ -1,7 +1,7 @@
 //! System.Environment, and a few facts about the process that other classes ask for.
 
 use crate::arguments::{optional_string, string_array, units_at};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, Word, exit as process_exit, unhandled, vm};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, exit as process_exit, unhandled, vm};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -77,7 +77,7 @@ fn fail_fast(t: CurrentThread, message: Option<Str>, exception: Option<Obj>, _so
         Some(message) => eprintln!("CLR: Managed code called FailFast, saying \"{}\"", message.to_rust()),
     }
     if let Some(exception) = exception {
-        unhandled::report(t, exception.word());
+        unhandled::report(t, exception);
     }
     std::process::abort()
 }

@@ -1,7 +1,6 @@
 //! System.GC.
 
 use crate::arguments::non_null;
-use saki_abi::ObjRef;
 use saki_abi::vtable::VTableFlags;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Word, finalizer, vm};
 
@@ -24,8 +23,8 @@ fn re_register_for_finalize(t: CurrentThread, object: Option<Obj>) -> Managed<()
     Ok(())
 }
 
-fn ephemeron_tombstone(_t: CurrentThread) -> ObjRef {
-    vm::ephemeron_tombstone()
+fn ephemeron_tombstone<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
+    vm::ephemeron_tombstone(t)
 }
 
 /// Needs no list: the vtables of such arrays mark them.

@@ -1,11 +1,11 @@
 //! System.Object.
 
 use crate::arguments::non_null_this;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, monitors, proxies};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, monitors, proxies};
 
 fn get_type<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Obj<'t>> {
     let this = non_null_this(t, this)?;
-    let shown = if this.is_proxy() { proxies::shown_type(this.word()) } else { this.ty() };
+    let shown = if this.is_proxy() { proxies::shown_type(this) } else { this.ty() };
     Obj::of_type(t, shown)
 }
 
@@ -14,7 +14,7 @@ fn memberwise_clone<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>) -> Managed<
 }
 
 fn internal_get_hash_code(_t: CurrentThread, object: Option<Obj>) -> i32 {
-    object.map_or(0, |object| monitors::hash_code(object.word()))
+    object.map_or(0, |object| monitors::hash_code(object))
 }
 
 pub const TABLE: &[InternalCall] = &[

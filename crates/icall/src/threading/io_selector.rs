@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use saki_reactor::Interest;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, Word, domains, handles, invoke};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, domains, handles, invoke};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::universe;
 use std::collections::{HashMap, VecDeque};
@@ -118,7 +118,7 @@ fn add(t: CurrentThread, fd: usize, job: Option<Obj>) -> Managed<()> {
         WRITE => Interest::Write,
         _ => return Err(crate::arguments::argument_error(t, "The operation is neither reading nor writing.")),
     };
-    let handle = handles::allocate(t, HandleKind::Normal, job.word()).ok_or_else(|| exceptions::out_of_memory(t))?;
+    let handle = handles::allocate(t, HandleKind::Normal, job).ok_or_else(|| exceptions::out_of_memory(t))?;
     match wait_for(fd as i32, interest, handle) {
         Ok(true) => Ok(()),
         Ok(false) => queue_handle(t, handle),

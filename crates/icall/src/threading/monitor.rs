@@ -1,16 +1,16 @@
 //! System.Threading.Monitor, over the runtime's object locks.
 
 use crate::arguments::non_null;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Word, monitors};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, monitors};
 
 const INFINITE: i32 = -1;
 
 fn enter(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
-    monitors::try_enter(t, object.word(), INFINITE).map(|_| ())
+    monitors::try_enter(t, object, INFINITE).map(|_| ())
 }
 
 fn exit(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
-    monitors::exit(t, object.word())
+    monitors::exit(t, object)
 }
 
 /// `taken` is set before anything can interrupt the caller.
@@ -20,33 +20,33 @@ fn try_enter_with_atomic_var(
     milliseconds: i32,
     taken: Place<u8>,
 ) -> Managed<()> {
-    let entered = monitors::try_enter(t, object.word(), milliseconds)?;
+    let entered = monitors::try_enter(t, object, milliseconds)?;
     taken.set(u8::from(entered));
     Ok(())
 }
 
 fn wait(t: CurrentThread, object: Option<Obj>, milliseconds: i32) -> Managed<bool> {
-    monitors::wait(t, object.word(), milliseconds)
+    monitors::wait(t, object, milliseconds)
 }
 
 fn pulse(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
-    monitors::pulse(t, object.word(), false)
+    monitors::pulse(t, object, false)
 }
 
 fn pulse_all(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
-    monitors::pulse(t, object.word(), true)
+    monitors::pulse(t, object, true)
 }
 
 /// Whether the current thread holds the lock.
 fn is_owner(t: CurrentThread, object: Option<Obj>) -> Managed<bool> {
     let object = non_null(t, object, "obj")?;
-    Ok(monitors::owner(object.word()) == t.id())
+    Ok(monitors::owner(object) == t.id())
 }
 
 /// Whether any thread holds the lock.
 fn is_held(t: CurrentThread, object: Option<Obj>) -> Managed<bool> {
     let object = non_null(t, object, "obj")?;
-    Ok(monitors::owner(object.word()) != 0)
+    Ok(monitors::owner(object) != 0)
 }
 
 pub const TABLE: &[InternalCall] = &[

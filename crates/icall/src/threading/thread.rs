@@ -3,14 +3,15 @@
 //! Left out: the volatile accesses and barriers (`volatile`).
 
 use super::waitables;
-use crate::arguments::{non_null, units_at};
+use crate::arguments::{non_null, non_null_this, units_at};
 use crate::diagnostics::stack_trace::frame_array;
 use saki_abi::ObjRef;
 use saki_reflect::cross_domain;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::pending::{self, WaitEnd};
+use saki_runtime::thread_aborts;
 use saki_runtime::threads::{self, state};
+use saki_runtime::waits::{self, WaitEnd};
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, Word, domains, exceptions,
     suspension, thread_dump, thread_names, thread_statics,
@@ -21,26 +22,28 @@ use saki_types::universe;
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
 
 fn construct_internal_thread(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
-    threads::construct_internal(t, thread.word()).map(|_| ())
+    threads::construct_internal(t, non_null_this(t, thread)?).map(|_| ())
 }
 
 fn thread_internal(t: CurrentThread, thread: Option<Obj>, start: Option<Obj>) -> Managed<bool> {
-    threads::start(t, thread.word(), start.word()).map(|()| true)
+    threads::start(t, non_null_this(t, thread)?, start).map(|()| true)
 }
 
-fn free_internal(_t: CurrentThread, internal: Option<Obj>) {
-    threads::unlink(internal.word());
-    thread_names::free(internal.word());
+fn free_internal(t: CurrentThread, internal: Option<Obj>) -> Managed<()> {
+    let internal = non_null_this(t, internal)?;
+    threads::unlink(internal);
+    thread_names::free(internal);
+    Ok(())
 }
 
 /// Stores the current thread's object in the [ThreadStatic] that `CurrentThread` reads first.
-fn get_current_thread(t: CurrentThread) -> Managed<ObjRef> {
+fn get_current_thread<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
     let thread = threads::current_object(t)?;
     if let Ok(address) = thread_statics::thread_static_address(t, CURRENT_THREAD.field()) {
         // SAFETY: the field's slot in this thread's block, which is a root: no barrier.
-        unsafe { address.cast::<ObjRef>().write(thread) };
+        unsafe { address.cast::<ObjRef>().write(thread.word()) };
     }
-    Ok(thread)
+    Ok(Some(thread))
 }
 
 /// As `get_current_thread`, into a variable.
@@ -56,8 +59,8 @@ fn sleep(t: CurrentThread, milliseconds: i32) -> Managed<()> {
         thread.yield_now();
         return Ok(());
     }
-    match pending::wait(t, pending::timeout(milliseconds), |rest, interruptible| thread.sleep(rest, interruptible)) {
-        WaitEnd::Interrupted => Err(pending::throw_requested(t)),
+    match waits::wait(t, waits::timeout(milliseconds), |rest, interruptible| thread.sleep(rest, interruptible)) {
+        WaitEnd::Interrupted => Err(thread_aborts::throw_requested(t)),
         WaitEnd::Woken | WaitEnd::TimedOut => Ok(()),
     }
 }
@@ -68,38 +71,38 @@ fn yield_internal(t: CurrentThread) -> bool {
 }
 
 fn join(t: CurrentThread, thread: Option<Obj>, milliseconds: i32) -> Managed<bool> {
-    let internal = threads::internal_of(t, thread.word())?;
+    let internal = threads::internal_of(t, non_null_this(t, thread)?)?;
     threads::join(t, internal, milliseconds)
 }
 
 fn interrupt(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
-    threads::interrupt(threads::internal_of(t, thread.word())?);
+    threads::interrupt(threads::internal_of(t, non_null_this(t, thread)?)?);
     Ok(())
 }
 
 fn suspend(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
-    suspension::suspend(t, threads::internal_of(t, thread.word())?)
+    suspension::suspend(t, threads::internal_of(t, non_null_this(t, thread)?)?)
 }
 
 fn resume(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
-    suspension::resume(t, threads::internal_of(t, thread.word())?)
+    suspension::resume(t, threads::internal_of(t, non_null_this(t, thread)?)?)
 }
 
 fn abort(t: CurrentThread, internal: Option<Obj>, state_object: Option<Obj>) -> Managed<()> {
     let internal = non_null(t, internal, "thread")?;
-    threads::abort(t, internal.word(), state_object.word())
+    threads::abort(t, internal, state_object)
 }
 
 fn reset_abort(t: CurrentThread, _thread: Option<Obj>) -> Managed<()> {
     threads::reset_abort(t)
 }
 
-fn get_abort_exception_state(t: CurrentThread, thread: Option<Obj>) -> Managed<ObjRef> {
-    let internal = threads::internal_of(t, thread.word())?;
-    let managed = threads::managed_of(internal);
+fn get_abort_exception_state<'t>(t: CurrentThread<'t>, thread: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
+    let internal = threads::internal_of(t, non_null_this(t, thread)?)?;
+    let managed = threads::thread_of(internal);
     let state = managed.and_then(|managed| Obj::in_root(t, &managed.roots[root::ABORT_STATE]));
-    let Some(foreign) = state.filter(|state| *state.ty().universe() != *universe()) else { return Ok(state.word()) };
-    cross_domain::represent(t, foreign).map(|object| object.word()).or_else(|_| {
+    let Some(foreign) = state.filter(|state| *state.ty().universe() != *universe()) else { return Ok(state) };
+    cross_domain::represent(t, foreign).or_else(|_| {
         let cause = t.take_pending();
         let message = "Thread.ExceptionState cannot access an ExceptionState from a different AppDomain";
         let exception = exceptions::new_exception(t, ExceptionType::InvalidOperation, Some(message))?;
@@ -108,37 +111,39 @@ fn get_abort_exception_state(t: CurrentThread, thread: Option<Obj>) -> Managed<O
     })
 }
 
-fn get_state(_t: CurrentThread, internal: Option<Obj>) -> u32 {
-    threads::state_of(internal.word())
+fn get_state(t: CurrentThread, internal: Option<Obj>) -> Managed<u32> {
+    Ok(threads::state_of(non_null_this(t, internal)?))
 }
 
-fn set_state(_t: CurrentThread, internal: Option<Obj>, bits: u32) {
-    threads::set_state(internal.word(), bits);
+fn set_state(t: CurrentThread, internal: Option<Obj>, bits: u32) -> Managed<()> {
+    threads::set_state(non_null_this(t, internal)?, bits);
+    Ok(())
 }
 
-fn clear_state(_t: CurrentThread, internal: Option<Obj>, bits: u32) {
-    threads::clear_state(internal.word(), bits);
+fn clear_state(t: CurrentThread, internal: Option<Obj>, bits: u32) -> Managed<()> {
+    threads::clear_state(non_null_this(t, internal)?, bits);
+    Ok(())
 }
 
 fn get_priority(t: CurrentThread, thread: Option<Obj>) -> Managed<i32> {
-    Ok(threads::PRIORITY.get(threads::internal_of(t, thread.word())?))
+    Ok(threads::PRIORITY.get(threads::internal_of(t, non_null_this(t, thread)?)?))
 }
 
 /// Stores the priority without effect: the system's default scheduling has no priorities among the threads of a process.
 fn set_priority(t: CurrentThread, thread: Option<Obj>, priority: i32) -> Managed<()> {
-    threads::PRIORITY.set(threads::internal_of(t, thread.word())?, priority);
+    threads::PRIORITY.set(threads::internal_of(t, non_null_this(t, thread)?)?, priority);
     Ok(())
 }
 
 fn get_name<'t>(t: CurrentThread<'t>, internal: Option<Obj>) -> Managed<Option<Str<'t>>> {
     let internal = non_null(t, internal, "thread")?;
-    crate::arguments::optional_string(t, thread_names::name_of(internal.word()).as_deref())
+    crate::arguments::optional_string(t, thread_names::name_of(internal).as_deref())
 }
 
 fn set_name(t: CurrentThread, internal: Option<Obj>, name: *const u16, length: i32) -> Managed<()> {
     let internal = non_null(t, internal, "thread")?;
     let name = (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)));
-    if thread_names::replace(internal.word(), name.as_deref(), true) {
+    if thread_names::replace(internal, name.as_deref(), true) {
         return Ok(());
     }
     Err(exceptions::throw(t, ExceptionType::InvalidOperation, "Thread.Name can only be set once."))
@@ -207,8 +212,7 @@ fn get_stack_traces(t: CurrentThread, threads: RefPlace, traces: RefPlace) -> Ma
         let all = Array::new(t, thread_ty, stacks.len())?;
         let mut shown = Vec::new();
         for stack in stacks {
-            // SAFETY: the Thread object of a living thread, or null.
-            let thread = unsafe { Obj::from_word(threads::object_here(stack.thread.as_static())) };
+            let thread = threads::object_here(t, stack.thread.as_static());
             if thread.is_some() {
                 all.set(t, shown.len(), thread);
                 shown.push(stack);

@@ -27,7 +27,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::profile_events;
 use saki_runtime::suspension;
 use saki_runtime::threads;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Place, invoke, pending, unhandled};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, invoke, thread_aborts, unhandled};
 use saki_thread::{ManagedThread, ThreadKind, WaitObserver, WaitState};
 use saki_types::{Method, universe};
 use std::collections::VecDeque;
@@ -115,7 +115,7 @@ impl Pool {
     /// Whether a request waits and should be answered now.
     fn has_request(&self) -> bool {
         // An asynchronous exception may have kept an item that is in the queue from being counted.
-        let is_counted = !pending::has_thrown_asynchronously();
+        let is_counted = !thread_aborts::has_thrown_asynchronously();
         !self.requests.is_empty() && (DEMAND.is_worth_a_thread() || !is_counted)
     }
 
@@ -421,13 +421,13 @@ fn run_worker(t: CurrentThread) {
         let outcome = prepare(t).and_then(|()| perform(t));
         t.managed().observe_waits(None);
         end_turn(t.managed());
-        let is_aborted = !pending::abort_exception(t).is_null();
+        let is_aborted = thread_aborts::abort_in_flight(t).is_some();
         if outcome.is_err() {
             // An abort ends the work item, not the worker; anything else ends the process.
             threads::end_by_exception_with(t, unhandled::OTHER_EXIT_CODE);
         }
         if is_aborted {
-            pending::forget_abort(t);
+            thread_aborts::forget_abort(t);
             threads::end_abort(t);
         }
         domains::switch(t, before);

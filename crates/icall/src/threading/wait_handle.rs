@@ -5,7 +5,8 @@
 
 use super::waitables::{self, Begin, SignalError, Waiting};
 use saki_runtime::ExceptionType;
-use saki_runtime::pending::{self, WaitEnd};
+use saki_runtime::thread_aborts;
+use saki_runtime::waits::{self, WaitEnd};
 use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
 use saki_sync::monitor::BlockEnd;
 use saki_thread::WaitState;
@@ -22,13 +23,13 @@ const MAX_HANDLES: usize = 64;
 /// Waits in a queue until satisfied, timed out or interrupted.
 fn wait_queued(t: CurrentThread, waiting: Waiting, milliseconds: i32) -> Managed<i32> {
     let thread = t.managed();
-    let end = pending::wait(t, pending::timeout(milliseconds), |rest, interruptible| {
+    let end = waits::wait(t, waits::timeout(milliseconds), |rest, interruptible| {
         let end = thread.wait_until(WaitState::Handle, rest, interruptible, || waiting.is_satisfied());
         if waiting.is_satisfied() { BlockEnd::Woken } else { end }
     });
     match (waiting.end(), end) {
         (Some(outcome), _) => Ok(outcome as i32),
-        (None, WaitEnd::Interrupted) => Err(pending::throw_requested(t)),
+        (None, WaitEnd::Interrupted) => Err(thread_aborts::throw_requested(t)),
         (None, _) => Ok(WAIT_TIMEOUT),
     }
 }
@@ -45,8 +46,8 @@ pub(crate) fn wait(
     signal_first: Option<usize>,
 ) -> Managed<i32> {
     let is_poll = milliseconds == 0;
-    if t.managed().pending_requests() != 0 && pending::ends_waits(t) {
-        return Err(pending::throw_requested(t));
+    if t.managed().pending_requests() != 0 && thread_aborts::ends_waits(t) {
+        return Err(thread_aborts::throw_requested(t));
     }
     match waitables::begin(t.managed(), handles, for_all, is_poll, signal_first) {
         Ok(Begin::Satisfied(outcome)) => Ok(outcome as i32),

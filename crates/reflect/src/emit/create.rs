@@ -10,7 +10,7 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::Slot;
 use saki_runtime::type_objects::bind_type;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Word, vm};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, vm};
 use saki_types::emitted::{EmittedType, ShownTokens};
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Ty};
@@ -22,7 +22,7 @@ const WRAPPERS_TYPE_ROW: u32 = 0xff_ffff;
 pub(crate) fn finish_type(emitted: &'static EmittedType) {
     let t = CurrentThread::current();
     let Some(builder) = b::builder_of(t, emitted) else { return };
-    if vm::domain_object().is_null() || !t.pending().is_null() {
+    if vm::domain_object(t).is_none() || t.is_pending() {
         return;
     }
     // An exception of a handler counts as "not finished".
@@ -86,7 +86,7 @@ fn create<'t>(t: CurrentThread<'t>, builder: Obj<'t>, emitted: &'static EmittedT
     let fields: Vec<Token> = shown.fields.clone();
     let ty = emitted.create(encoder.image.finish_for_loader(), references, shown).to_managed(t)?;
     cache::get_or_make(t, Kind::Module, address(ty.image()), 0, || Ok(module_object))?;
-    bind_type(builder.word(), ty);
+    bind_type(builder, ty);
     for (index, method) in b::methods_of(builder).enumerate() {
         if let Some(fields) = method_fields(method) {
             fields.handle.set(method, address(ty.method_by_rid(index as u32 + 1).to_managed(t)?));

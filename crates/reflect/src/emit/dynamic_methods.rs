@@ -16,7 +16,7 @@ use crate::objects::types_of_array;
 use saki_runtime::ExceptionType;
 use saki_runtime::dynamic_methods;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Word, strings};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, strings};
 use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
 use saki_types::dynamic_records;
 use saki_types::{Image, LocalSig, Method, MethodSig, Ty, universe};
@@ -95,7 +95,7 @@ fn method_for(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
     // the method; Acquire: sees it.
     match cell.compare_exchange(0, address(made), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
-            dynamic_methods::register(made, object.word());
+            dynamic_methods::register(made, object);
             Ok(made)
         }
         Err(_) => {
@@ -211,8 +211,10 @@ fn create_dynamic_method(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
     let mut refs = references(t, object, &mut signatures)?;
     for (index, named) in refs.iter().enumerate() {
         if let DynamicRef::Text = named {
-            let text = REFS.array(object).and_then(|refs| refs.get(2 * index));
-            strings::set_literal(method.image(), DynamicCode::token(index).0, text.word());
+            let text = REFS.array(object).and_then(|refs| refs.get(2 * index)).and_then(Obj::as_str);
+            if let Some(text) = text {
+                strings::set_literal(method.image(), DynamicCode::token(index).0, text);
+            }
         }
     }
     let eh_clauses = clauses(t, generator, &mut |caught| {

@@ -5,24 +5,23 @@
 //! waits; a later one replaces it. Left out: threads without a managed caller, where such an exception is unhandled
 //! (`interop`).
 
-use crate::references::Word;
+use crate::references::Obj;
 use crate::thread::CurrentThread;
-use saki_abi::ObjRef;
 use saki_thread::root;
 
 /// The thread's last root slot, so that it does not collide with the named slots.
 const SLOT: usize = root::COUNT - 1;
 
 /// Keeps an exception until the native code returns.
-pub fn keep(t: CurrentThread, exception: impl Word) {
+pub fn keep(t: CurrentThread, exception: Obj) {
     t.set_root(SLOT, exception);
 }
 
 /// To be called when native code has returned: makes the exception that waited, if any, pending.
 pub fn throw_kept(t: CurrentThread) {
     let Some(kept) = t.root(SLOT) else { return };
-    t.set_root(SLOT, ObjRef::NULL);
-    if t.pending().is_null() {
+    t.set_root(SLOT, None::<Obj>);
+    if !t.is_pending() {
         let _ = t.throw(kept);
     }
 }

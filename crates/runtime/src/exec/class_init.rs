@@ -8,6 +8,7 @@
 //! | 1 | none | done, or no constructor: compiled code tests this byte |
 
 use crate::cells::RootCell;
+use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 pub use crate::initialised::is_initialised;
@@ -17,7 +18,6 @@ use crate::thread::{CurrentThread, Managed};
 use crate::thread_aborts;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, WaitState, root};
 use saki_types::{Ty, collectible, universe};
 use std::sync::atomic::Ordering;
@@ -114,7 +114,7 @@ pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
     }
     let outcome = run(t, ty);
     let aborted = match outcome {
-        Err(_) => t.exception().filter(|it| it.ty().is_corlib("System.Threading", "ThreadAbortException")),
+        Err(_) => t.pending().filter(|exception| ExceptionType::ThreadAbort.is(exception.ty())),
         Ok(()) => None,
     };
     let failure = match outcome {
@@ -186,7 +186,7 @@ fn wrap<'t>(t: CurrentThread<'t>, ty: Ty, _thrown: exceptions::Thrown) -> Obj<'t
     let inner = t.take_exception();
     // An abort in flight would be thrown again by the exception's constructor.
     let abort = t.root(root::ABORT_EXCEPTION);
-    t.set_root(root::ABORT_EXCEPTION, ObjRef::NULL);
+    t.set_root(root::ABORT_EXCEPTION, None::<Obj>);
     let made = (|| {
         let class = universe().corlib_type("System", "TypeInitializationException").to_managed(t)?;
         let exception = Obj::new(t, class)?;

@@ -245,7 +245,7 @@ fn compile_and_place(
         saki_il::recycle(function);
         return Ok((place(t, method, compiled, kind)?.start, compiled_by));
     };
-    let (function, mut touched) = resolved::record(|| import(method, &env));
+    let (function, mut looked_up) = resolved::record(|| import(method, &env));
     let function = function.to_managed(t)?;
     let kind = kind_of(method, &function);
     let (compiled, more) = resolved::record(|| generate(t, method, &function));
@@ -254,9 +254,9 @@ fn compile_and_place(
     let may_be_kept = function.deferred_errors.is_empty();
     saki_il::recycle(function);
     if may_be_kept {
-        touched.extend(more);
-        touched.push(Resolved::Method(method));
-        slot.keep(&compiled, kind, touched, &env.initialised.take());
+        looked_up.extend(more);
+        looked_up.push(Resolved::Method(method));
+        slot.keep(&compiled, kind, looked_up, &env.initialised.take());
     }
     Ok((place(t, method, compiled, kind)?.start, compiled_by))
 }
@@ -477,7 +477,7 @@ fn resolve_symbol(t: CurrentThread, symbol: Symbol) -> Managed<usize> {
         Symbol::TypeHandle(ty) => ty as *const Type as usize,
         Symbol::MethodHandle(method) => method as *const Method as usize,
         Symbol::FieldHandle(field) => field as *const saki_types::Field as usize,
-        Symbol::VTable(ty) => vtable_of(ty).to_managed(t)? as usize,
+        Symbol::VTable(ty) => std::ptr::from_ref(vtable_of(ty).to_managed(t)?).addr(),
         Symbol::MethodEntry(method) => entry_address(method).to_managed(t)?,
         Symbol::UnboxEntry(method) => unbox_entry_address(method).to_managed(t)?,
         Symbol::StaticField(field) => statics::static_field_address(field).to_managed(t)? as usize,
@@ -593,12 +593,12 @@ pub fn place_wrapper(
         return Ok(code);
     }
     let kind = kind_of(method, function);
-    let (compiled, mut touched) = resolved::record(|| generate(t, method, function));
+    let (compiled, mut looked_up) = resolved::record(|| generate(t, method, function));
     let compiled = compiled?;
     if let Some(slot) = code_cache::slot(identity) {
         // The types that the wrapper converts are those of the signature.
-        touched.push(Resolved::Method(method));
-        slot.keep(&compiled, kind, touched, &[]);
+        looked_up.push(Resolved::Method(method));
+        slot.keep(&compiled, kind, looked_up, &[]);
     }
     Ok(place(t, method, compiled, kind)?.start)
 }

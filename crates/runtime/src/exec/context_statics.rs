@@ -11,7 +11,6 @@ use crate::monitors;
 use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use parking_lot::Mutex;
-use saki_abi::ObjRef;
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::{Field, universe};
 
@@ -49,10 +48,10 @@ pub fn address(t: CurrentThread, field: &'static Field) -> Managed<*mut u8> {
         // Contexts refer to the field by its number.
         owner.keep_for_ever();
     }
-    let context = contexts::current(t)?;
-    monitors::try_enter(t, context, WAIT_FOREVER)?;
+    let context = contexts::context(t)?;
+    monitors::try_enter(t, Some(context), WAIT_FOREVER)?;
     let found = holder(t, context, field);
-    monitors::exit(t, context)?;
+    monitors::exit(t, Some(context))?;
     let holder = found?;
     Ok(holder.as_array().map_or_else(|| holder.data(), |reference| reference.element_address(0)))
 }
@@ -94,8 +93,7 @@ fn holder<'t>(t: CurrentThread<'t>, context: Obj<'t>, field: &'static Field) -> 
 }
 
 /// Frees the values of a context that has died.
-pub fn release(t: CurrentThread, context: ObjRef) {
-    let context = Obj::passed_object(context);
+pub fn release(t: CurrentThread, context: Obj) {
     if let Some(handle) = handle_of(context) {
         STATIC_DATA.set(context, 0usize);
         // An error means that the handle was freed with its domain.

@@ -4,9 +4,8 @@ use crate::cells::RootCell;
 use crate::domain::{self, Domain};
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
-use crate::references::{Obj, Word};
+use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
-use saki_abi::ObjRef;
 use saki_thread::root;
 use saki_types::universe;
 
@@ -15,11 +14,7 @@ impl Domain {
     ///
     /// # Errors
     /// OutOfMemoryException.
-    pub fn default_context(&self, t: CurrentThread) -> Managed<ObjRef> {
-        self.first_context(t).map(Word::word)
-    }
-
-    fn first_context<'t>(&self, t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    pub fn default_context<'t>(&self, t: CurrentThread<'t>) -> Managed<Obj<'t>> {
         static DOMAIN_ID: ManagedField =
             ManagedField::corlib("System.Runtime.Remoting.Contexts", "Context", "domain_id");
         if let Some(cell) = self.default_context.get() {
@@ -47,14 +42,6 @@ pub fn is_in_default_context(t: CurrentThread) -> bool {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn context(t: CurrentThread) -> Managed<ObjRef> {
-    current(t).map(Word::word)
-}
-
-/// As `context`.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub(crate) fn current<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
-    t.root(root::CONTEXT).map_or_else(|| domain::current().first_context(t), Ok)
+pub fn context<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    t.root(root::CONTEXT).map_or_else(|| domain::current().default_context(t), Ok)
 }

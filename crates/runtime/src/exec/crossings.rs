@@ -51,12 +51,18 @@ pub enum Kind {
 }
 
 /// A Rust type that passes to or from managed code.
-pub trait Crossing {
+///
+/// # Safety
+/// Each value that a managed type of this kind passes is a value of the Rust type.
+pub unsafe trait Crossing {
     const KIND: Kind;
 }
 
 /// A type of parameters.
-pub trait Parameter: Crossing {
+///
+/// # Safety
+/// The register type has the size and class that the System V convention gives the kind.
+pub unsafe trait Parameter: Crossing {
     /// The type that compiled code passes: integers of fewer bits are passed as 32 bits.
     type Register;
 
@@ -64,7 +70,10 @@ pub trait Parameter: Crossing {
 }
 
 /// A type of results.
-pub trait Returned: Crossing {
+///
+/// # Safety
+/// As `Parameter`.
+pub unsafe trait Returned: Crossing {
     /// The type that compiled code gets. Integers of fewer than 32 bits are extended: compiled code reads the whole register, while the
     /// System V convention leaves its upper bits undefined.
     type Register: IcallResult;
@@ -74,11 +83,35 @@ pub trait Returned: Crossing {
 
 macro_rules! parameters {
     ($([$($generic:tt),*] $ty:ty = $kind:expr;)*) => { $(
-        impl<$($generic),*> Crossing for $ty {
+        // SAFETY: the layout of the kind's register.
+        unsafe impl<$($generic),*> Crossing for $ty {
             const KIND: Kind = $kind;
         }
 
-        impl<$($generic),*> Parameter for $ty {
+        // SAFETY: the layout of the kind's register.
+        unsafe impl<$($generic),*> Parameter for $ty {
+            type Register = $ty;
+
+            #[inline]
+            fn from_register(register: $ty) -> $ty {
+                register
+            }
+        }
+    )* };
+}
+
+/// Parameters that are an address which the class library got from this crate or its own memory. Each type is declared with the reason for its layout.
+#[macro_export]
+macro_rules! address_parameters {
+    ($($(#[$reason:meta])* [$($generic:tt),*] $ty:ty;)*) => { $(
+        // SAFETY: the reason above the type.
+        $(#[$reason])*
+        unsafe impl<$($generic),*> $crate::crossings::Crossing for $ty {
+            const KIND: $crate::crossings::Kind = $crate::crossings::Kind::Address;
+        }
+
+        // SAFETY: as above.
+        unsafe impl<$($generic),*> $crate::crossings::Parameter for $ty {
             type Register = $ty;
 
             #[inline]
@@ -91,7 +124,8 @@ macro_rules! parameters {
 
 macro_rules! results {
     ($([$($generic:tt),*] $ty:ty;)*) => { $(
-        impl<$($generic),*> Returned for $ty {
+        // SAFETY: the layout of the kind's register.
+        unsafe impl<$($generic),*> Returned for $ty {
             type Register = $ty;
 
             #[inline]
@@ -104,11 +138,13 @@ macro_rules! results {
 
 macro_rules! narrow_integers {
     ($($ty:ty),*) => { $(
-        impl Crossing for $ty {
+        // SAFETY: the layout of the kind's register.
+        unsafe impl Crossing for $ty {
             const KIND: Kind = Kind::I32;
         }
 
-        impl Parameter for $ty {
+        // SAFETY: the layout of the kind's register.
+        unsafe impl Parameter for $ty {
             type Register = i32;
 
             #[inline]
@@ -117,7 +153,8 @@ macro_rules! narrow_integers {
             }
         }
 
-        impl Returned for $ty {
+        // SAFETY: the layout of the kind's register.
+        unsafe impl Returned for $ty {
             type Register = i32;
 
             #[inline]
@@ -137,7 +174,6 @@ parameters! {
     [] usize = Kind::I64;
     [] f32 = Kind::F32;
     [] f64 = Kind::F64;
-    [] ObjRef = Kind::Object;
     ['t] Option<Obj<'t>> = Kind::Object;
     ['t] Option<Str<'t>> = Kind::String;
     ['t] Option<Array<'t>> = Kind::Array;
@@ -159,7 +195,6 @@ results! {
     [] usize;
     [] f32;
     [] f64;
-    [] ObjRef;
     ['t] Option<Obj<'t>>;
     ['t] Option<Str<'t>>;
     ['t] Option<Array<'t>>;
@@ -180,15 +215,18 @@ macro_rules! records {
 }
 records!(VTable, Type, Method, Field, Monitor);
 
-impl Crossing for () {
+// SAFETY: the layout of the kind's register.
+unsafe impl Crossing for () {
     const KIND: Kind = Kind::Void;
 }
 
-impl Crossing for bool {
+// SAFETY: the layout of the kind's register.
+unsafe impl Crossing for bool {
     const KIND: Kind = Kind::I32;
 }
 
-impl Parameter for bool {
+// SAFETY: the layout of the kind's register.
+unsafe impl Parameter for bool {
     type Register = i32;
 
     /// A System.Boolean is false if its byte is zero; in unverifiable code true may have other values than 1.
@@ -198,7 +236,8 @@ impl Parameter for bool {
     }
 }
 
-impl Returned for bool {
+// SAFETY: the layout of the kind's register.
+unsafe impl Returned for bool {
     type Register = i32;
 
     #[inline]
@@ -209,11 +248,13 @@ impl Returned for bool {
 
 macro_rules! references {
     ($($ty:ident = $kind:expr;)*) => { $(
-        impl Crossing for $ty<'_> {
+        // SAFETY: the layout of the kind's register.
+        unsafe impl Crossing for $ty<'_> {
             const KIND: Kind = $kind;
         }
 
-        impl<'t> Returned for $ty<'t> {
+        // SAFETY: the layout of the kind's register.
+        unsafe impl<'t> Returned for $ty<'t> {
             type Register = Option<$ty<'t>>;
 
             #[inline]

@@ -10,7 +10,7 @@ use crate::object;
 use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
-use crate::upper_layers::{self, upper_layers};
+use crate::upper_layers;
 use crate::{class_init, compile, delegates, local_alloc, monitors, proxy_calls, thread_aborts, thread_statics};
 use saki_abi::object::ArrayBound;
 use saki_abi::vtable::VTable;
@@ -79,7 +79,7 @@ pub fn function_address(id: HelperId) -> usize {
         UnboxNullable => unbox_nullable,
         TypeObject => type_object,
         MonitorEnter => monitors::enter_helper,
-        MonitorExit => monitors::exit_helper,
+        MonitorExit => monitors::exit,
         MonitorWake => monitors::wake_helper,
         MonitorTryEnter => monitors::try_enter_helper,
         ProfileEnter => profile_enter,
@@ -88,9 +88,9 @@ pub fn function_address(id: HelperId) -> usize {
         LeaveNative => leave_native,
         ResolveNative => upper_layers::resolve_native,
         SaveLastError => save_last_error,
-        MarshalIn => marshal_in,
-        MarshalOut => marshal_out,
-        MarshalFree => marshal_free,
+        MarshalIn => upper_layers::marshal_in,
+        MarshalOut => upper_layers::marshal_out,
+        MarshalFree => upper_layers::marshal_free,
         DelegateBeginInvoke => upper_layers::delegate_begin_invoke,
         DelegateEndInvoke => upper_layers::delegate_end_invoke,
         ProxyFieldAddress => proxy_calls::field_address_helper,
@@ -112,14 +112,14 @@ pub fn function_address(id: HelperId) -> usize {
 }
 
 fn new_object<'t>(t: CurrentThread<'t>, vtable: &'static VTable) -> Managed<Option<Obj<'t>>> {
-    object::new_instance_of(t, vtable).map(Obj::passed)
+    object::new_instance_of(t, vtable).map(Some)
 }
 
-fn new_sz_array<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length: i64) -> Managed<Option<Obj<'t>>> {
+fn new_sz_array<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length: i64) -> Managed<Option<Array<'t>>> {
     if length < 0 {
         return Err(exceptions::throw_default(t, ExceptionType::Overflow));
     }
-    object::new_sz_array_of(t, vtable, length as usize).map(Obj::passed)
+    object::new_sz_array_of(t, vtable, length as usize).map(Some)
 }
 
 fn new_string<'t>(t: CurrentThread<'t>, length: i32) -> Managed<Option<Str<'t>>> {
@@ -384,7 +384,8 @@ fn arg_list_init(_t: CurrentThread, iterator: *mut usize, cookie: usize) {
 }
 
 fn box_nullable<'t>(t: CurrentThread<'t>, class: Ty, data: *const u8) -> Managed<Option<Obj<'t>>> {
-    object::box_value(t, class, data).map(Obj::passed)
+    // SAFETY: compiled code passes the address of a value of the class.
+    unsafe { object::box_value(t, class, data) }
 }
 
 fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: Option<Obj>, nullable: Ty) -> Managed<()> {
@@ -429,18 +430,6 @@ fn save_last_error(t: CurrentThread) {
     unsafe { (*t.abi()).last_error = errno };
 }
 
-fn marshal_in(t: CurrentThread, value: usize, descriptor: usize) -> Managed<i64> {
-    (upper_layers().interop.marshal_in)(t, value, descriptor)
-}
-
-fn marshal_out(t: CurrentThread, word: i64, value: usize, descriptor: usize) -> Managed<()> {
-    (upper_layers().interop.marshal_out)(t, word, value, descriptor)
-}
-
-fn marshal_free(t: CurrentThread, word: i64, value: usize, descriptor: usize) -> Managed<()> {
-    (upper_layers().interop.marshal_free)(t, word, value, descriptor)
-}
-
 fn missing_internal_call(t: CurrentThread, method: &'static Method) {
     let what = crate::class_library::disagreement(method).unwrap_or_else(|| crate::internal_calls::name_of(method));
     let _ = exceptions::throw_not_implemented(t, &what);
@@ -477,9 +466,9 @@ pub unsafe extern "C" fn alloc_slow_hook(abi: *mut saki_abi::ThreadAbi) {
     let t = unsafe { CurrentThread::from_abi(abi) };
     // SAFETY: compiled code stored `Symbol::VTable` there.
     let vtable = unsafe { &*((*abi).stub_arg[0] as *const VTable) };
-    let object = t.run(|| object::new_instance_of(t, vtable));
+    let object = t.run(|| object::new_instance_of(t, vtable).map(Some));
     // SAFETY: the current thread's own struct.
-    unsafe { (*abi).stub_result = object.address() as u64 };
+    unsafe { (*abi).stub_result = object.word().address() as u64 };
 }
 
 /// The write barrier stub's hook: object in `stub_arg[0]`.

@@ -7,12 +7,11 @@
 use crate::compile;
 use crate::exceptions::{Thrown, ToManaged};
 use crate::object;
-use crate::references::{Obj, Word};
+use crate::references::Obj;
 pub use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
-use saki_abi::ObjRef;
 use saki_il::ir::{CallSig, IrType};
 use saki_metadata::ElementType;
 use saki_types::{Method, Ty};
@@ -118,7 +117,7 @@ pub fn prepare(t: CurrentThread, method: &'static Method) -> Managed<PreparedCal
 /// # Errors
 /// As `invoke`.
 pub fn invoke_prepared(t: CurrentThread, call: &PreparedCall, args: &[Slot]) -> Managed<Slot> {
-    debug_assert!(t.pending().is_null(), "managed code is entered with an exception pending");
+    debug_assert!(!t.is_pending(), "managed code is entered with an exception pending");
     let mut result = 0u64;
     let arguments = [call.target as u64, args.as_ptr() as u64, &raw mut result as u64];
     // SAFETY: the thunk was compiled for the method's signature, `args` has its words, `result` outlives the call.
@@ -130,10 +129,19 @@ pub fn invoke_prepared(t: CurrentThread, call: &PreparedCall, args: &[Slot]) -> 
 ///
 /// # Errors
 /// As `invoke`.
-pub fn invoke_address(t: CurrentThread, target: usize, sig: &CallSig, has_this: bool, args: &[Slot]) -> Managed<Slot> {
+///
+/// # Safety
+/// Managed code of this signature begins at `target` and stays there for the call.
+pub unsafe fn invoke_address(
+    t: CurrentThread,
+    target: usize,
+    sig: &CallSig,
+    has_this: bool,
+    args: &[Slot],
+) -> Managed<Slot> {
     let thunk = thunk(t, sig, has_this)?;
     debug_assert_eq!(args.len(), argument_words(sig), "argument words for {sig:?}");
-    debug_assert!(t.pending().is_null(), "managed code is entered with an exception pending");
+    debug_assert!(!t.is_pending(), "managed code is entered with an exception pending");
     let mut result = 0u64;
     let arguments = [target as u64, args.as_ptr() as u64, &raw mut result as u64];
     // SAFETY: the thunk was compiled for `sig`, `args` has its words, `result` outlives the call.
@@ -148,10 +156,9 @@ const MAX_VIRTUAL_WORDS: usize = 8;
 ///
 /// # Errors
 /// As `invoke`.
-pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: impl Word, args: &[Slot]) -> Managed<Slot> {
-    let receiver = Obj::passed_object(receiver.word());
-    let target = crate::proxies::resolve(receiver, method).to_managed(t)?;
-    let target = crate::proxies::stub_on(receiver, target);
+pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: Obj, args: &[Slot]) -> Managed<Slot> {
+    let target = crate::proxies::resolve_on(receiver, method).to_managed(t)?;
+    let target = crate::proxies::stub_for(receiver, target);
     let this = if target.owner.is_value_type() { Slot::from_ptr(receiver.data()) } else { Slot::from_ref(receiver) };
     if args.len() >= MAX_VIRTUAL_WORDS {
         saki_base::bug!("{} argument words for {}", args.len(), method.name);
@@ -167,11 +174,16 @@ pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: impl 
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn box_slot(t: CurrentThread, ty: Ty, slot: Slot) -> Managed<ObjRef> {
+///
+/// # Safety
+/// The word is an argument or a result of type `ty`, which has at most 8 bytes.
+pub unsafe fn box_slot<'t>(t: CurrentThread<'t>, ty: Ty, slot: Slot) -> Managed<Option<Obj<'t>>> {
     match ty.element_type {
-        ElementType::Void => Ok(ObjRef::NULL),
-        _ if ty.is_value_type() => object::box_value(t, ty, &raw const slot as *const u8),
-        _ => Ok(slot.as_ref()),
+        ElementType::Void => Ok(None),
+        // SAFETY: the caller's promise.
+        _ if ty.is_value_type() => unsafe { object::box_value(t, ty, &raw const slot as *const u8) },
+        // SAFETY: as above.
+        _ => Ok(unsafe { slot.as_obj() }),
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::events::{LockWait, LogEvents, is_logged};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
-use crate::references::{Obj, Word};
+use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_aborts;
 use crate::upcalls::upcalls;
@@ -121,12 +121,7 @@ impl Blocker for Waiter<'_> {
 ///
 /// # Errors
 /// ArgumentNullException; ThreadInterruptedException, ThreadAbortException.
-pub fn try_enter(t: CurrentThread, object: impl Word, milliseconds: i32) -> Managed<bool> {
-    enter(t, Obj::passed(object), milliseconds)
-}
-
-/// As `try_enter`.
-fn enter<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds: i32) -> Managed<bool> {
+pub fn try_enter<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds: i32) -> Managed<bool> {
     let object = non_null(t, object)?;
     let waiter = Waiter::new(t, object);
     let end = lock_of(object).enter(&waiter, waits::timeout(milliseconds));
@@ -157,16 +152,16 @@ fn not_owner(t: CurrentThread) -> Thrown {
 
 /// # Errors
 /// ArgumentNullException, SynchronizationLockException.
-pub fn exit(t: CurrentThread, object: impl Word) -> Managed<()> {
-    lock_of(non_null(t, Obj::passed(object))?).exit(t.id()).map_err(|_| not_owner(t))
+pub fn exit(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
+    lock_of(non_null(t, object)?).exit(t.id()).map_err(|_| not_owner(t))
 }
 
 /// Releases the lock, waits for a pulse, takes the lock again. False if the time was over first.
 ///
 /// # Errors
 /// As `exit`; ThreadInterruptedException, ThreadAbortException.
-pub fn wait(t: CurrentThread, object: impl Word, milliseconds: i32) -> Managed<bool> {
-    let object = non_null(t, Obj::passed(object))?;
+pub fn wait<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds: i32) -> Managed<bool> {
+    let object = non_null(t, object)?;
     let lock = lock_of(object);
     if lock.owner() == t.id() && thread_aborts::ends_waits(t) {
         return Err(thread_aborts::throw_requested(t));
@@ -181,33 +176,29 @@ pub fn wait(t: CurrentThread, object: impl Word, milliseconds: i32) -> Managed<b
 
 /// # Errors
 /// As `exit`.
-pub fn pulse(t: CurrentThread, object: impl Word, all: bool) -> Managed<()> {
-    let lock = lock_of(non_null(t, Obj::passed(object))?);
+pub fn pulse(t: CurrentThread, object: Option<Obj>, all: bool) -> Managed<()> {
+    let lock = lock_of(non_null(t, object)?);
     let outcome = if all { lock.pulse_all(t.id()) } else { lock.pulse(t.id()) };
     outcome.map_err(|_| not_owner(t))
 }
 
 /// Managed id of the owner, 0 = not held.
-pub fn owner(object: ObjRef) -> u32 {
-    lock_of(Obj::passed_object(object)).owner()
+pub fn owner(object: Obj) -> u32 {
+    lock_of(object).owner()
 }
 
 pub fn enter_helper<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>) -> Managed<()> {
     match object {
         Some(object) if lock_of(object).try_enter(t.id()) => Ok(()),
-        _ => enter(t, object, -1).map(|_| ()),
+        _ => try_enter(t, object, -1).map(|_| ()),
     }
 }
 
 pub fn try_enter_helper<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds: i32) -> Managed<i32> {
     match object {
         Some(object) if lock_of(object).try_enter(t.id()) => Ok(1),
-        _ => enter(t, object, milliseconds).map(i32::from),
+        _ => try_enter(t, object, milliseconds).map(i32::from),
     }
-}
-
-pub fn exit_helper(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
-    lock_of(non_null(t, object)?).exit(t.id()).map_err(|_| not_owner(t))
 }
 
 pub fn wake_helper(_: CurrentThread, monitor: &'static Monitor) {
@@ -215,8 +206,8 @@ pub fn wake_helper(_: CurrentThread, monitor: &'static Monitor) {
 }
 
 /// `RuntimeHelpers.GetHashCode`: stable for the object's life, kept in the sync word or its monitor.
-pub fn hash_code(object: ObjRef) -> i32 {
-    let word = lock_of(Obj::passed_object(object)).word;
+pub fn hash_code(object: Obj) -> i32 {
+    let word = lock_of(object).word;
     if let Some(hash) = word.hash() {
         return hash as i32;
     }

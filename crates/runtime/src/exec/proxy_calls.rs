@@ -4,12 +4,11 @@ use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::invoke::{self, Slot};
 use crate::proxies::{self, HAS_TYPE_INFO, NAMESPACE, REAL_PROXY};
-use crate::references::{Array, Obj, Word};
+use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::upper_layers;
 use parking_lot::RwLock;
 use rustc_hash::{FxBuildHasher, FxHashSet};
-use saki_abi::ObjRef;
 use saki_types::{Field, Method, Ty, universe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,7 +21,7 @@ pub fn can_cast(t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {
         // The class library casts a proxy to TransparentProxy to get at its RealProxy.
         return Ok(true);
     }
-    let class = proxies::class_of(proxy);
+    let class = proxies::remote_class(proxy);
     for interface in class.interfaces() {
         if interface.is_assignable_to(ty).to_managed(t)? {
             return Ok(true);
@@ -43,13 +42,18 @@ pub fn can_cast(t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {
     Ok(true)
 }
 
+/// The proxy or the array that a wrapper for proxies passes: it has called a method of the one and made the other.
+fn passed<T>(reference: Option<T>) -> T {
+    reference.unwrap_or_else(|| saki_base::bug!("no proxy, or no arguments, for a call on a proxy"))
+}
+
 pub fn invoke_helper<'t>(
     t: CurrentThread<'t>,
     proxy: Option<Obj<'t>>,
     method: &'static Method,
     arguments: Option<Array<'t>>,
 ) -> Managed<Option<Obj<'t>>> {
-    let result = (upper_layers().remoting.invoke)(t, proxy.word(), method, arguments.word()).map(Obj::passed)?;
+    let result = (upper_layers().remoting.invoke)(t, passed(proxy), method, passed(arguments))?;
     let ret = method.sig().to_managed(t)?.ret;
     // A custom proxy may return null for a value type.
     if result.is_none() && ret.is_value_type() && !ret.is_nullable() && ret != universe().void() {
@@ -63,12 +67,12 @@ pub fn get_field_helper<'t>(
     proxy: Option<Obj<'t>>,
     field: &'static Field,
 ) -> Managed<Option<Obj<'t>>> {
-    (upper_layers().remoting.get_field)(t, proxy.word(), field).map(Obj::passed)
+    (upper_layers().remoting.get_field)(t, passed(proxy), field)
 }
 
 pub fn field_address_helper(t: CurrentThread, proxy: Option<Obj>, field: &'static Field) -> Managed<*mut u8> {
-    match (upper_layers().remoting.server_in_this_context)(t, proxy.word())? {
-        Some(server) => Ok(Obj::passed_object(server).field_address(field.offset_bytes().to_managed(t)? as usize)),
+    match (upper_layers().remoting.server_in_this_context)(t, passed(proxy))? {
+        Some(server) => Ok(server.field_address(field.offset_bytes().to_managed(t)? as usize)),
         None => {
             let message = "Attempt to load field address from object in another appdomain or context.";
             Err(exceptions::throw(t, ExceptionType::InvalidOperation, message))
@@ -82,7 +86,7 @@ pub fn set_field_helper(
     field: &'static Field,
     value: Option<Obj>,
 ) -> Managed<()> {
-    (upper_layers().remoting.set_field)(t, proxy.word(), field, value.word())
+    (upper_layers().remoting.set_field)(t, passed(proxy), field, value)
 }
 
 /// Classes whose `new` the program has redirected, by address: activation decides which object is made.
@@ -104,30 +108,22 @@ pub fn redirect_activation(ty: Ty, enable: bool) {
 ///
 /// # Errors
 /// As `new_context_bound`.
-pub fn new_marshal_by_ref(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
-    marshal_by_ref(t, ty).map(Word::word)
-}
-
-fn marshal_by_ref<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
+pub fn new_marshal_by_ref<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
     if HAS_REDIRECTED.load(Ordering::Relaxed) && REDIRECTED.read().contains(&std::ptr::from_ref(ty).addr()) {
-        return context_bound(t, ty);
+        return new_context_bound(t, ty);
     }
     Obj::new(t, ty)
 }
 
 pub fn new_marshal_by_ref_helper<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Option<Obj<'t>>> {
-    marshal_by_ref(t, ty).map(Some)
+    new_marshal_by_ref(t, ty).map(Some)
 }
 
 /// A new object of a context-bound class, not constructed yet: the class library's activation makes it, as a rule a proxy.
 ///
 /// # Errors
 /// Exceptions of activation; OutOfMemoryException.
-pub fn new_context_bound(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
-    context_bound(t, ty).map(Word::word)
-}
-
-fn context_bound<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
+pub fn new_context_bound<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
     let services = universe().corlib_type("System.Runtime.Remoting.Activation", "ActivationServices").to_managed(t)?;
     if let Some(create) = services.find_method("CreateProxyForType", 1).to_managed(t)? {
         let shown = Obj::of_type(t, ty)?;
@@ -141,5 +137,5 @@ fn context_bound<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
 }
 
 pub fn new_context_bound_helper<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Option<Obj<'t>>> {
-    context_bound(t, ty).map(Some)
+    new_context_bound(t, ty).map(Some)
 }

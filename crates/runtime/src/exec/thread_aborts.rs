@@ -12,11 +12,10 @@
 
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
-use crate::references::{Obj, Word};
+use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_data::HandlerFrame;
 use crate::{stops, thread_data};
-use saki_abi::ObjRef;
 use saki_code::CodeKind;
 use saki_metadata::EhKind;
 use saki_thread::{POLL_INTERRUPT, REQUEST_ABORT, REQUEST_INTERRUPT, root};
@@ -32,7 +31,7 @@ pub fn safepoint(t: CurrentThread) {
     thread.poll_slow();
     saki_gc::stress_safepoint(thread);
     stops::stop_if_asked(t);
-    if !t.pending().is_null() {
+    if t.is_pending() {
         return;
     }
     if thread.takes_stack_overflow() {
@@ -51,7 +50,7 @@ pub fn safepoint(t: CurrentThread) {
 
 /// A safepoint after a return from native code; an exception of the call itself comes first.
 pub fn after_native(t: CurrentThread) {
-    if t.pending().is_null() {
+    if !t.is_pending() {
         let _ = throw_if_aborted(t);
     }
 }
@@ -212,13 +211,8 @@ fn throw_abort_again(t: CurrentThread, abort: Obj) {
     }
 }
 
-/// The ThreadAbortException in flight, or null.
-pub fn abort_exception(t: CurrentThread) -> ObjRef {
-    abort_in_flight(t).word()
-}
-
 /// The ThreadAbortException in flight.
-pub(crate) fn abort_in_flight<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
+pub fn abort_in_flight<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
     t.root(root::ABORT_EXCEPTION)
 }
 
@@ -226,8 +220,8 @@ pub(crate) fn abort_in_flight<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
 pub fn forget_abort(t: CurrentThread) {
     let thread = t.managed();
     thread.take_requests(REQUEST_ABORT);
-    t.set_root(root::ABORT_EXCEPTION, ObjRef::NULL);
-    t.set_root(root::ABORT_STATE, ObjRef::NULL);
+    t.set_root(root::ABORT_EXCEPTION, None::<Obj>);
+    t.set_root(root::ABORT_STATE, None::<Obj>);
     thread_data::of(t).catches_at_abort().borrow_mut().clear();
 }
 

@@ -98,7 +98,7 @@ impl ThreadObjects {
         if let Some(handle) = self.handle(domain) {
             handle.set_target(object);
         } else if let Some(object) = object
-            && let Some(handle) = RootedHandle::try_new(t, HandleKind::Normal, object)
+            && let Some(handle) = RootedHandle::try_new(t, HandleKind::Normal, Some(object))
         {
             self.0.retain(|(_, handle)| !handle.is_unloaded());
             self.0.push((domain, handle));

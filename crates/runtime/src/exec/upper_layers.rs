@@ -5,8 +5,8 @@
 
 use crate::internal_calls::InternalCallTables;
 use crate::library_loops::Row;
+use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
-use saki_abi::ObjRef;
 use saki_types::{Field, Image, LoaderEvents, Method, collectible};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,11 +51,11 @@ impl Default for HostEvents {
 #[derive(Clone, Copy)]
 pub struct Remoting {
     /// Calls a method on a proxy with an array of boxed arguments, and returns the boxed result; by-reference results are stored into the array.
-    pub invoke: fn(CurrentThread, ObjRef, &'static Method, ObjRef) -> Managed<ObjRef>,
-    pub get_field: fn(CurrentThread, ObjRef, &'static Field) -> Managed<ObjRef>,
-    pub set_field: fn(CurrentThread, ObjRef, &'static Field, ObjRef) -> Managed<()>,
+    pub invoke: for<'t> fn(CurrentThread<'t>, Obj<'t>, &'static Method, Array<'t>) -> Managed<Option<Obj<'t>>>,
+    pub get_field: for<'t> fn(CurrentThread<'t>, Obj<'t>, &'static Field) -> Managed<Option<Obj<'t>>>,
+    pub set_field: for<'t> fn(CurrentThread<'t>, Obj<'t>, &'static Field, Option<Obj<'t>>) -> Managed<()>,
     /// The object behind a proxy, if the thread is in its context already.
-    pub server_in_this_context: fn(CurrentThread, ObjRef) -> Managed<Option<ObjRef>>,
+    pub server_in_this_context: for<'t> fn(CurrentThread<'t>, Obj<'t>) -> Managed<Option<Obj<'t>>>,
 }
 
 /// A function of the virtual machine that replaces one of Mono's native library: it does the same, but a thread that waits in it parks.
@@ -109,12 +109,13 @@ pub fn vararg_cookie(image: &'static Image, token: u32) -> usize {
     std::ptr::from_ref(collectible::keep_beside(image, VarArgCookie { image, token })).addr()
 }
 
-/// Defines [`Interop`], and the helpers that compiled code calls for its last functions.
+/// Defines [`Interop`], and the helpers that compiled code calls for its functions.
 macro_rules! interop {
     ($($(#[$doc:meta])* $name:ident($($param:ident: $ty:ty),*) -> $ret:ty;)*) => {
         $(
-            pub(crate) fn $name(t: CurrentThread, $($param: $ty),*) -> Managed<$ret> {
-                (upper_layers().interop.$name)(t, $($param),*)
+            pub(crate) fn $name<'t>(t: CurrentThread<'t>, $($param: $ty),*) -> Managed<$ret> {
+                // SAFETY: helpers, which compiled code alone calls, with the words, variables, descriptors and contexts of its own wrappers.
+                unsafe { (upper_layers().interop.$name)(t, $($param),*) }
             }
         )*
 
@@ -125,25 +126,25 @@ macro_rules! interop {
             pub resolve_native: fn(CurrentThread, &'static Method) -> Managed<usize>,
             /// Address of the marshalling descriptor of a parameter (0 = return value).
             pub marshal_info: fn(CurrentThread, &'static Method, u32) -> Managed<usize>,
-            /// Converts a managed value, given by its address, by a descriptor; returns the native word.
-            pub marshal_in: fn(CurrentThread, usize, usize) -> Managed<i64>,
-            /// Converts a native word, by a descriptor, into the managed value at an address.
-            pub marshal_out: fn(CurrentThread, i64, usize, usize) -> Managed<()>,
-            pub marshal_free: fn(CurrentThread, i64, usize, usize) -> Managed<()>,
-            $($(#[$doc])* pub $name: fn(CurrentThread, $($ty),*) -> Managed<$ret>,)*
+            $($(#[$doc])* pub $name: for<'t> unsafe fn(CurrentThread<'t>, $($ty),*) -> Managed<$ret>,)*
         }
     };
 }
 
 interop! {
-    delegate_begin_invoke(delegate: ObjRef, arguments: ObjRef) -> ObjRef;
-    delegate_end_invoke(delegate: ObjRef, arguments: ObjRef) -> ObjRef;
+    /// Converts a managed value, given by its address, by a descriptor; returns the native word.
+    marshal_in(value: usize, descriptor: usize) -> i64;
+    /// Converts a native word, by a descriptor, into the managed value at an address.
+    marshal_out(word: i64, value: usize, descriptor: usize) -> ();
+    marshal_free(word: i64, value: usize, descriptor: usize) -> ();
+    delegate_begin_invoke(delegate: Option<Obj<'t>>, arguments: Option<Array<'t>>) -> Option<Obj<'t>>;
+    delegate_end_invoke(delegate: Option<Obj<'t>>, arguments: Option<Array<'t>>) -> Option<Obj<'t>>;
     /// The ICustomMarshaler of a descriptor.
-    custom_marshaler(descriptor: usize) -> ObjRef;
+    custom_marshaler(descriptor: usize) -> Option<Obj<'t>>;
     /// Throws the exception that the descriptor describes.
     throw_marshal_directive(descriptor: usize) -> ();
     /// The delegate that native code calls.
-    callback_delegate(context: usize) -> ObjRef;
+    callback_delegate(context: usize) -> Option<Obj<'t>>;
     callback_in(word: i64, value: usize, descriptor: usize) -> ();
     callback_out(value: usize, word: i64, descriptor: usize) -> i64;
 }

@@ -40,7 +40,6 @@ unsafe impl Sync for RootCell {}
 impl RootCell {
     /// A new cell holding `object`.
     pub fn new(object: impl Word) -> RootCell {
-        let object = object.word();
         if let Some(cell) = FREED.lock().pop() {
             cell.set(object);
             return cell;
@@ -54,22 +53,22 @@ impl RootCell {
         let cell = chunk.cells[chunk.used].get();
         chunk.used += 1;
         // SAFETY: the slot was not handed out before.
-        unsafe { *cell = object };
+        unsafe { *cell = object.word() };
         RootCell(cell)
     }
 
     /// A new cell that lives as long as the record at `anchor`. For a record of a collectible assembly the cell is a
     /// root only while something refers to the assembly.
     pub fn beside(anchor: usize, object: impl Word) -> RootCell {
-        RootCell::with_owner(collectible::of(anchor), object.word())
+        RootCell::with_owner(collectible::of(anchor), object)
     }
 
     /// A new cell that lives as long as a domain.
     pub fn of_domain(universe: &Universe, object: impl Word) -> RootCell {
-        RootCell::with_owner(universe.owner(), object.word())
+        RootCell::with_owner(universe.owner(), object)
     }
 
-    fn with_owner(owner: Option<&'static Owner>, object: ObjRef) -> RootCell {
+    fn with_owner(owner: Option<&'static Owner>, object: impl Word) -> RootCell {
         let Some(owner) = owner else { return RootCell::new(object) };
         let Some(place) = owner.allocate(Layout::new::<ObjRef>()) else { return RootCell::new(object) };
         let cell = RootCell(place as *mut ObjRef);
@@ -83,24 +82,19 @@ impl RootCell {
     /// # Safety
     /// The cell and its address are not used again.
     pub unsafe fn free(self) {
-        self.set(ObjRef::NULL);
+        self.set(None::<Obj>);
         FREED.lock().push(self);
     }
 
     /// The object, for as long as the caller runs.
     pub fn obj<'t>(self, _t: CurrentThread<'t>) -> Option<Obj<'t>> {
-        // SAFETY: a cell is a root.
-        unsafe { Obj::from_word(self.get()) }
-    }
-
-    pub fn get(self) -> ObjRef {
-        // SAFETY: the memory of cells is never given back.
-        unsafe { self.0.read_volatile() }
+        // SAFETY: a cell is a root, and the memory of cells is never given back.
+        unsafe { Obj::from_word(self.0.read_volatile()) }
     }
 
     pub fn set(self, object: impl Word) {
         let object = object.word();
-        // SAFETY: as in `get`; roots need no barrier, they are scanned at each collection.
+        // SAFETY: as in `obj`; roots need no barrier, they are scanned at each collection.
         unsafe { self.0.write_volatile(object) }
     }
 

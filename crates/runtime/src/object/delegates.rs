@@ -6,9 +6,8 @@ use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::proxies;
-use crate::references::{Obj, Word};
+use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
-use saki_abi::ObjRef;
 use saki_il::synth::delegate::{DelegateKind, delegate_kind};
 use saki_types::{LoadResult, Method, MethodKind, RemotingStub};
 
@@ -36,7 +35,7 @@ pub fn delegate_init(
         return Err(exceptions::throw(t, ExceptionType::Argument, "The function pointer belongs to no method."));
     };
     let Some(delegate) = delegate else { return Err(exceptions::throw_null_reference(t)) };
-    fill(t, delegate, target, method, Some(code))
+    init(t, delegate, target, method, Some(code))
 }
 
 /// The method whose entry stub, unboxing stub or code is at `code`.
@@ -59,17 +58,6 @@ pub fn method_of_code(code: usize) -> Option<&'static Method> {
 /// NullReferenceException for an instance method without target; load errors.
 pub fn init(
     t: CurrentThread,
-    delegate: ObjRef,
-    target: impl Word,
-    method: &'static Method,
-    resolved_code: Option<usize>,
-) -> Managed<()> {
-    fill(t, Obj::passed_object(delegate), Obj::passed(target), method, resolved_code)
-}
-
-/// As `init`.
-fn fill(
-    t: CurrentThread,
     delegate: Obj,
     target: Option<Obj>,
     method: &'static Method,
@@ -91,7 +79,7 @@ fn fill(
         && resolved_code.is_none()
         && let Some(target) = target
     {
-        actual = proxies::resolve(target, method).to_managed(t)?;
+        actual = proxies::resolve_on(target, method).to_managed(t)?;
     }
     if kind == DelegateKind::ClosedInstance
         && let Some(code) = resolved_code
@@ -104,20 +92,20 @@ fn fill(
         {
             // `ldftn` of a method without a body: the target's implementation is called, but as under Mono not shown.
             shown = Some(actual);
-            actual = proxies::resolve(target, actual).to_managed(t)?;
+            actual = proxies::resolve_on(target, actual).to_managed(t)?;
         }
     } else if kind == DelegateKind::ClosedInstance
         && method.owner.is_interface()
         && let Some(target) = target
     {
         // The code is an unboxing stub: the target is a boxed value whose type implements the interface.
-        actual = proxies::resolve(target, method).to_managed(t)?;
+        actual = proxies::resolve_on(target, method).to_managed(t)?;
     }
     let boxed_this = kind == DelegateKind::ClosedInstance && actual.owner.is_value_type();
     let code = match target {
         _ if boxed_this => unbox_entry_address(actual).to_managed(t)?,
         Some(target) if kind == DelegateKind::ClosedInstance => {
-            code_of(proxies::stub_on(target, actual)).to_managed(t)?
+            code_of(proxies::stub_for(target, actual)).to_managed(t)?
         }
         _ => code_of(actual).to_managed(t)?,
     };
@@ -138,12 +126,7 @@ fn code_of(method: &'static Method) -> LoadResult<usize> {
 }
 
 /// The delegate's method.
-pub fn method_of(delegate: ObjRef) -> Option<&'static Method> {
-    bound_method(Obj::passed_object(delegate))
-}
-
-/// As `method_of`.
-fn bound_method(delegate: Obj) -> Option<&'static Method> {
+pub fn method_of(delegate: Obj) -> Option<&'static Method> {
     let method = METHOD.get::<usize>(delegate) as *const Method;
     // SAFETY: null or stored by `init`.
     unsafe { method.as_ref() }
@@ -154,7 +137,7 @@ pub fn delegate_resolve_virtual(t: CurrentThread, delegate: Option<Obj>, receive
     let (Some(receiver), Some(delegate)) = (receiver, delegate) else {
         return Err(exceptions::throw_null_reference(t));
     };
-    let Some(method) = bound_method(delegate) else {
+    let Some(method) = method_of(delegate) else {
         return Err(exceptions::throw_default(t, ExceptionType::InvalidOperation));
     };
     proxies::virtual_target(t, receiver, method)

@@ -16,7 +16,6 @@ use crate::references::{Obj, Word};
 use crate::thread::CurrentThread;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
-use saki_abi::ObjRef;
 use saki_types::{Assembly, Universe, universe};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -100,8 +99,8 @@ pub(crate) fn add(universe: &'static Universe, name: &str) -> &'static Domain {
         id: ROOT_DOMAIN_ID + domains.len() as i32,
         universe,
         friendly_name: Mutex::new(name.to_string()),
-        object: RootCell::of_domain(universe, ObjRef::NULL),
-        setup: RootCell::of_domain(universe, ObjRef::NULL),
+        object: RootCell::of_domain(universe, None::<Obj>),
+        setup: RootCell::of_domain(universe, None::<Obj>),
         default_context: OnceLock::new(),
         data: Mutex::default(),
         entry_assembly: OnceLock::new(),
@@ -117,19 +116,14 @@ pub(crate) fn add(universe: &'static Universe, name: &str) -> &'static Domain {
 }
 
 impl Domain {
-    /// The AppDomain object.
-    pub fn object(&self) -> ObjRef {
-        self.object.get()
-    }
-
-    /// As `object`; None while the domain is made.
-    pub(crate) fn app_domain<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
+    /// The AppDomain object; None while the domain is made.
+    pub fn object<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
         self.object.obj(t)
     }
 
-    /// The AppDomainSetup object.
-    pub fn setup(&self) -> ObjRef {
-        self.setup.get()
+    /// The AppDomainSetup object; None while the domain is made.
+    pub fn setup<'t>(&self, t: CurrentThread<'t>) -> Option<Obj<'t>> {
+        self.setup.obj(t)
     }
 
     pub fn friendly_name(&self) -> String {
@@ -151,13 +145,13 @@ impl Domain {
     }
 
     /// A value given to `AppDomain.SetData`.
-    pub fn data(&self, key: &str) -> ObjRef {
-        self.data.lock().get(key).map_or(ObjRef::NULL, |cell| cell.get())
+    pub fn data<'t>(&self, t: CurrentThread<'t>, key: &str) -> Option<Obj<'t>> {
+        self.data.lock().get(key)?.obj(t)
     }
 
     pub fn set_data(&self, key: String, value: impl Word) {
         // A key keeps its cell.
-        self.data.lock().entry(key).or_insert_with(|| RootCell::of_domain(self.universe, ObjRef::NULL)).set(value);
+        self.data.lock().entry(key).or_insert_with(|| RootCell::of_domain(self.universe, None::<Obj>)).set(value);
     }
 
     pub fn is_unloaded(&self) -> bool {

@@ -9,7 +9,6 @@
 use crate::exceptions::STACK_TRACE;
 use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
-use saki_abi::ObjRef;
 use saki_il::synth::delegate::VIRTUAL_CALL_POSITION;
 use saki_types::{Method, universe};
 
@@ -146,11 +145,7 @@ pub(crate) fn add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Manage
 }
 
 /// The frames recorded in an exception, innermost first.
-pub fn frames_of(exception: ObjRef) -> Vec<TraceFrame> {
-    frames(Obj::passed_object(exception))
-}
-
-pub(crate) fn frames(exception: Obj) -> Vec<TraceFrame> {
+pub fn frames_of(exception: Obj) -> Vec<TraceFrame> {
     Trace::of(exception).map_or_else(Vec::new, |trace| (0..trace.frame_count()).map(|at| trace.frame(at)).collect())
 }
 

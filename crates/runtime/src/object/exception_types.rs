@@ -77,4 +77,10 @@ impl ExceptionType {
             Err(error) => saki_base::bug!("exception type: {error}"),
         }
     }
+
+    /// Whether `ty` is the type, in whichever domain.
+    pub fn is(self, ty: Ty) -> bool {
+        let (namespace, name) = self.full_name();
+        ty.is_corlib(namespace, name)
+    }
 }

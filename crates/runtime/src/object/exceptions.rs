@@ -5,12 +5,11 @@ use crate::domain::{self, Preallocated};
 use crate::exception_types::ExceptionType;
 use crate::fields::ManagedField;
 use crate::object;
-use crate::references::{Obj, Str, Word};
+use crate::references::{Obj, Str};
 use crate::slot::Slot;
 pub use crate::thread::Thrown;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
-use saki_abi::ObjRef;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
 static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
@@ -66,7 +65,7 @@ fn prepared<'t>(t: CurrentThread<'t>, cell: RootCell) -> Obj<'t> {
 
 /// Empties the exception's trace, since `throw` starts a new one; traces that ExceptionDispatchInfo has put in stay in front of it.
 pub fn reset_trace(t: CurrentThread, exception: Obj) {
-    STACK_TRACE.set_ref(t, exception, ObjRef::NULL);
+    STACK_TRACE.set_ref(t, exception, None::<Obj>);
 }
 
 /// Throws StackOverflowException.
@@ -79,7 +78,7 @@ pub fn stack_overflow_object<'t>(t: CurrentThread<'t>) -> Obj<'t> {
     let Some(made) = domain::current().preallocated.get() else {
         saki_base::bug!("the stack overflowed while starting up")
     };
-    match object::new_instance_of(t, prepared(t, made.stack_overflow).vtable()).map(Obj::made) {
+    match object::new_instance_of(t, prepared(t, made.stack_overflow).vtable()) {
         Ok(copy) => {
             let original = prepared(t, made.stack_overflow);
             for field in [&MESSAGE, &INNER_EXCEPTION] {
@@ -124,8 +123,8 @@ pub(crate) fn is_stack_overflow(t: CurrentThread, exception: Obj) -> bool {
 ///
 /// # Errors
 /// What the constructor throws.
-pub fn new_exception(t: CurrentThread, exception: ExceptionType, message: Option<&str>) -> Managed<ObjRef> {
-    new_exception_of(t, exception.ty(), message).map(Word::word)
+pub fn new_exception<'t>(t: CurrentThread<'t>, exception: ExceptionType, message: Option<&str>) -> Managed<Obj<'t>> {
+    new_exception_of(t, exception.ty(), message)
 }
 
 /// As `new_exception`, for any exception type with the usual constructors.
@@ -231,7 +230,7 @@ pub fn throw_load_error(t: CurrentThread, error: &LoadError) -> Thrown {
 ///
 /// # Errors
 /// What constructors throw.
-pub fn load_exception(t: CurrentThread, error: &LoadError) -> Managed<ObjRef> {
+pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Obj<'t>> {
     let exception_type = match error.kind {
         LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => ExceptionType::TypeLoad,
         LoadErrorKind::MissingMethod => ExceptionType::MissingMethod,

@@ -1,6 +1,6 @@
 //! Access from Rust to fields of class-library objects, by name, with the offset looked up once.
 
-use crate::references::{Array, Obj, Str, Word};
+use crate::references::{Array, Obj, Plain, Str, Word};
 use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
 use saki_types::{Field, universe};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// ```ignore
 /// static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
-/// let text = MESSAGE.get_ref(exception);
+/// let text = MESSAGE.str(exception);
 /// ```
 pub struct ManagedField {
     assembly: &'static str,
@@ -102,20 +102,25 @@ impl ManagedField {
     }
 
     /// Address of the field in `object`, which must be an instance of the class.
-    pub fn address<T>(&self, object: impl Word) -> *mut T {
-        let object = object.word();
-        debug_assert!(!object.is_null(), "field {} of null", self.field);
-        object.field_ptr(self.offset_bytes())
+    pub fn address<T>(&self, object: Obj) -> *mut T {
+        let offset_bytes = self.offset_bytes();
+        debug_assert!(
+            offset_bytes + size_of::<T>() <= object.vtable().instance_size_bytes as usize,
+            "field {} of a {}",
+            self.field,
+            object.ty().full_name()
+        );
+        object.field_address(offset_bytes)
     }
 
     /// Reads a plain value.
-    pub fn get<T: Copy>(&self, object: impl Word) -> T {
+    pub fn get<T: Plain>(&self, object: Obj) -> T {
         // SAFETY: the field lies inside the object at a place aligned for it.
         unsafe { self.address::<T>(object).read() }
     }
 
     /// Writes a plain value; references need `set_ref`.
-    pub fn set<T: Copy>(&self, object: impl Word, value: T) {
+    pub fn set<T: Plain>(&self, object: Obj, value: T) {
         // SAFETY: as in `get`.
         unsafe { self.address::<T>(object).write(value) }
     }
@@ -123,7 +128,7 @@ impl ManagedField {
     /// Reads a reference.
     pub fn obj<'t>(&self, object: Obj<'t>) -> Option<Obj<'t>> {
         // SAFETY: a field that holds references, of an object that lives.
-        unsafe { Obj::from_word(self.get::<ObjRef>(object)) }
+        unsafe { Obj::from_word(self.address::<ObjRef>(object).read()) }
     }
 
     /// Reads a field whose type is System.String.
@@ -141,13 +146,8 @@ impl ManagedField {
         saki_base::bug!("{}.{}::{} holds an object of another type", self.namespace, self.type_name, self.field)
     }
 
-    pub fn get_ref(&self, object: impl Word) -> ObjRef {
-        self.get::<ObjRef>(object)
-    }
-
     /// Writes a reference, with the write barrier.
-    pub fn set_ref(&self, t: CurrentThread, object: impl Word, value: impl Word) {
-        debug_assert!(!object.word().is_null(), "field {} of null", self.field);
+    pub fn set_ref(&self, t: CurrentThread, object: Obj, value: impl Word) {
         // SAFETY: the field lies at this offset in the object.
         unsafe { saki_gc::barrier::store_ref(t.managed(), object.word(), self.offset_bytes(), value.word()) };
     }

@@ -41,10 +41,13 @@ pub fn allocate(t: CurrentThread, kind: HandleKind, target: impl Word) -> Option
     Some(handle)
 }
 
+/// The target of a GC handle that others may free; None if it is null, or was weak and has died.
+///
 /// # Errors
 /// `StaleHandle` for a handle that was freed.
-pub fn target(handle: Handle) -> Result<ObjRef, StaleHandle> {
-    TABLE.target(handle).map(|address| ObjRef(address as *mut saki_abi::Object))
+pub fn target<'t>(_t: CurrentThread<'t>, handle: Handle) -> Result<Option<Obj<'t>>, StaleHandle> {
+    // SAFETY: a handle's target is null or an object that lives; from here on the caller's frames hold it.
+    TABLE.target(handle).map(|address| unsafe { Obj::from_word(ObjRef(address as *mut saki_abi::Object)) })
 }
 
 /// # Errors
@@ -81,14 +84,14 @@ pub struct RootedHandle {
 impl RootedHandle {
     /// # Errors
     /// OutOfMemoryException when all handles are in use.
-    pub fn new(t: CurrentThread, kind: HandleKind, target: impl Word) -> Managed<RootedHandle> {
+    pub fn new<'t>(t: CurrentThread<'t>, kind: HandleKind, target: Option<Obj<'t>>) -> Managed<RootedHandle> {
         RootedHandle::try_new(t, kind, target).ok_or_else(|| crate::exceptions::out_of_memory(t))
     }
 
     /// As `new`; None when all handles are in use.
-    pub fn try_new(t: CurrentThread, kind: HandleKind, target: impl Word) -> Option<RootedHandle> {
+    pub fn try_new<'t>(t: CurrentThread<'t>, kind: HandleKind, target: Option<Obj<'t>>) -> Option<RootedHandle> {
         let handle = allocate(t, kind, target)?;
-        let of_target = Obj::passed(target).map(|target| domain::of_universe(target.ty().universe()));
+        let of_target = target.map(|target| domain::of_universe(target.ty().universe()));
         Some(RootedHandle { handle, domain: of_target.unwrap_or_else(domain::current) })
     }
 
@@ -104,8 +107,8 @@ impl RootedHandle {
     }
 
     /// Sets the target to another object of the same domain, or to null.
-    pub fn set_target(&self, target: impl Word) {
-        debug_assert!(Obj::passed(target).is_none_or(|target| *target.ty().universe() == *self.domain.universe));
+    pub fn set_target(&self, target: Option<Obj>) {
+        debug_assert!(target.is_none_or(|target| *target.ty().universe() == *self.domain.universe));
         if !self.domain.is_unloaded() && set_target(self.handle, target).is_err() {
             self.freed()
         }

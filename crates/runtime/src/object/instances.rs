@@ -6,70 +6,69 @@ use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
 use crate::vtables::vtable_of;
 use saki_abi::ObjRef;
-use saki_abi::object::{ARRAY_DATA_OFFSET, ArrayBound, ArrayHeader};
+use saki_abi::object::{ArrayBound, ArrayHeader};
 use saki_abi::vtable::{VTable, VTableFlags};
+use saki_base::bug_unless;
 use saki_types::{Ty, universe};
 
 /// A zeroed instance; its constructor has not run. Registers finalizable objects.
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_instance_of(t: CurrentThread, vtable: &'static VTable) -> Managed<ObjRef> {
+pub fn new_instance_of<'t>(t: CurrentThread<'t>, vtable: &'static VTable) -> Managed<Obj<'t>> {
     let object = new_unregistered(t, vtable)?;
     if vtable.flags.has(VTableFlags::FINALIZER) {
-        saki_gc::register_finalizer(t.managed(), object);
+        saki_gc::register_finalizer(t.managed(), object.word());
     }
     Ok(object)
 }
 
-fn new_unregistered(t: CurrentThread, vtable: &'static VTable) -> Managed<ObjRef> {
-    // SAFETY: vtables are never freed; `t` is current.
-    let object = unsafe { saki_gc::alloc_object(t.managed(), vtable) };
-    object.ok_or_else(|| exceptions::out_of_memory(t))
+fn new_unregistered<'t>(t: CurrentThread<'t>, vtable: &'static VTable) -> Managed<Obj<'t>> {
+    // SAFETY: `t` is current; the allocation gives an object or null.
+    unsafe { saki_gc::alloc_object(t.managed(), vtable).and_then(|word| Obj::from_word(word)) }
+        .ok_or_else(|| exceptions::out_of_memory(t))
 }
 
 /// As `new_instance`, but the object's finalizer does not run before the caller registers it.
 ///
 /// # Errors
 /// As `new_instance`.
-pub fn new_instance_without_finalizer(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
+pub fn new_instance_without_finalizer<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
     let vtable = vtable_of(ty).to_managed(t)?;
-    // SAFETY: vtables are never freed.
-    new_unregistered(t, unsafe { &*vtable })
+    new_unregistered(t, vtable)
 }
 
 /// A zeroed instance of a type.
 ///
 /// # Errors
 /// TypeLoadException, OutOfMemoryException.
-pub fn new_instance(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
+pub fn new_instance<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
     let vtable = vtable_of(ty).to_managed(t)?;
-    // SAFETY: vtables are never freed.
-    new_instance_of(t, unsafe { &*vtable })
+    new_instance_of(t, vtable)
 }
 
 /// A boxed copy of the value at `data`; Nullable<T> boxes as null or T.
 ///
 /// # Errors
 /// OutOfMemoryException.
-#[expect(
-    clippy::not_unsafe_ptr_arg_deref,
-    reason = "the value is vouched for by compiled code, as everything an internal call gets"
-)]
-pub fn box_value(t: CurrentThread, ty: Ty, data: *const u8) -> Managed<ObjRef> {
+///
+/// # Safety
+/// `data` holds a value of type `ty`.
+pub unsafe fn box_value<'t>(t: CurrentThread<'t>, ty: Ty, data: *const u8) -> Managed<Option<Obj<'t>>> {
     if ty.is_nullable() {
         let (has_value, value) = nullable_offsets(t, ty)?;
         // SAFETY: `data` is a Nullable<T>; its first field is the flag.
         if unsafe { *data.add(has_value) } == 0 {
-            return Ok(ObjRef::NULL);
+            return Ok(None);
         }
-        return box_value(t, ty.args[0], data.wrapping_add(value));
+        // SAFETY: the value of a Nullable<T> lies at its offset.
+        return unsafe { box_value(t, ty.args[0], data.wrapping_add(value)) };
     }
     let size = ty.value_size_bytes().to_managed(t)? as usize;
     let object = Obj::new(t, ty)?;
     // SAFETY: the new object has room for `size` bytes behind its header, and is young: no barrier.
     unsafe { std::ptr::copy_nonoverlapping(data, object.data(), size) };
-    Ok(object.word())
+    Ok(Some(object))
 }
 
 /// Offsets of `hasValue` and `value` in a Nullable<T>.
@@ -93,31 +92,37 @@ pub fn nullable_offsets(t: CurrentThread, ty: Ty) -> Managed<(usize, usize)> {
 ///
 /// # Errors
 /// OverflowException, OutOfMemoryException.
-pub fn new_sz_array(t: CurrentThread, array_ty: Ty, length: usize) -> Managed<ObjRef> {
+pub fn new_sz_array<'t>(t: CurrentThread<'t>, array_ty: Ty, length: usize) -> Managed<Array<'t>> {
     let vtable = vtable_of(array_ty).to_managed(t)?;
-    // SAFETY: vtables are never freed.
-    new_sz_array_of(t, unsafe { &*vtable }, length)
+    new_sz_array_of(t, vtable, length)
 }
 
 /// As `new_sz_array`, by vtable.
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_sz_array_of(t: CurrentThread, vtable: &'static VTable, length: usize) -> Managed<ObjRef> {
+pub fn new_sz_array_of<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length: usize) -> Managed<Array<'t>> {
     let Ok(length) = u32::try_from(length) else { return Err(exceptions::out_of_memory(t)) };
     if length > i32::MAX as u32 {
         return Err(exceptions::out_of_memory(t));
     }
-    // SAFETY: the vtable of an array type; `t` is current.
-    let array = unsafe { saki_gc::alloc_array(t.managed(), vtable, length) };
-    array.ok_or_else(|| exceptions::out_of_memory(t))
+    new_elements(t, vtable, length)
+}
+
+/// A zeroed array of the array type that has this vtable; bounds are not set.
+fn new_elements<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length: u32) -> Managed<Array<'t>> {
+    bug_unless!(vtable.flags.has(VTableFlags::ARRAY), "an array of a type that is none");
+    // SAFETY: the vtable of an array type, by the check, and `t` is current; the allocation gives an object or null.
+    unsafe { saki_gc::alloc_array(t.managed(), vtable, length).and_then(|word| Obj::from_word(word)) }
+        .map(Array)
+        .ok_or_else(|| exceptions::out_of_memory(t))
 }
 
 /// An array of `element` type.
 ///
 /// # Errors
 /// As `new_sz_array`.
-pub fn new_array(t: CurrentThread, element: Ty, length: usize) -> Managed<ObjRef> {
+pub fn new_array<'t>(t: CurrentThread<'t>, element: Ty, length: usize) -> Managed<Array<'t>> {
     new_sz_array(t, universe().sz_array_of(element), length)
 }
 
@@ -125,23 +130,18 @@ pub fn new_array(t: CurrentThread, element: Ty, length: usize) -> Managed<ObjRef
 ///
 /// # Errors
 /// OutOfMemoryException when the product is too large.
-pub fn new_multi_dim_array(t: CurrentThread, array_ty: Ty, bounds: &[ArrayBound]) -> Managed<ObjRef> {
+pub fn new_multi_dim_array<'t>(t: CurrentThread<'t>, array_ty: Ty, bounds: &[ArrayBound]) -> Managed<Array<'t>> {
     let total = bounds.iter().try_fold(1u64, |n, b| n.checked_mul(u64::from(b.length)));
     let Some(total) = total.filter(|&n| n <= i32::MAX as u64) else { return Err(exceptions::out_of_memory(t)) };
     let vtable = vtable_of(array_ty).to_managed(t)?;
-    // SAFETY: vtables are never freed.
-    let vtable = unsafe { &*vtable };
-    // SAFETY: the vtable of an array type; `t` is current.
-    let array = unsafe { saki_gc::alloc_array(t.managed(), vtable, total as u32) };
-    let array = array.ok_or_else(|| exceptions::out_of_memory(t))?;
-    let data_bytes = (vtable.element_size_bytes as usize * total as usize).next_multiple_of(8);
-    let bounds_at = array.field_ptr::<ArrayBound>(ARRAY_DATA_OFFSET as usize + data_bytes);
+    let array = new_elements(t, vtable, total as u32)?;
+    let bounds_at = array.first_bound();
     for (index, &bound) in bounds.iter().enumerate() {
         // SAFETY: `alloc_array` reserves `rank` bounds behind the elements of a MULTI_DIM array.
         unsafe { bounds_at.add(index).write(bound) };
     }
     // SAFETY: a fresh array.
-    unsafe { (*(array.0 as *mut ArrayHeader)).bounds = bounds_at };
+    unsafe { (*(array.word().0 as *mut ArrayHeader)).bounds = bounds_at };
     Ok(array)
 }
 
@@ -165,19 +165,11 @@ pub unsafe fn copy_struct(t: CurrentThread, dst: *mut u8, src: *const u8, ty: Ty
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_byte_array(t: CurrentThread, bytes: &[u8]) -> Managed<ObjRef> {
+pub fn new_byte_array<'t>(t: CurrentThread<'t>, bytes: &[u8]) -> Managed<Array<'t>> {
     let array = Array::new(t, universe().byte(), bytes.len())?;
     // SAFETY: a fresh array of `bytes.len()` bytes.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), array.element_address(0), bytes.len()) };
-    Ok(array.word())
-}
-
-/// Whether `object` (not null) may be used as `ty`.
-///
-/// # Errors
-/// TypeLoadException.
-pub fn is_instance(t: CurrentThread, object: ObjRef, ty: Ty) -> Managed<bool> {
-    is_assignable(t, Obj::passed_object(object), ty)
+    Ok(array)
 }
 
 /// Whether `object` may be used as `ty`.

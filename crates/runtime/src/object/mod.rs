@@ -34,6 +34,6 @@ pub(crate) mod weak_references;
 
 pub(crate) use instances::is_assignable;
 pub use instances::{
-    box_value, copy_struct, is_instance, new_array, new_byte_array, new_instance, new_instance_of,
-    new_instance_without_finalizer, new_multi_dim_array, new_sz_array, new_sz_array_of, nullable_offsets,
+    box_value, copy_struct, new_array, new_byte_array, new_instance, new_instance_of, new_instance_without_finalizer,
+    new_multi_dim_array, new_sz_array, new_sz_array_of, nullable_offsets,
 };

@@ -4,11 +4,10 @@ use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::handles;
 use crate::object;
-use crate::references::{Array, Number, Obj, Str, Word};
+use crate::references::{Array, Obj, Plain, Str, Word};
 use crate::strings;
 use crate::thread::{CurrentThread, Managed};
 use crate::type_objects;
-use saki_abi::ObjRef;
 use saki_abi::object::{ArrayBound, ArrayHeader, OBJECT_HEADER_BYTES};
 use saki_abi::vtable::VTableFlags;
 use saki_sync::handle_table::{Handle, StaleHandle};
@@ -20,22 +19,15 @@ impl<'t> Obj<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn new_of_same_type(self, t: CurrentThread<'t>) -> Managed<Obj<'t>> {
-        object::new_instance_of(t, self.vtable()).map(Obj::made)
-    }
-
-    /// Takes the pending exception.
-    pub fn take_pending(t: CurrentThread<'t>) -> Option<Obj<'t>> {
-        // SAFETY: null or an exception, which the thread's structure held until now.
-        unsafe { Obj::from_word(t.take_pending()) }
+        object::new_instance_of(t, self.vtable())
     }
 
     /// The target of a GC handle that other code may free; None if it is null, or was weak and has died.
     ///
     /// # Errors
     /// `StaleHandle` for a handle that was freed.
-    pub fn of_handle(_t: CurrentThread<'t>, handle: Handle) -> Result<Option<Obj<'t>>, StaleHandle> {
-        // SAFETY: null or an object that lives.
-        handles::target(handle).map(|word| unsafe { Obj::from_word(word) })
+    pub fn of_handle(t: CurrentThread<'t>, handle: Handle) -> Result<Option<Obj<'t>>, StaleHandle> {
+        handles::target(t, handle)
     }
 
     /// A shallow copy of any object, without its lock and hash code.
@@ -52,7 +44,9 @@ impl<'t> Obj<'t> {
         // SAFETY: a live object.
         let size_bytes = unsafe { saki_gc::object_size_bytes(self.word()) };
         let copy = saki_gc::alloc_bytes(t.managed(), vtable, size_bytes);
-        let copy = Obj::made(copy.ok_or_else(|| exceptions::out_of_memory(t))?);
+        // SAFETY: the allocation gives an object or null.
+        let copy = copy.and_then(|word| unsafe { Obj::from_word(word) });
+        let copy = copy.ok_or_else(|| exceptions::out_of_memory(t))?;
         copy.fill_from(self, size_bytes);
         if vtable.flags.has(VTableFlags::MULTI_DIM) {
             let copy = Array(copy);
@@ -78,7 +72,7 @@ impl<'t> Obj<'t> {
     ///
     /// # Errors
     /// TypeLoadException, OutOfMemoryException.
-    pub fn boxed_number<T: Number>(t: CurrentThread<'t>, ty: Ty, value: T) -> Managed<Obj<'t>> {
+    pub fn boxed_number<T: Plain>(t: CurrentThread<'t>, ty: Ty, value: T) -> Managed<Obj<'t>> {
         let made = Obj::new(t, ty)?;
         assert!(ty.is_value_type() && ty.value_size_bytes().is_ok_and(|size| size as usize == size_of::<T>()));
         // SAFETY: the box has room for a value of this size.
@@ -91,13 +85,13 @@ impl<'t> Obj<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn of_type(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
-        type_objects::type_object(t, ty).map(Obj::made)
+        type_objects::type_object(t, ty)
     }
 
     /// The type that the object, a System.Type, stands for; None for builders of types and the like.
     #[inline]
     pub fn as_type(self) -> Option<Ty> {
-        type_objects::type_of_object(self.word())
+        type_objects::type_of_object(self)
     }
 
     /// A boxed copy of the value at `data`; a Nullable<T> gives None or a box of T.
@@ -108,9 +102,8 @@ impl<'t> Obj<'t> {
     /// # Errors
     /// TypeLoadException, OutOfMemoryException.
     pub unsafe fn boxed(t: CurrentThread<'t>, ty: Ty, data: *const u8) -> Managed<Option<Obj<'t>>> {
-        let boxed = object::box_value(t, ty, data)?;
-        // SAFETY: the word is null or names the box that was just made.
-        Ok(unsafe { Obj::from_word(boxed) })
+        // SAFETY: the caller's promise.
+        unsafe { object::box_value(t, ty, data) }
     }
 
     /// A boxed primitive or enum of type `ty` whose bytes are the first ones of `bits`.
@@ -137,7 +130,7 @@ impl<'t> Obj<'t> {
     /// # Errors
     /// What the constructor throws.
     pub fn exception(t: CurrentThread<'t>, exception: ExceptionType, message: Option<&str>) -> Managed<Obj<'t>> {
-        exceptions::new_exception(t, exception, message).map(Obj::made)
+        exceptions::new_exception(t, exception, message)
     }
 
     /// The exception for a load error.
@@ -145,12 +138,7 @@ impl<'t> Obj<'t> {
     /// # Errors
     /// What its constructor throws.
     pub fn load_exception(t: CurrentThread<'t>, error: &LoadError) -> Managed<Obj<'t>> {
-        exceptions::load_exception(t, error).map(Obj::made)
-    }
-
-    /// Takes the pending exception, which there must be.
-    pub fn take_thrown(t: CurrentThread<'t>) -> Obj<'t> {
-        Obj::made(t.take_pending())
+        exceptions::load_exception(t, error)
     }
 
     /// A zeroed instance of a type, whose constructor has not run. Finalizable objects are registered.
@@ -158,7 +146,7 @@ impl<'t> Obj<'t> {
     /// # Errors
     /// TypeLoadException, OutOfMemoryException.
     pub fn new(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
-        object::new_instance(t, ty).map(Obj::made)
+        object::new_instance(t, ty)
     }
 
     /// Whether the object may be used as a `ty`.
@@ -168,12 +156,6 @@ impl<'t> Obj<'t> {
     pub fn is_instance(self, t: CurrentThread<'_>, ty: Ty) -> Managed<bool> {
         object::is_assignable(t, self, ty)
     }
-
-    /// The result of a function of this crate that never returns null.
-    pub(crate) fn made(word: ObjRef) -> Obj<'t> {
-        // SAFETY: the word names an object that was just made, or that a root holds.
-        unsafe { Obj::known(word) }
-    }
 }
 
 impl<'t> Str<'t> {
@@ -182,13 +164,12 @@ impl<'t> Str<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn intern(self, t: CurrentThread<'t>) -> Managed<Str<'t>> {
-        strings::intern_object(t, self).map(|word| Str(Obj::made(word)))
+        strings::intern_object(t, self)
     }
 
     /// The interned string with this string's text; None if there is none.
-    pub fn interned(self, _t: CurrentThread<'t>) -> Option<Str<'t>> {
-        // SAFETY: null or an interned string, which a cell holds.
-        unsafe { Obj::from_word(strings::is_interned(self.units())) }.map(Str)
+    pub fn interned(self, t: CurrentThread<'t>) -> Option<Str<'t>> {
+        strings::interned(t, self.units())
     }
 
     /// The interned string of these UTF-16 units.
@@ -196,7 +177,7 @@ impl<'t> Str<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn intern_units(t: CurrentThread<'t>, units: &[u16]) -> Managed<Str<'t>> {
-        strings::intern(t, units).map(|word| Str(Obj::made(word)))
+        strings::intern(t, units)
     }
 
     /// A string with this text.
@@ -204,7 +185,7 @@ impl<'t> Str<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn new(t: CurrentThread<'t>, text: &str) -> Managed<Str<'t>> {
-        strings::new_string(t, text).map(|word| Str(Obj::made(word)))
+        strings::new_string(t, text)
     }
 
     /// A string of these UTF-16 units.
@@ -212,7 +193,7 @@ impl<'t> Str<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn from_units(t: CurrentThread<'t>, units: &[u16]) -> Managed<Str<'t>> {
-        strings::new_string_utf16(t, units).map(|word| Str(Obj::made(word)))
+        strings::new_string_utf16(t, units)
     }
 
     /// A string from bytes that should be UTF-8; invalid sequences become U+FFFD.
@@ -220,7 +201,7 @@ impl<'t> Str<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn from_utf8(t: CurrentThread<'t>, bytes: &[u8]) -> Managed<Str<'t>> {
-        strings::new_string_utf8(t, bytes).map(|word| Str(Obj::made(word)))
+        strings::new_string_utf8(t, bytes)
     }
 
     /// A string of `length` UTF-16 units, all zero, which `fill` then sets.
@@ -228,7 +209,7 @@ impl<'t> Str<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn filled(t: CurrentThread<'t>, length: usize, fill: impl FnOnce(&mut [u16])) -> Managed<Str<'t>> {
-        let string = Str(Obj::made(strings::alloc_string(t, length)?));
+        let string = strings::alloc_string(t, length)?;
         // SAFETY: the string has `length` units, and no other code has a reference to it yet.
         fill(unsafe { std::slice::from_raw_parts_mut(string.first_unit().cast_mut(), length) });
         Ok(string)
@@ -264,7 +245,7 @@ impl<'t> Array<'t> {
     /// # Errors
     /// As `new`.
     pub fn of_array_type(t: CurrentThread<'t>, array: Ty, length: usize) -> Managed<Array<'t>> {
-        object::new_sz_array(t, array, length).map(|word| Array(Obj::made(word)))
+        object::new_sz_array(t, array, length)
     }
 
     /// A zeroed multi-dimensional array of this array type.
@@ -272,7 +253,7 @@ impl<'t> Array<'t> {
     /// # Errors
     /// TypeLoadException, OutOfMemoryException, also when the product of the lengths is too large.
     pub fn new_multi_dim(t: CurrentThread<'t>, array_ty: Ty, bounds: &[ArrayBound]) -> Managed<Array<'t>> {
-        object::new_multi_dim_array(t, array_ty, bounds).map(|word| Array(Obj::made(word)))
+        object::new_multi_dim_array(t, array_ty, bounds)
     }
 
     /// A zeroed array of `length` elements of `element` type.
@@ -280,7 +261,7 @@ impl<'t> Array<'t> {
     /// # Errors
     /// TypeLoadException, OutOfMemoryException.
     pub fn new(t: CurrentThread<'t>, element: Ty, length: usize) -> Managed<Array<'t>> {
-        object::new_array(t, element, length).map(|word| Array(Obj::made(word)))
+        object::new_array(t, element, length)
     }
 
     /// A byte[] with this content.
@@ -288,6 +269,6 @@ impl<'t> Array<'t> {
     /// # Errors
     /// OutOfMemoryException.
     pub fn of_bytes(t: CurrentThread<'t>, bytes: &[u8]) -> Managed<Array<'t>> {
-        object::new_byte_array(t, bytes).map(|word| Array(Obj::made(word)))
+        object::new_byte_array(t, bytes)
     }
 }

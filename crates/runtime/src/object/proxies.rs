@@ -14,7 +14,6 @@ use crate::thread::{CurrentThread, Managed};
 use crate::vtables::{self, class_display, vtable_of};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use saki_abi::ObjRef;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, VTable, VTableFlags};
 use saki_types::collectible::{self, Owner};
@@ -62,19 +61,14 @@ type Classes = FxHashMap<(Ty, Vec<Ty>), &'static RemoteClass>;
 static CLASSES: Mutex<Option<Classes>> = Mutex::new(None);
 
 /// The class and interfaces that `proxy` stands for.
-pub fn remote_class(proxy: ObjRef) -> &'static RemoteClass {
-    class_of(Obj::passed_object(proxy))
-}
-
-/// As `remote_class`.
-pub(crate) fn class_of(proxy: Obj) -> &'static RemoteClass {
+pub fn remote_class(proxy: Obj) -> &'static RemoteClass {
     // SAFETY: stored by `make` or `upgrade`; lives while a proxy has it.
     unsafe { &*CLASS.get::<*const RemoteClass>(proxy) }
 }
 
 /// The result of a proxy's `GetType`: its class, or the interface that it was made for.
-pub fn shown_type(proxy: ObjRef) -> Ty {
-    let remote = class_of(Obj::passed_object(proxy));
+pub fn shown_type(proxy: Obj) -> Ty {
+    let remote = remote_class(proxy);
     match remote.interfaces.first() {
         Some(interface) if remote.class() == universe().marshal_by_ref() => interface,
         _ => remote.class(),
@@ -115,8 +109,7 @@ pub(crate) fn forget_dead() {
 /// A proxy's vtable: ancestors and slots of the class, memory layout of TransparentProxy.
 fn build_vtable(class: Ty, owner: Option<&'static Owner>) -> LoadResult<&'static VTable> {
     let own = universe().corlib_type(NAMESPACE, "TransparentProxy")?;
-    // SAFETY: vtables are never freed while their domain lives.
-    let own = unsafe { &*vtable_of(own)? };
+    let own = vtable_of(own)?;
     let display = class_display(class)?;
     let slots = &class.vtable_layout()?.slots;
     let header = VTable {
@@ -147,16 +140,16 @@ fn build_vtable(class: Ty, owner: Option<&'static Owner>) -> LoadResult<&'static
 ///
 /// # Errors
 /// TypeLoadException; OutOfMemoryException.
-pub fn make(t: CurrentThread, real_proxy: impl Word, ty: Ty, has_type_info: bool) -> Managed<ObjRef> {
+pub fn make<'t>(t: CurrentThread<'t>, real_proxy: Option<Obj>, ty: Ty, has_type_info: bool) -> Managed<Obj<'t>> {
     let class =
         if ty.is_interface() { class_for(universe().marshal_by_ref(), vec![ty]) } else { class_for(ty, Vec::new()) }
             .to_managed(t)?;
     // SAFETY: vtables are never freed while their domain lives.
-    let proxy = object::new_instance_of(t, unsafe { &*class.default_vtable }).map(Obj::made)?;
+    let proxy = object::new_instance_of(t, unsafe { &*class.default_vtable })?;
     REAL_PROXY.set_ref(t, proxy, real_proxy);
     CLASS.set(proxy, std::ptr::from_ref(class));
     HAS_TYPE_INFO.set(proxy, u8::from(has_type_info));
-    Ok(proxy.word())
+    Ok(proxy)
 }
 
 /// Makes the proxy stand for `ty` as well.
@@ -178,19 +171,11 @@ pub(crate) fn upgrade(proxy: Obj, class: &RemoteClass, ty: Ty) -> LoadResult<()>
     Ok(())
 }
 
-/// The method that a call of `method` on `receiver` (not null) runs; for a proxy, the method that runs on the object behind it.
+/// The method that a call of `method` on `receiver` runs, or would run where a proxy's object is.
 ///
 /// # Errors
 /// As `Type::resolve_virtual`.
-pub fn resolve_on(receiver: ObjRef, method: &'static Method) -> LoadResult<&'static Method> {
-    resolve(Obj::passed_object(receiver), method)
-}
-
-/// As `resolve_on`.
-///
-/// # Errors
-/// As `Type::resolve_virtual`.
-pub(crate) fn resolve(receiver: Obj, method: &'static Method) -> LoadResult<&'static Method> {
+pub fn resolve_on(receiver: Obj, method: &'static Method) -> LoadResult<&'static Method> {
     let exact = receiver.ty();
     if !receiver.is_proxy() {
         return exact.resolve_virtual(method);
@@ -203,12 +188,7 @@ pub(crate) fn resolve(receiver: Obj, method: &'static Method) -> LoadResult<&'st
 }
 
 /// The method to call for `method`, which is already resolved, on `receiver`.
-pub fn stub_for(receiver: ObjRef, method: &'static Method) -> &'static Method {
-    stub_on(Obj::passed_object(receiver), method)
-}
-
-/// As `stub_for`.
-pub(crate) fn stub_on(receiver: Obj, method: &'static Method) -> &'static Method {
+pub fn stub_for(receiver: Obj, method: &'static Method) -> &'static Method {
     if receiver.is_proxy() { RemotingStub::Invoke(method).method() } else { method }
 }
 
@@ -217,7 +197,7 @@ pub(crate) fn stub_on(receiver: Obj, method: &'static Method) -> &'static Method
 /// # Errors
 /// As `Type::resolve_virtual`.
 pub fn virtual_target(t: CurrentThread, receiver: Obj, method: &'static Method) -> Managed<usize> {
-    let target = resolve(receiver, method).to_managed(t)?;
+    let target = resolve_on(receiver, method).to_managed(t)?;
     if receiver.is_proxy() {
         return entry_address(RemotingStub::Invoke(target).method()).to_managed(t);
     }

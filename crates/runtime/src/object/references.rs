@@ -54,21 +54,6 @@ impl<'t> Obj<'t> {
         Some(Obj { object: NonNull::new(word.0)?, held: PhantomData })
     }
 
-    /// The object that a parameter of a function for upper crates names; None for null. Those functions still take words. The callers got
-    /// them as references, from fields or from roots, so the objects live. To be removed when the parameters are references.
-    #[inline]
-    pub(crate) fn passed(word: impl Word) -> Option<Obj<'t>> {
-        // SAFETY: null or an object that lives, see above.
-        unsafe { Obj::from_word(word.word()) }
-    }
-
-    /// As `passed`, for parameters that must not be null.
-    #[inline]
-    pub(crate) fn passed_object(word: ObjRef) -> Obj<'t> {
-        // SAFETY: as in `passed`.
-        unsafe { Obj::known(word) }
-    }
-
     /// The object that a word names; the word is not null.
     ///
     /// # Safety
@@ -144,7 +129,7 @@ impl<'t> Obj<'t> {
     }
 
     /// The value in a box; None if the object is no box of a value of this size.
-    pub fn unboxed<T: Copy>(self) -> Option<T> {
+    pub fn unboxed<T: Plain>(self) -> Option<T> {
         let ty = self.ty();
         let has_value = ty.is_value_type() && ty.value_size_bytes().is_ok_and(|size| size as usize == size_of::<T>());
         // SAFETY: the box holds a value of this size behind its header, where values of up to 8 bytes are aligned.
@@ -155,7 +140,7 @@ impl<'t> Obj<'t> {
     ///
     /// # Panics
     /// The object is no box of a value of this size: an error of the caller.
-    pub fn number<T: Number>(self) -> T {
+    pub fn number<T: Plain>(self) -> T {
         let ty = self.ty();
         assert!(ty.is_value_type() && ty.value_size_bytes().is_ok_and(|size| size as usize == size_of::<T>()));
         // SAFETY: a value of this size lies in the box, by the check.
@@ -250,17 +235,17 @@ impl<'t> Array<'t> {
         self.word().field_ptr(ARRAY_DATA_OFFSET as usize + index * self.element_size_bytes())
     }
 
-    /// The first `length` elements as values of `T`; None if elements of `T` have another size or are references.
+    /// The first `length` elements as values of `T`; None if elements have another size than `T`, or are or hold references.
     pub fn as_ptr<T: Copy>(self) -> Option<*mut T> {
-        let is_plain = self.ty().element().is_some_and(|element| element.is_value_type());
-        (is_plain && self.element_size_bytes() == size_of::<T>()).then(|| self.element_address(0).cast())
+        (self.element_references().is_empty() && self.element_size_bytes() == size_of::<T>())
+            .then(|| self.element_address(0).cast())
     }
 
     /// A copy of `count` numbers from `first` on.
     ///
     /// # Panics
     /// The range does not lie in the array, or elements have another size or are or hold references: an error of the caller.
-    pub fn numbers_in<T: Number>(self, first: usize, count: usize) -> Vec<T> {
+    pub fn numbers_in<T: Plain>(self, first: usize, count: usize) -> Vec<T> {
         let start = self.check_numbers::<T>(first, count);
         // SAFETY: `count` numbers of this size inside the array, by the check; other threads may replace whole numbers meanwhile.
         unsafe { std::slice::from_raw_parts(start, count) }.to_vec()
@@ -270,7 +255,7 @@ impl<'t> Array<'t> {
     ///
     /// # Panics
     /// As `numbers_in`.
-    pub fn numbers<T: Number>(self) -> Vec<T> {
+    pub fn numbers<T: Plain>(self) -> Vec<T> {
         self.numbers_in(0, self.length())
     }
 
@@ -278,14 +263,14 @@ impl<'t> Array<'t> {
     ///
     /// # Panics
     /// As `numbers_in`.
-    pub fn set_numbers<T: Number>(self, first: usize, values: &[T]) {
+    pub fn set_numbers<T: Plain>(self, first: usize, values: &[T]) {
         let start = self.check_numbers::<T>(first, values.len());
         // SAFETY: as many numbers of this size inside the array, by the check; a Rust slice does not overlap it.
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), start, values.len()) };
     }
 
     /// Address of element `first`; checks that the array has `count` numbers of this size from there on.
-    fn check_numbers<T: Number>(self, first: usize, count: usize) -> *mut T {
+    fn check_numbers<T: Plain>(self, first: usize, count: usize) -> *mut T {
         self.check_range(first, count);
         let is_plain = self.element_references().is_empty();
         assert!(is_plain && self.element_size_bytes() == size_of::<T>(), "an array of other elements");
@@ -304,7 +289,7 @@ impl<'t> Array<'t> {
     ///
     /// # Panics
     /// The index is not below the length, or elements are references or of another size: an error of the caller.
-    pub fn value<T: Copy>(self, index: usize) -> T {
+    pub fn value<T: Plain>(self, index: usize) -> T {
         assert!(index < self.length(), "element {index} of {}", self.length());
         match self.as_ptr::<T>() {
             // SAFETY: the element lies inside the array, by the check.
@@ -317,7 +302,7 @@ impl<'t> Array<'t> {
     ///
     /// # Panics
     /// As `value`.
-    pub fn set_value<T: Copy>(self, index: usize, value: T) {
+    pub fn set_value<T: Plain>(self, index: usize, value: T) {
         assert!(index < self.length(), "element {index} of {}", self.length());
         match self.as_ptr::<T>() {
             // SAFETY: the element lies inside the array, by the check.
@@ -354,10 +339,16 @@ impl<'t> Array<'t> {
         (0..self.length()).map(move |index| self.get(index))
     }
 
+    /// Whether each element is a reference and nothing else.
+    #[inline]
+    fn has_reference_elements(self) -> bool {
+        self.element_size_bytes() == size_of::<ObjRef>() && self.element_references() == [0]
+    }
+
     #[inline]
     fn check_reference(self, index: usize) {
         assert!(index < self.length(), "element {index} of {}", self.length());
-        debug_assert!(self.ty().element().is_some_and(|element| !element.is_value_type()));
+        assert!(self.has_reference_elements(), "an array of other elements");
     }
 }
 
@@ -389,25 +380,31 @@ impl<'t> From<Array<'t>> for Obj<'t> {
     }
 }
 
-/// Numbers: types for which every bit pattern is a value.
-pub trait Number: Copy {}
+/// Numbers and native pointers, which Rust code may read from objects and write into them by their size alone.
+///
+/// # Safety
+/// Any bits of this size are a value, and no part of it is a reference to an object.
+pub unsafe trait Plain: Copy {}
 
-macro_rules! numbers {
-    ($($number:ty),*) => { $(impl Number for $number {})* };
+macro_rules! plain {
+    ($($number:ty),*) => { $(
+        // SAFETY: a number.
+        unsafe impl Plain for $number {}
+    )* };
 }
-numbers!(i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64);
+plain!(i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64);
+
+// SAFETY: a native pointer, which is not read here.
+unsafe impl<T> Plain for *const T {}
+// SAFETY: as above.
+unsafe impl<T> Plain for *mut T {}
+// SAFETY: elements of which any bits are a value.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 /// Values that fields and compiled code hold as a word.
 pub trait Word: Copy {
     /// The word; null for None.
     fn word(self) -> ObjRef;
-}
-
-impl Word for ObjRef {
-    #[inline]
-    fn word(self) -> ObjRef {
-        self
-    }
 }
 
 macro_rules! words {

@@ -28,10 +28,7 @@ impl Slot {
     /// The word is a reference: an argument, a field or a result of a reference type.
     pub unsafe fn as_obj<'t>(self) -> Option<Obj<'t>> {
         // SAFETY: the caller's promise.
-        unsafe { Obj::from_word(self.as_ref()) }
-    }
-    pub fn as_ref(self) -> ObjRef {
-        ObjRef(self.0 as *mut saki_abi::Object)
+        unsafe { Obj::from_word(ObjRef(self.0 as *mut saki_abi::Object)) }
     }
     pub fn as_i32(self) -> i32 {
         self.0 as i32

@@ -1,21 +1,19 @@
 //! Strings: allocation, conversion, the intern table, literal cells.
 
 use crate::cells::RootCell;
-use crate::references::{Str, Word};
+use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::vtable_of;
 use crate::{domain, exceptions};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use saki_abi::ObjRef;
 use saki_abi::vtable::VTable;
 use saki_metadata::Token;
 use saki_types::{Image, universe};
 
 fn string_vtable() -> &'static VTable {
     match vtable_of(universe().string()) {
-        // SAFETY: vtables are never freed.
-        Ok(vtable) => unsafe { &*vtable },
+        Ok(vtable) => vtable,
         Err(error) => saki_base::bug!("System.String does not load: {error}"),
     }
 }
@@ -24,26 +22,27 @@ fn string_vtable() -> &'static VTable {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn alloc_string(t: CurrentThread, length: usize) -> Managed<ObjRef> {
+pub fn alloc_string<'t>(t: CurrentThread<'t>, length: usize) -> Managed<Str<'t>> {
     let length =
         i32::try_from(length).ok().filter(|&n| n <= 0x3fff_ffff).ok_or_else(|| exceptions::out_of_memory(t))?;
-    // SAFETY: System.String's vtable; `t` is current.
-    let string = unsafe { saki_gc::alloc_string(t.managed(), string_vtable(), length) };
-    string.ok_or_else(|| exceptions::out_of_memory(t))
+    // SAFETY: System.String's vtable, and `t` is current; the allocation gives a string or null.
+    unsafe { saki_gc::alloc_string(t.managed(), string_vtable(), length).and_then(|word| Obj::from_word(word)) }
+        .map(Str)
+        .ok_or_else(|| exceptions::out_of_memory(t))
 }
 
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_string_utf16(t: CurrentThread, units: &[u16]) -> Managed<ObjRef> {
-    Str::filled(t, units.len(), |made| made.copy_from_slice(units)).map(Word::word)
+pub fn new_string_utf16<'t>(t: CurrentThread<'t>, units: &[u16]) -> Managed<Str<'t>> {
+    Str::filled(t, units.len(), |made| made.copy_from_slice(units))
 }
 
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_string(t: CurrentThread, text: &str) -> Managed<ObjRef> {
+pub fn new_string<'t>(t: CurrentThread<'t>, text: &str) -> Managed<Str<'t>> {
     if text.is_ascii() {
         let widen = |made: &mut [u16]| made.iter_mut().zip(text.bytes()).for_each(|(unit, byte)| *unit = byte.into());
-        return Str::filled(t, text.len(), widen).map(Word::word);
+        return Str::filled(t, text.len(), widen);
     }
     new_string_utf16(t, &text.encode_utf16().collect::<Vec<_>>())
 }
@@ -52,7 +51,7 @@ pub fn new_string(t: CurrentThread, text: &str) -> Managed<ObjRef> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn new_string_utf8(t: CurrentThread, bytes: &[u8]) -> Managed<ObjRef> {
+pub fn new_string_utf8<'t>(t: CurrentThread<'t>, bytes: &[u8]) -> Managed<Str<'t>> {
     new_string(t, &String::from_utf8_lossy(bytes))
 }
 
@@ -68,21 +67,26 @@ pub fn text_of(units: &[u16]) -> String {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn intern(t: CurrentThread, text: &[u16]) -> Managed<ObjRef> {
-    intern_cell(t, text, None).map(RootCell::get)
+pub fn intern<'t>(t: CurrentThread<'t>, text: &[u16]) -> Managed<Str<'t>> {
+    intern_cell(t, text, None).map(|cell| interned_in(t, cell))
 }
 
 /// The interned string with `string`'s text: itself when it is the first.
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn intern_object(t: CurrentThread, string: Str) -> Managed<ObjRef> {
-    intern_cell(t, string.units(), Some(string)).map(RootCell::get)
+pub fn intern_object<'t>(t: CurrentThread<'t>, string: Str) -> Managed<Str<'t>> {
+    intern_cell(t, string.units(), Some(string)).map(|cell| interned_in(t, cell))
 }
 
-/// The interned string with these units, or null.
-pub fn is_interned(text: &[u16]) -> ObjRef {
-    domain::current().interned.lock().get(text).map_or(ObjRef::NULL, |cell| cell.get())
+/// The interned string with these units; None if there is none.
+pub fn interned<'t>(t: CurrentThread<'t>, text: &[u16]) -> Option<Str<'t>> {
+    domain::current().interned.lock().get(text).map(|&cell| interned_in(t, cell))
+}
+
+/// The string in a cell of the intern table.
+fn interned_in<'t>(t: CurrentThread<'t>, cell: RootCell) -> Str<'t> {
+    cell.obj(t).and_then(Obj::as_str).unwrap_or_else(|| saki_base::bug!("a cell of the intern table holds no string"))
 }
 
 fn intern_cell(t: CurrentThread, text: &[u16], existing: Option<Str>) -> Managed<RootCell> {
@@ -118,7 +122,7 @@ pub fn literal_cell(t: CurrentThread, image: &'static Image, token: u32) -> Mana
 }
 
 /// Sets a literal of a dynamic method, which is not interned.
-pub fn set_literal(image: &'static Image, token: u32, string: ObjRef) {
+pub fn set_literal(image: &'static Image, token: u32, string: Str) {
     let key = (image as *const Image as usize, token);
     LITERALS.lock().get_or_insert_default().insert(key, RootCell::new(string));
 }

@@ -1,7 +1,7 @@
 //! The current managed thread as the runtime's functions receive it.
 
 use crate::references::{Array, Obj, Str, Word};
-use saki_abi::{ObjRef, ThreadAbi};
+use saki_abi::ThreadAbi;
 use saki_thread::ManagedThread;
 use std::marker::PhantomData;
 
@@ -32,10 +32,15 @@ impl<'t> CurrentThread<'t> {
 
     /// The current thread; aborts when the OS thread is not attached.
     pub fn current() -> CurrentThread<'t> {
-        match saki_thread::current() {
-            Some(thread) => CurrentThread(thread.abi(), PhantomData),
+        match CurrentThread::attached() {
+            Some(current) => current,
             None => saki_base::bug!("managed state used on a thread that is not attached"),
         }
+    }
+
+    /// The current thread; None when the OS thread is not attached, as before the machine has started.
+    pub fn attached() -> Option<CurrentThread<'t>> {
+        saki_thread::current().map(|thread| CurrentThread(thread.abi(), PhantomData))
     }
 
     pub fn abi(self) -> *mut ThreadAbi {
@@ -54,10 +59,15 @@ impl<'t> CurrentThread<'t> {
         unsafe { (*self.0).managed_id }
     }
 
-    /// The exception that will be thrown when the runtime function returns.
-    pub fn pending(self) -> ObjRef {
-        // SAFETY: only this thread reads and writes the field.
-        unsafe { (*self.0).pending_exception }
+    /// The exception that will be thrown when the runtime function returns; None if there is none.
+    pub fn pending(self) -> Option<Obj<'t>> {
+        // SAFETY: only this thread reads and writes the field, which is a root.
+        unsafe { Obj::from_word((*self.0).pending_exception) }
+    }
+
+    /// Whether an exception will be thrown when the runtime function returns.
+    pub fn is_pending(self) -> bool {
+        self.pending().is_some()
     }
 
     pub fn set_pending(self, exception: impl Word) {
@@ -66,22 +76,15 @@ impl<'t> CurrentThread<'t> {
     }
 
     /// Takes the pending exception.
-    pub fn take_pending(self) -> ObjRef {
+    pub fn take_pending(self) -> Option<Obj<'t>> {
         let exception = self.pending();
-        self.set_pending(ObjRef::NULL);
+        self.set_pending(None::<Obj>);
         exception
-    }
-
-    /// The pending exception as an object; None if there is none.
-    pub fn exception(self) -> Option<Obj<'t>> {
-        // SAFETY: the field is a root.
-        unsafe { Obj::from_word(self.pending()) }
     }
 
     /// Takes the pending exception. There must be one.
     pub fn take_exception(self) -> Obj<'t> {
-        // SAFETY: the field held the exception until now.
-        unsafe { Obj::known(self.take_pending()) }
+        self.take_pending().unwrap_or_else(|| saki_base::bug!("no exception is pending"))
     }
 
     /// The object in a root slot of the thread.
@@ -96,7 +99,7 @@ impl<'t> CurrentThread<'t> {
 
     /// Leaves `exception` to be thrown on return.
     pub fn throw(self, exception: impl Word) -> Thrown {
-        self.set_pending(exception.word());
+        self.set_pending(exception);
         Thrown(())
     }
 
@@ -111,7 +114,7 @@ impl<'t> CurrentThread<'t> {
         match body() {
             Ok(value) => value,
             Err(Thrown(())) => {
-                debug_assert!(!self.pending().is_null());
+                debug_assert!(self.is_pending());
                 T::zero()
             }
         }
@@ -129,7 +132,6 @@ macro_rules! zeroes {
 }
 zeroes!(
     () = (),
-    ObjRef = ObjRef::NULL,
     bool = false,
     u8 = 0,
     i8 = 0,

@@ -3,9 +3,8 @@
 use crate::cells::RootCell;
 use crate::exception_types::ExceptionType;
 use crate::fields::ManagedField;
-use crate::references::{Obj, Word};
+use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
-use saki_abi::ObjRef;
 use saki_types::{Ty, Type, universe};
 use std::sync::atomic::Ordering;
 
@@ -36,7 +35,7 @@ pub fn cell_of(t: CurrentThread, ty: Ty) -> Managed<RootCell> {
     ) {
         Ok(_) => Ok(cell),
         Err(earlier) => {
-            cell.set(ObjRef::NULL);
+            cell.set(None::<Obj>);
             // SAFETY: as above.
             Ok(unsafe { RootCell::from_address(earlier as usize) })
         }
@@ -47,35 +46,31 @@ pub fn cell_of(t: CurrentThread, ty: Ty) -> Managed<RootCell> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn type_object(t: CurrentThread, ty: Ty) -> Managed<ObjRef> {
-    Ok(cell_of(t, ty)?.get())
+pub fn type_object<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
+    let cell = cell_of(t, ty)?;
+    Ok(cell.obj(t).unwrap_or_else(|| saki_base::bug!("the cell of a type object is empty")))
 }
 
 /// The type a System.Type object (not null) stands for. TypeBuilders and the like have a null handle.
-pub fn type_of_object(object: ObjRef) -> Option<Ty> {
-    named_type(Obj::passed_object(object))
-}
-
-/// As `type_of_object`.
-pub(crate) fn named_type(object: Obj) -> Option<Ty> {
+pub fn type_of_object(object: Obj) -> Option<Ty> {
     let handle = IMPL.get::<usize>(object);
     // SAFETY: `_impl` of runtime types is the address of a `&'static Type`.
     (handle != 0).then(|| unsafe { &*(handle as *const Type) })
 }
 
 /// Makes a System.Type object of a builder's class stand for the type that it became.
-pub fn bind_type(builder: ObjRef, ty: Ty) {
-    IMPL.set(Obj::passed_object(builder), ty as *const Type as usize);
+pub fn bind_type(builder: Obj, ty: Ty) {
+    IMPL.set(builder, ty as *const Type as usize);
 }
 
 /// As `type_of_object`, throwing for null and for types that are not the runtime's.
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
-pub fn require(t: CurrentThread, object: impl Word, parameter: &str) -> Managed<Ty> {
-    let Some(object) = Obj::passed(object) else {
+pub fn require(t: CurrentThread, object: Option<Obj>, parameter: &str) -> Managed<Ty> {
+    let Some(object) = object else {
         return Err(crate::exceptions::throw_argument_null(t, parameter));
     };
-    named_type(object)
+    type_of_object(object)
         .ok_or_else(|| crate::exceptions::throw(t, ExceptionType::NotSupported, "The type is not a runtime type."))
 }

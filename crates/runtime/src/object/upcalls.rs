@@ -52,7 +52,7 @@ pub(crate) trait Upcalls: Sync {
     unsafe fn probed(&self, t: CurrentThread, tagged: usize, is_end: bool);
 
     /// Called when a type has got its vtable, without the loader's lock, because this may wait.
-    fn type_loaded(&self, ty: Ty, vtable: *const VTable);
+    fn type_loaded(&self, ty: Ty, vtable: &VTable);
 
     /// Called when a handle was made. `target`: the word of the object, whose address alone is used.
     fn handle_created(&self, t: CurrentThread, handle: Handle, target: ObjRef);

@@ -16,11 +16,12 @@ use std::sync::atomic::Ordering;
 ///
 /// # Errors
 /// `TypeLoad` for open types and types whose layout fails.
-pub fn vtable_of(ty: Ty) -> LoadResult<*const VTable> {
+pub fn vtable_of(ty: Ty) -> LoadResult<&'static VTable> {
     // Acquire: pairs with the Release below; the vtable was filled before.
     let known = ty.runtime.vtable.load(Ordering::Acquire);
-    if !known.is_null() {
-        return Ok(known as *const VTable);
+    // SAFETY: null or the vtable, which lies among the records of the type and lives as long as they do.
+    if let Some(known) = unsafe { known.cast::<VTable>().as_ref() } {
+        return Ok(known);
     }
     if ty.is_open || ty.is_pointer() || ty.is_byref() {
         return Err(LoadError::type_load(format!("no instance of '{}' can exist", ty.full_name()), ty.full_name()));
@@ -31,12 +32,13 @@ pub fn vtable_of(ty: Ty) -> LoadResult<*const VTable> {
     }
     let lock = saki_types::lazy::loader_lock();
     let known = ty.runtime.vtable.load(Ordering::Acquire);
-    if !known.is_null() {
-        return Ok(known as *const VTable);
+    // SAFETY: as above.
+    if let Some(known) = unsafe { known.cast::<VTable>().as_ref() } {
+        return Ok(known);
     }
     let vtable = build(ty)?;
     // Release: publishes the filled vtable.
-    ty.runtime.vtable.store(vtable as *mut u8, Ordering::Release);
+    ty.runtime.vtable.store(std::ptr::from_ref(vtable).cast_mut().cast(), Ordering::Release);
     vtable_code::list(ty)?;
     drop(lock);
     if events::is_on(EventKind::TypeLoad) {
@@ -105,7 +107,7 @@ pub(crate) fn make(owner: Option<&'static Owner>, header: VTable) -> &'static VT
     }
 }
 
-fn build(ty: Ty) -> LoadResult<*const VTable> {
+fn build(ty: Ty) -> LoadResult<&'static VTable> {
     ty.check_static_structs()?;
     let layout = ty.vtable_layout()?;
     let display = class_display(ty)?;

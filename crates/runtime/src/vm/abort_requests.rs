@@ -8,7 +8,7 @@ use crate::references::{Obj, Word};
 use crate::stops;
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_aborts;
-use crate::thread_objects::{counted_thread_of, current_bits, own_internal, state, state_bits, thread_of};
+use crate::thread_objects::{counted_thread_of, current_bits, current_internal, state, state_bits, thread_of};
 use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, REQUEST_ABORT, root};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,8 +33,7 @@ fn claim_abort(bits: &AtomicU32, requested: u32) -> bool {
 ///
 /// # Errors
 /// ThreadAbortException when the thread aborts itself.
-pub fn abort(t: CurrentThread, internal: ObjRef, state_object: impl Word) -> Managed<()> {
-    let internal = Obj::passed_object(internal);
+pub fn abort(t: CurrentThread, internal: Obj, state_object: Option<Obj>) -> Managed<()> {
     let is_self = thread_of(internal).is_some_and(|thread| std::ptr::eq(thread, t.managed()));
     let first = claim_abort(state_bits(internal), state::ABORT_REQUESTED);
     if is_self {
@@ -124,7 +123,7 @@ pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
 /// # Errors
 /// ThreadStateException when no abort was requested.
 pub fn reset_abort(t: CurrentThread) -> Managed<()> {
-    let internal = own_internal(t)?;
+    let internal = current_internal(t)?;
     // AcqRel: as in `claim_abort`.
     let ended = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
         let is_ours = bits & (state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD) == state::ABORT_REQUESTED;

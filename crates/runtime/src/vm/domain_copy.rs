@@ -8,7 +8,7 @@
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
-use crate::references::{Array, Obj, Str, Word};
+use crate::references::{Array, Obj, Str};
 use crate::thread::{CurrentThread, Managed};
 use crate::type_objects;
 use saki_abi::ObjRef;
@@ -113,12 +113,7 @@ impl<'t> Copied<'t> {
 ///
 /// # Errors
 /// SerializationException for objects that cannot be copied; OutOfMemoryException.
-pub fn copy(t: CurrentThread, object: impl Word, to: &'static Universe) -> Managed<ObjRef> {
-    copy_graph(t, Obj::passed(object), to).map(Word::word)
-}
-
-/// As `copy`.
-fn copy_graph<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, to: &'static Universe) -> Managed<Option<Obj<'t>>> {
+pub fn copy<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, to: &'static Universe) -> Managed<Option<Obj<'t>>> {
     let Some(object) = object.filter(|object| *object.ty().universe() != *to) else { return Ok(object) };
     let _entered = saki_types::universe::enter(to);
     copy_one(t, object, &mut Copied { pairs: [None; MAX_SHARED], used: 0 }).map(Some)
@@ -130,7 +125,7 @@ fn copy_one<'t>(t: CurrentThread<'t>, object: Obj<'t>, copied: &mut Copied<'t>) 
         return Str::from_units(t, text.units()).map(Obj::from);
     }
     if from.is_corlib("System", "RuntimeType") {
-        return match type_objects::named_type(object) {
+        return match type_objects::type_of_object(object) {
             Some(ty) => Obj::of_type(t, type_in(ty, universe()).to_managed(t)?),
             None => Err(refuse(t, from)),
         };
@@ -194,14 +189,13 @@ fn copy_elements<'t>(
     Ok(())
 }
 
-/// Copies the elements of the array `from` to `to`, both of the current domain; does nothing when one is null or they differ in
-/// type or length. The elements are references, or values without references.
+/// Gives the array `to` the elements of `from`, both of the current domain; nothing happens when one is no array or they differ in
+/// type or length. The elements are references or hold none.
 ///
 /// # Errors
 /// `TypeLoad`.
-pub fn replace_elements(t: CurrentThread, from: impl Word, to: impl Word) -> LoadResult<()> {
-    let array = |word: ObjRef| Obj::passed(word).and_then(Obj::as_array);
-    let (Some(from), Some(to)) = (array(from.word()), array(to.word())) else { return Ok(()) };
+pub fn replace_elements(t: CurrentThread, from: Option<Obj>, to: Option<Obj>) -> LoadResult<()> {
+    let (Some(from), Some(to)) = (from.and_then(Obj::as_array), to.and_then(Obj::as_array)) else { return Ok(()) };
     let length = from.length();
     if from.ty() != to.ty() || to.length() != length {
         return Ok(());
@@ -328,7 +322,7 @@ pub(crate) fn setup_text(object: Obj, name: &str) -> Option<String> {
 pub(crate) fn copy_setup<'t>(t: CurrentThread<'t>, from: Obj<'t>, to: Obj) -> Managed<()> {
     static LOADER_OPTIMIZATION: ManagedField = setup("loader_optimization");
     for field in SETUP_TEXTS.iter().chain(&SETUP_ARRAYS) {
-        let value = copy_graph(t, field.obj(from), universe())?;
+        let value = copy(t, field.obj(from), universe())?;
         field.set_ref(t, to, value);
     }
     for field in &SETUP_FLAGS {

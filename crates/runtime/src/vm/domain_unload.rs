@@ -60,7 +60,7 @@ pub fn unload(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
 }
 
 fn raise_unload_event(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
-    let Some(object) = domain.app_domain(t) else { saki_base::bug!("a domain without an AppDomain object") };
+    let Some(object) = domain.object(t) else { saki_base::bug!("a domain without an AppDomain object") };
     match object.ty().find_method("DoDomainUnload", 0).to_managed(t)? {
         Some(raise) => invoke::invoke(t, raise, &[Slot::from_ref(object)]).map(|_| ()),
         None => Ok(()),

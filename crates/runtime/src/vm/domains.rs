@@ -28,10 +28,10 @@ use std::path::{Path, PathBuf};
 
 static NATIVE_HANDLE: ManagedField = ManagedField::corlib("System", "AppDomain", "_mono_app_domain");
 
-/// The domain of an AppDomain object (not null, not a proxy).
-pub fn of_object(object: ObjRef) -> &'static Domain {
+/// The domain of an AppDomain object that is no proxy.
+pub fn of_object(object: Obj) -> &'static Domain {
     // SAFETY: the field holds the address of a leaked `Domain` from the object's creation on.
-    unsafe { &*NATIVE_HANDLE.get::<*const Domain>(Obj::passed_object(object)) }
+    unsafe { &*NATIVE_HANDLE.get::<*const Domain>(object) }
 }
 
 /// Makes the first domain, of the universe that start-up made, with its objects.
@@ -131,7 +131,7 @@ pub fn switch(t: CurrentThread, domain: &'static Domain) -> &'static Domain {
     saki_types::universe::set_current(domain.universe);
     t.set_root(root::THREAD_OBJECT, data.thread_object(t, domain.id));
     // Null stands for the default context of the domain.
-    t.set_root(root::CONTEXT, ObjRef::NULL);
+    t.set_root(root::CONTEXT, None::<Obj>);
     before
 }
 
@@ -152,8 +152,7 @@ pub fn run_in<R>(t: CurrentThread, domain: &'static Domain, body: impl FnOnce() 
 ///
 /// # Errors
 /// Errors of loading the class library; OutOfMemoryException.
-pub fn create(t: CurrentThread, name: &str, setup: ObjRef) -> Managed<&'static Domain> {
-    let setup = Obj::passed_object(setup);
+pub fn create(t: CurrentThread, name: &str, setup: Obj) -> Managed<&'static Domain> {
     let universe = new_universe(setup).to_managed(t)?;
     let domain = add(universe, name);
     let created = run_in(t, domain, || {

@@ -30,7 +30,7 @@
 use crate::entries;
 use crate::fields::ManagedField;
 use crate::profile_log::{self, LogEvents};
-use crate::references::{Array, Obj};
+use crate::references::{Array, Obj, Word};
 use crate::thread::CurrentThread;
 use parking_lot::Mutex;
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -240,8 +240,9 @@ pub fn statistics() -> DynamicMethodStatistics {
     DynamicMethodStatistics { made, freed, kept }
 }
 
-/// Ties a method to its DynamicMethod object (not null), as long as which it lives. Also frees some dead methods.
-pub fn register(method: &'static Method, object: ObjRef) {
+/// Ties a method to the DynamicMethod object that it lives as long as. Frees some that are dead.
+pub fn register(method: &'static Method, object: Obj) {
+    let object = object.word();
     // Relaxed: collections read it with the world stopped; for others the lock orders it.
     notes(method).object.store(object.address(), Ordering::Relaxed);
     let mut share = SHARES.take().unwrap_or_default();
@@ -255,23 +256,27 @@ pub fn register(method: &'static Method, object: ObjRef) {
 }
 
 /// The DynamicMethod object of a dynamic method; null when it is gone.
-pub fn object_of(method: &'static Method) -> ObjRef {
+fn object_of(method: &'static Method) -> ObjRef {
     // Relaxed: the word changes with the world stopped only. The object may be otherwise unreachable; from here on a stack word keeps
     // it.
     ObjRef(notes(method).object.load(Ordering::Relaxed) as *mut saki_abi::Object)
 }
 
-/// The RuntimeMethodInfo of a dynamic method; null when there is none.
-pub fn info_of(method: &'static Method) -> ObjRef {
+/// The RuntimeMethodInfo of a dynamic method; None when there is none.
+pub fn info_of<'t>(_t: CurrentThread<'t>, method: &'static Method) -> Option<Obj<'t>> {
+    // SAFETY: collections clear the word before they free the object, with the world stopped; the caller's frames hold it from here on.
+    unsafe { Obj::from_word(info_word(method)) }
+}
+
+fn info_word(method: &'static Method) -> ObjRef {
     // Relaxed: as in `object_of`.
     ObjRef(notes(method).info.load(Ordering::Relaxed) as *mut saki_abi::Object)
 }
 
 /// Links a method weakly to a RuntimeMethodInfo that was made of it. Returns the first such object.
-pub fn set_info(method: &'static Method, info: ObjRef) -> ObjRef {
+pub fn set_info<'t>(t: CurrentThread<'t>, method: &'static Method, info: Obj<'t>) -> Obj<'t> {
     let mut lists = LISTS.lock();
-    let known = info_of(method);
-    if !known.is_null() {
+    if let Some(known) = info_of(t, method) {
         return known;
     }
     // Relaxed: as in `register`.
@@ -356,7 +361,7 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
     let Lists { homeless, kept, with_young_info, with_old_info, ordinary_code } = &mut *lists;
     let mut has_info = |method: &&'static Method| {
-        let lives = follow(&notes(method).info, info_of(method), fate_of);
+        let lives = follow(&notes(method).info, info_word(method), fate_of);
         if !lives {
             // Relaxed, here and below: the world is stopped.
             notes(method).info.store(0, Ordering::Relaxed);

@@ -16,7 +16,6 @@ use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
 use crate::{finalizer_signal, suspension, thread_aborts};
-use saki_abi::ObjRef;
 use saki_thread::ThreadKind;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -99,9 +98,9 @@ fn raise_process_exit(t: CurrentThread) {
 
 fn raise_process_exit_in(t: CurrentThread, domain: &Domain) {
     static PROCESS_EXIT: ManagedField = ManagedField::corlib("System", "AppDomain", "ProcessExit");
-    let Some(sender) = domain.app_domain(t) else { return };
+    let Some(sender) = domain.object(t) else { return };
     let Some(handler) = PROCESS_EXIT.obj(sender) else { return };
-    let words = [Slot::from_ref(handler), Slot::from_ref(sender), Slot::from_ref(ObjRef::NULL)];
+    let words = [Slot::from_ref(handler), Slot::from_ref(sender), Slot::from_ref(None::<Obj>)];
     if let Ok(invoke) = saki_il::synth::delegate::invoke_method(handler.ty())
         && invoke::invoke(t, invoke, &words).is_err()
     {

@@ -1,6 +1,7 @@
 //! The finalizer thread: runs `Finalize` of objects that the collector found unreachable, in the order they became ready, and
 //! frees dynamic methods.
 
+use crate::exception_types::ExceptionType;
 pub use crate::finalizer_signal::wait_for_pending;
 use crate::invoke::{self, PreparedCall, Slot};
 use crate::profile_log::{self, LogEvents};
@@ -110,7 +111,7 @@ fn finalize(t: CurrentThread, object: Obj, met: &mut Met) {
     let Some(call) = call else { return };
     if invoke::invoke_prepared(t, &call, &[Slot::from_ref(object)]).is_err() {
         let exception = t.take_exception();
-        if exception.ty().is_corlib("System.Threading", "ThreadAbortException") {
+        if ExceptionType::ThreadAbort.is(exception.ty()) {
             // An abort ends one finalizer only.
             crate::thread_aborts::forget_abort(t);
             abort_requests::end_abort(t);

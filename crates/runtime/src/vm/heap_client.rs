@@ -37,7 +37,7 @@ impl HeapClient for RuntimeHeapClient {
         let ty = object.ty();
         if ty.is_corlib("System.Threading", "InternalThread") {
             thread_objects::release_dead(object);
-            thread_names::release(object);
+            thread_names::free(object);
         } else if let Some(handle) = weak_references::take_handle(object, ty) {
             handles::free_stopped(handle);
         }

@@ -165,7 +165,7 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
     };
     // Mono's own text for this fault; the class library's text has a full stop.
     let message = (kind == FaultKind::NullReference).then_some(exceptions::NULL_REFERENCE_MESSAGE);
-    exceptions::new_exception(t, exception, message).unwrap_or_else(|_| t.take_pending())
+    exceptions::new_exception(t, exception, message).unwrap_or_else(|_| t.take_exception()).word()
 }
 
 /// # Safety
@@ -333,13 +333,13 @@ fn bootstrap(t: CurrentThread) -> Managed<()> {
 static TOMBSTONE: OnceLock<RootCell> = OnceLock::new();
 
 /// `GC.get_ephemeron_tombstone`.
-pub fn ephemeron_tombstone() -> ObjRef {
-    TOMBSTONE.get().map_or(ObjRef::NULL, |cell| cell.get())
+pub fn ephemeron_tombstone<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
+    TOMBSTONE.get()?.obj(t)
 }
 
-/// The AppDomain object of the current domain; null while the machine starts.
-pub fn domain_object() -> ObjRef {
-    universe().runtime::<Domain>().map_or(ObjRef::NULL, Domain::object)
+/// The AppDomain object of the current domain; None while the machine starts.
+pub fn domain_object<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
+    universe().runtime::<Domain>()?.object(t)
 }
 
 /// Program path and arguments, as `Environment.GetCommandLineArgs` gives them.
@@ -413,9 +413,12 @@ fn try_run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) 
     if !base.ends_with('/') {
         base.push('/');
     }
-    APPLICATION_BASE.set_ref(t, domains::current().setup(), Str::new(t, &base)?);
+    let base = Str::new(t, &base)?;
     let config = Str::new(t, &format!("{}.config", assembly.path.display()))?;
-    CONFIGURATION_FILE.set_ref(t, domains::current().setup(), config);
+    if let Some(setup) = domains::current().setup(t) {
+        APPLICATION_BASE.set_ref(t, setup, base);
+        CONFIGURATION_FILE.set_ref(t, setup, config);
+    }
 
     let token = assembly.image.meta.entry_point_token();
     let main = assembly.image.resolve_method(token, &saki_types::GenericContext::NONE).to_managed(t)?;

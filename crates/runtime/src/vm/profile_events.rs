@@ -290,8 +290,8 @@ pub(crate) fn compiled(
 
 /// Reports that a type has got its vtable. Called without the loader's lock, because this may wait.
 #[cold]
-pub(crate) fn type_loaded(ty: Ty, vtable: *const VTable) {
-    let subject = Subject::Type { ty: std::ptr::from_ref(ty).addr(), vtable: vtable.addr() };
+pub(crate) fn type_loaded(ty: Ty, vtable: &VTable) {
+    let subject = Subject::Type { ty: std::ptr::from_ref(ty).addr(), vtable: std::ptr::from_ref(vtable).addr() };
     events::record(EventKind::TypeLoad, saki_thread::current(), 1, name_of(ty), subject);
 }
 

@@ -28,7 +28,6 @@ pub use crate::stops::stop_if_asked;
 use crate::stops::{BOTH, now_suspended, stay_suspended};
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_objects::{counted_thread_of, state, state_bits, thread_of};
-use saki_abi::ObjRef;
 use saki_thread::{POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
@@ -45,8 +44,7 @@ fn throw_state(t: CurrentThread, message: &str) -> Thrown {
 ///
 /// # Errors
 /// ThreadStateException when the thread is not running.
-pub fn suspend(t: CurrentThread, internal: ObjRef) -> Managed<()> {
-    let internal = Obj::passed_object(internal);
+pub fn suspend(t: CurrentThread, internal: Obj) -> Managed<()> {
     // AcqRel: if two threads suspend it, one makes the request.
     let claimed = state_bits(internal).fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| {
         (bits & (NOT_RUNNING | BOTH) == 0).then_some(bits | state::SUSPEND_REQUESTED)
@@ -175,8 +173,7 @@ pub(crate) fn abort_others(t: CurrentThread) {
 ///
 /// # Errors
 /// ThreadStateException when the thread is not suspended.
-pub fn resume(t: CurrentThread, internal: ObjRef) -> Managed<()> {
-    let internal = Obj::passed_object(internal);
+pub fn resume(t: CurrentThread, internal: Obj) -> Managed<()> {
     // AcqRel: if two threads resume it, one is refused.
     let before = state_bits(internal).fetch_and(!BOTH, Ordering::AcqRel);
     if before & BOTH == 0 {

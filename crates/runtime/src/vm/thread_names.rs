@@ -5,7 +5,6 @@ use crate::fields::ManagedField;
 use crate::references::Obj;
 use crate::thread_objects::{self, state};
 use parking_lot::Mutex;
-use saki_abi::ObjRef;
 use saki_thread::ManagedThread;
 
 /// The native part of a thread's name: a boxed string, null = none.
@@ -16,12 +15,7 @@ static IS_NAMED: ManagedField = ManagedField::corlib("System.Threading", "Intern
 static NAMES: Mutex<()> = Mutex::new(());
 
 /// The name in an InternalThread.
-pub fn name_of(internal: ObjRef) -> Option<String> {
-    kept_name(Obj::passed_object(internal))
-}
-
-/// As `name_of`.
-fn kept_name(internal: Obj) -> Option<String> {
+pub fn name_of(internal: Obj) -> Option<String> {
     let _guard = NAMES.lock();
     let name = NAME.get::<*const String>(internal);
     // SAFETY: null or a box from `replace`, not freed while the lock is held.
@@ -29,8 +23,7 @@ fn kept_name(internal: Obj) -> Option<String> {
 }
 
 /// Sets a thread's name. `by_program`: only once, and reports false the second time.
-pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
-    let internal = Obj::passed_object(internal);
+pub fn replace(internal: Obj, name: Option<&str>, by_program: bool) -> bool {
     {
         if name.is_some() {
             thread_objects::register(internal);
@@ -47,7 +40,7 @@ pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
     }
     if let Some(managed) = thread_objects::thread_of(internal) {
         managed.set_name(name);
-        if let Some(name) = name.filter(|_| thread_objects::public_state(internal) & state::STOPPED == 0) {
+        if let Some(name) = name.filter(|_| thread_objects::state_of(internal) & state::STOPPED == 0) {
             show(managed, name);
         }
     }
@@ -55,12 +48,7 @@ pub fn replace(internal: ObjRef, name: Option<&str>, by_program: bool) -> bool {
 }
 
 /// Frees the name of an unreachable InternalThread.
-pub fn free(internal: ObjRef) {
-    release(Obj::passed_object(internal));
-}
-
-/// As `free`.
-pub(crate) fn release(internal: Obj) {
+pub fn free(internal: Obj) {
     let _guard = NAMES.lock();
     let name = NAME.get::<*mut String>(internal);
     NAME.set(internal, std::ptr::null_mut::<String>());
@@ -76,7 +64,7 @@ fn free_box(name: *mut String) {
 
 /// To be called when a thread begins: gives it the name of its object.
 pub(crate) fn adopt(managed: &ManagedThread, internal: Obj) {
-    if let Some(name) = kept_name(internal) {
+    if let Some(name) = name_of(internal) {
         managed.set_name(Some(&name));
         show(managed, &name);
     }

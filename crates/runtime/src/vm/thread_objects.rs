@@ -20,7 +20,6 @@ use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 pub use crate::thread_state as state;
 use parking_lot::Mutex;
-use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
 use saki_types::universe;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
@@ -67,12 +66,7 @@ pub(crate) fn own_state_bits(internal: Obj<'_>) -> &AtomicU32 {
 }
 
 /// `Thread.ThreadState`.
-pub fn state_of(internal: ObjRef) -> u32 {
-    public_state(Obj::passed_object(internal))
-}
-
-/// As `state_of`.
-pub(crate) fn public_state(internal: Obj) -> u32 {
+pub fn state_of(internal: Obj) -> u32 {
     // Relaxed: a snapshot for the program.
     let bits = state_bits(internal).load(Ordering::Relaxed) & !state::ABORTED_BY_UNLOAD;
     let waits = bits & (state::UNSTARTED | state::STOPPED) == 0
@@ -83,8 +77,7 @@ pub(crate) fn public_state(internal: Obj) -> u32 {
 }
 
 /// Sets state bits; Background also changes whether the process waits for the thread.
-pub fn set_state(internal: ObjRef, bits: u32) {
-    let internal = Obj::passed_object(internal);
+pub fn set_state(internal: Obj, bits: u32) {
     // Relaxed: the bits guard no other data.
     state_bits(internal).fetch_or(bits, Ordering::Relaxed);
     if bits & state::BACKGROUND != 0
@@ -95,8 +88,7 @@ pub fn set_state(internal: ObjRef, bits: u32) {
 }
 
 /// Clears state bits; see `set_state`.
-pub fn clear_state(internal: ObjRef, bits: u32) {
-    let internal = Obj::passed_object(internal);
+pub fn clear_state(internal: Obj, bits: u32) {
     // Relaxed: as in `set_state`.
     state_bits(internal).fetch_and(!bits, Ordering::Relaxed);
     if bits & state::BACKGROUND != 0
@@ -115,32 +107,22 @@ fn handle_word(internal: Obj<'_>) -> &AtomicUsize {
 }
 
 /// The managed thread behind an InternalThread; None before it starts. The reference lives as long as the object.
-pub fn managed_of(internal: ObjRef) -> Option<&'static ManagedThread> {
-    thread_of(Obj::passed_object(internal))
-}
-
-/// As `managed_of`.
-pub(crate) fn thread_of(internal: Obj) -> Option<&'static ManagedThread> {
+pub fn thread_of(internal: Obj) -> Option<&'static ManagedThread> {
     // Acquire: pairs with `link`; the box is filled.
     let address = handle_word(internal).load(Ordering::Acquire);
     // SAFETY: a box from `link`, freed only by the object's finalizer.
     (address > REGISTERED).then(|| unsafe { (*(address as *const ThreadRef)).as_static() })
 }
 
-/// As `managed_of`, as a counted reference.
-pub fn thread_ref_of(internal: ObjRef) -> Option<ThreadRef> {
-    counted_thread_of(Obj::passed_object(internal))
-}
-
-/// As `thread_ref_of`.
-pub(crate) fn counted_thread_of(internal: Obj) -> Option<ThreadRef> {
+/// As `thread_of`, counted.
+pub fn counted_thread_of(internal: Obj) -> Option<ThreadRef> {
     thread_of(internal).map(ThreadRef::to)
 }
 
 /// Makes `internal` refer to the thread, unless it does already.
 pub(crate) fn link(internal: Obj, thread: &'static ManagedThread) {
     let word = handle_word(internal);
-    // Acquire: as in `managed_of`. The thread that starts it and the new thread both call this.
+    // Acquire: as in `thread_of`. The starter and the new thread both come here.
     let mut before = word.load(Ordering::Acquire);
     if before > REGISTERED {
         return;
@@ -171,8 +153,8 @@ pub(crate) fn register(internal: Obj) {
 }
 
 /// Gives the thread reference back; for the finalizer of the InternalThread.
-pub fn unlink(internal: ObjRef) {
-    drop(take_reference(Obj::passed_object(internal)));
+pub fn unlink(internal: Obj) {
+    drop(take_reference(internal));
 }
 
 fn take_reference(internal: Obj) -> Option<Box<ThreadRef>> {
@@ -213,20 +195,12 @@ pub(crate) fn drop_released() {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn internal_of(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
-    internal_object(t, Obj::passed_object(thread)).map(Word::word)
-}
-
-/// As `internal_of`.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub(crate) fn internal_object<'t>(t: CurrentThread<'t>, thread: Obj<'t>) -> Managed<Obj<'t>> {
-    INTERNAL_THREAD.obj(thread).map_or_else(|| make_internal(t, thread), Ok)
+pub fn internal_of<'t>(t: CurrentThread<'t>, thread: Obj<'t>) -> Managed<Obj<'t>> {
+    INTERNAL_THREAD.obj(thread).map_or_else(|| construct_internal(t, thread), Ok)
 }
 
 fn new_internal<'t>(t: CurrentThread<'t>, managed_id: i32, bits: u32) -> Managed<Obj<'t>> {
-    let internal = object::new_instance_without_finalizer(t, universe().internal_thread()).map(Obj::made)?;
+    let internal = object::new_instance_without_finalizer(t, universe().internal_thread())?;
     MANAGED_ID.set(internal, managed_id);
     APARTMENT_STATE.set(internal, APARTMENT_UNKNOWN);
     PRIORITY.set(internal, NORMAL_PRIORITY);
@@ -243,11 +217,7 @@ fn next_managed_id() -> i32 {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn construct_internal(t: CurrentThread, thread: ObjRef) -> Managed<ObjRef> {
-    make_internal(t, Obj::passed_object(thread)).map(Word::word)
-}
-
-fn make_internal<'t>(t: CurrentThread<'t>, thread: Obj) -> Managed<Obj<'t>> {
+pub fn construct_internal<'t>(t: CurrentThread<'t>, thread: Obj) -> Managed<Obj<'t>> {
     let internal = new_internal(t, next_managed_id(), state::UNSTARTED)?;
     INTERNAL_THREAD.set_ref(t, thread, internal);
     Ok(internal)
@@ -288,11 +258,7 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn current_object(t: CurrentThread) -> Managed<ObjRef> {
-    own_object(t).map(Word::word)
-}
-
-fn own_object<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+pub fn current_object<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
     if let Some(known) = t.root(root::THREAD_OBJECT) {
         return Ok(known);
     }
@@ -300,33 +266,25 @@ fn own_object<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
     Ok(t.root(root::THREAD_OBJECT).unwrap_or_else(|| saki_base::bug!("a thread without the object just made")))
 }
 
-/// The Thread object of a thread that runs in the current domain; null for other threads, those without an object, and those that have
-/// ended. The caller must store the object where collections find it before it reaches a safepoint.
-pub fn object_here(thread: &ManagedThread) -> ObjRef {
+/// The Thread object of a thread that runs in the current domain; None for other threads, those without an object, and those that have
+/// ended.
+pub fn object_here<'t>(_t: CurrentThread<'t>, thread: &ManagedThread) -> Option<Obj<'t>> {
     let object = thread.roots[root::THREAD_OBJECT].get();
     // In this order: until the thread is detached, collections keep the slot up to date, and no collection runs between the two reads.
     if object.is_null() || thread.is_detached() {
-        return ObjRef::NULL;
+        return None;
     }
     // SAFETY: the slot was a root when it was read, and no collection has run since.
-    let ty = unsafe { Obj::known(object) }.ty();
-    if std::ptr::eq(ty.universe(), universe()) { object } else { ObjRef::NULL }
+    let object = unsafe { Obj::from_word(object) };
+    object.filter(|object| std::ptr::eq(object.ty().universe(), universe()))
 }
 
 /// The current thread's InternalThread object.
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn current_internal(t: CurrentThread) -> Managed<ObjRef> {
-    own_internal(t).map(Word::word)
-}
-
-/// As `current_internal`.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub(crate) fn own_internal<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
-    internal_object(t, own_object(t)?)
+pub fn current_internal<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    internal_of(t, current_object(t)?)
 }
 
 /// Sets the apartment state of the main thread as its entry point asks.

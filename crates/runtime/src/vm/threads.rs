@@ -11,20 +11,18 @@ use crate::exceptions::{self, ToManaged};
 use crate::handles::RootedHandle;
 use crate::invoke::{self, Slot};
 use crate::profile_events;
-use crate::references::{Obj, Word};
+use crate::references::Obj;
 use crate::suspension;
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_objects::{
-    APARTMENT_MTA, APARTMENT_UNKNOWN, adopt, counted_thread_of, current_bits, drop_released, internal_object, link,
-    own_state_bits, set_stopped, state_bits, thread_of,
+    APARTMENT_MTA, APARTMENT_UNKNOWN, adopt, current_bits, drop_released, link, own_state_bits, set_stopped, state_bits,
 };
 pub use crate::thread_objects::{
     APARTMENT_STATE, INTERNAL_THREAD, INTERRUPT_WANTED, IS_POOL_THREAD, MANAGED_ID, PRIORITY, STACK_SIZE,
-    START_ARGUMENT, THREAD_ID, clear_state, construct_internal, create_main, current_internal, current_object,
-    internal_of, managed_of, object_here, set_main_apartment, set_state, state, state_of, thread_ref_of, unlink,
+    START_ARGUMENT, THREAD_ID, clear_state, construct_internal, counted_thread_of, create_main, current_internal,
+    current_object, internal_of, object_here, set_main_apartment, set_state, state, state_of, thread_of, unlink,
 };
 use crate::upper_layers::upper_layers;
-use saki_abi::ObjRef;
 use saki_sync::handle_table::HandleKind;
 use saki_thread::{ManagedThread, REQUEST_INTERRUPT, ThreadKind, root};
 use std::sync::atomic::Ordering;
@@ -55,9 +53,8 @@ impl ThreadStartHandles {
 ///
 /// # Errors
 /// ThreadStateException when the thread was started before; OutOfMemoryException when the system has no room for a thread.
-pub fn start(t: CurrentThread, thread: ObjRef, delegate: impl Word) -> Managed<()> {
-    let thread = Obj::passed_object(thread);
-    let internal = internal_object(t, thread)?;
+pub fn start<'t>(t: CurrentThread<'t>, thread: Obj<'t>, delegate: Option<Obj<'t>>) -> Managed<()> {
+    let internal = internal_of(t, thread)?;
     let bits = own_state_bits(internal);
     // AcqRel: one starter wins; it sees what was set before.
     let claimed = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
@@ -82,7 +79,7 @@ pub fn start(t: CurrentThread, thread: ObjRef, delegate: impl Word) -> Managed<(
         // Release: a later starter, after this failed start, sees the values set before.
         bits.fetch_or(state::UNSTARTED, Ordering::Release);
     };
-    let start = match ThreadStartHandles::allocate(t, thread, Obj::passed(delegate)) {
+    let start = match ThreadStartHandles::allocate(t, thread, delegate) {
         Ok(start) => start,
         Err(thrown) => {
             not_started();
@@ -159,13 +156,13 @@ pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
     if end_abort_by_unload(t, domains::current()) {
         return;
     }
-    let Some(exception) = t.exception().map(Obj::ty) else { saki_base::bug!("a thread ends by no exception") };
-    if exception.is_corlib("System", "AppDomainUnloadedException") {
+    let Some(exception) = t.pending().map(Obj::ty) else { saki_base::bug!("a thread ends by no exception") };
+    if ExceptionType::AppDomainUnloaded.is(exception) {
         // The thread's domain is gone, so there is nothing to report.
         t.take_pending();
         return;
     }
-    if exception.is_corlib("System.Threading", "ThreadAbortException") {
+    if ExceptionType::ThreadAbort.is(exception) {
         t.take_pending();
         crate::thread_aborts::forget_abort(t);
         return;
@@ -231,8 +228,7 @@ pub fn forget_affinity(t: CurrentThread) {
 }
 
 /// `Thread.Interrupt`.
-pub fn interrupt(internal: ObjRef) {
-    let internal = Obj::passed_object(internal);
+pub fn interrupt(internal: Obj) {
     match thread_of(internal) {
         Some(thread) => thread.request(REQUEST_INTERRUPT),
         None => INTERRUPT_WANTED.set(internal, 1u8),
@@ -243,8 +239,7 @@ pub fn interrupt(internal: ObjRef) {
 ///
 /// # Errors
 /// ThreadStateException when the thread was not started; ThreadInterruptedException, ThreadAbortException.
-pub fn join(t: CurrentThread, internal: ObjRef, milliseconds: i32) -> Managed<bool> {
-    let internal = Obj::passed_object(internal);
+pub fn join(t: CurrentThread, internal: Obj, milliseconds: i32) -> Managed<bool> {
     if state_bits(internal).load(Ordering::Acquire) & state::UNSTARTED != 0 {
         return Err(thread_state_error(t, "Thread has not been started."));
     }

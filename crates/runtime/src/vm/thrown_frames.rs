@@ -3,7 +3,7 @@
 //! Traces of exceptions also show, as Mono's do, wrapper frames: `Invoke` of delegates, stubs for proxies, the lock of a synchronized method. Walks of the live
 //! stack (`stack_trace`) leave these frames out.
 
-use crate::exception_trace::{self, CALLED_BY_NATIVE, NO_IL_OFFSET, TraceFrame, frame_count, frames, last_frame};
+use crate::exception_trace::{self, CALLED_BY_NATIVE, NO_IL_OFFSET, TraceFrame, frame_count, frames_of, last_frame};
 use crate::exceptions::{self, Thrown};
 use crate::profile_events;
 use crate::profile_log::{self, LogEvents};
@@ -32,7 +32,7 @@ fn wrapper_of(exception: Obj, frame: &Frame) -> Option<TraceFrame> {
     // Relaxed: only compared.
     if method.owner.is_delegate() && method.runtime.code.load(Ordering::Relaxed) != info.start {
         // The code is the entry that native code calls for the delegate; it is shown as the wrapper of the method that it called.
-        let called = frames(exception).into_iter().rev().find(|inner| !inner.is_wrapper)?;
+        let called = frames_of(exception).into_iter().rev().find(|inner| !inner.is_wrapper)?;
         return Some(TraceFrame { il_offset: CALLED_BY_NATIVE, native_offset: 0, is_wrapper: true, ..called });
     }
     let il_offset = frame.position().map_or(NO_IL_OFFSET, |p| position::unpack(p).1);

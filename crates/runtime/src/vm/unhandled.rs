@@ -2,12 +2,12 @@
 
 use crate::domain_copy;
 use crate::domains::{self, Domain};
+use crate::exception_types::ExceptionType;
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
-use saki_abi::ObjRef;
 use saki_types::universe;
 use std::io::Write;
 
@@ -36,8 +36,8 @@ pub fn describe(t: CurrentThread, exception: Obj) -> String {
 }
 
 /// Writes Mono's text for an unhandled exception that was not passed to a handler of the program.
-pub fn report(t: CurrentThread, exception: ObjRef) {
-    write_report(&describe(t, Obj::passed_object(exception)), false);
+pub fn report(t: CurrentThread, exception: Obj) {
+    write_report(&describe(t, exception), false);
 }
 
 fn write_report(text: &str, was_handled: bool) {
@@ -64,23 +64,18 @@ pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
     let exception = t.take_exception();
     // Managed code that runs from here on must not be aborted.
     crate::thread_aborts::forget_abort(t);
-    let is_abort = exception.ty().is_corlib("System.Threading", "ThreadAbortException");
+    let is_abort = ExceptionType::ThreadAbort.is(exception.ty());
     let (was_handled, exit_code) = match is_abort {
         true if crate::exit_code::main_returns_value() => (true, OTHER_EXIT_CODE),
         true => (true, crate::exit_code::exit_code()),
-        false => (raise(t, exception), exit_code),
+        false => (raise_event(t, exception), exit_code),
     };
     write_report(&describe(t, exception), was_handled);
     saki_thread::end_process(exit_code)
 }
 
 /// Calls the `AppDomain.UnhandledException` delegates of the default domain, then those of the current one; whether there are any.
-pub fn raise_event(t: CurrentThread, exception: ObjRef) -> bool {
-    raise(t, Obj::passed_object(exception))
-}
-
-/// As `raise_event`.
-fn raise(t: CurrentThread, exception: Obj) -> bool {
+pub fn raise_event(t: CurrentThread, exception: Obj) -> bool {
     let (home, root) = (domains::current(), domains::root_domain());
     let mut was_handled = false;
     if !std::ptr::eq(home, root) && handler_in(t, root).is_some() {
@@ -94,7 +89,7 @@ fn raise(t: CurrentThread, exception: Obj) -> bool {
 
 /// The delegate of a domain's handlers.
 fn handler_in<'t>(t: CurrentThread<'t>, domain: &Domain) -> Option<Obj<'t>> {
-    UNHANDLED.obj(domain.app_domain(t)?)
+    UNHANDLED.obj(domain.object(t)?)
 }
 
 fn raise_event_in(t: CurrentThread, domain: &Domain, exception: Obj) -> bool {
@@ -106,7 +101,7 @@ fn raise_event_in(t: CurrentThread, domain: &Domain, exception: Obj) -> bool {
             invoke::invoke(t, ctor, &[Slot::from_ref(args), Slot::from_ref(exception), Slot::from_bool(true)])?;
         }
         let invoke = saki_il::synth::delegate::invoke_method(handler.ty()).to_managed(t)?;
-        invoke::invoke(t, invoke, &[Slot::from_ref(handler), Slot::from_ref(domain.object()), Slot::from_ref(args)])?;
+        invoke::invoke(t, invoke, &[Slot::from_ref(handler), Slot::from_ref(domain.object(t)), Slot::from_ref(args)])?;
         Ok(())
     })();
     if raised.is_err() {

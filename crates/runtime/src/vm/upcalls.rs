@@ -51,7 +51,7 @@ impl Upcalls for RuntimeUpcalls {
         unsafe { profile_log::calls::probed(t, tagged, is_end) };
     }
 
-    fn type_loaded(&self, ty: Ty, vtable: *const VTable) {
+    fn type_loaded(&self, ty: Ty, vtable: &VTable) {
         profile_events::type_loaded(ty, vtable);
     }
 

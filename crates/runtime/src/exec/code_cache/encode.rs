@@ -417,35 +417,35 @@ impl Encoder {
 }
 
 /// Adds the entities that a body names to the list of its dependencies.
-pub(super) fn add_named(code: &CompiledCode, touched: &mut Vec<Resolved>, images: &mut Vec<&'static Image>) {
+pub(super) fn add_named(code: &CompiledCode, named: &mut Vec<Resolved>, images: &mut Vec<&'static Image>) {
     for reloc in &code.relocs {
         let RelocTarget::Symbol(symbol) = reloc.target else { continue };
         match symbol {
             Symbol::TypeHandle(ty) | Symbol::VTable(ty) | Symbol::ClassInitFlag(ty) | Symbol::TypeObject(ty) => {
-                touched.push(Resolved::Type(ty));
+                named.push(Resolved::Type(ty));
             }
             Symbol::MethodHandle(method)
             | Symbol::MethodEntry(method)
             | Symbol::UnboxEntry(method)
             | Symbol::InternalCall(method)
             | Symbol::NativeCell(method)
-            | Symbol::MarshalInfo(method, _) => touched.push(Resolved::Method(method)),
+            | Symbol::MarshalInfo(method, _) => named.push(Resolved::Method(method)),
             Symbol::FieldHandle(field) | Symbol::StaticField(field) | Symbol::ThreadStaticPlace(field) => {
-                touched.push(Resolved::Field(field));
+                named.push(Resolved::Field(field));
             }
             Symbol::StringLiteral(image, _) | Symbol::VarArgCookie(image, _) => images.push(image),
             Symbol::Helper(_) => {}
         }
     }
     for site in &code.tables.inline_sites {
-        touched.push(Resolved::Method(site.method));
+        named.push(Resolved::Method(site.method));
     }
     for clause in &code.tables.clauses {
         if let ClauseKind::Catch(ty) = *clause {
-            touched.push(Resolved::Type(ty));
+            named.push(Resolved::Type(ty));
         }
     }
     for filter in &code.filters {
-        add_named(filter, touched, images);
+        add_named(filter, named, images);
     }
 }

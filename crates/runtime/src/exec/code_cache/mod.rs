@@ -124,9 +124,9 @@ impl Slot {
         }
     }
 
-    /// Keeps a body for later runs. `touched`: the types and members that it depends on, because its compilation used them;
-    /// `initialised`: the types that it assumes to be initialised.
-    pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut touched: Vec<Resolved>, initialised: &[Ty]) {
+    /// Keeps a body for later runs. `looked_up`: types and members that its compilation looked at; `initialised`: the types
+    /// that it assumes to be initialised.
+    pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut looked_up: Vec<Resolved>, initialised: &[Ty]) {
         if SETTINGS.get().is_some_and(|settings| settings.own.is_none()) && crate::domain::count() < 2 {
             return;
         }
@@ -136,9 +136,9 @@ impl Slot {
         if self.module.image.is_some() && !images.iter().any(|image| image.is_corlib) {
             images.push(saki_types::universe().corlib());
         }
-        encode::add_named(code, &mut touched, &mut images);
-        touched.extend(initialised.iter().map(|ty| Resolved::Type(ty)));
-        for image in images_behind(&touched) {
+        encode::add_named(code, &mut looked_up, &mut images);
+        looked_up.extend(initialised.iter().map(|ty| Resolved::Type(ty)));
+        for image in images_behind(&looked_up) {
             if !images.contains(&image) {
                 images.push(image);
             }
