@@ -11,19 +11,12 @@ fn done(is_done: bool) -> i32 {
 }
 
 /// `Array.Copy`
-extern "C" fn copy(
-    t: CurrentThread,
-    source: Option<Array>,
-    from: i32,
-    target: Option<Array>,
-    to: i32,
-    count: i32,
-) -> i32 {
+fn copy(t: CurrentThread, source: Option<Array>, from: i32, target: Option<Array>, to: i32, count: i32) -> i32 {
     done(try_copy(t, source, from, target, to, count))
 }
 
 /// `Array.Clear`. On the machines we support memset stores aligned words whole, so no thread sees half a reference; stores of null need no barrier.
-extern "C" fn clear(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
+fn clear(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
     let Some(array) = array.filter(|&array| !has_lower_bound(array) && in_range(array, index, count)) else {
         return DECLINED;
     };
@@ -38,30 +31,24 @@ extern "C" fn clear(t: CurrentThread, array: Option<Array>, index: i32, count: i
 }
 
 /// `Buffer.BlockCopy`
-extern "C" fn block_copy(
-    t: CurrentThread,
-    source: Option<Array>,
-    from: i32,
-    target: Option<Array>,
-    to: i32,
-    count: i32,
-) -> i32 {
+fn block_copy(t: CurrentThread, source: Option<Array>, from: i32, target: Option<Array>, to: i32, count: i32) -> i32 {
     let (Some(source), Some(target)) = (source, target) else { return DECLINED };
     let (Some(from), Some(to)) = (byte_range(source, from, count), byte_range(target, to, count)) else {
         return DECLINED;
     };
-    super::memory::copy(t, to, from, count as usize);
+    // SAFETY: the ranges were checked.
+    unsafe { super::memory::copy(t, to, from, count as usize) };
     0
 }
 
 pub(super) const TABLE: &[Row] = &[
     may_decline(
         "static System.Array::Copy(System.Array,System.Int32,System.Array,System.Int32,System.Int32) System.Void",
-        copy as *const (),
+        &copy,
     ),
-    may_decline("static System.Array::Clear(System.Array,System.Int32,System.Int32) System.Void", clear as *const ()),
+    may_decline("static System.Array::Clear(System.Array,System.Int32,System.Int32) System.Void", &clear),
     may_decline(
         "static System.Buffer::BlockCopy(System.Array,System.Int32,System.Array,System.Int32,System.Int32) System.Void",
-        block_copy as *const (),
+        &block_copy,
     ),
 ];

@@ -6,7 +6,7 @@
 use super::slices::{SLICE_BYTES, may_decline, whole};
 use super::spans::overlap;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{Array, CurrentThread};
+use saki_runtime::{Array, CurrentThread, Managed};
 
 /// Words of a number in managed memory.
 #[derive(Clone, Copy)]
@@ -199,15 +199,7 @@ fn done(result: Option<()>) -> i32 {
 }
 
 /// `Add`: the sum has a word more than the longer number.
-extern "C" fn add(
-    _: CurrentThread,
-    a: *mut u32,
-    a_count: i32,
-    b: *mut u32,
-    b_count: i32,
-    sum: *mut u32,
-    sum_count: i32,
-) -> i32 {
+fn add(_: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32, sum: *mut u32, sum_count: i32) -> i32 {
     done(three((a, a_count), (b, b_count), (sum, sum_count)).filter(|(a, _, sum)| sum.count == a.count + 1).map(
         |(a, b, sum)| {
             // SAFETY: the managed caller vouches for the numbers, whose lengths were checked and which do not overlap.
@@ -221,7 +213,7 @@ extern "C" fn add(
 }
 
 /// `Subtract`: the difference has as many words as the longer number.
-extern "C" fn subtract(
+fn subtract(
     _: CurrentThread,
     a: *mut u32,
     a_count: i32,
@@ -252,17 +244,17 @@ fn combine_self<S: Step>(numbers: Option<(Words, Words)>) -> i32 {
 }
 
 /// `AddSelf`
-extern "C" fn add_self(_: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32) -> i32 {
+fn add_self(_: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32) -> i32 {
     combine_self::<Sum>(two(a, a_count, b, b_count))
 }
 
 /// `SubtractSelf`
-extern "C" fn subtract_self(_: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32) -> i32 {
+fn subtract_self(_: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32) -> i32 {
     combine_self::<Difference>(two(a, a_count, b, b_count))
 }
 
 /// `SubtractCore`: subtracts both numbers from `core`. Like the class library, which does both in one loop, it drops a carry beyond the end of `core`.
-extern "C" fn subtract_core(
+fn subtract_core(
     _: CurrentThread,
     a: *mut u32,
     a_count: i32,
@@ -280,7 +272,7 @@ extern "C" fn subtract_core(
 }
 
 /// `AddDivisor`: returns the carry.
-extern "C" fn add_divisor(t: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32) -> u32 {
+fn add_divisor(t: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32) -> u32 {
     if let Some((a, b)) = two(a, a_count, b, b_count) {
         // SAFETY: as in `add`.
         return u32::from(unsafe { combine::<Sum>(a, b, a) });
@@ -301,14 +293,7 @@ extern "C" fn add_divisor(t: CurrentThread, a: *mut u32, a_count: i32, b: *mut u
 }
 
 /// `SubtractDivisor`: subtracts `b` times a word from `a`; returns the carry.
-extern "C" fn subtract_divisor(
-    t: CurrentThread,
-    a: *mut u32,
-    a_count: i32,
-    b: *mut u32,
-    b_count: i32,
-    factor: u64,
-) -> u32 {
+fn subtract_divisor(t: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32, factor: u64) -> u32 {
     let (mut place, mut carry) = (0, 0u64);
     // A factor of one word leaves a carry of one, so that two words of products and the carry fit in four.
     if let Some((a, b)) = two(a, a_count, b, b_count).filter(|_| factor <= u64::from(u32::MAX)) {
@@ -416,7 +401,8 @@ unsafe fn multiply_words(t: CurrentThread, a: Words, b: Words, product: Words) {
 }
 
 /// `Multiply`. Declined: two long numbers, and a product that is not zero yet.
-extern "C" fn multiply(
+#[inline(always)]
+fn multiply(
     t: CurrentThread,
     a: *mut u32,
     a_count: i32,
@@ -436,7 +422,7 @@ extern "C" fn multiply(
 }
 
 /// `Square`. Declined as in `multiply`.
-extern "C" fn square(t: CurrentThread, a: *mut u32, a_count: i32, product: *mut u32, product_count: i32) -> i32 {
+fn square(t: CurrentThread, a: *mut u32, a_count: i32, product: *mut u32, product_count: i32) -> i32 {
     multiply(t, a, a_count, a, a_count, product, product_count)
 }
 
@@ -444,68 +430,66 @@ extern "C" fn square(t: CurrentThread, a: *mut u32, a_count: i32, product: *mut 
 const FEW_WORDS: usize = 8;
 
 /// `Multiply(uint[], uint)`: a new number with one word more. Declined: short numbers, and null.
-extern "C" fn multiply_by_word<'t>(t: CurrentThread<'t>, a: Option<Array<'t>>, factor: u32) -> Option<Array<'t>> {
-    let a = a.filter(|a| a.length() >= FEW_WORDS)?;
+fn multiply_by_word<'t>(t: CurrentThread<'t>, a: Option<Array<'t>>, factor: u32) -> Managed<Option<Array<'t>>> {
+    let Some(a) = a.filter(|a| a.length() >= FEW_WORDS) else { return Ok(None) };
     let count = a.length();
-    t.run(|| {
-        let made = Array::of_array_type(t, a.ty(), count + 1)?;
-        let words = |array: Array, count| Words { start: array.element_address(0).cast(), count };
-        let (a, product) = (words(a, count), words(made, count + 1));
-        // SAFETY: the arrays have that many elements; only this function uses the new one, which is zero.
-        unsafe {
-            let mut first = 0;
-            while first < count {
-                let number = WORDS_AT_ONCE.min(count - first);
-                add_product(a.from(first).first(number), u64::from(factor), product.from(first).first(number + 1));
-                first += number;
-                if first < count {
-                    t.managed().poll();
-                }
+    let made = Array::of_array_type(t, a.ty(), count + 1)?;
+    let words = |array: Array, count| Words { start: array.element_address(0).cast(), count };
+    let (a, product) = (words(a, count), words(made, count + 1));
+    // SAFETY: the arrays have that many elements; only this function uses the new one, which is zero.
+    unsafe {
+        let mut first = 0;
+        while first < count {
+            let number = WORDS_AT_ONCE.min(count - first);
+            add_product(a.from(first).first(number), u64::from(factor), product.from(first).first(number + 1));
+            first += number;
+            if first < count {
+                t.managed().poll();
             }
         }
-        Ok(Some(made))
-    })
+    }
+    Ok(Some(made))
 }
 
 pub(super) const TABLE: &[Row] = &[
     may_decline(
         "static System.Numerics.BigIntegerCalculator::Add(System.UInt32*,System.Int32,System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Void",
-        add as *const (),
+        &add,
     ),
     may_decline(
         "static System.Numerics.BigIntegerCalculator::Subtract(System.UInt32*,System.Int32,System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Void",
-        subtract as *const (),
+        &subtract,
     ),
     may_decline(
         "static System.Numerics.BigIntegerCalculator::AddSelf(System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Void",
-        add_self as *const (),
+        &add_self,
     ),
     may_decline(
         "static System.Numerics.BigIntegerCalculator::SubtractSelf(System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Void",
-        subtract_self as *const (),
+        &subtract_self,
     ),
     may_decline(
         "static System.Numerics.BigIntegerCalculator::SubtractCore(System.UInt32*,System.Int32,System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Void",
-        subtract_core as *const (),
+        &subtract_core,
     ),
     whole(
         "static System.Numerics.BigIntegerCalculator::AddDivisor(System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.UInt32",
-        add_divisor as *const (),
+        &add_divisor,
     ),
     whole(
         "static System.Numerics.BigIntegerCalculator::SubtractDivisor(System.UInt32*,System.Int32,System.UInt32*,System.Int32,System.UInt64) System.UInt32",
-        subtract_divisor as *const (),
+        &subtract_divisor,
     ),
     may_decline(
         "static System.Numerics.BigIntegerCalculator::Multiply(System.UInt32*,System.Int32,System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Void",
-        multiply as *const (),
+        &multiply,
     ),
     may_decline(
         "static System.Numerics.BigIntegerCalculator::Square(System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Void",
-        square as *const (),
+        &square,
     ),
     may_decline(
         "static System.Numerics.BigIntegerCalculator::Multiply(System.UInt32[],System.UInt32) System.UInt32[]",
-        multiply_by_word as *const (),
+        &multiply_by_word,
     ),
 ];

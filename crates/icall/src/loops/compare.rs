@@ -5,16 +5,16 @@ use super::slices::{from, slices, whole};
 use saki_runtime::CurrentThread;
 use saki_runtime::library_loops::Row;
 
-extern "C" fn sequence_equal(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: u64) -> i32 {
+fn sequence_equal(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: u64) -> bool {
     if std::ptr::eq(a, b) || len_bytes == 0 {
-        return 1;
+        return true;
     }
     let differs = slices(t, len_bytes as usize, 1, |first, number| {
         // SAFETY: the managed caller vouches for both ranges; the slice lies within them.
         let is_equal = unsafe { kernels::are_equal(a.add(first), b.add(first), number) };
         (!is_equal).then_some(())
     });
-    i32::from(differs.is_none())
+    differs.is_none()
 }
 
 fn first_difference(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: usize) -> Option<usize> {
@@ -29,7 +29,7 @@ fn first_difference(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: usi
 }
 
 /// The difference of the first units that differ, else that of the lengths.
-fn compare_units(t: CurrentThread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
+fn compare_chars(t: CurrentThread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
     let count = usize::try_from(a_count.min(b_count)).unwrap_or(0);
     match first_difference(t, a.cast(), b.cast(), 2 * count) {
         // SAFETY: the place lies before `count`.
@@ -38,11 +38,7 @@ fn compare_units(t: CurrentThread, a: *const u16, a_count: i32, b: *const u16, b
     }
 }
 
-extern "C" fn compare_chars(t: CurrentThread, a: *const u16, a_count: i32, b: *const u16, b_count: i32) -> i32 {
-    compare_units(t, a, a_count, b, b_count)
-}
-
-extern "C" fn compare_bytes(t: CurrentThread, a: *const u8, a_count: i32, b: *const u8, b_count: i32) -> i32 {
+fn compare_bytes(t: CurrentThread, a: *const u8, a_count: i32, b: *const u8, b_count: i32) -> i32 {
     let count = usize::try_from(a_count.min(b_count)).unwrap_or(0);
     match first_difference(t, a, b, count) {
         // SAFETY: the place lies before `count`.
@@ -57,7 +53,7 @@ pub(super) const TABLE: &[Row] = &[
         2,
         whole(
             "static System.SpanHelpers::SequenceEqual(System.Byte&,System.Byte&,System.UInt64) System.Boolean",
-            sequence_equal as *const (),
+            &sequence_equal,
         ),
     ),
     from(
@@ -65,7 +61,7 @@ pub(super) const TABLE: &[Row] = &[
         1,
         whole(
             "static System.SpanHelpers::SequenceCompareTo(System.Char&,System.Int32,System.Char&,System.Int32) System.Int32",
-            compare_chars as *const (),
+            &compare_chars,
         ),
     ),
     from(
@@ -73,7 +69,7 @@ pub(super) const TABLE: &[Row] = &[
         1,
         whole(
             "static System.SpanHelpers::SequenceCompareTo(System.Byte&,System.Int32,System.Byte&,System.Int32) System.Int32",
-            compare_bytes as *const (),
+            &compare_bytes,
         ),
     ),
     from(
@@ -81,7 +77,7 @@ pub(super) const TABLE: &[Row] = &[
         1,
         whole(
             "static System.String::FastCompareStringHelper(System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Int32",
-            compare_chars as *const (),
+            &compare_chars,
         ),
     ),
 ];

@@ -6,12 +6,13 @@ use saki_interop::builder_text::builder_units;
 use saki_metadata::ElementType;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::types_by_name::find_type;
-use saki_runtime::{Array, CurrentThread, Obj, Word};
+use saki_runtime::{Array, CurrentThread, Managed, Obj, Place, Word};
 use saki_types::universe;
 use std::sync::OnceLock;
 
 /// `BigNumberBuffer`: the digits that were found, with a zero unit behind them.
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Buffer {
     /// A StringBuilder.
     digits: ObjRef,
@@ -87,15 +88,19 @@ fn limbs_of(digits: &[u8], zeros: usize, mut rest: impl FnMut()) -> Vec<u64> {
 }
 
 /// `BigNumber.NumberToBigInteger`: the digits before the point; false if a digit behind the point is not zero.
-extern "C" fn read_digits(t: CurrentThread, buffer: &Buffer, number: *mut Number) -> i32 {
-    // SAFETY: a field of the caller's buffer, which holds a StringBuilder or null.
-    let Some(digits) = unsafe { Obj::from_word(buffer.digits) }.filter(|_| has_known_fields()) else { return DECLINED };
+fn read_digits(t: CurrentThread, buffer: Place<Buffer>, number: Place<Number>) -> Managed<i32> {
+    if !has_known_fields() {
+        return Ok(DECLINED);
+    }
+    let buffer = buffer.get();
+    // SAFETY: the field holds a StringBuilder or null.
+    let Some(digits) = (unsafe { Obj::from_word(buffer.digits) }) else { return Ok(DECLINED) };
     let (units, _) = builder_units(digits);
     let values = units.iter().map_while(|unit| (*unit != 0).then(|| unit.wrapping_sub(u16::from(b'0'))));
     let digits: Vec<u8> = values.map(|value| value.min(10) as u8).collect();
     // The end mark is missing, or a unit is no digit.
     if digits.len() == units.len() || digits.contains(&10) {
-        return DECLINED;
+        return Ok(DECLINED);
     }
     let scale = usize::try_from(buffer.scale).unwrap_or(0);
     let (whole, fraction) = digits.split_at(scale.min(digits.len()));
@@ -106,27 +111,26 @@ extern "C" fn read_digits(t: CurrentThread, buffer: &Buffer, number: *mut Number
     let is_negative = is_whole && buffer.is_negative != 0;
     let mut words: Vec<u32> = limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]).collect();
     words.truncate(words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1));
-    t.run(|| {
-        let sign = if is_negative { -1 } else { 1 };
-        let (sign, array) = match words[..] {
-            [] => (0, ObjRef::NULL),
-            [word] if word <= i32::MAX as u32 => (sign * word as i32, ObjRef::NULL),
-            _ => {
-                let array = Array::new(t, universe().primitive(ElementType::U4), words.len())?;
-                array.set_numbers(0, &words);
-                (sign, array.word())
-            }
-        };
-        // SAFETY: the managed caller's place for a number; `t` is current.
-        unsafe {
-            (*number).sign = sign;
-            saki_gc::barrier::store_ref_unknown(t.managed(), &raw mut (*number).words, array);
+    let sign = if is_negative { -1 } else { 1 };
+    let (sign, array) = match words[..] {
+        [] => (0, ObjRef::NULL),
+        [word] if word <= i32::MAX as u32 => (sign * word as i32, ObjRef::NULL),
+        _ => {
+            let array = Array::new(t, universe().primitive(ElementType::U4), words.len())?;
+            array.set_numbers(0, &words);
+            (sign, array.word())
         }
-        Ok(i32::from(is_whole))
-    })
+    };
+    let number = number.as_ptr();
+    // SAFETY: the place has the fields of a `Number`, which was checked.
+    unsafe {
+        (*number).sign = sign;
+        saki_gc::barrier::store_ref_unknown(t.managed(), &raw mut (*number).words, array);
+    }
+    Ok(i32::from(is_whole))
 }
 
 pub(super) const TABLE: &[Row] = &[may_decline(
     "static System.Numerics.BigNumber::NumberToBigInteger(System.Numerics.BigNumber+BigNumberBuffer&,System.Numerics.BigInteger&) System.Boolean",
-    read_digits as *const (),
+    &read_digits,
 )];

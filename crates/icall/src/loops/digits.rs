@@ -7,7 +7,7 @@ use super::spans::{Span, overlap};
 use crate::system::array_copy::in_range;
 use base64_simd::{AsOut, STANDARD, STANDARD_NO_PAD};
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{Array, CurrentThread, Str};
+use saki_runtime::{Array, CurrentThread, Managed, Place, Str};
 use std::mem::MaybeUninit;
 
 /// Digits of base 64 that are converted together, and the bytes that they stand for.
@@ -35,16 +35,8 @@ fn digits_of(len_bytes: usize) -> usize {
 }
 
 /// `Convert.ConvertToBase64Array`
-extern "C" fn to_base64(
-    t: CurrentThread,
-    units: *mut u16,
-    bytes: *const u8,
-    offset: i32,
-    length: i32,
-    has_lines: u32,
-) -> i32 {
+fn to_base64(t: CurrentThread, units: *mut u16, bytes: *const u8, offset: i32, length: i32, has_lines: bool) -> i32 {
     let Ok(len_bytes) = usize::try_from(length) else { return DECLINED };
-    let has_lines = has_lines as u8 != 0;
     let digits = digits_of(len_bytes);
     let lines = digits.div_ceil(LINE_DIGITS);
     let count = if has_lines { digits + LINE_END.len() * lines.saturating_sub(1) } else { digits };
@@ -186,31 +178,28 @@ fn decode(t: CurrentThread, units: &[u16], bytes: &mut [u8]) -> Decoded {
 }
 
 /// `Convert.TryDecodeFromUtf16`
-extern "C" fn try_from_base64(
+fn try_from_base64(
     t: CurrentThread,
     units: &Span<u16>,
     bytes: &Span<u8>,
-    consumed: *mut i32,
-    written: *mut i32,
+    consumed: Place<i32>,
+    written: Place<i32>,
 ) -> i32 {
     if overlap(units.start(), 2 * units.count(), bytes.start(), bytes.count()) {
         return DECLINED;
     }
-    // SAFETY: spans of the managed caller's, which do not overlap.
-    let (Some(units), Some(bytes)) = (unsafe { (units.elements(), bytes.first_mut(bytes.count())) }) else {
+    // SAFETY: the spans do not overlap.
+    let (Some(units), Some(bytes)) = (units.elements(), unsafe { bytes.first_mut(bytes.count()) }) else {
         return DECLINED;
     };
     let decoded = decode(t, units, bytes);
-    // SAFETY: places of the managed caller's.
-    unsafe {
-        *consumed = decoded.units as i32;
-        *written = decoded.bytes as i32;
-    }
+    consumed.set(decoded.units as i32);
+    written.set(decoded.bytes as i32);
     i32::from(decoded.is_whole)
 }
 
 /// `Convert.FromBase64_ComputeResultLength`. Declined: too much padding, for which the class library throws.
-extern "C" fn decoded_length(t: CurrentThread, units: *const u16, count: i32) -> i32 {
+fn decoded_length(t: CurrentThread, units: *const u16, count: i32) -> i32 {
     // Sums of so many units stay below 65,536.
     const AT_ONCE: usize = 1 << 15;
     let Ok(count) = usize::try_from(count) else { return DECLINED };
@@ -266,9 +255,9 @@ fn to_hex(bytes: &[u8], units: &mut [u16]) {
 }
 
 /// `BitConverter.ToString(byte[], int, int)`. Declined: arguments for which it throws, and the empty text.
-extern "C" fn hex<'t>(t: CurrentThread<'t>, array: Option<Array<'t>>, start: i32, length: i32) -> Option<Str<'t>> {
+fn hex<'t>(t: CurrentThread<'t>, array: Option<Array<'t>>, start: i32, length: i32) -> Managed<Option<Str<'t>>> {
     let is_usual = |array: &Array| (1..=i32::MAX / 3).contains(&length) && in_range(*array, start, length);
-    let array = array.filter(is_usual)?;
+    let Some(array) = array.filter(is_usual) else { return Ok(None) };
     let len_bytes = length as usize;
     let text = Str::filled(t, 3 * len_bytes - 1, |units| {
         let first = array.element_address(start as usize).cast_const();
@@ -283,7 +272,7 @@ extern "C" fn hex<'t>(t: CurrentThread<'t>, array: Option<Array<'t>>, start: i32
             None::<()>
         });
     });
-    t.run(|| text.map(Some))
+    text.map(Some)
 }
 
 pub(super) const TABLE: &[Row] = &[
@@ -292,19 +281,19 @@ pub(super) const TABLE: &[Row] = &[
         3,
         may_decline(
             "static System.Convert::ConvertToBase64Array(System.Char*,System.Byte*,System.Int32,System.Int32,System.Boolean) System.Int32",
-            to_base64 as *const (),
+            &to_base64,
         ),
     ),
     may_decline(
         "static System.Convert::TryDecodeFromUtf16(System.ReadOnlySpan`1[System.Char],System.Span`1[System.Byte],System.Int32&,System.Int32&) System.Boolean",
-        try_from_base64 as *const (),
+        &try_from_base64,
     ),
     from(
         16,
         1,
         may_decline(
             "static System.Convert::FromBase64_ComputeResultLength(System.Char*,System.Int32) System.Int32",
-            decoded_length as *const (),
+            &decoded_length,
         ),
     ),
     from(
@@ -312,7 +301,7 @@ pub(super) const TABLE: &[Row] = &[
         2,
         may_decline(
             "static System.BitConverter::ToString(System.Byte[],System.Int32,System.Int32) System.String",
-            hex as *const (),
+            &hex,
         ),
     ),
 ];

@@ -48,7 +48,7 @@ fn is_primitive(ty: Ty) -> bool {
 }
 
 /// `Array.Reverse` of a range. Declined: arguments for which it throws, and elements that are not primitive.
-extern "C" fn reverse_array(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
+fn reverse_array(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
     let is_usual = |array: &Array| !has_lower_bound(*array) && in_range(*array, index, count);
     let Some(array) = array.filter(is_usual) else { return DECLINED };
     let vtable = array.vtable();
@@ -71,7 +71,7 @@ extern "C" fn reverse_array(t: CurrentThread, array: Option<Array>, index: i32, 
 }
 
 /// `Array.Reverse<T>` of a range. Declined: arguments for which it throws.
-extern "C" fn reverse_elements<T>(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
+fn reverse_elements<T>(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
     let Some(array) = array.filter(|array| in_range(*array, index, count)) else { return DECLINED };
     let start = array.element_address(index as usize).cast::<T>();
     // SAFETY: the range was checked, and elements of arrays are aligned.
@@ -80,12 +80,12 @@ extern "C" fn reverse_elements<T>(t: CurrentThread, array: Option<Array>, index:
 }
 
 /// `MemoryExtensions.Reverse`
-extern "C" fn reverse_span<T>(t: CurrentThread, span: &Span<T>) -> i32 {
+fn reverse_span<T>(t: CurrentThread, span: &Span<T>) -> i32 {
     if span.count() > 0 {
         if !span.is_usable() {
             return DECLINED;
         }
-        // SAFETY: the elements of a span of the managed caller's.
+        // SAFETY: the elements of a span, whose start is aligned.
         unsafe { reverse(t, span.start(), span.count()) };
     }
     0
@@ -106,30 +106,30 @@ unsafe fn fill<T: Copy>(t: CurrentThread, start: *mut T, count: usize, value: T)
 }
 
 macro_rules! fills {
-    ($span:ident, $array:ident, $element:ty, $passed:ty) => {
+    ($span:ident, $array:ident, $element:ty) => {
         /// `Span<T>.Fill`
-        extern "C" fn $span(t: CurrentThread, span: &Span<$element>, value: $passed) {
-            // SAFETY: the elements of a span of the managed caller's.
-            unsafe { fill(t, span.start(), span.count(), value as $element) };
+        fn $span(t: CurrentThread, span: &Span<$element>, value: $element) {
+            // SAFETY: the elements of a span.
+            unsafe { fill(t, span.start(), span.count(), value) };
         }
 
         /// `Array.Fill<T>`
-        extern "C" fn $array(t: CurrentThread, array: Option<Array>, value: $passed) -> i32 {
+        fn $array(t: CurrentThread, array: Option<Array>, value: $element) -> i32 {
             let Some(array) = array else { return DECLINED };
             let start = array.element_address(0).cast::<$element>();
             // SAFETY: the elements of the array.
-            unsafe { fill(t, start, array.length(), value as $element) };
+            unsafe { fill(t, start, array.length(), value) };
             0
         }
     };
 }
 
-fills!(fill_span_1, fill_array_1, u8, u32);
-fills!(fill_span_2, fill_array_2, u16, u32);
-fills!(fill_span_4, fill_array_4, u32, u32);
-fills!(fill_span_8, fill_array_8, u64, u64);
-fills!(fill_span_single, fill_array_single, f32, f32);
-fills!(fill_span_double, fill_array_double, f64, f64);
+fills!(fill_span_1, fill_array_1, u8);
+fills!(fill_span_2, fill_array_2, u16);
+fills!(fill_span_4, fill_array_4, u32);
+fills!(fill_span_8, fill_array_8, u64);
+fills!(fill_span_single, fill_array_single, f32);
+fills!(fill_span_double, fill_array_double, f64);
 
 /// The rows for one element type.
 macro_rules! rows {
@@ -144,17 +144,17 @@ macro_rules! rows {
                         $element,
                         "[],System.Int32,System.Int32) System.Void"
                     ),
-                    reverse_elements::<$bits> as *const (),
+                    &reverse_elements::<$bits>,
                 ),
             ),
             may_decline(
                 concat!("static System.MemoryExtensions::Reverse(System.Span`1[System.", $element, "]) System.Void"),
-                reverse_span::<$bits> as *const (),
+                &reverse_span::<$bits>,
             ),
-            whole(concat!("System.Span`1::Fill(System.", $element, ") System.Void"), $fill_span as *const ()),
+            whole(concat!("System.Span`1::Fill(System.", $element, ") System.Void"), &$fill_span),
             may_decline(
                 concat!("static System.Array::Fill(System.", $element, "[],System.", $element, ") System.Void"),
-                $fill_array as *const (),
+                &$fill_array,
             ),
         ]
     };
@@ -192,8 +192,5 @@ pub(super) const OF_TYPES: [&[Row]; 12] = [
 pub(super) const TABLE: &[Row] = &[from(
     8,
     2,
-    may_decline(
-        "static System.Array::Reverse(System.Array,System.Int32,System.Int32) System.Void",
-        reverse_array as *const (),
-    ),
+    may_decline("static System.Array::Reverse(System.Array,System.Int32,System.Int32) System.Void", &reverse_array),
 )];

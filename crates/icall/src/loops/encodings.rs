@@ -92,7 +92,7 @@ fn utf8_state(decoder: Option<Obj>) -> Option<Obj> {
 }
 
 /// `UTF8Encoding.GetCharCount`
-extern "C" fn utf8_char_count(
+fn utf8_char_count(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u8,
@@ -220,7 +220,7 @@ fn decode_all(bytes: &[u8], units: &mut [u16]) -> Option<usize> {
 }
 
 /// `UTF8Encoding.GetChars`
-extern "C" fn utf8_chars(
+fn utf8_chars(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u8,
@@ -280,7 +280,7 @@ fn utf8_len_bytes(units: &[u16]) -> Option<usize> {
 }
 
 /// `UTF8Encoding.GetByteCount`
-extern "C" fn utf8_byte_count(
+fn utf8_byte_count(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u16,
@@ -352,7 +352,7 @@ fn encode_all(units: &[u16], bytes: &mut [u8]) -> Option<usize> {
 }
 
 /// `UTF8Encoding.GetBytes`
-extern "C" fn utf8_bytes(
+fn utf8_bytes(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u16,
@@ -393,7 +393,7 @@ fn one_by_one<S, T>(
 }
 
 /// `ASCIIEncoding.GetChars`
-extern "C" fn ascii_chars(
+fn ascii_chars(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u8,
@@ -410,7 +410,7 @@ extern "C" fn ascii_chars(
 }
 
 /// `ASCIIEncoding.GetBytes`
-extern "C" fn ascii_bytes(
+fn ascii_bytes(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u16,
@@ -427,7 +427,7 @@ extern "C" fn ascii_bytes(
 }
 
 /// `ASCIIEncoding.GetCharCount`
-extern "C" fn ascii_char_count(
+fn ascii_char_count(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u8,
@@ -442,7 +442,7 @@ extern "C" fn ascii_char_count(
 }
 
 /// `ASCIIEncoding.GetByteCount`
-extern "C" fn ascii_byte_count(
+fn ascii_byte_count(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u16,
@@ -457,7 +457,7 @@ extern "C" fn ascii_byte_count(
 }
 
 /// `Latin1Encoding.GetChars`: every byte is a character.
-extern "C" fn latin1_chars(
+fn latin1_chars(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u8,
@@ -477,7 +477,7 @@ extern "C" fn latin1_chars(
 }
 
 /// `Latin1Encoding.GetBytes`
-extern "C" fn latin1_bytes(
+fn latin1_bytes(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u16,
@@ -500,7 +500,7 @@ extern "C" fn latin1_bytes(
 }
 
 /// `Latin1Encoding.GetByteCount`
-extern "C" fn latin1_byte_count(
+fn latin1_byte_count(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u16,
@@ -535,7 +535,7 @@ fn is_valid_utf16(t: CurrentThread, units: &[u16]) -> bool {
 }
 
 /// `UnicodeEncoding.GetCharCount`
-extern "C" fn utf16_char_count(
+fn utf16_char_count(
     t: CurrentThread,
     encoding: Option<Obj>,
     start: *const u8,
@@ -548,7 +548,7 @@ extern "C" fn utf16_char_count(
 }
 
 /// `UnicodeEncoding.GetChars`
-extern "C" fn utf16_chars(
+fn utf16_chars(
     t: CurrentThread,
     encoding: Option<Obj>,
     start: *const u8,
@@ -571,7 +571,7 @@ fn copied<T: Copy>(from: &[T], to: &mut [T]) -> bool {
 }
 
 /// `UnicodeEncoding.GetByteCount`
-extern "C" fn utf16_byte_count(
+fn utf16_byte_count(
     t: CurrentThread,
     _encoding: Option<Obj>,
     start: *const u16,
@@ -584,7 +584,7 @@ extern "C" fn utf16_byte_count(
 }
 
 /// `UnicodeEncoding.GetBytes`
-extern "C" fn utf16_bytes(
+fn utf16_bytes(
     t: CurrentThread,
     encoding: Option<Obj>,
     start: *const u16,
@@ -635,29 +635,13 @@ macro_rules! rows {
     };
 }
 
-pub(super) const UTF8: &[Row] = &rows!(
-    "UTF8Encoding",
-    utf8_char_count as *const (),
-    utf8_chars as *const (),
-    utf8_byte_count as *const (),
-    utf8_bytes as *const ()
-);
+pub(super) const UTF8: &[Row] = &rows!("UTF8Encoding", &utf8_char_count, &utf8_chars, &utf8_byte_count, &utf8_bytes);
 
-pub(super) const UTF16: &[Row] = &rows!(
-    "UnicodeEncoding",
-    utf16_char_count as *const (),
-    utf16_chars as *const (),
-    utf16_byte_count as *const (),
-    utf16_bytes as *const ()
-);
+pub(super) const UTF16: &[Row] =
+    &rows!("UnicodeEncoding", &utf16_char_count, &utf16_chars, &utf16_byte_count, &utf16_bytes);
 
-pub(super) const ASCII: &[Row] = &rows!(
-    "ASCIIEncoding",
-    ascii_char_count as *const (),
-    ascii_chars as *const (),
-    ascii_byte_count as *const (),
-    ascii_bytes as *const ()
-);
+pub(super) const ASCII: &[Row] =
+    &rows!("ASCIIEncoding", &ascii_char_count, &ascii_chars, &ascii_byte_count, &ascii_bytes);
 
 pub(super) const LATIN1: &[Row] = &[
     from(
@@ -665,7 +649,7 @@ pub(super) const LATIN1: &[Row] = &[
         2,
         may_decline(
             "System.Text.Latin1Encoding::GetChars(System.Byte*,System.Int32,System.Char*,System.Int32,System.Text.DecoderNLS) System.Int32",
-            latin1_chars as *const (),
+            &latin1_chars,
         ),
     ),
     from(
@@ -673,7 +657,7 @@ pub(super) const LATIN1: &[Row] = &[
         2,
         may_decline(
             "System.Text.Latin1Encoding::GetByteCount(System.Char*,System.Int32,System.Text.EncoderNLS) System.Int32",
-            latin1_byte_count as *const (),
+            &latin1_byte_count,
         ),
     ),
     from(
@@ -681,7 +665,7 @@ pub(super) const LATIN1: &[Row] = &[
         2,
         may_decline(
             "System.Text.Latin1Encoding::GetBytes(System.Char*,System.Int32,System.Byte*,System.Int32,System.Text.EncoderNLS) System.Int32",
-            latin1_bytes as *const (),
+            &latin1_bytes,
         ),
     ),
 ];

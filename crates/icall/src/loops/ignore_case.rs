@@ -7,7 +7,7 @@ use super::slices::{may_decline, slices};
 use super::spans::{Span, overlap};
 use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{CurrentThread, Obj, Str};
+use saki_runtime::{CurrentThread, Managed, Obj, Str};
 
 /// The bit in which the two cases of a letter differ.
 const CASE: u16 = 0x20;
@@ -72,9 +72,8 @@ pub(super) unsafe fn are_equal(a: *const u16, b: *const u16, count: usize) -> bo
 }
 
 /// `CompareInfo.CompareOrdinalIgnoreCase`: by the first units that differ, else by the lengths: their difference if all units were ASCII, otherwise their order only.
-extern "C" fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
-    // SAFETY: spans of the managed caller's, which are only read.
-    let (Some(a), Some(b)) = (unsafe { (a.elements(), b.elements()) }) else { return DECLINED };
+fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
+    let (Some(a), Some(b)) = (a.elements(), b.elements()) else { return DECLINED };
     let count = a.len().min(b.len());
     let mut is_ascii = true;
     let different = slices(t, count, 2, |first, number| {
@@ -131,42 +130,40 @@ fn string_in_case<'t>(
     text_info: Option<Obj>,
     text: Option<Str<'t>>,
     case: Case,
-) -> Option<Str<'t>> {
-    let units = text?.units();
+) -> Managed<Option<Str<'t>>> {
+    let units = text.map_or(&[][..], Str::units);
     if units.is_empty() || !is_plain(text_info) {
-        return None;
+        return Ok(None);
     }
     let other = slices(t, units.len(), 2, |first, number| {
         (!encoding_rs::mem::is_basic_latin(&units[first..first + number])).then_some(())
     });
     if other.is_some() {
-        return None;
+        return Ok(None);
     }
-    t.run(|| {
-        Str::filled(t, units.len(), |target| {
-            case.convert(t, units, target);
-        })
-        .map(Some)
-    })
+    let made = Str::filled(t, units.len(), |target| {
+        case.convert(t, units, target);
+    });
+    made.map(Some)
 }
 
 /// `TextInfo.ToUpperInternal(string)`
-extern "C" fn to_upper<'t>(t: CurrentThread<'t>, text_info: Option<Obj>, text: Option<Str<'t>>) -> Option<Str<'t>> {
+fn to_upper<'t>(t: CurrentThread<'t>, text_info: Option<Obj>, text: Option<Str<'t>>) -> Managed<Option<Str<'t>>> {
     string_in_case(t, text_info, text, Case::Upper)
 }
 
 /// `TextInfo.ToLowerInternal(string)`
-extern "C" fn to_lower<'t>(t: CurrentThread<'t>, text_info: Option<Obj>, text: Option<Str<'t>>) -> Option<Str<'t>> {
+fn to_lower<'t>(t: CurrentThread<'t>, text_info: Option<Obj>, text: Option<Str<'t>>) -> Managed<Option<Str<'t>>> {
     string_in_case(t, text_info, text, Case::Lower)
 }
 
 /// `TextInfo.ChangeCase(span, span, bool)`, by which hash codes without case are made. Declined as in `string_in_case`; the body writes all of the target again.
-extern "C" fn change_case(
+fn change_case(
     t: CurrentThread,
     text_info: Option<Obj>,
     source: &Span<u16>,
     target: &Span<u16>,
-    to_upper: u32,
+    to_upper: bool,
 ) -> i32 {
     let len_bytes = 2 * source.count();
     if !is_plain(text_info)
@@ -175,23 +172,23 @@ extern "C" fn change_case(
     {
         return DECLINED;
     }
-    // SAFETY: spans of the managed caller's, which do not overlap where they are used.
-    let (Some(source), Some(target)) = (unsafe { (source.elements(), target.first_mut(source.count())) }) else {
+    // SAFETY: the part of the target does not overlap the source.
+    let (Some(source), Some(target)) = (source.elements(), unsafe { target.first_mut(source.count()) }) else {
         return DECLINED;
     };
-    let case = if to_upper as u8 != 0 { Case::Upper } else { Case::Lower };
+    let case = if to_upper { Case::Upper } else { Case::Lower };
     if case.convert(t, source, target) { 0 } else { DECLINED }
 }
 
 pub(super) const TABLE: &[Row] = &[
     may_decline(
         "static System.Globalization.CompareInfo::CompareOrdinalIgnoreCase(System.ReadOnlySpan`1[System.Char],System.ReadOnlySpan`1[System.Char]) System.Int32",
-        compare as *const (),
+        &compare,
     ),
-    may_decline("System.Globalization.TextInfo::ToUpperInternal(System.String) System.String", to_upper as *const ()),
-    may_decline("System.Globalization.TextInfo::ToLowerInternal(System.String) System.String", to_lower as *const ()),
+    may_decline("System.Globalization.TextInfo::ToUpperInternal(System.String) System.String", &to_upper),
+    may_decline("System.Globalization.TextInfo::ToLowerInternal(System.String) System.String", &to_lower),
     may_decline(
         "System.Globalization.TextInfo::ChangeCase(System.ReadOnlySpan`1[System.Char],System.Span`1[System.Char],System.Boolean) System.Void",
-        change_case as *const (),
+        &change_case,
     ),
 ];

@@ -33,59 +33,60 @@ fn last<T: Element, const N: usize>(t: CurrentThread, start: *const T, count: i3
     search(t, Way::Backward, start, count, |start, count| unsafe { T::last(start, count, wanted) })
 }
 
-/// The wanted element comes in a whole register, of which only the low bits count.
-extern "C" fn first_byte(t: CurrentThread, start: *const u8, wanted: u32, count: i32) -> i32 {
-    first(t, start, count, [wanted as u8])
-}
-
-extern "C" fn first_of_two_bytes(t: CurrentThread, start: *const u8, a: u32, b: u32, count: i32) -> i32 {
-    first(t, start, count, [a as u8, b as u8])
-}
-
-extern "C" fn first_of_three_bytes(t: CurrentThread, start: *const u8, a: u32, b: u32, c: u32, count: i32) -> i32 {
-    first(t, start, count, [a as u8, b as u8, c as u8])
-}
-
-extern "C" fn last_byte(t: CurrentThread, start: *const u8, wanted: u32, count: i32) -> i32 {
-    last(t, start, count, [wanted as u8])
-}
-
-extern "C" fn first_half_word(t: CurrentThread, start: *const u16, wanted: u32, count: i32) -> i32 {
-    first(t, start, count, [wanted as u16])
-}
-
-extern "C" fn first_of_two_half_words(t: CurrentThread, start: *const u16, a: u32, b: u32, count: i32) -> i32 {
-    first(t, start, count, [a as u16, b as u16])
-}
-
-extern "C" fn first_of_three_half_words(
-    t: CurrentThread,
-    start: *const u16,
-    a: u32,
-    b: u32,
-    c: u32,
-    count: i32,
-) -> i32 {
-    first(t, start, count, [a as u16, b as u16, c as u16])
-}
-
-extern "C" fn last_half_word(t: CurrentThread, start: *const u16, wanted: u32, count: i32) -> i32 {
-    last(t, start, count, [wanted as u16])
-}
-
-extern "C" fn first_word(t: CurrentThread, start: *const u32, wanted: u32, count: i32) -> i32 {
+// The functions for spans are inlined because those for arrays use them, too.
+#[inline(always)]
+fn first_byte(t: CurrentThread, start: *const u8, wanted: u8, count: i32) -> i32 {
     first(t, start, count, [wanted])
 }
 
-extern "C" fn last_word(t: CurrentThread, start: *const u32, wanted: u32, count: i32) -> i32 {
+fn first_of_two_bytes(t: CurrentThread, start: *const u8, a: u8, b: u8, count: i32) -> i32 {
+    first(t, start, count, [a, b])
+}
+
+fn first_of_three_bytes(t: CurrentThread, start: *const u8, a: u8, b: u8, c: u8, count: i32) -> i32 {
+    first(t, start, count, [a, b, c])
+}
+
+#[inline(always)]
+fn last_byte(t: CurrentThread, start: *const u8, wanted: u8, count: i32) -> i32 {
     last(t, start, count, [wanted])
 }
 
-extern "C" fn first_long(t: CurrentThread, start: *const u64, wanted: u64, count: i32) -> i32 {
+#[inline(always)]
+fn first_half_word(t: CurrentThread, start: *const u16, wanted: u16, count: i32) -> i32 {
     first(t, start, count, [wanted])
 }
 
-extern "C" fn last_long(t: CurrentThread, start: *const u64, wanted: u64, count: i32) -> i32 {
+fn first_of_two_half_words(t: CurrentThread, start: *const u16, a: u16, b: u16, count: i32) -> i32 {
+    first(t, start, count, [a, b])
+}
+
+fn first_of_three_half_words(t: CurrentThread, start: *const u16, a: u16, b: u16, c: u16, count: i32) -> i32 {
+    first(t, start, count, [a, b, c])
+}
+
+#[inline(always)]
+fn last_half_word(t: CurrentThread, start: *const u16, wanted: u16, count: i32) -> i32 {
+    last(t, start, count, [wanted])
+}
+
+#[inline(always)]
+fn first_word(t: CurrentThread, start: *const u32, wanted: u32, count: i32) -> i32 {
+    first(t, start, count, [wanted])
+}
+
+#[inline(always)]
+fn last_word(t: CurrentThread, start: *const u32, wanted: u32, count: i32) -> i32 {
+    last(t, start, count, [wanted])
+}
+
+#[inline(always)]
+fn first_long(t: CurrentThread, start: *const u64, wanted: u64, count: i32) -> i32 {
+    first(t, start, count, [wanted])
+}
+
+#[inline(always)]
+fn last_long(t: CurrentThread, start: *const u64, wanted: u64, count: i32) -> i32 {
     last(t, start, count, [wanted])
 }
 
@@ -99,7 +100,8 @@ fn bits_equal_to<T: PartialEq + Copy, B>(wanted: T, zero: T, bits: impl Fn(T) ->
 
 macro_rules! of_floats {
     ($first:ident, $last:ident, $float:ty, $bits:ty) => {
-        extern "C" fn $first(t: CurrentThread, start: *const $bits, wanted: $float, count: i32) -> i32 {
+        #[inline(always)]
+        fn $first(t: CurrentThread, start: *const $bits, wanted: $float, count: i32) -> i32 {
             match bits_equal_to(wanted, 0.0, <$float>::to_bits, -wanted) {
                 Some(bits) => first(t, start, count, bits),
                 None => search(t, Way::Forward, start, count, |start, count| {
@@ -112,7 +114,8 @@ macro_rules! of_floats {
             }
         }
 
-        extern "C" fn $last(t: CurrentThread, start: *const $bits, wanted: $float, count: i32) -> i32 {
+        #[inline(always)]
+        fn $last(t: CurrentThread, start: *const $bits, wanted: $float, count: i32) -> i32 {
             match bits_equal_to(wanted, 0.0, <$float>::to_bits, -wanted) {
                 Some(bits) => last(t, start, count, bits),
                 None => search(t, Way::Backward, start, count, |start, count| {
@@ -131,8 +134,8 @@ of_floats!(first_single, last_single, f32, u32);
 of_floats!(first_double, last_double, f64, u64);
 
 /// `Buffer.IndexOfByte`: the place counts from `source`, not from `index`, where the search begins.
-extern "C" fn byte_from(t: CurrentThread, source: *const u8, wanted: u32, index: i32, count: i32) -> i32 {
-    let found = first(t, source.wrapping_offset(index as isize), count, [wanted as u8]);
+fn byte_from(t: CurrentThread, source: *const u8, wanted: u8, index: i32, count: i32) -> i32 {
+    let found = first(t, source.wrapping_offset(index as isize), count, [wanted]);
     if found < 0 { found } else { index + found }
 }
 
@@ -160,23 +163,23 @@ fn last_in_array<T>(array: Option<Array>, index: i32, count: i32, search: impl F
 }
 
 macro_rules! in_arrays {
-    ($first:ident, $last:ident, $span_first:ident, $span_last:ident, $passed:ty) => {
-        extern "C" fn $first(
+    ($first:ident, $last:ident, $span_first:ident, $span_last:ident, $element:ty) => {
+        fn $first(
             t: CurrentThread,
             _comparer: Option<Obj>,
             array: Option<Array>,
-            wanted: $passed,
+            wanted: $element,
             index: i32,
             count: i32,
         ) -> i32 {
             first_in_array(array, index, count, |start| $span_first(t, start, wanted, count))
         }
 
-        extern "C" fn $last(
+        fn $last(
             t: CurrentThread,
             _comparer: Option<Obj>,
             array: Option<Array>,
-            wanted: $passed,
+            wanted: $element,
             index: i32,
             count: i32,
         ) -> i32 {
@@ -185,8 +188,8 @@ macro_rules! in_arrays {
     };
 }
 
-in_arrays!(array_first_byte, array_last_byte, first_byte, last_byte, u32);
-in_arrays!(array_first_half_word, array_last_half_word, first_half_word, last_half_word, u32);
+in_arrays!(array_first_byte, array_last_byte, first_byte, last_byte, u8);
+in_arrays!(array_first_half_word, array_last_half_word, first_half_word, last_half_word, u16);
 in_arrays!(array_first_word, array_last_word, first_word, last_word, u32);
 in_arrays!(array_first_long, array_last_long, first_long, last_long, u64);
 in_arrays!(array_first_single, array_last_single, first_single, last_single, f32);
@@ -211,7 +214,7 @@ macro_rules! rows {
                         $element,
                         ",System.Int32,System.Int32) System.Int32"
                     ),
-                    $array_first as *const (),
+                    &$array_first,
                 ),
             ),
             from(
@@ -225,7 +228,7 @@ macro_rules! rows {
                         $element,
                         ",System.Int32,System.Int32) System.Int32"
                     ),
-                    $array_last as *const (),
+                    &$array_last,
                 ),
             ),
             from(
@@ -239,7 +242,7 @@ macro_rules! rows {
                         $element,
                         ",System.Int32) System.Int32"
                     ),
-                    $span_first as *const (),
+                    &$span_first,
                 ),
             ),
             from(
@@ -253,7 +256,7 @@ macro_rules! rows {
                         $element,
                         ",System.Int32) System.Int32"
                     ),
-                    $span_last as *const (),
+                    &$span_last,
                 ),
             ),
         ]
@@ -280,7 +283,7 @@ const ANY_OF_CHARS: &[Row] = &[
         3,
         whole(
             "static System.SpanHelpers::IndexOfAny(System.Char&,System.Char,System.Char,System.Int32) System.Int32",
-            first_of_two_half_words as *const (),
+            &first_of_two_half_words,
         ),
     ),
     from(
@@ -288,7 +291,7 @@ const ANY_OF_CHARS: &[Row] = &[
         4,
         whole(
             "static System.SpanHelpers::IndexOfAny(System.Char&,System.Char,System.Char,System.Char,System.Int32) System.Int32",
-            first_of_three_half_words as *const (),
+            &first_of_three_half_words,
         ),
     ),
 ];
@@ -315,7 +318,7 @@ pub(super) const TABLE: &[Row] = &[
         3,
         whole(
             "static System.SpanHelpers::IndexOfAny(System.Byte&,System.Byte,System.Byte,System.Int32) System.Int32",
-            first_of_two_bytes as *const (),
+            &first_of_two_bytes,
         ),
     ),
     from(
@@ -323,7 +326,7 @@ pub(super) const TABLE: &[Row] = &[
         4,
         whole(
             "static System.SpanHelpers::IndexOfAny(System.Byte&,System.Byte,System.Byte,System.Byte,System.Int32) System.Int32",
-            first_of_three_bytes as *const (),
+            &first_of_three_bytes,
         ),
     ),
     from(
@@ -331,7 +334,7 @@ pub(super) const TABLE: &[Row] = &[
         3,
         whole(
             "static System.Buffer::IndexOfByte(System.Byte*,System.Byte,System.Int32,System.Int32) System.Int32",
-            byte_from as *const (),
+            &byte_from,
         ),
     ),
     from(
@@ -339,7 +342,7 @@ pub(super) const TABLE: &[Row] = &[
         4,
         may_decline(
             "System.Collections.Generic.ByteEqualityComparer::IndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",
-            array_first_byte as *const (),
+            &array_first_byte,
         ),
     ),
     from(
@@ -347,7 +350,7 @@ pub(super) const TABLE: &[Row] = &[
         4,
         may_decline(
             "System.Collections.Generic.ByteEqualityComparer::LastIndexOf(System.Byte[],System.Byte,System.Int32,System.Int32) System.Int32",
-            array_last_byte as *const (),
+            &array_last_byte,
         ),
     ),
 ];

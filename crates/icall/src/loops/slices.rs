@@ -1,22 +1,22 @@
 //! Functions that the loops share: making rows, working in slices with a safepoint between them, throwing for null.
 
-use saki_runtime::library_loops::{Least, LibraryLoop, Row};
-use saki_runtime::{CurrentThread, exceptions};
+use saki_runtime::crossings::Callable;
+use saki_runtime::library_loops::{Least, Row};
+use saki_runtime::{CurrentThread, Managed, exceptions};
 
 /// The row of a function that does the whole work of the method.
-pub(super) const fn whole(signature: &'static str, function: *const ()) -> Row {
-    Row { signature, function, kind: LibraryLoop { may_decline: false, least: None } }
+pub(super) const fn whole<Parts, F: Callable<Parts>>(signature: &'static str, function: &F) -> Row {
+    Row::new(signature, function)
 }
 
-/// The row of a function that may return `DECLINED`.
-pub(super) const fn may_decline(signature: &'static str, function: *const ()) -> Row {
-    Row { signature, function, kind: LibraryLoop { may_decline: true, least: None } }
+/// The row of a function that may return `DECLINED`, or null.
+pub(super) const fn may_decline<Parts, F: Callable<Parts>>(signature: &'static str, function: &F) -> Row {
+    Row::new(signature, function).declining()
 }
 
 /// The row for calls with at least `count` elements. `argument` is the position of the argument that holds their number.
 pub(super) const fn from(count: u32, argument: u32, row: Row) -> Row {
-    let kind = LibraryLoop { least: Some(Least { argument, count }), ..row.kind };
-    Row { kind, ..row }
+    row.from_least(Least { argument, count })
 }
 
 /// Bytes that are worked on between two safepoints, which takes some ten microseconds.
@@ -71,11 +71,12 @@ pub(super) fn slices_going<R>(
 /// Addresses below this one result from adding an offset to null; the kernel maps nothing there.
 const FIRST_MAPPED_BYTE: usize = 4096;
 
-/// Whether an access at the address would be one through null; then NullReferenceException is pending.
-pub(super) fn throws_for_null(t: CurrentThread, address: *const u8) -> bool {
-    if address as usize >= FIRST_MAPPED_BYTE {
-        return false;
-    }
-    t.run(|| Err::<(), _>(exceptions::throw_null_reference(t)));
-    true
+/// Throws NullReferenceException if an access at the address would be one through null.
+pub(super) fn check_not_null(t: CurrentThread, address: *const u8) -> Managed<()> {
+    if address as usize >= FIRST_MAPPED_BYTE { Ok(()) } else { Err(exceptions::throw_null_reference(t)) }
+}
+
+/// The object; throws NullReferenceException for null.
+pub(super) fn non_null<T>(t: CurrentThread, object: Option<T>) -> Managed<T> {
+    object.ok_or_else(|| exceptions::throw_null_reference(t))
 }

@@ -1,10 +1,15 @@
-//! Spans as parameters: they are passed by address, like all structs of internal calls.
+//! Spans as parameters, and their elements.
 
 /// `Span<T>` or `ReadOnlySpan<T>` of mscorlib.
 #[repr(C)]
 pub(super) struct Span<T> {
     start: *mut T,
     length: i32,
+}
+
+saki_runtime::address_parameters! {
+    /// Structs pass by the address of the caller's copy, and a struct's `this` by that of the caller's variable. Spans are on stacks only, so no other thread writes to them.
+    ['t, T] &'t Span<T>;
 }
 
 impl<T> Span<T> {
@@ -22,21 +27,19 @@ impl<T> Span<T> {
     }
 
     /// The elements; None if the span is not usable.
-    ///
-    /// # Safety
-    /// Managed code passed the span, and no Rust code writes to its elements meanwhile.
-    pub(super) unsafe fn elements<'a>(&self) -> Option<&'a [T]> {
+    pub(super) fn elements(&self) -> Option<&[T]> {
         if self.count() == 0 {
             return Some(&[]);
         }
-        // SAFETY: a span's elements can be read, and the address was checked. If other threads write to the elements meanwhile, the result is arbitrary.
+        // SAFETY: only managed code makes spans; their elements can be read as long as the span is there, and the address was checked. Rust code that writes to them has
+        // called `first_mut`. If other threads write to the elements meanwhile, the result is arbitrary.
         self.is_usable().then(|| unsafe { std::slice::from_raw_parts(self.start, self.count()) })
     }
 
     /// The first `count` elements, if there are so many.
     ///
     /// # Safety
-    /// As for `elements`; no other Rust reference leads to these elements.
+    /// No other Rust reference leads to these elements as long as the result is used.
     pub(super) unsafe fn first_mut<'a>(&self, count: usize) -> Option<&'a mut [T]> {
         if count == 0 {
             return Some(&mut []);

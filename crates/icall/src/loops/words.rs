@@ -4,9 +4,9 @@
 
 use super::ignore_case;
 use super::kernels::{self, Element};
-use super::slices::{SLICE_BYTES, Way, from, may_decline, throws_for_null, whole};
+use super::slices::{SLICE_BYTES, Way, from, may_decline, non_null, whole};
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::{CurrentThread, Str};
+use saki_runtime::{CurrentThread, Managed, Str};
 
 /// The number of places between safepoints that may each cost a comparison with the word.
 const CANDIDATES: usize = SLICE_BYTES / 64;
@@ -127,16 +127,20 @@ fn index_of_word<const N: usize>(
     found.map_or(-1, |place| first + place as i32)
 }
 
-fn index_of_exact(t: CurrentThread, way: Way, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> i32 {
-    let (Some(text), Some(word)) = (text, word) else {
-        throws_for_null(t, std::ptr::null_mut::<u8>());
-        return 0;
-    };
+fn index_of_exact(
+    t: CurrentThread,
+    way: Way,
+    text: Option<Str>,
+    word: Option<Str>,
+    start: i32,
+    count: i32,
+) -> Managed<i32> {
+    let (text, word) = (non_null(t, text)?, non_null(t, word)?);
     let units = word.units();
-    match (trivial(units, start, count), Word::exact(units)) {
+    Ok(match (trivial(units, start, count), Word::exact(units)) {
         (None, Some(word)) => index_of_word(t, way, text, word, start, count),
         (result, _) => result.unwrap_or(start),
-    }
+    })
 }
 
 /// Declined: nulls, and words that are not ASCII.
@@ -150,34 +154,22 @@ fn index_of_any_case(t: CurrentThread, way: Way, text: Option<Str>, word: Option
 }
 
 /// `IndexOfUnchecked(value, startIndex, count)`
-extern "C" fn index_of(t: CurrentThread, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> i32 {
+fn index_of(t: CurrentThread, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> Managed<i32> {
     index_of_exact(t, Way::Forward, text, word, start, count)
 }
 
 /// `LastIndexOfUnchecked(value, startIndex, count)`: the range ends with `startIndex`.
-extern "C" fn last_index_of(t: CurrentThread, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> i32 {
+fn last_index_of(t: CurrentThread, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> Managed<i32> {
     index_of_exact(t, Way::Backward, text, word, start, count)
 }
 
 /// `IndexOfUncheckedIgnoreCase(value, startIndex, count)`
-extern "C" fn index_of_ignoring_case(
-    t: CurrentThread,
-    text: Option<Str>,
-    word: Option<Str>,
-    start: i32,
-    count: i32,
-) -> i32 {
+fn index_of_ignoring_case(t: CurrentThread, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> i32 {
     index_of_any_case(t, Way::Forward, text, word, start, count)
 }
 
 /// `LastIndexOfUncheckedIgnoreCase(value, startIndex, count)`
-extern "C" fn last_index_of_ignoring_case(
-    t: CurrentThread,
-    text: Option<Str>,
-    word: Option<Str>,
-    start: i32,
-    count: i32,
-) -> i32 {
+fn last_index_of_ignoring_case(t: CurrentThread, text: Option<Str>, word: Option<Str>, start: i32, count: i32) -> i32 {
     index_of_any_case(t, Way::Backward, text, word, start, count)
 }
 
@@ -187,15 +179,15 @@ const MOST_UNITS: usize = 0x3fff_ffff;
 const REPLACED_AT_ONCE: usize = 4096;
 
 /// `Replace(string, string)`: the string itself where there is nothing to replace. Null, which declines, for arguments for which it throws and for an empty result.
-extern "C" fn replace<'t>(
+fn replace<'t>(
     t: CurrentThread<'t>,
     text: Option<Str<'t>>,
     old: Option<Str>,
     new: Option<Str>,
-) -> Option<Str<'t>> {
-    let units = text?.units();
-    let old = old?;
-    let word = Word::exact(old.units())?;
+) -> Managed<Option<Str<'t>>> {
+    let (Some(text), Some(old)) = (text, old) else { return Ok(None) };
+    let units = text.units();
+    let Some(word) = Word::exact(old.units()) else { return Ok(None) };
     let new = new.as_ref().map_or(&[][..], |new| new.units());
     let mut places = Vec::new();
     let mut from = 0;
@@ -208,16 +200,17 @@ extern "C" fn replace<'t>(
         }
     }
     if places.is_empty() {
-        return text;
+        return Ok(Some(text));
     }
     let count = units.len() - places.len() * word.units.len() + places.len() * new.len();
     if !(1..=MOST_UNITS).contains(&count) {
-        return None;
+        return Ok(None);
     }
     let made = Str::filled(t, count, |units_of_result| {
         let mut target = units_of_result.as_mut_ptr();
         let mut append = |units: &[u16]| {
-            super::memory::copy(t, target.cast(), units.as_ptr().cast(), size_of_val(units));
+            // SAFETY: `count` has room for all that is appended.
+            unsafe { super::memory::copy(t, target.cast(), units.as_ptr().cast(), size_of_val(units)) };
             target = target.wrapping_add(units.len());
         };
         let mut from = 0;
@@ -231,25 +224,22 @@ extern "C" fn replace<'t>(
         }
         append(&units[from..]);
     });
-    t.run(|| made.map(Some))
+    made.map(Some)
 }
 
 pub(super) const TABLE: &[Row] = &[
-    may_decline("System.String::Replace(System.String,System.String) System.String", replace as *const ()),
+    may_decline("System.String::Replace(System.String,System.String) System.String", &replace),
     from(
         8,
         3,
-        whole(
-            "System.String::IndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
-            index_of as *const (),
-        ),
+        whole("System.String::IndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32", &index_of),
     ),
     from(
         8,
         3,
         whole(
             "System.String::LastIndexOfUnchecked(System.String,System.Int32,System.Int32) System.Int32",
-            last_index_of as *const (),
+            &last_index_of,
         ),
     ),
     from(
@@ -257,7 +247,7 @@ pub(super) const TABLE: &[Row] = &[
         3,
         may_decline(
             "System.String::IndexOfUncheckedIgnoreCase(System.String,System.Int32,System.Int32) System.Int32",
-            index_of_ignoring_case as *const (),
+            &index_of_ignoring_case,
         ),
     ),
     from(
@@ -265,7 +255,7 @@ pub(super) const TABLE: &[Row] = &[
         3,
         may_decline(
             "System.String::LastIndexOfUncheckedIgnoreCase(System.String,System.Int32,System.Int32) System.Int32",
-            last_index_of_ignoring_case as *const (),
+            &last_index_of_ignoring_case,
         ),
     ),
 ];

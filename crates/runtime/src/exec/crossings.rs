@@ -1,9 +1,9 @@
 //! The types of values that pass between managed code and the Rust functions of internal calls and helpers.
 //!
-//! An internal call is a safe Rust function. A row of a table (`InternalCall::new`) takes the kinds of its parameters from the function's own type
-//! and makes the function that compiled code calls; `internal_calls` compares the kinds with the managed signature. Only compiled code
-//! calls by the table, and with arguments of these kinds. Left out: the types behind pointers and addresses of value types, which Rust
-//! functions name and the comparison does not see.
+//! Internal calls and library loops are safe Rust functions. A row of a table (`InternalCall::new`, `library_loops::Row::new`) takes the
+//! kinds of its parameters from the function's own type and makes the function that compiled code calls; `Signature::difference` compares
+//! the kinds with the managed signature. Only compiled code calls by the table, and with arguments of these kinds. Left out: the types
+//! behind pointers and addresses of value types, which Rust functions name and the comparison does not see.
 
 use crate::internal_calls::InternalCall;
 use crate::references::{Array, Obj, Str, Word};
@@ -391,8 +391,8 @@ impl<'t> RefPlace<'t> {
     }
 }
 
-/// A function that can be an internal call: a safe function of the current thread and values that cross. It may return `Managed`: on
-/// `Err` the exception is pending, and compiled code throws it instead of using the result.
+/// A function that can be an internal call or a library loop: a safe function of the current thread and values that cross. It may return
+/// `Managed`: on `Err` the exception is pending, and compiled code throws it instead of using the result.
 ///
 /// `Parts` are the types of the parameters and of the result.
 pub trait Callable<Parts>: Copy {

@@ -6,14 +6,16 @@
 //! cases only and returns `DECLINED` for the others, having written nothing that the body does not write again; then the body runs. So reflection, stack traces of
 //! exceptions that a body throws, and the class library's own checks stay as they are.
 //!
-//! Functions are called like internal calls: on the managed stack, without a transition. They may poll a safepoint between slices of long work, so that a collection
+//! Functions are safe Rust functions, whose types give the kinds of their parameters as those of internal calls do (`crossings`); the kinds are compared with the
+//! managed signature. They are called like internal calls: on the managed stack, without a transition. They may poll a safepoint between slices of long work, so that a collection
 //! waits for microseconds only; the objects that their arguments point to stay in place meanwhile, since stacks are scanned conservatively.
 //!
 //! Invariant: a program cannot tell by its results whether the function or the body ran; `--no-simd` runs the bodies. A method that a class library
 //! lacks is simply not replaced, so the contract has no lines for these methods.
 
+use crate::crossings::{Callable, Kind, Signature};
 use rustc_hash::FxHashMap;
-use saki_types::Method;
+use saki_types::{ElementType, LoadResult, Method};
 use std::sync::OnceLock;
 
 /// The result of a function that leaves the work to the method's body; a function that returns a reference returns null instead. Ordinary results, which are numbers and
@@ -26,12 +28,52 @@ pub use saki_il::import::{Least, LibraryLoop};
 pub struct Row {
     /// The method in the contract's form: "static Namespace.Type::Method(Parameters) Result".
     pub signature: &'static str,
-    pub function: *const (),
-    pub kind: LibraryLoop,
+    pub(crate) function: *const (),
+    /// The kinds of the function.
+    passed: Signature,
+    pub(crate) kind: LibraryLoop,
 }
 
 // SAFETY: `function` is the address of code, which never changes.
 unsafe impl Sync for Row {}
+
+impl Row {
+    /// The row of a function that does the whole work of the method.
+    ///
+    /// The compiler inlines a function into its entry if nothing else calls the function. Functions that Rust code calls as well are `#[inline(always)]`.
+    pub const fn new<Parts, F: Callable<Parts>>(signature: &'static str, _function: &F) -> Row {
+        let kind = LibraryLoop { may_decline: false, least: None };
+        Row { signature, function: F::ENTRY, passed: F::SIGNATURE, kind }
+    }
+
+    /// The row of a function that may return `DECLINED`, or null.
+    pub const fn declining(self) -> Row {
+        let can_decline = matches!(self.passed.result, Kind::I32 | Kind::Object | Kind::String | Kind::Array);
+        assert!(can_decline, "a function declines by its result, an int32 or a reference");
+        Row { kind: LibraryLoop { may_decline: true, ..self.kind }, ..self }
+    }
+
+    /// The row for calls with at least that many elements.
+    pub const fn from_least(self, least: Least) -> Row {
+        let is_number = matches!(self.passed.params[least.argument as usize], Kind::I32 | Kind::I64);
+        assert!(is_number, "the argument holds the number of elements");
+        Row { kind: LibraryLoop { least: Some(least), ..self.kind }, ..self }
+    }
+
+    /// The first difference of the function's kinds from the managed signature of `method`; None where they agree.
+    ///
+    /// # Errors
+    /// The errors of the method's signature.
+    pub fn difference(&self, method: &'static Method) -> LoadResult<Option<String>> {
+        let mut passed = self.passed;
+        let is_void = method.sig()?.ret.element_type == ElementType::Void;
+        // Such a function only says whether it has done the work.
+        if self.kind.may_decline && is_void && passed.result == Kind::I32 {
+            passed.result = Kind::Void;
+        }
+        passed.difference(method)
+    }
+}
 
 /// The other assemblies with replaced methods, and the types that have these. Other types of System.Memory have a different layout from mscorlib's.
 const OTHERS: [(&str, &str); 3] =
@@ -67,8 +109,19 @@ fn signature_of(method: &'static Method) -> Option<String> {
     Some(format!("{kind}{name}({}) {}", params.join(","), sig.ret.full_name()))
 }
 
-/// The row of a method.
+/// The row of a method. In debug builds its kinds were compared with the method's signature.
 pub(crate) fn find(method: &'static Method) -> Option<&'static Row> {
+    let row = find_unchecked(method)?;
+    if cfg!(debug_assertions)
+        && let Ok(Some(difference)) = row.difference(method)
+    {
+        saki_base::bug!("library loop {}: {difference}", row.signature);
+    }
+    Some(row)
+}
+
+/// As `find`, without the comparison.
+pub fn find_unchecked(method: &'static Method) -> Option<&'static Row> {
     let def = method.owner.def().filter(|def| def.enclosing.is_none())?;
     let candidates = ROWS.get()?.get(&(def.name, method.name))?;
     if !def.image.is_corlib && !OTHERS.contains(&(def.image.assembly().name, def.name)) {
