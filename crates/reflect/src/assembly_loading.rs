@@ -1,135 +1,16 @@
-//! Loading assemblies by name, file and bytes, with the AppDomain's resolve events.
+//! Loading assemblies by name, file and bytes.
 
 use crate::callers::calling_assembly;
-use crate::handles::assembly_of;
-use crate::invocation::call_for_object;
-use crate::known;
+use crate::domain_events::raise_assembly_resolve;
 use crate::objects::{assembly_object, text};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
-use saki_runtime::invoke::Slot;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, Str, thread_data, vm};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, Str, thread_data};
 use saki_types::binder::{AssemblyName, Binder};
-use saki_types::emitted::EmittedType;
-use saki_types::{Assembly, Image, LoadErrorKind, LoadResult, LoaderEvents, universe};
+use saki_types::{Assembly, Image, LoadErrorKind, LoadResult, universe};
 use std::path::Path;
 
-static ASSEMBLY_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyResolve");
-static ASSEMBLY_LOAD: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyLoad");
-static REFLECTION_ONLY_RESOLVE: ManagedField =
-    ManagedField::corlib("System", "AppDomain", "ReflectionOnlyAssemblyResolve");
-static TYPE_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "TypeResolve");
 static EVIDENCE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeAssembly", "_evidence");
-
-/// Raises the AppDomain's events for the loader.
-pub struct AppDomainEvents;
-
-impl LoaderEvents for AppDomainEvents {
-    fn resolve_assembly(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
-        resolve_assembly(wanted, requesting)
-    }
-
-    fn assembly_loaded(&self, assembly: &'static Assembly) {
-        assembly_loaded(assembly);
-    }
-
-    fn finish_type(&self, emitted: &'static EmittedType) {
-        crate::emit::create::finish_type(emitted);
-    }
-}
-
-fn resolve_assembly(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
-    let t = CurrentThread::attached()?;
-    vm::domain_object(t)?;
-    if thread_data::of(t).caller_raises_resolve().get() {
-        return None;
-    }
-    if t.is_pending() {
-        return None;
-    }
-    // An exception of a handler counts as "not found" here, as in Mono.
-    match raise_assembly_resolve(t, &wanted.display(), requesting.map(|image| image.assembly())) {
-        Ok(found) => found,
-        Err(_) => {
-            t.take_pending();
-            None
-        }
-    }
-}
-
-fn assembly_loaded(assembly: &'static Assembly) {
-    let Some(t) = CurrentThread::attached() else { return };
-    if !has_handlers(t, &ASSEMBLY_LOAD) || t.is_pending() {
-        return;
-    }
-    let raised = (|| -> Managed<()> {
-        let assembly = assembly_object(t, assembly)?;
-        call_domain(t, "DoAssemblyLoad", &[Slot::from_ref(assembly)])?;
-        Ok(())
-    })();
-    if raised.is_err() {
-        t.take_pending();
-    }
-}
-
-/// Whether the program has handlers for an event of the AppDomain.
-fn has_handlers(t: CurrentThread, event: &ManagedField) -> bool {
-    vm::domain_object(t).is_some_and(|domain| event.obj(domain).is_some())
-}
-
-/// Calls an instance method of the AppDomain that raises an event.
-pub(crate) fn call_domain<'t>(t: CurrentThread<'t>, method: &str, arguments: &[Slot]) -> Managed<Option<Obj<'t>>> {
-    let Some(domain) = vm::domain_object(t) else { return Ok(None) };
-    let class = domain.ty();
-    let Some(method) = class.find_method(method, arguments.len()).to_managed(t)? else {
-        return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));
-    };
-    let mut words = [Slot(0); 4];
-    words[0] = Slot::from_ref(domain);
-    words[1..=arguments.len()].copy_from_slice(arguments);
-    call_for_object(t, method, &words[..=arguments.len()])
-}
-
-fn raise_assembly_resolve(
-    t: CurrentThread,
-    name: &str,
-    requesting: Option<&'static Assembly>,
-) -> Managed<Option<&'static Assembly>> {
-    let reflection_only = requesting.is_some_and(|assembly| assembly.reflection_only);
-    let event = if reflection_only { &REFLECTION_ONLY_RESOLVE } else { &ASSEMBLY_RESOLVE };
-    if !has_handlers(t, event) {
-        return Ok(None);
-    }
-    let name = Str::new(t, name)?;
-    let requesting = requesting.map(|assembly| assembly_object(t, assembly)).transpose()?;
-    let words = [Slot::from_ref(name), Slot::from_ref(requesting), Slot::from_bool(reflection_only)];
-    let found = call_domain(t, "DoAssemblyResolve", &words)?;
-    Ok(found.filter(|&found| reflection_only || !is_for_reflection_only(found)).and_then(assembly_of))
-}
-
-/// Whether an Assembly object is for reflection only, so that the assembly's code may not run.
-fn is_for_reflection_only(object: Obj) -> bool {
-    static ACCESS: ManagedField = ManagedField::corlib("System.Reflection.Emit", "AssemblyBuilder", "access");
-    /// System.Reflection.Emit.AssemblyBuilderAccess.
-    const REFLECTION_ONLY: i32 = 6;
-    if known::ASSEMBLY_BUILDER.is(object.ty()) {
-        return ACCESS.get::<i32>(object) == REFLECTION_ONLY;
-    }
-    assembly_of(object).is_some_and(|assembly| assembly.reflection_only)
-}
-
-/// The assembly that a TypeResolve handler gives for a type that was not found.
-///
-/// # Errors
-/// What the handler throws.
-pub fn resolve_type_event(t: CurrentThread, type_name: &str) -> Managed<Option<&'static Assembly>> {
-    if !has_handlers(t, &TYPE_RESOLVE) {
-        return Ok(None);
-    }
-    let name = Str::new(t, type_name)?;
-    let found = call_domain(t, "DoTypeResolve", &[Slot::from_ref(name)])?;
-    Ok(found.and_then(assembly_of))
-}
 
 /// The assembly of this name; None when there is none. Raises AssemblyResolve through the binder's hook.
 ///

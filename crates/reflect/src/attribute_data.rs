@@ -1,7 +1,7 @@
 //! CustomAttributeData: attributes as data, decoded when asked for.
 
+use crate::attribute_rows::Attribute;
 use crate::attribute_values::{decode, value_object};
-use crate::custom_attributes::Attribute;
 use crate::handles::{require_assembly, require_method};
 use crate::known::KnownType;
 use crate::members::{find_field, find_property};

@@ -1,6 +1,6 @@
 //! Finding the caller: the assembly or method on whose behalf a reflection method runs.
 
-use crate::objects::{assembly_object, method_object};
+use crate::objects::assembly_object;
 use saki_runtime::ExceptionType;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, exceptions, stack_trace, vm};
 use saki_types::{Assembly, Image, Method};
@@ -34,7 +34,8 @@ pub fn calling_assembly(t: CurrentThread) -> Option<&'static Assembly> {
     calling_image(t).map(|image| image.assembly())
 }
 
-fn no_caller(t: CurrentThread) -> exceptions::Thrown {
+/// The exception where a caller is asked for and there is none.
+pub(crate) fn no_caller(t: CurrentThread) -> exceptions::Thrown {
     exceptions::throw(t, ExceptionType::NotSupported, "There is no calling method.")
 }
 
@@ -60,16 +61,8 @@ fn get_entry_assembly<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
     vm::entry_assembly().map(|assembly| assembly_object(t, assembly)).transpose()
 }
 
-/// The definition of the calling method; when the caller is an instantiation, the open method.
-fn get_current_method<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
-    let method = stack_trace::caller(t, 0).ok_or_else(|| no_caller(t))?;
-    let definition = crate::method_info::definition_of(t, method)?;
-    method_object(t, definition, definition.owner)
-}
-
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Assembly::GetExecutingAssembly", &get_executing_assembly),
     InternalCall::new("System.Reflection.Assembly::GetCallingAssembly", &get_calling_assembly),
     InternalCall::new("System.Reflection.Assembly::GetEntryAssembly", &get_entry_assembly),
-    InternalCall::new("System.Reflection.MethodBase::GetCurrentMethod", &get_current_method),
 ];

@@ -7,9 +7,10 @@
 //! copied into the caller's own array. Left out: constructors, context-bound classes and threads in a context of their own, whose
 //! sinks expect messages.
 
-use crate::invocation::{call_for_object, invoke_boxed};
+use crate::invocation::invoke_boxed;
+use crate::library_calls::{call_for_object, class_method};
 use crate::parameters::{param_flags, param_row};
-use crate::remoting::{class_method, or_default, real_proxy_of};
+use crate::real_proxy::{PROXIES, or_default, real_proxy_of};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::Slot;
 use saki_runtime::proxies;
@@ -19,7 +20,6 @@ use saki_runtime::{
 };
 use saki_types::{ElementType, Method, Ty, Universe, universe};
 
-const PROXIES: &str = "System.Runtime.Remoting.Proxies";
 static TARGET_DOMAIN: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetDomainId");
 static TARGET_URI: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetUri");
 /// `_targetDomainId` of proxies whose object is not in another domain of this process.

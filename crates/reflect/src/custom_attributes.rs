@@ -1,5 +1,7 @@
 //! System.MonoCustomAttrs: finding, testing for and constructing custom attributes. ECMA-335 §II.21.
 
+use crate::attribute_data::data_array;
+use crate::attribute_rows::{Attribute, Provider, attributes_of};
 use crate::attribute_values::{decode, value_object};
 use crate::emit::attributes::builder_attributes;
 use crate::emit::{finished_builder_field, finished_builder_method, finished_builder_type};
@@ -15,24 +17,7 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
-use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, Ty, universe};
-
-/// The metadata item whose attributes are asked for.
-#[derive(Clone, Copy)]
-pub struct Provider {
-    pub image: &'static Image,
-    pub parent: Token,
-    /// What generic parameters in the attributes' constructors mean.
-    pub context: GenericContext,
-}
-
-/// One attribute of a provider.
-#[derive(Clone, Copy)]
-pub struct Attribute {
-    pub image: &'static Image,
-    pub constructor: &'static Method,
-    pub blob: &'static [u8],
-}
+use saki_types::{GenericContext, Image, Ty, universe};
 
 /// The provider behind a reflection object; None for objects without metadata, such as array types.
 ///
@@ -95,55 +80,6 @@ fn parameter_provider(t: CurrentThread, parameter: Obj) -> Managed<Option<Provid
     let row = param_row(method, sequence as u16).to_managed(t)?;
     let context = GenericContext::NONE;
     Ok(row.map(|(rid, _)| Provider { image: method.image(), parent: Token::new(TableId::Param, rid), context }))
-}
-
-/// The attributes of a provider, in metadata order.
-///
-/// # Errors
-/// What loading the attribute types gives.
-pub fn attributes_of(provider: &Provider) -> LoadResult<Vec<Attribute>> {
-    let image = provider.image;
-    let mut out = Vec::new();
-    for row in image.meta.custom_attributes(provider.parent) {
-        let row = row?;
-        let constructor = image.resolve_method(row.constructor, &provider.context)?;
-        out.push(Attribute { image, constructor, blob: image.meta.blob(row.value)? });
-    }
-    Ok(out)
-}
-
-/// Whether an attribute of this name is there, without loading its type.
-///
-/// # Errors
-/// `BadImageFormat`.
-pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
-    Ok(attribute_blob(image, parent, namespace, name)?.is_some())
-}
-
-/// The value (ECMA-335 §II.23.3) of the first attribute of this name, without loading its type.
-///
-/// # Errors
-/// `BadImageFormat`.
-pub fn attribute_blob(
-    image: &'static Image,
-    parent: Token,
-    namespace: &str,
-    name: &str,
-) -> LoadResult<Option<&'static [u8]>> {
-    for row in image.meta.custom_attributes(parent) {
-        let row = row?;
-        let class = match row.constructor.table() {
-            TableId::MemberRef => image.meta.member_ref(row.constructor.rid())?.class,
-            TableId::MethodDef => Token::new(TableId::TypeDef, image.meta.type_of_method(row.constructor.rid())?),
-            _ => continue,
-        };
-        if matches!(class.table(), TableId::TypeRef | TableId::TypeDef)
-            && image.meta.type_name_of_token(class)? == (namespace, name)
-        {
-            return Ok(Some(image.meta.blob(row.value)?));
-        }
-    }
-    Ok(None)
 }
 
 fn provider_attributes(t: CurrentThread, provider: Option<Obj>) -> Managed<Vec<Attribute>> {
@@ -243,15 +179,7 @@ fn construct<'t>(t: CurrentThread<'t>, attribute: &Attribute) -> Managed<Option<
 /// `GetCustomAttributesDataInternal(provider)`
 fn get_custom_attributes_data<'t>(t: CurrentThread<'t>, provider: Option<Obj>) -> Managed<Array<'t>> {
     let attributes = provider_attributes(t, provider)?;
-    crate::attribute_data::data_array(t, &attributes)
-}
-
-/// The attribute rows of a metadata item, for code outside reflection.
-///
-/// # Errors
-/// As `attributes_of`.
-pub fn attributes_of_token(image: &'static Image, parent: Token) -> Result<Vec<Attribute>, LoadError> {
-    attributes_of(&Provider { image, parent, context: GenericContext::NONE })
+    data_array(t, &attributes)
 }
 
 pub const TABLE: &[InternalCall] = &[

@@ -4,7 +4,7 @@ use crate::constants::{constant_object, constant_of};
 use crate::handles::{Handle, field_of, require_field};
 use crate::invocation::pointer_object;
 use crate::native_memory::StructPlace;
-use crate::remoting;
+use crate::real_proxy;
 use crate::runtime_type::this_type;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::{TableId, Token};
@@ -142,7 +142,7 @@ pub fn get_value<'t>(t: CurrentThread<'t>, field: &'static Field, target: Option
         field.owner.instance_layout().to_managed(t)?;
     }
     if let Some(proxy) = remote(field, target) {
-        return remoting::get_field(t, proxy, field);
+        return real_proxy::get_field(t, proxy, field);
     }
     variable_of(t, field, ty, target)?.load(t)
 }
@@ -159,7 +159,7 @@ fn remote<'t>(field: &'static Field, target: Option<Obj<'t>>) -> Option<Obj<'t>>
 /// As `get_value`.
 pub fn set_value(t: CurrentThread, field: &'static Field, target: Option<Obj>, value: Option<Obj>) -> Managed<()> {
     if let Some(proxy) = remote(field, target) {
-        return remoting::set_field(t, proxy, field, value);
+        return real_proxy::set_field(t, proxy, field, value);
     }
     let ty = field.ty().to_managed(t)?;
     variable_of(t, field, ty, target)?.store(t, value)

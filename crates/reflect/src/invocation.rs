@@ -5,6 +5,7 @@
 //! others share), a by-reference object argument is the array's element itself, structs and struct results are words in
 //! this frame, which is scanned conservatively. Left out: vararg arguments.
 
+use crate::library_calls::call_for_object;
 use crate::type_handle::is_byref_like;
 use saki_abi::object::ArrayBound;
 use saki_runtime::ExceptionType;
@@ -370,29 +371,6 @@ fn boxed_result<'t>(t: CurrentThread<'t>, ty: Ty, result: Slot) -> Managed<Optio
         return unsafe { Obj::boxed(t, ty, (&raw const result).cast()) };
     }
     // SAFETY: a result that is no pointer and of no value type is a reference.
-    Ok(unsafe { result.as_obj() })
-}
-
-/// Calls a method from the class library non-virtually (`invoke::invoke`) and gives the object that it returns; None for null and for
-/// methods that return no reference.
-///
-/// # Errors
-/// What the callee threw is pending.
-pub(crate) fn call_for_object<'t>(
-    t: CurrentThread<'t>,
-    method: &'static Method,
-    words: &[Slot],
-) -> Managed<Option<Obj<'t>>> {
-    let result = invoke::invoke(t, method, words)?;
-    object_in(t, method, result)
-}
-
-/// The object that a call of `method` has returned; None for null and for methods that return no reference.
-pub(crate) fn object_in<'t>(t: CurrentThread<'t>, method: &'static Method, result: Slot) -> Managed<Option<Obj<'t>>> {
-    if !method.sig().to_managed(t)?.ret.is_reference_type() {
-        return Ok(None);
-    }
-    // SAFETY: the result of a method with this signature is a reference.
     Ok(unsafe { result.as_obj() })
 }
 

@@ -1,15 +1,20 @@
 //! Reflection: the objects of System.Reflection and the internal calls that read and use metadata through them.
 //!
+//! From the bottom up; a file names only files of its own line and of lines above:
+//!
 //! | area | modules |
 //! |---|---|
-//! | handles, objects, caches | `handles`, `cache`, `objects`, `members`, `parameters` |
-//! | names to types | `type_name`, `type_lookup`, `callers` |
-//! | types | `runtime_type`, `type_handle`, `type_members`, `type_construction`, `generic_constraints` |
-//! | members | `method_info`, `method_body`, `field_info`, `property_info`, `event_info`, `modifiers`, `marshal_as`, `constants` |
-//! | calls and values | `invocation`, `field_access`, `activation` |
-//! | attributes | `custom_attributes`, `attribute_values`, `attribute_data` |
+//! | handles, objects, caches | `known`, `members`, `thread_cache`, `native_memory`, `cache`, `handles`, `objects`, `module`, `library_calls` |
+//! | facts from metadata | `constants`, `modifiers`, `generic_constraints`, `type_name`, `resources`, `attribute_rows`; also `callers` |
 //! | builders | `emit` |
-//! | assemblies | `assembly`, `assembly_loading`, `assembly_name`, `resources`, `module`, `tokens`, `app_domain` |
+//! | types | `runtime_type`, `type_handle`, `activation`, `security_level` |
+//! | assemblies, names to types | `domain_events`, `loader_events`, `assembly_loading`, `assembly_name`, `assembly`, `type_lookup`, `tokens` |
+//! | types made of types, and searched | `type_construction`, `type_members` |
+//! | calls and values | `invocation`, `app_domain`, `real_proxy`, `field_access` |
+//! | members | `field_info`, `marshal_as`, `parameters`, `property_info`, `event_info`, `method_body` |
+//! | methods, and calls to other domains | `cross_domain`, `remoting`, `method_info` |
+//! | attributes | `attribute_values`, `attribute_data`, `custom_attributes` |
+//! | what the machine gets | `registry` |
 //!
 //! Invariant: one reflection object per handle and reflected type, because managed code compares them by reference.
 //! Left out: delegates, enums, marshalling.
@@ -20,6 +25,7 @@ pub mod assembly;
 pub mod assembly_loading;
 pub mod assembly_name;
 pub mod attribute_data;
+pub mod attribute_rows;
 pub mod attribute_values;
 pub mod cache;
 pub mod callers;
@@ -28,6 +34,7 @@ mod class_libraries;
 pub mod constants;
 pub mod cross_domain;
 pub mod custom_attributes;
+mod domain_events;
 pub mod emit;
 pub mod event_info;
 pub mod field_access;
@@ -36,6 +43,8 @@ pub mod generic_constraints;
 pub mod handles;
 pub mod invocation;
 pub mod known;
+mod library_calls;
+mod loader_events;
 pub mod marshal_as;
 pub mod members;
 pub mod method_body;
@@ -46,6 +55,7 @@ pub mod native_memory;
 pub mod objects;
 pub mod parameters;
 pub mod property_info;
+mod real_proxy;
 pub mod registry;
 pub mod remoting;
 pub mod resources;

@@ -1,6 +1,7 @@
-//! Methods and constructors: System.Reflection.MonoMethodInfo, RuntimeMethodInfo, RuntimeConstructorInfo.
+//! Methods and constructors: System.Reflection.MonoMethodInfo, RuntimeMethodInfo, RuntimeConstructorInfo; which method runs.
 
 use crate::cache::{self, Kind};
+use crate::callers::no_caller;
 use crate::cross_domain::copied_array;
 use crate::generic_constraints::arguments_fit;
 use crate::handles::{Handle, method_of, reflected_type_of, require_method};
@@ -13,7 +14,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, Str, domain_copy, domains,
-    dynamic_methods, entries, threads,
+    dynamic_methods, entries, stack_trace, threads,
 };
 use saki_types::dynamic_records;
 use saki_types::{LoadError, LoadResult, Method, Ty, Type, universe};
@@ -22,12 +23,19 @@ use saki_types::{LoadError, LoadResult, Method, Ty, Type, universe};
 ///
 /// # Errors
 /// BadImageFormatException.
-pub fn definition_of(t: CurrentThread, method: &'static Method) -> Managed<&'static Method> {
+fn definition_of(t: CurrentThread, method: &'static Method) -> Managed<&'static Method> {
     let open = method.definition.unwrap_or(method);
     match (open.owner.generic_definition(), open.rid()) {
         (Some(owner), Some(rid)) if owner != open.owner => owner.method_by_rid(rid).to_managed(t),
         _ => Ok(open),
     }
+}
+
+/// The definition of the calling method; when the caller is an instantiation, the open method.
+fn get_current_method<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
+    let method = stack_trace::caller(t, 0).ok_or_else(|| no_caller(t))?;
+    let definition = definition_of(t, method)?;
+    method_object(t, definition, definition.owner)
 }
 
 /// The method of `ty` that has the definition of `method`, which belongs to another instantiation of the same type.
@@ -332,6 +340,7 @@ fn get_method_body<'t>(t: CurrentThread<'t>, method: Handle<Method>) -> Managed<
 }
 
 pub const TABLE: &[InternalCall] = &[
+    InternalCall::new("System.Reflection.MethodBase::GetCurrentMethod", &get_current_method),
     InternalCall::new("System.Reflection.MonoMethodInfo::get_method_info", &get_method_info),
     InternalCall::new("System.Reflection.MonoMethodInfo::get_method_attributes", &get_method_attributes),
     InternalCall::new("System.Reflection.MonoMethodInfo::get_parameter_info", &get_parameter_info),

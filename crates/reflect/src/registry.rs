@@ -2,7 +2,7 @@
 
 use saki_runtime::InternalCall;
 
-pub use crate::assembly_loading::AppDomainEvents;
+pub use crate::loader_events::AppDomainEvents;
 pub use crate::remoting::REMOTING;
 
 /// The internal calls of reflection.
@@ -45,7 +45,7 @@ pub const TABLES: &[&[InternalCall]] = &[
 pub const FORGET_DEAD: &[fn()] = &[
     crate::cache::forget_dead,
     crate::members::forget_dead,
-    crate::emit::tokens::forget_dead_modules,
+    crate::emit::emitted_module::forget_dead_modules,
     crate::tokens::forget_dead,
     crate::type_handle::forget_dead,
     crate::assembly_name::forget_dead,

@@ -1,23 +1,24 @@
-//! System.Runtime.Remoting: transparent proxies' calls and field accesses through their RealProxy, and the internal calls of
+//! System.Runtime.Remoting: calls on transparent proxies, through their RealProxy or to another domain, and the internal calls of
 //! RealProxy and RemotingServices.
 
 use crate::cross_domain;
 use crate::field_access::field_variable;
 use crate::handles::require_method;
-use crate::invocation::{call_for_object, invoke_boxed};
+use crate::invocation::invoke_boxed;
+use crate::library_calls::{call_for_object, class_method};
 use crate::objects::{method_object, text};
+use crate::real_proxy::{PROXIES, get_field, or_default, real_proxy_of, set_field};
 use saki_runtime::ExceptionType;
 use saki_runtime::Remoting;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::proxies::{self, REAL_PROXY};
+use saki_runtime::proxies;
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, domains, type_objects,
 };
-use saki_types::{Field, Method, Ty, universe};
+use saki_types::{Field, Method, universe};
 
 const MESSAGING: &str = "System.Runtime.Remoting.Messaging";
-const PROXIES: &str = "System.Runtime.Remoting.Proxies";
 
 static CLASS_TO_PROXY: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "class_to_proxy");
 static TARGET_CONTEXT: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetContext");
@@ -25,21 +26,6 @@ static SERVER: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_serve
 static MESSAGE_ARGUMENTS: ManagedField = ManagedField::corlib(MESSAGING, "MonoMethodMessage", "args");
 
 pub const REMOTING: Remoting = Remoting { invoke: invoke_on_proxy, get_field, set_field, server_in_this_context };
-
-pub(crate) fn class_method(t: CurrentThread, class: Ty, name: &str, params: usize) -> Managed<&'static Method> {
-    match class.find_method(name, params).to_managed(t)? {
-        Some(method) => Ok(method),
-        None => {
-            let message = format!("{}.{name}", class.full_name());
-            Err(exceptions::throw(t, ExceptionType::MissingMethod, &message))
-        }
-    }
-}
-
-/// The RealProxy of a transparent proxy; a transparent proxy is made with one.
-pub(crate) fn real_proxy_of<'t>(proxy: Obj<'t>) -> Obj<'t> {
-    REAL_PROXY.obj(proxy).unwrap_or_else(|| saki_base::bug!("a transparent proxy without RealProxy"))
-}
 
 /// The object behind a proxy of a context-bound class, if the thread is in that object's context already.
 fn server_in_this_context<'t>(t: CurrentThread<'t>, proxy: Obj<'t>) -> Managed<Option<Obj<'t>>> {
@@ -97,40 +83,6 @@ fn invoke_on_proxy<'t>(
         arguments.set(t, index, or_default(t, value, param)?);
     }
     Ok(result)
-}
-
-/// The value to store for a by-reference parameter: `value`, or a zeroed box where a value type cannot be null.
-pub(crate) fn or_default<'t>(t: CurrentThread<'t>, value: Option<Obj<'t>>, param: Ty) -> Managed<Option<Obj<'t>>> {
-    let needs_value = |ty: &Ty| value.is_none() && ty.is_value_type() && !ty.is_nullable();
-    match param.element().filter(needs_value) {
-        Some(pointee) => Obj::new(t, pointee).map(Some),
-        None => Ok(value),
-    }
-}
-
-/// A method of the class TransparentProxy, to be called on a proxy.
-fn own_method(t: CurrentThread, name: &str, params: usize) -> Managed<&'static Method> {
-    class_method(t, universe().corlib_type(PROXIES, "TransparentProxy").to_managed(t)?, name, params)
-}
-
-pub(crate) fn get_field<'t>(t: CurrentThread<'t>, proxy: Obj, field: &'static Field) -> Managed<Option<Obj<'t>>> {
-    let words = [
-        Slot::from_ref(proxy),
-        Slot(std::ptr::from_ref(field.owner).addr() as u64),
-        Slot(std::ptr::from_ref(field).addr() as u64),
-    ];
-    call_for_object(t, own_method(t, "LoadRemoteFieldNew", 2)?, &words)
-}
-
-pub(crate) fn set_field(t: CurrentThread, proxy: Obj, field: &'static Field, value: Option<Obj>) -> Managed<()> {
-    let words = [
-        Slot::from_ref(proxy),
-        Slot(std::ptr::from_ref(field.owner).addr() as u64),
-        Slot(std::ptr::from_ref(field).addr() as u64),
-        Slot::from_ref(value),
-    ];
-    invoke::invoke(t, own_method(t, "StoreRemoteField", 3)?, &words)?;
-    Ok(())
 }
 
 /// `RealProxy.InternalGetTransparentProxy(className)`; the class is the RealProxy's own.

@@ -1,6 +1,7 @@
 //! System.Reflection.RuntimeModule: resolving metadata tokens.
 
-use crate::emit::tokens::{EmittedModule, Named, finished_field, finished_method, finished_type};
+use crate::emit::emitted_module::{EmittedModule, Named};
+use crate::emit::tokens::{finished_field, finished_method, finished_type};
 use crate::handles::{Handle, address};
 use crate::module::require_image;
 use crate::objects::{field_object, method_object};

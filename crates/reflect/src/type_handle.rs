@@ -1,6 +1,5 @@
 //! System.RuntimeTypeHandle: kind, attributes, base and element types, assignability, generic parameter facts.
 
-use crate::custom_attributes::has_attribute;
 use crate::emit::builder_of;
 use crate::handles::{Handle, address};
 use crate::native_memory::{allocate, c_string};
@@ -127,23 +126,18 @@ fn has_references(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {
     ty.contains_references().to_managed(t)
 }
 
-/// Whether the type is a struct that may live on the stack only.
+/// Whether the type is a struct that may live on the stack only; also for those of the class library that are older than the attribute.
 ///
 /// # Errors
 /// `BadImageFormat`.
 pub fn is_byref_like(ty: Ty) -> LoadResult<bool> {
-    if ty.element_type == ElementType::TypedByRef {
-        return Ok(true);
-    }
-    if ty.element_type != ElementType::ValueType {
-        return Ok(false);
-    }
-    let Some(def) = ty.def() else { return Ok(false) };
-    let is_old_one = def.image.is_corlib
-        && def.namespace == "System"
-        && matches!(def.name, "ArgIterator" | "RuntimeArgumentHandle" | "ByReference`1");
-    let token = Token::new(TableId::TypeDef, def.rid);
-    Ok(is_old_one || has_attribute(def.image, token, "System.Runtime.CompilerServices", "IsByRefLikeAttribute")?)
+    let is_old_one = ty.element_type == ElementType::ValueType
+        && ty.def().is_some_and(|def| {
+            def.image.is_corlib
+                && def.namespace == "System"
+                && matches!(def.name, "ArgIterator" | "RuntimeArgumentHandle" | "ByReference`1")
+        });
+    Ok(is_old_one || ty.is_byref_like()?)
 }
 
 fn get_is_byref_like(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {

@@ -1,7 +1,8 @@
 //! From parsed names to types: `Type.GetType`, `Assembly.GetType`, names in attribute blobs.
 
-use crate::assembly_loading::{self, resolve_type_event};
+use crate::assembly_loading::try_resolve;
 use crate::callers;
+use crate::domain_events::raise_type_resolve;
 use crate::handles;
 use crate::objects::text;
 use crate::type_name::{Modifier, TypeName, parse_type_name};
@@ -45,7 +46,7 @@ pub fn find(t: CurrentThread, name: &TypeName, scope: &Scope) -> Managed<Option<
     }
     if definition.is_none()
         && scope.raise_type_resolve
-        && let Some(resolved) = resolve_type_event(t, &name.definition_name())?
+        && let Some(resolved) = raise_type_resolve(t, &name.definition_name())?
     {
         definition = find_definition(resolved.image, name, scope.ignore_case).to_managed(t)?;
     }
@@ -70,7 +71,7 @@ fn find_image(t: CurrentThread, assembly: &str, scope: &Scope) -> Managed<Option
             return Ok(Some(known.image));
         }
     }
-    Ok(assembly_loading::try_resolve(t, &wanted, Some(requesting))?.map(|found| found.image))
+    Ok(try_resolve(t, &wanted, Some(requesting))?.map(|found| found.image))
 }
 
 /// The definition, without arguments and modifiers.

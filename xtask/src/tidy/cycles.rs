@@ -18,7 +18,6 @@ const KNOTS: &[(&str, usize)] = &[
     ("crates/cli", 21),
     ("crates/gc", 19),
     ("crates/reactor", 8),
-    ("crates/reflect", 18),
     ("crates/sampler", 5),
     ("crates/sched", 7),
     ("crates/thread", 8),

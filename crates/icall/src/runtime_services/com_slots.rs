@@ -4,7 +4,7 @@
 //! class library either.
 
 use saki_metadata::{TableId, Token};
-use saki_reflect::custom_attributes::attribute_blob;
+use saki_reflect::attribute_rows::attribute_blob;
 use saki_reflect::handles::method_of;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};

@@ -4,13 +4,15 @@
 //! Names and types of members come from virtual getters, which are managed code: a value that is kept across such a call lies on
 //! the stack or is not a reference.
 
-use super::builders::{self as b, bytes, elements, emitted_type, length, method_fields, type_builder};
-use super::tokens::{finished_builder_method, module_of};
+use super::builders::{
+    self as b, bytes, elements, emitted_type, finished_builder_method, length, method_fields, type_builder,
+};
+use super::emitted_module::module_of;
 use super::values::{fixed_bytes, primitive_bytes};
-use crate::custom_attributes::Attribute;
+use crate::attribute_rows::Attribute;
 use crate::handles::{assembly_of, method_of};
-use crate::invocation::object_in;
 use crate::known;
+use crate::library_calls::object_in;
 use parking_lot::Mutex;
 use saki_metadata::ElementType;
 use saki_metadata::writer::put_compressed;

@@ -1,4 +1,4 @@
-//! The fields of the builder classes that the runtime reads, and small readers over them.
+//! The fields of the builder classes that the runtime reads, and small readers over them, down to what a finished builder has become.
 
 use crate::handles::{Handle, MODULE_BUILDER_HANDLE};
 use crate::known::KnownType;
@@ -8,7 +8,7 @@ use saki_runtime::exceptions;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, RootCell};
 use saki_types::emitted::EmittedType;
 use saki_types::method::method_flags;
-use saki_types::{Image, universe};
+use saki_types::{Field, Image, Method, Ty, universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub const EMIT: &str = "System.Reflection.Emit";
@@ -341,4 +341,23 @@ pub fn builder_of<'t>(t: CurrentThread<'t>, emitted: &EmittedType) -> Option<Obj
 /// The TypeBuilder of a type that has one.
 pub fn own_builder<'t>(t: CurrentThread<'t>, emitted: &EmittedType) -> Obj<'t> {
     builder_of(t, emitted).unwrap_or_else(|| saki_base::bug!("{} without its builder", emitted.name))
+}
+
+/// The method that a MethodBuilder or ConstructorBuilder became.
+pub fn finished_builder_method(object: Obj) -> Option<&'static Method> {
+    let fields = method_fields(object)?;
+    fields.handle.get::<Handle<Method>>(object).get()
+}
+
+/// The field that a FieldBuilder became.
+pub fn finished_builder_field(object: Obj) -> Option<&'static Field> {
+    if !FIELD_BUILDER.is(object.ty()) {
+        return None;
+    }
+    FIELD_NATIVE.get::<Handle<Field>>(object).get()
+}
+
+/// The type that a TypeBuilder or EnumBuilder became.
+pub fn finished_builder_type(object: Obj) -> Option<Ty> {
+    type_builder(object)?.as_type()
 }

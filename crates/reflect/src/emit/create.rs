@@ -1,35 +1,20 @@
 //! `TypeBuilder.CreateType`: from builder objects to a type of the runtime.
 
 use super::builders::{self as b, emitted_type, method_fields};
+use super::emitted_module::{EmittedModule, Named, require_module};
 use super::encoder::{Encoder, Scope};
-use super::tokens::{EmittedModule, Named, require_module};
-use crate::assembly_loading::call_domain;
 use crate::cache::{self, Kind};
 use crate::handles::address;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::Slot;
 use saki_runtime::type_objects::bind_type;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, vm};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::emitted::{EmittedType, ShownTokens};
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Ty};
 
 /// Row of the type that every module which can run gets for the wrappers of its methods; Saki has no use for it.
 const WRAPPERS_TYPE_ROW: u32 = 0xff_ffff;
-
-/// Lets the program finish a type that code or a signature needs.
-pub(crate) fn finish_type(emitted: &'static EmittedType) {
-    let t = CurrentThread::current();
-    let Some(builder) = b::builder_of(t, emitted) else { return };
-    if vm::domain_object(t).is_none() || t.is_pending() {
-        return;
-    }
-    // An exception of a handler counts as "not finished".
-    if call_domain(t, "DoTypeBuilderResolve", &[Slot::from_ref(builder)]).is_err() {
-        t.take_pending();
-    }
-}
 
 /// Encodes an image of this type alone, with stubs for the types around it. Also gives the tokens that reflection shows for its
 /// members.

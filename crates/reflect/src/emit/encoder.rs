@@ -4,6 +4,7 @@
 //! is a list (`saki_types::emitted`); a file refers to its own types by row and to others by assembly and name.
 
 use super::builders::{self as b, elements, emitted_type, length, type_builder};
+use super::emitted_module::EmittedModule;
 use crate::known::KnownType;
 use rustc_hash::FxHashMap;
 use saki_metadata::writer::{ImageWriter, put_compressed, put_compressed_signed};
@@ -14,6 +15,18 @@ use saki_runtime::{Array, CurrentThread, Managed, Obj};
 use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::{Assembly, GenericContext, Image, MethodSig, Ty, TypeKind, universe};
 use std::collections::HashMap;
+
+/// Kinds and flags in the first byte of a signature. ECMA-335 §II.23.2.
+pub mod first_byte {
+    pub const VARARG: u8 = 5;
+    pub const FIELD: u8 = 6;
+    pub const LOCALS: u8 = 7;
+    pub const PROPERTY: u8 = 8;
+    pub const METHOD_SPEC: u8 = 10;
+    pub const GENERIC: u8 = 0x10;
+    pub const HAS_THIS: u8 = 0x20;
+    pub const EXPLICIT_THIS: u8 = 0x40;
+}
 
 /// What is encoded.
 pub enum Scope {
@@ -44,7 +57,7 @@ pub struct Encoder<'t> {
     pub t: CurrentThread<'t>,
     pub image: ImageWriter,
     /// The module whose tokens the code of builders uses.
-    pub module: &'static super::tokens::EmittedModule,
+    pub module: &'static EmittedModule,
     pub scope: Scope,
     /// The type whose rows are being written: inside it, a generic definition means itself over its own parameters.
     pub current: Option<&'static EmittedType>,
@@ -78,7 +91,7 @@ const FUNCTION_POINTER: u8 = ElementType::FnPtr as u8;
 const PINNED: u8 = ElementType::Pinned as u8;
 
 impl<'t> Encoder<'t> {
-    pub fn new(t: CurrentThread<'t>, module: &'static super::tokens::EmittedModule, scope: Scope) -> Encoder<'t> {
+    pub fn new(t: CurrentThread<'t>, module: &'static EmittedModule, scope: Scope) -> Encoder<'t> {
         Encoder {
             t,
             image: ImageWriter::default(),
@@ -187,7 +200,7 @@ impl<'t> Encoder<'t> {
         };
         let own = self.module.image();
         if image.assembly() == own.assembly() {
-            let name = super::tokens::EmittedModule::file_name_of(image).unwrap_or_default();
+            let name = EmittedModule::file_name_of(image).unwrap_or_default();
             return Ok(Token::new(TableId::ModuleRef, self.module_ref(&name)));
         }
         Ok(self.assembly_ref(image.assembly()))
@@ -513,7 +526,7 @@ impl<'t> Encoder<'t> {
         if length(list) == 0 {
             return Ok(Token::NIL);
         }
-        let mut signature = vec![super::members::first_byte::LOCALS];
+        let mut signature = vec![first_byte::LOCALS];
         put_compressed(&mut signature, length(list) as u32);
         for local in elements(list) {
             if b::LOCAL_PINNED.get::<u8>(local) != 0 {

@@ -1,7 +1,7 @@
 //! Tokens of methods and fields, and signatures of builders' members.
 
 use super::builders::{self as b, MethodFields, elements, emitted_type, length, method_fields, text, type_builder};
-use super::encoder::{Encoder, reference_to};
+use super::encoder::{Encoder, first_byte, reference_to};
 use crate::handles::{field_of, method_of};
 use saki_metadata::writer::put_compressed;
 use saki_metadata::{ElementType, MethodSigRaw, TableId, Token};
@@ -10,18 +10,6 @@ use saki_runtime::{Array, Managed, Obj};
 use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::method::method_flags;
 use saki_types::{Field, LoadError, Method, Ty};
-
-/// Kinds and flags in the first byte of a signature. ECMA-335 §II.23.2.
-pub mod first_byte {
-    pub const VARARG: u8 = 5;
-    pub const FIELD: u8 = 6;
-    pub const LOCALS: u8 = 7;
-    pub const PROPERTY: u8 = 8;
-    pub const METHOD_SPEC: u8 = 10;
-    pub const GENERIC: u8 = 0x10;
-    pub const HAS_THIS: u8 = 0x20;
-    pub const EXPLICIT_THIS: u8 = 0x40;
-}
 
 /// System.Reflection.CallingConventions.
 pub mod conventions {

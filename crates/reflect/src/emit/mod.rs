@@ -1,12 +1,14 @@
 //! System.Reflection.Emit: from builder objects to methods, types and files.
 //!
+//! From the bottom up:
+//!
 //! | area | modules |
 //! |---|---|
+//! | fields of the builders | `builders`, `blocks`, `values` |
 //! | dynamic methods | `dynamic_methods` |
-//! | fields of the builders | `builders`, `blocks` |
-//! | assemblies, modules, tokens | `modules`, `tokens` |
-//! | writing metadata | `encoder`, `members`, `type_rows`, `method_rows`, `values`, `signatures` |
-//! | attributes | `attributes` |
+//! | what the tokens of a module name | `emitted_module` |
+//! | assemblies and modules, attributes | `modules`, `attributes` |
+//! | writing metadata | `encoder`, `signatures`, `members`, `tokens`, `method_rows`, `type_rows` |
 //! | finishing types, saving modules | `create`, `save` |
 //!
 //! Invariant: code that reads builders allocates no managed object, so that nothing moves meanwhile; objects that are needed
@@ -17,6 +19,7 @@ mod blocks;
 mod builders;
 pub mod create;
 pub mod dynamic_methods;
+pub mod emitted_module;
 mod encoder;
 mod members;
 mod method_rows;
@@ -28,5 +31,5 @@ mod type_rows;
 mod values;
 
 pub(crate) use builders::builder_of;
+pub use builders::{finished_builder_field, finished_builder_method, finished_builder_type};
 pub(crate) use method_rows::code_as_written;
-pub use tokens::{finished_builder_field, finished_builder_method, finished_builder_type};

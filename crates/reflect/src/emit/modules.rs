@@ -3,7 +3,7 @@
 //! Such an assembly is an empty image in memory (`saki_types::dynamic`); its types have images of their own.
 
 use super::builders::{self as b, EMIT, text};
-use super::tokens::EmittedModule;
+use super::emitted_module::EmittedModule;
 use crate::cache::{self, Kind};
 use crate::handles::{ASSEMBLY_BUILDER_HANDLE, MODULE_BUILDER_HANDLE, address, assembly_of};
 use saki_runtime::exceptions::{self, ToManaged};

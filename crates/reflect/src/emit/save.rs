@@ -5,8 +5,8 @@
 
 use super::blocks::{Element, structs};
 use super::builders::{self as b, EMIT, bytes, elements, emitted_type, is_method_builder, length, method_fields, text};
+use super::emitted_module::{EmittedModule, require_module};
 use super::encoder::{Encoder, ModuleRows, Scope, TypeRows};
-use super::tokens::{EmittedModule, require_module};
 use saki_metadata::writer::{ImageSpec, NativeResource};
 use saki_metadata::{TableId, Token, sha1};
 use saki_runtime::ExceptionType;

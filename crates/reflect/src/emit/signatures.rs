@@ -1,9 +1,8 @@
 //! `SignatureHelper.GetSignature`: signatures of local variables and fields as bytes, with the tokens of the helper's module.
 
 use super::builders::{self as b, elements, length};
-use super::encoder::{Encoder, Scope};
-use super::members::first_byte;
-use super::tokens::{EmittedModule, module_of};
+use super::emitted_module::{EmittedModule, module_of};
+use super::encoder::{Encoder, Scope, first_byte};
 use saki_metadata::writer::put_compressed;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, exceptions};
 

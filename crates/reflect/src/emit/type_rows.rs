@@ -1,8 +1,8 @@
 //! Rows of types: TypeDef and everything that belongs to it.
 
 use super::builders::{self as b, EMIT, bytes, elements, is_method_builder, length, method_fields, text};
-use super::encoder::Encoder;
-use super::members::{first_byte, nested_list};
+use super::encoder::{Encoder, first_byte};
+use super::members::nested_list;
 use saki_metadata::writer::put_compressed;
 use saki_metadata::{TableId, Token};
 use saki_runtime::{Managed, ManagedField, Obj};

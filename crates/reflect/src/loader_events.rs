@@ -1,0 +1,67 @@
+//! What the loader asks of the program while it works: the AppDomain's events, raised where managed code may run.
+//!
+//! Invariant: no handler runs before the domain has its AppDomain object, nor while an exception is pending. What a handler throws
+//! counts as "not found".
+
+use crate::domain_events::{is_load_awaited, raise_assembly_load, raise_assembly_resolve, raise_type_builder_resolve};
+use crate::emit::builder_of;
+use saki_runtime::{CurrentThread, thread_data, vm};
+use saki_types::binder::AssemblyName;
+use saki_types::emitted::EmittedType;
+use saki_types::{Assembly, Image, LoaderEvents};
+
+/// Raises the AppDomain's events for the loader.
+pub struct AppDomainEvents;
+
+impl LoaderEvents for AppDomainEvents {
+    fn resolve_assembly(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
+        resolve_assembly(wanted, requesting)
+    }
+
+    fn assembly_loaded(&self, assembly: &'static Assembly) {
+        assembly_loaded(assembly);
+    }
+
+    fn finish_type(&self, emitted: &'static EmittedType) {
+        finish_type(emitted);
+    }
+}
+
+fn resolve_assembly(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
+    let t = CurrentThread::attached()?;
+    vm::domain_object(t)?;
+    if thread_data::of(t).caller_raises_resolve().get() {
+        return None;
+    }
+    if t.is_pending() {
+        return None;
+    }
+    // An exception of a handler counts as "not found" here, as in Mono.
+    match raise_assembly_resolve(t, &wanted.display(), requesting.map(|image| image.assembly())) {
+        Ok(found) => found,
+        Err(_) => {
+            t.take_pending();
+            None
+        }
+    }
+}
+
+fn assembly_loaded(assembly: &'static Assembly) {
+    let Some(t) = CurrentThread::attached() else { return };
+    if is_load_awaited(t) && !t.is_pending() && raise_assembly_load(t, assembly).is_err() {
+        t.take_pending();
+    }
+}
+
+/// Lets the program finish a type that code or a signature needs.
+fn finish_type(emitted: &'static EmittedType) {
+    let t = CurrentThread::current();
+    let Some(builder) = builder_of(t, emitted) else { return };
+    if vm::domain_object(t).is_none() || t.is_pending() {
+        return;
+    }
+    // An exception of a handler counts as "not finished".
+    if raise_type_builder_resolve(t, builder).is_err() {
+        t.take_pending();
+    }
+}
