@@ -4,7 +4,8 @@
 //! `share/fish/vendor_completions.d`. Hidden commands get no page. The texts depend on the definitions only, so that
 //! packages are the same wherever they are built.
 
-use crate::options;
+use crate::command_line;
+use crate::options::VERSION;
 use clap_complete::Shell;
 use std::path::Path;
 
@@ -33,13 +34,13 @@ pub fn write(prefix: &Path) -> Result<(), String> {
 /// Each file's path below the prefix, and its text.
 fn texts() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
-    let mut command = options::definition();
+    let mut command = command_line::definition();
     // Names "saki-cache-stat" for the pages of subcommands.
     command.build();
     add_man_pages(&command, &mut files);
     for (folder, name, shell) in COMPLETIONS {
         let mut text = Vec::new();
-        clap_complete::generate(shell, &mut without_hidden(&options::definition()), "saki", &mut text);
+        clap_complete::generate(shell, &mut without_hidden(&command_line::definition()), "saki", &mut text);
         files.push((format!("{folder}/{name}"), text));
     }
     files
@@ -53,7 +54,7 @@ fn without_hidden(command: &clap::Command) -> clap::Command {
     let name: &'static str = command.get_name().to_owned().leak();
     let about = command.get_about().cloned().unwrap_or_default();
     let visible = clap::Command::new(name).about(about).args(arguments).subcommands(subcommands);
-    visible.version(options::VERSION)
+    visible.version(VERSION)
 }
 
 fn add_man_pages(command: &clap::Command, files: &mut Vec<(String, Vec<u8>)>) {

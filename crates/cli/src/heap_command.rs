@@ -4,14 +4,13 @@
 //! large process does not grow further by being observed. Invariant: a snapshot that cannot be taken or written is a message, never the program's failure.
 //! Left out: the graph (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
 
-use crate::options::{Action, Options};
-use crate::profile_command::{ProfileRequest, command_line, parse_seconds};
-use crate::profile_control::{self, Notice};
-use crate::profile_option::ProfileOption;
-use clap::{Args, ValueHint};
+use crate::control_socket::{Notice, ask};
+use crate::heap_request::{HeapFormat, HeapRequest};
+use crate::program_words;
+use crate::quantities::parse_seconds;
 use saki_os::ExitStage;
+use saki_profile::files;
 use saki_profile::heap::{Analysis, HeapGraph, file, html, report};
-use saki_profile::{Format, files};
 use saki_runtime::heap_snapshot;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -19,108 +18,6 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// The formats in which a snapshot is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub enum HeapFormat {
-    /// The snapshot, for `saki profile view` and `diff`
-    Heap,
-    /// A page for browsers
-    Html,
-}
-
-impl HeapFormat {
-    /// The extension of the format's files, where Saki chooses the name.
-    fn extension(self) -> &'static str {
-        match self {
-            HeapFormat::Heap => "heap",
-            // A profile of the same run has "html" for its own.
-            HeapFormat::Html => "heap.html",
-        }
-    }
-}
-
-/// The options of a snapshot.
-#[derive(Clone, PartialEq, Debug)]
-pub struct HeapRequest {
-    /// Types whose objects' paths from roots are reported.
-    pub why: Vec<String>,
-    pub formats: Vec<HeapFormat>,
-    pub output: Option<PathBuf>,
-}
-
-impl Default for HeapRequest {
-    fn default() -> HeapRequest {
-        HeapRequest { why: Vec::new(), formats: vec![HeapFormat::Heap], output: None }
-    }
-}
-
-impl HeapRequest {
-    /// The files of a snapshot that goes with profiles: the snapshot itself, and a page if the profiles have one. They are named as the profiles are.
-    pub fn place_beside(&mut self, formats: &[Format], output: Option<&Path>) {
-        self.formats = vec![HeapFormat::Heap];
-        self.formats.extend(formats.contains(&Format::Html).then_some(HeapFormat::Html));
-        self.output = output.map(|output| {
-            let name = output.display().to_string();
-            let ending = formats.iter().find_map(|format| name.strip_suffix(&format!(".{}", format.extension())));
-            let base = ending.map_or_else(|| output.to_owned(), PathBuf::from);
-            // One file is named as it is to be called.
-            if self.formats.len() == 1 { with_extension(&base, HeapFormat::Heap) } else { base }
-        });
-    }
-}
-
-/// Behind whatever the name ends with.
-fn with_extension(base: &Path, format: HeapFormat) -> PathBuf {
-    let mut name = base.as_os_str().to_owned();
-    name.push(".");
-    name.push(format.extension());
-    name.into()
-}
-
-/// A program whose heap is to be looked at.
-#[derive(Args, Debug)]
-pub struct HeapWords {
-    /// The program, a CIL executable, and its arguments
-    #[arg(trailing_var_arg = true, required_unless_present = "pid", num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
-    #[arg(value_hint = ValueHint::FilePath)]
-    words: Vec<String>,
-
-    /// Look at a process of Saki's that runs already
-    #[arg(long, value_name = "PID", conflicts_with = "words", value_parser = clap::value_parser!(u32).range(1..))]
-    pid: Option<u32>,
-
-    /// Say why the objects of this type are alive: the shortest ways to them from roots, by types and fields; may be repeated
-    #[arg(long, value_name = "TYPE")]
-    why: Vec<String>,
-
-    /// Look after so many seconds, not at the end of the program (with --pid: not at once)
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    duration: Option<Duration>,
-
-    /// File formats; several with commas
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, default_value = "heap")]
-    format: Vec<HeapFormat>,
-
-    /// The file; of several formats each gets its ending [default: PROGRAM-PID.FORMAT]
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    output: Option<PathBuf>,
-
-    #[command(flatten)]
-    options: Options,
-}
-
-impl HeapWords {
-    pub fn into_action(self) -> Action {
-        let heap = HeapRequest { why: self.why, formats: self.format, output: self.output };
-        let request = ProfileRequest { heap: Some(heap), duration: self.duration, ..ProfileRequest::new(&[]) };
-        if let Some(process) = self.pid {
-            return Action::AttachProfile { process, request: Box::new(request) };
-        }
-        let profile = Some(ProfileOption::Own(request));
-        Action::Run(Box::new(Options { command: self.words, profile, ..self.options }))
-    }
-}
 
 /// The beginning of a request to a running process; the file and the seconds to wait follow.
 pub const REQUEST_WORD: &str = "heap\t";
@@ -158,11 +55,9 @@ pub fn take_requested() {
     if IS_TAKEN.swap(true, Ordering::Relaxed) {
         return;
     }
-    let program = Path::new(command_line().first().map_or("program", String::as_str));
-    let stem = program.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy().into_owned());
-    let base = PathBuf::from(format!("{stem}-{}", std::process::id()));
+    let base = PathBuf::from(program_words::file_stem());
     clear_stale_words();
-    match heap_snapshot::take(&command_line().join(" ")) {
+    match heap_snapshot::take(&program_words::title()) {
         Ok(graph) => eprint!("{}", finish(graph, request, &base)),
         Err(error) => eprintln!("saki: no heap snapshot: {error}"),
     }
@@ -207,7 +102,7 @@ fn write_file(
     request: &HeapRequest,
     base: &Path,
 ) -> String {
-    let path = path_of(request, format, base);
+    let path = request.path_of(format, base);
     let written = match analysis {
         Some(analysis) => files::write(&path, html::write(graph, analysis).as_bytes()),
         None => files::write_with(&path, |out| file::write(graph, out)),
@@ -218,14 +113,6 @@ fn write_file(
     }
 }
 
-/// With several formats each file gets its format's extension.
-fn path_of(request: &HeapRequest, format: HeapFormat, base: &Path) -> PathBuf {
-    match (&request.output, request.formats.len()) {
-        (Some(output), 1) => output.clone(),
-        (output, _) => with_extension(output.as_deref().unwrap_or(base), format),
-    }
-}
-
 /// `--pid`: makes the process write its snapshot, at once or after the duration, reads it and prints the report.
 ///
 /// # Errors
@@ -233,7 +120,7 @@ fn path_of(request: &HeapRequest, format: HeapFormat, base: &Path) -> PathBuf {
 pub fn attach(process: u32, request: &HeapRequest, duration: Option<Duration>) -> Result<(), String> {
     let base = PathBuf::from(format!("saki-{process}"));
     let is_wanted = request.formats.contains(&HeapFormat::Heap);
-    let mut path = path_of(request, HeapFormat::Heap, &base);
+    let mut path = request.path_of(HeapFormat::Heap, &base);
     if !is_wanted {
         path.as_mut_os_string().push(".heap");
     }
@@ -241,7 +128,7 @@ pub fn attach(process: u32, request: &HeapRequest, duration: Option<Duration>) -
     let seconds = duration.map_or(0.0, |duration| duration.as_secs_f64());
     let line = format!("{REQUEST_WORD}{}\t{seconds}", path.display());
     let notice = duration.map_or(Notice::Silent, Notice::Waiting);
-    let answer = profile_control::ask(process, &line, notice)?;
+    let answer = ask(process, &line, notice)?;
     if answer != WRITTEN {
         return Err(format!("process {process}: {}", answer.trim_end()));
     }
@@ -270,7 +157,7 @@ pub fn serve(mut stream: UnixStream, line: &str) -> io::Result<()> {
         // "stop", the end of the stream, or no more time.
         let _ = stream.read(&mut [0; 16]);
     }
-    let graph = heap_snapshot::take(&command_line().join(" "));
+    let graph = heap_snapshot::take(&program_words::title());
     let written = graph.and_then(|graph| {
         files::write_with(Path::new(path), |out| file::write(&graph, out)).map_err(|error| error.to_string())
     });
@@ -316,22 +203,4 @@ pub fn compare(before: &Path, after: &Path) -> Result<(), String> {
 fn read(path: &Path) -> Result<HeapGraph, String> {
     let contents = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     file::read(&contents).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_of_several_files_has_its_ending() {
-        let both = vec![HeapFormat::Heap, HeapFormat::Html];
-        let check = |formats: &[HeapFormat], output: Option<&str>, expect: &str| {
-            let output = output.map(PathBuf::from);
-            let request = HeapRequest { why: Vec::new(), formats: formats.to_vec(), output };
-            assert_eq!(path_of(&request, HeapFormat::Html, Path::new("app-1")), Path::new(expect));
-        };
-        check(&both, None, "app-1.heap.html");
-        check(&both, Some("x"), "x.heap.html");
-        check(&both[1..], Some("x"), "x");
-    }
 }

@@ -1,5 +1,6 @@
 //! `saki info`, and the checks of a program file before the machine starts.
 
+use crate::exit::fail;
 use saki_metadata::{Image, OpenError, TableId};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ pub fn print(files: &[PathBuf]) -> i32 {
         }
         match open(file) {
             Ok(image) => print!("{}", saki_metadata::dump(&image)),
-            Err(message) => exit_code = crate::fail(&message),
+            Err(message) => exit_code = fail(&message),
         }
     }
     exit_code

@@ -1,15 +1,35 @@
 //! The `saki` command: options, loading a program, running it, exit codes. Called `mono`, it takes Mono's command line.
 //!
+//! From the bottom up; a file names only files of its own line and of lines above:
+//!
+//! | area | modules |
+//! |---|---|
+//! | the process | `process_start`, `exit`, `main_stack`, `start_up_memory` |
+//! | words | `quantities`, `program_words`, `output_format`, `profile_kind` |
+//! | what is asked for of profiles | `heap_request`, `profile_request`, `mono::log_profiler` |
+//! | making and showing profiles | `control_socket`, `heap_command`, `profile_command`, `profile_control`, `profile_option` |
+//! | options of runs | `options` |
+//! | other commands | `info`, `doctor`, `run_source`, `cache_command`, `stats`, `check_mutants` |
+//! | Mono's command line | `mono` |
+//! | the command line | `action`, `heap_words`, `profile_words`, `command_line`, `generate` |
+//! | what is done | this file |
+//!
 //! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all.
 
 // The unit tests' harness has its own `main`.
 #![cfg_attr(not(test), no_main)]
 
+mod action;
 mod cache_command;
 mod check_mutants;
+mod command_line;
+mod control_socket;
 mod doctor;
+mod exit;
 mod generate;
 mod heap_command;
+mod heap_request;
+mod heap_words;
 mod info;
 mod main_stack;
 mod mono;
@@ -20,13 +40,18 @@ mod profile_command;
 mod profile_control;
 mod profile_kind;
 mod profile_option;
+mod profile_request;
 mod profile_words;
+mod program_words;
+mod quantities;
 mod run_source;
 mod start_up_memory;
 mod stats;
 
-use crate::profile_option::ProfileOption;
-use options::{Action, Options};
+use action::Action;
+use exit::{end_with, fail};
+use options::Options;
+use profile_option::ProfileOption;
 use saki_os::ExitStage;
 use saki_runtime::compile_only::compile_to_text;
 use saki_runtime::vm::VmOptions;
@@ -38,12 +63,6 @@ use std::sync::OnceLock;
 
 #[global_allocator]
 static ALLOCATOR: start_up_memory::StartUpAllocator = start_up_memory::StartUpAllocator;
-
-/// Exit code when the command line or the program file is not usable.
-const EXIT_UNUSABLE: i32 = 2;
-
-/// The beginning of error messages: "saki", or "saki info".
-static NAME: OnceLock<&str> = OnceLock::new();
 
 /// See `process_start` for why it is a C function. The standard library finds the arguments by itself.
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -64,10 +83,10 @@ fn command() -> i32 {
     let parsed = if is_mono {
         mono::parse(words.collect()).map(|options| ("mono", Action::Run(Box::new(options))))
     } else {
-        options::parse(words.collect())
+        command_line::parse(words.collect())
     };
     let (name, action) = parsed.unwrap_or_else(|stop| std::process::exit(stop.print()));
-    let _ = NAME.set(name);
+    exit::set_name(name);
     match action {
         Action::Info { files } => info::print(&files),
         Action::Doctor { framework_root } => doctor::run(&framework_root),
@@ -125,20 +144,6 @@ fn with_environment(options: Options) -> i32 {
     }
 }
 
-/// The exit code of a command; an error is printed.
-fn end_with(result: Result<(), String>) -> i32 {
-    match result {
-        Ok(()) => 0,
-        Err(message) => fail(&message),
-    }
-}
-
-/// Prints an error message under the command's name; returns the exit code.
-fn fail(message: &str) -> i32 {
-    eprintln!("{}: {message}", NAME.get().unwrap_or(&"saki"));
-    EXIT_UNUSABLE
-}
-
 /// `saki run`.
 fn run_source(command: &run_source::RunCommand) -> i32 {
     static TEMPORARY: OnceLock<PathBuf> = OnceLock::new();
@@ -167,7 +172,7 @@ fn run(options: &Options) -> i32 {
         && !options.check_mutants
         && let Err(message) = info::check_program(path)
     {
-        if options::is_command_name(options.program()) && !path.exists() {
+        if command_line::is_command_name(options.program()) && !path.exists() {
             return fail(&format!("{message} (a command comes before all options: saki {} ...)", options.program()));
         }
         return fail(&message);
@@ -209,7 +214,7 @@ fn start(options: &Options, path: &Path) -> i32 {
     {
         return fail(&format!("--check-walks: {error}"));
     }
-    profile_command::remember(options);
+    program_words::remember(&options.command);
     if let Err(error) = saki_runtime::thread_dump::start() {
         return fail(&format!("no thread dumps: {error}"));
     }

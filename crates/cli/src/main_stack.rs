@@ -3,7 +3,7 @@
 //! Invariant: the command runs on one thread, which has an alternate stack for signals when it begins. Left out: raising the limit,
 //! which the program's children would inherit.
 
-use crate::fail;
+use crate::exit::fail;
 use saki_os::limits::{Resource, limit_bytes};
 use saki_os::signal::AlternateStack;
 use std::sync::OnceLock;

@@ -1,8 +1,9 @@
-//! Parses `--profile=` and `SAKI_PROFILE`, which ask for a profile by Saki's sampler or for Mono's log.
+//! `--profile=` and `SAKI_PROFILE`, which ask for a profile by Saki's sampler or for Mono's log.
 
+use crate::exit::Stop;
 use crate::mono::log_profiler::{self, LogOption};
-use crate::options::Stop;
-use crate::profile_command::{self, ProfileRequest};
+use crate::profile_command;
+use crate::profile_request::ProfileRequest;
 use saki_runtime::profile_log::{self, LogEvents, LogSettings};
 use std::str::FromStr;
 

@@ -1,10 +1,13 @@
 //! The subcommands of `saki profile` that run a program under the profiler, or profile a running one.
 
-use crate::options::{Action, Options, Stop, parse_size};
+use crate::action::Action;
+use crate::exit::Stop;
+use crate::options::Options;
 use crate::output_format::{OutputFormat, separate};
-use crate::profile_command::{DEFAULT_ALLOC_BYTES, EACH_ALLOCATION, ProfileRequest, parse_hz, parse_seconds};
 use crate::profile_kind::KindWord;
 use crate::profile_option::ProfileOption;
+use crate::profile_request::{DEFAULT_ALLOC_BYTES, EACH_ALLOCATION, ProfileRequest};
+use crate::quantities::{parse_hz, parse_seconds, parse_size};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -5,7 +5,8 @@
 //! not known beforehand (`-recurse`, `-pkg`), or the cache is not trusted (`code_cache::trusted`), the executable goes to a
 //! temporary folder. Left out: projects of many folders, packages.
 
-use crate::options::{Options, is_source};
+use crate::exit::{self, EXIT_UNUSABLE};
+use crate::options::Options;
 use saki_runtime::code_cache::directory::{self, Place};
 use saki_runtime::code_cache::trusted::{self, TrustedFolder};
 use saki_runtime::code_cache::{checksum, contents, remembered};
@@ -23,6 +24,11 @@ const DEFAULT_OPTIONS: [&str; 2] = ["-debug+", "-optimize+"];
 /// Assemblies that mcs references by default; it compiles their constants into programs.
 const DEFAULT_REFERENCES: [&str; 5] =
     ["mscorlib.dll", "System.dll", "System.Xml.dll", "System.Core.dll", "Microsoft.CSharp.dll"];
+
+/// Whether `word` names a C# source file.
+pub fn is_source(word: &str) -> bool {
+    Path::new(word).extension().is_some_and(|extension| extension == "cs")
+}
 
 /// `saki run` of sources.
 #[derive(Debug)]
@@ -156,7 +162,7 @@ pub struct Prepared {
 /// # Errors
 /// The exit code; the error has been printed, by the compiler in its own format.
 pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
-    let fail = |message: String| crate::fail(&message);
+    let fail = |message: String| exit::fail(&message);
     let options = &command.options;
     let framework = options.framework_root();
     let compiler = compiler(&framework).map_err(fail)?;
@@ -289,7 +295,7 @@ fn compile(command: &RunCommand, options: &Options, compiler: &Path, folder: &Pa
     let status = output.status().map_err(|e| io(&saki, e))?;
     match status.code() {
         Some(0) => Ok(()),
-        code => Err(Failure::Compiler(code.unwrap_or(crate::EXIT_UNUSABLE))),
+        code => Err(Failure::Compiler(code.unwrap_or(EXIT_UNUSABLE))),
     }
 }
 

@@ -96,7 +96,7 @@ fn end_without_memory(len_bytes: usize) -> ! {
     // SAFETY: the buffer has `len` bytes.
     unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), len) };
     // SAFETY: ends the process; handlers of exit would allocate.
-    unsafe { libc::_exit(crate::EXIT_UNUSABLE) }
+    unsafe { libc::_exit(crate::exit::EXIT_UNUSABLE) }
 }
 
 #[inline]

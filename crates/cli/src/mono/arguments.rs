@@ -1,7 +1,7 @@
 //! Words of Mono's command line that come from elsewhere: MONO_ENV_OPTIONS, response files, other encodings than UTF-8.
 
 use super::table::EXIT_REFUSED;
-use crate::options::Stop;
+use crate::exit::Stop;
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 

@@ -3,7 +3,8 @@
 //! As under Mono, an invalid value gives a warning and the default. Left out: settings that tune parts of Mono's
 //! collector which Saki's lacks (`ACCEPTED`); they have no effect.
 
-use crate::options::{Options, parse_size};
+use crate::options::Options;
+use crate::quantities::parse_size;
 
 /// Parameters of Mono's collector that mean nothing to Saki's.
 pub const ACCEPTED: [&str; 23] = [

@@ -44,19 +44,6 @@ pub fn usage() -> String {
     text
 }
 
-pub const DEVELOPMENT: &str = "Saki has other options for its developers: 'saki --help' shows them.\n\n\
-    The options supported by MONO_DEBUG can also be passed on the command line.\n";
-
-pub const DEBUG: &str = "Debugging options:\n   --debug[=OPTIONS]     Lines in stack traces are shown with or without it; OPTIONS is a comma\n\
-    \x20                        separated list of\n\n    \
-    gdb                  Tell gdb of compiled code\n    \
-    casts                Accepted\n    \
-    mdb-optimizations    Accepted\n";
-
-pub const TRACE: &str = "Saki does not trace calls: --trace is refused. -v prints each method when it is compiled.\n";
-
-pub const HANDLERS: &str = "No handlers supported on current platform.\n";
-
 /// `--list-opt`.
 pub fn optimizations() -> String {
     OPTIMIZATIONS.iter().map(|name| format!("    {name:<22} Accepted: code is always optimised\n")).collect()

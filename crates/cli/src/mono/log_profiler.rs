@@ -221,7 +221,7 @@ impl Reader {
         let number = if number.len() < value.len() { number.strip_prefix('/') } else { Some(number) };
         // A kind alone leaves the number as it is.
         let Some(number) = number else { return };
-        match crate::profile_command::parse_hz(number) {
+        match crate::quantities::parse_hz(number) {
             Ok(hz) => self.hz = hz,
             Err(_) => self.say("Could not parse sample frequency"),
         }

@@ -13,7 +13,9 @@ pub mod log_profiler;
 mod table;
 mod variables;
 
-use crate::options::{Options, Stop};
+use crate::exit::{EXIT_UNUSABLE, Stop};
+use crate::info;
+use crate::options::Options;
 use crate::profile_option::ProfileOption;
 use saki_metadata::{Image, OpenError};
 use std::ffi::{OsStr, OsString};
@@ -86,7 +88,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Options, Stop> {
     }
     let program = command.remove(0);
     line.options.command.push(program.into_string().map_err(|program| {
-        Stop::error(crate::EXIT_UNUSABLE, format!("Cannot open assembly '{}': not UTF-8.\n", program.display()))
+        Stop::error(EXIT_UNUSABLE, format!("Cannot open assembly '{}': not UTF-8.\n", program.display()))
     })?);
     line.options.command.extend(arguments::to_text(command)?);
     if let Some(config) = line.config.take() {
@@ -204,7 +206,7 @@ fn act(meaning: Meaning, value: &str, behind: Vec<OsString>, line: &mut CommandL
 pub fn check_program(path: &Path) -> Result<(), Stop> {
     let cannot_open = |why: &str| {
         let text = format!("Cannot open assembly '{}': {why}.\n", path.display());
-        Stop::error(crate::EXIT_UNUSABLE, text)
+        Stop::error(EXIT_UNUSABLE, text)
     };
     let image = match Image::open(path) {
         Ok(image) => image,
@@ -216,7 +218,7 @@ pub fn check_program(path: &Path) -> Result<(), Stop> {
         let text = format!("Assembly '{}' doesn't have an entry point.\n", path.display());
         return Err(Stop::error(EXIT_REFUSED, text));
     }
-    crate::info::check_image(&image, path).map_err(|text| Stop::error(crate::EXIT_UNUSABLE, format!("mono: {text}\n")))
+    info::check_image(&image, path).map_err(|text| Stop::error(EXIT_UNUSABLE, format!("mono: {text}\n")))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The options of mono(1), and how Saki treats each. `docs/mono-options.md` is made from this list.
 
-use super::help;
 use Meaning::{
     Accepted, AssemblyLoader, CollectorDebug, CollectorParameters, Config, ListOptimizations, Optimize, PerfMap,
     Profile, Refused, Response, Runtime, Security, Statistics, Text, Usage, Verbose, Version, VersionNumber,
@@ -69,6 +68,19 @@ const OF_MONOS_COMPILER: &str = "of Mono's compiler";
 const ONE_COMPILER: &str = "there is one compiler, which compiles at run time";
 const IS_AN_ACTION: &str = "examines Mono's compiler instead of running the program";
 
+const DEVELOPMENT: &str = "Saki has other options for its developers: 'saki --help' shows them.\n\n\
+    The options supported by MONO_DEBUG can also be passed on the command line.\n";
+
+const DEBUG: &str = "Debugging options:\n   --debug[=OPTIONS]     Lines in stack traces are shown with or without it; OPTIONS is a comma\n\
+    \x20                        separated list of\n\n    \
+    gdb                  Tell gdb of compiled code\n    \
+    casts                Accepted\n    \
+    mdb-optimizations    Accepted\n";
+
+const TRACE: &str = "Saki does not trace calls: --trace is refused. -v prints each method when it is compiled.\n";
+
+const HANDLERS: &str = "No handlers supported on current platform.\n";
+
 /// In the order of mono(1); options that only `--help-devel` lists follow.
 pub const OPTIONS: &[MonoOption] = &[
     option("--aot", NO_AOT, "compiled code is kept in the code cache"),
@@ -102,10 +114,10 @@ pub const OPTIONS: &[MonoOption] = &[
     option("--arch=32", Refused("mono: --arch=32: Saki is a 64-bit program only"), "64 bits only"),
     option("--help", Usage, "prints what the options are"),
     option("-h", Usage, "prints what the options are"),
-    option("--help-devel", Text(help::DEVELOPMENT), "prints where the list is"),
-    option("--help-debug", Text(help::DEBUG), "prints what `--debug=` takes"),
-    option("--help-trace", Text(help::TRACE), "says that there is no tracing"),
-    option("--help-handlers", Text(help::HANDLERS), "says that there are none, as Mono does on Linux"),
+    option("--help-devel", Text(DEVELOPMENT), "prints where the list is"),
+    option("--help-debug", Text(DEBUG), "prints what `--debug=` takes"),
+    option("--help-trace", Text(TRACE), "says that there is no tracing"),
+    option("--help-handlers", Text(HANDLERS), "says that there are none, as Mono does on Linux"),
     option("--list-opt", ListOptimizations, "prints the names that `-O=` takes"),
     option("--interpreter", Accepted, ONE_COMPILER),
     option("--interp", Accepted, ONE_COMPILER),

@@ -4,7 +4,7 @@
 //! those marked as accepted belong to parts that Saki does not have.
 
 use super::table::EXIT_REFUSED;
-use crate::options::Stop;
+use crate::exit::Stop;
 
 /// How Saki treats a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

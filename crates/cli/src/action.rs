@@ -1,0 +1,20 @@
+//! What a command line asks for: one action for each command.
+
+use crate::cache_command::CacheAction;
+use crate::options::Options;
+use crate::profile_request::ProfileRequest;
+use crate::run_source::RunCommand;
+use std::path::PathBuf;
+
+/// What to do.
+pub enum Action {
+    Run(Box<Options>),
+    RunSource(Box<RunCommand>),
+    Cache { action: CacheAction, framework_root: PathBuf },
+    Doctor { framework_root: PathBuf },
+    Info { files: Vec<PathBuf> },
+    AttachProfile { process: u32, request: Box<ProfileRequest> },
+    ViewProfile { file: PathBuf, why: Vec<String> },
+    CompareProfiles { before: PathBuf, after: PathBuf, output: Option<PathBuf> },
+    Generate { folder: PathBuf },
+}

@@ -1,0 +1,451 @@
+//! The command line: subcommands and what they ask for.
+//!
+//! `saki app.exe …` is the default command: everything behind the program is the program's. A first word that names a subcommand is
+//! that subcommand, even if a file of that name exists (`saki ./info` runs the file). All help texts, man pages and shell
+//! completions come from these definitions and those of the options (`generate`). Left out: Mono's command line (`mono`).
+
+use crate::action::Action;
+use crate::cache_command::CacheAction;
+use crate::exit::Stop;
+use crate::heap_words::HeapWords;
+use crate::options::{DEFAULT_FRAMEWORK_ROOT, Options, VERSION};
+use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind, KindWord, parse_kinds};
+use crate::profile_words::ProfileWords;
+use crate::run_source::{RunCommand, is_source};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// Runs .NET programs (CIL assemblies) on Mono's class libraries.
+#[derive(Parser, Debug)]
+#[command(name = "saki", version = VERSION, about, long_about = None, arg_required_else_help = true)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(override_usage = "saki [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki COMMAND [...]")]
+#[command(
+    after_help = "Everything behind PROGRAM is the program's. A file with the name of a command is run as ./NAME.\n\
+'saki help COMMAND' tells more. Called by the name 'mono', Saki takes Mono's command line.\n\
+Environment: MONO_PATH adds directories to search for assemblies; docs/mono-options.md lists Mono's other variables."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Commands>,
+    #[command(flatten)]
+    program: ProgramCommand,
+}
+
+/// The default command.
+#[derive(Parser, Debug)]
+#[command(name = "saki", version = VERSION, arg_required_else_help = true)]
+struct ProgramCommand {
+    /// The program, a CIL executable, and its arguments
+    #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
+    #[arg(value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// The subcommands, in the order of the help.
+#[derive(Subcommand, Debug)]
+enum Commands {
+    /// Run a program, or compile C# sources and run the result
+    #[command(
+        override_usage = "saki run [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki run [OPTIONS] [-COMPILER_OPTION]... SOURCE.cs... [--] [ARGUMENTS]...",
+        after_help = "Sources are compiled with mcs.exe, run by Saki itself; what comes out is kept in the cache. Options with one dash\n\
+are the compiler's (-r:lib.dll, -unsafe, -define:X), those with two dashes Saki's. '--' ends the sources."
+    )]
+    Run(RunWords),
+    /// Start an interactive C# shell (Debian's mono-csharp-shell)
+    Repl(ReplWords),
+    /// Show an assembly's identity, references and entry point
+    Info {
+        /// Assemblies or modules
+        #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+    },
+    /// Show what Saki finds on this machine, and what it does about it
+    #[command(after_help = "The exit code is 1 when a program could not run.")]
+    Doctor {
+        #[command(flatten)]
+        framework: FrameworkRoot,
+    },
+    /// Run a program and show where it spends its time, or show a profile that was written
+    #[command(arg_required_else_help = true)]
+    Profile(Box<ProfileCommand>),
+    /// Show, empty or fill the code cache
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Cache {
+        #[command(subcommand)]
+        action: CacheCommands,
+    },
+    /// Write man pages and shell completions below DIR, where a system looks for them below its prefix
+    #[command(hide = true)]
+    Generate {
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+}
+
+/// Words that are subcommands when they come first (a test compares them with the definitions).
+const COMMAND_NAMES: [&str; 8] = ["run", "repl", "info", "doctor", "profile", "cache", "generate", "help"];
+
+/// `saki run`.
+#[derive(Args, Debug)]
+struct RunWords {
+    /// The program or the C# sources, and the program's arguments
+    #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM|SOURCE.cs", "ARGUMENTS"])]
+    #[arg(value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// `saki repl`.
+#[derive(Args, Debug)]
+struct ReplWords {
+    /// The shell's options and scripts: -r:LIBRARY, -e EXPRESSION, FILE.cs
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS", value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// `saki profile`.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(
+    override_usage = "saki profile [KINDS] [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile [KINDS] [OPTIONS] --pid PID\n       saki profile COMMAND [...]",
+    after_help = kinds_help()
+)]
+struct ProfileCommand {
+    #[command(subcommand)]
+    action: Option<ProfileCommands>,
+
+    #[command(flatten)]
+    words: ProfileWords,
+}
+
+fn kinds_help() -> String {
+    let kinds = Kind::ALL.iter().map(|kind| (kind.name(), kind.about()));
+    let rows = kinds.chain([(HEAP, ABOUT_HEAP)]).map(|(name, about)| format!("\n  {name:<12}{about}"));
+    format!("KINDS, several with commas [default: cpu]:{}", rows.collect::<String>())
+}
+
+/// What shows profiles that were written, and the heap, which is no profile.
+#[derive(Subcommand, Debug)]
+enum ProfileCommands {
+    /// Show what is alive when a program ends, and what keeps it alive
+    #[command(
+        override_usage = "saki profile heap [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile heap [OPTIONS] --pid PID"
+    )]
+    Heap(Box<HeapWords>),
+    /// Show a profile (pprof, speedscope, firefox or folded) as a table and a call tree, or a heap snapshot
+    View {
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Of a heap snapshot: say why the objects of this type are alive
+        #[arg(long, value_name = "TYPE")]
+        why: Vec<String>,
+    },
+    /// Show whose shares differ between two profiles (pprof, speedscope, firefox or folded), or which types grew between two heap snapshots
+    Diff {
+        #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
+        before: PathBuf,
+        #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
+        after: PathBuf,
+        /// Write a flame graph (svg) of AFTER: red where more was spent than in BEFORE, blue where less
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+    },
+}
+
+/// `saki cache`.
+#[derive(Subcommand, Debug)]
+enum CacheCommands {
+    /// List the files of compiled code, and those that an installation shares
+    Stat,
+    /// Remove the files of compiled code
+    Clear,
+    /// Compile what most programs use of the class library, and the C# compiler
+    Seed {
+        #[command(flatten)]
+        framework: FrameworkRoot,
+    },
+}
+
+/// `--framework` where it is the only option.
+#[derive(Args, Debug)]
+struct FrameworkRoot {
+    /// Directory of the class libraries
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_FRAMEWORK_ROOT, value_hint = ValueHint::DirPath)]
+    framework: PathBuf,
+}
+
+/// The interactive C# shell (Debian's mono-csharp-shell), below the framework root.
+const SHELL: &str = "4.5/csharp.exe";
+
+/// Reads a command line, without the command's own name.
+///
+/// # Errors
+/// The words make no sense, or ask for help.
+pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
+    if let Some(options) = plain_program(&words) {
+        return Ok(("saki", Action::Run(Box::new(options))));
+    }
+    let name = words.first().and_then(|word| COMMAND_NAMES.iter().find(|name| word == **name)).copied();
+    let (words, compiler_options) = match name {
+        Some("run") => separate_run_options(words),
+        Some("profile") => (name_kinds(words)?, Vec::new()),
+        _ => (words, Vec::new()),
+    };
+    let cli = Cli::try_parse_from(std::iter::once(OsString::from("saki")).chain(words)).map_err(|e| stop(&e, name))?;
+    Ok(match cli.command {
+        None => ("saki", Action::Run(Box::new(Options { command: cli.program.words, ..cli.program.options }))),
+        Some(Commands::Run(run)) => {
+            let options = Options { command: run.words, ..run.options };
+            if !options.command.first().is_some_and(|word| is_source(word)) {
+                if let Some(option) = compiler_options.first() {
+                    let (option, program) = (option.display(), options.program());
+                    let text =
+                        format!("{option} is an option of the C# compiler, but {program} is no C# source (name.cs)");
+                    return Err(Stop::refuse("saki run", &text));
+                }
+                return Ok(("saki run", Action::Run(Box::new(options))));
+            }
+            let command = RunCommand::new(options, compiler_options).map_err(|text| Stop::refuse("saki run", &text))?;
+            ("saki run", Action::RunSource(Box::new(command)))
+        }
+        Some(Commands::Repl(repl)) => {
+            let shell = repl.options.framework.join(SHELL);
+            if !shell.is_file() {
+                let text = format!("{}: no such file (Debian's package mono-csharp-shell has it)", shell.display());
+                return Err(Stop::refuse("saki repl", &text));
+            }
+            let command = std::iter::once(shell.display().to_string()).chain(repl.words).collect();
+            ("saki repl", Action::Run(Box::new(Options { command, ..repl.options })))
+        }
+        Some(Commands::Info { files }) => ("saki info", Action::Info { files }),
+        Some(Commands::Doctor { framework }) => ("saki doctor", Action::Doctor { framework_root: framework.framework }),
+        Some(Commands::Profile(profile)) => match profile.action {
+            None => ("saki profile", profile.words.into_action()?),
+            Some(ProfileCommands::Heap(words)) => ("saki profile heap", words.into_action()),
+            Some(ProfileCommands::View { file, why }) => ("saki profile view", Action::ViewProfile { file, why }),
+            Some(ProfileCommands::Diff { before, after, output }) => {
+                ("saki profile diff", Action::CompareProfiles { before, after, output })
+            }
+        },
+        Some(Commands::Cache { action }) => {
+            let default = || PathBuf::from(DEFAULT_FRAMEWORK_ROOT);
+            let (name, action, framework_root) = match action {
+                CacheCommands::Stat => ("saki cache stat", CacheAction::Stat, default()),
+                CacheCommands::Clear => ("saki cache clear", CacheAction::Clear, default()),
+                CacheCommands::Seed { framework } => ("saki cache seed", CacheAction::Seed, framework.framework),
+            };
+            (name, Action::Cache { action, framework_root })
+        }
+        Some(Commands::Generate { folder }) => ("saki generate", Action::Generate { folder }),
+    })
+}
+
+/// The whole command, for man pages and completions.
+pub fn definition() -> clap::Command {
+    Cli::command()
+}
+
+/// Whether `word` would be a subcommand if it came first.
+pub fn is_command_name(word: &str) -> bool {
+    COMMAND_NAMES.contains(&word)
+}
+
+/// A fast path for `saki app.exe …` without options, by which start-up is measured: building the definitions of all
+/// subcommands and options costs more than everything else before the machine starts.
+fn plain_program(words: &[OsString]) -> Option<Options> {
+    let first = words.first()?.to_str()?;
+    let has_option_variables = [
+        "SAKI_GC_STRESS",
+        "SAKI_HOT_STACKS",
+        "SAKI_IO",
+        "SAKI_NO_CACHE",
+        "SAKI_NO_SIMD",
+        "SAKI_PROFILE",
+        "SAKI_THREADS",
+    ]
+    .iter()
+    .any(|name| std::env::var_os(name).is_some());
+    if first.starts_with('-') || is_command_name(first) || has_option_variables {
+        return None;
+    }
+    let command = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<Vec<_>>>()?;
+    Some(Options { command, ..Options::default() })
+}
+
+/// `saki profile`: the kinds, which come first, as an option. The heap alone is a command of its own.
+fn name_kinds(mut words: Vec<OsString>) -> Result<Vec<OsString>, Stop> {
+    let list = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    if list != HEAP && list.split(',').next().is_some_and(|name| name.parse::<KindWord>().is_ok()) {
+        parse_kinds(list).map_err(|error| Stop::refuse("saki profile", &error))?;
+        words[1] = format!("--kinds={list}").into();
+    }
+    Ok(words)
+}
+
+/// `saki run` takes the compiler's options between its own: the words with those taken out up to the first file, and those.
+fn separate_run_options(words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
+    let mut own = Vec::new();
+    let mut compiler_options = Vec::new();
+    let mut words = words.into_iter().peekable();
+    own.extend(words.next());
+    let definitions = Options::augment_args(clap::Command::new("run"));
+    let takes_value = |word: &OsString| {
+        let name = word.to_str().and_then(|word| word.strip_prefix("--"));
+        let option = definitions.get_arguments().find(|argument| argument.get_long() == name);
+        name.is_some() && option.is_some_and(|option| option.get_action().takes_values())
+    };
+    while let Some(word) = words.next_if(|word| word.as_bytes().starts_with(b"-") && word != "--") {
+        if word.as_bytes().starts_with(b"--") || word == "-h" {
+            let wants_value = takes_value(&word);
+            own.push(word);
+            own.extend(if wants_value { words.next() } else { None });
+        } else {
+            compiler_options.push(word);
+        }
+    }
+    // The next word is the option's value, whatever it begins with.
+    if words.peek().is_some_and(|word| word != "--") {
+        own.push("--".into());
+    }
+    own.extend(words);
+    (own, compiler_options)
+}
+
+/// clap's message, with the name of the subcommand in place of clap's "error".
+fn stop(error: &clap::Error, subcommand: Option<&str>) -> Stop {
+    let text = error.render().to_string();
+    let text = match text.strip_prefix("error: ") {
+        Some(message) => {
+            // The usage, where there is one, names the command: "Usage: saki cache seed [OPTIONS]".
+            let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+            let usage = message.lines().find_map(|line| line.strip_prefix("Usage: "));
+            let named = usage.map(|usage| usage.split(' ').take_while(is_name).collect::<Vec<_>>().join(" "));
+            let called = || ["saki"].into_iter().chain(subcommand).collect::<Vec<_>>().join(" ");
+            let name = named.unwrap_or_else(called);
+            format!("{name}: {message}")
+        }
+        None => text,
+    };
+    Stop { text, goes_to_standard_output: !error.use_stderr(), exit_code: error.exit_code() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile_option::ProfileOption;
+    use std::path::Path;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn refusal(text: &str) -> String {
+        match parse(words(text)) {
+            Ok(_) => panic!("{text} is taken"),
+            Err(stop) => stop.text.lines().next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn run(text: &str) -> (&'static str, Options) {
+        match parse(words(text)) {
+            Ok((name, Action::Run(options))) => (name, *options),
+            Ok(_) => panic!("{text} runs no program"),
+            Err(stop) => panic!("{text}: {}", stop.text),
+        }
+    }
+
+    #[test]
+    fn definitions_are_consistent() {
+        definition().debug_assert();
+        let mut names: Vec<String> = definition().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        names.push("help".to_owned());
+        assert_eq!(names, COMMAND_NAMES);
+    }
+
+    #[test]
+    fn a_plain_program_gets_what_the_definitions_give_it() {
+        let quick = plain_program(&words("app.exe --stats -x")).unwrap();
+        let whole = Cli::try_parse_from(["saki", "app.exe", "--stats", "-x"]).unwrap().program;
+        let whole = Options { command: whole.words, ..whole.options };
+        assert_eq!(format!("{quick:?}"), format!("{whole:?}"));
+    }
+
+    #[test]
+    fn profiles_are_of_the_kinds_that_come_first() {
+        let kinds = |text: &str| match run(text).1.profile {
+            Some(ProfileOption::Own(request)) => request.kind_names(),
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(kinds("profile cpu,gc,cpu --hz 10 app.exe x"), "cpu,gc");
+        assert_eq!(kinds("profile app.exe wall"), "cpu");
+        assert_eq!(kinds("profile --format folded ./gc"), "cpu");
+        assert!(refusal("profile cpu,what app.exe").starts_with("saki profile: 'what' is not one of cpu, wall, alloc"));
+        assert_eq!(refusal("profile gc"), "saki profile: the following required arguments were not provided:");
+        assert!(matches!(parse(words("profile lock,gc --pid 1")), Ok(("saki profile", Action::AttachProfile { .. }))));
+        assert_eq!(kinds("profile heap,gc,cpu --why X app.exe"), "gc,cpu,heap");
+        assert_eq!(kinds("profile cpu,heap app.exe"), "cpu,heap");
+        assert_eq!(kinds("profile heap app.exe"), "heap");
+        assert!(matches!(
+            parse(words("profile heap --pid 1")),
+            Ok(("saki profile heap", Action::AttachProfile { .. }))
+        ));
+        assert_eq!(
+            refusal("profile cpu --why X app.exe"),
+            "saki profile: --why is for snapshots of the heap: 'heap' is not among the kinds"
+        );
+        assert!(matches!(parse(words("profile view x.folded")), Ok(("saki profile view", Action::ViewProfile { .. }))));
+    }
+
+    #[test]
+    fn words_behind_the_program_are_the_programs() {
+        assert_eq!(run("app.exe --help -V info").1.command, ["app.exe", "--help", "-V", "info"]);
+        let (name, options) = run("--stats --max-heap 1m app.exe --stats");
+        assert_eq!((name, options.max_heap), ("saki", Some(1 << 20)));
+        assert_eq!(options.command, ["app.exe", "--stats"]);
+        assert_eq!(run("run --max-heap 1m ./info --help").1.command, ["./info", "--help"]);
+    }
+
+    #[test]
+    fn a_first_word_that_names_a_command_is_one() {
+        assert!(matches!(parse(words("info a.dll")), Ok(("saki info", Action::Info { .. }))));
+        assert_eq!(run("./info a.dll").1.command, ["./info", "a.dll"]);
+        assert_eq!(run("--stats info a.dll").1.command, ["info", "a.dll"]);
+    }
+
+    #[test]
+    fn errors_name_the_subcommand() {
+        assert_eq!(refusal("info"), "saki info: the following required arguments were not provided:");
+        assert_eq!(refusal("info --x a"), "saki info: unexpected argument '--x' found");
+        assert_eq!(refusal("cache sed"), "saki cache: unrecognized subcommand 'sed'");
+        assert_eq!(refusal("cache seed x"), "saki cache seed: unexpected argument 'x' found");
+        assert_eq!(refusal("run --nursery x a.cs").split(" for ").next(), Some("saki run: invalid value 'x'"));
+        assert_eq!(refusal("doctor x"), "saki doctor: unexpected argument 'x' found");
+        assert!(refusal("run -unsafe x.exe").starts_with("saki run: -unsafe is an option of the C# compiler"));
+        assert_eq!(refusal("--no-such x.exe"), "saki: unexpected argument '--no-such' found");
+    }
+
+    #[test]
+    fn words_of_run_go_where_they_belong() {
+        let Ok((_, Action::RunSource(command))) =
+            parse(words("run --stats -unsafe --max-heap 64m -r:a.dll x.cs y.cs one -two z.cs"))
+        else {
+            panic!("not taken")
+        };
+        assert!(command.options.stats);
+        assert_eq!(command.options.max_heap, Some(64 << 20));
+        assert_eq!(command.compiler_options, ["-unsafe", "-r:a.dll"]);
+        assert_eq!(command.sources, [Path::new("x.cs"), Path::new("y.cs")]);
+        assert_eq!(command.arguments, ["one", "-two", "z.cs"]);
+    }
+}

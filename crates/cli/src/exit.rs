@@ -1,0 +1,62 @@
+//! How the command ends when it runs no program: exit codes, and messages under the command's name.
+
+use std::sync::OnceLock;
+
+/// Exit code when the command line or the program file is not usable.
+pub const EXIT_UNUSABLE: i32 = 2;
+
+/// The beginning of error messages: "saki", or "saki info".
+static NAME: OnceLock<&str> = OnceLock::new();
+
+/// Names the command for its messages.
+pub fn set_name(name: &'static str) {
+    let _ = NAME.set(name);
+}
+
+/// The exit code of a command; an error is printed.
+pub fn end_with(result: Result<(), String>) -> i32 {
+    match result {
+        Ok(()) => 0,
+        Err(message) => fail(&message),
+    }
+}
+
+/// Prints an error message under the command's name; returns the exit code.
+pub fn fail(message: &str) -> i32 {
+    eprintln!("{}: {message}", NAME.get().unwrap_or(&"saki"));
+    EXIT_UNUSABLE
+}
+
+/// What to print instead, and the exit code.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Stop {
+    pub text: String,
+    pub goes_to_standard_output: bool,
+    pub exit_code: i32,
+}
+
+impl Stop {
+    /// An error, on standard error.
+    pub fn error(exit_code: i32, text: impl Into<String>) -> Stop {
+        Stop { text: text.into(), goes_to_standard_output: false, exit_code }
+    }
+
+    /// An answer that the command line asked for, such as help.
+    pub fn answer(text: impl Into<String>) -> Stop {
+        Stop { text: text.into(), goes_to_standard_output: true, exit_code: 0 }
+    }
+
+    pub fn refuse(name: &str, text: &str) -> Stop {
+        Stop::error(EXIT_UNUSABLE, format!("{name}: {text}\n"))
+    }
+
+    /// Prints it; the exit code.
+    pub fn print(&self) -> i32 {
+        if self.goes_to_standard_output {
+            print!("{}", self.text)
+        } else {
+            eprint!("{}", self.text)
+        }
+        self.exit_code
+    }
+}
