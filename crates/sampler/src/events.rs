@@ -17,6 +17,7 @@
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
 use crate::native_walk;
 use crate::stack::Stack;
+use crate::wake::wake_reader;
 use parking_lot::{Mutex, MutexGuard};
 use saki_code::CodeInfo;
 use saki_thread::ManagedThread;
@@ -271,7 +272,7 @@ fn with_room() -> MutexGuard<'static, Waiting> {
             return waiting;
         }
         drop(waiting);
-        crate::wake_reader();
+        wake_reader();
         std::thread::sleep(PAUSE);
     }
     WAITING.lock()

@@ -19,9 +19,10 @@
 
 use crate::events::{self, COLLECTION_PHASES, Consumer, Event, EventKind, NumberedStack, StackSample, Subject};
 use crate::handler::{FLAGS_SHIFT, LOST, TIME_MASK, WALL};
+use crate::recording::{Recording, What};
 use crate::stack::{Stack, StackFrame};
 use crate::symbols::Symbols;
-use crate::{Recording, What, modules, threads};
+use crate::{modules, threads};
 use rustc_hash::FxHashMap;
 use saki_code::CodeInfo;
 use saki_profile::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Wait};

@@ -4,8 +4,18 @@
 //! are lent for one call.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, TRUNCATED};
-use crate::wall;
 use saki_code::CodeInfo;
+
+/// Innermost frames that are not code but say what a thread waits for. Their numbers are below any address of code.
+pub(crate) const NOTES: [&str; 7] = [
+    "",
+    "[sleeping]",
+    "[joining a thread]",
+    "[waiting for a lock]",
+    "[waiting for a handle]",
+    "[in native code]",
+    "[waiting]",
+];
 
 /// Innermost frame first.
 #[derive(Clone, Copy)]
@@ -44,7 +54,7 @@ impl<'a> Stack<'a> {
         std::iter::from_fn(move || {
             loop {
                 let &word = rest.next()?;
-                return Some(match wall::NOTES.get(word as usize) {
+                return Some(match NOTES.get(word as usize) {
                     Some(&"") => continue,
                     Some(&note) => StackFrame::Note(note),
                     None if word & MANAGED == 0 => StackFrame::Native(word as usize),

@@ -14,23 +14,13 @@
 //!
 //! Invariant: no stopped thread allocates or takes a lock for this; the sampling thread is no managed thread. Left out: the machine's own threads that are not managed.
 
+use crate::carriers::{SIGNAL, record_of};
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
-use crate::{READER, SIGNAL};
+use crate::reader_thread::READER;
 use saki_thread::{ManagedThread, StopReason, WaitState};
 use saki_unwind::Frames;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-
-/// Innermost frames that are not code but say what a thread waits for. Their numbers are below any address of code.
-pub const NOTES: [&str; 7] = [
-    "",
-    "[sleeping]",
-    "[joining a thread]",
-    "[waiting for a lock]",
-    "[waiting for a handle]",
-    "[in native code]",
-    "[waiting]",
-];
 
 /// Rounds take at most this part (one in so many) of a processor's time.
 const MAX_SHARE: u32 = 10;
@@ -57,7 +47,7 @@ fn round(ticks: u32) {
     let mut signalled = Vec::new();
     saki_thread::for_each_carrier(|carrier| {
         let Some(thread) = carrier.current().filter(|thread| !thread.is_in_safe_region()) else { return };
-        if let Some(record) = crate::record_of(carrier.native_id()) {
+        if let Some(record) = record_of(carrier.native_id()) {
             // Relaxed: see the table.
             record.ticks.fetch_add(ticks, Ordering::Relaxed);
             // A thread that has ended meanwhile is none to be sampled.
@@ -88,7 +78,7 @@ fn round(ticks: u32) {
     }
 }
 
-/// Appends a sample in the handler's format. The world is stopped.
+/// Appends a sample in the handler's format, whose innermost frame may be a note (`stack::NOTES`). The world is stopped.
 fn note(thread: &'static ManagedThread, ticks: u32, time_ns: u64, samples: &mut Vec<u64>) {
     samples.push(u64::from(ticks) | u64::from(thread.managed_id()) << 32);
     let time_at = samples.len();

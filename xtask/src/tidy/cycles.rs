@@ -17,7 +17,6 @@ const MAX_CYCLE_FILES: usize = 4;
 const KNOTS: &[(&str, usize)] = &[
     ("crates/gc", 19),
     ("crates/reactor", 8),
-    ("crates/sampler", 5),
     ("crates/sched", 7),
     ("crates/thread", 8),
     ("crates/tools", 6),

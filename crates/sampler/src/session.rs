@@ -1,0 +1,123 @@
+//! Sessions: what is to be recorded, and beginning and ending that.
+
+use crate::carriers::{self, Rates, interval};
+use crate::events::{self, Consumer, Kinds};
+use crate::reader::{Reader, Resolve};
+use crate::reader_thread::{self, READER, Running};
+use crate::recording::Recording;
+use crate::wake::wake_reader;
+use crate::{handler, threads, wall};
+use rustc_hash::FxHashMap;
+use saki_os::{TimerClock, signal};
+use saki_profile::Profile;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The recordings of a session, their rates and their consumer, in any combination.
+#[derive(Default)]
+pub struct Session {
+    /// Signals by timers of this clock, so many a second (at least 1).
+    pub timers: Option<(TimerClock, u32)>,
+    /// All threads, by the clock on the wall, so many times a second (at least 1).
+    pub wall_hz: Option<u32>,
+    /// The kinds of events; all events of these kinds are recorded.
+    pub events: Kinds,
+    pub recordings: Vec<Recording>,
+    /// Gets everything as well.
+    pub consumer: Option<Box<dyn Consumer>>,
+}
+
+/// The results of a session.
+pub struct Sampled {
+    /// In the order of the session's recordings.
+    pub profiles: Vec<Profile>,
+    /// OS threads that could not be sampled, for lack of timers.
+    pub threads_not_sampled: u64,
+    /// Processor time of the thread that read the samples.
+    pub reader_ns: u64,
+}
+
+/// How many times sampling was begun; Relaxed: only compared.
+static SESSIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Begins to record what the session asks for, of all threads that run managed code, now and later.
+///
+/// # Errors
+/// The system's; and AlreadyExists if a session has begun already.
+pub fn start(session: Session, resolve: Resolve) -> io::Result<()> {
+    let mut running = READER.lock();
+    if running.is_some() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let Session { timers, wall_hz, events, recordings, consumer } = session;
+    signal::install(carriers::SIGNAL, handler::handle)?;
+    reader_thread::ensure()?;
+    let reader = Reader::new(recordings, consumer, resolve);
+    // Relaxed: a count.
+    let not_sampled_before = threads::NOT_SAMPLED.load(Ordering::Relaxed);
+    *running = Some(Running { reader, cpu_before: cpu_of_threads(), not_sampled_before });
+    drop(running);
+    carriers::begin(Rates { timers, wall_hz, events });
+    events::take();
+    events::listen(events);
+    carriers::arm_all();
+    // Relaxed: only compared.
+    let number = SESSIONS.fetch_add(1, Ordering::Relaxed) + 1;
+    wake_reader();
+    if let Some(hz) = wall_hz {
+        saki_os::thread::start_service("profile-wall", move || {
+            wall::run(interval(hz), || carriers::rates().is_none() || SESSIONS.load(Ordering::Relaxed) != number);
+        })?;
+    }
+    Ok(())
+}
+
+/// Ends the session that `start` began, and returns its results; None if there was none.
+pub fn stop() -> Option<Sampled> {
+    /// Handlers take microseconds, unless their thread is not let run.
+    const MAX_WAIT: Duration = Duration::from_millis(200);
+    let arming = carriers::end()?;
+    let counts_cpu = arming.rates.timers.is_some_and(|(clock, _)| clock == TimerClock::ThreadCpu);
+    events::listen(Kinds::NONE);
+    arming.threads.into_values().for_each(threads::disarm);
+    let mut running = READER.lock().take()?;
+    let deadline = std::time::Instant::now() + MAX_WAIT;
+    while !running.reader.read() && std::time::Instant::now() < deadline {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    running.reader.name_threads();
+    let reader_thread = reader_thread::native_id();
+    let mut reader_ns = 0;
+    for (native_id, cpu_ns) in cpu_of_threads() {
+        let cpu_ns = cpu_ns.saturating_sub(running.cpu_before.get(&native_id).copied().unwrap_or(0));
+        if Some(native_id) == reader_thread {
+            reader_ns = cpu_ns;
+        } else if counts_cpu && !was_sampled(native_id) && cpu_ns > 0 {
+            running.reader.add_unsampled(native_id, &name_of(native_id), cpu_ns);
+        }
+    }
+    // Relaxed: a count.
+    let threads_not_sampled = threads::NOT_SAMPLED.load(Ordering::Relaxed) - running.not_sampled_before;
+    Some(Sampled { profiles: running.reader.finish(), threads_not_sampled, reader_ns })
+}
+
+/// Whether an OS thread that exists now is a carrier.
+fn was_sampled(native_id: u32) -> bool {
+    let mut is_carrier = false;
+    saki_thread::for_each_carrier(|carrier| is_carrier |= carrier.native_id() == native_id);
+    is_carrier
+}
+
+/// Processor time of the OS threads of the process, by the kernel's id.
+fn cpu_of_threads() -> FxHashMap<u32, u64> {
+    let folder = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    let ids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.map(|id| (id, saki_os::clock::cpu_ns_of_thread(id))).collect()
+}
+
+/// The name of an OS thread.
+fn name_of(native_id: u32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/self/task/{native_id}/comm"));
+    name.map_or_else(|_| native_id.to_string(), |name| name.trim_end().to_owned())
+}
