@@ -6,7 +6,7 @@
 //! empty function. Invariant: an object in the list, and the memory that it points to, does not move or change; the list changes
 //! under one lock. A debugger that attaches later reads the whole list.
 
-use crate::Body;
+use crate::body::Body;
 use crate::elf::{self, Function};
 use crate::frames::FrameShape;
 use parking_lot::Mutex;

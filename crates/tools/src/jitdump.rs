@@ -4,9 +4,9 @@
 //! (`perf record -k mono`). perf finds the file because a page of it is mapped executable. Each record is written immediately,
 //! so that a process that is killed leaves a readable file.
 
+use crate::body::{Body, SourceLine};
 use crate::frames::{self, FrameShape, Frames};
-use crate::perf_map::create_new;
-use crate::{Body, SourceLine, give_up};
+use crate::output_file::{create_new, give_up};
 use parking_lot::Mutex;
 use saki_os::ExitStage;
 use std::fs::File;

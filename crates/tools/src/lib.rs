@@ -4,33 +4,29 @@
 //! places. The observer sees all code that is placed: compiled bodies, bodies from the code cache, thunks, wrappers, chunks of
 //! entry stubs; and dynamic methods that end are taken out again.
 //!
+//! From the bottom up: `body` (what is described), `options`, `output_file`; `frames`, `perf_map`; `elf`, `jitdump`; `gdb`; this file, which tells them all.
+//!
 //! Invariant: before a body can be called, each of the tools has its description. When a file cannot be written any more, its tool
 //! ends with one line on standard error; the program goes on. Left out: line tables for gdb; where in a frame callee-saved
 //! registers other than rbp lie, since walks need rbp only; the one instruction of an epilogue after `pop rbp`.
 
+mod body;
 mod elf;
 mod frames;
 mod gdb;
 mod jitdump;
 mod options;
+mod output_file;
 mod perf_map;
 
+pub use body::SourceLine;
 pub use options::{BadRequest, Request};
 
+use body::Body;
 use saki_code::{CodeInfo, CodeKind, CodeObserver};
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
-
-/// The source position of an instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceLine {
-    /// In bytes from the start of the body; the line holds up to the next entry.
-    pub native_offset: u32,
-    pub file: String,
-    /// From 1.
-    pub line: u32,
-}
 
 /// Source lines of a body, sorted by offset; empty without symbols.
 pub type FindLines = fn(&CodeInfo) -> Vec<SourceLine>;
@@ -110,26 +106,4 @@ impl CodeObserver for Tools {
             gdb.remove(info.start);
         }
     }
-}
-
-/// Code as the tools see it.
-struct Body<'a> {
-    start: usize,
-    len_bytes: usize,
-    name: &'a str,
-    /// No frames: the caller's return address is on top of the stack.
-    is_stubs: bool,
-}
-
-impl Body<'_> {
-    /// Entry stubs are written one by one after their chunk was announced; other code does not change.
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: the heap announces bodies that it has written, in its readable view, which is never unmapped.
-        unsafe { std::slice::from_raw_parts(self.start as *const u8, self.len_bytes) }
-    }
-}
-
-/// Reports once that a tool gets no more descriptions.
-fn give_up(what: &str, error: &io::Error) {
-    eprintln!("saki: {what}: {error}; nothing more is written to it");
 }

@@ -4,14 +4,14 @@
 //! newlines: the file describes the code at the end of the run. Profiles of programs that make many short-lived methods need the
 //! jitdump.
 
+use crate::body::Body;
 use crate::options::DEFAULT_DIRECTORY;
-use crate::{Body, give_up};
+use crate::output_file::{create_new, give_up};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::FileExt;
 
 /// The file, for all threads.
 pub(crate) struct PerfMap(Mutex<Option<Lines>>);
@@ -50,16 +50,6 @@ impl Lines {
         self.len_bytes += line.len() as u64;
         Ok(())
     }
-}
-
-/// Makes a file that only this user may write. An older file of that name is removed; a file of another user is an error.
-pub(crate) fn create_new(path: &Path) -> io::Result<File> {
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(named(error)),
-        _ => {}
-    }
-    OpenOptions::new().read(true).write(true).create_new(true).mode(0o644).open(path).map_err(named)
 }
 
 #[cfg(test)]
