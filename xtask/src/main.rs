@@ -2,6 +2,7 @@
 //!
 //! Each subcommand lives in a module of its own; this file only parses the command line and turns
 //! results into the exit status (0 = all well, 1 = a check failed or the tool could not run).
+//! `tool`, `process` and `elf` are for all of them; `programs` compiles and runs what other subcommands look at, too.
 //! Left out on purpose: building and installing Saki, which the `x` script does.
 
 mod bench;

@@ -6,9 +6,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::compiling::compile;
+use super::figures::run_once;
+use super::options::Options;
+use super::peers::Runtime;
 use super::svg::{Histogram, histogram_chart};
-use super::threads::run_once;
-use super::{Options, Runtime, compile};
 
 /// Name in the table, program, arguments.
 const PROGRAMS: &[(&str, &str, &[&str])] = &[

@@ -5,8 +5,9 @@
 
 use std::process::Command;
 
+use super::measurement::{Cell, Row};
+use super::options::{Options, Suite};
 use super::peers::Runtime;
-use super::{Cell, Options, Row, Suite};
 
 /// Required: 100,000,000 small allocations no slower than under Mono.
 const MAX_ALLOC_RATIO: f64 = 1.0;
@@ -255,7 +256,7 @@ fn first_line(command: &mut Command) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::KERNELS;
+    use super::super::options::KERNELS;
     use super::*;
 
     fn runtime(name: &'static str) -> Runtime {

@@ -12,9 +12,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::compiling::compile_file;
+use super::measurement::{Cell, Row, measure};
+use super::options::{Options, Suite};
+use super::pages::{write, write_section};
 use super::peers::{self, Runtime};
 use super::report::{self, ratio_of};
-use super::{Cell, Options, Row, Suite, compile_file, measure};
 use crate::tool::Outcome;
 
 struct Program {
@@ -171,16 +174,12 @@ pub fn run(root: &Path, options: &Options, mut runtimes: Vec<Runtime>, output: &
     let verdicts: Vec<Verdict> = [&VECTORS, &LOOPS].into_iter().flat_map(|g| verdicts(g, &rows, &runtimes)).collect();
     print!("\n{}", text(&rows, &runtimes, &verdicts, options));
     if options.markdown {
-        super::write_section(
-            &root.join("docs/benchmarks.md"),
-            Suite::Simd,
-            &markdown(&rows, &runtimes, &verdicts, options),
-        )?;
+        write_section(&root.join("docs/benchmarks.md"), Suite::Simd, &markdown(&rows, &runtimes, &verdicts, options))?;
     }
     if options.json {
         let name = report::utc_now().replace(':', "");
         let file = root.join(format!("bench/results/{name}.json"));
-        super::write(&file, &report::json(&rows, &runtimes, options.runs()))?;
+        write(&file, &report::json(&rows, &runtimes, options.runs()))?;
     }
     let all_ran = rows.iter().all(|row| row.cells.iter().all(|cell| cell.failure.is_none()));
     Ok(all_ran && verdicts.iter().all(|v| v.is_met != Some(false)))

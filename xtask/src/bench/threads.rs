@@ -8,14 +8,14 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
-use regex::Regex;
-
+use super::compiling::compile;
+use super::figures::{figures_of, run_once};
+use super::options::{Options, Suite};
+use super::pages::{write, write_section};
 use super::peers::Runtime;
 use super::svg::{Bar, Group, NEAR, bar_chart};
-use super::{Options, Suite, compile, pauses, report, write, write_section};
-use crate::process::{self, End, Job};
+use super::{pauses, report};
 use crate::tool::Outcome;
 
 /// Name in the table (for programs that print figures, its beginning), program, arguments.
@@ -86,8 +86,6 @@ const DYNAMIC: Spec = Spec {
     with_pauses: false,
 };
 
-const TIMEOUT: Duration = Duration::from_secs(300);
-
 /// Nanoseconds (inner) or seconds (whole) of each runtime; `None`: it failed.
 struct Figure {
     name: String,
@@ -125,45 +123,6 @@ fn position(runtimes: &[Runtime], name: &str) -> Option<usize> {
 /// Saki's value over the peer's.
 fn ratio(figure: &Figure, runtimes: &[Runtime], peer: &str) -> Option<f64> {
     Some(figure.value(position(runtimes, "saki")?)? / figure.value(position(runtimes, peer)?)?)
-}
-
-pub(super) fn run_once(
-    executable: &Path,
-    arguments: &[&str],
-    runtime: &Runtime,
-) -> Result<Option<process::Finished>, String> {
-    let mut argv = runtime.argv.clone();
-    argv.push(executable.display().to_string());
-    argv.extend(arguments.iter().map(|&a| a.to_owned()));
-    let finished = process::run(&Job {
-        argv: &argv,
-        directory: executable.parent().unwrap_or(Path::new(".")),
-        environment: &runtime.environment,
-        stdin: b"",
-        timeout: TIMEOUT,
-    })?;
-    if finished.end == End::Exit(0) {
-        return Ok(Some(finished));
-    }
-    let stderr = String::from_utf8_lossy(&finished.stderr);
-    let reason = stderr.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
-    eprintln!("{}: {} {reason}", runtime.name, finished.end);
-    Ok(None)
-}
-
-/// The figures in a program's output: (name, nanoseconds).
-pub(super) fn figures_of(stdout: &str) -> Vec<(String, f64)> {
-    let time = Regex::new(r"^(.*?)\s+([0-9.]+)(?: ns)?\s*$").expect("a valid pattern");
-    let rate = Regex::new(r"^(.*?)\s+([0-9.]+) M/s").expect("a valid pattern");
-    let number = |text: &str| text.parse::<f64>().ok().filter(|n| *n > 0.0);
-    stdout
-        .lines()
-        .filter_map(|line| match (rate.captures(line), time.captures(line)) {
-            (Some(found), _) => Some((found[1].trim().to_owned(), 1000.0 / number(&found[2])?)),
-            (None, Some(found)) => Some((found[1].trim().to_owned(), number(&found[2])?)),
-            (None, None) => None,
-        })
-        .collect()
 }
 
 fn measure(
@@ -305,18 +264,4 @@ pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) 
         write_section(&root.join("docs/benchmarks.md"), spec.suite, &page)?;
     }
     Ok(all_met)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_read_from_both_forms() {
-        let check = |line: &str, name: &str, value: f64| assert_eq!(figures_of(line), [(name.to_owned(), value)]);
-        check("cycle-weak-8 23.5", "cycle-weak-8", 23.5);
-        check("lock statement            7.25 ns", "lock statement", 7.25);
-        check("plain     4 threads      4.00 M/s   share 0.93", "plain     4 threads", 250.0);
-        assert!(figures_of("ok\n").is_empty());
-    }
 }

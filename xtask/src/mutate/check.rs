@@ -1,7 +1,8 @@
 //! Loading and compiling mutants without running them: `saki --check-mutants`, which forks a child for each.
 
+use super::fault::Fault;
 use super::mutator::Original;
-use super::{Fault, Settings};
+use super::settings::Settings;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -2,9 +2,10 @@
 //!
 //! Attributes are made as objects, so the mutants' own code runs, too: programs with side effects are left out.
 
+use super::fault::Fault;
 use super::mutator::Original;
 use super::run::{self, Verdict};
-use super::{Fault, Settings};
+use super::settings::Settings;
 use crate::process::{self, Job};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,9 @@
 //! memory faults of compiled code, since CIL is not verified. What it must not do is bring the virtual machine down: a panic,
 //! an internal error, an abort without a word, a wait that no thread dump ends.
 
+use super::fault::Fault;
 use super::mutator::Original;
-use super::{Fault, Settings};
+use super::settings::Settings;
 use crate::process::{self, End, Finished, Job};
 use std::fs;
 use std::path::Path;

@@ -13,6 +13,7 @@ mod list;
 mod namespaces;
 mod pe;
 mod report;
+mod running;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,12 +25,10 @@ use crate::programs::diff::diff;
 use crate::tool::Outcome;
 use list::Entry;
 use report::{Row, Verdict};
+use running::{ENVIRONMENT, last_words};
 
 /// For a script that names no limit of its own.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 180;
-
-/// The environment of all programs, beside what scripts are told.
-const ENVIRONMENT: [(&str, &str); 4] = [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")];
 
 /// Lines of a difference that are shown.
 const MAX_DIFF_LINES: usize = 20;
@@ -314,14 +313,6 @@ fn collect_files(
         files.insert(relative.display().to_string(), content);
     }
     Ok(())
-}
-
-/// The end of what a failed program wrote to standard error.
-fn last_words(finished: &Finished) -> String {
-    let text = String::from_utf8_lossy(&finished.stderr);
-    let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
-    let thrown = lines.iter().position(|l| l.starts_with("Unhandled Exception")).map_or(0, |i| i + 1);
-    lines.get(thrown).or(lines.last()).map_or("nothing on standard error".to_owned(), |l| (*l).to_owned())
 }
 
 /// Whether a path or a command is there.

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{ENVIRONMENT, last_words};
+use super::running::{ENVIRONMENT, last_words};
 use crate::process::{self, End, Job};
 
 const TIMEOUT: Duration = Duration::from_secs(300);

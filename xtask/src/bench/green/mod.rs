@@ -7,48 +7,27 @@
 mod benchmarks;
 mod peers;
 mod report;
+mod rows;
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use super::figures::figures_of;
+use super::options::Options;
+use super::pages::{write, write_section};
 use super::peers::Runtime;
-use super::threads::figures_of;
-use super::{Options, write, write_section};
 use crate::process::{self, End, Job};
 use crate::tool::Outcome;
 use benchmarks::{BENCHMARKS, Benchmark, Figure, MAX_BYTES_A_THREAD, SCALE_ONE, SCALE_TWO, SCALING_FIGURE};
 use peers::{Command, Executables, Peer};
+use rows::{Cell, Row};
 
 /// Fewer than for other suites: there are eight columns, and programs repeat their measurements themselves.
 const DEFAULT_RUNS: usize = 3;
 
 /// What a run must leave to the other processes.
 const SPARE_BYTES: u64 = 3 << 30;
-
-/// One figure under one runtime.
-#[derive(Default, Clone)]
-struct Cell {
-    samples: Vec<f64>,
-    /// The count, where it is not the first one of the benchmark.
-    at: Option<u64>,
-    /// Why there is no figure.
-    failure: Option<String>,
-}
-
-impl Cell {
-    fn value(&self) -> Option<f64> {
-        let mut samples = self.samples.clone();
-        samples.sort_by(f64::total_cmp);
-        let n = samples.len();
-        if n == 0 { None } else { Some((samples[(n - 1) / 2] + samples[n / 2]) / 2.0) }
-    }
-}
-
-struct Row {
-    figure: &'static Figure,
-    cells: Vec<Cell>,
-}
 
 /// Measures and prints; with `--markdown` writes the suite's parts of docs/benchmarks.md and docs/threads.md and their plots.
 /// Errors: a program does not compile. The verdict is false when a goal was missed.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use super::benchmarks::{self, Benchmark, Program};
+use crate::bench::compiling::compile;
 use crate::bench::peers::{Runtime, find_go, find_java, net9, run};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -114,7 +115,7 @@ pub struct Executables {
 pub fn available(root: &Path, base: Vec<Runtime>, output: &Path) -> Result<(Vec<Peer>, Executables), String> {
     let executables = Executables {
         green: output.join("green.exe"),
-        lambdas: crate::bench::compile(root, "lambdas", output)?,
+        lambdas: compile(root, "lambdas", output)?,
         go: output.join("green-go"),
         java: output.join("green-java"),
     };

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::benchmarks::{GO, GREEN, Goal, JAVA, MN, NATIVE, NET9, OF_THE_MODES};
 use super::peers::Peer;
-use super::{Cell, Row};
+use super::rows::{Cell, Row};
 use crate::bench::report::{machine, utc_now};
 use crate::bench::svg::{Bar, Group, Scale, bar_chart};
 

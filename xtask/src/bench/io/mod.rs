@@ -7,22 +7,23 @@
 mod columns;
 mod load;
 mod report;
+mod rows;
 
 use std::path::Path;
 use std::time::Duration;
 
+use super::figures::figures_of;
+use super::options::Options;
+use super::pages::{write, write_section};
 use super::peers::Runtime;
-use super::threads::figures_of;
-use super::{Options, write, write_section};
 use crate::process::{self, End, Job};
 use crate::tool::Outcome;
 use columns::{Column, Program, Programs};
 use load::{Load, Server};
+use rows::{CONNECTIONS, Table};
 
 const DEFAULT_RUNS: usize = 3;
 
-/// Connections that are kept busy.
-const CONNECTIONS: [u64; 4] = [64, 512, 4_000, 10_000];
 /// Of a runtime's own HTTP server.
 const LIBRARY_CONNECTIONS: u64 = 64;
 const IDLE_CONNECTIONS: u64 = 10_000;
@@ -33,56 +34,6 @@ const OTHER_DESCRIPTORS: u64 = 200;
 const WARM_UP: Duration = Duration::from_secs(2);
 const LOAD_TIME: Duration = Duration::from_secs(4);
 const PROGRAM_LIMIT: Duration = Duration::from_secs(120);
-
-/// One figure under one runtime.
-#[derive(Default, Clone)]
-pub struct Cell {
-    samples: Vec<f64>,
-    /// Why there is no figure, or what was wrong in a run.
-    failure: Option<String>,
-}
-
-impl Cell {
-    fn value(&self) -> Option<f64> {
-        let mut samples = self.samples.clone();
-        samples.sort_by(f64::total_cmp);
-        let n = samples.len();
-        if n == 0 { None } else { Some((samples[(n - 1) / 2] + samples[n / 2]) / 2.0) }
-    }
-}
-
-pub struct Row {
-    label: String,
-    unit: &'static str,
-    /// Whether a larger figure is the better one.
-    is_rate: bool,
-    cells: Vec<Cell>,
-}
-
-/// The figures, a row each, in the order in which they first came.
-struct Table {
-    rows: Vec<Row>,
-    columns: usize,
-}
-
-impl Table {
-    fn row(&mut self, label: &str, unit: &'static str, is_rate: bool) -> &mut Row {
-        let place = self.rows.iter().position(|row| row.label == label).unwrap_or_else(|| {
-            let cells = vec![Cell::default(); self.columns];
-            self.rows.push(Row { label: label.to_owned(), unit, is_rate, cells });
-            self.rows.len() - 1
-        });
-        &mut self.rows[place]
-    }
-
-    fn add(&mut self, column: usize, label: &str, unit: &'static str, is_rate: bool, value: f64) {
-        self.row(label, unit, is_rate).cells[column].samples.push(value);
-    }
-
-    fn fail(&mut self, column: usize, label: &str, unit: &'static str, is_rate: bool, reason: &str) {
-        self.row(label, unit, is_rate).cells[column].failure = Some(reason.to_owned());
-    }
-}
 
 /// Measures and prints; with `--markdown` writes the suite's parts of docs/benchmarks.md and docs/io.md, and their plot. Errors: a program does not
 /// compile, or wrk or openssl is not there. The verdict is false when a goal was missed.

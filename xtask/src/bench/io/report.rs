@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::columns::{CORECLR, Column, GO, Kind, MN, MONO, Program};
-use super::{CONNECTIONS, Row, write};
+use super::rows::{CONNECTIONS, Row};
+use crate::bench::pages::write;
 use crate::bench::report::{machine, utc_now};
 use crate::bench::svg::{Bar, Group, NEAR, bar_chart};
 
@@ -169,7 +170,7 @@ fn with_figures(page: &str, section: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Cell;
+    use super::super::rows::Cell;
     use super::*;
     use crate::bench::peers::Runtime;
 

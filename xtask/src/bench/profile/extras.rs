@@ -4,8 +4,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use super::{Column, named, print_row, run_once, shortest, slope_and_constant, strings, words, work};
-use crate::bench::{Options, Runtime};
+use super::columns::{Column, named, print_row, run_once, shortest, slope_and_constant, strings, words};
+use super::work;
+use crate::bench::options::Options;
+use crate::bench::peers::Runtime;
 
 const COMPILER: &str = "/usr/lib/mono/4.5/mcs.exe";
 /// Classes of the source that is compiled: some one and a half seconds.

@@ -6,9 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::{Column, named, strings, words};
-use crate::bench::Runtime;
-use crate::bench::peers::{find_go, find_java, run};
+use super::columns::{Column, named, strings, words};
+use crate::bench::peers::{Runtime, find_go, find_java, run};
 
 /// A kind of work, with rounds that take some fifth of a second and nearly one second.
 pub struct Mode {
