@@ -12,24 +12,19 @@
 //! | `young` | threads that end | empties it |
 //! | `old` | collections | looks at it if it is a full one |
 //!
-//! `SuppressFinalize` sets a bit beside the heap (one per 8 bytes, in memory that costs nothing before its first use) and
-//! leaves the lists alone; the bit voids the object's entry when the object dies. Invariant: the bit of an address is
-//! clear when an object is registered there, whatever earlier objects at that address left behind. Re-registering may
-//! leave two entries, which the next collection merges into one. Rejected: tables keyed by address under a lock, which
-//! cost ten threads that make weak references 100–400 ns for each. Left out: running finalizers, which is the runtime's
-//! finalizer thread.
+//! Re-registering may leave two entries, which the next collection merges into one. Rejected: tables keyed by address under a lock, which
+//! cost ten threads that make weak references 100–400 ns for each. Left out: registering (`registration`), `GC.SuppressFinalize`
+//! (`suppression`), and running finalizers, which is the runtime's finalizer thread.
 
 use crate::client::client;
-use crate::mmtk;
 use crate::object::vtable_of;
+use crate::suppression::{set_suppressed, take_suppressed};
 use crate::tracer::Tracer;
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use saki_abi::{ObjRef, VTableFlags};
-use saki_thread::ManagedThread;
 use std::collections::VecDeque;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Default)]
 struct Finalizers {
@@ -53,66 +48,15 @@ static FINALIZERS: Mutex<Finalizers> = Mutex::new(Finalizers {
 /// Some object may be in the lists twice. Relaxed: collections read it with the world stopped.
 static MAY_HAVE_DUPLICATES: AtomicBool = AtomicBool::new(false);
 
-/// Suppression bits: bit `(a >> 3) & 7` of byte `base + ((a - HEAP_START) >> 6)`.
-static SUPPRESSION_TABLE: OnceLock<usize> = OnceLock::new();
-/// Address of the table; 0 = no bit was ever set. Relaxed: the table is zero from the start, so nothing else is published.
-static SUPPRESSED_BASE: AtomicUsize = AtomicUsize::new(0);
-
-/// `table`: zeroes, a bit for each 8 bytes of the heap's address range. Called once, before there are objects.
-pub(crate) fn set_suppression_table(table: usize) {
-    let _ = SUPPRESSION_TABLE.set(table);
-}
-
-/// The byte and the bit of an object.
-fn suppressed_bit(base: usize, object: ObjRef) -> (&'static AtomicU8, u8) {
-    let offset = object.address() - mmtk::HEAP_START;
-    // SAFETY: objects lie in the heap range, all of which the table covers; it is never unmapped.
-    (unsafe { &*((base + (offset >> 6)) as *const AtomicU8) }, 1 << ((offset >> 3) & 7))
-}
-
-/// Clears the bit; whether it was set.
-#[inline]
-fn take_suppressed(object: ObjRef) -> bool {
-    let base = SUPPRESSED_BASE.load(Ordering::Relaxed);
-    if base == 0 {
-        return false;
-    }
-    let (byte, bit) = suppressed_bit(base, object);
-    // Relaxed: the bit orders nothing. The load first: it is nearly always clear.
-    byte.load(Ordering::Relaxed) & bit != 0 && byte.fetch_and(!bit, Ordering::Relaxed) & bit != 0
-}
-
-fn set_suppressed(object: ObjRef) {
-    let base = *SUPPRESSION_TABLE.get().expect("set when the heap was made");
-    if SUPPRESSED_BASE.load(Ordering::Relaxed) == 0 {
-        SUPPRESSED_BASE.store(base, Ordering::Relaxed);
-    }
-    let (byte, bit) = suppressed_bit(base, object);
-    byte.fetch_or(bit, Ordering::Relaxed);
-}
-
-/// The finalizer of the new object runs once after it becomes unreachable. `thread` is the current thread.
-#[inline]
-pub fn register_finalizer(thread: &ManagedThread, object: ObjRef) {
-    take_suppressed(object);
-    mmtk::push_finalizable(thread, object);
-}
-
-/// `GC.ReRegisterForFinalize`; registering twice is the same as once.
-pub fn register_finalizer_again(thread: &ManagedThread, object: ObjRef) {
+/// An object is about to be registered once more.
+pub(crate) fn expect_duplicates() {
     MAY_HAVE_DUPLICATES.store(true, Ordering::Relaxed);
-    register_finalizer(thread, object);
 }
 
-/// `GC.SuppressFinalize`; no effect on objects that are already in a ready queue.
-pub fn suppress_finalizer(object: ObjRef) {
-    set_suppressed(object);
-}
-
-/// The thread ends: its objects stay registered.
-pub(crate) fn adopt(objects: Vec<ObjRef>) {
-    if !objects.is_empty() {
-        FINALIZERS.lock().young.extend(objects);
+/// Takes over the objects in the buffer of a thread that ends, or is stopped: they stay registered.
+pub(crate) fn adopt(buffer: &mut Vec<ObjRef>) {
+    if !buffer.is_empty() {
+        FINALIZERS.lock().young.append(buffer);
     }
 }
 
@@ -128,35 +72,30 @@ pub fn finalizable_count() -> usize {
     finalizers.ready.len() + finalizers.ready_critical.len()
 }
 
-/// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads. Objects that
-/// collections release themselves stay registered. Stops the world, to include objects that are only in their threads' buffers, but
-/// collects nothing. `filter` must not reach a safepoint. Returns how many.
-pub fn make_all_finalizable(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
-    saki_thread::with_world_stopped(saki_thread::StopReason::Unloading, |_| {
-        let mut guard = FINALIZERS.lock();
-        let finalizers = &mut *guard;
-        let young = &mut finalizers.young;
-        mmtk::for_each_finalizable_buffer(&mut |buffer| young.append(buffer));
-        if MAY_HAVE_DUPLICATES.swap(false, Ordering::Relaxed) {
-            finalizers.remove_duplicates();
-        }
-        let mut taken = Vec::new();
-        for list in [&mut finalizers.old, &mut finalizers.young] {
-            list.retain(|&object| {
-                // SAFETY: registered objects are alive until they leave the lists.
-                let is_released = unsafe { vtable_of(object) }.flags.has(VTableFlags::IS_RELEASED_BY_COLLECTOR);
-                let accepted = !is_released && filter(object);
-                if accepted && !take_suppressed(object) {
-                    taken.push(object);
-                }
-                !accepted
-            });
-        }
-        for &object in &taken {
-            finalizers.push_ready(object);
-        }
-        taken.len()
-    })
+/// Makes every registered object that `filter` accepts ready, reachable or not, except those that collections release themselves. Returns how many. The
+/// world is stopped, and all buffers have been adopted.
+pub(crate) fn make_all_ready(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
+    let mut guard = FINALIZERS.lock();
+    let finalizers = &mut *guard;
+    if MAY_HAVE_DUPLICATES.swap(false, Ordering::Relaxed) {
+        finalizers.remove_duplicates();
+    }
+    let mut taken = Vec::new();
+    for list in [&mut finalizers.old, &mut finalizers.young] {
+        list.retain(|&object| {
+            // SAFETY: registered objects are alive until they leave the lists.
+            let is_released = unsafe { vtable_of(object) }.flags.has(VTableFlags::IS_RELEASED_BY_COLLECTOR);
+            let accepted = !is_released && filter(object);
+            if accepted && !take_suppressed(object) {
+                taken.push(object);
+            }
+            !accepted
+        });
+    }
+    for &object in &taken {
+        finalizers.push_ready(object);
+    }
+    taken.len()
 }
 
 impl Finalizers {
@@ -170,13 +109,11 @@ impl Finalizers {
         }
     }
 
-    /// Moves the entries of the threads' buffers to `young` and leaves one entry for each object.
+    /// Leaves one entry for each object. All buffers have been adopted.
     #[cold]
     fn remove_duplicates(&mut self) {
-        let young = &mut self.young;
-        mmtk::for_each_finalizable_buffer(&mut |buffer| young.append(buffer));
         let mut seen: FxHashSet<usize> = self.old.iter().map(|object| object.address()).collect();
-        young.retain(|object| seen.insert(object.address()));
+        self.young.retain(|object| seen.insert(object.address()));
     }
 }
 
@@ -209,6 +146,7 @@ pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
     let mut guard = FINALIZERS.lock();
     let finalizers = &mut *guard;
     if MAY_HAVE_DUPLICATES.swap(false, Ordering::Relaxed) {
+        tracer.for_each_new_finalizable(&mut |buffer| finalizers.young.append(buffer));
         finalizers.remove_duplicates();
     }
     let mut dead = Vec::new();
@@ -226,7 +164,7 @@ pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
         old.extend(buffer.drain(..).filter_map(|object| sift(object, tracer, &mut dead)));
     };
     empty(young);
-    mmtk::for_each_finalizable_buffer(&mut empty);
+    tracer.for_each_new_finalizable(&mut empty);
     for &object in &dead {
         let object = tracer.retain(object);
         finalizers.push_ready(object);

@@ -22,7 +22,7 @@ pub const LARGE_OBJECT_BYTES: usize = mmtk::LARGE_OBJECT_BYTES;
 pub fn init(options: HeapOptions, heap_client: &'static dyn HeapClient) -> Result<(), String> {
     client::set(heap_client);
     mmtk::init(options)?;
-    crate::world::hook_carriers();
+    mmtk::hook_carriers();
     Ok(())
 }
 

@@ -10,14 +10,11 @@
 use crate::client::{Root, RootKind, RootProvider, StoppedHeap, client};
 use crate::object::{for_each_reference, object_size_bytes, vtable_of};
 use crate::roots;
-use crate::{ephemeron, finalize, mmtk, stack_roots, world};
+use crate::{ephemeron, finalize, mmtk, snapshot_request, stack_roots, world};
 use parking_lot::Mutex;
 use saki_abi::{ObjRef, VTable};
 use saki_thread::ManagedThread;
 use std::ops::Range;
-
-/// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin, after which the next one is full.
-const MAX_ATTEMPTS: usize = 5;
 
 /// An object of a stopped heap.
 #[derive(Clone, Copy)]
@@ -49,7 +46,7 @@ impl HeapObject {
     /// 0 = young, 1 = has survived a collection, as all objects have after a full collection except those that it made itself.
     pub fn generation(self) -> u32 {
         // SAFETY: as above.
-        unsafe { crate::generation_of(self.0) }
+        unsafe { crate::heap::generation_of(self.0) }
     }
 
     /// Calls `visit` with the offset in bytes and the target, or null, of each reference that keeps its target alive: fields in the
@@ -153,53 +150,16 @@ fn for_each_root_of_thread(thread: &'static ManagedThread, visit: &mut dyn FnMut
     });
 }
 
-/// The function that the next full collection is to call.
-struct Wanted(*mut (dyn FnMut(&StoppedHeap) + Send));
-
-// SAFETY: points to the closure that `take_snapshot`'s caller lends, which is `Send`; the caller waits until it was called.
-unsafe impl Send for Wanted {}
-
-static WANTED: Mutex<Option<Wanted>> = Mutex::new(None);
 /// One snapshot at a time. Waited for with the thread counted as stopped.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Runs a full collection and calls `inspect` on a collector thread before the program goes on. For any thread, also one that is
 /// not attached; a managed one waits as at a safepoint. False: there was no full collection, and no call.
 pub fn take_snapshot(inspect: &mut (dyn FnMut(&StoppedHeap) + Send)) -> bool {
-    // SAFETY: the cast removes only the lifetime. The collection calls the closure while this function waits, and no thread has it when this function
-    // returns.
-    let wanted: *mut (dyn FnMut(&StoppedHeap) + Send + 'static) = unsafe { std::mem::transmute(inspect) };
     let mut is_taken = false;
     world::while_stopped(|| {
         let _turn = TURN.lock();
-        *WANTED.lock() = Some(Wanted(wanted));
-        for _ in 0..MAX_ATTEMPTS {
-            mmtk::collect_from_outside();
-            is_taken = !is_wanted();
-            if is_taken {
-                break;
-            }
-        }
-        *WANTED.lock() = None;
+        is_taken = snapshot_request::request(inspect, mmtk::collect_from_outside);
     });
     is_taken
-}
-
-/// Whether the next collection is to be a full one.
-pub(crate) fn is_wanted() -> bool {
-    WANTED.lock().is_some()
-}
-
-/// The collection is over, and the world is about to be resumed.
-pub(crate) fn collected(is_full: bool) {
-    if !is_full {
-        return;
-    }
-    client().full_collection_ended(&StoppedHeap(()));
-    // Under the lock: a thread that waits for the call must not find the request gone before the call has returned.
-    let mut wanted = WANTED.lock();
-    if let Some(Wanted(inspect)) = wanted.take() {
-        // SAFETY: `take_snapshot` waits, with this valid and used by nobody else.
-        unsafe { (*inspect)(&StoppedHeap(())) };
-    }
 }

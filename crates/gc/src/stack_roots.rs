@@ -18,7 +18,7 @@ pub(crate) fn dead_words(thread: &ManagedThread) -> Vec<usize> {
     }
     // SAFETY: the world is stopped: the thread is in Rust or native code and stays there.
     unsafe { saki_unwind::find_dead_words(thread.abi(), &mut dead) };
-    if crate::heap::options().stress.is_some() {
+    if crate::mmtk::options().stress.is_some() {
         for &address in &dead {
             // SAFETY: a word of a frame on the thread's stack, which nobody reads before it is written again. Volatile:
             // the memory belongs to compiled code.

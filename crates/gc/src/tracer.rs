@@ -12,4 +12,7 @@ pub(crate) trait Tracer {
 
     /// Keeps `object`, and later all that it refers to, alive; its new address.
     fn retain(&mut self, object: ObjRef) -> ObjRef;
+
+    /// Calls `visit` with each buffer of objects that were registered for finalization since the last collection.
+    fn for_each_new_finalizable(&self, visit: &mut dyn FnMut(&mut Vec<ObjRef>));
 }

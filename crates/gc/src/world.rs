@@ -1,7 +1,7 @@
 //! The collector's use of the thread system: the only file that calls `saki_thread`'s stop and resume.
 
 use parking_lot::Mutex;
-use saki_thread::{CarrierHooks, ManagedThread};
+use saki_thread::ManagedThread;
 
 /// Proof that the world is stopped, kept between `stop` and `resume`, which may run on different collector threads.
 static STOPPED: Mutex<Option<saki_thread::StopToken>> = Mutex::new(None);
@@ -36,13 +36,4 @@ pub(crate) fn while_stopped(wait: impl FnOnce()) {
         Some(thread) => thread.blocking_in_place(wait),
         None => wait(),
     }
-}
-
-/// Carriers get their allocator when they attach and give it up when they detach.
-static HOOKS: CarrierHooks =
-    CarrierHooks { attached: crate::mmtk::bind_carrier, detaching: crate::mmtk::unbind_carrier };
-
-/// From now on; the carriers that are attached already get theirs now.
-pub(crate) fn hook_carriers() {
-    saki_thread::add_carrier_hooks(&HOOKS);
 }

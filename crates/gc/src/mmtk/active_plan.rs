@@ -3,14 +3,16 @@
 //! Invariant: the list changes under the stop lock (so not while the world is stopped), and a collection works
 //! on the snapshot it took when the world stopped.
 
-use super::mutator::{CarrierHeap, carrier_heap};
-use super::{Saki, heap, log_bit_base, vo_bit_base};
-use mmtk::util::{Address, OpaquePointer, VMMutatorThread, VMThread};
+use super::bits::{log_bit_base, vo_bit_base};
+use super::instance::{Saki, heap};
+use super::mutator::{CarrierHeap, carrier_heap, hide_limit};
+use super::thread_pointers::{carrier_of, is_mutator, mutator_pointer};
+use mmtk::util::{VMMutatorThread, VMThread};
 use mmtk::vm::ActivePlan;
 use mmtk::{Mutator, memory_manager};
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
-use saki_thread::{Carrier, ManagedThread, POLL_PREEMPT};
+use saki_thread::{Carrier, CarrierHooks, ManagedThread, POLL_PREEMPT};
 
 /// Bound carriers. Held for the push and the removal only, never across a safepoint.
 static BOUND: Mutex<Vec<&'static Carrier>> = Mutex::new(Vec::new());
@@ -18,15 +20,11 @@ static BOUND: Mutex<Vec<&'static Carrier>> = Mutex::new(Vec::new());
 /// Slots remembered by carriers that have detached since the last collection.
 static ORPHANED_SLOTS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// Tag in the thread pointer of collector threads; carriers are aligned.
-const WORKER_TAG: usize = 1;
-
 pub(crate) struct SakiThreads;
 
 impl ActivePlan<Saki> for SakiThreads {
     fn is_mutator(tls: VMThread) -> bool {
-        let address = tls.0.to_address().as_usize();
-        address != 0 && address & WORKER_TAG == 0
+        is_mutator(tls)
     }
 
     fn mutator(tls: VMMutatorThread) -> &'static mut Mutator<Saki> {
@@ -43,21 +41,6 @@ impl ActivePlan<Saki> for SakiThreads {
     fn number_of_mutators() -> usize {
         BOUND.lock().len()
     }
-}
-
-/// Thread pointer for the collector thread with this number.
-pub(super) fn worker_thread_pointer(ordinal: usize) -> VMThread {
-    // SAFETY: the number is never dereferenced, see WORKER_TAG.
-    VMThread(OpaquePointer::from_address(unsafe { Address::from_usize(ordinal << 4 | WORKER_TAG) }))
-}
-
-pub(super) fn mutator_pointer(carrier: &Carrier) -> VMMutatorThread {
-    VMMutatorThread(VMThread(OpaquePointer::from_address(Address::from_ref(carrier))))
-}
-
-pub(super) fn carrier_of(tls: VMMutatorThread) -> &'static Carrier {
-    // SAFETY: mutator pointers are made by `mutator_pointer` of bound carriers, whose records are never freed.
-    unsafe { &*tls.0.0.to_address().to_ptr::<Carrier>() }
 }
 
 /// Slots remembered by carriers that are gone. The world is stopped.
@@ -78,8 +61,21 @@ pub(crate) fn for_each_finalizable_buffer(visit: &mut dyn FnMut(&mut Vec<ObjRef>
     }
 }
 
+/// Makes compiled code take the slow path for each allocation from now on. The world is stopped.
+pub(super) fn hide_limits() {
+    bound_carriers().into_iter().for_each(hide_limit);
+}
+
+/// Carriers get their allocator when they attach and give it up when they detach.
+static HOOKS: CarrierHooks = CarrierHooks { attached: bind_carrier, detaching: unbind_carrier };
+
+/// From now on; the carriers that are attached already get theirs now.
+pub(crate) fn hook_carriers() {
+    saki_thread::add_carrier_hooks(&HOOKS);
+}
+
 /// Gives `carrier` (the calling OS thread's) its allocator, unless it has one.
-pub(crate) fn bind_carrier(carrier: &'static Carrier) {
+fn bind_carrier(carrier: &'static Carrier) {
     if !carrier.heap().is_null() {
         return;
     }
@@ -104,7 +100,7 @@ pub(crate) fn bind_thread(thread: &ManagedThread) {
 }
 
 /// Takes the allocator away again, if there is one. The carrier is the calling OS thread's, runs nothing, and no collection runs.
-pub(crate) fn unbind_carrier(carrier: &'static Carrier) {
+fn unbind_carrier(carrier: &'static Carrier) {
     let heap = carrier_heap(carrier);
     if heap.is_null() {
         return;
@@ -115,7 +111,7 @@ pub(crate) fn unbind_carrier(carrier: &'static Carrier) {
     let mut heap = unsafe { Box::from_raw(heap) };
     memory_manager::destroy_mutator(&mut heap.mutator);
     ORPHANED_SLOTS.lock().extend(heap.slots.take());
-    crate::finalize::adopt(std::mem::take(&mut heap.finalizable));
+    crate::finalize::adopt(&mut heap.finalizable);
     // SAFETY: this OS thread's buffer, whose memory is the heap's again.
     unsafe { *carrier.buffer() = saki_thread::AllocBuffer::default() };
 }

@@ -23,7 +23,7 @@
 //! Relaxed: threads that call MMTk were started after the store. Rejected: a changed copy of MMTk, for these few lines; always
 //! mapping by need, which would leave the heap's range open to other mappings where reserving it costs nothing.
 
-use super::{HEAP_END, HEAP_START};
+use super::addresses::{HEAP_END, HEAP_START};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -37,6 +37,9 @@ pub(super) const BIT_TABLE_BYTES: usize = (HEAP_END - HEAP_START) >> 6;
 const RANGE: Range<usize> = HEAP_START..BIT_TABLES_START;
 /// Unit in which MMTk maps heap memory; smaller pieces are its free lists, which hold no objects.
 const CHUNK_BYTES: usize = 4 << 20;
+
+/// Exit code when the system gives no memory: as for everything else without which a program cannot be run.
+pub(super) const EXIT_NO_MEMORY: i32 = 2;
 
 static BY_NEED: AtomicBool = AtomicBool::new(false);
 /// The number of bit tables requested so far; it changes only before other threads exist.
@@ -132,5 +135,5 @@ fn refuse(len_bytes: usize) -> ! {
     let why = saki_os::address_space::scarcity().map(|scarcity| format!("; {scarcity}")).unwrap_or_default();
     eprintln!("saki: the system refused {} KiB for the heap: {error}{why}", len_bytes >> 10);
     // SAFETY: ends the process; handlers of exit might need the locks that the caller holds.
-    unsafe { libc::_exit(super::EXIT_NO_MEMORY) }
+    unsafe { libc::_exit(EXIT_NO_MEMORY) }
 }

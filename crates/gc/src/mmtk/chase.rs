@@ -14,8 +14,9 @@
 //!
 //! Left out: several collector threads, which share work through MMTk's queue only (`scanning::trace_references`).
 
+use super::addresses::{HEAP_START, from_reference, in_large_space, prefetch, to_reference};
+use super::bits::{FORWARDING_MASK, has_mark_bit, map_bit_table};
 use super::in_place::InPlace;
-use super::{HEAP_START, from_reference, has_mark_bit, in_large_space, map_bit_table, to_reference};
 use crate::object::{for_each_reference, has_references, vtable_of};
 use crate::{conditional, ephemeron, weak_fields};
 use mmtk::vm::ObjectTracer;
@@ -30,8 +31,6 @@ const FETCHED_AHEAD: usize = 8;
 const MAX_AHEAD: usize = 4096;
 /// Longer arrays are left to MMTk's visit, which does not put their slots on the stack.
 const MAX_ARRAY_ELEMENTS: u32 = 1024;
-/// State of a moved object in its vtable word.
-pub(super) const FORWARDING_MASK: usize = 3;
 
 /// A slot of a live object and what it refers to, which is not null. Only the collector thread writes slots now, so the
 /// target is read once.
@@ -80,17 +79,6 @@ pub(super) fn init() -> Result<(), String> {
     };
     let _ = CHASER.set(OnlyWorker(UnsafeCell::new(chaser)));
     Ok(())
-}
-
-#[inline(always)]
-pub(super) fn prefetch(address: usize) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; it faults on no address.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address as *const i8);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }
 
 impl Chaser {

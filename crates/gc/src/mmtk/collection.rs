@@ -2,11 +2,16 @@
 //!
 //! Invariant: a thread that waits for a collection does so in a safe region, and leaves it only after the epoch moved on.
 
-use super::active_plan::{bound_carriers, worker_thread_pointer};
-use super::mutator::{hide_limits, prepare_for_collection};
-use super::trigger::{SakiTrigger, note_pause_start, note_stopped};
-use super::{Saki, heap};
-use crate::{finalize, world};
+use super::active_plan::{bound_carriers, hide_limits};
+use super::by_need::EXIT_NO_MEMORY;
+use super::chase;
+use super::clock::{note_pause_start, note_stopped};
+use super::instance::{Saki, heap, is_full_collection};
+use super::mutator::prepare_for_collection;
+use super::thread_pointers::worker_thread_pointer;
+use super::trigger::SakiTrigger;
+use crate::client::client;
+use crate::{conditional, finalize, snapshot_request, world};
 use mmtk::Mutator;
 use mmtk::util::alloc::AllocationError;
 use mmtk::util::heap::GCTriggerPolicy;
@@ -64,10 +69,10 @@ impl Collection<Saki> for SakiCollection {
         note_pause_start();
         world::stop();
         note_stopped();
-        crate::client::client().world_stopped();
-        super::chase::begin();
-        let is_full = super::trigger::is_full_collection();
-        crate::conditional::begin(is_full);
+        client().world_stopped();
+        chase::begin();
+        let is_full = is_full_collection();
+        conditional::begin(is_full);
         let mut heaps: Vec<_> = bound_carriers().into_iter().map(prepare_for_collection).collect();
         // By thread, whichever carrier has it: carriers may go from one waiting thread to the next while the world is stopped. A nursery
         // collection finds nothing young on the stack of a thread that has not run since the last collection.
@@ -87,7 +92,7 @@ impl Collection<Saki> for SakiCollection {
     }
 
     fn resume_mutators(_tls: VMWorkerThread) {
-        crate::snapshot::collected(super::trigger::is_full_collection());
+        snapshot_request::answer(is_full_collection());
         {
             let _guard = EPOCH_LOCK.lock();
             EPOCH.fetch_add(1, Ordering::Release);
@@ -130,7 +135,7 @@ impl Collection<Saki> for SakiCollection {
             AllocationError::HeapOutOfMemory => {}
             AllocationError::MmapOutOfMemory => {
                 eprintln!("saki: the system refused memory for the heap");
-                std::process::exit(super::EXIT_NO_MEMORY);
+                std::process::exit(EXIT_NO_MEMORY);
             }
         }
     }

@@ -11,7 +11,10 @@
 //!
 //! Left out: objects in blocks that a full collection evacuates, large objects, several collector threads.
 
-use super::{LARGE_OBJECT_BYTES, LOG_BIT_BASE, MARK_BIT_BASE, in_large_space, trigger::is_full_collection};
+use super::addresses::in_large_space;
+use super::bits::{log_bit_base, mark_bit_base};
+use super::instance::is_full_collection;
+use super::layout::{LARGE_OBJECT_BYTES, LOG_BLOCK_BYTES};
 use crate::object::object_size_bytes;
 use saki_abi::ObjRef;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -31,7 +34,6 @@ const LINE_TABLE_DISTANCE: usize = table_bytes(LOG_LINE_BYTES)
     + table_bytes(6) // compressor: mark bits
     + table_bytes(6); // compressor: offset vector
 const LOG_LINE_BYTES: usize = 8;
-const LOG_BLOCK_BYTES: usize = 15;
 /// Line states of marked lines.
 const LINE_STATES: std::ops::RangeInclusive<u8> = 1..=127;
 /// State of a block that the collection evacuates.
@@ -63,8 +65,7 @@ fn byte<'a>(address: usize) -> &'a AtomicU8 {
 impl InPlace {
     /// A collection begins.
     pub(super) fn begin(&mut self) {
-        // Relaxed: written once, before any thread was bound.
-        let mark_table = MARK_BIT_BASE.load(Ordering::Relaxed);
+        let mark_table = mark_bit_base();
         let line_table = mark_table - LINE_TABLE_DISTANCE;
         *self = Self {
             line_state: 0,
@@ -73,7 +74,7 @@ impl InPlace {
             line_table,
             block_table: line_table + table_bytes(LOG_LINE_BYTES),
             mark_table,
-            log_table: LOG_BIT_BASE.load(Ordering::Relaxed),
+            log_table: log_bit_base(),
             marked_objects: 0,
         };
     }

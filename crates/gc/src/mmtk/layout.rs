@@ -29,6 +29,10 @@ const LOG_BITS: &SideMetadataSpec = LOG_BIT_SPEC.as_spec().extract_side_spec();
 /// Objects above this many bytes go to the large-object space: half a 32 KiB Immix block.
 pub(crate) const LARGE_OBJECT_BYTES: usize = mmtk::plan::STICKY_IMMIX_CONSTRAINTS.max_non_los_default_alloc_bytes;
 
+/// Blocks of the space of small objects (Immix), from one of which at a time a carrier allocates.
+pub(super) const BLOCK_BYTES: usize = 1 << LOG_BLOCK_BYTES;
+pub(super) const LOG_BLOCK_BYTES: usize = 15;
+
 /// Objects of this size and less are allocated in line; their code is short, and larger ones are rare.
 const MAX_INLINE_BYTES: u32 = 8192;
 

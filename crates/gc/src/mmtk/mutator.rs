@@ -7,9 +7,11 @@
 //! Accounting: objects that compiled code allocates inline are counted when the slow path or a collection next looks at
 //! the cursor. Stress mode leaves the buffer in the mutator between slow paths, so that each allocation comes here.
 
-use super::active_plan::{bound_carriers, mutator_pointer};
-use super::trim::BLOCK_BYTES;
-use super::{LARGE_OBJECT_BYTES, Saki, heap, note_address, policy, to_reference, vo_bit_base};
+use super::addresses::{note_address, to_reference};
+use super::bits::vo_bit_base;
+use super::instance::{Saki, heap, policy};
+use super::layout::{BLOCK_BYTES, LARGE_OBJECT_BYTES};
+use super::thread_pointers::mutator_pointer;
 use crate::client::client;
 use crate::observer::{self, SampledAllocation, SamplingState};
 use crate::{large, stats};
@@ -237,17 +239,15 @@ fn report_allocation(thread: &ManagedThread, object: ObjRef, size_bytes: usize) 
     });
 }
 
-/// Makes compiled code take the slow path for each allocation from now on. The world is stopped.
-pub(super) fn hide_limits() {
-    for carrier in bound_carriers() {
-        // SAFETY: the world is stopped: the carrier's OS thread runs nothing that touches its heap state.
-        let heap = unsafe { &mut *carrier_heap(carrier) };
-        if !heap.stress.is_hidden {
-            // SAFETY: as above.
-            let buffer = unsafe { &mut *carrier.buffer() };
-            heap.sampling.hidden_limit = heap.whole(*buffer).limit;
-            buffer.limit = 0;
-        }
+/// Makes compiled code that runs on the carrier take the slow path for each allocation from now on. The world is stopped.
+pub(super) fn hide_limit(carrier: &Carrier) {
+    // SAFETY: the world is stopped: the carrier's OS thread runs nothing that touches its heap state.
+    let heap = unsafe { &mut *carrier_heap(carrier) };
+    if !heap.stress.is_hidden {
+        // SAFETY: as above.
+        let buffer = unsafe { &mut *carrier.buffer() };
+        heap.sampling.hidden_limit = heap.whole(*buffer).limit;
+        buffer.limit = 0;
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Invariant: the forwarding pointer and its two state bits share the vtable word; everything else is on the side.
 
-use super::chase::{FORWARDING_MASK, prefetch};
+use super::addresses::{from_reference, in_large_space, prefetch, to_reference};
+use super::bits::{FORWARDING_MASK, has_mark_bit, mark_byte_address};
+use super::instance::Saki;
 use super::layout::LOG_BIT_SPEC;
-use super::{Saki, from_reference, has_mark_bit, in_large_space, mark_byte_address, to_reference};
 use crate::object::{bounds_offset_bytes, object_size_bytes, vtable_of};
 use mmtk::util::copy::{CopySemantics, GCWorkerCopyContext};
 use mmtk::util::{Address, ObjectReference, VMWorkerThread};
@@ -163,11 +164,25 @@ pub(crate) fn prefetch_fate(object: ObjRef) {
     prefetch(mark_byte_address(object));
 }
 
+/// Whether `object` survived a collection. Not while one runs.
+///
+/// # Safety
+/// `object` is a live heap object.
+pub(crate) unsafe fn is_old(object: ObjRef) -> bool {
+    if in_large_space(object.address()) {
+        // SAFETY: live by this function's contract.
+        unsafe { is_old_large(object) }
+    } else {
+        // SAFETY: as above.
+        unsafe { has_mark_bit(object) }
+    }
+}
+
 /// Whether a large object has been reached by a collection.
 ///
 /// # Safety
 /// `object` is a large object that has not been swept.
-pub(super) unsafe fn is_old_large(object: ObjRef) -> bool {
+unsafe fn is_old_large(object: ObjRef) -> bool {
     // SAFETY: heap objects are not null.
     let reference = unsafe { to_reference(object) };
     // Relaxed: the tracing that clears the bit happened before this look at it.

@@ -6,11 +6,14 @@
 //! object once more from its queue; by then the objects that it refers to are marked. Two collector threads may follow the
 //! same list; that is wasteful, not wrong.
 
-use super::chase::FORWARDING_MASK;
+use super::addresses::{from_reference, in_heap_range, in_large_space, to_reference};
+use super::bits::{FORWARDING_MASK, has_mark_bit};
+use super::clock::{note_weak_end, note_weak_start};
+use super::instance::{Saki, find_object, is_full_collection};
 use super::mutator::carrier_heap;
-use super::trigger::{is_full_collection, note_weak_end, note_weak_start};
-use super::{Saki, active_plan, find_object, from_reference, has_mark_bit, in_heap_range, in_large_space};
-use super::{to_reference, weak_tracer::WeakTracer};
+use super::thread_pointers::carrier_of;
+use super::weak_tracer::WeakTracer;
+use super::{active_plan, chase};
 use crate::object::{for_each_reference, has_references, vtable_of};
 use crate::roots::{RootVisitor, visit_global_roots, visit_thread_roots};
 use crate::{conditional, stack_roots, weak, weak_fields, world};
@@ -71,7 +74,7 @@ impl Scanning<Saki> for SakiScanning {
     }
 
     fn scan_object_and_trace_edges<T: ObjectTracer>(_tls: VMWorkerThread, object: ObjectReference, tracer: &mut T) {
-        if super::chase::visit(from_reference(object), tracer) {
+        if chase::visit(from_reference(object), tracer) {
             return;
         }
         let mut next = Some(from_reference(object));
@@ -87,7 +90,7 @@ impl Scanning<Saki> for SakiScanning {
         mutator: &'static mut Mutator<Saki>,
         factory: impl RootsWorkFactory<SimpleSlot>,
     ) {
-        let carrier = active_plan::carrier_of(mutator.mutator_tls);
+        let carrier = carrier_of(mutator.mutator_tls);
         // SAFETY: bound (it has a mutator) and stopped. Neither field is part of `mutator`.
         let heap = unsafe { &mut *carrier_heap(carrier) };
         let mut collector = RootCollector::new(factory);

@@ -14,15 +14,17 @@
 //! A 32 KiB block is free when none of its objects is valid: MMTk clears the valid-object bits of swept blocks, and no
 //! thread owns a buffer at the end of a collection. Left out: free lines in blocks that hold live objects.
 
-use super::{LOWEST_LARGE, LOWEST_SMALL, residence, vo_bit_base};
+use super::addresses::{LOWEST_LARGE, LOWEST_SMALL, to_address};
+use super::bits::vo_bit_base;
+use super::instance::policy;
+use super::layout::BLOCK_BYTES;
+use super::residence;
 use crate::large;
 use crate::policy::PAGE_BYTES;
 use mmtk::memory_manager;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Blocks of the Immix space.
-pub(super) const BLOCK_BYTES: usize = 32 << 10;
 /// Mapping granularity of MMTk.
 const CHUNK_BYTES: usize = 4 << 20;
 /// Do nothing below this much excess.
@@ -39,7 +41,7 @@ static LAST_LIMIT_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// `used_bytes`: the size of the heap's objects.
 pub(super) fn return_free_memory(used_bytes: usize) {
     // The limits of two collections count, so that a heap whose size oscillates does not give back memory that it soon needs again.
-    let new_limit = super::policy().limit_pages() * PAGE_BYTES;
+    let new_limit = policy().limit_pages() * PAGE_BYTES;
     let limit = new_limit.max(LAST_LIMIT_BYTES.swap(new_limit, Ordering::Relaxed));
     let mut free = Vec::new();
     // Relaxed: the world is stopped.
@@ -87,7 +89,7 @@ fn give_back(mut free: Vec<Range<usize>>, excess_bytes: usize) {
 }
 
 fn is_mapped(address: usize) -> bool {
-    memory_manager::is_mapped_address(super::to_address(address))
+    memory_manager::is_mapped_address(to_address(address))
 }
 
 fn is_free_block(block: usize) -> bool {

@@ -1,7 +1,8 @@
 //! MMTk's tracer as the weak phases see it.
 
+use super::active_plan::for_each_finalizable_buffer;
+use super::addresses::{from_reference, to_reference};
 use super::object_model::reached;
-use super::{from_reference, to_reference};
 use crate::tracer::Tracer;
 use mmtk::vm::ObjectTracer;
 use saki_abi::ObjRef;
@@ -24,5 +25,8 @@ impl<T: ObjectTracer> Tracer for WeakTracer<'_, T> {
     fn retain(&mut self, object: ObjRef) -> ObjRef {
         // SAFETY: callers pass live, non-null objects.
         from_reference(self.tracer.trace_object(unsafe { to_reference(object) }))
+    }
+    fn for_each_new_finalizable(&self, visit: &mut dyn FnMut(&mut Vec<ObjRef>)) {
+        for_each_finalizable_buffer(visit);
     }
 }

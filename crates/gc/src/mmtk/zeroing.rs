@@ -19,7 +19,8 @@
 //! Rejected: a changed copy of MMTk; large arrays outside MMTk's space of large objects, which would have to be marked and swept
 //! separately; `--wrap` of the linker, which each program and test that links this crate would have to ask for.
 
-use super::{HEAP_END, HEAP_START, residence};
+use super::addresses::{HEAP_END, HEAP_START};
+use super::residence;
 use crate::policy::PAGE_BYTES;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;

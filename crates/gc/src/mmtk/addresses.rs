@@ -1,0 +1,76 @@
+//! Addresses of objects: the heap's range, its spaces, and MMTk's types for an address.
+//!
+//! MMTk gives each space 2 TiB of the range; small objects lie in one space, large ones in another. Which space is which shows
+//! when the first object of each kind is allocated.
+//!
+//! Left out: what is known about the object at an address (`bits`), and whether there is one (`instance`).
+
+use super::huge_pages;
+use mmtk::util::{Address, ObjectReference};
+use saki_abi::ObjRef;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// First address of the heap's range, as in MMTk's 64-bit layout.
+pub(crate) const HEAP_START: usize = 0x0200_0000_0000;
+/// End of the heap's range: room for seven spaces, of which MMTk uses five.
+pub(super) const HEAP_END: usize = 0x1000_0000_0000;
+/// Each space has 2 TiB of addresses of its own.
+const SPACE_BYTES: usize = 1 << 41;
+/// Lowest address that a small and a large object ever had; `usize::MAX` = none yet. MMTk keeps its free lists below
+/// the first object of a space. Relaxed: a thread that has a large object's address has synchronised with its
+/// allocation.
+pub(super) static LOWEST_SMALL: AtomicUsize = AtomicUsize::new(usize::MAX);
+pub(super) static LOWEST_LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Notes the address of an object; called for each slow-path allocation.
+#[inline]
+pub(super) fn note_address(address: usize, is_large: bool) {
+    let lowest = if is_large { &LOWEST_LARGE } else { &LOWEST_SMALL };
+    if address < lowest.load(Ordering::Relaxed) {
+        lowest.fetch_min(address, Ordering::Relaxed);
+    }
+    if !is_large {
+        huge_pages::note(address, lowest.load(Ordering::Relaxed));
+    }
+}
+
+/// Whether `address` lies in the space of large objects.
+#[inline(always)]
+pub(super) fn in_large_space(address: usize) -> bool {
+    address / SPACE_BYTES == LOWEST_LARGE.load(Ordering::Relaxed) / SPACE_BYTES
+}
+
+#[inline(always)]
+pub(crate) fn in_heap_range(address: usize) -> bool {
+    address.wrapping_sub(HEAP_START) < HEAP_END - HEAP_START
+}
+
+/// Prefetches the cache line of an address.
+#[inline(always)]
+pub(super) fn prefetch(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; it faults on no address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address as *const i8);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+pub(super) fn to_address(address: usize) -> Address {
+    // SAFETY: an `Address` is a number here; nothing is dereferenced.
+    unsafe { Address::from_usize(address) }
+}
+
+#[inline(always)]
+pub(super) fn from_reference(object: ObjectReference) -> ObjRef {
+    ObjRef(object.to_raw_address().to_mut_ptr())
+}
+
+/// # Safety
+/// `object` is not null.
+#[inline(always)]
+pub(super) unsafe fn to_reference(object: ObjRef) -> ObjectReference {
+    // SAFETY: not null by this function's contract; objects are aligned to 8.
+    unsafe { ObjectReference::from_raw_address_unchecked(Address::from_mut_ptr(object.0)) }
+}
