@@ -23,7 +23,8 @@ use crate::worker::{self, After, Worker};
 use parking_lot::{Mutex, RwLock};
 use saki_fiber::{StackCounts, StackPool, StackPoolOptions};
 use saki_os::signal::{AlternateStackMemory, SignalMask};
-use saki_thread::scheduling::{self, SchedulerHooks};
+use saki_thread::scheduler_hooks::{SchedulerHooks, install_scheduler};
+use saki_thread::scheduling;
 use saki_thread::{ManagedThread, POLL_TAKEN, SpawnedThread, ThreadKind};
 use std::io;
 use std::sync::OnceLock;
@@ -111,7 +112,7 @@ pub fn start(mode: ThreadMode, hot_stacks: usize) -> io::Result<()> {
     }
     WORKERS.write().push(worker);
     worker::set_here(worker);
-    scheduling::install_scheduler(&HOOKS);
+    install_scheduler(&HOOKS);
     let green = Green::of_new(main);
     main.set_scheduler_data(green.as_pointer());
     cold::start(hot_stacks);

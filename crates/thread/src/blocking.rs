@@ -7,8 +7,10 @@
 use crate::current::current;
 use crate::managed_thread::ManagedThread;
 use crate::protocol::{RUNNING, SAFE, STOPPED};
-use crate::safepoint::STOP_WORDS;
+use crate::request::{POLL_STOP, POLL_TAKEN};
+use crate::scheduler_hooks::scheduler_hooks;
 use crate::spill::{CALLEE_SAVED_COUNT, capture_registers, stack_pointer, with_spilled_registers};
+use crate::stop::STOP_WORDS;
 use saki_sync::RawLock;
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
@@ -73,6 +75,43 @@ impl ManagedThread {
     pub(crate) fn leave_safe(&self) {
         if !STOP_WORDS.try_leave_safe(&self.state, self.poll_word()) {
             self.leave_safe_slow();
+        }
+    }
+
+    /// The thread left a safe region and found that a stop is requested or its carrier was taken; it is SAFE again.
+    #[cold]
+    pub(crate) fn leave_safe_slow(&self) {
+        // The thread may be on another OS thread afterwards, which has another `errno`.
+        let errno = saki_os::error::errno();
+        self.leave_safe_waiting();
+        saki_os::error::set_errno(errno);
+    }
+
+    fn leave_safe_waiting(&self) {
+        loop {
+            let poll = self.poll_word().load(Ordering::Acquire);
+            if poll & POLL_STOP != 0 {
+                STOP_WORDS.wait_out_stop(&self.state, self.poll_word(), SAFE);
+                self.state.store(SAFE, Ordering::Release);
+            } else if poll & POLL_TAKEN != 0 {
+                match scheduler_hooks() {
+                    Some(hooks) => (hooks.reclaim)(self.as_static()),
+                    None => saki_base::bug!("a carrier was taken without a scheduler"),
+                }
+            }
+            if STOP_WORDS.try_leave_safe(&self.state, self.poll_word()) {
+                return;
+            }
+        }
+    }
+
+    /// In a safe region: says that the thread is about to block.
+    #[inline]
+    pub(crate) fn tell_about_block(&self) {
+        if self.is_green()
+            && let Some(hooks) = scheduler_hooks()
+        {
+            (hooks.about_to_block)(self.as_static());
         }
     }
 

@@ -14,7 +14,6 @@
 //! Invariant: stacks move under `MOVES` shared; a stopper holds it exclusively from when the world has stopped until it resumes, so that no stack
 //! moves then. Left out: the choice of stacks that move.
 
-use crate::managed_thread::ManagedThread;
 use parking_lot::RawRwLock;
 use parking_lot::lock_api::RawRwLock as _;
 use std::cell::UnsafeCell;
@@ -58,60 +57,52 @@ pub(crate) unsafe fn allow_moves() {
     unsafe { MOVES.unlock_exclusive() };
 }
 
-impl ManagedThread {
+impl ColdStack {
     /// Whether the stack lies elsewhere.
     #[inline(always)]
-    pub fn is_cold(&self) -> bool {
+    pub(crate) fn is_cold(&self) -> bool {
         // Relaxed: see the table.
-        self.cold_stack.is_cold.load(Ordering::Relaxed)
+        self.is_cold.load(Ordering::Relaxed)
     }
 
-    /// Whether the thread, which is parked, has nothing but frames on its stack: it is not pinned, and the reserve is closed.
-    pub fn may_put_stack_by(&self) -> bool {
-        !self.is_pinned() && self.stack_reserve.is_closed() && !self.is_cold()
-    }
-
-    /// Copies the stack from `sp` on, and returns how many bytes; the stack's memory is not needed from then on.
+    /// Copies the stack from `sp` to its `base`, and returns how many bytes.
     ///
     /// # Safety
-    /// The thread is suspended at `sp`, and the caller owns it, under `while_moving`.
-    pub unsafe fn put_stack_by(&self, sp: usize) -> usize {
+    /// As for `ManagedThread::put_stack_by`.
+    pub(crate) unsafe fn put_by(&self, sp: usize, base: usize) -> usize {
         debug_assert!(sp.is_multiple_of(size_of::<usize>()) && !self.is_cold());
-        let len = (self.stack_bounds().end - sp) / size_of::<usize>();
+        let len = (base - sp) / size_of::<usize>();
         // SAFETY: the stack of a suspended thread is readable from its stack pointer to its base, and nobody writes it.
         let words: Box<[usize]> = unsafe { std::slice::from_raw_parts(sp as *const usize, len) }.into();
-        let cold = &self.cold_stack;
-        cold.sp.store(sp, Ordering::Relaxed);
+        self.sp.store(sp, Ordering::Relaxed);
         // SAFETY: the caller owns the thread.
-        unsafe { *cold.words.get() = Some(words) };
-        cold.is_cold.store(true, Ordering::Relaxed);
+        unsafe { *self.words.get() = Some(words) };
+        self.is_cold.store(true, Ordering::Relaxed);
         len * size_of::<usize>()
     }
 
-    /// Writes the copy back, whose place is writable again. Does nothing for a stack that is in its place.
+    /// Writes the copy back.
     ///
     /// # Safety
-    /// The thread is suspended, and the caller owns it, under `while_moving` or with the world stopped.
-    pub unsafe fn restore_stack(&self) {
-        let cold = &self.cold_stack;
+    /// As for `ManagedThread::restore_stack`.
+    pub(crate) unsafe fn restore(&self) {
         // SAFETY: the caller owns the thread.
-        if let Some(words) = unsafe { (*cold.words.get()).take() } {
-            let place = cold.sp.load(Ordering::Relaxed) as *mut usize;
+        if let Some(words) = unsafe { (*self.words.get()).take() } {
+            let place = self.sp.load(Ordering::Relaxed) as *mut usize;
             // SAFETY: where the words came from; the stack is the suspended thread's, and nobody else uses it.
             unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), place, words.len()) };
         }
-        cold.is_cold.store(false, Ordering::Relaxed);
+        self.is_cold.store(false, Ordering::Relaxed);
     }
 
     /// Where the words of a range of the stopped thread's stack are now.
     pub(crate) fn present_place(&self, range: Range<usize>) -> Range<usize> {
-        let cold = &self.cold_stack;
         if !self.is_cold() {
             return range;
         }
         // SAFETY: the world is stopped, so nobody moves the stack.
-        let Some(words) = (unsafe { (*cold.words.get()).as_deref() }) else { return range };
-        let sp = cold.sp.load(Ordering::Relaxed);
+        let Some(words) = (unsafe { (*self.words.get()).as_deref() }) else { return range };
+        let sp = self.sp.load(Ordering::Relaxed);
         let copy = words.as_ptr_range();
         let start = (copy.start as usize + range.start.saturating_sub(sp)).min(copy.end as usize);
         start..copy.end as usize

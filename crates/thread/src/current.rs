@@ -4,6 +4,7 @@
 //! inlined, so that the compiler does not keep the slot's address across a point where a green thread may change carriers.
 
 use crate::managed_thread::ManagedThread;
+use saki_abi::ObjRef;
 use std::cell::Cell;
 
 thread_local! {
@@ -20,4 +21,14 @@ pub fn current() -> Option<&'static ManagedThread> {
 #[inline(never)]
 pub(crate) fn set_current(thread: Option<&'static ManagedThread>) {
     CURRENT.set(thread);
+}
+
+impl ManagedThread {
+    /// Sets a root slot of a thread that may wait for its turn: collections look at it again. The caller is RUNNING.
+    pub fn set_root_from_outside(&self, slot: usize, object: ObjRef) {
+        self.roots[slot].set(object);
+        if let Some(carrier) = current().and_then(ManagedThread::carrier) {
+            carrier.note_ran(self.as_static());
+        }
+    }
 }

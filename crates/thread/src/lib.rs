@@ -3,7 +3,21 @@
 //! Invariant: threads stop only cooperatively (see `safepoint`); while the world is stopped, every word in which a stopped
 //! thread may hold an object reference is on its stack above the published stack pointer, in its saved registers, in its
 //! root slots or in its thread-static blocks. Thread state lives in [`ManagedThread`]; OS thread-local storage holds only
-//! `current`. Left out: collections, exceptions, the green-thread scheduler. With `--cfg loom` only the stop protocol is
+//! `current`.
+//!
+//! The files from the bottom up; none names one of a later row, except that a carrier and its thread know each other:
+//!
+//! | files | what they hold |
+//! |---|---|
+//! | `protocol`, `histogram`, `spill` | the stop protocol on bare words; registers |
+//! | `stack_reserve`, `cold_stack`, `statics` | parts of a thread |
+//! | `managed_thread`, `carrier` | the two records |
+//! | `current`, `request`, `stop`, `scheduler_hooks` | the thread that runs here, what is asked of it, the process's stop words, what threads ask of a scheduler |
+//! | `thread_stack`, `blocking`, `giving_way`, `waits`, `native_transition` | what a thread does: its stack, safe regions, waits, native code |
+//! | `exit`, `registry`, `safepoint` | all threads: when the process may end, their list, stopping them |
+//! | `spawn`, `scheduling` | starting OS threads, and the interface for a scheduler |
+//!
+//! Left out: collections, exceptions, the green-thread scheduler. With `--cfg loom` only the stop protocol is
 //! built, for its model.
 
 #[cfg(not(loom))]
@@ -17,9 +31,13 @@ pub mod current;
 #[cfg(not(loom))]
 pub mod exit;
 #[cfg(not(loom))]
+mod giving_way;
+#[cfg(not(loom))]
 pub mod histogram;
 #[cfg(not(loom))]
 pub mod managed_thread;
+#[cfg(not(loom))]
+mod native_transition;
 pub mod protocol;
 #[cfg(not(loom))]
 pub mod registry;
@@ -27,6 +45,8 @@ pub mod registry;
 pub mod request;
 #[cfg(not(loom))]
 pub mod safepoint;
+#[cfg(not(loom))]
+pub mod scheduler_hooks;
 #[cfg(not(loom))]
 pub mod scheduling;
 #[cfg(not(loom))]
@@ -37,6 +57,12 @@ mod spill;
 mod stack_reserve;
 #[cfg(not(loom))]
 pub mod statics;
+#[cfg(not(loom))]
+mod stop;
+#[cfg(not(loom))]
+mod thread_stack;
+#[cfg(not(loom))]
+mod waits;
 
 #[cfg(not(loom))]
 pub use blocking::{SafeRegion, blocking, lock_in_safe_region};
@@ -51,6 +77,8 @@ pub use histogram::HistogramSnapshot;
 #[cfg(not(loom))]
 pub use managed_thread::{ManagedThread, NO_STATE, RootSlot, ThreadKind, WaitObserver, WaitState, root};
 #[cfg(not(loom))]
+pub use native_transition::{enter_native, leave_native};
+#[cfg(not(loom))]
 pub use registry::{
     CarrierHooks, ThreadHooks, ThreadRef, add_carrier_hooks, add_hooks, attach_current, detach_current, end_process,
     find_thread, for_each_thread, set_native_end_hook, thread_count,
@@ -62,8 +90,7 @@ pub use request::{
 };
 #[cfg(not(loom))]
 pub use safepoint::{
-    StopReason, StopToken, enter_native, leave_native, resume_the_world, stop_latency_histogram, stop_the_world,
-    with_world_stopped,
+    StopReason, StopToken, resume_the_world, stop_latency_histogram, stop_the_world, with_world_stopped,
 };
 #[cfg(not(loom))]
 pub use spawn::{SpawnedThread, default_stack_bytes, spawn, stack_bytes};

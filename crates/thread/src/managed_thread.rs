@@ -25,16 +25,14 @@ use crate::carrier::Carrier;
 use crate::cold_stack::ColdStack;
 use crate::protocol::{RUNNING, SAFE, WAITING};
 use crate::spill::CALLEE_SAVED_COUNT;
-use crate::stack_reserve::{StackReserve, reserve_bytes};
-use crate::statics::StaticBlocks;
+use crate::stack_reserve::StackReserve;
+use crate::statics::{BlockScan, StaticBlock, StaticBlocks};
 use saki_abi::{ObjRef, ThreadAbi};
-use saki_sync::monitor::{BlockEnd, Blocker, MonitorNode};
+use saki_sync::monitor::MonitorNode;
 use saki_sync::{CancelWord, SlotCache, facade};
 use std::cell::UnsafeCell;
-use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 /// `ManagedThread::state_bits` before the runtime sets them.
 pub const NO_STATE: u32 = u32::MAX;
@@ -322,20 +320,6 @@ impl ManagedThread {
         self.scheduler_data.store(data, Ordering::Relaxed);
     }
 
-    /// The bounds of the OS thread's stack that the thread is about to run on.
-    pub(crate) fn set_stack(&self, bounds: &Range<usize>) {
-        self.set_usable_stack(bounds.start + reserve_bytes(bounds.len())..bounds.end);
-    }
-
-    /// The part of the stack above the reserve.
-    pub(crate) fn set_usable_stack(&self, bounds: Range<usize>) {
-        let abi = self.abi();
-        // SAFETY: the calling thread is the structure's owner, and it is in no list yet.
-        unsafe { (*abi).stack_limit = bounds.start };
-        // SAFETY: as above.
-        unsafe { (*abi).stack_base = bounds.end };
-    }
-
     /// The carrier that runs the thread, or the native code that it called.
     fn present_carrier(&self) -> Option<&'static Carrier> {
         self.carrier().filter(|carrier| carrier.current().is_some_and(|t| std::ptr::eq(t, self)))
@@ -387,15 +371,14 @@ impl ManagedThread {
         self.carrier().map(Carrier::handle_cache)
     }
 
-    /// The usable stack, from `abi.stack_limit` (above the reserve) to its base.
-    pub fn stack_bounds(&self) -> Range<usize> {
-        // SAFETY: written once, at attach, before the thread is in the registry.
-        unsafe { (*self.abi.get()).stack_limit..(*self.abi.get()).stack_base }
-    }
-
     /// Whether the thread is in managed or runtime code (may be stale unless the world is stopped).
     pub fn is_running(&self) -> bool {
         self.state.load(Ordering::Acquire) == RUNNING
+    }
+
+    /// Whether the thread is in a safe region that its carrier can be taken from. For the scheduler, after its heavy fence.
+    pub fn is_safe(&self) -> bool {
+        self.state.load(Ordering::Acquire) == SAFE
     }
 
     /// Whether the thread is in a safe region.
@@ -403,80 +386,9 @@ impl ManagedThread {
         matches!(self.state.load(Ordering::Acquire), SAFE | WAITING)
     }
 
-    /// The part of the stack to scan while the thread is stopped: from the published SP to the base. Empty before the
-    /// thread has run.
-    pub fn stopped_stack_range(&self) -> Range<usize> {
-        let base = self.stack_bounds().end;
-        match self.published_sp.load(Ordering::Acquire) {
-            0 => base..base,
-            sp => sp & !7..base,
-        }
-    }
-
-    /// Every range to scan conservatively while the thread is stopped: the stack and the saved registers.
-    pub fn for_each_conservative_range(&self, mut visit: impl FnMut(Range<usize>)) {
-        visit(self.present_place(self.stopped_stack_range()));
-        // Relaxed: the thread is stopped; the Acquire of its state came before.
-        if self.registers_are_saved.load(Ordering::Relaxed) {
-            let registers = self.saved_registers.as_ptr_range();
-            visit(registers.start as usize..registers.end as usize);
-        }
-    }
-
-    /// `Thread.Sleep`, in a safe region. Ends early when interrupted or aborted (if `interruptible`).
-    pub fn sleep(&self, duration: Option<Duration>, interruptible: bool) -> BlockEnd {
-        self.wait_until(WaitState::Sleep, duration, interruptible, || false)
-    }
-
-    /// Blocks until `done` is true; a thread that makes it true calls `unpark` afterwards.
-    pub fn wait_until(
-        &self,
-        what: WaitState,
-        timeout: Option<Duration>,
-        interruptible: bool,
-        mut done: impl FnMut() -> bool,
-    ) -> BlockEnd {
-        let before = self.set_wait_state(what);
-        let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
-        let end = loop {
-            if done() {
-                break BlockEnd::Woken;
-            }
-            let rest = deadline.map(|d| d.saturating_duration_since(Instant::now()));
-            match self.block(rest, interruptible) {
-                BlockEnd::Woken if rest.is_some_and(|r| r.is_zero()) => break BlockEnd::TimedOut,
-                BlockEnd::Woken => {}
-                BlockEnd::TimedOut if done() => break BlockEnd::Woken,
-                end => break end,
-            }
-        };
-        self.set_wait_state(before);
-        end
-    }
-
     /// Leaves a token for the thread's `block`.
     pub fn unpark(&self) {
         self.node.parker.unpark();
-    }
-
-    /// Sets or removes the observer that is called when the thread begins and ends a wait; called by the thread itself.
-    pub fn observe_waits(&self, observer: Option<&'static WaitObserver>) {
-        let observer = observer.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut();
-        self.wait_observer.store(observer, Ordering::Relaxed);
-    }
-
-    fn wait_observer(&self) -> Option<&'static WaitObserver> {
-        // Relaxed: set by the thread itself.
-        // SAFETY: null, or from a static reference.
-        unsafe { self.wait_observer.load(Ordering::Relaxed).as_ref() }
-    }
-
-    /// Sets a root slot of a thread that may wait for its turn: collections look at it again. The caller is RUNNING.
-    pub fn set_root_from_outside(&self, slot: usize, object: ObjRef) {
-        self.roots[slot].set(object);
-        if let Some(carrier) = crate::current().and_then(ManagedThread::carrier) {
-            carrier.note_ran(self.as_static());
-        }
     }
 
     /// The thread's place in monitor queues.
@@ -485,41 +397,89 @@ impl ManagedThread {
         // SAFETY: structures are leaked and never freed.
         unsafe { &*node }
     }
-}
 
-impl Blocker for ManagedThread {
-    fn managed_id(&self) -> u32 {
-        ManagedThread::managed_id(self)
+    /// The thread-static block at `index`, null if the thread has none yet. For the thread itself.
+    pub fn static_block(&self, index: usize) -> *mut u8 {
+        self.statics.get(index)
     }
 
-    fn node(&self) -> &'static MonitorNode {
-        self.monitor_node()
+    /// The block at `index`, made (zeroed, 16-byte aligned) and put into the table if there is none. For the thread
+    /// itself.
+    pub fn ensure_static_block(&self, index: usize, size_bytes: usize, scan: BlockScan) -> *mut u8 {
+        let present = self.statics.get(index);
+        if !present.is_null() {
+            return present;
+        }
+        let data = self.statics.add(index, size_bytes, scan);
+        self.set_static_table(self.statics.table());
+        data
     }
 
-    fn block(&self, timeout: Option<Duration>, interruptible: bool) -> BlockEnd {
-        if interruptible && self.pending_requests() != 0 {
-            return BlockEnd::Interrupted;
-        }
-        let observer = self.wait_observer();
-        if let Some(observer) = observer {
-            (observer.begins)(self.as_static());
-        }
-        // A wait inside a safe region holds its carrier, which can be taken like that of native code.
-        let park = || self.node.parker.park(timeout);
-        let woken = if self.is_green() && self.is_running() && !self.is_pinned() {
-            self.waiting(park)
-        } else {
-            self.blocking(park)
-        };
-        if let Some(observer) = observer {
-            (observer.ends)(self.as_static());
-        }
-        if interruptible && self.pending_requests() != 0 {
-            BlockEnd::Interrupted
-        } else if woken {
-            BlockEnd::Woken
-        } else {
-            BlockEnd::TimedOut
-        }
+    /// Tells compiled code where the table of blocks is.
+    fn set_static_table(&self, (start, len): (*mut *mut u8, usize)) {
+        let abi = self.abi();
+        // SAFETY: the owner writes its own ABI part.
+        unsafe { (*abi).thread_statics = start };
+        // SAFETY: as above.
+        unsafe { (*abi).thread_statics_len = len };
+    }
+
+    /// Zeroes the block at `index`, if there is one. For the thread that has stopped the world; no code may be using the block's contents.
+    pub fn clear_static_block(&self, index: usize) {
+        self.statics.clear(index);
+    }
+
+    /// Frees the block at `index`, if there is one. For the thread that has stopped the world; no code may have the block's address any more.
+    pub fn free_static_block(&self, index: usize) {
+        self.statics.free(index);
+    }
+
+    /// Calls `visit` for every block. For the owner, or for the collector while the thread is stopped.
+    pub fn for_each_static_block(&self, visit: impl FnMut(&StaticBlock)) {
+        self.statics.for_each(visit);
+    }
+
+    /// Frees every block, when the thread ends.
+    pub(crate) fn free_static_blocks(&self) {
+        self.set_static_table((std::ptr::null_mut(), 0));
+        self.statics.free_all();
+    }
+
+    /// Sets or removes the observer that is called when the thread begins and ends a wait; called by the thread itself.
+    pub fn observe_waits(&self, observer: Option<&'static WaitObserver>) {
+        let observer = observer.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut();
+        self.wait_observer.store(observer, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wait_observer(&self) -> Option<&'static WaitObserver> {
+        // Relaxed: set by the thread itself.
+        // SAFETY: null, or from a static reference.
+        unsafe { self.wait_observer.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// Whether a scheduler gives the thread its carriers.
+    #[inline(always)]
+    pub fn is_green(&self) -> bool {
+        !self.scheduler_data().is_null()
+    }
+
+    /// As `static`: structures are never freed.
+    pub(crate) fn as_static(&self) -> &'static ManagedThread {
+        // SAFETY: structures are leaked.
+        unsafe { &*std::ptr::from_ref(self) }
+    }
+
+    /// Keeps the thread on its OS thread until `unpin`: native code below, or the program, counts on it. Counted; called by the thread itself.
+    pub fn pin(&self) {
+        self.pins.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn unpin(&self) {
+        self.pins.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub fn is_pinned(&self) -> bool {
+        // Relaxed: only the thread itself changes it.
+        self.pins.load(Ordering::Relaxed) != 0
     }
 }

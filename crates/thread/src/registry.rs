@@ -10,7 +10,7 @@ use crate::current::{current, set_current};
 use crate::exit;
 use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKind, WaitState};
 use crate::protocol::{RUNNING, SAFE};
-use crate::safepoint::STOP_LOCK;
+use crate::stop::STOP_LOCK;
 use parking_lot::{Mutex, RwLock};
 use saki_os::signal::AlternateStackMemory;
 use saki_sync::monitor::BlockEnd;

@@ -10,16 +10,13 @@ use crate::cold_stack;
 use crate::current::current;
 use crate::histogram::{Histogram, HistogramSnapshot};
 use crate::managed_thread::ManagedThread;
-use crate::protocol::{RUNNING, STOPPED, StopWords};
+use crate::protocol::{RUNNING, STOPPED};
 use crate::request::POLL_STOP;
-use crate::scheduling;
-use crate::spill::{CALLEE_SAVED_COUNT, capture_registers, enter_native_entry, stack_pointer, with_spilled_registers};
-use saki_abi::ThreadAbi;
-use saki_sync::RawLock;
+use crate::scheduler_hooks::restore_cold_stacks;
+use crate::spill::{CALLEE_SAVED_COUNT, capture_registers, stack_pointer, with_spilled_registers};
+use crate::stop::{STOP_LOCK, STOP_WORDS};
 use std::sync::atomic::Ordering;
 
-pub(crate) static STOP_WORDS: StopWords = StopWords::new();
-pub(crate) static STOP_LOCK: RawLock = RawLock::new();
 static LATENCY: Histogram = Histogram::new();
 
 /// Looks at the states this often before sleeping: a thread in compiled code reaches a poll within about a microsecond.
@@ -105,7 +102,7 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
     });
     cold_stack::forbid_moves();
     if reason != StopReason::Collection {
-        scheduling::restore_cold_stacks();
+        restore_cold_stacks();
     }
     let latency_ns = saki_os::clock::monotonic_ns() - start_ns;
     LATENCY.record_ns(latency_ns);
@@ -197,38 +194,4 @@ impl ManagedThread {
         self.registers_are_saved.store(true, Ordering::Relaxed);
         self.published_sp.store(sp, Ordering::Relaxed);
     }
-
-    pub(crate) extern "C" fn enter_native_body(thread: *mut ThreadAbi, sp: usize) {
-        // SAFETY: `enter_native` passes on the pinned register, which came from `abi`.
-        let thread = unsafe { ManagedThread::from_abi(thread) };
-        debug_assert!(thread.is_running(), "enter_native inside a safe region");
-        // Relaxed: the Release store of the state publishes it.
-        thread.registers_are_saved.store(true, Ordering::Relaxed);
-        thread.publish_and_enter(sp);
-    }
-}
-
-/// Begins native code called from compiled code: saves the callee-saved registers in the thread, publishes the caller's
-/// stack pointer, becomes SAFE. Ends with `leave_native`. A callback from native into managed code calls `leave_native`
-/// first and `enter_native` before it returns.
-///
-/// # Safety
-/// `thread` is the calling thread's pinned register and the thread is RUNNING. Until `leave_native` the caller's frames
-/// hold no reference that is not on the stack at or above its stack pointer or in a callee-saved register now.
-#[inline(always)]
-pub unsafe extern "C" fn enter_native(thread: *mut ThreadAbi) {
-    // SAFETY: this function's contract.
-    unsafe { enter_native_entry(thread) }
-}
-
-/// Ends native code: becomes RUNNING, after a stop if there is one. `errno` is not preserved across a wait.
-///
-/// # Safety
-/// `thread` is the calling thread's pinned register and `enter_native` was called before.
-pub unsafe extern "C" fn leave_native(thread: *mut ThreadAbi) {
-    // SAFETY: this function's contract.
-    let thread = unsafe { ManagedThread::from_abi(thread) };
-    thread.leave_safe();
-    // Relaxed: the thread is RUNNING again, so the flag is not read. Native frames keep the outer registers on the stack in a callback.
-    thread.registers_are_saved.store(false, Ordering::Relaxed);
 }

@@ -10,7 +10,7 @@ mod arch;
 #[path = "spill/x86_64.rs"]
 mod arch;
 
-pub(crate) use arch::{CALLEE_SAVED_COUNT, capture_registers, enter_native_entry, stack_pointer};
+pub(crate) use arch::{CALLEE_SAVED_COUNT, capture_registers, stack_pointer};
 
 /// Calls `f` with the stack pointer that covers all callee-saved registers.
 #[inline]

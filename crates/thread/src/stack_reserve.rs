@@ -18,9 +18,9 @@
 //! | state | pages | left when |
 //! |---|---|---|
 //! | `NONE` | as the system has them | the thread attaches with enough stack left, or begins on a pooled stack |
-//! | `CLOSED` | inaccessible | something touches them: `open_stack_reserve` |
+//! | `CLOSED` | inaccessible | something touches them: `open` |
 //! | `UPPER_OPEN` | the upper part accessible, `POLL_STACK` set | something touches the lowest part, or as `OPEN` |
-//! | `OPEN` | all accessible, `POLL_STACK` set | a safepoint finds the stack pointer above the reserve: `takes_stack_overflow` |
+//! | `OPEN` | all accessible, `POLL_STACK` set | a safepoint finds the stack pointer above the reserve: `close` |
 //!
 //! The lowest part opens separately, so that the fault handler recognises a large frame whose prologue runs into it: that call is
 //! given up, and its caller, which has more stack left, throws (`unwind::fault`).
@@ -29,12 +29,10 @@
 //! reserve is used, and in the lowest part at every safepoint.
 //!
 //! Invariant: all words are the thread's own: written and read by it and by the fault handler on it, so Relaxed is enough. Left out:
-//! the exception that is thrown. Not covered: native code that touches the reserve for the first time while it has SIGSEGV blocked,
+//! who calls (`thread_stack`), and the exception that is thrown. Not covered: native code that touches the reserve for the first time while it has SIGSEGV blocked,
 //! which the kernel answers by ending the process. The C library does so where it starts threads and processes; the runtime's own
 //! calls of that kind touch their stack first (`os::thread::touch_stack_ahead`).
 
-use crate::managed_thread::ManagedThread;
-use crate::request::POLL_STACK;
 use crate::spill::stack_pointer;
 use saki_os::guard::GuardKind;
 use saki_os::memory::{Protection, close_stack_pages, page_size_bytes, protect_raw};
@@ -143,17 +141,11 @@ impl StackReserve {
             self.protect(self.pages(), Protection::ReadWrite);
         }
     }
-}
-
-impl ManagedThread {
-    /// Opens the part of the reserve in which the address of a fault lies, and makes the next safepoint check the stack; `false` if the
-    /// address lies in no closed part. `in_large_frame`: the prologue of a frame of more than a page faulted; the lowest part stays
-    /// closed for it. For the fault handler, on this thread. Async-signal-safe.
-    pub fn open_stack_reserve(&self, fault_address: usize, in_large_frame: bool) -> bool {
-        let reserve = &self.stack_reserve;
-        let Range { start: low, end: high } = reserve.pages();
-        let lower = reserve.lower.load(Ordering::Relaxed);
-        let state = reserve.state.load(Ordering::Relaxed);
+    /// Opens the part in which the address of a fault lies; see `ManagedThread::open_stack_reserve`.
+    pub(crate) fn open(&self, fault_address: usize, in_large_frame: bool) -> bool {
+        let Range { start: low, end: high } = self.pages();
+        let lower = self.lower();
+        let state = self.state.load(Ordering::Relaxed);
         if !(low..high).contains(&fault_address) || !matches!(state, CLOSED | UPPER_OPEN) {
             return false;
         }
@@ -167,53 +159,47 @@ impl ManagedThread {
         // mappings.
         // SAFETY: the word above the reserve is part of the stack.
         unsafe { std::hint::black_box((high as *const u8).read_volatile()) };
-        if !reserve.protect(pages, Protection::ReadWrite) {
+        if !self.protect(pages, Protection::ReadWrite) {
             return false;
         }
-        reserve.state.store(next, Ordering::Relaxed);
-        self.set_poll(POLL_STACK);
+        self.state.store(next, Ordering::Relaxed);
         true
     }
 
-    /// Whether a safepoint is to throw StackOverflowException. Closes the reserve when the thread has left it. For the thread itself.
-    #[inline]
-    pub fn takes_stack_overflow(&self) -> bool {
-        // Relaxed: the thread's own bit.
-        self.poll_word().load(Ordering::Relaxed) & POLL_STACK != 0 && self.look_at_stack(stack_pointer())
+    /// Whether a stack pointer is so far above that the reserve can be closed.
+    pub(crate) fn is_left_at(&self, sp: usize) -> bool {
+        sp >= self.high.load(Ordering::Relaxed) + CLOSING_DISTANCE_BYTES
     }
 
-    #[cold]
-    fn look_at_stack(&self, sp: usize) -> bool {
-        let reserve = &self.stack_reserve;
-        let Range { start: low, end: high } = reserve.pages();
-        if sp >= high + CLOSING_DISTANCE_BYTES {
-            self.clear_poll(POLL_STACK);
-            reserve.throw_below.store(high, Ordering::Relaxed);
-            // In this order: a fault in between must find it closed.
-            let state = reserve.state.swap(CLOSED, Ordering::Relaxed);
-            if state == NONE || !reserve.protect(low..high, Protection::None) {
-                reserve.state.store(NONE, Ordering::Relaxed);
-            }
+    /// Closes what is open, once the thread has left it and its `POLL_STACK` is clear: a fault from now on sets it again.
+    pub(crate) fn close(&self) {
+        let Range { start: low, end: high } = self.pages();
+        self.throw_below.store(high, Ordering::Relaxed);
+        // In this order: a fault in between must find it closed.
+        let state = self.state.swap(CLOSED, Ordering::Relaxed);
+        if state == NONE || !self.protect(low..high, Protection::None) {
+            self.state.store(NONE, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a safepoint with the stack pointer here, in the open reserve, is to throw; the next one does only deeper.
+    pub(crate) fn takes_overflow_at(&self, sp: usize) -> bool {
+        if sp >= self.throw_below.load(Ordering::Relaxed) {
             return false;
         }
-        if sp >= reserve.throw_below.load(Ordering::Relaxed) {
-            return false;
-        }
+        let low = self.low.load(Ordering::Relaxed);
         let half_of_rest = low + sp.saturating_sub(low) / 2;
-        reserve.throw_below.store(half_of_rest.max(reserve.lower.load(Ordering::Relaxed)), Ordering::Relaxed);
+        self.throw_below.store(half_of_rest.max(self.lower()), Ordering::Relaxed);
         true
     }
 
-    /// Whether the runtime can throw an exception with the stack pointer here. Async-signal-safe.
-    pub fn has_stack_to_throw(&self, sp: usize) -> bool {
-        sp >= self.stack_reserve.lower.load(Ordering::Relaxed)
+    /// The upper end of the lowest part.
+    pub(crate) fn lower(&self) -> usize {
+        self.lower.load(Ordering::Relaxed)
     }
 
-    /// Whether the calling code, on this thread, has so much stack left, or the part of it that a small stack allows.
-    pub fn has_stack_for(&self, bytes: usize) -> bool {
-        let stack = self.stack_reserve.stack_low.load(Ordering::Relaxed)..self.stack_bounds().end;
-        let sp = stack_pointer();
-        // Nothing is known about a stack that the system does not know.
-        !stack.contains(&sp) || sp - stack.start >= bytes.min(stack.len() / 4)
+    /// The lowest address of the stack.
+    pub(crate) fn stack_low(&self) -> usize {
+        self.stack_low.load(Ordering::Relaxed)
     }
 }

@@ -3,7 +3,6 @@
 //! Invariant: only the owner adds blocks, and not at a safepoint, so the collector finds table and list consistent; a block never moves, and lives
 //! until its thread ends or until its type is freed, with the world stopped. Left out: numbering of types, running class constructors.
 
-use crate::managed_thread::ManagedThread;
 use saki_abi::RefMap;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::UnsafeCell;
@@ -33,7 +32,7 @@ struct Blocks {
     list: Vec<StaticBlock>,
 }
 
-/// A thread's blocks; interior mutability for the owner.
+/// A thread's blocks; interior mutability for the owner. See the methods of `ManagedThread` with these names.
 #[derive(Default)]
 pub(crate) struct StaticBlocks(UnsafeCell<Blocks>);
 
@@ -44,21 +43,16 @@ fn layout(size_bytes: usize) -> Layout {
     }
 }
 
-impl ManagedThread {
-    /// The block at `index`, null if the thread has none yet. For the thread itself.
-    pub fn static_block(&self, index: usize) -> *mut u8 {
+impl StaticBlocks {
+    /// The block at `index`, null if there is none yet. For the owner.
+    pub(crate) fn get(&self, index: usize) -> *mut u8 {
         // SAFETY: only the owner calls this and it makes no other reference meanwhile.
-        let blocks = unsafe { &*self.statics.0.get() };
+        let blocks = unsafe { &*self.0.get() };
         blocks.table.get(index).copied().unwrap_or(std::ptr::null_mut())
     }
 
-    /// The block at `index`, made (zeroed, 16-byte aligned) and put into the table if there is none. For the thread
-    /// itself.
-    pub fn ensure_static_block(&self, index: usize, size_bytes: usize, scan: BlockScan) -> *mut u8 {
-        let present = self.static_block(index);
-        if !present.is_null() {
-            return present;
-        }
+    /// Makes the block at `index`, where there is none. For the owner, which tells compiled code where the table is now (`table`).
+    pub(crate) fn add(&self, index: usize, size_bytes: usize, scan: BlockScan) -> *mut u8 {
         let layout = layout(size_bytes);
         // SAFETY: the layout's size is not 0.
         let data = unsafe { alloc_zeroed(layout) };
@@ -66,25 +60,27 @@ impl ManagedThread {
             handle_alloc_error(layout);
         }
         // SAFETY: only the owner calls this, at no safepoint, and no other reference is alive.
-        let blocks = unsafe { &mut *self.statics.0.get() };
+        let blocks = unsafe { &mut *self.0.get() };
         if blocks.table.len() <= index {
             let len = (index + 1).next_power_of_two().max(32);
             blocks.table.resize(len, std::ptr::null_mut());
         }
         blocks.table[index] = data;
         blocks.list.push(StaticBlock { number: index, data, size_bytes, scan });
-        let abi = self.abi();
-        // SAFETY: the owner writes its own ABI part.
-        unsafe { (*abi).thread_statics = blocks.table.as_mut_ptr() };
-        // SAFETY: as above.
-        unsafe { (*abi).thread_statics_len = blocks.table.len() };
         data
     }
 
-    /// Zeroes the block at `index`, if there is one. For the thread that has stopped the world; no code may be using the block's contents.
-    pub fn clear_static_block(&self, index: usize) {
+    /// Address and length of the table of blocks. For the owner.
+    pub(crate) fn table(&self) -> (*mut *mut u8, usize) {
+        // SAFETY: only the owner calls this, and no other reference is alive.
+        let blocks = unsafe { &mut *self.0.get() };
+        (blocks.table.as_mut_ptr(), blocks.table.len())
+    }
+
+    /// Zeroes the block at `index`, if there is one. With the world stopped.
+    pub(crate) fn clear(&self, index: usize) {
         // SAFETY: the owner is stopped or is the caller, so nobody changes the table meanwhile.
-        let blocks = unsafe { &*self.statics.0.get() };
+        let blocks = unsafe { &*self.0.get() };
         let Some(&data) = blocks.table.get(index).filter(|data| !data.is_null()) else { return };
         if let Some(block) = blocks.list.iter().find(|block| block.data == data) {
             // SAFETY: allocated with this size; by the contract nobody uses it.
@@ -92,37 +88,32 @@ impl ManagedThread {
         }
     }
 
-    /// Frees the block at `index`, if there is one. For the thread that has stopped the world; no code may have the block's address any more.
-    pub fn free_static_block(&self, index: usize) {
+    /// Frees the block at `index`, if there is one. With the world stopped.
+    pub(crate) fn free(&self, index: usize) {
         // SAFETY: the owner is stopped or is the caller, and no other reference is alive.
-        let blocks = unsafe { &mut *self.statics.0.get() };
+        let blocks = unsafe { &mut *self.0.get() };
         let Some(place) = blocks.table.get_mut(index).filter(|data| !data.is_null()) else { return };
         let data = std::mem::replace(place, std::ptr::null_mut());
         if let Some(at) = blocks.list.iter().position(|block| block.data == data) {
             let block = blocks.list.swap_remove(at);
-            // SAFETY: allocated in `ensure_static_block` with this layout, and removed from table and list.
+            // SAFETY: allocated in `add` with this layout, and removed from table and list.
             unsafe { dealloc(data, layout(block.size_bytes)) };
         }
     }
 
-    /// Calls `visit` for every block. For the owner, or for the collector while the thread is stopped.
-    pub fn for_each_static_block(&self, mut visit: impl FnMut(&StaticBlock)) {
+    /// Calls `visit` for every block. For the owner, or with the world stopped.
+    pub(crate) fn for_each(&self, visit: impl FnMut(&StaticBlock)) {
         // SAFETY: the owner is stopped or is the caller, so nobody adds a block meanwhile.
-        let blocks = unsafe { &*self.statics.0.get() };
-        blocks.list.iter().for_each(&mut visit);
+        let blocks = unsafe { &*self.0.get() };
+        blocks.list.iter().for_each(visit);
     }
 
     /// Frees every block, when the thread ends.
-    pub(crate) fn free_static_blocks(&self) {
-        let abi = self.abi();
-        // SAFETY: the thread is ending; it is the owner and runs no managed code any more.
-        unsafe { (*abi).thread_statics = std::ptr::null_mut() };
-        // SAFETY: as above.
-        unsafe { (*abi).thread_statics_len = 0 };
-        // SAFETY: as above, and the stop lock keeps the collector away.
-        let blocks = std::mem::take(unsafe { &mut *self.statics.0.get() });
+    pub(crate) fn free_all(&self) {
+        // SAFETY: the thread is ending and runs no managed code any more; the stop lock keeps the collector away.
+        let blocks = std::mem::take(unsafe { &mut *self.0.get() });
         for block in blocks.list {
-            // SAFETY: allocated in `ensure_static_block` with this layout, and removed from the list.
+            // SAFETY: allocated in `add` with this layout, and removed from the list.
             unsafe { dealloc(block.data, layout(block.size_bytes)) };
         }
     }

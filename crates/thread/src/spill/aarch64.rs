@@ -1,6 +1,5 @@
 //! AArch64: x19–x30 are callee-saved (the vector registers d8–d15 hold no references).
 
-use crate::managed_thread::{ManagedThread, SAVED_REGISTERS_OFFSET};
 use std::arch::{asm, naked_asm};
 
 pub(crate) const CALLEE_SAVED_COUNT: usize = 12;
@@ -65,26 +64,4 @@ pub(crate) fn stack_pointer() -> usize {
     // SAFETY: only reads sp.
     unsafe { asm!("mov {}, sp", out(reg) sp, options(nomem, nostack, preserves_flags)) };
     sp
-}
-
-/// Saves the caller's callee-saved registers in the thread and goes on in `body(thread, caller's sp)`.
-///
-/// # Safety
-/// `thread` is the current thread's, RUNNING; the caller's contract is that of `saki_thread::enter_native`.
-#[unsafe(naked)]
-pub(crate) unsafe extern "C" fn enter_native_entry(thread: *mut saki_abi::ThreadAbi) {
-    naked_asm!(
-        "mov x9, #{saved}",
-        "add x9, x0, x9",
-        "stp x19, x20, [x9]",
-        "stp x21, x22, [x9, #16]",
-        "stp x23, x24, [x9, #32]",
-        "stp x25, x26, [x9, #48]",
-        "stp x27, x28, [x9, #64]",
-        "stp x29, x30, [x9, #80]",
-        "mov x1, sp",
-        "b {body}",
-        saved = const SAVED_REGISTERS_OFFSET,
-        body = sym ManagedThread::enter_native_body,
-    )
 }

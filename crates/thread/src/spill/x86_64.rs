@@ -1,6 +1,5 @@
 //! x86-64, System V: rbx, rbp, r12–r15 are callee-saved.
 
-use crate::managed_thread::{ManagedThread, SAVED_REGISTERS_OFFSET};
 use std::arch::{asm, naked_asm};
 
 pub(crate) const CALLEE_SAVED_COUNT: usize = 6;
@@ -81,24 +80,4 @@ pub(crate) fn stack_pointer() -> usize {
     unsafe { asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack, preserves_flags)) };
     // A leaf function may keep locals below rsp.
     sp - saki_abi::NativeAbi::X86_64.red_zone_bytes
-}
-
-/// Saves the caller's callee-saved registers in the thread and goes on in `body(thread, caller's sp)`.
-///
-/// # Safety
-/// `thread` is the current thread's, RUNNING; the caller's contract is that of `saki_thread::enter_native`.
-#[unsafe(naked)]
-pub(crate) unsafe extern "C" fn enter_native_entry(thread: *mut saki_abi::ThreadAbi) {
-    naked_asm!(
-        "mov [rdi + {saved}], rbx",
-        "mov [rdi + {saved} + 8], rbp",
-        "mov [rdi + {saved} + 16], r12",
-        "mov [rdi + {saved} + 24], r13",
-        "mov [rdi + {saved} + 32], r14",
-        "mov [rdi + {saved} + 40], r15",
-        "lea rsi, [rsp + 8]",
-        "jmp {body}",
-        saved = const SAVED_REGISTERS_OFFSET,
-        body = sym ManagedThread::enter_native_body,
-    )
 }
