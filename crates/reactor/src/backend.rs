@@ -7,9 +7,8 @@ mod epoll;
 mod poll;
 mod uring;
 
-use crate::model::IoModel;
 use crate::record::Readiness;
-use crate::transfer::{Transfer, unsupported};
+use crate::transfer_request::Transfer;
 use saki_thread::ManagedThread;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -104,19 +103,14 @@ fn timespec(time: Duration) -> libc::timespec {
     libc::timespec { tv_sec: time.as_secs().min(1 << 30) as libc::time_t, tv_nsec: time.subsec_nanos().into() }
 }
 
-/// # Errors
-/// The system's, when it refuses a descriptor.
-pub(crate) fn open(model: IoModel) -> io::Result<Box<dyn Backend>> {
-    match model {
-        IoModel::Poll => Ok(Box::new(Poll::open()?)),
-        IoModel::Uring => Ok(Box::new(Uring::open()?)),
-        IoModel::Blocking | IoModel::Epoll => Ok(Box::new(Epoll::open()?)),
-    }
-}
-
 /// The result of a system call.
 fn check(result: i32) -> io::Result<i32> {
     if result < 0 { Err(saki_os::error::last_error()) } else { Ok(result) }
+}
+
+/// The error of backends without completions.
+fn unsupported() -> io::Error {
+    io::Error::from_raw_os_error(libc::ENOSYS)
 }
 
 /// Whether `poll` would always report the descriptor as ready, as for a file; `epoll` detects this by itself.

@@ -8,6 +8,9 @@
 //! Where the system reports by itself (epoll), the record of a descriptor says whether a call may work, so that calls that would fail are not made (`Look`).
 //! With io_uring the system moves the bytes itself (`transfer`).
 //!
+//! The files from the bottom up: `record` (one descriptor), `transfer_request`, `observer`; `backend` and the system interfaces below it; `model` chooses one of them;
+//! `descriptor` has the records by number; `poller` asks the backend and wakes; `waits`, `notification` and `transfer` are the three ways to wait.
+//!
 //! Invariant: a wait never misses readiness: a waiter registers before the system is asked to report, or finds in the record of the descriptor that readiness
 //! was reported (`record`). A wait may end for nothing; so callers try, wait, and try again. No registration lies on a stack: waiting threads are found by
 //! their structures. Left out: the operations themselves, and limits of a wait other than its timeout.
@@ -19,17 +22,31 @@ mod descriptor;
 #[cfg(not(loom))]
 mod model;
 #[cfg(not(loom))]
+mod notification;
+#[cfg(not(loom))]
 mod observer;
+#[cfg(not(loom))]
+mod poller;
 mod record;
 #[cfg(not(loom))]
 mod transfer;
-
 #[cfg(not(loom))]
-pub use descriptor::{Look, WaitEnd, forget, interrupt, poll, wait, wait_any};
+mod transfer_request;
+#[cfg(not(loom))]
+mod waits;
+
 #[cfg(not(loom))]
 pub use model::{IoModel, PolledBy, model, start, waits_park};
 #[cfg(not(loom))]
-pub use observer::{Observer, observe, set_observer};
+pub use notification::observe;
+#[cfg(not(loom))]
+pub use observer::{Observer, set_observer};
+#[cfg(not(loom))]
+pub use poller::{forget, interrupt, poll};
 pub use record::{Interest, Lifetime, Readiness};
 #[cfg(not(loom))]
-pub use transfer::{Direction, TransferEnd, completes_transfers, transfer};
+pub use transfer::{TransferEnd, completes_transfers, transfer};
+#[cfg(not(loom))]
+pub use transfer_request::Direction;
+#[cfg(not(loom))]
+pub use waits::{Look, WaitEnd, wait, wait_any};

@@ -1,6 +1,8 @@
-//! Which I/O model is in force: `--io` and `SAKI_IO`.
+//! Which I/O model is in force (`--io` and `SAKI_IO`), and which backend it uses.
 
+use crate::backend::{Backend, Epoll, Poll, Uring};
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -39,7 +41,7 @@ impl IoModel {
     /// # Errors
     /// Why not.
     pub fn check(self) -> Result<(), String> {
-        match (self, crate::backend::open(self)) {
+        match (self, self.open()) {
             (IoModel::Blocking, _) | (_, Ok(_)) => Ok(()),
             (IoModel::Uring, Err(error)) => {
                 let errno = error.raw_os_error();
@@ -53,6 +55,18 @@ impl IoModel {
                 Err(format!("{cause}: {error}"))
             }
             (_, Err(error)) => Err(error.to_string()),
+        }
+    }
+
+    /// A backend for this model.
+    ///
+    /// # Errors
+    /// The system's, when it refuses a descriptor.
+    pub(crate) fn open(self) -> io::Result<Box<dyn Backend>> {
+        match self {
+            IoModel::Poll => Ok(Box::new(Poll::open()?)),
+            IoModel::Uring => Ok(Box::new(Uring::open()?)),
+            IoModel::Blocking | IoModel::Epoll => Ok(Box::new(Epoll::open()?)),
         }
     }
 }

@@ -1,14 +1,9 @@
-//! Notifications of readiness without a thread that waits: for asynchronous operations.
+//! The observer of descriptors: a function that is called for readiness, in place of a thread that waits.
 //!
-//! There is one *observer*, a function that is called for the descriptors that it asked about, once for each request. The poller calls it with the descriptor's number
-//! and the direction; it notes them and returns the thread that handles such notes. Invariant: a request either learns that the descriptor is ready now, or the observer
-//! is called for readiness that comes later. The observer may be called for nothing, or with a number that means another descriptor by now: it asks again. Use it only
-//! for descriptors whose lifetime is known.
+//! Left out: what it is called for (`notification`).
 
-use crate::descriptor::{Descriptor, Waiter, backend, record};
-use crate::record::{Interest, Lifetime};
+use crate::record::Interest;
 use saki_thread::ManagedThread;
-use std::io;
 use std::sync::OnceLock;
 
 /// Called by the poller, or by the thread that closes the descriptor. Returns the thread to wake. Must take little time, and touch no managed object.
@@ -23,95 +18,4 @@ pub fn set_observer(observer: Observer) {
 
 pub(crate) fn tell(fd: i32, interest: Interest) -> Option<&'static ManagedThread> {
     OBSERVER.get().and_then(|observer| observer(fd, interest))
-}
-
-/// Requests a call of the observer when the descriptor is ready. False: it is ready now, and the observer is not called. Must not be called again for a direction until
-/// the observer was called.
-///
-/// # Errors
-/// The descriptor cannot be watched, as files cannot, or is closed.
-pub fn observe(fd: i32, interest: Interest) -> io::Result<bool> {
-    let closed = || io::Error::from_raw_os_error(libc::EBADF);
-    let place = record(fd).ok_or_else(closed)?;
-    let descriptor = Descriptor { backend: backend()?, fd };
-    loop {
-        let seen = place.look(interest);
-        if seen.may_work && is_ready(fd, interest)? {
-            return Ok(false);
-        }
-        if place.join(Waiter::Observer, interest, Lifetime::Known, Some(seen), &descriptor)?.is_some() {
-            return Ok(true);
-        }
-    }
-}
-
-fn is_ready(fd: i32, interest: Interest) -> io::Result<bool> {
-    let events = match interest {
-        Interest::Read => libc::POLLIN | libc::POLLRDHUP,
-        Interest::Write => libc::POLLOUT,
-    };
-    let mut entry = libc::pollfd { fd, events, revents: 0 };
-    loop {
-        // SAFETY: one descriptor; does not wait.
-        let count = unsafe { libc::poll(&mut entry, 1, 0) };
-        if count >= 0 {
-            return Ok(count > 0);
-        }
-        let error = saki_os::error::last_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::{Read, Write};
-    use std::os::fd::AsRawFd;
-    use std::os::unix::net::UnixStream;
-    use std::sync::Mutex;
-    use std::time::{Duration, Instant};
-
-    static TOLD: Mutex<Vec<(i32, Interest)>> = Mutex::new(Vec::new());
-
-    fn note(fd: i32, interest: Interest) -> Option<&'static ManagedThread> {
-        TOLD.lock().unwrap().push((fd, interest));
-        None
-    }
-
-    fn times_told(fd: i32, interest: Interest) -> usize {
-        TOLD.lock().unwrap().iter().filter(|told| **told == (fd, interest)).count()
-    }
-
-    fn wait_until_told(fd: i32, interest: Interest, times: usize) {
-        let end = Instant::now() + Duration::from_secs(20);
-        while times_told(fd, interest) < times {
-            assert!(Instant::now() < end, "told {} of {times} times", times_told(fd, interest));
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    #[test]
-    fn the_observer_is_told_once_for_each_time_that_it_asked() {
-        set_observer(note);
-        let (mut one, mut other) = UnixStream::pair().unwrap();
-        let fd = one.as_raw_fd();
-        for round in 1..=3 {
-            assert!(observe(fd, Interest::Read).unwrap(), "there is nothing to read");
-            other.write_all(&[1, 2]).unwrap();
-            wait_until_told(fd, Interest::Read, round);
-            assert!(!observe(fd, Interest::Read).unwrap(), "it is ready, whether new data come or not");
-            one.read_exact(&mut [0]).unwrap();
-            assert!(!observe(fd, Interest::Read).unwrap(), "a byte is left");
-            one.read_exact(&mut [0]).unwrap();
-            assert_eq!(times_told(fd, Interest::Read), round);
-        }
-        assert!(!observe(fd, Interest::Write).unwrap());
-        assert!(observe(fd, Interest::Read).unwrap());
-        crate::forget(fd);
-        assert_eq!(times_told(fd, Interest::Read), 4, "who closes a descriptor tells, too");
-        let file = std::fs::File::open("/proc/self/exe").unwrap();
-        assert!(!observe(file.as_raw_fd(), Interest::Read).unwrap_or(false), "a file is always ready");
-    }
 }

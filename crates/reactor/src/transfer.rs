@@ -3,31 +3,18 @@
 //! The bytes go through a buffer of the transfer's own, outside of the heap and of stacks, both of which may move while a thread is parked. The system owns the buffer
 //! from the submission until the completion has been seen, so a thread that gives up asks the system to end the transfer and waits for its completion.
 //!
-//! | word | change | who | ordering |
-//! |---|---|---|---|
-//! | `Transfer::result` | PENDING → the result | the poller, which touches the transfer no more | Release, pairs with the Acquire of its thread: the buffer is filled |
-//!
-//! Invariant: a transfer lives until its completion has been seen. Received bytes are never dropped: a transfer that is ended but has received bytes returns them. Left
+//! Invariant: a transfer (`transfer_request`) lives until its completion has been seen. Received bytes are never dropped: a transfer that is ended but has received bytes returns them. Left
 //! out: operations that need more than a descriptor, bytes and flags; those try and wait for readiness (`Look`).
 
-use crate::descriptor::backend;
 use crate::model::{IoModel, model};
+use crate::poller::backend;
+use crate::transfer_request::{Direction, Transfer};
 use saki_sync::monitor::BlockEnd;
 use saki_thread::{ManagedThread, REQUEST_ABORT, WaitState};
-use std::io;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
-
-const PENDING: i64 = i64::MIN;
 
 /// Bytes that one transfer moves at most: more than any datagram has.
 const BUFFER_BYTES: usize = 64 << 10;
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
-    Receive,
-    Send,
-}
 
 /// How a transfer ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,47 +28,6 @@ pub enum TransferEnd {
     GivenUp,
     /// The system takes no such request now.
     CannotWait,
-}
-
-/// See the module header.
-pub(crate) struct Transfer {
-    thread: &'static ManagedThread,
-    result: AtomicI64,
-    pub(crate) fd: i32,
-    pub(crate) direction: Direction,
-    pub(crate) flags: i32,
-    /// The system's while the result is pending.
-    pub(crate) buffer: *mut u8,
-    pub(crate) len: usize,
-}
-
-impl Transfer {
-    pub(crate) fn new(
-        thread: &'static ManagedThread,
-        fd: i32,
-        direction: Direction,
-        flags: i32,
-        buffer: &mut [u8],
-    ) -> Transfer {
-        let (buffer, len) = (buffer.as_mut_ptr(), buffer.len());
-        Transfer { thread, result: AtomicI64::new(PENDING), fd, direction, flags, buffer, len }
-    }
-
-    /// For the poller: the system's result, negative for an error. The transfer's thread is to be woken.
-    ///
-    /// # Safety
-    /// `transfer` was submitted, and this is its only completion. It may be gone when this returns.
-    pub(crate) unsafe fn complete(transfer: *const Transfer, result: i32) -> &'static ManagedThread {
-        // SAFETY: its thread keeps it until it sees the result.
-        let (thread, place) = unsafe { ((*transfer).thread, &(*transfer).result) };
-        place.store(result.into(), Ordering::Release);
-        thread
-    }
-
-    pub(crate) fn result(&self) -> Option<i32> {
-        let result = self.result.load(Ordering::Acquire);
-        (result != PENDING).then_some(result as i32)
-    }
 }
 
 /// Whether `transfer` may be called: the I/O model works by completions.
@@ -143,9 +89,4 @@ pub unsafe fn transfer(
             errno => TransferEnd::Failed(errno),
         },
     }
-}
-
-/// The error of backends without completions.
-pub(crate) fn unsupported() -> io::Error {
-    io::Error::from_raw_os_error(libc::ENOSYS)
 }

@@ -9,7 +9,7 @@
 
 use super::{Backend, Event, check, is_always_ready};
 use crate::record::Readiness;
-use crate::transfer::{Direction, Transfer};
+use crate::transfer_request::{Direction, Transfer};
 use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use parking_lot::Mutex;
