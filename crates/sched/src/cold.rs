@@ -22,7 +22,7 @@
 //! their places).
 
 use crate::green::Green;
-use crate::scheduler;
+use crate::parts::stacks;
 use parking_lot::Mutex;
 use saki_fiber::PooledStack;
 use saki_sync::WaitWord;
@@ -56,11 +56,12 @@ static LISTED: Mutex<Vec<&'static Green>> = Mutex::new(Vec::new());
 static REASONS: WaitWord = WaitWord::new(0);
 static IS_ASLEEP: AtomicBool = AtomicBool::new(false);
 
-/// Begins to move stacks when there are more than `hot_stacks`. Without a thread for it stacks stay where they are.
-pub(crate) fn start(hot_stacks: usize) {
+/// Begins to move stacks when there are more than `hot_stacks`. Without a thread for it stacks stay where they are. `resume` makes a thread runnable that was woken
+/// while its stack moved.
+pub(crate) fn start(hot_stacks: usize, resume: impl Fn(&'static Green) + Send + 'static) {
     LIMIT.store(hot_stacks, Ordering::Relaxed);
     if hot_stacks < usize::MAX {
-        let _ = saki_os::thread::start_service("saki-stacks", move_for_ever);
+        let _ = saki_os::thread::start_service("saki-stacks", move || move_for_ever(&resume));
     }
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn restore(green: &'static Green) {
 fn restore_now(green: &'static Green) {
     // SAFETY: the thread is suspended, and the caller has it.
     let Some(stack) = (unsafe { (*green.stack.get()).as_ref() }) else { return };
-    while let Err(error) = scheduler::stacks().equip(stack) {
+    while let Err(error) = stacks().equip(stack) {
         if error.kind() != std::io::ErrorKind::OutOfMemory {
             saki_base::bug!("a stack cannot be guarded again: {error}");
         }
@@ -153,7 +154,7 @@ pub(crate) fn restore_all() {
     });
 }
 
-fn move_for_ever() {
+fn move_for_ever(resume: &impl Fn(&'static Green)) {
     let mut interval = LEAST_INTERVAL;
     // Whether there are free stacks that keep their memory, perhaps.
     let mut has_surplus = false;
@@ -164,14 +165,14 @@ fn move_for_ever() {
             has_surplus |= HOT.load(Ordering::Relaxed) + TRIM_SLACK < MOST_HOT.load(Ordering::Relaxed);
             let was_woken = sleep_until_hot(reasons, has_surplus.then_some(TRIM_INTERVAL));
             if !was_woken && most_hot_since_last_look() <= HOT.load(Ordering::Relaxed) + TRIM_SLACK {
-                scheduler::stacks().trim();
+                stacks().trim();
                 has_surplus = false;
             }
             continue;
         }
         std::thread::sleep(interval);
         let restored = RESTORED.load(Ordering::Relaxed);
-        let round = go_round();
+        let round = go_round(resume);
         let in_vain = RESTORED.load(Ordering::Relaxed) - restored;
         let was_vain = round.moved_away > 0 && in_vain * 2 > round.moved_away;
         interval = if was_vain { interval * 2 } else { interval / 2 }.clamp(LEAST_INTERVAL, MOST_INTERVAL);
@@ -201,7 +202,7 @@ struct Round {
 }
 
 /// Looks at every listed thread once.
-fn go_round() -> Round {
+fn go_round(resume: &impl Fn(&'static Green)) -> Round {
     let mut round = Round { moved_away: 0, has_any_run: false };
     let listed = std::mem::take(&mut *LISTED.lock());
     let mut kept = Vec::with_capacity(listed.len());
@@ -219,16 +220,16 @@ fn go_round() -> Round {
         }
         batch.push(green);
         if batch.len() == MOVED_AT_ONCE {
-            round.moved_away += move_away(&mut batch, &mut kept);
+            round.moved_away += move_away(&mut batch, &mut kept, resume);
         }
     }
-    round.moved_away += move_away(&mut batch, &mut kept);
+    round.moved_away += move_away(&mut batch, &mut kept, resume);
     LISTED.lock().append(&mut kept);
     round
 }
 
 /// Copies the stacks of those of the batch that are parked, and gives their memory back. The others are kept. Leaves the batch empty.
-fn move_away(batch: &mut Vec<&'static Green>, kept: &mut Vec<&'static Green>) -> u64 {
+fn move_away(batch: &mut Vec<&'static Green>, kept: &mut Vec<&'static Green>, resume: &impl Fn(&'static Green)) -> u64 {
     let mut moving: Vec<&'static Green> = Vec::with_capacity(batch.len());
     for green in batch.drain(..) {
         if !green.word.begin_move() {
@@ -238,7 +239,7 @@ fn move_away(batch: &mut Vec<&'static Green>, kept: &mut Vec<&'static Green>) ->
             moving.push(green);
         } else {
             kept.push(green);
-            end_move(green);
+            end_move(green, resume);
         }
     }
     moving.sort_unstable_by_key(|green| stack_of(green).map(PooledStack::low));
@@ -249,17 +250,17 @@ fn move_away(batch: &mut Vec<&'static Green>, kept: &mut Vec<&'static Green>) ->
             COPIED_BYTES.fetch_add(bytes as u64, Ordering::Relaxed);
         }
         // SAFETY: as above; what the stacks held has been copied.
-        unsafe { scheduler::stacks().strip(moving.iter().filter_map(|green| stack_of(green))) };
+        unsafe { stacks().strip(moving.iter().filter_map(|green| stack_of(green))) };
     });
     HOT.fetch_sub(moving.len(), Ordering::Relaxed);
     MOVED_AWAY.fetch_add(moving.len() as u64, Ordering::Relaxed);
-    moving.iter().for_each(|green| end_move(green));
+    moving.iter().for_each(|green| end_move(green, resume));
     moving.len() as u64
 }
 
-fn end_move(green: &'static Green) {
+fn end_move(green: &'static Green, resume: &impl Fn(&'static Green)) {
     if !green.word.end_move() {
-        scheduler::make_runnable(green);
+        resume(green);
     }
 }
 

@@ -1,17 +1,14 @@
-//! The scheduler's part of a green thread, and how it parks (`ParkWord`).
+//! The scheduler's part of a green thread.
 //!
-//! Invariant: records belong to thread structures, which are reused and never freed; so a late `unpark` leaves a stale token at worst.
+//! Invariant: records belong to thread structures, which are reused and never freed; so a late `unpark` leaves a stale token at worst. Left out: how the thread
+//! parks (`park`).
 
-use crate::dispatch::{self, Dispatch};
 use crate::park_word::ParkWord;
-use crate::scheduler;
-use crate::worker::{self, After};
 use saki_fiber::{Context, PooledStack};
-use saki_sync::{ManagedParker, ParkHooks};
+use saki_sync::ParkHooks;
 use saki_thread::ManagedThread;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 pub(crate) type Body = Box<dyn FnOnce(&'static ManagedThread) + Send>;
 
@@ -39,11 +36,9 @@ unsafe impl Sync for Green {}
 // SAFETY: as above.
 unsafe impl Send for Green {}
 
-static PARK_HOOKS: ParkHooks = ParkHooks { park, unpark };
-
 impl Green {
-    /// The record of `thread`, made if it has none yet.
-    pub(crate) fn of_new(thread: &'static ManagedThread) -> &'static Green {
+    /// The record of `thread`, made if it has none yet; the thread parks by `hooks` then.
+    pub(crate) fn of_new(thread: &'static ManagedThread, hooks: &'static ParkHooks) -> &'static Green {
         if let Some(green) = Green::of(thread) {
             return green;
         }
@@ -57,7 +52,7 @@ impl Green {
             stack: UnsafeCell::new(None),
             body: UnsafeCell::new(None),
         });
-        thread.monitor_node().parker.set_hooks(&PARK_HOOKS, green.as_pointer());
+        thread.monitor_node().parker.set_hooks(hooks, green.as_pointer());
         green
     }
 
@@ -71,49 +66,4 @@ impl Green {
     pub(crate) fn as_pointer(&'static self) -> *mut () {
         std::ptr::from_ref(self).cast_mut().cast()
     }
-
-    /// The contract of `Parker::park`, but that a wait whose time has passed ends as one with a token: callers look at the clock.
-    fn park(&'static self, timeout: Option<Duration>) -> bool {
-        if self.word.take_present_token() {
-            return true;
-        }
-        if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            return false;
-        }
-        if self.thread.is_safe() {
-            // Native code may be around; or the thread is pinned.
-            return self.word.wait_in_place(timeout);
-        }
-        let timer = timeout.map(|timeout| scheduler::start_timer(timeout, self));
-        let before = worker::here().map(std::ptr::from_ref);
-        worker::leave(self, After::Park);
-        let has_moved = before != worker::here().map(std::ptr::from_ref);
-        dispatch::tell(self.thread, Dispatch::Parked { has_moved }, self.ready_ns.swap(0, Ordering::Relaxed));
-        if let Some(timer) = timer {
-            scheduler::cancel_timer(timer);
-        }
-        self.word.take_token();
-        true
-    }
-
-    /// Leaves a token, and makes the thread runnable if it is parked.
-    pub(crate) fn unpark(&'static self) {
-        if self.word.unpark() {
-            self.ready_ns.store(dispatch::ready_now(), Ordering::Relaxed);
-            scheduler::make_runnable(self);
-        }
-    }
-}
-
-fn green_of(parker: &ManagedParker) -> &'static Green {
-    // SAFETY: the context that `of_new` set together with these hooks; records are never freed.
-    unsafe { &*parker.context().cast::<Green>() }
-}
-
-fn park(parker: &ManagedParker, timeout: Option<Duration>) -> bool {
-    green_of(parker).park(timeout)
-}
-
-fn unpark(parker: &ManagedParker) {
-    green_of(parker).unpark();
 }

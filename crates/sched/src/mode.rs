@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 /// See `docs/threads.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -37,6 +38,25 @@ impl ThreadMode {
             ThreadMode::Green | ThreadMode::Mn { .. } => 1 << 20,
         }
     }
+}
+
+static MODE: OnceLock<ThreadMode> = OnceLock::new();
+
+/// Sets the mode; once, when the scheduler starts.
+pub(crate) fn set(mode: ThreadMode) {
+    let _ = MODE.set(mode);
+}
+
+/// The mode in force.
+pub fn mode() -> ThreadMode {
+    MODE.get().copied().unwrap_or_default()
+}
+
+/// How many managed threads can run at the same time: the number of processors that programs see. A class library that sees one
+/// processor does not spin for a change that only another thread could make.
+pub fn parallelism() -> usize {
+    let processors = saki_os::cpu::count();
+    mode().carriers().map_or(processors, |carriers| carriers.min(processors))
 }
 
 impl FromStr for ThreadMode {

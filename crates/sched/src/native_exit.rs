@@ -10,8 +10,9 @@
 //!
 //! Invariant: the thread that ends is in a safe region. Left out: resources of native code, which its own destructors release.
 
+use crate::carriers::forget_worker;
 use crate::green::Green;
-use crate::scheduler;
+use crate::switch::end;
 use crate::worker::{self, Worker};
 use saki_os::signal::SignalMask;
 use saki_os::thread::EndNotice;
@@ -20,30 +21,22 @@ use std::ffi::c_void;
 use std::io;
 use std::sync::OnceLock;
 
-/// The notice, and the kernel's id of the OS thread that may not end.
-static NOTICE: OnceLock<(EndNotice, u32)> = OnceLock::new();
+/// The kernel's id of the OS thread that may not end.
+static KEPT: OnceLock<u32> = OnceLock::new();
 
-/// On the main thread, before there are workers.
+/// The notice of the ends of workers' OS threads. On the main thread, before there are workers.
 ///
 /// # Errors
 /// The system's, when it has no room for another kind of thread-specific data.
-pub(crate) fn install() -> io::Result<()> {
-    let notice = EndNotice::new(os_thread_ends)?;
-    let _ = NOTICE.set((notice, saki_os::thread::native_id()));
-    Ok(())
-}
-
-/// The worker's OS thread calls.
-pub(crate) fn watch(worker: &'static Worker) {
-    if let Some((notice, _)) = NOTICE.get() {
-        notice.ask(worker);
-    }
+pub(crate) fn notice() -> io::Result<EndNotice> {
+    let _ = KEPT.set(saki_os::thread::native_id());
+    EndNotice::new(os_thread_ends)
 }
 
 /// # Safety
-/// Called by the C library at the end of an OS thread with the worker that was passed to `watch`.
+/// Called by the C library at the end of an OS thread with the worker that asked for the notice.
 unsafe extern "C" fn os_thread_ends(worker: *mut c_void) {
-    // SAFETY: from `watch`; workers are never freed.
+    // SAFETY: the notice is asked for with workers, which are never freed.
     let worker: &'static Worker = unsafe { &*worker.cast::<Worker>() };
     let thread = worker.carrier().and_then(|carrier| carrier.current());
     let Some(green) = thread.and_then(Green::of) else { saki_base::bug!("a carrier ended without a thread") };
@@ -54,10 +47,10 @@ unsafe extern "C" fn os_thread_ends(worker: *mut c_void) {
         scheduling::take_up(carrier, None);
     }
     worker::forget_here();
-    scheduler::forget_worker(worker);
+    forget_worker(worker);
     scheduling::detach_ended(green.thread);
-    scheduler::end(green);
-    if NOTICE.get().is_some_and(|(_, kept)| *kept == saki_os::thread::native_id()) {
+    end(green);
+    if KEPT.get().is_some_and(|kept| *kept == saki_os::thread::native_id()) {
         saki_os::thread::sleep_for_ever()
     }
 }

@@ -5,13 +5,10 @@
 //! ensures that events are looked for: it wakes an idle carrier to do so, looks itself when all carriers run for long, and waits itself when no carrier is idle and none
 //! runs a thread.
 //!
-//! Invariant: threads that an event wakes go to the queue of the carrier that polled, if that carrier has a slot, and else to the shared queue. Left out: which thread
-//! waits for which event.
+//! Invariant: threads that an event wakes go to the queue of the carrier that polled, if that carrier has a slot, and else to the shared queue. Left out: carriers that
+//! poll (`polling`), and which thread waits for which event.
 
 use crate::idle::IdleCarriers;
-use crate::scheduler;
-use crate::watcher;
-use crate::worker::Worker;
 use saki_thread::ManagedThread;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -26,12 +23,9 @@ pub struct Poller {
 
 static POLLER: OnceLock<&'static Poller> = OnceLock::new();
 
-/// From now on there is something to wait for. At the first call carriers begin to.
-pub fn start_polling(poller: &'static Poller) {
-    if POLLER.set(poller).is_ok() {
-        watcher::note_work();
-        scheduler::is_polled();
-    }
+/// From now on there is something to wait for. False: there is already.
+pub(crate) fn set(poller: &'static Poller) -> bool {
+    POLLER.set(poller).is_ok()
 }
 
 pub(crate) fn interrupt() {
@@ -44,18 +38,6 @@ pub(crate) fn get() -> Option<&'static Poller> {
     POLLER.get().copied()
 }
 
-/// For a worker with a slot, in its base context: looks for events without waiting. Whether they woke threads, which are in the worker's queue.
-pub(crate) fn look(worker: &'static Worker, idle: &IdleCarriers) -> bool {
-    worker.note_look();
-    worker.set_collecting(true);
-    let has_woken = look_from_outside(idle);
-    worker.set_collecting(false);
-    if has_woken {
-        watcher::note_work();
-    }
-    has_woken
-}
-
 /// For the watcher: looks without waiting. Whether events woke threads, which are in the shared queue.
 pub(crate) fn look_from_outside(idle: &IdleCarriers) -> bool {
     let Some(poller) = get().filter(|_| idle.try_look()) else { return false };
@@ -66,17 +48,4 @@ pub(crate) fn look_from_outside(idle: &IdleCarriers) -> bool {
     });
     idle.end_poll();
     has_woken
-}
-
-/// For an idle worker, which has the role: as `Poller::poll`. If there are events it takes a slot if it gets one, after `before`.
-pub(crate) fn wait(worker: &'static Worker, poller: &Poller, timeout: Option<Duration>, before: &mut dyn FnMut()) {
-    let mut is_first = true;
-    (poller.poll)(timeout, &mut |thread| {
-        if std::mem::take(&mut is_first) {
-            before();
-            worker.set_collecting(scheduler::take_slot(worker));
-        }
-        thread.unpark();
-    });
-    worker.set_collecting(false);
 }

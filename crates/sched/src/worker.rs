@@ -1,25 +1,18 @@
-//! A worker: the scheduler's part of a carrier. It has the thread that runs, the threads that wait for their turn, and the switch from one
-//! to the next.
+//! A worker: the scheduler's part of a carrier. It has the threads that wait for their turn there, and its base context.
 //!
-//! A thread that parks chooses the next one itself and switches to it, on its own stack; only when there is none it switches to the worker's
-//! *base context*, which looks further (other workers, the injector, timers) and sleeps. The remaining work for a thread that was switched
-//! away from (`After`) is done by the context that runs next, because until then the thread's stack is in use.
+//! `slots` says whether a worker has a slot. Left out: the switch from one thread to the next (`switch`), and the list of workers (`workers`).
 //!
-//! `slots` says whether a worker has a slot.
-//!
-//! Invariant: a worker without a slot keeps no threads waiting: they go to the shared queue when it loses the slot (`scheduler::spill`).
+//! Invariant: a worker without a slot keeps no threads waiting: they go to the shared queue when it loses the slot (`runnable::spill`).
 //! A worker with a slot steals from others only when it finds no thread in its own queues and the shared ones.
 
-use crate::cold;
 use crate::green::Green;
+use crate::parts::{injector, pop_shared, preempted};
 use crate::poller;
 use crate::queue::RunQueue;
 use crate::run_next::RunNext;
-use crate::scheduler;
 use crate::slots::WorkerSlot;
 use saki_fiber::Context;
 use saki_thread::Carrier;
-use saki_thread::scheduling;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -62,7 +55,8 @@ pub(crate) struct Worker {
     /// True while the worker deals with events: threads that become runnable go to the end of its queue, and no worker is woken for them.
     is_collecting: Cell<bool>,
     base: UnsafeCell<Context>,
-    after: Cell<Option<(After, &'static Green)>>,
+    /// The thread that was switched away from.
+    pub(crate) after: Cell<Option<(After, &'static Green)>>,
 }
 
 // SAFETY: the cells are touched by the worker's OS thread only.
@@ -92,7 +86,7 @@ pub(crate) fn forget_here() {
 }
 
 /// The worker of the calling OS thread, which runs a green thread.
-fn here_for_switch() -> &'static Worker {
+pub(crate) fn here_for_switch() -> &'static Worker {
     here().unwrap_or_else(|| saki_base::bug!("a green thread outside its scheduler"))
 }
 
@@ -133,6 +127,11 @@ impl Worker {
         unsafe { *self.base.get() = base };
     }
 
+    #[inline(always)]
+    pub(crate) fn base(&self) -> *mut Context {
+        self.base.get()
+    }
+
     pub(crate) fn is_active(&self) -> bool {
         self.slot.is_active()
     }
@@ -142,7 +141,7 @@ impl Worker {
     pub(crate) fn push_next(&self, green: &'static Green) -> bool {
         match self.run_next.push(green) {
             Some(before) => {
-                self.queue.push_or_spill(before, scheduler::injector());
+                self.queue.push_or_spill(before, injector());
                 true
             }
             None => false,
@@ -151,7 +150,7 @@ impl Worker {
 
     /// For the worker's OS thread: `green` runs after all others in the queue.
     pub(crate) fn push_last(&self, green: &'static Green) {
-        self.queue.push_or_spill(green, scheduler::injector());
+        self.queue.push_or_spill(green, injector());
     }
 
     /// For the worker's OS thread. See the field.
@@ -204,7 +203,7 @@ impl Worker {
         self.ticks.store(ticks, Ordering::Relaxed);
         // Now and then the queues are tried in another order, so that none starves.
         if ticks.is_multiple_of(SHARED_TICKS) {
-            let (preempted, injected) = (scheduler::preempted(), scheduler::injector());
+            let (preempted, injected) = (preempted(), injector());
             let found = match ticks / SHARED_TICKS % 3 {
                 0 => preempted.pop().or_else(|| injected.pop()).or_else(|| self.queue.pop()),
                 1 => injected.pop().or_else(|| self.queue.pop()).or_else(|| preempted.pop()),
@@ -216,90 +215,11 @@ impl Worker {
         }
         // Many that do not fit into the rings wait there: they get every other turn.
         if ticks.is_multiple_of(2)
-            && scheduler::injector().len() > MANY_INJECTED
-            && let Some(green) = scheduler::injector().pop()
+            && injector().len() > MANY_INJECTED
+            && let Some(green) = injector().pop()
         {
             return Some(green);
         }
-        self.run_next.pop().or_else(|| self.queue.pop()).or_else(scheduler::pop_shared)
+        self.run_next.pop().or_else(|| self.queue.pop()).or_else(pop_shared)
     }
-
-    /// Does the remaining work for the thread that ran before, and waits for a stop whose stopper may not have seen the present one.
-    fn finish_switch(&'static self) {
-        if let Some((after, green)) = self.after.take() {
-            match after {
-                After::Park if green.word.publish_parked() => {}
-                After::Park => scheduler::make_runnable(green),
-                After::Yield => scheduler::put_behind(green),
-                After::Requeue => scheduler::inject(green),
-                After::End => scheduler::end(green),
-            }
-        }
-        if let Some(carrier) = self.carrier() {
-            scheduling::heed_stop(carrier);
-        }
-    }
-
-    /// The base context: runs one thread after the other, for ever.
-    pub(crate) fn run(&'static self) -> ! {
-        loop {
-            self.finish_switch();
-            let next = scheduler::find_work(self);
-            self.switch_to(self.base.get(), next);
-        }
-    }
-
-    /// Suspends the present context in `from` and goes on with `next`.
-    #[inline(always)]
-    fn switch_to(&'static self, from: *mut Context, next: &'static Green) {
-        // Relaxed: a hint.
-        next.has_run.store(true, Ordering::Relaxed);
-        if next.thread.is_cold() {
-            cold::restore(next);
-        }
-        if let Some(carrier) = self.carrier() {
-            scheduling::take_up(carrier, Some(next.thread));
-        }
-        // SAFETY: both are alive; `next` came from a queue, so it is suspended or prepared and no other thread has it.
-        unsafe { saki_fiber::switch(from, next.context.get()) };
-    }
-}
-
-/// Switches away from `green`, the present thread, which is WAITING; returns when it is its turn again, perhaps on another carrier.
-pub(crate) fn leave(green: &'static Green, after: After) {
-    let worker = here_for_switch();
-    worker.after.set(Some((after, green)));
-    let next = if scheduler::must_go_to_base(worker) { None } else { worker.pick() };
-    match next {
-        Some(next) => worker.switch_to(green.context.get(), next),
-        None => {
-            if let Some(carrier) = worker.carrier() {
-                scheduling::take_up(carrier, None);
-            }
-            // SAFETY: both are alive; the base context is suspended while the worker runs a thread.
-            unsafe { saki_fiber::switch(green.context.get(), worker.base.get()) };
-        }
-    }
-    here_for_switch().finish_switch();
-}
-
-/// The first function of a new green thread.
-pub(crate) extern "C" fn begin(green: *mut u8) -> ! {
-    // SAFETY: `scheduler::spawn` prepared the context with a record, which is never freed.
-    let green: &'static Green = unsafe { &*green.cast::<Green>() };
-    here_for_switch().finish_switch();
-    // SAFETY: the thread runs: the cells are its own.
-    let (body, stack) = unsafe { ((*green.body.get()).take(), (*green.stack.get()).as_ref()) };
-    if let (Some(body), Some(stack)) = (body, stack) {
-        scheduling::run_green(green.thread, stack.bounds(), &stack.guard(), body);
-    }
-    leave(green, After::End);
-    saki_base::bug!("a thread that had ended went on")
-}
-
-/// The first function of the main worker's base context.
-pub(crate) extern "C" fn begin_base(worker: *mut u8) -> ! {
-    // SAFETY: `scheduler::start` prepared the context with a worker, which is never freed.
-    let worker: &'static Worker = unsafe { &*worker.cast::<Worker>() };
-    worker.run()
 }
