@@ -4,34 +4,18 @@
 //! not recurse. Left out: errors of the input, which are `Result`s, and of the program, which are managed exceptions.
 
 use std::fmt::Arguments;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The function that adds state (managed stack, thread states) to a bug report; 0 = none.
-static HOOK: AtomicUsize = AtomicUsize::new(0);
 static REPORTING: AtomicBool = AtomicBool::new(false);
-
-/// Sets the function called after the message of a bug report is printed and before the process aborts.
-pub fn set_bug_hook(hook: fn()) {
-    // Release: pairs with the Acquire in `report`, so that the hook sees what its setter prepared.
-    HOOK.store(hook as usize, Ordering::Release);
-}
 
 /// Prints the report and aborts. Called by `bug!`.
 #[cold]
 #[inline(never)]
 pub fn report(message: Arguments<'_>, file: &str, line: u32) -> ! {
     eprintln!("saki: internal error at {file}:{line}: {message}");
-    // Relaxed: only decides who runs the hook; a second report just aborts.
-    if !REPORTING.swap(true, Ordering::Relaxed) {
-        let hook = HOOK.load(Ordering::Acquire);
-        if hook != 0 {
-            // SAFETY: `HOOK` only ever holds 0 or a `fn()` stored by `set_bug_hook`.
-            let hook: fn() = unsafe { std::mem::transmute::<usize, fn()>(hook) };
-            hook();
-        }
-        if std::env::var_os("SAKI_BACKTRACE").is_some() {
-            eprintln!("{}", std::backtrace::Backtrace::force_capture());
-        }
+    // Relaxed: only decides who walks the stack; a second report just aborts.
+    if !REPORTING.swap(true, Ordering::Relaxed) && std::env::var_os("SAKI_BACKTRACE").is_some() {
+        eprintln!("{}", std::backtrace::Backtrace::force_capture());
     }
     std::process::abort()
 }

@@ -8,5 +8,4 @@ pub mod id;
 pub mod interner;
 
 pub use arena::{Arena, leak, leak_slice, leak_str};
-pub use bug::set_bug_hook;
 pub use interner::{Interner, Symbol};

@@ -1,10 +1,12 @@
-//! The Rust functions that the assembly stubs call; installed once at start-up by `runtime` and `unwind`.
+//! The Rust functions that the assembly stubs call: one value, given once when the machine starts, before managed code runs.
 //!
 //! Invariant: hooks never unwind (a panic in them aborts, being `extern "C"`); an exception for the program is left in
-//! `ThreadAbi.pending_exception`. A hook that is not installed aborts with its name.
+//! `ThreadAbi.pending_exception`. No stub is reached before the hooks are there, so neither stubs nor their Rust ask whether they are.
 
 use saki_abi::{ObjRef, ThreadAbi};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::Once;
 
 /// Where a throwing stub continues: filled in by the unwinder, loaded by the stub after the unwinder has returned.
 #[repr(C)]
@@ -21,9 +23,10 @@ pub struct Landing {
 
 const _: () = assert!(size_of::<Landing>() == 40);
 
-/// The hooks of the runtime. All get the current thread, whose `exit_frame` is the stub's frame.
+/// The hooks. All get the current thread, whose `exit_frame` is the stub's frame.
 #[derive(Clone, Copy)]
-pub struct RuntimeHooks {
+#[repr(C)]
+pub struct StubHooks {
     /// (thread, entry argument) → code address to continue in. 0 = `pending_exception` is set. The hook itself calls
     /// `MethodEntry::set_target` when the method is compiled.
     pub compile: unsafe extern "C" fn(*mut ThreadAbi, *const ()) -> usize,
@@ -37,10 +40,13 @@ pub struct RuntimeHooks {
     pub alloc_slow: unsafe extern "C" fn(*mut ThreadAbi),
     /// Object in `stub_arg[0]`.
     pub barrier_slow: unsafe extern "C" fn(*mut ThreadAbi),
+    /// The unwinder's.
+    pub unwind: UnwindHooks,
 }
 
 /// The hooks of the unwinder: each fills in the `Landing` at which the stub continues.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub struct UnwindHooks {
     /// (thread, stub's frame pointer, out) Throws `pending_exception` from the stub's caller.
     pub throw_pending: unsafe extern "C" fn(*mut ThreadAbi, usize, *mut Landing),
@@ -50,47 +56,29 @@ pub struct UnwindHooks {
     pub fault: unsafe extern "C" fn(*mut ThreadAbi, usize, *mut Landing, u64),
 }
 
-macro_rules! slots {
-    ($($slot:ident;)*) => {
-        $(
-            /// Address of the hook; `jmp`/`call` through it in assembly.
-            pub(crate) static $slot: AtomicPtr<()> = {
-                extern "C" fn missing() -> ! {
-                    saki_base::bug!(concat!("hook ", stringify!($slot), " is not installed"))
-                }
-                AtomicPtr::new(missing as extern "C" fn() -> ! as *mut ())
-            };
-        )*
-    };
+/// Holds the hooks at an address that assembly knows: `call [HOOKS + offset_of!(StubHooks, poll)]` reads one.
+#[repr(transparent)]
+pub(crate) struct Installed<T>(UnsafeCell<MaybeUninit<T>>);
+
+// SAFETY: written once, by `install_hooks`, before managed code runs on any thread; only read afterwards.
+unsafe impl Sync for Installed<StubHooks> {}
+
+pub(crate) static HOOKS: Installed<StubHooks> = Installed(UnsafeCell::new(MaybeUninit::zeroed()));
+static IS_INSTALLED: Once = Once::new();
+
+/// Gives the stubs their hooks, before any managed code runs. The first ones stay.
+pub fn install_hooks(hooks: StubHooks) {
+    // SAFETY: one call comes here, and nobody reads before managed code runs.
+    IS_INSTALLED.call_once(|| unsafe { *HOOKS.0.get() = MaybeUninit::new(hooks) });
 }
 
-slots! {
-    COMPILE;
-    RESOLVE_INTERFACE;
-    POLL;
-    CLASS_INIT;
-    ALLOC_SLOW;
-    BARRIER_SLOW;
-    THROW_PENDING;
-    RESUME;
-    FAULT;
-}
-
-/// Installs the runtime's hooks, before any managed code runs.
-pub fn install_runtime_hooks(hooks: RuntimeHooks) {
-    // Release: what the hooks rely on was set up before.
-    COMPILE.store(hooks.compile as *mut (), Ordering::Release);
-    RESOLVE_INTERFACE.store(hooks.resolve_interface as *mut (), Ordering::Release);
-    POLL.store(hooks.poll as *mut (), Ordering::Release);
-    CLASS_INIT.store(hooks.class_init as *mut (), Ordering::Release);
-    ALLOC_SLOW.store(hooks.alloc_slow as *mut (), Ordering::Release);
-    BARRIER_SLOW.store(hooks.barrier_slow as *mut (), Ordering::Release);
-}
-
-/// Installs the unwinder's hooks; `saki_unwind::install` calls it.
-pub fn install_unwind_hooks(hooks: UnwindHooks) {
-    // Release: as above.
-    THROW_PENDING.store(hooks.throw_pending as *mut (), Ordering::Release);
-    RESUME.store(hooks.resume as *mut (), Ordering::Release);
-    FAULT.store(hooks.fault as *mut (), Ordering::Release);
+/// The hooks.
+///
+/// # Safety
+/// They are installed: managed code runs.
+pub(crate) unsafe fn installed() -> &'static StubHooks {
+    // SAFETY: never written again once managed code runs.
+    let hooks = unsafe { &*HOOKS.0.get() };
+    // SAFETY: the caller promises that they are there.
+    unsafe { hooks.assume_init_ref() }
 }

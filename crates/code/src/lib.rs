@@ -116,7 +116,7 @@ pub use frame_liveness::{FrameLiveness, LiveWords};
 #[cfg(not(loom))]
 pub use heap::{PlacedTarget, free_all, free_all_of_domain, place, retire};
 #[cfg(not(loom))]
-pub use hooks::{Landing, RuntimeHooks, UnwindHooks, install_runtime_hooks, install_unwind_hooks};
+pub use hooks::{Landing, StubHooks, UnwindHooks, install_hooks};
 #[cfg(not(loom))]
 pub use imt::{imt_cache_forget, imt_cache_insert, imt_cached};
 #[cfg(not(loom))]

@@ -7,7 +7,6 @@ use crate::entry::MethodEntry;
 use crate::hooks;
 use crate::imt;
 use saki_abi::{ObjRef, ThreadAbi};
-use std::sync::atomic::Ordering;
 
 /// # Safety
 /// Called by the compile trampoline with the current thread and the address of an entry stub.
@@ -15,12 +14,10 @@ pub(crate) unsafe extern "C" fn compile_entry(thread: *mut ThreadAbi, stub: usiz
     let Some(entry) = MethodEntry::of_stub(stub) else {
         saki_base::bug!("compile trampoline reached from {stub:#x}, which is no entry stub");
     };
-    // Acquire: pairs with `install_runtime_hooks`.
-    let hook = hooks::COMPILE.load(Ordering::Acquire);
-    // SAFETY: the slot holds a function of this type, or `missing`, which takes nothing and never returns.
-    let hook: unsafe extern "C" fn(*mut ThreadAbi, *const ()) -> usize = unsafe { std::mem::transmute(hook) };
+    // SAFETY: managed code has called the entry.
+    let hooks = unsafe { hooks::installed() };
     // SAFETY: `thread` is current, the argument is the one the entry was made with.
-    let code = unsafe { hook(thread, entry.argument()) };
+    let code = unsafe { (hooks.compile)(thread, entry.argument()) };
     // SAFETY: `thread` is current.
     unsafe { code_or_pending(thread, code) }
 }
@@ -32,14 +29,12 @@ pub(crate) unsafe extern "C" fn resolve_interface(
     receiver: ObjRef,
     method: *const (),
 ) -> usize {
-    // Acquire: pairs with `install_runtime_hooks`.
-    let hook = hooks::RESOLVE_INTERFACE.load(Ordering::Acquire);
-    // SAFETY: as in `compile_entry`.
-    let hook: unsafe extern "C" fn(*mut ThreadAbi, ObjRef, *const ()) -> usize = unsafe { std::mem::transmute(hook) };
+    // SAFETY: managed code has called the stub.
+    let hooks = unsafe { hooks::installed() };
     // SAFETY: the receiver is an object: the call sequence has loaded its vtable.
     let vtable = unsafe { (*receiver.0).vtable };
     // SAFETY: arguments as the caller of the interface method gave them.
-    let code = unsafe { hook(thread, receiver, method) };
+    let code = unsafe { (hooks.resolve_interface)(thread, receiver, method) };
     // SAFETY: `thread` is current.
     let code = unsafe { code_or_pending(thread, code) };
     if code != 0 {

@@ -4,8 +4,8 @@
 
 use saki_abi::{AddressUse, ObjRef, Object, Reloc, RelocKind, StubId, ThreadAbi, VTable};
 use saki_code::{
-    CodeInfo, CodeKind, MethodEntry, PlacedTarget, RuntimeHooks, enter, install_runtime_hooks, lookup, place, retire,
-    stub_address,
+    CodeInfo, CodeKind, Landing, MethodEntry, PlacedTarget, StubHooks, UnwindHooks, enter, install_hooks, lookup,
+    place, retire, stub_address,
 };
 use std::arch::naked_asm;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -82,16 +82,29 @@ unsafe extern "C" fn trash(thread: *mut ThreadAbi) {
     trash_registers();
 }
 
+extern "C" fn never_thrown(_: *mut ThreadAbi, _: usize, _: *mut Landing) {
+    unreachable!("no test throws")
+}
+
+extern "C" fn never_resumed(_: *mut ThreadAbi, _: usize, _: *mut Landing, _: ObjRef, _: u64) {
+    unreachable!("no test throws")
+}
+
+extern "C" fn never_faulted(_: *mut ThreadAbi, _: usize, _: *mut Landing, _: u64) {
+    unreachable!("no test faults")
+}
+
 fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        install_runtime_hooks(RuntimeHooks {
+        install_hooks(StubHooks {
             compile,
             resolve_interface: resolve,
             poll: trash,
             class_init: trash,
             alloc_slow: trash,
             barrier_slow: trash,
+            unwind: UnwindHooks { throw_pending: never_thrown, resume: never_resumed, fault: never_faulted },
         });
     });
 }

@@ -81,7 +81,7 @@ pub use native_transition::{enter_native, leave_native};
 #[cfg(not(loom))]
 pub use registry::{
     CarrierHooks, ThreadHooks, ThreadRef, add_carrier_hooks, add_hooks, attach_current, detach_current, end_process,
-    find_thread, for_each_thread, set_native_end_hook, thread_count,
+    find_thread, for_each_thread, thread_count,
 };
 #[cfg(not(loom))]
 pub use request::{

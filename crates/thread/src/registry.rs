@@ -17,7 +17,6 @@ use saki_sync::monitor::BlockEnd;
 use saki_sync::thin_lock::MAX_OWNER;
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -47,7 +46,7 @@ impl Pool {
     }
 }
 
-/// Callbacks of other layers when threads attach and detach. Hooks run on the thread itself, with the stop lock held,
+/// Callbacks of other layers when threads attach and detach. Unless the field says otherwise, hooks run on the thread itself, with the stop lock held,
 /// and may not allocate managed objects, poll, block on a collection, or take a lock that someone holds while stopping
 /// the world.
 pub struct ThreadHooks {
@@ -55,6 +54,8 @@ pub struct ThreadHooks {
     pub attached: fn(&'static ManagedThread),
     /// While the thread is still in the list; it runs no managed code any more.
     pub detaching: fn(&'static ManagedThread),
+    /// For each thread that native code ends, or that ends in native code, before it is detached: without the stop lock, in a safe region.
+    pub ended_in_native_code: fn(&'static ManagedThread),
 }
 
 /// Callbacks of other layers when carriers attach and detach. Hooks run on the carrier's OS thread, with the stop lock held, under the
@@ -252,17 +253,13 @@ impl Drop for DetachAtExit {
 }
 
 static IS_PROCESS_ENDING: AtomicBool = AtomicBool::new(false);
-static NATIVE_END_HOOK: OnceLock<fn(&'static ManagedThread)> = OnceLock::new();
 
-/// Sets the hook that is called for each thread that native code ends, or that ends in native code, before it is detached: without the
-/// stop lock, in a safe region. To be called once.
-pub fn set_native_end_hook(hook: fn(&'static ManagedThread)) {
-    let _ = NATIVE_END_HOOK.set(hook);
-}
-
+/// Native code ends the thread, or the thread ends in native code.
 pub(crate) fn tell_native_end(thread: &'static ManagedThread) {
-    if let Some(hook) = NATIVE_END_HOOK.get() {
-        hook(thread);
+    // Copied, since the functions may wait.
+    let all = HOOKS.read().clone();
+    for hooks in all {
+        (hooks.ended_in_native_code)(thread);
     }
 }
 

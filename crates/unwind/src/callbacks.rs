@@ -1,10 +1,9 @@
 //! The functions of the runtime that the unwinder calls; installed once at start-up.
 
-use crate::dispatch;
 use crate::frames::Frame;
 use saki_abi::stubs::trap;
 use saki_abi::{ObjRef, ThreadAbi};
-use saki_code::{PlacedClause, UnwindHooks, install_unwind_hooks};
+use saki_code::PlacedClause;
 use std::sync::OnceLock;
 
 /// Functions of the runtime. Unless the field says otherwise they run as runtime calls of the given thread (they may allocate
@@ -22,9 +21,6 @@ pub struct Callbacks {
     pub on_leave: unsafe fn(thread: *mut ThreadAbi, frame: &Frame),
     /// Clause number `index` of the frame, of kind `kind`, is about to run.
     pub on_clause: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: PlacedClause, index: u32),
-    /// Pass 1 found no handler up to the outermost EntryFrame, which no managed frame called. May report and exit; if it returns,
-    /// `enter` returns 1 after the finally handlers have run.
-    pub outermost_reached: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef),
     /// A new exception object for a hardware fault.
     pub new_fault_exception: unsafe fn(thread: *mut ThreadAbi, kind: FaultKind) -> ObjRef,
     /// The managed thread that the calling OS thread runs, or null. Async-signal-safe.
@@ -65,15 +61,9 @@ impl FaultKind {
 
 static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
 
-/// Installs the callbacks and the unwinder's hooks in `code`. The first call counts.
+/// Installs the callbacks. The first call counts.
 pub fn install(callbacks: Callbacks) {
-    if CALLBACKS.set(callbacks).is_ok() {
-        install_unwind_hooks(UnwindHooks {
-            throw_pending: dispatch::throw_pending,
-            resume: dispatch::resume,
-            fault: dispatch::fault,
-        });
-    }
+    let _ = CALLBACKS.set(callbacks);
 }
 
 /// The installed callbacks; safe in signal handlers.

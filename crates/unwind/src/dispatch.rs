@@ -6,7 +6,9 @@ use crate::callbacks::{Callbacks, FaultKind, callbacks};
 use crate::frames::{Frame, FrameKind, Frames};
 use saki_abi::{EnclosingHandler, ObjRef, ProtectedCall, ThreadAbi};
 use saki_base::bug;
-use saki_code::{CodeInfo, CodeKind, ENTRY_SAVED_BYTES, Landing, PlacedClause, enter, enter_unwound_address};
+use saki_code::{
+    CodeInfo, CodeKind, ENTRY_SAVED_BYTES, Landing, PlacedClause, UnwindHooks, enter, enter_unwound_address,
+};
 
 /// The end of an unwinding: a catch or filter clause of a frame, or an EntryFrame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,9 @@ struct Target {
     /// Clause index, or `ENTRY_CLAUSE`.
     clause: u16,
 }
+
+/// What the stubs call, for `code::StubHooks`.
+pub const HOOKS: UnwindHooks = UnwindHooks { throw_pending, resume, fault };
 
 /// The clause number of a target that is an EntryFrame.
 const ENTRY_CLAUSE: u16 = u16::MAX;
@@ -102,16 +107,9 @@ unsafe fn dispatch(thread: *mut ThreadAbi, exception: ObjRef) -> Landing {
 unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
     let callbacks = installed();
     // SAFETY: the frames below the stub stay while this runs.
-    let mut frames = unsafe { Frames::of_thread(thread) };
-    while let Some(frame) = frames.next() {
+    let frames = unsafe { Frames::of_thread(thread) };
+    for frame in frames {
         let Some(info) = frame.code() else {
-            let is_outermost = frames.clone().next().is_none();
-            if is_outermost {
-                // SAFETY: `thread` is current and in a runtime call.
-                unsafe { (callbacks.outermost_reached)(thread, exception) };
-                // SAFETY: `thread` is current.
-                unsafe { drop_pending(thread) };
-            }
             return Target { fp: frame.fp, clause: ENTRY_CLAUSE };
         };
         if matches!(info.kind, CodeKind::Method | CodeKind::Filter | CodeKind::NativeThunk | CodeKind::Stub) {

@@ -25,8 +25,8 @@
 //! the filter function on top of the stack (so the throwing frames still exist), where an exception thrown by the
 //! filter counts as "no" (ECMA-335 §I.12.4.2.5). Catch and filter clauses, and in pass 2 the catch handler, get the object that
 //! `as_seen_by` returns for the frame: for a RuntimeWrappedException the wrapped object, if the frame's assembly does not ask for wrapping.
-//! The first clause that answers yes is the target (frame pointer, clause). An EntryFrame ends the pass and is itself the target; if it is
-//! the outermost one, `outermost_reached` is called first (unhandled exception).
+//! The first clause that answers yes is the target (frame pointer, clause). An EntryFrame ends the pass and is itself the target:
+//! `enter` returns 1 after the finally handlers have run, and its caller reports the exception, or hands it on.
 //!
 //! **Pass 2** walks again from the same place. The first finally or fault handler, innermost first, up to the target
 //! handler, is landed in; if there is none, the target is. Landing in a finally or fault handler hands over an *unwind
@@ -55,6 +55,7 @@ mod stack_memo;
 
 pub use callbacks::{Callbacks, FaultKind, install};
 pub use dead_words::find_dead_words;
+pub use dispatch::HOOKS;
 pub use frames::{ContextFrames, Frame, FrameKind, Frames};
 pub use saki_code::Landing;
 pub use stack_memo::{MORE_FRAMES, NO_FRAMES, StackIds, StackMemo};

@@ -1,7 +1,8 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
-//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate, `twins` that no two crates define the same type,
-//! `outside_crates` what comes into the build from outside, `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
+//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate,
+//! `start_and_end` that no crate gains a hook, `twins` that no two crates define the same type, `outside_crates` what comes into the build from outside,
+//! `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
 //! `path:line: what is wrong`; warnings do not fail the run.
 
 mod cycles;
@@ -12,6 +13,7 @@ mod modules;
 mod outside_crates;
 mod rust_text;
 mod source;
+mod start_and_end;
 mod symbols;
 mod twins;
 
@@ -49,6 +51,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     dependencies::check(root, &files, &mut findings)?;
     cycles::check(&files, &mut findings);
     layers::check(&files, &mut findings);
+    start_and_end::check(&files, &mut findings);
     twins::check(&files, &mut findings);
     outside_crates::check(root, &mut findings)?;
     symbols::check(root, &files, &mut findings)?;

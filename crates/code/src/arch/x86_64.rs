@@ -13,12 +13,13 @@
 
 use super::{Architecture, FrameState, STUB_BYTES};
 use crate::error::CodeError;
-use crate::hooks;
+use crate::hooks::{self, StubHooks};
 use crate::imt;
 use crate::trampolines;
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET};
 use saki_abi::{AddressUse, Reloc, RelocKind, StubId, ThreadAbi};
 use std::arch::naked_asm;
+use std::mem::offset_of;
 
 const INT3: u8 = 0xcc;
 /// `jmp [rip + displacement]`, `call displacement`.
@@ -251,7 +252,7 @@ macro_rules! preserving_stub {
                 "movaps [rsp + 240], xmm15",
                 "mov [r15 + {exit_frame}], rbp",
                 "mov rdi, r15",
-                "call qword ptr [rip + {hook}]",
+                "call qword ptr [rip + {hooks} + {hook}]",
                 "mov rax, [rsp + 256]",
                 "mov rcx, [rsp + 264]",
                 "mov rdx, [rsp + 272]",
@@ -280,16 +281,17 @@ macro_rules! preserving_stub {
                 "leave",
                 "ret",
                 exit_frame = const THREAD_EXIT_FRAME_OFFSET,
-                hook = sym hooks::$hook,
+                hooks = sym hooks::HOOKS,
+                hook = const offset_of!(StubHooks, $hook),
             )
         }
     };
 }
 
-preserving_stub!(poll_stub, POLL);
-preserving_stub!(class_init_stub, CLASS_INIT);
-preserving_stub!(alloc_slow_stub, ALLOC_SLOW);
-preserving_stub!(barrier_slow_stub, BARRIER_SLOW);
+preserving_stub!(poll_stub, poll);
+preserving_stub!(class_init_stub, class_init);
+preserving_stub!(alloc_slow_stub, alloc_slow);
+preserving_stub!(barrier_slow_stub, barrier_slow);
 
 /// `StubId::DemoteLine`: `cldemote [rdi]`, which is a no-op on processors without that instruction.
 ///
@@ -336,10 +338,11 @@ unsafe extern "C" fn throw_pending() {
         "mov rdi, r15",
         "mov rsi, rbp",
         "mov rdx, rsp",
-        "call qword ptr [rip + {hook}]",
+        "call qword ptr [rip + {hooks} + {hook}]",
         land!(),
         exit_frame = const THREAD_EXIT_FRAME_OFFSET,
-        hook = sym hooks::THROW_PENDING,
+        hooks = sym hooks::HOOKS,
+        hook = const offset_of!(StubHooks, unwind.throw_pending),
     )
 }
 
@@ -356,10 +359,11 @@ unsafe extern "C" fn resume_unwind() {
         "mov rdi, r15",
         "mov rsi, rbp",
         "mov rdx, rsp",
-        "call qword ptr [rip + {hook}]",
+        "call qword ptr [rip + {hooks} + {hook}]",
         land!(),
         exit_frame = const THREAD_EXIT_FRAME_OFFSET,
-        hook = sym hooks::RESUME,
+        hooks = sym hooks::HOOKS,
+        hook = const offset_of!(StubHooks, unwind.resume),
     )
 }
 
@@ -375,10 +379,11 @@ unsafe extern "C" fn fault_throw() {
         "mov rdi, r15",
         "mov rsi, rbp",
         "mov rdx, rsp",
-        "call qword ptr [rip + {hook}]",
+        "call qword ptr [rip + {hooks} + {hook}]",
         land!(),
         exit_frame = const THREAD_EXIT_FRAME_OFFSET,
-        hook = sym hooks::FAULT,
+        hooks = sym hooks::HOOKS,
+        hook = const offset_of!(StubHooks, unwind.fault),
     )
 }
 

@@ -105,7 +105,7 @@ static DEFERRED: RwLock<Option<FxHashMap<usize, Vec<LoadError>>>> = RwLock::new(
 static HAS_MORTAL_DEFERRED: AtomicBool = AtomicBool::new(false);
 
 /// Sets the options of compiling. Called once.
-pub fn init(options: CompilerOptions, dump: DumpOptions) {
+pub(crate) fn init(options: CompilerOptions, dump: DumpOptions) {
     let _ = OPTIONS.set(options);
     let _ = DUMP.set(dump);
 }

@@ -28,12 +28,12 @@ use std::time::Duration;
 static MONITORS: MonitorTable = MonitorTable::new();
 
 /// Reserves address space for monitors, before there are threads. False if there is none.
-pub fn has_room() -> bool {
+pub(crate) fn has_room() -> bool {
     MONITORS.has_room()
 }
 
 /// Gives a thread that has just attached the table's address, because its compiled code takes free monitors itself.
-pub fn bind_thread(thread: &ManagedThread) {
+pub(crate) fn bind_thread(thread: &ManagedThread) {
     // SAFETY: only the thread itself accesses the field, and it is the current one.
     unsafe { (*thread.abi()).monitor_entries = MONITORS.entries_address() };
 }

@@ -232,12 +232,12 @@ pub(crate) fn free_stopped(handle: Handle) {
 }
 
 /// Reserves address space for handles, before there are threads. False if there is none.
-pub fn has_room() -> bool {
+pub(crate) fn has_room() -> bool {
     TABLE.has_room()
 }
 
 /// Gives a thread that has just attached the table's address, because its compiled code reads handles itself.
-pub fn bind_thread(thread: &ManagedThread) {
+pub(crate) fn bind_thread(thread: &ManagedThread) {
     // SAFETY: only the thread itself accesses the field, and it is the current one.
     unsafe { (*thread.abi()).handle_slots = TABLE.slots_address() };
 }
@@ -250,6 +250,6 @@ fn carrier_detaching(carrier: &'static Carrier) {
 static CARRIER_HOOKS: CarrierHooks = CarrierHooks { attached: |_| (), detaching: carrier_detaching };
 
 /// Makes ending carriers give back the slots that they have reserved. Called once, before the program has carriers.
-pub fn hook_carriers() {
+pub(crate) fn hook_carriers() {
     saki_thread::add_carrier_hooks(&CARRIER_HOOKS);
 }

@@ -38,7 +38,7 @@ pub fn of_object(object: Obj) -> &'static Domain {
 ///
 /// # Errors
 /// As `make_objects`.
-pub fn start(t: CurrentThread) -> Managed<&'static Domain> {
+pub(crate) fn start(t: CurrentThread) -> Managed<&'static Domain> {
     let domain = add(saki_types::universe::root(), "");
     domain.make_objects(t)?;
     domain.setup.set(new_setup(t)?);

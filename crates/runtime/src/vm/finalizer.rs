@@ -20,7 +20,7 @@ const RECLAIM_DELAY: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// The system's error when no thread can be made.
-pub fn start() -> std::io::Result<()> {
+pub(crate) fn start() -> std::io::Result<()> {
     finalizer_signal::note_started();
     saki_thread::spawn(ThreadKind::Internal, Some("Finalizer"), 0, |thread| {
         // SAFETY: the thread just attached.

@@ -18,7 +18,7 @@ use crate::{
     source_lines, thread_hooks, thrown_frames, unhandled, upcalls,
 };
 use saki_abi::{ObjRef, ThreadAbi};
-use saki_code::{PlacedClause, RuntimeHooks};
+use saki_code::{PlacedClause, StubHooks};
 use saki_jit::CompilerOptions;
 use saki_os::errata::{self, LockedReads};
 use saki_reactor::PolledBy;
@@ -145,12 +145,6 @@ unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind:
 }
 
 /// # Safety
-/// None: the arguments are not used.
-unsafe fn outermost_reached(_abi: *mut ThreadAbi, _exception: ObjRef) {
-    // The code that entered managed code reports the exception, after the finally blocks have run.
-}
-
-/// # Safety
 /// `abi` is the current thread's.
 unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
     // SAFETY: the unwinder passes the current thread.
@@ -272,13 +266,14 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'stat
         code_cache::init(&compiler_options);
     }
     compile::init(compiler_options, options.dump.clone());
-    saki_code::install_runtime_hooks(RuntimeHooks {
+    saki_code::install_hooks(StubHooks {
         compile: compile::compile_hook,
         resolve_interface: helpers::resolve_interface_hook,
         poll: helpers::poll_hook,
         class_init: helpers::class_init_hook,
         alloc_slow: helpers::alloc_slow_hook,
         barrier_slow: helpers::barrier_slow_hook,
+        unwind: saki_unwind::HOOKS,
     });
     saki_unwind::install(Callbacks {
         is_instance,
@@ -286,7 +281,6 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'stat
         on_frame,
         on_leave,
         on_clause,
-        outermost_reached,
         new_fault_exception,
         current_thread,
         open_stack_reserve,
@@ -309,7 +303,6 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'stat
     saki_sched::start(options.threads, options.hot_stacks)
         .map_err(|e| StartError(format!("no scheduler for --threads={}: {e}", options.threads)))?;
     saki_thread::add_hooks(&thread_hooks::HOOKS);
-    saki_thread::set_native_end_hook(crate::threads::ended_in_native_code);
     // SAFETY: the thread just attached.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     bootstrap(t)

@@ -34,4 +34,5 @@ fn detaching(thread: &'static ManagedThread) {
 }
 
 /// Binds every thread, present and future, to the collector and gives it its data.
-pub static HOOKS: ThreadHooks = ThreadHooks { attached, detaching };
+pub static HOOKS: ThreadHooks =
+    ThreadHooks { attached, detaching, ended_in_native_code: crate::threads::ended_in_native_code };

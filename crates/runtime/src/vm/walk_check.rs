@@ -62,7 +62,7 @@ pub fn start(times_a_second: u32) -> io::Result<()> {
     let interval = Duration::from_secs(1) / times_a_second.max(1);
     let _ = INTERVAL.set(interval);
     signal::install(check_signal(), handle)?;
-    saki_thread::add_hooks(&ThreadHooks { attached, detaching });
+    saki_thread::add_hooks(&ThreadHooks { attached, detaching, ended_in_native_code: |_| () });
     saki_os::thread::start_service("check-walks", move || {
         loop {
             std::thread::sleep(interval);

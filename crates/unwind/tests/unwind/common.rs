@@ -16,7 +16,7 @@ use saki_abi::{
     AddressUse, EnclosingHandler, IlMapEntry, ObjRef, Object, ProtectedCall, Reloc, RelocKind, StubId, ThreadAbi,
     TrapSite,
 };
-use saki_code::{CodeInfo, CodeKind, PlacedClause, PlacedTarget, enter, place, stub_address};
+use saki_code::{CodeInfo, CodeKind, PlacedClause, PlacedTarget, StubHooks, enter, place, stub_address};
 use saki_unwind::{Callbacks, FaultKind, Frame, install};
 use std::cell::{Cell, RefCell};
 
@@ -378,7 +378,6 @@ thread_local! {
     static LOG: RefCell<Vec<i64>> = const { RefCell::new(vec![]) };
     static TRACE: RefCell<Vec<String>> = const { RefCell::new(vec![]) };
     static CURRENT: Cell<*mut ThreadAbi> = const { Cell::new(std::ptr::null_mut()) };
-    static OUTERMOST: Cell<usize> = const { Cell::new(0) };
 }
 
 /// # Safety
@@ -416,6 +415,18 @@ unsafe extern "C" fn walk_helper(thread: *mut ThreadAbi, _: i64) {
     });
 }
 
+extern "C" fn never_compiled(_: *mut ThreadAbi, _: *const ()) -> usize {
+    unreachable!("the tests place all methods that they call")
+}
+
+extern "C" fn never_resolved(_: *mut ThreadAbi, _: ObjRef, _: *const ()) -> usize {
+    unreachable!("the tests have no interfaces")
+}
+
+extern "C" fn never_slow(_: *mut ThreadAbi) {
+    unreachable!("the tests have neither classes nor a heap, and do not poll")
+}
+
 /// Thunks that every test uses.
 pub struct Thunks {
     pub log: &'static CodeInfo,
@@ -426,6 +437,15 @@ pub struct Thunks {
 
 impl Thunks {
     pub fn new() -> Thunks {
+        saki_code::install_hooks(StubHooks {
+            compile: never_compiled,
+            resolve_interface: never_resolved,
+            poll: never_slow,
+            class_init: never_slow,
+            alloc_slow: never_slow,
+            barrier_slow: never_slow,
+            unwind: saki_unwind::HOOKS,
+        });
         install(Callbacks {
             is_instance: |_, exception, ty, _| exception.address() == ty as usize,
             as_seen_by: |exception, _| exception,
@@ -436,7 +456,6 @@ impl Thunks {
             },
             on_leave: |_, _| {},
             on_clause: |_, _, _, _, _| {},
-            outermost_reached: |_, _| OUTERMOST.set(OUTERMOST.get() + 1),
             new_fault_exception: |_, kind: FaultKind| ObjRef((FAULT_BASE + kind as usize * 8) as *mut Object),
             current_thread,
             open_stack_reserve: |_, _, _| false,
@@ -477,7 +496,6 @@ pub struct Outcome {
     pub result: Result<u64, usize>,
     pub log: Vec<i64>,
     pub trace: Vec<String>,
-    pub outermost: usize,
 }
 
 pub fn run(target: &CodeInfo) -> Outcome {
@@ -487,7 +505,6 @@ pub fn run(target: &CodeInfo) -> Outcome {
     (thread.stack_limit, thread.stack_base) = (bounds.start, bounds.end);
     let thread = Box::into_raw(thread);
     CURRENT.set(thread);
-    OUTERMOST.set(0);
     let mut value = 0;
     // SAFETY: tests run `fn() -> i64` methods.
     let status = unsafe { enter(thread, target.start, [0; 3], &mut value) };
@@ -500,6 +517,5 @@ pub fn run(target: &CodeInfo) -> Outcome {
         result: if status == 0 { Ok(value) } else { Err(thread.pending_exception.address()) },
         log: LOG.take(),
         trace: TRACE.take(),
-        outermost: OUTERMOST.get(),
     }
 }

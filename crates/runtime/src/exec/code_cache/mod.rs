@@ -51,7 +51,7 @@ static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Turns the cache on, before anything is compiled. Each version of the class libraries has a folder of its own: otherwise a program that
 /// is run on two versions would replace stale bodies at each change. Without a build id, or a place for a cache, it stays off.
-pub fn init(options: &CompilerOptions) {
+pub(crate) fn init(options: &CompilerOptions) {
     let (own, installed) = (directory::own(), directory::installed());
     if own.is_none() && installed.is_none() {
         return;
