@@ -1,13 +1,13 @@
 //! A piece of compiled code as its descriptions see it: place, name, source lines.
 
+use saki_metadata::SourcePosition;
+
 /// The source position of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
     /// In bytes from the start of the body; the line holds up to the next entry.
     pub native_offset: u32,
-    pub file: String,
-    /// From 1.
-    pub line: u32,
+    pub position: SourcePosition,
 }
 
 /// Code as the tools see it.

@@ -131,8 +131,8 @@ fn debug_info(body: &Body, lines: &[SourceLine]) -> Vec<u8> {
     let mut record = Record::new(CODE_DEBUG_INFO);
     record.u64(body.start as u64).u64(lines.len() as u64);
     for line in lines {
-        record.u64(body.start as u64 + u64::from(line.native_offset)).u32(line.line).u32(NO_DISCRIMINATOR);
-        record.text(&line.file);
+        record.u64(body.start as u64 + u64::from(line.native_offset)).u32(line.position.line).u32(NO_DISCRIMINATOR);
+        record.text(&line.position.file);
     }
     record.finish()
 }

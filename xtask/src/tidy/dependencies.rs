@@ -28,7 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("il", &["metadata", "types"]),
     ("jit", &["abi", "types", "il"]),
     ("code", &["abi", "os", "sync"]),
-    ("tools", &["base", "os", "code"]),
+    ("tools", &["base", "os", "metadata", "code"]),
     ("sched", &["fiber", "thread"]),
     ("reactor", &["thread"]),
     ("unwind", &["abi", "code", "thread"]),

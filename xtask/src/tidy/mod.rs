@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
 //! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate,
-//! `start_and_end` that no crate gains a hook, `twins` that no two crates define the same type, `outside_crates` what comes into the build from outside,
+//! `start_and_end` that no crate gains a hook, `twins` that no type is defined twice, `outside_crates` what comes into the build from outside,
 //! `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
 //! `path:line: what is wrong`; warnings do not fail the run.
 

@@ -17,16 +17,15 @@ use saki_metadata::ElementType;
 use saki_types::{Method, Ty};
 use std::sync::atomic::Ordering;
 
-/// The machine signature, on which the thunk depends.
-#[derive(PartialEq, Eq, Hash, Clone)]
-struct Shape {
-    params: Vec<u8>,
-    ret: u8,
-    struct_result: bool,
-    has_this: bool,
-}
+/// By machine signature.
+static THUNKS: RwLock<Option<FxHashMap<Vec<u8>, usize>>> = RwLock::new(None);
 
-static THUNKS: RwLock<Option<FxHashMap<Shape, usize>>> = RwLock::new(None);
+/// What a thunk depends on: the class of each parameter, that of the result, whether the result is a struct, and whether there is a `this`.
+fn machine_signature(sig: &CallSig, has_this: bool) -> Vec<u8> {
+    let has_struct_result = matches!(sig.ret, Some(IrType::Struct(_)));
+    let last = [sig.ret.map_or(0, class), u8::from(has_struct_result), u8::from(has_this)];
+    sig.params.iter().map(|param| class(*param)).chain(last).collect()
+}
 
 fn class(ty: IrType) -> u8 {
     match ty {
@@ -51,20 +50,12 @@ fn argument_words(sig: &CallSig) -> usize {
 
 /// The thunk for calls of this signature.
 fn thunk(t: CurrentThread, sig: &CallSig, has_this: bool) -> Managed<usize> {
-    let struct_result = matches!(sig.ret, Some(IrType::Struct(_)));
-    let shape = Shape {
-        params: sig.params.iter().map(|p| class(*p)).collect(),
-        ret: sig.ret.map_or(0, class),
-        struct_result,
-        has_this,
-    };
-    if let Some(&thunk) = THUNKS.read().as_ref().and_then(|table| table.get(&shape)) {
+    let signature = machine_signature(sig, has_this);
+    if let Some(&thunk) = THUNKS.read().as_ref().and_then(|table| table.get(&signature)) {
         return Ok(thunk);
     }
-    let mut classes = shape.params.clone();
-    classes.extend([shape.ret, u8::from(struct_result), u8::from(has_this)]);
-    let thunk = compile::invoke_thunk(sig, &classes).to_managed(t)?;
-    THUNKS.write().get_or_insert_default().insert(shape, thunk);
+    let thunk = compile::invoke_thunk(sig, &signature).to_managed(t)?;
+    THUNKS.write().get_or_insert_default().insert(signature, thunk);
     Ok(thunk)
 }
 

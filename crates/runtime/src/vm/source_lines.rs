@@ -59,8 +59,8 @@ pub fn lines_of(info: &CodeInfo) -> Vec<SourceLine> {
         // SAFETY: code with a method, and inline sites, are placed with their `&'static Method`.
         let method = unsafe { &*(method as *const Method) };
         let Some(found) = source_position(method, position::unpack(entry.il_offset).1) else { continue };
-        if lines.last().is_none_or(|last| last.line != found.line || last.file != found.file) {
-            lines.push(SourceLine { native_offset: entry.native_offset, file: found.file, line: found.line });
+        if lines.last().is_none_or(|last| last.position.line != found.line || last.position.file != found.file) {
+            lines.push(SourceLine { native_offset: entry.native_offset, position: found });
         }
     }
     lines
