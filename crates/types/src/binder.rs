@@ -411,4 +411,68 @@ mod tests {
         assert_eq!(there[..2], [base.join("Lib.dll"), in_gac.join("Lib.dll")]);
         std::fs::remove_dir_all(root).unwrap();
     }
+
+    #[test]
+    fn the_gac_gives_the_exact_version_first_then_the_newest_of_the_culture() {
+        let root = std::env::temp_dir().join(format!("saki-gac-{}", std::process::id()));
+        let folders = ["1.0.0.0__00", "10.0.0.0__00", "2.0.0.0__00", "9.0.0.0__00", "11.0.0.0_de_00", "no version"];
+        for folder in folders {
+            let folder = root.join("gac/Lib").join(folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("Lib.dll"), "").unwrap();
+        }
+        let paths = SearchPaths { mono_path: vec![], application_base: PathBuf::new(), framework_root: root.clone() };
+        let binder = Binder::new(paths);
+        let check = |wanted: &str, expected: &[&str]| {
+            let candidates = binder.candidates(&AssemblyName::parse(wanted).unwrap());
+            let found: Vec<&str> = candidates
+                .iter()
+                .filter(|path| path.is_file())
+                .map(|path| path.parent().unwrap().file_name().unwrap().to_str().unwrap())
+                .collect();
+            assert_eq!(found, expected, "{wanted}");
+        };
+        check("Lib, Version=2.0.0.0", &["2.0.0.0__00", "10.0.0.0__00", "9.0.0.0__00", "1.0.0.0__00"]);
+        // Without that version the newest, by number and not by letters.
+        check("Lib, Version=3.0.0.0", &["10.0.0.0__00", "9.0.0.0__00", "2.0.0.0__00", "1.0.0.0__00"]);
+        check("Lib, Version=2.0.0.0, Culture=de", &["11.0.0.0_de_00"]);
+        check("Other, Version=2.0.0.0", &[]);
+        std::fs::remove_dir_all(root).unwrap();
+    }
+
+    /// A program that answers with corlib, for the name "Answered" alone.
+    struct Answers;
+
+    impl LoaderEvents for Answers {
+        fn resolve_assembly(&self, wanted: &AssemblyName, _: Option<&'static Image>) -> Option<&'static Assembly> {
+            (wanted.name == "Answered").then(|| crate::universe().corlib().assembly())
+        }
+
+        fn assembly_loaded(&self, _: &'static Assembly) {}
+
+        fn finish_type(&self, _: &'static EmittedType) {}
+    }
+
+    #[test]
+    fn a_file_that_is_no_assembly_is_the_reason_unless_there_is_a_better_one() {
+        let Some(framework) = crate::fixture::class_libraries() else { return };
+        let root = std::env::temp_dir().join(format!("saki-broken-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        for name in ["Broken.dll", "Answered.dll", "System.Core.dll"] {
+            std::fs::write(root.join(name), "no assembly").unwrap();
+        }
+        let paths =
+            SearchPaths { mono_path: vec![], application_base: root.clone(), framework_root: framework.to_path_buf() };
+        let binder = Binder::new(paths).with_events(&Answers);
+        // The first assembly of a binder is its corlib.
+        binder.load_file(&framework.join("4.5/mscorlib.dll")).expect("corlib loads");
+        let resolve = |name: &str| binder.resolve(&AssemblyName::parse(name).unwrap(), None);
+        let kind = |name: &str| resolve(name).map(|found| found.name).map_err(|error| error.kind);
+        assert_eq!(kind("Broken"), Err(LoadErrorKind::BadImageFormat));
+        assert_eq!(kind("Absent"), Err(LoadErrorKind::FileNotFound));
+        // The search goes on behind the program's broken copy, and the program is asked last.
+        assert_eq!(kind("System.Core"), Ok("System.Core"));
+        assert_eq!(kind("Answered"), Ok("mscorlib"));
+        std::fs::remove_dir_all(root).unwrap();
+    }
 }
