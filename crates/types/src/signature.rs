@@ -10,7 +10,7 @@ use crate::ty::{Ty, TypeKind};
 use saki_metadata::{CallConv, ElementType, MethodSigRaw, TableId, Token, TypeSig};
 
 /// Arrays with more dimensions cannot be loaded, as in .NET.
-const MAX_ARRAY_RANK: u32 = 32;
+pub const MAX_ARRAY_RANK: u32 = 32;
 
 /// The type that a decoded signature denotes in `context`.
 ///

@@ -215,18 +215,11 @@ impl Domain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use saki_types::binder::{Binder, SearchPaths};
-    use std::path::Path;
+    use crate::object::fixture::class_libraries;
 
     #[test]
     fn one_unloader_wins_and_an_unloaded_domain_is_not_found() {
-        let root = Path::new("/usr/lib/mono");
-        let corlib = root.join("4.5/mscorlib.dll");
-        if !corlib.is_file() {
-            return eprintln!("skipped: no class libraries");
-        }
-        let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
-        let universe = saki_types::universe::init(Binder::new(paths), &corlib).expect("corlib loads");
+        let Some((universe, _)) = class_libraries() else { return };
         let first = add(universe, "first");
         let domain = add(universe, "second");
         assert!(first.is_root() && !domain.is_root() && count() == 2);

@@ -14,6 +14,8 @@ pub(crate) mod exception_trace;
 pub mod exception_types;
 pub mod exceptions;
 pub mod fields;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod handles;
 mod instances;
 pub mod missing;

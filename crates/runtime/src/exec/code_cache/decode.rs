@@ -12,13 +12,14 @@ use saki_abi::{EnclosingHandler, HelperId, IlMapEntry, InlineSite, ProtectedCall
 use saki_code::CodeKind;
 use saki_il::ir::{ClauseKind, Symbol};
 use saki_jit::{CompiledBy, CompiledCode, CompiledTables, LibCall, RelocTarget};
+use saki_types::signature::MAX_ARRAY_RANK;
 use saki_types::{Field, Image, Method, RemotingStub, Ty, universe};
 
-struct Words {
-    bytes: &'static [u8],
+struct Words<'a> {
+    bytes: &'a [u8],
 }
 
-impl Words {
+impl<'a> Words<'a> {
     fn next(&mut self) -> Option<u32> {
         let (word, rest) = self.bytes.split_first_chunk()?;
         self.bytes = rest;
@@ -47,7 +48,7 @@ impl Words {
         Some(table)
     }
 
-    fn bytes(&mut self, len: usize) -> Option<&'static [u8]> {
+    fn bytes(&mut self, len: usize) -> Option<&'a [u8]> {
         let padded = self.bytes.get(..len.next_multiple_of(4))?;
         self.bytes = &self.bytes[padded.len()..];
         Some(&padded[..len])
@@ -70,7 +71,7 @@ pub(super) enum Refused {
 }
 
 /// The body in `bytes`, from the file of `home`.
-pub(super) fn decode(home: &Module, bytes: &'static [u8]) -> Result<(CompiledCode, CodeKind), Refused> {
+pub(super) fn decode(home: &Module, bytes: &[u8]) -> Result<(CompiledCode, CodeKind), Refused> {
     let mut words = Words { bytes };
     let header = words.take::<7>().ok_or(Refused::Stale)?;
     let [kind, modules, bindings, types, methods, fields, conditions] = header.map(|word| word as usize);
@@ -143,6 +144,8 @@ fn names(home: &Module, words: &mut Words, counts: [usize; 5]) -> Option<Names> 
 impl Names {
     fn ty(&self, words: &mut Words) -> Option<Ty> {
         let known = |number: u32| self.types.get(number as usize).copied();
+        // Nothing is made of byrefs (ECMA-335 §II.14.4.2).
+        let element = |number: u32| known(number).filter(|ty| !ty.is_byref());
         Some(match words.next()? {
             type_tag::DEF => {
                 let [image, row] = words.take()?;
@@ -153,13 +156,13 @@ impl Names {
                 let args = self.types_of(words)?;
                 universe().instantiate(definition, &args).ok()?
             }
-            type_tag::SZ_ARRAY => universe().sz_array_of(known(words.next()?)?),
+            type_tag::SZ_ARRAY => universe().sz_array_of(element(words.next()?)?),
             type_tag::ARRAY => {
-                let [element, rank] = words.take()?;
-                universe().array_of(known(element)?, rank)
+                let [number, rank] = words.take()?;
+                universe().array_of(element(number)?, Some(rank).filter(|rank| (1..=MAX_ARRAY_RANK).contains(rank))?)
             }
-            type_tag::PTR => universe().pointer_to(known(words.next()?)?),
-            type_tag::BY_REF => universe().byref_to(known(words.next()?)?),
+            type_tag::PTR => universe().pointer_to(element(words.next()?)?),
+            type_tag::BY_REF => universe().byref_to(element(words.next()?)?),
             _ => return None,
         })
     }
@@ -290,3 +293,6 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     };
     Some((code, filters))
 }
+
+#[cfg(test)]
+mod tests;
