@@ -393,6 +393,35 @@ pub(crate) fn place(
     Ok(info)
 }
 
+/// Where code that names a method's entry is led.
+///
+/// There is one tier, so compiled code is final: callers placed later need no stub, and earlier ones need it only until the method is compiled.
+/// A function pointer always names the stub.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum MethodTarget {
+    /// The code that names it: a recursive call.
+    OwnBody,
+    Code(usize),
+    /// The stub, until the method is compiled and the call is patched.
+    CodeLater,
+    /// The stub, for ever.
+    Entry,
+}
+
+impl MethodTarget {
+    /// `is_own`: the code that names the method is its body. `code`: where the method's code is, if it is compiled. `can_wait`: both methods stay as
+    /// long as their domain, so that a call may be listed until the method is compiled.
+    fn of(usage: AddressUse, is_own: bool, code: Option<usize>, can_wait: bool) -> MethodTarget {
+        match (usage, code) {
+            (AddressUse::AddressTaken, _) => MethodTarget::Entry,
+            (AddressUse::Called, _) if is_own => MethodTarget::OwnBody,
+            (AddressUse::Called, Some(code)) => MethodTarget::Code(code),
+            (AddressUse::Called, None) if can_wait => MethodTarget::CodeLater,
+            (AddressUse::Called, None) => MethodTarget::Entry,
+        }
+    }
+}
+
 /// Resolves what the code names, copies it into the code heap and publishes it in the code map.
 fn place_compiled(
     t: CurrentThread,
@@ -408,21 +437,24 @@ fn place_compiled(
     // SAFETY: null or a `&'static Method`.
     let stays = unsafe { method.cast::<Method>().as_ref() }.is_none_or(lives_with_domain);
     for reloc in &compiled.relocs {
-        let target = match (reloc.target, reloc.usage) {
-            // A recursive call needs no stub: the body is final. (Wrappers around a method are not its body.)
-            (RelocTarget::Symbol(Symbol::MethodEntry(callee)), AddressUse::Called)
-                if std::ptr::eq(callee, method as *const Method) && kind == CodeKind::Method =>
-            {
-                PlacedTarget::OwnOffset(0)
+        let target = match reloc.target {
+            RelocTarget::Symbol(Symbol::MethodEntry(callee)) => {
+                // Wrappers around a method are not its body.
+                let is_own = std::ptr::eq(callee, method as *const Method) && kind == CodeKind::Method;
+                let can_wait = stays && lives_with_domain(callee);
+                match MethodTarget::of(reloc.usage, is_own, compiled_code(callee), can_wait) {
+                    MethodTarget::OwnBody => PlacedTarget::OwnOffset(0),
+                    MethodTarget::Code(code) => PlacedTarget::Address(code),
+                    MethodTarget::CodeLater => PlacedTarget::Method(entry_of(callee).to_managed(t)?),
+                    MethodTarget::Entry => {
+                        if reloc.usage == AddressUse::AddressTaken {
+                            keep_named(reloc.target, method);
+                        }
+                        PlacedTarget::Address(entry_address(callee).to_managed(t)?)
+                    }
+                }
             }
-            // There is one tier, so compiled code is final: callers placed later need no stub, and earlier ones need it only
-            // until the method is compiled.
-            (RelocTarget::Symbol(Symbol::MethodEntry(callee)), AddressUse::Called) => match compiled_code(callee) {
-                Some(code) => PlacedTarget::Address(code),
-                None if stays && lives_with_domain(callee) => PlacedTarget::Method(entry_of(callee).to_managed(t)?),
-                None => PlacedTarget::Address(entry_address(callee).to_managed(t)?),
-            },
-            (named, _) => {
+            named => {
                 keep_named(named, method);
                 PlacedTarget::Address(resolve(t, named, &compiled)?)
             }
@@ -642,4 +674,35 @@ pub fn place_callback_entry(compiled: &CompiledCode, dispatcher: usize, cookie: 
         RelocTarget::CallbackCookie => Some(cookie),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODE: Option<usize> = Some(0x1000);
+
+    #[test]
+    fn calls_are_led_to_code_and_function_pointers_to_the_entry() {
+        use AddressUse::{AddressTaken, Called};
+        let check = |usage, is_own, code, can_wait, expected| {
+            let found = MethodTarget::of(usage, is_own, code, can_wait);
+            assert_eq!(found, expected, "{usage:?} {is_own} {code:?} {can_wait}");
+        };
+        check(Called, false, CODE, true, MethodTarget::Code(0x1000));
+        check(Called, false, CODE, false, MethodTarget::Code(0x1000));
+        check(Called, false, None, true, MethodTarget::CodeLater);
+        // A list of calls must not outlive a method that may end before its domain.
+        check(Called, false, None, false, MethodTarget::Entry);
+        // While a method is compiled it has no code, unless another thread has been faster.
+        for code in [None, CODE] {
+            check(Called, true, code, true, MethodTarget::OwnBody);
+        }
+        // Function pointers are compared: each names the stub, whenever and by whichever code it was taken.
+        for (is_own, code, can_wait) in
+            [(false, None, true), (false, CODE, true), (true, CODE, true), (true, None, false), (false, CODE, false)]
+        {
+            check(AddressTaken, is_own, code, can_wait, MethodTarget::Entry);
+        }
+    }
 }
