@@ -6,7 +6,8 @@
 //!
 //! The comment of a helper names its arguments in parentheses, then says what it does or returns and which exceptions it throws.
 
-/// Machine-level type of an argument or result. `Ref` and `Ptr` are both 64-bit words; `runtime` checks that a helper's function agrees.
+/// Machine-level type of an argument or result. `Ref` and `Ptr` are both 64-bit words, and not the same to anybody but `jit`: a helper takes
+/// objects for the one and addresses for the other, or does not compile, and `il` keeps only values of the one alive as references.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum AbiType {
     Void,

@@ -4,8 +4,9 @@
 //! the eightbyte is an integer or pointer, else SSE. Larger structs, structs with unaligned fields, and structs for which too few registers
 //! are left are passed on the stack. aarch64: AAPCS64 §6.4 up to structs, which Saki does not pass there yet.
 //!
-//! Invariant: `il` and `jit` take the target's convention from this description only, and never ask for the target's name. Left out: x87
-//! types and structs of vectors, which no CLI type maps to; the registers' names (`jit` and Cranelift know them).
+//! Invariant: `il` and `jit` take the target's convention from this description only. `il` never asks for the target's name; `jit` asks Cranelift
+//! for it once (`isa::native_abi`), to choose the description. Left out: x87 types and structs of vectors, which no CLI type maps to; the
+//! registers' names (`jit` and Cranelift know them).
 
 /// The target's properties that wrappers of native code depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

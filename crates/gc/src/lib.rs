@@ -52,7 +52,7 @@ pub use heap::{
     bytes_allocated_by_thread, collect, collections, find_object, for_each_object, generation_of, heap_bytes_used,
     heap_layout, init, is_heap_address, options, prefetch_fate, sample_allocations, stress_safepoint,
 };
-pub use object::object_size_bytes;
+pub use object::{bounds_offset_bytes, object_size_bytes};
 pub use observer::{Collection, EACH, SampledAllocation, Sampler, note_moves, take_moves};
 pub use options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES, Stress};
 pub use registration::{make_all_finalizable, register_finalizer, register_finalizer_again, suppress_finalizer};

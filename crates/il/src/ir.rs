@@ -22,7 +22,7 @@ pub mod verify;
 
 use crate::vector_types::vector_type;
 use saki_abi::HelperId;
-pub use saki_abi::position;
+pub use saki_abi::{ConvTarget, position};
 use saki_metadata::Token;
 use saki_types::{Field, Image, LoadError, Method, Ty};
 use std::borrow::Cow;
@@ -216,26 +216,6 @@ pub enum CmpOp {
     LeUn,
     Ge,
     GeUn,
-}
-
-/// Targets of `conv.*`. I1…U4 leave an I32 on the stack (sign- or zero-extended), the others their own type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum ConvTarget {
-    I1,
-    U1,
-    I2,
-    U2,
-    I4,
-    U4,
-    I8,
-    U8,
-    I,
-    U,
-    R4,
-    R8,
-    /// `conv.r.un`: unsigned integer to F64.
-    RUn,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

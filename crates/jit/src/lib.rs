@@ -23,6 +23,7 @@ mod isa;
 mod liveness;
 mod loops;
 mod lower;
+mod null_area;
 mod options;
 mod output;
 mod signatures;

@@ -19,14 +19,12 @@
 use crate::callbacks::{Callbacks, FaultKind, callbacks};
 use crate::overflow;
 use saki_abi::ThreadAbi;
+use saki_abi::object::NULL_AREA_BYTES;
 use saki_abi::stubs::trap;
 use saki_code::{CodeInfo, fault_throw_address, lookup};
 use saki_os::FaultContext;
 use saki_os::signal::{self, Disposition};
 use std::io;
-
-/// Accesses below this address count as a null reference plus an offset; compiled code checks larger offsets itself.
-pub const NULL_AREA_BYTES: usize = 64 << 10;
 
 /// `si_code` of a general-protection fault: there is no fault address (the kernel reports 0). Also where the kernel found no room on the
 /// thread's stack for the frame of a signal's handler; that signal is lost.

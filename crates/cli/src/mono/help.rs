@@ -2,6 +2,7 @@
 
 use super::table::{Meaning, OPTIMIZATIONS, OPTIONS};
 use crate::options::{DEFAULT_FRAMEWORK_ROOT, VERSION};
+use saki_icall::mono::runtime::ARCHITECTURE;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -13,9 +14,6 @@ pub fn mono_version() -> String {
     let image = saki_metadata::Image::open(&corlib).ok();
     image.and_then(|image| saki_contract::release_of(&image)).unwrap_or_else(|| OLDEST.to_owned())
 }
-
-/// As Mono calls it.
-const ARCHITECTURE: &str = if cfg!(target_arch = "x86_64") { "amd64" } else { std::env::consts::ARCH };
 
 /// `--version`. Scripts take the word behind "version" of the first line, or look for "Mono"; human readers learn that this
 /// is Saki.

@@ -153,7 +153,7 @@ fn report(threads: &[String]) -> String {
          \"architecture\" : {}\n  }},\n  \"memory\" : {{\n    \"minor_gc_count\" : \"{}\",\n    \
          \"major_gc_count\" : \"{}\"\n  }},\n  \"threads\" : [\n  {}\n  ]\n}}",
         quoted(&super::runtime::display_name()),
-        quoted(if cfg!(target_arch = "x86_64") { "amd64" } else { std::env::consts::ARCH }),
+        quoted(super::runtime::ARCHITECTURE),
         // Generation 0 counts full collections, too.
         saki_gc::collection_count(0) - saki_gc::collection_count(1),
         saki_gc::collection_count(1),

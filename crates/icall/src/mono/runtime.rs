@@ -2,6 +2,9 @@
 
 use saki_runtime::{CurrentThread, InternalCall, Managed, Str, class_library};
 
+/// The processor, as Mono calls it.
+pub const ARCHITECTURE: &str = if cfg!(target_arch = "x86_64") { "amd64" } else { std::env::consts::ARCH };
+
 /// The class libraries' release first, where programs look for it, then the name of this virtual machine.
 pub(super) fn display_name() -> String {
     format!("{} (Saki {})", class_library::release(), env!("CARGO_PKG_VERSION"))

@@ -8,12 +8,8 @@ use super::operand_kinds::{require_kind, require_reference};
 use super::stack::{Effect, Entry};
 use crate::ir::{AliasClass, BinOp, IrType, MemType, Op, Symbol, ValueId};
 use saki_abi::HelperId;
-use saki_abi::object::ARRAY_BOUNDS_OFFSET;
+use saki_abi::object::{ARRAY_BOUND_BYTES, ARRAY_BOUNDS_OFFSET, ARRAY_LOWER_BOUND_OFFSET};
 use saki_types::{ArrayMethod, ElementType, LoadError, LoadResult, Method, Ty, universe};
-
-/// Bytes of one dimension's entry in an array's bounds, and the offset of the lower bound in it (see `abi::ArrayBound`).
-const BOUND_BYTES: i32 = size_of::<saki_abi::object::ArrayBound>() as i32;
-const LOWER_BOUND_OFFSET: i32 = std::mem::offset_of!(saki_abi::object::ArrayBound, lower_bound) as i32;
 
 impl Importer<'_> {
     pub(super) fn new_array(&mut self, element: Ty) -> LoadResult<()> {
@@ -235,8 +231,8 @@ impl Importer<'_> {
         let bounds = self.b.load(array, ARRAY_BOUNDS_OFFSET, MemType::I64, plain(AliasClass::Length));
         let mut linear: Option<ValueId> = None;
         for (dimension, index) in indices.iter().enumerate() {
-            let at = dimension as i32 * BOUND_BYTES;
-            let low = self.b.load(bounds, at + LOWER_BOUND_OFFSET, MemType::I32, plain(AliasClass::Length));
+            let at = dimension as i32 * ARRAY_BOUND_BYTES;
+            let low = self.b.load(bounds, at + ARRAY_LOWER_BOUND_OFFSET, MemType::I32, plain(AliasClass::Length));
             let length = self.b.load(bounds, at, MemType::I32, plain(AliasClass::Length));
             let relative = self.b.inst(Op::Bin(BinOp::Sub, *index, low), IrType::I32);
             self.b.effect(Op::BoundsCheck { index: relative, length });
@@ -273,7 +269,7 @@ impl Importer<'_> {
         } else {
             self.b.effect(Op::NullCheck(array));
             let bounds = self.b.load(array, ARRAY_BOUNDS_OFFSET, MemType::I64, plain(AliasClass::Length));
-            let offset = number * BOUND_BYTES + if is_lower_bound { LOWER_BOUND_OFFSET } else { 0 };
+            let offset = number * ARRAY_BOUND_BYTES + if is_lower_bound { ARRAY_LOWER_BOUND_OFFSET } else { 0 };
             self.b.load(bounds, offset, MemType::I32, plain(AliasClass::Length))
         };
         self.push_scalar(value, IrType::I32);

@@ -9,11 +9,12 @@ use super::kinds::{has_references, mem_type};
 use super::operand_kinds::require_kind;
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, ValueId};
+use saki_abi::object::NULL_AREA_BYTES;
 use saki_types::{LoadError, LoadResult, Ty};
 
-/// Accesses at this field offset or above need an explicit null check, since a fault counts as a null reference only below 64 KiB.
-/// Offsets below this limit, even of a few nested fields added up, stay within that area.
-const FAR_OFFSET: i32 = 4096;
+/// A managed pointer is checked before it moves by this many bytes or more. Smaller steps, sixteen nested fields added up, stay within the area
+/// where a fault counts as a null reference. (`jit` asks of each single access whether it does.)
+const FAR_OFFSET: i32 = (NULL_AREA_BYTES / 16) as i32;
 
 impl Importer<'_> {
     /// Pops an address, with the flags of an access through it.

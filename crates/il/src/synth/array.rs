@@ -9,12 +9,8 @@ use crate::ir::{
     AliasClass, BinOp, CallSig, CmpOp, ConvTarget, Function, IrType, LocalId, MemType, Op, Symbol, ValueId,
 };
 use saki_abi::HelperId;
-use saki_abi::object::ARRAY_BOUNDS_OFFSET;
+use saki_abi::object::{ARRAY_BOUND_BYTES, ARRAY_BOUNDS_OFFSET, ARRAY_LOWER_BOUND_OFFSET};
 use saki_types::{ArrayMethod, LoadResult, Method, MethodKind, Ty};
-
-/// Bytes of one `ArrayBound`; the lower bound is its second half.
-const BOUND_BYTES: i32 = size_of::<saki_abi::object::ArrayBound>() as i32;
-const LOWER_BOUND_OFFSET: i32 = std::mem::offset_of!(saki_abi::object::ArrayBound, lower_bound) as i32;
 
 /// Body of any array pseudo-method.
 ///
@@ -118,7 +114,7 @@ fn index_from_lower_bound(b: &mut FunctionBuilder, bounds: ValueId, index: Value
     let (with_bounds, done) = (b.new_block(), b.new_block());
     b.branch_if(has_bounds, with_bounds, done);
     b.switch_to(with_bounds);
-    let lower = b.load(bounds, LOWER_BOUND_OFFSET, MemType::I32, flags(AliasClass::Length));
+    let lower = b.load(bounds, ARRAY_LOWER_BOUND_OFFSET, MemType::I32, flags(AliasClass::Length));
     let from_lower = b.bin(BinOp::Sub, index, lower);
     b.set(relative, from_lower);
     b.jump(done);
@@ -158,9 +154,9 @@ pub fn emit_element_address(
     }
     let mut linear: Option<ValueId> = None;
     for (dimension, index) in indices.iter().enumerate() {
-        let offset = dimension as i32 * BOUND_BYTES;
+        let offset = dimension as i32 * ARRAY_BOUND_BYTES;
         let length = b.load(bounds, offset, MemType::I32, flags(AliasClass::Length));
-        let lower = b.load(bounds, offset + LOWER_BOUND_OFFSET, MemType::I32, flags(AliasClass::Length));
+        let lower = b.load(bounds, offset + ARRAY_LOWER_BOUND_OFFSET, MemType::I32, flags(AliasClass::Length));
         let index = b.bin(BinOp::Sub, *index, lower);
         b.emit(Op::BoundsCheck { index, length }, IrType::Void);
         // Within bounds, so not negative; the product may pass 2^31.

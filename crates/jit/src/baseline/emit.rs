@@ -1,7 +1,7 @@
 //! The second pass: blocks in order, values into registers, prologue and tables at the end.
 
 use super::assembler::*;
-use super::plan::{Plan, Value};
+use super::plan::{INTEGER_ARGUMENTS, Plan, Value};
 use super::registers::Registers;
 use super::{Buffers, Machine};
 use crate::output::{CompiledBy, CompiledCode};
@@ -425,6 +425,6 @@ impl Emitter<'_> {
 }
 
 pub(super) fn argument_register(is_float: bool, number: usize) -> Reg {
-    const INTEGERS: [Reg; 6] = [RDI, RSI, RDX, RCX, R8, R9];
+    const INTEGERS: [Reg; INTEGER_ARGUMENTS] = [RDI, RSI, RDX, RCX, R8, R9];
     if is_float { Reg(XMM0.0 + number as u8) } else { INTEGERS[number] }
 }

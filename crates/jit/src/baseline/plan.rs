@@ -2,6 +2,8 @@
 //! often each is used, and which must be in memory.
 
 use super::Machine;
+use crate::null_area::faults_on_null;
+use saki_abi::NativeAbi;
 use saki_il::ir::{
     BinOp, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, LocalId, LocalKind, MemFlags, MemType, NullCheck,
     Op, Terminator, UnOp, ValueId,
@@ -9,11 +11,9 @@ use saki_il::ir::{
 
 /// Instructions of the largest function covered.
 const MAX_INSTRUCTIONS: usize = 64;
-/// Number of integer and of floating-point arguments that are passed in registers.
-pub(super) const INTEGER_ARGUMENTS: usize = 6;
-pub(super) const FLOAT_ARGUMENTS: usize = 8;
-/// Accesses below this address are null references.
-const IMPLICIT_NULL_CHECK_LIMIT: i32 = 1 << 16;
+/// Number of integer and of floating-point arguments that are passed in registers: managed calls use those of native ones (see `code`).
+pub(super) const INTEGER_ARGUMENTS: usize = NativeAbi::X86_64.integer_registers;
+const FLOAT_ARGUMENTS: usize = NativeAbi::X86_64.float_registers;
 
 /// A value: that of an instruction, or (numbers behind those of the instructions) that of a local at the function's entry.
 pub(super) type Value = u32;
@@ -268,7 +268,7 @@ fn is_covered_conversion(from: Option<Machine>, target: ConvTarget, source_unsig
 
 /// Whether the fault of the access itself serves as its null check.
 fn faults(offset: i32, flags: MemFlags) -> bool {
-    flags.null_check == NullCheck::None || (0..IMPLICIT_NULL_CHECK_LIMIT).contains(&offset)
+    flags.null_check == NullCheck::None || faults_on_null(offset)
 }
 
 /// None for vectors.

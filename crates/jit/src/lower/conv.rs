@@ -108,7 +108,7 @@ impl Lowering<'_, '_> {
 
     fn float_checked(&mut self, value: Value, target: ConvTarget) -> Lowered<Value> {
         let value = self.coerce(value, types::F64)?;
-        let number = self.i32_const(target as i32);
+        let number = self.i32_const(target.number());
         let result = self.call_helper(HelperId::ConvR8Checked, &[value, number]).expect("the helper has a result");
         let is_wide = matches!(target, ConvTarget::I8 | ConvTarget::U8 | ConvTarget::I | ConvTarget::U);
         Ok(if is_wide { result } else { self.b.ins().ireduce(types::I32, result) })

@@ -9,6 +9,7 @@
 use super::exceptions::Failure;
 use super::{Lowered, Lowering, MemoryKind};
 use crate::error::CompileError;
+use crate::null_area::faults_on_null;
 use crate::signatures::machine_type;
 use crate::type_facts::{ValueLayout, value_layout};
 use crate::vector_memory::{self, VECTOR};
@@ -19,8 +20,6 @@ use saki_abi::{BitTable, HelperId, StubId};
 use saki_il::ir::{AliasClass, BinOp, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
 use saki_types::Ty;
 
-/// An access at an offset below this may rely on the page-zero fault as null check.
-const IMPLICIT_NULL_CHECK_LIMIT: i32 = 4096;
 /// Structs up to this size are copied word by word in line.
 const INLINE_COPY_BYTES: u32 = 64;
 /// Structs up to this size are zeroed in line.
@@ -76,7 +75,7 @@ impl Lowering<'_, '_> {
         }
         let deferred = self.take_deferred_null_check(id);
         if (flags.null_check == NullCheck::Needed || deferred) && !self.is_not_null(address) {
-            if self.is_protected() || !(0..IMPLICIT_NULL_CHECK_LIMIT).contains(&offset) {
+            if self.is_protected() || !faults_on_null(offset) {
                 self.check_non_zero(address, Failure::NullReference);
             } else {
                 result = result.with_trap_code(Some(Failure::NullReference.trap_code()));
@@ -93,10 +92,10 @@ impl Lowering<'_, '_> {
             let Some(inst) = self.func.insts.get(next.0 as usize) else { return false };
             match &inst.op {
                 Op::Load { addr, offset, .. } | Op::Store { addr, offset, .. } if *addr == id => {
-                    return (0..IMPLICIT_NULL_CHECK_LIMIT).contains(offset);
+                    return faults_on_null(*offset);
                 }
                 Op::StoreRef { addr, offset, object: Some(_), .. } if *addr == id => {
-                    return (0..IMPLICIT_NULL_CHECK_LIMIT).contains(offset);
+                    return faults_on_null(*offset);
                 }
                 Op::ArrayLen(array) if *array == id => return true,
                 Op::ConstI32(_) | Op::ConstI64(_) | Op::ConstF32(_) | Op::ConstF64(_) | Op::Null => {}

@@ -14,7 +14,7 @@ use crate::upper_layers;
 use crate::{class_init, compile, delegates, local_alloc, monitors, proxy_calls, thread_aborts, thread_statics};
 use saki_abi::object::ArrayBound;
 use saki_abi::vtable::VTable;
-use saki_abi::{HelperId, ObjRef};
+use saki_abi::{ConvTarget, HelperId, ObjRef};
 use saki_types::{Method, Ty, Type};
 
 /// The entry of a helper's function. Does not compile if the function is not what the list says.
@@ -357,25 +357,22 @@ fn cvttsd2si(value: f64) -> i64 {
 }
 
 fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) -> Managed<i64> {
-    // Targets are numbered as `il::ir::ConvTarget`: I1 U1 I2 U2 I4 U4 I8 U8 I U.
-    let (low, high): (f64, f64) = match target {
-        0 => (-129.0, 128.0),
-        1 => (-1.0, 256.0),
-        2 => (-32_769.0, 32_768.0),
-        3 => (-1.0, 65_536.0),
-        4 => (-2_147_483_649.0, 2_147_483_648.0),
-        5 => (-1.0, 4_294_967_296.0),
-        6 | 8 => (f64::NEG_INFINITY, 9_223_372_036_854_775_808.0),
-        _ => (-1.0, 18_446_744_073_709_551_616.0),
+    use ConvTarget as C;
+    const TWO_63: f64 = 9_223_372_036_854_775_808.0;
+    let between = |low: f64, high: f64| (value > low && value < high).then_some(value as i64);
+    let result = match ConvTarget::from_number(target) {
+        Some(C::I1) => between(-129.0, 128.0),
+        Some(C::U1) => between(-1.0, 256.0),
+        Some(C::I2) => between(-32_769.0, 32_768.0),
+        Some(C::U2) => between(-1.0, 65_536.0),
+        Some(C::I4) => between(-2_147_483_649.0, 2_147_483_648.0),
+        Some(C::U4) => between(-1.0, 4_294_967_296.0),
+        // The number below the least one is no float: no float lies between the two.
+        Some(C::I8 | C::I) => (-TWO_63..TWO_63).contains(&value).then_some(value as i64),
+        Some(C::U8 | C::U) => (value > -1.0 && value < 2.0 * TWO_63).then_some(value as u64 as i64),
+        Some(C::R4 | C::R8 | C::RUn) | None => saki_base::bug!("a checked conversion to target {target}"),
     };
-    let signed_64 = matches!(target, 6 | 8);
-    let in_range =
-        if signed_64 { (-9_223_372_036_854_775_808.0..high).contains(&value) } else { value > low && value < high };
-    match in_range {
-        true if matches!(target, 7 | 9) => Ok(value as u64 as i64),
-        true => Ok(value as i64),
-        false => Err(exceptions::throw_default(t, ExceptionType::Overflow)),
-    }
+    result.ok_or_else(|| exceptions::throw_default(t, ExceptionType::Overflow))
 }
 
 fn arg_list_init(_t: CurrentThread, iterator: *mut usize, cookie: usize) {
