@@ -5,8 +5,10 @@
 //! decoded with the instantiation's arguments substituted at once, and a generic definition is its own instantiation over
 //! its parameters.
 //!
-//! At the bottom are four files of records, which hold data and cells for facts: `ty`, `method`, `field` and `domain` (the tables of a domain, its
-//! assemblies and images). The other modules fill these cells, level by level. The levels are those of CoreCLR's `classloadlevel.h` in idea, but no type
+//! The crate has three layers, which tidy checks (`xtask/src/tidy/layers.rs`). At the bottom are the records, which hold data and cells for facts: `ty`,
+//! `method`, `field` and `domain` (the tables of a domain, its assemblies and images), with what they are made of (`lazy`, `error`, `identity`, `well_known`).
+//! Above them, the modules in the table below fill these cells, level by level. On top are assemblies (`binder`, `assembly`, `dynamic`) and the questions
+//! that other crates ask of the facts (`access`, `names`, `remoting`, `native_call`). The levels are those of CoreCLR's `classloadlevel.h` in idea, but no type
 //! is brought to a level as a whole: each fact is computed when it is first asked for.
 //!
 //! | level | what a type has there | filled by | asks |

@@ -2,7 +2,7 @@
 //!
 //! A few files that make one thing together may (a type, its methods, its fields); with more of them there is no place to begin, and no part that can be
 //! understood, tested or replaced by itself. Crates that are still knots stand in a list with the size of their largest cycle,
-//! which may only shrink: a smaller knot than the list says is a finding as well. `modules` says what counts as naming.
+//! which may only shrink: a smaller knot than the list says is a finding as well. `modules` says what counts as naming; calls of methods do not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
