@@ -53,9 +53,13 @@ pub(crate) fn string_array<'t, S: AsRef<str>>(t: CurrentThread<'t>, items: &[S])
 }
 
 /// The UTF-16 units at an address; none for null.
-pub(crate) fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
+///
+/// # Safety
+/// Unless the address is null, `length` units lie there and stay, unchanged, for as long as the result is used: the characters of a string that the
+/// managed caller has pinned for the call.
+pub(crate) unsafe fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
     match usize::try_from(length) {
-        // SAFETY: managed code passes the pinned characters of a string and their number.
+        // SAFETY: this function's contract.
         Ok(length) if !units.is_null() => unsafe { std::slice::from_raw_parts(units, length) },
         _ => &[],
     }

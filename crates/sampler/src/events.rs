@@ -249,7 +249,9 @@ pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label
     if let Some(thread) = thread {
         let mut push = |frame: Frame| push(&mut words, &frame);
         // Compiled code calls the functions for handles directly, without recording an exit frame.
-        let is_found = CALLED_DIRECTLY.contains(kind) && native_walk::walk_here(thread.abi(), &mut push).is_some();
+        // SAFETY: `thread` is the current one, by this function's contract.
+        let is_found =
+            CALLED_DIRECTLY.contains(kind) && unsafe { native_walk::walk_here(thread.abi(), &mut push) }.is_some();
         if !is_found {
             // SAFETY: the current thread's own stack, walked from the code that called the runtime.
             unsafe { Frames::of_thread(thread.abi()) }.for_each(push);

@@ -71,13 +71,16 @@ fn write(record: &ThreadRecord, context: &FaultContext, weight: u64, mut flags: 
     match thread {
         None => has_room &= sample.push(context.pc() as u64),
         Some(thread) => {
-            let (end, managed) = native_walk::walk(thread.abi(), context, |pc| has_room &= sample.push(pc as u64));
+            // SAFETY: the current thread, in the handler that got `context`.
+            let (end, managed) =
+                unsafe { native_walk::walk(thread.abi(), context, |pc| has_room &= sample.push(pc as u64)) };
             let mut frames = managed;
             let (mut kept, mut outermost) = (0, None);
             loop {
                 let Some(frame) = frames.as_mut().and_then(Iterator::next) else {
                     // Code that native code called back ends the walk without an entry; what called the native code is behind the last exit.
-                    frames = native_walk::behind_callback(thread.abi(), outermost.take()).map(Into::into);
+                    // SAFETY: the current thread; the walk in this handler has just found the frame.
+                    frames = unsafe { native_walk::behind_callback(thread.abi(), outermost.take()) }.map(Into::into);
                     if frames.is_none() {
                         break;
                     }

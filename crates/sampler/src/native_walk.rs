@@ -53,21 +53,27 @@ fn registers_of(context: &FaultContext) -> Registers {
     Registers { pc: context.pc(), sp: context.sp(), values, is_return_address: false }
 }
 
-/// Calls `native` with the instruction of each native frame, innermost first, and gives the managed frames behind them. `thread` is the managed
-/// thread that the interrupted context is of.
-pub fn walk(
+/// Calls `native` with the instruction of each native frame, innermost first, and gives the managed frames behind them.
+///
+/// # Safety
+/// `thread` is the current managed thread, and `context` is the state of a signal handler that runs on it.
+pub unsafe fn walk(
     thread: *const ThreadAbi,
     context: &FaultContext,
     native: impl FnMut(usize),
 ) -> (End, Option<ContextFrames>) {
-    walk_from(thread, registers_of(context), context.alternate_stack(), native)
+    // SAFETY: this function's contract.
+    unsafe { walk_from(thread, registers_of(context), context.alternate_stack(), native) }
 }
 
 /// The managed frames of the current thread that are behind this call, with the one that called native code: it need not have recorded an exit.
 /// None if they cannot be found.
+///
+/// # Safety
+/// `thread` is the current managed thread.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
-pub fn walk_here(thread: *const ThreadAbi, visit: impl FnMut(Frame)) -> Option<()> {
+pub unsafe fn walk_here(thread: *const ThreadAbi, visit: impl FnMut(Frame)) -> Option<()> {
     let mut found = [0_usize; 7];
     let pc: usize;
     // SAFETY: copies registers to `found`, which has room for them. They are of one moment: nothing between the instructions changes them.
@@ -92,18 +98,24 @@ pub fn walk_here(thread: *const ThreadAbi, visit: impl FnMut(Frame)) -> Option<(
     }
     let registers = Registers { pc, sp: found[0], values, is_return_address: false };
     // This function's own frame is walked too, so it must be there until the walk is over.
-    let (end, frames) = walk_from(thread, registers, 0..0, |_| {});
+    // SAFETY: this function's contract; the registers are this function's own.
+    let (end, frames) = unsafe { walk_from(thread, registers, 0..0, |_| {}) };
     frames.filter(|_| end == End::Managed)?.for_each(visit);
     Some(())
 }
 
-/// As above.
+/// Finds nothing: walks are written for x86-64 alone.
+///
+/// # Safety
+/// None; the declaration is that of the other architecture.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn walk_here(_: *const ThreadAbi, _: impl FnMut(Frame)) -> Option<()> {
+pub unsafe fn walk_here(_: *const ThreadAbi, _: impl FnMut(Frame)) -> Option<()> {
     None
 }
 
-fn walk_from(
+/// # Safety
+/// `thread` is the current managed thread, and `registers` are those of a frame on its stack that is still there, or of an interrupted instruction.
+unsafe fn walk_from(
     thread: *const ThreadAbi,
     mut registers: Registers,
     alternate: Range<usize>,
@@ -151,7 +163,10 @@ fn walk_from(
 
 /// The managed frames that called the native code which called managed code back, where a walk has ended with `outermost` in that code's entry:
 /// nothing has replaced the exit that they recorded.
-pub fn behind_callback(thread: *const ThreadAbi, outermost: Option<Frame>) -> Option<Frames> {
+///
+/// # Safety
+/// `thread` is the current managed thread, and `outermost` is a frame of it that a walk in the same signal handler has found.
+pub unsafe fn behind_callback(thread: *const ThreadAbi, outermost: Option<Frame>) -> Option<Frames> {
     // SAFETY: a managed thread's structure is never freed, and the thread is the interrupted one.
     let (exit_frame, stack_base) = unsafe { ((*thread).exit_frame, (*thread).stack_base) };
     let frame = outermost.filter(|frame| matches!(frame.kind, FrameKind::Code(_)))?;

@@ -27,7 +27,8 @@ struct CounterSample {
 }
 
 fn text_at(units: *const u16, length: i32) -> String {
-    String::from_utf16_lossy(units_at(units, length))
+    // SAFETY: the managed caller pins the string for the call.
+    String::from_utf16_lossy(unsafe { units_at(units, length) })
 }
 
 /// 0: no such category, counter or instance.

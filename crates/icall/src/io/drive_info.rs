@@ -88,7 +88,8 @@ fn path_or_current(path: *const u16, length: i32) -> IoResult<CString> {
     if path.is_null() {
         return Ok(c".".to_owned());
     }
-    system_path_of(units_at(path, length))
+    // SAFETY: the managed caller pins the string for the call.
+    system_path_of(unsafe { units_at(path, length) })
 }
 
 fn format_of(path: &CString) -> Option<&'static (u32, u32, &'static str)> {

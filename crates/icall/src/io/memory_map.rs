@@ -221,7 +221,8 @@ fn finish(result: Result<usize, MapError>, error: Place<i32>) -> usize {
 }
 
 fn name_at(name: *const u16, length: i32) -> Option<String> {
-    (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)))
+    // SAFETY: the managed caller pins the string for the call.
+    (!name.is_null()).then(|| String::from_utf16_lossy(unsafe { units_at(name, length) }))
 }
 
 #[expect(clippy::too_many_arguments, reason = "the managed signature")]
@@ -239,7 +240,8 @@ fn open_file_internal(
 ) -> usize {
     let source = match path.is_null() {
         true => Ok(None),
-        false => system_path_of(units_at(path, path_length)).map(|path| Some(Source::Path(path))),
+        // SAFETY: the managed caller pins the string for the call.
+        false => system_path_of(unsafe { units_at(path, path_length) }).map(|path| Some(Source::Path(path))),
     };
     let result = match source {
         Ok(source) => open_with_wish(source, mode, name_at(name, name_length), capacity, access),

@@ -82,7 +82,8 @@ fn open_file(
     if options & option::ENCRYPTED != 0 {
         return Err(Win32Error::ENCRYPTION_FAILED);
     }
-    let path = system_path(path)?;
+    // SAFETY: managed code pins a string, which ends with a NUL unit.
+    let path = unsafe { system_path(path) }?;
     let flags = open_flags(mode, access);
     let permissions = if options & option::TEMPORARY != 0 { 0o600 } else { 0o666 };
     let opened = match raw_open(t, &path, flags, permissions) {

@@ -24,7 +24,8 @@ fn get_current_directory<'t>(t: CurrentThread<'t>, error: Place<i32>) -> Managed
 }
 
 fn change_directory(path: *const u16) -> IoResult<()> {
-    let path = system_path(path).map_err(|_| Win32Error::INVALID_PARAMETER)?;
+    // SAFETY: managed code pins a string, which ends with a NUL unit.
+    let path = unsafe { system_path(path) }.map_err(|_| Win32Error::INVALID_PARAMETER)?;
     // SAFETY: a NUL-terminated path.
     match saki_thread::blocking(|| unsafe { libc::chdir(path.as_ptr()) }) {
         0 => Ok(()),
@@ -37,7 +38,8 @@ fn set_current_directory(_t: CurrentThread, path: *const u16, error: Place<i32>)
 }
 
 fn change_attributes(path: *const u16, attributes: i32) -> IoResult<()> {
-    let path = system_path(path)?;
+    // SAFETY: managed code pins a string, which ends with a NUL unit.
+    let path = unsafe { system_path(path) }?;
     // SAFETY: zeroed, then filled by stat.
     let mut status: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: a NUL-terminated path and room for the status.

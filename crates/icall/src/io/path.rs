@@ -8,12 +8,15 @@ use std::ffi::{CStr, CString};
 ///
 /// # Errors
 /// INVALID_NAME for null and for text that is not valid UTF-16.
-pub(crate) fn system_path(path: *const u16) -> IoResult<CString> {
+///
+/// # Safety
+/// Unless the address is null, units lie there up to a NUL unit: a string that the managed caller has pinned.
+pub(crate) unsafe fn system_path(path: *const u16) -> IoResult<CString> {
     if path.is_null() {
         return Err(Win32Error::INVALID_NAME);
     }
     let mut length = 0;
-    // SAFETY: managed code pins a string, which ends with a NUL unit.
+    // SAFETY: this function's contract.
     while unsafe { *path.add(length) } != 0 {
         length += 1;
     }

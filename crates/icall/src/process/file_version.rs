@@ -181,7 +181,8 @@ fn language_name(language: Option<u16>) -> &'static str {
 
 fn get_version_info(t: CurrentThread, this: Option<Obj>, path: *const u16, length: i32) -> Managed<()> {
     let this = non_null_this(t, this)?;
-    let path = units_at(path, length);
+    // SAFETY: the managed caller pins the string for the call.
+    let path = unsafe { units_at(path, length) };
     let file = system_path_of(path)
         .ok()
         .and_then(|path| t.managed().blocking(|| std::fs::read(OsStr::from_bytes(path.as_bytes()))).ok());

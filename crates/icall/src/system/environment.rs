@@ -47,7 +47,8 @@ fn set_environment_variable(
         let end = units.iter().position(|&u| u == 0).unwrap_or(units.len());
         OsString::from_vec(String::from_utf16_lossy(&units[..end]).into_bytes())
     };
-    let (name, value) = (text(units_at(name, name_length)), text(units_at(value, value_length)));
+    // SAFETY: the managed caller pins both strings for the call.
+    let (name, value) = unsafe { (text(units_at(name, name_length)), text(units_at(value, value_length))) };
     if name.is_empty() || name.as_bytes().contains(&b'=') {
         return;
     }

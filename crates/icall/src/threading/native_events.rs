@@ -9,7 +9,8 @@ const INVALID_HANDLE_VALUE: usize = usize::MAX;
 
 /// The name of an object; None for null.
 pub(super) fn object_name(name: *const u16, length: i32) -> Option<String> {
-    (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)))
+    // SAFETY: the managed caller pins the string for the call.
+    (!name.is_null()).then(|| String::from_utf16_lossy(unsafe { units_at(name, length) }))
 }
 
 /// The outcome of creating an object as the class library expects it: handle and error code.

@@ -142,7 +142,8 @@ fn get_name<'t>(t: CurrentThread<'t>, internal: Option<Obj>) -> Managed<Option<S
 
 fn set_name(t: CurrentThread, internal: Option<Obj>, name: *const u16, length: i32) -> Managed<()> {
     let internal = non_null(t, internal, "thread")?;
-    let name = (!name.is_null()).then(|| String::from_utf16_lossy(units_at(name, length)));
+    // SAFETY: the managed caller pins the string for the call.
+    let name = (!name.is_null()).then(|| String::from_utf16_lossy(unsafe { units_at(name, length) }));
     if thread_names::replace(internal, name.as_deref(), true) {
         return Ok(());
     }

@@ -69,7 +69,8 @@ fn free_below(t: CurrentThread, fp: usize, inclusive: bool) {
             return;
         }
         head.set(next as usize);
-        if layout.size() == SMALL_BYTES && data.freed_blocks().keep(block) {
+        // SAFETY: a block of `allocate`, which has just been taken out of the list of the thread's blocks.
+        if layout.size() == SMALL_BYTES && unsafe { data.freed_blocks().keep(block) } {
             continue;
         }
         // SAFETY: allocated with this layout.

@@ -40,11 +40,14 @@ impl FreedBlocks {
     }
 
     /// Keeps a block, if there is room. Whether it was kept.
-    pub(crate) fn keep(&self, block: *mut Block) -> bool {
+    ///
+    /// # Safety
+    /// `allocate` wrote the block, and the caller gives it up if it is kept.
+    pub(crate) unsafe fn keep(&self, block: *mut Block) -> bool {
         if self.count.get() == MAX_KEPT {
             return false;
         }
-        // SAFETY: the caller gives up the block.
+        // SAFETY: the caller owns the block, by this function's contract.
         unsafe { (*block).next = self.head.get() as *mut Block };
         self.head.set(block as usize);
         self.count.set(self.count.get() + 1);
