@@ -8,7 +8,7 @@ use crate::objects::{method_object, module_object, resource_module_object};
 use saki_metadata::{Rid, TableId};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
+use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Place, Str};
 use saki_types::{Assembly, GenericContext, Image, LoadError, LoadResult, Ty, universe};
 
 /// Types of an image, or the errors of those that did not load.
@@ -73,7 +73,7 @@ fn types_or_throw<'t>(t: CurrentThread<'t>, found: &Found) -> Managed<Array<'t>>
         let exception = Obj::load_exception(t, error)?;
         errors.set(t, index, Some(exception));
     }
-    let class = universe().corlib_type("System.Reflection", "ReflectionTypeLoadException").to_managed(t)?;
+    let class = ExceptionType::ReflectionTypeLoad.ty();
     let exception = Obj::new(t, class)?;
     if let Some(ctor) = class.find_method(".ctor", 2).to_managed(t)? {
         invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(array), Slot::from_ref(errors)])?;

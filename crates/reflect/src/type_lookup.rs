@@ -188,7 +188,7 @@ pub fn type_of_serialized_name(t: CurrentThread, text: &str, image: &'static Ima
 /// TypeLoadException: "Could not load type '…' from assembly '…'."
 pub fn throw_type_load(t: CurrentThread, type_name: &str, assembly_name: &str) -> Thrown {
     let made = (|| -> Managed<Obj> {
-        let class = universe().corlib_type("System", "TypeLoadException").to_managed(t)?;
+        let class = ExceptionType::TypeLoad.ty();
         let string = universe().string();
         let Some(ctor) = class.find_method_sig(".ctor", &[string, string]).to_managed(t)? else {
             let message = format!("Could not load type '{type_name}' from assembly '{assembly_name}'.");

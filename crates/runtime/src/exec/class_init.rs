@@ -182,13 +182,13 @@ fn reported_name(ty: Ty) -> String {
 
 /// The TypeInitializationException around the exception that the constructor threw.
 fn wrap<'t>(t: CurrentThread<'t>, ty: Ty, _thrown: exceptions::Thrown) -> Obj<'t> {
-    static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeInitializationException", "_typeName");
+    static TYPE_NAME: ManagedField = ManagedField::of_exception(ExceptionType::TypeInitialization, "_typeName");
     let inner = t.take_exception();
     // An abort in flight would be thrown again by the exception's constructor.
     let abort = t.root(root::ABORT_EXCEPTION);
     t.set_root(root::ABORT_EXCEPTION, None::<Obj>);
     let made = (|| {
-        let class = universe().corlib_type("System", "TypeInitializationException").to_managed(t)?;
+        let class = ExceptionType::TypeInitialization.ty();
         let exception = Obj::new(t, class)?;
         let name = Str::new(t, &reported_name(ty))?;
         let ctor = class.find_method_sig(".ctor", &[universe().string(), universe().exception()]).to_managed(t)?;

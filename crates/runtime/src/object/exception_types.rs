@@ -54,7 +54,9 @@ exception_types! {
     OutOfMemory = "System" "OutOfMemoryException";
     Overflow = "System" "OverflowException";
     PlatformNotSupported = "System" "PlatformNotSupportedException";
+    ReflectionTypeLoad = "System.Reflection" "ReflectionTypeLoadException";
     Remoting = "System.Runtime.Remoting" "RemotingException";
+    RuntimeWrapped = "System.Runtime.CompilerServices" "RuntimeWrappedException";
     Serialization = "System.Runtime.Serialization" "SerializationException";
     StackOverflow = "System" "StackOverflowException";
     SynchronizationLock = "System.Threading" "SynchronizationLockException";

@@ -248,8 +248,8 @@ pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Ob
     };
     let exception = new_exception(t, exception_type, Some(&error.message))?;
     static FILE_NAME: ManagedField =
-        ManagedField::corlib("System.IO", "FileNotFoundException", "<FileName>k__BackingField");
-    static TYPE_NAME: ManagedField = ManagedField::corlib("System", "TypeLoadException", "ClassName");
+        ManagedField::of_exception(ExceptionType::FileNotFound, "<FileName>k__BackingField");
+    static TYPE_NAME: ManagedField = ManagedField::of_exception(ExceptionType::TypeLoad, "ClassName");
     let subject = Str::new(t, &error.subject)?;
     match error.kind {
         LoadErrorKind::FileNotFound => FILE_NAME.set_ref(t, exception, subject),
@@ -264,9 +264,6 @@ pub fn hresult(exception: Obj) -> i32 {
     HRESULT.get(exception)
 }
 
-const COMPILER_SERVICES: &str = "System.Runtime.CompilerServices";
-const WRAPPED_EXCEPTION: &str = "RuntimeWrappedException";
-
 /// The exception object that `throw` throws: the operand itself or, where it is no Exception, a RuntimeWrappedException
 /// around it. So every object in flight is an Exception with a stack trace.
 ///
@@ -276,7 +273,7 @@ pub fn as_exception<'t>(t: CurrentThread<'t>, thrown: Obj<'t>) -> Managed<Obj<'t
     if thrown.ty().is_subclass_of(universe().exception()).to_managed(t)? {
         return Ok(thrown);
     }
-    let ty = universe().corlib_type(COMPILER_SERVICES, WRAPPED_EXCEPTION).to_managed(t)?;
+    let ty = ExceptionType::RuntimeWrapped.ty();
     let exception = Obj::new(t, ty)?;
     if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().object()]).to_managed(t)? {
         upcalls().invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(thrown)])?;
@@ -288,10 +285,8 @@ pub fn as_exception<'t>(t: CurrentThread<'t>, thrown: Obj<'t>) -> Managed<Obj<'t
 /// (`RuntimeCompatibilityAttribute.WrapNonExceptionThrows`), a wrapper is replaced by the object that was
 /// thrown.
 pub fn as_seen_by<'t>(exception: Obj<'t>, method: &'static Method) -> Obj<'t> {
-    static WRAPPED: ManagedField = ManagedField::corlib(COMPILER_SERVICES, WRAPPED_EXCEPTION, "_wrappedException");
-    if !exception.ty().is_corlib(COMPILER_SERVICES, WRAPPED_EXCEPTION)
-        || method.image().assembly().wraps_thrown_objects()
-    {
+    static WRAPPED: ManagedField = ManagedField::of_exception(ExceptionType::RuntimeWrapped, "_wrappedException");
+    if !ExceptionType::RuntimeWrapped.is(exception.ty()) || method.image().assembly().wraps_thrown_objects() {
         return exception;
     }
     WRAPPED.obj(exception).unwrap_or(exception)

@@ -1,5 +1,6 @@
 //! Access from Rust to fields of class-library objects, by name, with the offset looked up once.
 
+use crate::exception_types::ExceptionType;
 use crate::references::{Array, Obj, Plain, Str, Word};
 use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
@@ -37,6 +38,12 @@ impl ManagedField {
             offset: AtomicUsize::new(UNKNOWN),
             in_root: OnceLock::new(),
         }
+    }
+
+    /// A field that the exception's own class declares.
+    pub const fn of_exception(exception: ExceptionType, field: &'static str) -> Self {
+        let (namespace, type_name) = exception.full_name();
+        ManagedField::corlib(namespace, type_name, field)
     }
 
     pub const fn of(
