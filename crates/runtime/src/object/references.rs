@@ -224,8 +224,7 @@ impl<'t> Array<'t> {
     /// Address of the bounds of a multi-dimensional array, which lie behind its elements. The header's pointer may be stale: a
     /// collection that moves the array does not update it.
     pub(super) fn first_bound(self) -> *mut ArrayBound {
-        let data_bytes = (self.element_size_bytes() * self.length()).next_multiple_of(8);
-        self.word().field_ptr(ARRAY_DATA_OFFSET as usize + data_bytes)
+        self.word().field_ptr(saki_gc::bounds_offset_bytes(self.length(), self.element_size_bytes()))
     }
 
     /// Address of an element. The index may be the length, for the end of the elements.
