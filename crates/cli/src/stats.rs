@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// What is printed at exit: the requested reports.
-struct Wanted {
+struct Reports {
     /// From the command's start to `Main`.
     start_up: Duration,
     statistics: bool,
@@ -16,26 +16,26 @@ struct Wanted {
     walks: bool,
 }
 
-static WANTED: OnceLock<Wanted> = OnceLock::new();
+static REPORTS: OnceLock<Reports> = OnceLock::new();
 
 /// Prints at the process's end, however the program ends it.
 pub fn at_exit(start_up: Duration, options: &Options) {
     fn report() {
-        let Some(wanted) = WANTED.get() else { return };
-        if wanted.statistics {
-            print(wanted.start_up);
+        let Some(reports) = REPORTS.get() else { return };
+        if reports.statistics {
+            print(reports.start_up);
         }
-        if wanted.missing {
+        if reports.missing {
             print_missing();
         }
-        if wanted.walks {
+        if reports.walks {
             print_walks();
         }
     }
     let (statistics, missing) = (options.stats, options.missing);
     let walks = options.check_walks.is_some();
-    let wanted = Wanted { start_up, statistics, missing, walks };
-    if (statistics || missing || walks) && WANTED.set(wanted).is_ok() {
+    let reports = Reports { start_up, statistics, missing, walks };
+    if (statistics || missing || walks) && REPORTS.set(reports).is_ok() {
         saki_os::at_exit(ExitStage::Statistics, report);
     }
 }

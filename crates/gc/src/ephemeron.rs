@@ -24,7 +24,8 @@ struct Pair {
     value: ObjRef,
 }
 
-struct Noted {
+/// What a collection has found so far.
+struct Found {
     /// Arrays scanned in this collection, possibly more than once.
     arrays: Vec<ObjRef>,
     /// How many of the arrays have been resolved.
@@ -34,9 +35,9 @@ struct Noted {
 }
 
 // SAFETY: only the collection dereferences the addresses, with the world stopped and the lock held.
-unsafe impl Send for Noted {}
+unsafe impl Send for Found {}
 
-static NOTED: Mutex<Noted> = Mutex::new(Noted { arrays: Vec::new(), resolved_arrays: 0, unresolved: Vec::new() });
+static FOUND: Mutex<Found> = Mutex::new(Found { arrays: Vec::new(), resolved_arrays: 0, unresolved: Vec::new() });
 
 /// Dead pairs get this object as their key. To be called before there is one.
 pub fn set_ephemeron_tombstone(tombstone: ObjRef) {
@@ -56,9 +57,9 @@ pub(crate) fn is_ephemeron_vtable(vtable: &VTable) -> bool {
 
 /// The scanner met this ephemeron array (at its new address).
 pub(crate) fn note_array(array: ObjRef) {
-    let mut noted = NOTED.lock();
-    if noted.arrays.last() != Some(&array) {
-        noted.arrays.push(array);
+    let mut found = FOUND.lock();
+    if found.arrays.last() != Some(&array) {
+        found.arrays.push(array);
     }
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn tombstone_root() -> Option<*mut ObjRef> {
 }
 
 fn pairs(array: ObjRef) -> std::ops::Range<*mut Pair> {
-    // SAFETY: noted arrays are live and have an array header.
+    // SAFETY: the arrays found are live and have an array header.
     let length = unsafe { (*(array.0 as *const ArrayHeader)).length } as usize;
     let first: *mut Pair = array.field_ptr(ARRAY_DATA_OFFSET as usize);
     first..first.wrapping_add(length)
@@ -92,8 +93,8 @@ pub(crate) fn for_each_pair(array: ObjRef, visit: &mut dyn FnMut(ObjRef, ObjRef)
 /// Retains the values of reached keys. True if something was retained, so that more keys may be reached after tracing
 /// on. The world is stopped.
 pub(crate) fn resolve(tracer: &mut dyn Tracer) -> bool {
-    let mut noted = NOTED.lock();
-    let Noted { arrays, resolved_arrays, unresolved } = &mut *noted;
+    let mut found = FOUND.lock();
+    let Found { arrays, resolved_arrays, unresolved } = &mut *found;
     for &array in &arrays[*resolved_arrays..] {
         let range = pairs(array);
         let mut pair = range.start;
@@ -129,13 +130,13 @@ pub(crate) fn resolve(tracer: &mut dyn Tracer) -> bool {
 /// Buries the pairs whose keys stayed unreached; the last step of the weak phases.
 pub(crate) fn bury_dead() {
     let tombstone = ObjRef(TOMBSTONE.load(Ordering::Relaxed) as *mut _);
-    let mut noted = NOTED.lock();
-    for pair in noted.unresolved.drain(..) {
+    let mut found = FOUND.lock();
+    for pair in found.unresolved.drain(..) {
         // SAFETY: a pair of a live array, see `resolve`. The tombstone is a root, so it is old from here on: no barrier.
         let pair = unsafe { &mut *pair };
         pair.key = tombstone;
         pair.value = ObjRef::NULL;
     }
-    noted.arrays.clear();
-    noted.resolved_arrays = 0;
+    found.arrays.clear();
+    found.resolved_arrays = 0;
 }

@@ -9,31 +9,31 @@ use parking_lot::Mutex;
 const MAX_ATTEMPTS: usize = 5;
 
 /// The function that the next full collection is to call.
-struct Wanted(*mut (dyn FnMut(&StoppedHeap) + Send));
+struct Inspector(*mut (dyn FnMut(&StoppedHeap) + Send));
 
 // SAFETY: points to the closure that `request`'s caller lends, which is `Send`; the caller waits until it was called.
-unsafe impl Send for Wanted {}
+unsafe impl Send for Inspector {}
 
-static WANTED: Mutex<Option<Wanted>> = Mutex::new(None);
+static REQUESTED: Mutex<Option<Inspector>> = Mutex::new(None);
 
 /// Runs `collect`, again and again, until a full collection has called `inspect`; `collect` waits for a collection. False: there was no full collection, and no call. One
 /// request at a time.
 pub(crate) fn request(inspect: &mut (dyn FnMut(&StoppedHeap) + Send), collect: impl Fn()) -> bool {
     // SAFETY: the cast removes only the lifetime. The collection calls the closure while this function waits, and no thread has it when this function
     // returns.
-    let wanted: *mut (dyn FnMut(&StoppedHeap) + Send + 'static) = unsafe { std::mem::transmute(inspect) };
-    *WANTED.lock() = Some(Wanted(wanted));
+    let inspector: *mut (dyn FnMut(&StoppedHeap) + Send + 'static) = unsafe { std::mem::transmute(inspect) };
+    *REQUESTED.lock() = Some(Inspector(inspector));
     let is_answered = (0..MAX_ATTEMPTS).any(|_| {
         collect();
         !is_wanted()
     });
-    *WANTED.lock() = None;
+    *REQUESTED.lock() = None;
     is_answered
 }
 
 /// Whether the next collection is to be a full one.
 pub(crate) fn is_wanted() -> bool {
-    WANTED.lock().is_some()
+    REQUESTED.lock().is_some()
 }
 
 /// The collection is over, and the world is about to be resumed.
@@ -43,8 +43,8 @@ pub(crate) fn answer(is_full: bool) {
     }
     client().full_collection_ended(&StoppedHeap(()));
     // Under the lock: a thread that waits for the call must not find the request gone before the call has returned.
-    let mut wanted = WANTED.lock();
-    if let Some(Wanted(inspect)) = wanted.take() {
+    let mut requested = REQUESTED.lock();
+    if let Some(Inspector(inspect)) = requested.take() {
         // SAFETY: `request` waits, with this valid and used by nobody else.
         unsafe { (*inspect)(&StoppedHeap(())) };
     }

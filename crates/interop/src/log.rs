@@ -24,22 +24,22 @@ pub enum Level {
 
 /// The messages that the variables ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Wanted {
+struct Filter {
     /// The least important level that is shown; None: no messages are shown.
     level: Option<Level>,
     libraries: bool,
     configuration: bool,
 }
 
-impl Wanted {
-    fn parse(level: &str, mask: Option<&str>) -> Wanted {
+impl Filter {
+    fn parse(level: &str, mask: Option<&str>) -> Filter {
         let level = match level {
             "warning" | "message" => Some(Level::Warning),
             "info" | "debug" => Some(Level::Info),
             _ => None,
         };
         let has = |name| mask.is_none_or(|mask| mask.split(',').any(|item| item == name || item == "all"));
-        Wanted { level, libraries: has("dll"), configuration: has("cfg") }
+        Filter { level, libraries: has("dll"), configuration: has("cfg") }
     }
 
     fn shows(&self, level: Level, subject: Subject) -> bool {
@@ -51,17 +51,17 @@ impl Wanted {
     }
 }
 
-fn wanted() -> &'static Wanted {
-    static WANTED: OnceLock<Wanted> = OnceLock::new();
-    WANTED.get_or_init(|| {
-        let Ok(level) = std::env::var("MONO_LOG_LEVEL") else { return Wanted::default() };
-        Wanted::parse(&level, std::env::var("MONO_LOG_MASK").ok().as_deref())
+fn filter() -> &'static Filter {
+    static FILTER: OnceLock<Filter> = OnceLock::new();
+    FILTER.get_or_init(|| {
+        let Ok(level) = std::env::var("MONO_LOG_LEVEL") else { return Filter::default() };
+        Filter::parse(&level, std::env::var("MONO_LOG_MASK").ok().as_deref())
     })
 }
 
 /// Writes the message if it is wanted; `text` is only formatted then.
 pub fn message(level: Level, subject: Subject, text: impl Display) {
-    if !wanted().shows(level, subject) {
+    if !filter().shows(level, subject) {
         return;
     }
     let letter = if level == Level::Info { 'I' } else { 'W' };
@@ -104,11 +104,11 @@ mod tests {
     #[test]
     fn levels_and_masks_select_messages() {
         let shown = |level: &str, mask: Option<&str>| {
-            let wanted = Wanted::parse(level, mask);
+            let filter = Filter::parse(level, mask);
             [
-                wanted.shows(Level::Warning, Subject::Libraries),
-                wanted.shows(Level::Info, Subject::Libraries),
-                wanted.shows(Level::Info, Subject::Configuration),
+                filter.shows(Level::Warning, Subject::Libraries),
+                filter.shows(Level::Info, Subject::Libraries),
+                filter.shows(Level::Info, Subject::Configuration),
             ]
         };
         assert_eq!(shown("debug", None), [true, true, true]);

@@ -71,7 +71,7 @@ fn is_array_of_plain(ty: Ty) -> bool {
 
 /// How an argument is sent back.
 #[derive(Clone, Copy)]
-enum Back {
+enum SentBack {
     /// As the new value of the caller's variable.
     Value,
     /// Element by element into the caller's array.
@@ -79,15 +79,15 @@ enum Back {
 }
 
 /// The parameters, by position, whose arguments are sent back.
-fn parameters_back(t: CurrentThread, method: &'static Method) -> Managed<Vec<(usize, Back)>> {
+fn parameters_back(t: CurrentThread, method: &'static Method) -> Managed<Vec<(usize, SentBack)>> {
     let mut found = Vec::new();
     for (index, param) in method.sig().to_managed(t)?.params.iter().enumerate() {
         if param.is_byref() {
-            found.push((index, Back::Value));
+            found.push((index, SentBack::Value));
         } else if is_array_of_plain(param) {
             let row = param_row(method, index as u16 + 1).to_managed(t)?;
             if row.is_some_and(|(_, row)| row.flags & param_flags::OUT != 0) {
-                found.push((index, Back::Contents));
+                found.push((index, SentBack::Contents));
             }
         }
     }
@@ -162,7 +162,7 @@ fn unpack<'t>(t: CurrentThread<'t>, parcel: Parcel<'t>) -> Managed<Array<'t>> {
 }
 
 /// How a call ended in the other domain.
-enum End<'t> {
+enum Outcome<'t> {
     /// The result first, then the arguments of `parameters_back`.
     Returned(Parcel<'t>),
     /// A serialised exception.
@@ -254,10 +254,10 @@ pub fn call<'t>(
     thread_data::of(t).domains_entered().borrow_mut().push(domain);
     domains::switch(t, domain);
     let outcome = match call_there(t, uri, method, parcel) {
-        Ok(results) => Ok(End::Returned(results)),
+        Ok(results) => Ok(Outcome::Returned(results)),
         // A thread abort continues in the caller's domain, or ends below when the unloading of this domain caused it.
         Err(thrown) if thread_aborts::abort_in_flight(t).is_some() => Err(thrown),
-        Err(_) => serialise_pending(t).map(End::Threw),
+        Err(_) => serialise_pending(t).map(Outcome::Threw),
     };
     let outcome = match outcome {
         Err(_) if threads::end_abort_by_unload(t, domain) => Err(None),
@@ -268,12 +268,12 @@ pub fn call<'t>(
     thread_data::of(t).domains_entered().borrow_mut().pop();
     domain.remove_thread(t);
     match outcome {
-        Ok(End::Returned(results)) => {
+        Ok(Outcome::Returned(results)) => {
             let values = unpack(t, results)?;
             let params = &method.sig().to_managed(t)?.params;
             for (place, (index, how)) in parameters_back(t, method)?.into_iter().enumerate() {
                 let value = values.get(place + 1);
-                if let Back::Contents = how {
+                if let SentBack::Contents = how {
                     let own = arguments.get(index);
                     domain_copy::replace_elements(t, value, own).to_managed(t)?;
                     continue;
@@ -282,7 +282,7 @@ pub fn call<'t>(
             }
             Ok(values.get(0))
         }
-        Ok(End::Threw(bytes)) => {
+        Ok(Outcome::Threw(bytes)) => {
             let bytes = domain_copy::copy(t, bytes, home.universe)?;
             let exception = call_services(t, "DeserializeCallData", bytes)?;
             let fix = class_method(t, universe().exception(), "FixRemotingException", 0)?;

@@ -282,7 +282,7 @@ fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Ma
             unsafe { fill_struct(t, ty, at, call.argument(index))? };
             Slot::from_ptr(at)
         } else if let (true, Some(element)) = (ty.is_byref(), ty.element()) {
-            byref_argument(t, element, the(arguments), index)?
+            byref_argument(t, element, required(arguments), index)?
         } else {
             scalar_argument(ty, call.argument(index))
         };
@@ -295,7 +295,7 @@ fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Ma
             let data = words[first_param + index].as_usize() as *const u8;
             // SAFETY: the argument was the address of a Nullable<T> in a holder, which the word still keeps.
             let boxed = unsafe { Obj::boxed(t, element, data)? };
-            the(arguments).set(t, index, boxed);
+            required(arguments).set(t, index, boxed);
         }
     }
     match result_at {
@@ -306,7 +306,7 @@ fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Ma
 }
 
 /// The argument array, which a method with parameters always has.
-fn the<'t>(arguments: Option<Array<'t>>) -> Array<'t> {
+fn required<'t>(arguments: Option<Array<'t>>) -> Array<'t> {
     arguments.unwrap_or_else(|| saki_base::bug!("a reflected call lacks arguments"))
 }
 

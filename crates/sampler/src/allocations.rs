@@ -53,7 +53,7 @@ pub struct Record {
 /// A consumer of the records of all allocations.
 pub trait Listener: 'static {
     /// The most records in a thread's list.
-    const MAX_PENDING: usize;
+    const MAX_UNSENT: usize;
     /// The longest time for which a list of more than one record is filled: all records get the time at which the list is flushed.
     const MAX_AGE_NS: u64;
 
@@ -116,13 +116,14 @@ struct Memo {
 }
 
 /// The first length of a list.
-const FIRST_PENDING: usize = 32;
+const FIRST_UNSENT: usize = 32;
 
-struct Pending {
+struct UnsentRecords {
     records: Vec<Record>,
     /// Records at which the list is flushed: doubled when the list was full before `MAX_AGE_NS` was over, halved when it was full later.
     max_len: usize,
-    told_ns: u64,
+    /// When the records were last given to the listener.
+    sent_ns: u64,
 }
 
 /// A thread's data for one listener.
@@ -130,13 +131,13 @@ pub struct Recorder {
     /// Used by the thread itself only.
     memo: RefCell<Memo>,
     /// See the module's invariant.
-    pending: UnsafeCell<Pending>,
+    unsent: UnsafeCell<UnsentRecords>,
 }
 
 impl Default for Recorder {
     fn default() -> Recorder {
-        let pending = Pending { records: Vec::new(), max_len: FIRST_PENDING, told_ns: 0 };
-        Recorder { memo: RefCell::default(), pending: UnsafeCell::new(pending) }
+        let unsent = UnsentRecords { records: Vec::new(), max_len: FIRST_UNSENT, sent_ns: 0 };
+        Recorder { memo: RefCell::default(), unsent: UnsafeCell::new(unsent) }
     }
 }
 
@@ -172,25 +173,25 @@ pub unsafe fn record<L: Listener>(thread: &ManagedThread, vtable: *const VTable,
         (type_number::<L>(unsafe { &*vtable }), NO_FRAMES)
     };
     // SAFETY: this thread's own list, between two safepoints: nothing from here on waits for the world.
-    let pending = unsafe { &mut *recorder.pending.get() };
-    pending.records.push(Record { address, size_bytes: size_bytes as u64, ty, stack });
-    if pending.records.len() >= pending.max_len {
-        pending.tell_all::<L>(thread);
+    let unsent = unsafe { &mut *recorder.unsent.get() };
+    unsent.records.push(Record { address, size_bytes: size_bytes as u64, ty, stack });
+    if unsent.records.len() >= unsent.max_len {
+        unsent.send_all::<L>(thread);
     }
 }
 
-impl Pending {
-    fn tell_all<L: Listener>(&mut self, thread: &ManagedThread) {
+impl UnsentRecords {
+    fn send_all<L: Listener>(&mut self, thread: &ManagedThread) {
         if self.records.is_empty() {
             return;
         }
         let now_ns = saki_os::clock::monotonic_ns();
         L::tell(thread, &self.records, now_ns);
-        let is_soon = now_ns.saturating_sub(self.told_ns) < L::MAX_AGE_NS;
+        let is_soon = now_ns.saturating_sub(self.sent_ns) < L::MAX_AGE_NS;
         if self.records.len() >= self.max_len {
-            self.max_len = if is_soon { (2 * self.max_len).min(L::MAX_PENDING) } else { (self.max_len / 2).max(1) };
+            self.max_len = if is_soon { (2 * self.max_len).min(L::MAX_UNSENT) } else { (self.max_len / 2).max(1) };
         }
-        self.told_ns = now_ns;
+        self.sent_ns = now_ns;
         self.records.clear();
         self.records.shrink_to(2 * self.max_len);
     }
@@ -242,7 +243,7 @@ impl<L: Listener> StackIds for Numbers<L> {
 pub fn flush<L: Listener>(thread: &ManagedThread) {
     if let Some(recorder) = L::recorder(thread).and_then(OnceCell::get) {
         // SAFETY: see the module's invariant.
-        unsafe { &mut *recorder.pending.get() }.tell_all::<L>(thread);
+        unsafe { &mut *recorder.unsent.get() }.send_all::<L>(thread);
     }
 }
 

@@ -21,7 +21,7 @@ const HOOKS: [(&str, &str, &str); 15] = [
     ("crates/code/src/hooks.rs", "HOOKS", "assembly reads it"),
     ("crates/code/src/observer.rs", "OBSERVER", "a profiler or debugger, if there is one"),
     ("crates/gc/src/client.rs", "CLIENT", "comes with the heap's options; collector threads have no other way to it"),
-    ("crates/gc/src/snapshot_request.rs", "WANTED", "lent to the collector for one collection"),
+    ("crates/gc/src/snapshot_request.rs", "REQUESTED", "lent to the collector for one collection"),
     ("crates/os/src/exit_list.rs", "ACTIONS", "the one list of what runs at the process's end"),
     ("crates/reactor/src/poller.rs", "BACKEND", "one of the crate's own, by the model of input and output"),
     ("crates/reactor/src/observer.rs", "OBSERVER", "the class library's selector, if the program uses it"),

@@ -85,7 +85,7 @@ fn serve_here() {
 }
 
 /// A look-up: the thread that waits and the place for the answer.
-struct Asked<R> {
+struct LookUp<R> {
     thread: &'static ManagedThread,
     answer: Mutex<Option<R>>,
 }
@@ -99,21 +99,21 @@ pub(super) fn run<R: Send + 'static>(t: CurrentThread, look_up: impl FnOnce() ->
     if !saki_reactor::waits_park() {
         return Ok(t.managed().blocking(look_up));
     }
-    let asked = Arc::new(Asked { thread: t.managed(), answer: Mutex::new(None) });
+    let waiting = Arc::new(LookUp { thread: t.managed(), answer: Mutex::new(None) });
     let job = {
-        let asked = Arc::clone(&asked);
+        let waiting = Arc::clone(&waiting);
         Box::new(move || {
             let answer = look_up();
-            *asked.answer.lock() = Some(answer);
-            asked.thread.unpark();
+            *waiting.answer.lock() = Some(answer);
+            waiting.thread.unpark();
         })
     };
     if !submit(job) {
         t.managed().blocking(serve_here);
     }
     loop {
-        park_until(t, None, || asked.answer.lock().is_some())?;
-        if let Some(answer) = asked.answer.lock().take() {
+        park_until(t, None, || waiting.answer.lock().is_some())?;
+        if let Some(answer) = waiting.answer.lock().take() {
             return Ok(answer);
         }
     }

@@ -6,7 +6,7 @@
 use super::local_connect;
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
-use super::sockets::{self, Asked, Plain, Socket, call, call_cancellable, lookup, transfer};
+use super::sockets::{self, Amount, Plain, Socket, call, call_cancellable, lookup, transfer};
 use crate::io::path::system_path_of;
 use crate::system_call::Parked;
 use saki_reactor::{Direction, Interest};
@@ -58,7 +58,7 @@ fn receive_with(
 ) -> SocketResult<i32> {
     let socket = lookup(socket)?;
     let flags = flags & !libc::MSG_NOSIGNAL;
-    let asked = if flags == 0 { Asked::Bytes(wanted_bytes) } else { Asked::Other };
+    let asked = if flags == 0 { Amount::Bytes(wanted_bytes) } else { Amount::Other };
     let plain =
         data.filter(|_| flags == 0).map(|data| Plain { direction: Direction::Receive, data, len: wanted_bytes });
     let _wait = IoWait::begin(t, "[socket receive]");
@@ -82,7 +82,7 @@ fn send_with(
     let socket = lookup(socket)?;
     let plain = data.map(|data| Plain { direction: Direction::Send, data: data.cast_mut(), len: wanted_bytes });
     let _wait = IoWait::begin(t, "[socket send]");
-    match transfer(t, &socket, Interest::Write, Asked::Bytes(wanted_bytes), plain, |flags| send(&socket, flags)) {
+    match transfer(t, &socket, Interest::Write, Amount::Bytes(wanted_bytes), plain, |flags| send(&socket, flags)) {
         Ok(count) => Ok(count as i32),
         Err(libc::EAGAIN) => {
             let blocks = socket.is_blocking.load(Ordering::Acquire);

@@ -127,17 +127,17 @@ pub(crate) fn call_cancellable(t: CurrentThread, body: impl FnMut() -> isize) ->
 
 /// The amount that a transfer asks for.
 #[derive(Clone, Copy)]
-pub(crate) enum Asked {
+pub(crate) enum Amount {
     /// Bytes of the socket's data: on a stream, a transfer of fewer bytes means that there are no more for now.
     Bytes(usize),
     /// Something else, whose size says nothing.
     Other,
 }
 
-impl Asked {
+impl Amount {
     fn is_short(self, socket: &Socket, count: usize) -> bool {
         let is_stream = socket.kind == libc::SOCK_STREAM && matches!(socket.domain, libc::AF_INET | libc::AF_INET6);
-        matches!(self, Asked::Bytes(wanted) if is_stream && count != 0 && count < wanted)
+        matches!(self, Amount::Bytes(wanted) if is_stream && count != 0 && count < wanted)
     }
 }
 
@@ -214,7 +214,7 @@ pub(crate) fn transfer(
     t: CurrentThread,
     socket: &Socket,
     interest: Interest,
-    asked: Asked,
+    asked: Amount,
     plain: Option<Plain>,
     mut attempt: impl FnMut(i32) -> isize,
 ) -> Result<usize, i32> {
@@ -290,7 +290,7 @@ pub(crate) fn poll_until(fd: i32, interest: Interest, deadline: Option<Instant>)
 
 /// Tries a call that fails with EAGAIN instead of blocking, and parks in between, if the socket waits.
 pub(crate) fn park(t: CurrentThread, socket: &Socket, interest: Interest, attempt: impl FnMut() -> isize) -> Parked {
-    park_unless(t, socket, interest, Asked::Other, true, attempt)
+    park_unless(t, socket, interest, Amount::Other, true, attempt)
 }
 
 /// As `park`; without `is_tried_first` the thread parks at once if it is known that the call would fail.
@@ -298,7 +298,7 @@ fn park_unless(
     t: CurrentThread,
     socket: &Socket,
     interest: Interest,
-    asked: Asked,
+    asked: Amount,
     is_tried_first: bool,
     mut attempt: impl FnMut() -> isize,
 ) -> Parked {

@@ -47,7 +47,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 struct Lists {
     /// Methods for which the pool had no slot.
-    homeless: Share,
+    without_slot: Share,
     /// Methods that are held by something the collector does not trace, such as a raw function pointer, by address; kept for ever. They
     /// are in no share, or leave it at the next collection.
     kept: MethodSet,
@@ -89,7 +89,7 @@ fn address_of(method: &'static Method) -> usize {
 }
 
 static LISTS: Mutex<Lists> = Mutex::new(Lists {
-    homeless: Share::new(),
+    without_slot: Share::new(),
     kept: MethodSet::with_hasher(FxBuildHasher),
     with_young_info: Vec::new(),
     with_old_info: Vec::new(),
@@ -106,7 +106,7 @@ struct Share {
     /// Methods made since the last batch was freed.
     made: usize,
     /// More methods die than are freed, so batches are freed twice as often.
-    lags: bool,
+    falls_behind: bool,
     /// A method was made since the finalizer thread looked.
     in_use: bool,
 }
@@ -119,7 +119,7 @@ impl Share {
             detached: Vec::new(),
             dead: Vec::new(),
             made: 0,
-            lags: false,
+            falls_behind: false,
             in_use: false,
         }
     }
@@ -136,7 +136,7 @@ impl Share {
     fn add(&mut self, young: Young) -> Vec<&'static Method> {
         self.young.push(young);
         self.in_use = true;
-        self.made += if self.lags { 2 } else { 1 };
+        self.made += if self.falls_behind { 2 } else { 1 };
         if self.made < BATCH || self.dead.is_empty() {
             return Vec::new();
         }
@@ -172,7 +172,7 @@ impl Share {
     fn bury(&mut self, seen: &MethodSet) -> usize {
         let left = self.dead.len();
         self.dead.extend(self.detached.extract_if(.., |method| !seen.contains(&address_of(method))));
-        self.lags = left > self.dead.len() - left;
+        self.falls_behind = left > self.dead.len() - left;
         for method in &self.detached {
             notes(method).object.store(0, Ordering::Relaxed);
         }
@@ -234,7 +234,7 @@ pub struct DynamicMethodStatistics {
 pub fn statistics() -> DynamicMethodStatistics {
     // Relaxed, also where they grow: counters.
     let mut made = COUNTS.met.load(Ordering::Relaxed);
-    made += LISTS.lock().homeless.young.len() as u64;
+    made += LISTS.lock().without_slot.young.len() as u64;
     SHARES.for_each_idle(|share| made += share.young.len() as u64);
     let [freed, kept] = [&COUNTS.freed, &COUNTS.kept].map(|count| count.load(Ordering::Relaxed));
     DynamicMethodStatistics { made, freed, kept }
@@ -248,7 +248,7 @@ pub fn register(method: &'static Method, object: Obj) {
     let mut share = SHARES.take().unwrap_or_default();
     let batch = share.add(Young { method, object });
     if let Err(share) = SHARES.give_or_keep(share) {
-        LISTS.lock().homeless.join(*share);
+        LISTS.lock().without_slot.join(*share);
     }
     if !batch.is_empty() {
         reclaim(batch);
@@ -359,7 +359,7 @@ fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) ->
 /// Follows the objects and finds the dead methods. The world is stopped.
 fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
-    let Lists { homeless, kept, with_young_info, with_old_info, ordinary_code } = &mut *lists;
+    let Lists { without_slot, kept, with_young_info, with_old_info, ordinary_code } = &mut *lists;
     let mut has_info = |method: &&'static Method| {
         let lives = follow(&notes(method).info, info_word(method), fate_of);
         if !lives {
@@ -377,13 +377,13 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         share.detach(is_full, kept, fate_of);
         any_detached |= !share.detached.is_empty();
     };
-    detach(homeless);
+    detach(without_slot);
     SHARES.for_each_idle(detach);
     if !any_detached {
         return;
     }
     let seen = methods_seen(with_old_info, ordinary_code);
-    let mut dead = homeless.bury(&seen);
+    let mut dead = without_slot.bury(&seen);
     SHARES.for_each_idle(|share| dead += share.bury(&seen));
     DEAD_COUNT.store(dead, Ordering::Relaxed);
     if dead > 0 {
@@ -500,7 +500,7 @@ pub(crate) fn are_dead() -> bool {
 
 /// Frees dead methods: all of them, or those of processors on which no method was made since the last call. For the finalizer thread.
 pub(crate) fn reclaim_dead(all: bool) {
-    let mut dead = std::mem::take(&mut LISTS.lock().homeless.dead);
+    let mut dead = std::mem::take(&mut LISTS.lock().without_slot.dead);
     SHARES.for_each_idle(|share| {
         if !std::mem::take(&mut share.in_use) || all {
             dead.append(&mut share.dead);

@@ -50,18 +50,18 @@ pub(crate) fn start() -> std::io::Result<()> {
 /// The finalizers of the latest types: most queues hold many objects of few types in turn, and looking a finalizer up takes a
 /// search by name.
 #[derive(Default)]
-struct Met {
+struct RecentFinalizers {
     calls: [Option<(Ty, Option<PreparedCall>)>; 8],
     next: usize,
 }
 
-impl Met {
+impl RecentFinalizers {
     fn find(&self, ty: Ty) -> Option<Option<PreparedCall>> {
         self.calls.iter().flatten().find(|(known, _)| std::ptr::eq(*known, ty)).map(|(_, call)| *call)
     }
 
     /// Adds a type in place of the one that was added first.
-    fn note(&mut self, ty: Ty, call: Option<PreparedCall>) {
+    fn add(&mut self, ty: Ty, call: Option<PreparedCall>) {
         self.calls[self.next] = Some((ty, call));
         self.next = (self.next + 1) % self.calls.len();
     }
@@ -69,7 +69,7 @@ impl Met {
 
 /// Runs the finalizers of all objects that are ready, on the calling thread.
 pub fn drain(t: CurrentThread) {
-    let mut met = Met::default();
+    let mut recent = RecentFinalizers::default();
     let before = domains::current();
     let mut is_any = false;
     while let Some(object) = saki_gc::next_finalizable() {
@@ -80,10 +80,10 @@ pub fn drain(t: CurrentThread) {
                 profile_log::events::finalizers(t, false);
             }
             profile_log::events::finalizer(t, object, false);
-            finalize(t, object, &mut met);
+            finalize(t, object, &mut recent);
             profile_log::events::finalizer(t, object, true);
         } else {
-            finalize(t, object, &mut met);
+            finalize(t, object, &mut recent);
         }
     }
     if is_any {
@@ -92,20 +92,20 @@ pub fn drain(t: CurrentThread) {
     domains::switch(t, before);
 }
 
-fn finalize(t: CurrentThread, object: Obj, met: &mut Met) {
+fn finalize(t: CurrentThread, object: Obj, recent: &mut RecentFinalizers) {
     let ty = object.ty();
     let domain = domains::of_universe(ty.universe());
     if domain.is_unloaded() {
         return;
     }
     domains::switch(t, domain);
-    let call = met.find(ty).unwrap_or_else(|| {
+    let call = recent.find(ty).unwrap_or_else(|| {
         let finalizer = ty.finalizer().ok().flatten();
         let call = finalizer.map(|finalizer| match invoke::prepare(t, finalizer) {
             Ok(call) => call,
             Err(_) => crate::unhandled::report_and_exit(t),
         });
-        met.note(ty, call);
+        recent.add(ty, call);
         call
     });
     let Some(call) = call else { return };

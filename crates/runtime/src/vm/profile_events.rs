@@ -99,7 +99,7 @@ static NUMBERED_NAMES: Mutex<Option<NumberedNames>> = Mutex::new(None);
 
 impl Listener for ToSession {
     /// The most records before they are summed: 200 KB. The more records are summed at once, the fewer sums there are.
-    const MAX_PENDING: usize = 8 << 10;
+    const MAX_UNSENT: usize = 8 << 10;
     const MAX_AGE_NS: u64 = 10_000_000;
 
     fn tables() -> &'static LocalKey<RefCell<Tables>> {

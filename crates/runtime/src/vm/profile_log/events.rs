@@ -83,7 +83,7 @@ pub(crate) struct ToLog;
 
 impl Listener for ToLog {
     /// The most records before they are written: 32 KB, which become events of at least as many bytes.
-    const MAX_PENDING: usize = 1 << 10;
+    const MAX_UNSENT: usize = 1 << 10;
     const MAX_AGE_NS: u64 = 1_000_000;
 
     fn tables() -> &'static LocalKey<RefCell<Tables>> {
