@@ -203,7 +203,8 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
     };
     let is_foreign = saki_thread::current().is_none();
     let thread = saki_thread::attach_current(ThreadKind::Background);
-    let t = CurrentThread::current();
+    // SAFETY: `attach_current` returns the current thread; `t` does not leave this function.
+    let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     let was_safe = thread.is_in_safe_region();
     // The native frames below depend on their OS thread, by thread-local storage or locks that they hold.
     thread.pin();

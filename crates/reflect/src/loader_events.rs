@@ -15,20 +15,23 @@ pub struct AppDomainEvents;
 
 impl LoaderEvents for AppDomainEvents {
     fn resolve_assembly(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
-        resolve_assembly(wanted, requesting)
+        CurrentThread::with_attached(|t| resolve_assembly(t, wanted, requesting)).flatten()
     }
 
     fn assembly_loaded(&self, assembly: &'static Assembly) {
-        assembly_loaded(assembly);
+        CurrentThread::with_attached(|t| assembly_loaded(t, assembly));
     }
 
     fn finish_type(&self, emitted: &'static EmittedType) {
-        finish_type(emitted);
+        CurrentThread::with(|t| finish_type(t, emitted));
     }
 }
 
-fn resolve_assembly(wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
-    let t = CurrentThread::attached()?;
+fn resolve_assembly(
+    t: CurrentThread,
+    wanted: &AssemblyName,
+    requesting: Option<&'static Image>,
+) -> Option<&'static Assembly> {
     vm::domain_object(t)?;
     if thread_data::of(t).caller_raises_resolve().get() {
         return None;
@@ -46,16 +49,14 @@ fn resolve_assembly(wanted: &AssemblyName, requesting: Option<&'static Image>) -
     }
 }
 
-fn assembly_loaded(assembly: &'static Assembly) {
-    let Some(t) = CurrentThread::attached() else { return };
+fn assembly_loaded(t: CurrentThread, assembly: &'static Assembly) {
     if is_load_awaited(t) && !t.is_pending() && raise_assembly_load(t, assembly).is_err() {
         t.take_pending();
     }
 }
 
 /// Lets the program finish a type that code or a signature needs.
-fn finish_type(emitted: &'static EmittedType) {
-    let t = CurrentThread::current();
+fn finish_type(t: CurrentThread, emitted: &'static EmittedType) {
     let Some(builder) = builder_of(t, emitted) else { return };
     if vm::domain_object(t).is_none() || t.is_pending() {
         return;

@@ -34,12 +34,14 @@ fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
 /// Runs `body` on the current thread, which is in native code that compiled code called; a pending exception of `body` is thrown when the native code returns. Returns
 /// the count, or -1 with errno set, as system calls do.
 fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, i32>) -> i32 {
-    let t = CurrentThread::current();
-    // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are ours and hold no references.
-    unsafe { saki_thread::leave_native(t.abi()) };
-    let outcome = body(t);
-    // SAFETY: the thread is RUNNING, and the frames here still hold no references.
-    unsafe { saki_thread::enter_native(t.abi()) };
+    let outcome = CurrentThread::with(|t| {
+        // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are ours and hold no references.
+        unsafe { saki_thread::leave_native(t.abi()) };
+        let outcome = body(t);
+        // SAFETY: the thread is RUNNING, and the frames here still hold no references.
+        unsafe { saki_thread::enter_native(t.abi()) };
+        outcome
+    });
     // errno is set after the last wait, because a wait may move the thread to another OS thread.
     outcome.map_or_else(
         |errno| {

@@ -134,10 +134,8 @@ impl Drop for RootedHandle {
             // `free_domain` frees the handle or has freed it, so its number may be another handle's.
             return;
         }
-        let is_freed = match saki_thread::current() {
-            Some(_) => free(CurrentThread::current(), self.handle),
-            None => TABLE.free_shared(self.handle),
-        };
+        let is_freed =
+            CurrentThread::with_attached(|t| free(t, self.handle)).unwrap_or_else(|| TABLE.free_shared(self.handle));
         if is_freed.is_err() {
             self.freed()
         }

@@ -25,22 +25,22 @@ impl<'t> CurrentThread<'t> {
     /// The thread that compiled code passes, or a `ManagedThread`'s own.
     ///
     /// # Safety
-    /// `abi` belongs to the current OS thread's managed thread.
+    /// `abi` belongs to the current OS thread's managed thread, and `'t` is over when the caller's function returns.
     pub unsafe fn from_abi(abi: *mut ThreadAbi) -> CurrentThread<'t> {
         CurrentThread(abi, PhantomData)
     }
 
-    /// The current thread; aborts when the OS thread is not attached.
-    pub fn current() -> CurrentThread<'t> {
-        match CurrentThread::attached() {
-            Some(current) => current,
+    /// Calls `body` with the current thread; aborts when the OS thread is not attached.
+    pub fn with<R>(body: impl for<'c> FnOnce(CurrentThread<'c>) -> R) -> R {
+        match CurrentThread::with_attached(body) {
+            Some(result) => result,
             None => saki_base::bug!("managed state used on a thread that is not attached"),
         }
     }
 
-    /// The current thread; None when the OS thread is not attached, as before the machine has started.
-    pub fn attached() -> Option<CurrentThread<'t>> {
-        saki_thread::current().map(|thread| CurrentThread(thread.abi(), PhantomData))
+    /// Calls `body` with the current thread; None when the OS thread is not attached, as before the machine has started.
+    pub fn with_attached<R>(body: impl for<'c> FnOnce(CurrentThread<'c>) -> R) -> Option<R> {
+        saki_thread::current().map(|thread| body(CurrentThread(thread.abi(), PhantomData)))
     }
 
     pub fn abi(self) -> *mut ThreadAbi {

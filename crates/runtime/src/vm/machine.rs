@@ -351,7 +351,7 @@ impl Vm {
     }
 
     /// The thread that started the machine, which is the calling one.
-    pub fn main_thread(&self) -> CurrentThread<'static> {
+    pub fn main_thread(&self) -> CurrentThread<'_> {
         self.main_thread
     }
 

@@ -140,7 +140,7 @@ pub(crate) fn link(internal: Obj, thread: &'static ManagedThread) {
         }
     }
     if before == 0 {
-        saki_gc::register_finalizer(CurrentThread::current().managed(), internal.word());
+        CurrentThread::with(|t| saki_gc::register_finalizer(t.managed(), internal.word()));
     }
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn link(internal: Obj, thread: &'static ManagedThread) {
 pub(crate) fn register(internal: Obj) {
     // AcqRel: the thread whose CAS succeeds registers the object.
     if handle_word(internal).compare_exchange(0, REGISTERED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-        saki_gc::register_finalizer(CurrentThread::current().managed(), internal.word());
+        CurrentThread::with(|t| saki_gc::register_finalizer(t.managed(), internal.word()));
     }
 }
 
