@@ -9,3 +9,4 @@ mod modules;
 pub mod native_methods;
 mod processes;
 pub mod start;
+mod version_resource;
