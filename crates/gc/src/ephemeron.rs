@@ -24,7 +24,7 @@ struct Pair {
     value: ObjRef,
 }
 
-/// What a collection has found so far.
+/// The ephemeron arrays and pairs that the collection has found so far.
 struct Found {
     /// Arrays scanned in this collection, possibly more than once.
     arrays: Vec<ObjRef>,

@@ -238,8 +238,11 @@ pub(crate) fn listen(kinds: Kinds) {
     LISTENED.store(kinds.0, Ordering::Relaxed);
 }
 
-/// Records an event of `thread`, the current one, in the runtime; or of no managed thread.
-pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label: Arc<str>, subject: Subject) {
+/// Records an event of `thread`, or of no managed thread.
+///
+/// # Safety
+/// `thread` is None or the current managed thread, which is in the runtime.
+pub unsafe fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label: Arc<str>, subject: Subject) {
     if !is_on(kind) {
         return;
     }
@@ -253,7 +256,7 @@ pub fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64, label
         let is_found =
             CALLED_DIRECTLY.contains(kind) && unsafe { native_walk::walk_here(thread.abi(), &mut push) }.is_some();
         if !is_found {
-            // SAFETY: the current thread's own stack, walked from the code that called the runtime.
+            // SAFETY: this function's contract: the current thread's own stack, walked from the code that called the runtime.
             unsafe { Frames::of_thread(thread.abi()) }.for_each(push);
         }
     }

@@ -107,12 +107,14 @@ pub unsafe fn walk_here(thread: *const ThreadAbi, visit: impl FnMut(Frame)) -> O
 /// Finds nothing: walks are written for x86-64 alone.
 ///
 /// # Safety
-/// None; the declaration is that of the other architecture.
+/// Any arguments will do. The function is unsafe because the one for x86-64 is.
 #[cfg(not(target_arch = "x86_64"))]
 pub unsafe fn walk_here(_: *const ThreadAbi, _: impl FnMut(Frame)) -> Option<()> {
     None
 }
 
+/// Walks from `registers` as `walk` does; `alternate` is the alternate stack that the walk may begin on.
+///
 /// # Safety
 /// `thread` is the current managed thread, and `registers` are those of a frame on its stack that is still there, or of an interrupted instruction.
 unsafe fn walk_from(

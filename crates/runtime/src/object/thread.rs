@@ -25,7 +25,8 @@ impl<'t> CurrentThread<'t> {
     /// The thread that compiled code passes, or a `ManagedThread`'s own.
     ///
     /// # Safety
-    /// `abi` belongs to the current OS thread's managed thread, and `'t` is over when the caller's function returns.
+    /// `abi` belongs to the current OS thread's managed thread. `'t` is no longer than the caller's call, or than the value that the caller borrows: a
+    /// reference that is bound to it must not be kept where no collection sees it.
     pub unsafe fn from_abi(abi: *mut ThreadAbi) -> CurrentThread<'t> {
         CurrentThread(abi, PhantomData)
     }

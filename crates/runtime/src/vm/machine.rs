@@ -182,7 +182,8 @@ fn current_thread() -> *mut ThreadAbi {
 
 /// The started machine of this process, which loads and runs programs. The value stays on the main thread, which started it.
 pub struct Vm {
-    main_thread: CurrentThread<'static>,
+    /// The main thread's. A pointer, so that the value cannot be sent to another thread.
+    main_thread: *mut ThreadAbi,
 }
 
 /// A machine that is about to start.
@@ -214,7 +215,7 @@ impl VmBuilder {
 }
 
 /// Starts the parts in the order in which they need each other.
-fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'static>, StartError> {
+fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
     upcalls::set(&RuntimeUpcalls);
     // Before the collector's threads exist: in a process with several threads the kernel takes milliseconds to register it.
@@ -308,7 +309,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<CurrentThread<'stat
     bootstrap(t)
         .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_exception()))))?;
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
-    Ok(t)
+    Ok(t.abi())
 }
 
 /// The poller in which idle carriers wait.
@@ -352,7 +353,8 @@ impl Vm {
 
     /// The thread that started the machine, which is the calling one.
     pub fn main_thread(&self) -> CurrentThread<'_> {
-        self.main_thread
+        // SAFETY: the value has not left the thread that started the machine, and `'_` is the borrow of it.
+        unsafe { CurrentThread::from_abi(self.main_thread) }
     }
 
     /// Loads a program, without running it.
@@ -366,8 +368,8 @@ impl Vm {
     /// Runs `Main` with these arguments, waits for the foreground threads and runs the exit handlers and finalizers. Returns the process's exit code; the host
     /// still has to exit. An unhandled exception is reported, and ends the process.
     pub fn run(self, assembly: &'static Assembly, arguments: &[String]) -> i32 {
-        run_main(self.main_thread, assembly, arguments);
-        crate::exit::shut_down(self.main_thread);
+        run_main(self.main_thread(), assembly, arguments);
+        crate::exit::shut_down(self.main_thread());
         exit_code()
     }
 }

@@ -190,13 +190,9 @@ pub(crate) fn allocated(allocation: &SampledAllocation<'_>) {
     }
     // SAFETY: the object that was allocated.
     let object = unsafe { Obj::known(object) };
-    events::record(
-        EventKind::Allocation,
-        Some(thread),
-        weight_bytes,
-        name_of(object.ty()),
-        subject(object, size_bytes),
-    );
+    let subject = subject(object, size_bytes);
+    // SAFETY: the thread that allocates is the current one.
+    unsafe { events::record(EventKind::Allocation, Some(thread), weight_bytes, name_of(object.ty()), subject) };
 }
 
 /// To be called when a thread ends: reports its allocations.
@@ -229,14 +225,16 @@ pub(crate) fn collected(collection: &Collection) {
         let label = if was_full { "[full collection]" } else { "[nursery collection]" };
         let phases_ns = collection.phases().map(|length| length.as_nanos() as u64);
         let pause_ns = phases_ns.iter().sum();
-        events::record(
-            EventKind::Collection,
-            None,
-            pause_ns,
-            label.into(),
-            Subject::Collection { was_full, phases_ns },
-        );
+        let subject = Subject::Collection { was_full, phases_ns };
+        // SAFETY: of no thread.
+        unsafe { events::record(EventKind::Collection, None, pause_ns, label.into(), subject) };
     }
+}
+
+/// Records an event of the thread.
+fn record(t: CurrentThread, kind: EventKind, value: u64, label: Arc<str>, subject: Subject) {
+    // SAFETY: the current thread, in a function that compiled code or native code has called.
+    unsafe { events::record(kind, Some(t.managed()), value, label, subject) };
 }
 
 #[inline]
@@ -247,7 +245,7 @@ pub(crate) fn is_listening_to_throws() -> bool {
 /// Reports that `exception` is being thrown; it has no trace yet.
 #[cold]
 pub(crate) fn thrown(t: CurrentThread, exception: Obj) {
-    events::record(EventKind::Exception, Some(t.managed()), 1, name_of(exception.ty()), subject(exception, 0));
+    record(t, EventKind::Exception, 1, name_of(exception.ty()), subject(exception, 0));
 }
 
 /// Reports that the wait for the lock of `object` is over.
@@ -257,7 +255,7 @@ pub(crate) fn lock_wait_ends(t: CurrentThread, object: Obj, wait: LockWait) {
     let vtable = std::ptr::from_ref(object.vtable()).addr();
     let LockWait { owner, waiters, .. } = wait;
     let subject = Subject::Lock { address: object.address(), vtable, owner, waiters };
-    events::record(EventKind::LockWait, Some(t.managed()), waited_ns, name_of(object.ty()), subject);
+    record(t, EventKind::LockWait, waited_ns, name_of(object.ty()), subject);
 }
 
 /// Reports that a method has got its code.
@@ -279,33 +277,22 @@ pub(crate) fn compiled(
     let label = format!("{} [{by}]", profile_frames::name_of(method)).into();
     let size_bytes = saki_code::lookup(address).map_or(0, |info| info.len_bytes as usize);
     let method = std::ptr::from_ref(method).addr();
-    events::record(
-        EventKind::Compilation,
-        Some(t.managed()),
-        took_ns,
-        label,
-        Subject::Code { method, address, size_bytes },
-    );
+    record(t, EventKind::Compilation, took_ns, label, Subject::Code { method, address, size_bytes });
 }
 
 /// Reports that a type has got its vtable. Called without the loader's lock, because this may wait.
 #[cold]
 pub(crate) fn type_loaded(ty: Ty, vtable: &VTable) {
     let subject = Subject::Type { ty: std::ptr::from_ref(ty).addr(), vtable: std::ptr::from_ref(vtable).addr() };
-    events::record(EventKind::TypeLoad, saki_thread::current(), 1, name_of(ty), subject);
+    // SAFETY: the current thread, in the runtime, which has just made the vtable.
+    unsafe { events::record(EventKind::TypeLoad, saki_thread::current(), 1, name_of(ty), subject) };
 }
 
 /// Reports that the managed thread `id` begins. `starter` is the thread that started it; the thread itself if the machine did.
 #[inline]
 pub fn thread_started(starter: CurrentThread, id: u32) {
     if events::is_on(EventKind::ThreadStart) {
-        events::record(
-            EventKind::ThreadStart,
-            Some(starter.managed()),
-            1,
-            "[thread started]".into(),
-            Subject::Thread { id },
-        );
+        record(starter, EventKind::ThreadStart, 1, "[thread started]".into(), Subject::Thread { id });
     }
 }
 
@@ -313,7 +300,7 @@ pub fn thread_started(starter: CurrentThread, id: u32) {
 pub(crate) fn thread_ends(t: CurrentThread) {
     if events::is_on(EventKind::ThreadEnd) {
         let subject = Subject::Thread { id: t.id() };
-        events::record(EventKind::ThreadEnd, Some(t.managed()), 1, "[thread ended]".into(), subject);
+        record(t, EventKind::ThreadEnd, 1, "[thread ended]".into(), subject);
     }
 }
 
@@ -335,14 +322,14 @@ fn kind_of(handle: Handle) -> &'static str {
 pub(crate) fn handle_created(t: CurrentThread, handle: Handle, target: ObjRef) {
     let label = format!("[{} handle created]", kind_of(handle)).into();
     let subject = Subject::Handle { bits: handle.bits(), object: target.address() };
-    events::record(EventKind::HandleCreated, Some(t.managed()), 1, label, subject);
+    record(t, EventKind::HandleCreated, 1, label, subject);
 }
 
 #[cold]
 pub(crate) fn handle_freed(t: CurrentThread, handle: Handle) {
     let label = format!("[{} handle freed]", kind_of(handle)).into();
     let subject = Subject::Handle { bits: handle.bits(), object: 0 };
-    events::record(EventKind::HandleFreed, Some(t.managed()), 1, label, subject);
+    record(t, EventKind::HandleFreed, 1, label, subject);
 }
 
 /// A call that may wait for an event outside of the process. The call lasts until this is dropped.
@@ -373,7 +360,7 @@ impl Drop for IoWait<'_> {
 #[cold]
 fn io_wait_ends(t: CurrentThread, what: &'static str, began_ns: u64) {
     let waited_ns = saki_os::clock::monotonic_ns() - began_ns;
-    events::record(EventKind::IoWait, Some(t.managed()), waited_ns, what.into(), Subject::None);
+    record(t, EventKind::IoWait, waited_ns, what.into(), Subject::None);
 }
 
 fn dispatched(thread: &'static ManagedThread, dispatch: Dispatch, ready_ns: u64) {
@@ -387,5 +374,6 @@ fn dispatched(thread: &'static ManagedThread, dispatch: Dispatch, ready_ns: u64)
         Dispatch::CarrierTaken => "[back from native code]",
         Dispatch::Yielded => "[gave way]",
     };
-    events::record(EventKind::Dispatch, Some(thread), waited_ns, label.into(), Subject::None);
+    // SAFETY: the scheduler calls its observer on the thread itself.
+    unsafe { events::record(EventKind::Dispatch, Some(thread), waited_ns, label.into(), Subject::None) };
 }
