@@ -15,46 +15,7 @@ pub fn public_key_token(public_key: &[u8]) -> Option<[u8; 8]> {
 
 /// The SHA-1 digest of a message. FIPS 180-4 §6.1.
 pub fn sha1(message: &[u8]) -> [u8; 20] {
-    let mut padded = message.to_vec();
-    padded.push(0x80);
-    padded.resize(padded.len().next_multiple_of(64), 0);
-    if padded.len() - message.len() < 9 {
-        padded.resize(padded.len() + 64, 0);
-    }
-    if let Some(length) = padded.last_chunk_mut::<8>() {
-        *length = (message.len() as u64 * 8).to_be_bytes();
-    }
-
-    let mut state = [0x6745_2301_u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
-    for block in padded.as_chunks::<64>().0 {
-        let mut schedule = [0_u32; 80];
-        for (word, bytes) in schedule.iter_mut().zip(block.as_chunks::<4>().0) {
-            *word = u32::from_be_bytes(*bytes);
-        }
-        for t in 16..80 {
-            let mixed = schedule[t - 3] ^ schedule[t - 8] ^ schedule[t - 14] ^ schedule[t - 16];
-            schedule[t] = mixed.rotate_left(1);
-        }
-        let [mut a, mut b, mut c, mut d, mut e] = state;
-        for (t, word) in schedule.into_iter().enumerate() {
-            let (f, k) = match t {
-                0..20 => (b & c | !b & d, 0x5a82_7999),
-                20..40 => (b ^ c ^ d, 0x6ed9_eba1),
-                40..60 => (b & c | b & d | c & d, 0x8f1b_bcdc),
-                _ => (b ^ c ^ d, 0xca62_c1d6_u32),
-            };
-            let next = a.rotate_left(5).wrapping_add(f).wrapping_add(e).wrapping_add(k).wrapping_add(word);
-            (e, d, c, b, a) = (d, c, b.rotate_left(30), a, next);
-        }
-        for (total, part) in state.iter_mut().zip([a, b, c, d, e]) {
-            *total = total.wrapping_add(part);
-        }
-    }
-    let mut hash = [0; 20];
-    for (bytes, word) in hash.as_chunks_mut::<4>().0.iter_mut().zip(state) {
-        *bytes = word.to_be_bytes();
-    }
-    hash
+    sha1_smol::Sha1::from(message).digest().bytes()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Plain values: nothing is looked up or loaded here.
 
-use sha1::{Digest, Sha1};
+use saki_metadata::public_key_token;
 
 /// The identity that a reference names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,11 +28,7 @@ pub enum LoadContext {
 
 /// Public key token of a full key: the last 8 bytes of its SHA-1, reversed. ECMA-335 §II.6.3.
 pub fn token_of_key(key: &[u8]) -> Vec<u8> {
-    if key.is_empty() {
-        return Vec::new();
-    }
-    let hash = Sha1::digest(key);
-    hash.iter().rev().take(8).copied().collect()
+    public_key_token(key).map_or_else(Vec::new, |token| token.to_vec())
 }
 
 /// Token of an AssemblyRef's key blob; flag 1 = it is a full key.

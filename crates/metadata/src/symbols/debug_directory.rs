@@ -3,7 +3,8 @@
 //! Format: PE/COFF "Debug Directory", and the additions of "PE/COFF Specification Extensions for Portable PDB".
 //! Invariant: nothing is read outside the file. Left out: entries for other tools (checksums, reproducible builds).
 
-use super::inflate::inflate;
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
+
 use crate::bytes::ByteCursor;
 use crate::error::BadImage;
 use crate::image::Image;
@@ -75,8 +76,8 @@ pub(super) fn embedded_pdb(image: &Image) -> Result<Option<Vec<u8>>, BadImage> {
     if size_bytes > compressed.len().saturating_mul(MAX_EXPANSION) {
         return Err(bad("embedded PDB announces more than its bytes can hold"));
     }
-    match inflate(compressed, size_bytes) {
-        Some(bytes) if bytes.len() == size_bytes => Ok(Some(bytes)),
+    match decompress_to_vec_with_limit(compressed, size_bytes) {
+        Ok(bytes) if bytes.len() == size_bytes => Ok(Some(bytes)),
         _ => Err(bad("embedded PDB does not decompress to the announced size")),
     }
 }

@@ -5,7 +5,6 @@
 //! files, and what debuggers want besides positions (names and scopes of locals, imports, asynchronous methods).
 
 mod debug_directory;
-mod inflate;
 mod mdb;
 mod portable;
 
