@@ -4,6 +4,8 @@
 
 #[path = "code_cache/patched.rs"]
 mod patched;
+#[path = "code_cache/shortened.rs"]
+mod shortened;
 #[path = "code_cache/trust.rs"]
 mod trust;
 

@@ -20,6 +20,8 @@ pub mod futex;
 pub mod guard;
 pub mod i_cache;
 pub mod limits;
+pub mod mapped_copy;
+pub mod mappings;
 pub mod membarrier;
 pub mod memory;
 pub mod privilege;

@@ -2,6 +2,8 @@
 //!
 //! | signal | where, what | becomes |
 //! |---|---|---|
+//! | SIGBUS | `os::mapped_copy` | an error of that copy: another process has shortened the mapped file |
+//! | SIGBUS | a mapped file, elsewhere | a line with the file's name, then as below |
 //! | SIGSEGV, SIGBUS | compiled code, address < 64 KiB | NullReferenceException |
 //! | SIGSEGV, SIGBUS | anywhere, in the reserve of the thread's stack | nothing: the reserve is opened, a safepoint throws StackOverflowException |
 //! | SIGSEGV, SIGBUS | a prologue, in the lowest part of the reserve or below | StackOverflowException in the caller: the frame is larger than what is left |
@@ -17,13 +19,13 @@
 //! values on the stack. Invariant: async-signal-safe. Signal handlers run on alternate stacks, which `thread` makes.
 
 use crate::callbacks::{Callbacks, FaultKind, callbacks};
-use crate::overflow;
+use crate::{lost_file, overflow};
 use saki_abi::ThreadAbi;
 use saki_abi::object::NULL_AREA_BYTES;
 use saki_abi::stubs::trap;
 use saki_code::{CodeInfo, fault_throw_address, lookup};
-use saki_os::FaultContext;
 use saki_os::signal::{self, Disposition};
+use saki_os::{FaultContext, mapped_copy};
 use std::io;
 
 /// `si_code` of a general-protection fault: there is no fault address (the kernel reports 0). Also where the kernel found no room on the
@@ -45,6 +47,10 @@ fn handle(context: &mut FaultContext) -> Disposition {
     if !context.is_fault() {
         return Disposition::PassOn;
     }
+    if mapped_copy::recover(context) {
+        return Disposition::Handled;
+    }
+    lost_file::report(context);
     let Some(callbacks) = callbacks() else { return Disposition::PassOn };
     let info = lookup(context.pc());
     let thread = match info {

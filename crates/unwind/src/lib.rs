@@ -50,6 +50,7 @@ mod dead_words;
 mod dispatch;
 pub mod fault;
 mod frames;
+mod lost_file;
 mod overflow;
 mod stack_memo;
 

@@ -1,5 +1,6 @@
-//! What comes into the build from outside: licences, second versions and sources by the lists of deny.toml, and that
-//! CONTRIBUTING.md says of each crate why it is there.
+//! What comes into the build from outside: licences, second versions and sources by the lists of deny.toml, that the
+//! workspace's `rust-version` is no lower than any crate's of the lock, and that CONTRIBUTING.md says of each crate why it is
+//! there.
 //!
 //! `cargo deny check` looks at the same lists and at more (advisories, yanked versions), but Debian has no package of it, it
 //! takes longer to build than Saki, and it needs its list of advisories from the network. What a change here can break is
@@ -11,6 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 use regex::Regex;
+use serde_json::Value;
 
 use super::dependencies::entries;
 use super::findings::Findings;
@@ -114,6 +116,7 @@ pub fn check(root: &Path, findings: &mut Findings) -> Result<(), String> {
         crates.extend(outside_crates(&tree(root, target)?));
     }
     check_crates(&policy, &crates, findings);
+    check_rust_version(&read("Cargo.toml")?, &read("CONTRIBUTING.md")?, &crates, &metadata(root)?, findings);
     for (index, line) in read("Cargo.lock")?.lines().enumerate() {
         if line.starts_with("source = ") && !line.contains(REGISTRY) {
             findings.error(Path::new("Cargo.lock"), index + 1, "crates come from crates.io");
@@ -141,6 +144,59 @@ fn tree(root: &Path, target: &str) -> Result<String, String> {
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => Err(format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// What `cargo metadata` says of every crate of the lock.
+fn metadata(root: &Path) -> Result<Value, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    let output = command.current_dir(root).args(["metadata", "--locked", "--format-version", "1"]).output();
+    let output = output.map_err(|e| format!("cargo metadata: {e}"))?;
+    match output.status.success() {
+        true => serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo metadata: {e}")),
+        false => Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// "1.95" or "1.95.0" as numbers.
+fn rust_version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split('.').map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
+}
+
+/// The workspace promises to build with a version of Rust that each crate of the build accepts (`x` reads the same line), and
+/// CONTRIBUTING.md names that version.
+fn check_rust_version(
+    workspace: &str,
+    contributing: &str,
+    crates: &BTreeSet<OutsideCrate>,
+    metadata: &Value,
+    findings: &mut Findings,
+) {
+    let manifest = Path::new("Cargo.toml");
+    let promised = workspace.lines().enumerate().find_map(|(index, line)| {
+        let text = line.strip_prefix("rust-version = \"")?.strip_suffix('"')?;
+        Some((index + 1, text, rust_version(text)?))
+    });
+    let Some((line, text, promised)) = promised else {
+        return findings.error(manifest, 1, "no line rust-version = \"1.N\"");
+    };
+    if !contributing.contains(&format!("Rust {text} or newer")) {
+        findings.error(
+            Path::new("CONTRIBUTING.md"),
+            1,
+            format!("does not say `Rust {text} or newer`, as Cargo.toml does"),
+        );
+    }
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let field = |name: &str| package[name].as_str().unwrap_or_default();
+        let is_built =
+            crates.iter().any(|known| known.name == field("name") && known.version == format!("v{}", field("version")));
+        if is_built && rust_version(field("rust_version")).is_some_and(|needed| needed > promised) {
+            let message = format!("{} {} needs Rust {}", field("name"), field("version"), field("rust_version"));
+            findings.error(manifest, line, message);
+        }
     }
 }
 
@@ -268,6 +324,27 @@ mod tests {
         for (error, want) in errors.iter().zip(["b v1.0.0 has the licence", "two versions of a", "syn is listed"]) {
             assert!(error.contains(want), "{error}");
         }
+    }
+
+    #[test]
+    fn a_rust_version_below_that_of_a_crate_is_found() {
+        let crates = outside_crates("a v1.0.0|MIT\nb v2.0.0|MIT\n");
+        let metadata = serde_json::json!({ "packages": [
+            { "name": "a", "version": "1.0.0", "rust_version": "1.95.0" },
+            { "name": "b", "version": "2.0.0", "rust_version": null },
+            // Of another target.
+            { "name": "c", "version": "1.0.0", "rust_version": "1.99" },
+        ] });
+        let errors = |promised: &str, contributing: &str| {
+            let mut findings = Findings::default();
+            let workspace = format!("[workspace.package]\nrust-version = \"{promised}\"\n");
+            check_rust_version(&workspace, contributing, &crates, &metadata, &mut findings);
+            findings.errors
+        };
+        assert_eq!(errors("1.95", "Rust 1.95 or newer"), Vec::<String>::new());
+        assert_eq!(errors("1.100", "Rust 1.100 or newer"), Vec::<String>::new());
+        assert!(errors("1.95", "Rust 1.92 or newer")[0].contains("CONTRIBUTING.md"));
+        assert!(errors("1.92", "Rust 1.92 or newer")[0].contains("a 1.0.0 needs Rust 1.95.0"));
     }
 
     #[test]

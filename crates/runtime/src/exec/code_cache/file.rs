@@ -15,18 +15,21 @@
 //!
 //! Invariant: nothing in a file is trusted unchecked: the header is checked when the file is opened, a body when it is
 //! used. A file that does not pass counts as absent. Files are written whole under a temporary name and renamed into
-//! place; they are never changed.
+//! place; Saki never changes them. Another program may: so what is used is copied out of the file first (`Contents`), and a
+//! file that has become shorter since it was opened has lost the bodies behind its end, no more.
 
 use super::checksum::hash;
 use std::fs::File;
 use std::io::Read;
 
 const MAGIC: &[u8; 8] = b"SAKICODE";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEADER_BYTES: usize = 64;
 const SLOT_BYTES: usize = 32;
 /// Bodies begin on this boundary.
 const BODY_ALIGNMENT_BYTES: usize = 8;
+/// Slots that a look-up copies at once. At most half of the slots are used, so it rarely needs more.
+const SLOTS_AT_ONCE: usize = 4;
 
 /// The name of a body; `key` makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,10 +38,47 @@ pub(super) struct Key {
     pub high: u64,
 }
 
+/// The bytes of a file, copied out piece by piece.
+pub(super) trait Contents {
+    /// Bytes of the file when it was opened.
+    fn len_bytes(&self) -> usize;
+
+    /// Fills `into` with the bytes from offset `at` on. `false`: they are not all there.
+    fn read_at(&self, at: usize, into: &mut [u8]) -> bool;
+}
+
+impl Contents for &[u8] {
+    fn len_bytes(&self) -> usize {
+        self.len()
+    }
+
+    fn read_at(&self, at: usize, into: &mut [u8]) -> bool {
+        let Some(part) = self.get(at..).and_then(|rest| rest.get(..into.len())) else { return false };
+        into.copy_from_slice(part);
+        true
+    }
+}
+
+/// A file that stays mapped for ever.
+pub(super) struct MappedFile(&'static [u8]);
+
+impl Contents for MappedFile {
+    fn len_bytes(&self) -> usize {
+        self.0.len()
+    }
+
+    fn read_at(&self, at: usize, into: &mut [u8]) -> bool {
+        let Some(part) = self.0.get(at..).and_then(|rest| rest.get(..into.len())) else { return false };
+        // SAFETY: within the mapping, which stays; the machine's handler of SIGBUS calls `mapped_copy::recover`.
+        unsafe { saki_os::mapped_copy::copy(part.as_ptr(), into) }
+    }
+}
+
 /// An opened file.
-pub(super) struct CodeFile<'a> {
-    bytes: &'a [u8],
-    slots: &'a [u8],
+pub(super) struct CodeFile<C> {
+    contents: C,
+    /// A power of two.
+    slot_count: usize,
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -67,10 +107,10 @@ pub fn body_count(mut file: &File) -> Option<u64> {
     if is_header(&header) { u64_at(&header, 48) } else { None }
 }
 
-impl CodeFile<'static> {
-    /// The file's contents, if it is of this build and module.
-    pub fn open(file: &File, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile<'static>> {
-        CodeFile::check(saki_os::file_map::map_for_ever(file).ok()?, build_key, module_id)
+impl CodeFile<MappedFile> {
+    /// The file, if it is of this build and module.
+    pub fn open(file: &File, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile<MappedFile>> {
+        CodeFile::check(MappedFile(saki_os::file_map::map_for_ever(file).ok()?), build_key, module_id)
     }
 }
 
@@ -80,53 +120,73 @@ pub fn read_anything(bytes: &[u8]) -> usize {
     file.bodies().filter(|(key, _)| file.find(*key).is_some()).count()
 }
 
-impl<'a> CodeFile<'a> {
-    fn check(bytes: &'a [u8], build_key: u64, module_id: [u64; 2]) -> Option<CodeFile<'a>> {
-        let header = bytes.get(..HEADER_BYTES)?;
-        let passes = is_header(header)
-            && u64_at(header, 16)? == build_key
-            && u64_at(header, 24)? == module_id[0]
-            && u64_at(header, 32)? == module_id[1]
-            && u64_at(header, 40)? == bytes.len() as u64;
-        if passes { CodeFile::lay_out(bytes) } else { None }
+impl<C: Contents> CodeFile<C> {
+    /// The file with these contents, if it is of this build and module.
+    pub fn check(contents: C, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile<C>> {
+        let mut header = [0; HEADER_BYTES];
+        let passes = contents.read_at(0, &mut header)
+            && is_header(&header)
+            && u64_at(&header, 16)? == build_key
+            && u64_at(&header, 24)? == module_id[0]
+            && u64_at(&header, 32)? == module_id[1]
+            && u64_at(&header, 40)? == contents.len_bytes() as u64;
+        if passes { CodeFile::lay_out(contents) } else { None }
     }
 
     /// The parts of a file with a header.
-    fn lay_out(bytes: &'a [u8]) -> Option<CodeFile<'a>> {
-        let slot_count = u32_at(bytes, 12).filter(|count| count.is_power_of_two())? as usize;
-        let slots = bytes.get(HEADER_BYTES..)?.get(..slot_count.checked_mul(SLOT_BYTES)?)?;
-        Some(CodeFile { bytes, slots })
+    fn lay_out(contents: C) -> Option<CodeFile<C>> {
+        let mut header = [0; HEADER_BYTES];
+        if !contents.read_at(0, &mut header) {
+            return None;
+        }
+        let slot_count = u32_at(&header, 12).filter(|count| count.is_power_of_two())? as usize;
+        let slots_end = slot_count.checked_mul(SLOT_BYTES)?.checked_add(HEADER_BYTES)?;
+        (slots_end <= contents.len_bytes()).then_some(CodeFile { contents, slot_count })
     }
 
     /// The body with this key, if it is there and undamaged.
-    pub fn find(&self, key: Key) -> Option<&'a [u8]> {
-        let count = self.slots.len() / SLOT_BYTES;
-        for step in 0..count {
-            let index = (key.high as usize).wrapping_add(step) & (count - 1);
-            let slot = &self.slots[index * SLOT_BYTES..][..SLOT_BYTES];
-            match u64_at(slot, 0)? {
-                0 => return None,
-                low if low == key.low && u64_at(slot, 8)? == key.high => return self.body(slot, key),
-                _ => {}
+    pub fn find(&self, key: Key) -> Option<Vec<u8>> {
+        let mut step = 0;
+        while step < self.slot_count {
+            let index = (key.high as usize).wrapping_add(step) & (self.slot_count - 1);
+            let mut slots = [[0; SLOT_BYTES]; SLOTS_AT_ONCE];
+            let count = SLOTS_AT_ONCE.min(self.slot_count - index);
+            if !self.contents.read_at(HEADER_BYTES + index * SLOT_BYTES, slots[..count].as_flattened_mut()) {
+                return None;
             }
+            for slot in &slots[..count] {
+                match u64_at(slot, 0)? {
+                    0 => return None,
+                    low if low == key.low && u64_at(slot, 8)? == key.high => return self.body(slot, key),
+                    _ => {}
+                }
+            }
+            step += count;
         }
         None
     }
 
-    fn body(&self, slot: &[u8], key: Key) -> Option<&'a [u8]> {
+    fn body(&self, slot: &[u8], key: Key) -> Option<Vec<u8>> {
         let (offset, len) = (u32_at(slot, 16)? as usize, u32_at(slot, 20)? as usize);
-        let body = self.bytes.get(offset..)?.get(..len)?;
-        (u64_at(slot, 24)? == body_checksum(key, body)).then_some(body)
+        if offset.checked_add(len)? > self.contents.len_bytes() {
+            return None;
+        }
+        let mut body = vec![0; len];
+        (self.contents.read_at(offset, &mut body) && u64_at(slot, 24)? == body_checksum(key, &body)).then_some(body)
     }
 
     /// All undamaged bodies.
-    pub fn bodies(&self) -> impl Iterator<Item = (Key, &[u8])> {
-        self.slots.chunks_exact(SLOT_BYTES).filter_map(|slot| {
-            let key = Key { low: u64_at(slot, 0)?, high: u64_at(slot, 8)? };
+    pub fn bodies(&self) -> impl Iterator<Item = (Key, Vec<u8>)> {
+        (0..self.slot_count).filter_map(|index| {
+            let mut slot = [0; SLOT_BYTES];
+            if !self.contents.read_at(HEADER_BYTES + index * SLOT_BYTES, &mut slot) {
+                return None;
+            }
+            let key = Key { low: u64_at(&slot, 0)?, high: u64_at(&slot, 8)? };
             if key.low == 0 {
                 return None;
             }
-            Some((key, self.body(slot, key)?))
+            Some((key, self.body(&slot, key)?))
         })
     }
 }
@@ -183,7 +243,7 @@ mod tests {
         (build(1, ID, &borrowed).unwrap(), bodies)
     }
 
-    fn check(bytes: &[u8], build_key: u64, id: [u64; 2]) -> Option<CodeFile<'_>> {
+    fn check(bytes: &[u8], build_key: u64, id: [u64; 2]) -> Option<CodeFile<&[u8]>> {
         CodeFile::check(bytes, build_key, id)
     }
 
@@ -192,7 +252,7 @@ mod tests {
         let (bytes, bodies) = sample();
         let file = check(&bytes, 1, ID).unwrap();
         for (key, body) in &bodies {
-            assert_eq!(file.find(*key), Some(body.as_slice()));
+            assert_eq!(file.find(*key).as_ref(), Some(body));
             assert_eq!(file.find(Key { low: key.low + 1, high: key.high }), None);
         }
         assert_eq!(file.bodies().count(), 39);
@@ -232,10 +292,10 @@ mod tests {
             assert!(at >= HEADER_BYTES, "byte {at} of the header was believed");
             for (key, body) in &bodies {
                 let found = file.find(*key);
-                assert!(found.is_none() || found == Some(body.as_slice()), "byte {at}");
+                assert!(found.is_none() || found.as_ref() == Some(body), "byte {at}");
             }
             for (key, body) in file.bodies() {
-                assert!(bodies.iter().any(|(k, b)| *k == key && b == body), "byte {at}");
+                assert!(bodies.iter().any(|(k, b)| *k == key && *b == body), "byte {at}");
             }
         }
     }
@@ -260,7 +320,7 @@ mod tests {
             let Some(file) = check(bytes, 1, ID) else { return };
             for (key, body) in file.bodies().chain(bodies.iter().filter_map(|(key, _)| Some((*key, file.find(*key)?))))
             {
-                let is_written = key.low == 1 || bodies.iter().any(|(k, b)| *k == key && b == body);
+                let is_written = key.low == 1 || bodies.iter().any(|(k, b)| *k == key && *b == body);
                 assert!(is_written, "a body that nobody wrote");
             }
         });

@@ -4,7 +4,7 @@
 //! type, row and arguments. If two methods had the same key by chance (2⁻¹²⁸ a pair), wrong code would run; that is accepted.
 //! Types and methods made at run time, function pointer types and modules loaded from memory have no such name, hence no key.
 
-use super::checksum::{fold, hash};
+use super::checksum::{WordHasher, hash};
 use super::file::Key;
 use super::module::{Module, machine, module_of};
 use saki_abi::HelperId;
@@ -24,21 +24,15 @@ pub enum Identity<'a> {
     CallbackEntry(&'a [u8]),
 }
 
-struct KeyHasher {
-    low: u64,
-    high: u64,
-}
+struct KeyHasher(WordHasher);
 
 impl KeyHasher {
     fn new(tag: u64) -> KeyHasher {
-        let mut hasher = KeyHasher { low: 0x2d35_8dcc_aa6c_78a5, high: 0x8bb8_4b93_962e_acc9 };
-        hasher.word(tag);
-        hasher
+        KeyHasher(WordHasher::new(tag))
     }
 
     fn word(&mut self, word: u64) {
-        self.low = fold((self.low ^ word).wrapping_add(0x4b33_a62e_d433_d4a3), 0x4d5a_2da5_1de1_aa47);
-        self.high = fold((self.high.rotate_left(29) ^ word).wrapping_add(0x9fb2_1c65_1e98_df25), 0xa076_1d64_78bd_642f);
+        self.0.word(word);
     }
 
     fn image(&mut self, image: &'static Image) -> Option<()> {
@@ -109,8 +103,9 @@ impl KeyHasher {
     }
 
     fn finish(self) -> Key {
+        let [low, high] = self.0.finish();
         // A low half of zero marks a free slot of a file.
-        Key { low: self.low.max(1), high: self.high }
+        Key { low: low.max(1), high }
     }
 }
 

@@ -108,7 +108,7 @@ impl Slot {
     pub fn find(&self) -> Lookup {
         let Some(bytes) = self.module.find(self.key) else { return Lookup::Absent };
         // Relaxed: counters.
-        match decode::decode(self.module, bytes) {
+        match decode::decode(self.module, &bytes) {
             Ok((code, kind)) => {
                 STATISTICS.found.fetch_add(1, Ordering::Relaxed);
                 Lookup::Found(code, kind)
@@ -175,10 +175,11 @@ pub fn write_back() {
     for (module, fresh) in kept {
         let on_disk = folder.file(&module.file_name).ok().flatten();
         let on_disk = on_disk.and_then(|file| CodeFile::open(&file, settings.build_key, module.id));
-        let mut bodies: Vec<(Key, &[u8])> = fresh.iter().map(|(key, body)| (*key, *body)).collect();
-        if let Some(on_disk) = &on_disk {
-            bodies.extend(on_disk.bodies().filter(|(key, _)| !fresh.contains_key(key)));
-        }
+        let on_disk = on_disk.iter().flat_map(CodeFile::bodies).filter(|(key, _)| !fresh.contains_key(key));
+        let on_disk: Vec<(Key, Vec<u8>)> = on_disk.collect();
+        let fresh = fresh.iter().map(|(key, body)| (*key, *body));
+        let bodies: Vec<(Key, &[u8])> =
+            fresh.chain(on_disk.iter().map(|(key, body)| (*key, body.as_slice()))).collect();
         let Some(contents) = file::build(settings.build_key, module.id, &bodies) else { continue };
         has_written |= folder.replace(&module.file_name, &contents).is_ok();
     }

@@ -2,11 +2,12 @@
 
 use super::checksum::hash;
 use super::contents::{self, ContentId};
-use super::file::{CodeFile, Key};
+use super::file::{CodeFile, Key, MappedFile};
 use super::settings;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use saki_types::{Image, collectible};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
@@ -24,7 +25,7 @@ pub(super) struct Bodies {
     /// The name of the cache file.
     pub file_name: OsString,
     /// The user's file and the one that came with the installation, if they exist.
-    files: OnceLock<Vec<CodeFile<'static>>>,
+    files: OnceLock<Vec<CodeFile<MappedFile>>>,
     /// Bodies compiled in this run, encoded.
     pub fresh: Mutex<FxHashMap<Key, &'static [u8]>>,
 }
@@ -44,17 +45,17 @@ impl Module {
 
     /// The body with this key, from the files as they were when they were first opened: the user's own body comes before that of
     /// the installation, and that before a body that another domain has compiled.
-    pub fn find(&self, key: Key) -> Option<&'static [u8]> {
+    pub fn find(&self, key: Key) -> Option<Cow<'static, [u8]>> {
         let bodies = self.bodies;
         let files = bodies.files.get_or_init(|| {
             let files = settings::open_files(&bodies.file_name);
             files.filter_map(|file| CodeFile::open(&file, settings::build_key(), self.id)).collect()
         });
         if let Some(found) = files.iter().find_map(|file| file.find(key)) {
-            return Some(found);
+            return Some(Cow::Owned(found));
         }
         // One domain compiles each body once.
-        if crate::domain::count() < 2 { None } else { bodies.fresh.lock().get(&key).copied() }
+        if crate::domain::count() < 2 { None } else { bodies.fresh.lock().get(&key).map(|body| Cow::Borrowed(*body)) }
     }
 }
 

@@ -44,7 +44,7 @@ const MAX_RECORDS: usize = 1024;
 const FOLDER: &str = "files";
 const NAME: &str = "contents";
 const MAGIC: &[u8; 8] = b"SAKIFILE";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 const HEADER_BYTES: usize = 24;
 const RECORD_WORDS: usize = 9;
 
