@@ -73,10 +73,12 @@ pub struct ObjRef(pub *mut Object);
 impl ObjRef {
     pub const NULL: ObjRef = ObjRef(std::ptr::null_mut());
 
+    #[inline]
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
+    #[inline]
     pub fn address(self) -> usize {
         self.0 as usize
     }

@@ -34,10 +34,22 @@ pub(super) fn note_address(address: usize, is_large: bool) {
     }
 }
 
+/// The number of the space that `address` lies in.
+#[inline(always)]
+pub(super) fn space_number(address: usize) -> usize {
+    address / SPACE_BYTES
+}
+
+/// The number of the space of large objects; no object's until there is a large one.
+#[inline(always)]
+pub(super) fn large_space_number() -> usize {
+    space_number(LOWEST_LARGE.load(Ordering::Relaxed))
+}
+
 /// Whether `address` lies in the space of large objects.
 #[inline(always)]
 pub(super) fn in_large_space(address: usize) -> bool {
-    address / SPACE_BYTES == LOWEST_LARGE.load(Ordering::Relaxed) / SPACE_BYTES
+    space_number(address) == large_space_number()
 }
 
 #[inline(always)]

@@ -3,7 +3,7 @@
 //! Invariant: a table covers the whole of the heap's range with one bit per 8 bytes, of which only touched pages take memory. Left out: who sets the bits, which is MMTk
 //! but for `in_place`, `mutator` and compiled code.
 
-use super::addresses::in_large_space;
+use super::addresses::{in_large_space, large_space_number, space_number};
 use super::by_need;
 use saki_abi::ObjRef;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -93,6 +93,32 @@ pub(crate) unsafe fn is_unlogged(object: ObjRef) -> bool {
 pub(crate) unsafe fn has_mark_bit(object: ObjRef) -> bool {
     // SAFETY: the space of small objects has its mark bits mapped wherever it is mapped itself.
     !in_large_space(object.address()) && unsafe { table_bit(mark_bit_base(), object.address()) }
+}
+
+/// The table of mark bits and the number of the space without any, in registers: a loop over the elements of an array would
+/// load both for each element.
+#[derive(Clone, Copy)]
+pub(super) struct MarkBits {
+    table: usize,
+    large_space: usize,
+}
+
+impl MarkBits {
+    /// Holds until the mutators run again: then the first large object may be allocated.
+    pub(super) fn of_collection() -> Self {
+        Self { table: mark_bit_base(), large_space: large_space_number() }
+    }
+
+    /// As [`has_mark_bit`].
+    ///
+    /// # Safety
+    /// `object` is a live heap object.
+    #[inline(always)]
+    pub(super) unsafe fn has(self, object: ObjRef) -> bool {
+        let address = object.address();
+        // SAFETY: as in `has_mark_bit`.
+        space_number(address) != self.large_space && unsafe { table_bit(self.table, address) }
+    }
 }
 
 /// Where the mark bit of a small object lies; meaningless for large objects.
