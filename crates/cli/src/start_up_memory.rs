@@ -29,6 +29,17 @@ const ALIGNMENT_BYTES: usize = 16;
 static NEXT: AtomicUsize = AtomicUsize::new(usize::MAX);
 static END: AtomicUsize = AtomicUsize::new(0);
 
+/// jemalloc's options (jemalloc(3), TUNING). Pieces from a quarter of a MiB on come from an arena of their own, which gives freed pages
+/// back to the system at once; the other arenas keep them for ten seconds, and longer where nothing is allocated. The compiler's
+/// vectors for large methods are of that size: after eight threads had each compiled a method of 8,000 instructions, 150 MiB stayed
+/// resident without this option and 90 with it.
+#[unsafe(export_name = "_rjem_malloc_conf")]
+pub static JEMALLOC_OPTIONS: Option<&std::ffi::c_char> = {
+    const TEXT: &std::ffi::CStr = c"oversize_threshold:262144";
+    // SAFETY: the first character of a constant text, which lives for ever.
+    Some(unsafe { &*TEXT.as_ptr() })
+};
+
 /// See the module header.
 pub struct StartUpAllocator;
 

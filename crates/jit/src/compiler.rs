@@ -47,7 +47,17 @@ impl CompileContext {
         self.codegen.clear();
         self.symbols.clear();
     }
+
+    /// Whether the context's buffers are of the size that most functions need. Buffers never shrink by themselves.
+    fn is_worth_keeping(&self) -> bool {
+        self.codegen.func.dfg.num_insts() <= MAX_KEPT_INSTRUCTIONS
+    }
 }
+
+/// Contexts that have seen a larger function are dropped. Cranelift takes 1 to 2 KB for an instruction of its IR, and there may be as many
+/// contexts as threads ever compiled at a time: eight threads that compiled a method of 8,000 instructions each kept 92 MB. A new context
+/// costs next to nothing beside the compilation of so many instructions (some 10 ms).
+const MAX_KEPT_INSTRUCTIONS: usize = 2048;
 
 impl Default for CompileContext {
     fn default() -> Self {
@@ -84,14 +94,17 @@ impl Compiler {
         &self.isa
     }
 
-    /// Runs `work` with an idle context, which is dropped if it fails: a half-built function may have left traces.
+    /// Runs `work` with an idle context. The context is dropped if the work fails, since a half-built function may have left traces,
+    /// and if its function was large.
     pub(crate) fn with_context<T>(
         &self,
         work: impl FnOnce(&mut CompileContext) -> Result<T, CompileError>,
     ) -> Result<T, CompileError> {
         let mut context = self.idle.take_any().unwrap_or_default();
         let result = work(&mut context)?;
-        self.idle.give(context);
+        if context.is_worth_keeping() {
+            self.idle.give(context);
+        }
         Ok(result)
     }
 
