@@ -133,8 +133,8 @@ fn check(framework: &Path, contract: &Contract) -> Outcome {
         differences.extend(found.iter().map(|difference| format!("{name}: {difference}")));
         collect_imports(&image, &name, &mut imports).map_err(bad)?;
     }
-    let native = contract.section("native");
-    differences.extend(native_differences(framework, native, &imports)?);
+    let native: Vec<Line> = contract.section("native").iter().copied().filter(|line| line.holds_for(version)).collect();
+    differences.extend(native_differences(framework, &native, &imports)?);
     for difference in &differences {
         println!("  {difference}");
     }

@@ -76,7 +76,7 @@ fn a_version_that_asks_something_else_is_refused_in_a_line() {
     for part in [
         corlib.as_str(),
         "of Mono 6.",
-        "supported are the class libraries of Mono 6.8 and 6.12",
+        "supported are the class libraries of Mono 6.8, 6.12 and 6.14",
         "new: call static System.GC::GetTotalMemorz",
     ] {
         assert!(line.contains(part), "{part} is not in: {}", outcome.stderr);
@@ -92,7 +92,11 @@ fn something_else_of_mscorlibs_name_is_refused_in_a_line() {
     std::fs::copy(folder.join("program.exe"), folder.join("4.5/mscorlib.dll")).expect("a file");
     let outcome = saki(&folder);
     assert_eq!((outcome.stdout.as_str(), outcome.exit_code), ("", Some(2)));
-    assert!(outcome.stderr.contains("supported are the class libraries of Mono 6.8 and 6.12"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("supported are the class libraries of Mono 6.8, 6.12 and 6.14"),
+        "{}",
+        outcome.stderr
+    );
     assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
 }
 

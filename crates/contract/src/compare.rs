@@ -2,7 +2,7 @@
 
 use crate::lines::{Kind, Line};
 use crate::signatures::{declared_calls, find_type, layout_text, members_named};
-use crate::{Version, corlib_mark, release_of};
+use crate::{Version, Versions, corlib_mark, release_of};
 use saki_metadata::{BadImage, Image};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -68,7 +68,7 @@ fn compare_calls(image: &Image, lines: &[&Line]) -> Result<Vec<Difference>, BadI
     let declared = declared_calls(image)?;
     let declared: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
     let mut new: Vec<&str> = declared.difference(&listed).copied().collect();
-    let member = |text| Line { kind: Kind::Call, text, version: None }.member();
+    let member = |text| Line { kind: Kind::Call, text, versions: Versions::ALL }.member();
     let mut differences = Vec::new();
     for expected in listed.difference(&declared) {
         // A member of the same name with another signature.
@@ -86,11 +86,14 @@ fn compare_calls(image: &Image, lines: &[&Line]) -> Result<Vec<Difference>, BadI
 }
 
 /// The version that an mscorlib claims to be: by its mark, and by its release if it names one. (Builds from between two releases have the mark of
-/// one of them, but may need other internal calls, fields or methods.)
+/// one of them, but may need other internal calls, fields or methods.) A mark that several versions have says nothing without a release.
 pub fn claimed_version(corlib: &Image) -> Option<Version> {
-    let version = corlib_mark(corlib).and_then(|mark| Version::from_corlib_mark(&mark))?;
-    let is_of = |release: &str| release.strip_prefix(version.name()).is_some_and(|rest| rest.starts_with('.'));
-    release_of(corlib).is_none_or(|release| is_of(&release)).then_some(version)
+    let mark = corlib_mark(corlib)?;
+    let mut marked = Version::with_corlib_mark(&mark);
+    match release_of(corlib) {
+        Some(release) => marked.find(|version| version.has_release(&release)),
+        None => marked.next().filter(|_| marked.next().is_none()),
+    }
 }
 
 /// The version from which an mscorlib differs least, and the harmful differences. `lines` are those of mscorlib. Errors: damaged metadata.

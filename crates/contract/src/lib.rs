@@ -2,9 +2,9 @@
 //!
 //! `contract.txt` beside this crate's sources has a line for each internal call, for each field that Rust code reads or writes by name, for
 //! each method that it calls or replaces by name, and for each C symbol that Mono's native libraries take from the program; always with the
-//! whole signature. A line without a mark holds for all versions, "@6.12 " in front says that it holds for that version alone.
+//! whole signature. A line without a mark holds for all versions, "@6.8,6.12 " in front says that it holds for these versions alone.
 //! Invariants: a version is recognised by the mark that Mono's developers change with the contract (`Environment.mono_corlib_version`) and by its
-//! release; an mscorlib whose mark or release is not that of a known version is compared with the contract. Everything here works on metadata alone, so that even an
+//! release, and several versions may have one mark; an mscorlib whose mark or release is not that of a known version is compared with the contract. Everything here works on metadata alone, so that even an
 //! mscorlib with which Saki could not start can be judged. Left out: facts that signatures do not express (the meaning of arguments, the values of enumerations).
 #![deny(unsafe_code)]
 
@@ -23,16 +23,18 @@ use saki_metadata::{ConstantValue, Image, TableId, Token};
 pub enum Version {
     Mono6_8,
     Mono6_12,
+    Mono6_14,
 }
 
 impl Version {
-    pub const ALL: [Version; 2] = [Version::Mono6_8, Version::Mono6_12];
+    pub const ALL: [Version; 3] = [Version::Mono6_8, Version::Mono6_12, Version::Mono6_14];
 
     /// The name used in marks and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Version::Mono6_8 => "6.8",
             Version::Mono6_12 => "6.12",
+            Version::Mono6_14 => "6.14",
         }
     }
 
@@ -40,7 +42,8 @@ impl Version {
     const fn corlib_mark(self) -> &'static str {
         match self {
             Version::Mono6_8 => "ABB721D6-116A-4555-B4FD-9248146D2051",
-            Version::Mono6_12 => "1A5E0066-58DC-428A-B21C-0AD6CDAE2789",
+            // 6.14 makes other demands than 6.12, but has its mark.
+            Version::Mono6_12 | Version::Mono6_14 => "1A5E0066-58DC-428A-B21C-0AD6CDAE2789",
         }
     }
 
@@ -48,19 +51,48 @@ impl Version {
         Version::ALL.into_iter().find(|version| version.name() == name)
     }
 
-    pub fn from_corlib_mark(mark: &str) -> Option<Version> {
-        Version::ALL.into_iter().find(|version| version.corlib_mark() == mark)
+    /// The versions whose mscorlib has this mark.
+    pub fn with_corlib_mark(mark: &str) -> impl Iterator<Item = Version> {
+        Version::ALL.into_iter().filter(move |version| version.corlib_mark() == mark)
+    }
+
+    /// Whether a release, "6.8.0.105", is one of this version.
+    pub fn has_release(self, release: &str) -> bool {
+        release.strip_prefix(self.name()).is_some_and(|rest| rest.starts_with('.'))
     }
 }
 
-/// Splits "@6.8 NAME"; None = for all versions.
+/// A set of versions, as a mark names it: "6.8,6.12". Bit n is that of `Version::ALL[n]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Versions(u8);
+
+impl Versions {
+    pub const ALL: Versions = Versions((1 << Version::ALL.len()) - 1);
+
+    pub const fn contains(self, version: Version) -> bool {
+        self.0 & Versions::from_version(version).0 != 0
+    }
+
+    const fn from_version(version: Version) -> Versions {
+        Versions(1 << version as u8)
+    }
+
+    /// None if one of the names, which commas separate, is not that of a version.
+    pub fn parse(names: &str) -> Option<Versions> {
+        names.split(',').try_fold(Versions(0), |set, name| {
+            Version::from_name(name).map(|version| Versions(set.0 | Versions::from_version(version).0))
+        })
+    }
+}
+
+/// Splits "@6.8,6.12 NAME"; a name without a mark holds for all versions.
 ///
 /// # Errors
-/// The mark, if there is no such version.
-pub fn split_mark(text: &str) -> Result<(Option<Version>, &str), &str> {
+/// The mark, if it names a version that there is not.
+pub fn split_mark(text: &str) -> Result<(Versions, &str), &str> {
     match text.strip_prefix('@').and_then(|rest| rest.split_once(' ')) {
-        None => Ok((None, text)),
-        Some((mark, name)) => Version::from_name(mark).map(|version| (Some(version), name)).ok_or(mark),
+        None => Ok((Versions::ALL, text)),
+        Some((mark, name)) => Versions::parse(mark).map(|versions| (versions, name)).ok_or(mark),
     }
 }
 

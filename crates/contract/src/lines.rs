@@ -6,7 +6,7 @@
 //! @6.8 lack Mono.Interop.ComInteropProxy::FindProxy(System.IntPtr) Mono.Interop.ComInteropProxy
 //! ```
 
-use crate::{Version, split_mark};
+use crate::{Version, Versions, split_mark};
 
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,13 +53,12 @@ pub struct Line<'a> {
     pub kind: Kind,
     /// The signature: "static Namespace.Type::Member(PARAMETERS) RESULT"; the name of a C symbol.
     pub text: &'a str,
-    /// None = all.
-    pub version: Option<Version>,
+    pub versions: Versions,
 }
 
 impl<'a> Line<'a> {
     pub fn holds_for(&self, version: Version) -> bool {
-        self.version.is_none_or(|own| own == version)
+        self.versions.contains(version)
     }
 
     /// Type and name: ("Namespace.Outer+Inner", "Member").
@@ -125,11 +124,11 @@ impl<'a> Contract<'a> {
                 sections.push(Section { assembly, lines: Vec::new() });
                 continue;
             }
-            let (version, rest) = split_mark(line).map_err(|mark| bad(&format!("no version {mark}")))?;
+            let (versions, rest) = split_mark(line).map_err(|mark| bad(&format!("no version {mark}")))?;
             let (word, text) = rest.split_once(' ').ok_or_else(|| bad("no kind"))?;
             let (_, kind) = Kind::NAMES.iter().find(|(name, _)| *name == word).ok_or_else(|| bad("unknown kind"))?;
             let section = sections.last_mut().ok_or_else(|| bad("outside all sections"))?;
-            section.lines.push(Line { kind: *kind, text, version });
+            section.lines.push(Line { kind: *kind, text, versions });
         }
         Ok(Contract { sections })
     }
@@ -146,19 +145,22 @@ mod tests {
 
     #[test]
     fn lines_have_marks_kinds_and_members() {
-        let text = "# remark\n[mscorlib]\n@6.12 call static A.B+C::D<1>(X&,!!0) Y\nfield A.B::<E>k__F Z\nmethod A::.ctor() W\n";
+        let text = "# remark\n[mscorlib]\n@6.12,6.14 call static A.B+C::D<1>(X&,!!0) Y\nfield A.B::<E>k__F Z\nmethod A::.ctor() W\n";
         let contract = Contract::parse(text).expect("a contract");
         let lines = contract.section("mscorlib");
-        assert_eq!(lines[0].version, Some(Version::Mono6_12));
+        let holds = |line: &Line| Version::ALL.map(|version| line.holds_for(version));
+        assert_eq!(holds(&lines[0]), [false, true, true]);
+        assert_eq!(holds(&lines[1]), [true, true, true]);
         assert_eq!(lines[0].member(), ("A.B+C", "D"));
         assert_eq!(lines[1].member(), ("A.B", "<E>k__F"));
         assert_eq!(lines[2].member(), ("A", ".ctor"));
-        assert!(!lines[0].holds_for(Version::Mono6_8) && lines[1].holds_for(Version::Mono6_8));
     }
 
     #[test]
     fn bad_lines_are_named() {
         assert!(Contract::parse("[a]\n@5.0 call x\n").unwrap_err().starts_with("line 2: no version 5.0"));
+        assert!(Contract::parse("[a]\n@6.8,5.0 call x\n").unwrap_err().starts_with("line 2: no version 6.8,5.0"));
+        assert!(Contract::parse("[a]\n@6.8, call x\n").is_err());
         assert!(Contract::parse("[a]\ncalls x\n").is_err());
         assert!(Contract::parse("call x\n").is_err());
     }

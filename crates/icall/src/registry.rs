@@ -122,7 +122,7 @@ mod tests {
         let contract = Contract::own();
         let mut findings = Vec::new();
         for version in Version::ALL {
-            let holds = |row: &&str| split_mark(row).is_ok_and(|(mark, _)| mark.is_none_or(|mark| mark == version));
+            let holds = |row: &&str| split_mark(row).is_ok_and(|(versions, _)| versions.contains(version));
             let rows: Vec<&str> =
                 rows.iter().copied().filter(holds).map(|row| split_mark(row).expect("a mark").1).collect();
             let lines = contract.sections.iter().flat_map(|section| &section.lines);

@@ -36,6 +36,7 @@ pub const TABLES: &[&[InternalCall]] = &[
     crate::security_level::TABLE,
     crate::tokens::TABLE,
     crate::type_construction::TABLE,
+    crate::type_guid::TABLE,
     crate::type_handle::TABLE,
     crate::type_lookup::TABLE,
     crate::type_members::TABLE,

@@ -7,11 +7,20 @@ class HandleNumbers
 {
     static int refused;
 
-    static void Try(int number)
+    // An int, or in newer class libraries a native int.
+    static readonly FieldInfo field = typeof(GCHandle).GetField("handle", BindingFlags.Instance | BindingFlags.NonPublic);
+
+    static void Try(long number)
     {
+        if (field.FieldType == typeof(int) && number != (int)number)
+        {
+            // No int can be such a number.
+            refused += 2;
+            return;
+        }
         // FromIntPtr refuses some by itself.
         object boxed = default(GCHandle);
-        typeof(GCHandle).GetField("handle", BindingFlags.Instance | BindingFlags.NonPublic).SetValue(boxed, number);
+        field.SetValue(boxed, field.FieldType == typeof(int) ? (object)(int)number : (IntPtr)number);
         GCHandle handle = (GCHandle)boxed;
         try
         {
@@ -41,6 +50,9 @@ class HandleNumbers
             Try(number);
             GCHandle again = GCHandle.Alloc(target, kind);
             Try(number);
+            // The lower half alone would be a handle.
+            Try((long)GCHandle.ToIntPtr(again) | 1L << 32);
+            Try((long)GCHandle.ToIntPtr(again) | long.MinValue);
             if (again.Target != target)
                 Console.WriteLine("wrong: " + kind);
             again.Free();

@@ -1,5 +1,5 @@
 // mcs: -r:System.Web.Extensions
-// Mono.Runtime's reports of exceptions and threads: valid JSON, hashes that are equal for equal stacks, and a log of how far a report got.
+// Mono.Runtime's reports of exceptions and threads: valid JSON, and hashes that are equal for equal stacks.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -81,35 +81,6 @@ static class Program {
         Console.WriteLine ("{0} {1} {2} {3}", single.Item2 != 0, single.Item3 != 0, thread["is_managed"], Items (thread["managed_frames"]).Length > 2);
         var tasks = Enumerable.Range (0, 10).Select (i => Task.Run (() => Report (i % 2 == 0 ? "DumpStateSingle" : "DumpStateTotal"))).ToArray ();
         Console.WriteLine (tasks.All (task => task.Result.Item2 != 0 && Parse (task.Result.Item1).Count > 0));
-
-        string folder = Path.Combine (Path.GetTempPath (), "saki-reports-" + Guid.NewGuid ());
-        Directory.CreateDirectory (folder);
-        Directory.SetCurrentDirectory (folder);
-        Call ("EnableCrashReportLog", folder);
-        Console.WriteLine (Call ("CheckCrashReportLog", folder, false));
-        Report ("ExceptionToState", Thrown (0, false));
-        Console.WriteLine (Call ("CheckCrashReportLog", folder, true));
-        var total = Report ("DumpStateTotal");
-        Console.WriteLine (Items (Parse (total.Item1)["threads"]).Count (t => (bool) t["crashed"]));
-        Call ("EnableCrashReportLog", new object[] { null });
-        Console.WriteLine ("{0} {1}", Call ("CheckCrashReportLog", folder, true), Call ("CheckCrashReportLog", folder, true));
-        Report ("DumpStateTotal");
-        Console.WriteLine (Directory.GetFiles (folder).Length);
-
-        var written = Thrown (2, false);
-        Call ("WriteStateToFile", written);
-        Call ("WriteStateToFile", written);
-        var names = Directory.GetFiles (folder).Select (Path.GetFileName).OrderBy (n => n, StringComparer.Ordinal).ToArray ();
-        string prefix = "mono_crash." + Report ("ExceptionToState", written).Item2.ToString ("x");
-        Console.WriteLine (names.SequenceEqual (new[] { prefix + ".0.json", prefix + ".1.json" }));
-        Console.WriteLine (Items (Parse (File.ReadAllText (names[0]))["threads"]).Length);
-        Directory.SetCurrentDirectory (Path.GetTempPath ());
-        Directory.Delete (folder, true);
-
-        Call ("RegisterReportingForAllNativeLibs");
-        Call ("RegisterReportingForNativeLib", "libfoo", "foo");
-        Console.WriteLine (Call ("SendMicrosoftTelemetry", "report", 1ul, 2ul));
-        Console.WriteLine (Call ("EnableMicrosoftTelemetry", "a", "b", "c", "d", "e", "f", "g"));
         Console.WriteLine (Call ("GetNativeStackTrace", new object[] { null }));
     }
 }

@@ -18,6 +18,8 @@ use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use regex::Regex;
+use saki_contract::{Version, claimed_version};
+use saki_metadata::Image;
 
 use crate::process::{self, End, Finished, Job};
 use crate::tool::Outcome;
@@ -94,6 +96,14 @@ enum Verdict {
     Failed(String),
 }
 
+/// Where the class libraries lie that are installed.
+const INSTALLED: &str = "/usr/lib/mono";
+
+/// The version of class libraries; None: of no known one.
+fn version_of(framework: &Path) -> Option<Version> {
+    claimed_version(&Image::open(&framework.join("4.5/mscorlib.dll")).ok()?)
+}
+
 /// Compiles and runs the suite and prints the report. Errors: an unreadable tree or a bad header.
 pub fn run(root: &Path, options: &Options) -> Outcome {
     let mut programs = discover(&root.join("tests/programs"))?;
@@ -106,6 +116,10 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     if options.stress.is_some() {
         // Without stress it is shown that the pending ones still fail.
         programs.retain(|p| p.header.stress_skip.is_none() && p.header.pending.is_none());
+    }
+    let framework = options.framework.as_deref().unwrap_or(Path::new(INSTALLED));
+    if let Some(version) = version_of(framework) {
+        programs.retain(|p| p.header.libraries.contains(version));
     }
     let mut saki = crate::tool::runtime_command(root, options.saki.as_deref())?;
     if let Some(framework) = &options.framework {

@@ -20,5 +20,5 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Diagnostics.Debugger::IsAttached_internal", &is_attached),
     InternalCall::new("System.Diagnostics.Debugger::IsLogging", &is_logging),
     InternalCall::new("@6.8 System.Diagnostics.Debugger::Log", &log),
-    InternalCall::new("@6.12 System.Diagnostics.Debugger::Log_icall", &log_referenced),
+    InternalCall::new("@6.12,6.14 System.Diagnostics.Debugger::Log_icall", &log_referenced),
 ];

@@ -315,17 +315,17 @@ fn send_telemetry(t: CurrentThread, _payload: *const u8, _portable_hash: u64, _u
 }
 
 pub const TABLE: &[InternalCall] = &[
-    InternalCall::new("Mono.Runtime::AnnotateMicrosoftTelemetry_internal", &annotate_telemetry),
-    InternalCall::new("Mono.Runtime::CheckCrashReportLog_internal", &check_stage_log),
+    InternalCall::new("@6.8,6.12 Mono.Runtime::AnnotateMicrosoftTelemetry_internal", &annotate_telemetry),
+    InternalCall::new("@6.8,6.12 Mono.Runtime::CheckCrashReportLog_internal", &check_stage_log),
     InternalCall::new("Mono.Runtime::DisableMicrosoftTelemetry", &telemetry),
     InternalCall::new("Mono.Runtime::DumpStateSingle_internal", &dump_state_single),
     InternalCall::new("Mono.Runtime::DumpStateTotal_internal", &dump_state_total),
-    InternalCall::new("Mono.Runtime::EnableCrashReportLog_internal", &enable_stage_log),
-    InternalCall::new("Mono.Runtime::EnableMicrosoftTelemetry_internal", &enable_telemetry),
+    InternalCall::new("@6.8,6.12 Mono.Runtime::EnableCrashReportLog_internal", &enable_stage_log),
+    InternalCall::new("@6.8,6.12 Mono.Runtime::EnableMicrosoftTelemetry_internal", &enable_telemetry),
     InternalCall::new("Mono.Runtime::ExceptionToState_internal", &exception_to_state),
     InternalCall::new("Mono.Runtime::GetNativeStackTrace", &native_stack_trace),
-    InternalCall::new("Mono.Runtime::RegisterReportingForAllNativeLibs_internal", &register_all_libraries),
-    InternalCall::new("Mono.Runtime::RegisterReportingForNativeLib_internal", &register_library),
-    InternalCall::new("Mono.Runtime::SendMicrosoftTelemetry_internal", &send_telemetry),
-    InternalCall::new("Mono.Runtime::WriteStateToFile_internal", &write_state_to_file),
+    InternalCall::new("@6.8,6.12 Mono.Runtime::RegisterReportingForAllNativeLibs_internal", &register_all_libraries),
+    InternalCall::new("@6.8,6.12 Mono.Runtime::RegisterReportingForNativeLib_internal", &register_library),
+    InternalCall::new("@6.8,6.12 Mono.Runtime::SendMicrosoftTelemetry_internal", &send_telemetry),
+    InternalCall::new("@6.8,6.12 Mono.Runtime::WriteStateToFile_internal", &write_state_to_file),
 ];

@@ -52,6 +52,6 @@ fn free(_t: CurrentThread, memory: *mut libc::c_void) {
 
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 Mono.SafeStringMarshal::StringToUtf8", &string_to_utf8),
-    InternalCall::new("@6.12 Mono.SafeStringMarshal::StringToUtf8_icall", &referenced_string_to_utf8),
+    InternalCall::new("@6.12,6.14 Mono.SafeStringMarshal::StringToUtf8_icall", &referenced_string_to_utf8),
     InternalCall::new("Mono.SafeStringMarshal::GFree", &free),
 ];

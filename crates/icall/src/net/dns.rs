@@ -194,9 +194,9 @@ fn get_host_name(t: CurrentThread, name: RefPlace) -> Managed<bool> {
 
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Dns::GetHostByAddr_internal", &get_host_by_address),
-    InternalCall::new("@6.12 System.Net.Dns::GetHostByAddr_icall", &get_host_by_address),
+    InternalCall::new("@6.12,6.14 System.Net.Dns::GetHostByAddr_icall", &get_host_by_address),
     InternalCall::new("@6.8 System.Net.Dns::GetHostByName_internal", &get_host_by_name),
-    InternalCall::new("@6.12 System.Net.Dns::GetHostByName_icall", &get_host_by_name),
+    InternalCall::new("@6.12,6.14 System.Net.Dns::GetHostByName_icall", &get_host_by_name),
     InternalCall::new("@6.8 System.Net.Dns::GetHostName_internal", &get_host_name),
-    InternalCall::new("@6.12 System.Net.Dns::GetHostName_icall", &get_host_name),
+    InternalCall::new("@6.12,6.14 System.Net.Dns::GetHostName_icall", &get_host_name),
 ];

@@ -330,9 +330,9 @@ fn set_option(
 
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Sockets.Socket::GetSocketOption_arr_internal", &get_bytes),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::GetSocketOption_arr_icall", &get_bytes),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::GetSocketOption_arr_icall", &get_bytes),
     InternalCall::new("@6.8 System.Net.Sockets.Socket::GetSocketOption_obj_internal", &get_object),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::GetSocketOption_obj_icall", &get_object),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::GetSocketOption_obj_icall", &get_object),
     InternalCall::new("@6.8 System.Net.Sockets.Socket::SetSocketOption_internal", &set_option),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::SetSocketOption_icall", &set_option),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::SetSocketOption_icall", &set_option),
 ];

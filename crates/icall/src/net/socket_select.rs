@@ -147,7 +147,7 @@ fn select(t: CurrentThread, sockets: RefPlace, timeout_us: i32, error: Place<i32
 
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Sockets.Socket::Poll_internal", &poll_one),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::Poll_icall", &poll_one),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Poll_icall", &poll_one),
     InternalCall::new("@6.8 System.Net.Sockets.Socket::Select_internal", &select),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::Select_icall", &select),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Select_icall", &select),
 ];

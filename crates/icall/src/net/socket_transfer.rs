@@ -507,33 +507,33 @@ fn send_file(
 
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Sockets.Socket::Accept_internal", &accept),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::Accept_icall", &accept),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Accept_icall", &accept),
     InternalCall::new("@6.8 System.Net.Sockets.Socket::Connect_internal", &connect),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::Connect_icall", &connect),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Connect_icall", &connect),
     InternalCall::new("@6.8 System.Net.Sockets.Socket::ReceiveFrom_internal", &receive_from),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::ReceiveFrom_icall", &receive_from),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::ReceiveFrom_icall", &receive_from),
     InternalCall::new(
         "@6.8 System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         &receive,
     ),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::Receive_icall", &receive),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Receive_icall", &receive),
     InternalCall::new(
         "@6.8 System.Net.Sockets.Socket::Receive_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         &receive_buffers,
     ),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::Receive_array_icall", &receive_buffers),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Receive_array_icall", &receive_buffers),
     InternalCall::new("@6.8 System.Net.Sockets.Socket::SendFile_internal", &send_file),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::SendFile_icall", &send_file),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::SendFile_icall", &send_file),
     InternalCall::new("@6.8 System.Net.Sockets.Socket::SendTo_internal", &send_to),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::SendTo_icall", &send_to),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::SendTo_icall", &send_to),
     InternalCall::new(
         "@6.8 System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Byte*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         &send,
     ),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::Send_icall", &send),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Send_icall", &send),
     InternalCall::new(
         "@6.8 System.Net.Sockets.Socket::Send_internal(System.IntPtr,System.Net.Sockets.Socket+WSABUF*,System.Int32,System.Net.Sockets.SocketFlags,System.Int32&,System.Boolean)",
         &send_buffers,
     ),
-    InternalCall::new("@6.12 System.Net.Sockets.Socket::Send_array_icall", &send_buffers),
+    InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Send_array_icall", &send_buffers),
 ];

@@ -138,10 +138,16 @@ fn get_modules<'t>(t: CurrentThread<'t>, _this: Option<Obj>, handle: usize) -> M
     modules::of_process(t, process.as_deref())
 }
 
+/// The window of another process: none that could be named here.
+fn main_window(_t: CurrentThread, _process_id: i32) -> isize {
+    0
+}
+
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Diagnostics.Process::GetModules_icall", &get_modules),
     InternalCall::new("System.Diagnostics.Process::GetProcessData", &get_process_data),
     InternalCall::new("System.Diagnostics.Process::GetProcess_internal", &get_process),
     InternalCall::new("System.Diagnostics.Process::GetProcesses_internal", &get_processes),
+    InternalCall::new("@6.14 System.Diagnostics.Process::MainWindowHandle_icall", &main_window),
     InternalCall::new("System.Diagnostics.Process::ProcessName_icall", &process_name),
 ];

@@ -96,6 +96,6 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Array::ClearInternal", &clear_internal),
     InternalCall::new("@6.8 System.Array::GetGenericValueImpl", &get_generic_value),
     InternalCall::new("@6.8 System.Array::SetGenericValueImpl", &set_generic_value),
-    InternalCall::new("@6.12 System.Array::GetGenericValue_icall", &get_referenced_value),
-    InternalCall::new("@6.12 System.Array::SetGenericValue_icall", &set_referenced_value),
+    InternalCall::new("@6.12,6.14 System.Array::GetGenericValue_icall", &get_referenced_value),
+    InternalCall::new("@6.12,6.14 System.Array::SetGenericValue_icall", &set_referenced_value),
 ];

@@ -241,7 +241,7 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.Thread::ConstructInternalThread", &construct_internal_thread),
     InternalCall::new("System.Threading.Thread::GetAbortExceptionState", &get_abort_exception_state),
     InternalCall::new("@6.8 System.Threading.Thread::GetCurrentThread", &get_current_thread),
-    InternalCall::new("@6.12 System.Threading.Thread::GetCurrentThread_icall", &store_current_thread),
+    InternalCall::new("@6.12,6.14 System.Threading.Thread::GetCurrentThread_icall", &store_current_thread),
     InternalCall::new("System.Threading.Thread::EndThreadAffinity", &end_affinity),
     InternalCall::new("System.Threading.Thread::GetDomainID", &get_domain_id),
     InternalCall::new("System.Threading.Thread::GetName_internal", &get_name),

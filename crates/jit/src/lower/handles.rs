@@ -1,5 +1,7 @@
 //! `GCHandle.GetTarget` in line, and `FreeHandle`.
 //!
+//! The class libraries declare a handle as an int or as a native int; a native int with more than 32 bits is no handle.
+//!
 //! The table and its slots are `sync::handle_table`'s; this code is its function `target` for a live handle with an object. For a
 //! number that is no handle, a stale handle, and a null or expired target it calls the Rust function, which tells them apart; the
 //! exception for the first two is thrown from here. The load of the slot is plain on x86-64: the loads of what it refers to depend on the
@@ -24,7 +26,7 @@ use saki_types::Method;
 impl Lowering<'_, '_> {
     /// The object of the handle, or null.
     pub(super) fn handle_target(&mut self, method: &'static Method, handle: ValueId) -> Lowered<Value> {
-        let handle = self.value_as(handle, types::I32)?;
+        let handle = self.value(handle)?;
         let slow = self.new_block(true);
         let done = self.new_block(false);
         let result = self.b.append_block_param(done, types::I64);
@@ -37,7 +39,10 @@ impl Lowering<'_, '_> {
         let flags = self.constant_word(MemoryKind::Thread);
         let slots = self.b.ins().load(types::I64, flags, thread, THREAD_HANDLE_SLOTS_OFFSET);
 
-        let wide = self.b.ins().uextend(types::I64, handle);
+        // The lowest 32 bits of a native int alone choose the slot, which is inside the table then.
+        let is_native = self.b.func.dfg.value_type(handle) == types::I64;
+        let narrow = if is_native { self.b.ins().ireduce(types::I32, handle) } else { handle };
+        let wide = self.b.ins().uextend(types::I64, narrow);
         let number = self.b.ins().ushr_imm_u(wide, i64::from(layout::SLOT_SHIFT));
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let slot = self.b.ins().iadd(slots, offset);
@@ -52,7 +57,11 @@ impl Lowering<'_, '_> {
         let generation = self.b.ins().ishl_imm_u(wide, i64::from(layout::GENERATION_SHIFT));
         let object = self.b.ins().bxor(word, generation);
         let object = self.b.ins().bxor_imm_s(object, layout::LIVE as i64);
-        let foreign = self.b.ins().band_imm_s(object, (layout::GENERATION_MASK | layout::LIVE) as i64);
+        let mut foreign = self.b.ins().band_imm_s(object, (layout::GENERATION_MASK | layout::LIVE) as i64);
+        if is_native {
+            let upper = self.b.ins().bxor(handle, wide);
+            foreign = self.b.ins().bor(foreign, upper);
+        }
         self.b.ins().brif(foreign, slow, &[], done, &[object.into()]);
         self.handle_target_out_of_line(method, handle, slow, done);
         Ok(result)
@@ -72,7 +81,7 @@ impl Lowering<'_, '_> {
 
     /// Frees the handle; throws if there is no such handle.
     pub(super) fn handle_free(&mut self, method: &'static Method, handle: ValueId) -> Lowered {
-        let handle = self.value_as(handle, types::I32)?;
+        let handle = self.value(handle)?;
         let is_freed = self.handle_function(method, handle, types::I32);
         let stale = self.new_block(true);
         let done = self.new_block(false);
@@ -86,7 +95,8 @@ impl Lowering<'_, '_> {
     /// Calls the Rust function, which neither throws nor allocates.
     fn handle_function(&mut self, method: &'static Method, handle: Value, result: Type) -> Value {
         let mut signature = Signature::new(CallConv::SystemV);
-        signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I32)]);
+        let number = self.b.func.dfg.value_type(handle);
+        signature.params.extend([AbiParam::new(types::I64), AbiParam::new(number)]);
         signature.returns.push(AbiParam::new(result));
         let function = self.function(RelocTarget::Symbol(Symbol::InternalCall(method)), signature);
         let thread = self.thread();

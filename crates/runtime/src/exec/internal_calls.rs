@@ -2,14 +2,14 @@
 //!
 //! Names are "Namespace.Type::Method" (nested types "Outer/Inner"), with the parameter types in parentheses where a name is
 //! overloaded: "System.String::.ctor(System.Char[])". The function gets the `CurrentThread` and then the managed arguments.
-//! A row that holds for the class libraries of one version has a mark in front of the name: "@6.8 System.Array::GetGenericValueImpl".
+//! A row that holds for the class libraries of some versions has a mark in front of the name: "@6.8 System.Array::GetGenericValueImpl".
 //! Rows of other versions than the one in use are not found.
 
 use crate::class_library;
 use crate::crossings::Signature;
 pub use crate::types_by_name::name_of;
 use rustc_hash::FxHashMap;
-use saki_contract::Version;
+use saki_contract::Versions;
 use saki_types::Method;
 use std::sync::OnceLock;
 
@@ -40,8 +40,8 @@ struct Table {
 
 static TABLE: OnceLock<Table> = OnceLock::new();
 
-/// The version that a row holds for, None = all, and its name.
-fn split_mark(row_name: &'static str) -> (Option<Version>, &'static str) {
+/// The versions that a row holds for, and its name.
+fn split_mark(row_name: &'static str) -> (Versions, &'static str) {
     saki_contract::split_mark(row_name)
         .unwrap_or_else(|mark| saki_base::bug!("internal call {row_name}: no version {mark}"))
 }
@@ -56,22 +56,20 @@ impl Table {
         let in_use = class_library::version();
         let mut table = Table::default();
         for row in tables.0.iter().copied().flatten() {
-            let (version, name) = split_mark(row.name);
-            if version.is_some() {
+            let (versions, name) = split_mark(row.name);
+            if versions != Versions::ALL {
                 table.marked.push(row.name);
             }
-            if version.is_none() || version == in_use {
+            if versions == Versions::ALL || in_use.is_some_and(|version| versions.contains(version)) {
                 table.rows.insert(name, row);
             }
         }
         table
     }
 
-    /// The names of all rows, sorted. Rows that hold for one version have its mark.
+    /// The names of all rows, sorted. Rows that hold for some versions have their mark.
     fn row_names(&self) -> Vec<&'static str> {
-        let in_use = class_library::version();
-        let is_marked = |name: &str| self.marked.iter().any(|row_name| split_mark(row_name) == (in_use, name));
-        let unmarked = self.rows.keys().copied().filter(|name| !is_marked(name));
+        let unmarked = self.rows.iter().filter(|(name, row)| **name == row.name).map(|(name, _)| *name);
         let mut names: Vec<&str> = unmarked.chain(self.marked.iter().copied()).collect();
         names.sort_unstable();
         names
@@ -103,7 +101,7 @@ pub fn find_unchecked(method: &'static Method) -> Option<&'static InternalCall> 
     signature.and_then(|s| rows.get(s.as_str())).or_else(|| rows.get(name.as_str())).copied()
 }
 
-/// The names of the rows of these tables, sorted. Rows that hold for one version have its mark.
+/// The names of the rows of these tables, sorted. Rows that hold for some versions have their mark.
 pub fn row_names(tables: &InternalCallTables) -> Vec<&'static str> {
     Table::of(tables).row_names()
 }

@@ -19,9 +19,10 @@ use std::sync::OnceLock;
 
 static IN_USE: OnceLock<Version> = OnceLock::new();
 
-/// "6.8 and 6.12"
+/// "6.8, 6.12 and 6.14"
 fn known_versions() -> String {
-    Version::ALL.map(Version::name).join(" and ")
+    let [others @ .., newest] = Version::ALL.map(Version::name);
+    format!("{} and {newest}", others.join(", "))
 }
 
 /// The version that an mscorlib belongs to.

@@ -37,6 +37,7 @@ exception_types! {
     FieldAccess = "System" "FieldAccessException";
     FileLoad = "System.IO" "FileLoadException";
     FileNotFound = "System.IO" "FileNotFoundException";
+    Format = "System" "FormatException";
     IO = "System.IO" "IOException";
     IndexOutOfRange = "System" "IndexOutOfRangeException";
     InvalidCast = "System" "InvalidCastException";

@@ -31,7 +31,7 @@ pub(crate) fn take_handle(object: Obj, ty: Ty) -> Option<Handle> {
     let is_generic = ty.is_corlib("System", "WeakReference`1");
     let offset = HANDLE_OFFSETS[usize::from(is_generic)].load(Ordering::Relaxed);
     let place = object.field_address::<u32>(offset);
-    // SAFETY: the offset is that of the class's GCHandle, which is one int; no other thread runs.
+    // SAFETY: the offset is that of the class's GCHandle, which is one int, or a native int whose upper half is 0; no other thread runs.
     let bits = unsafe { place.replace(0) };
     Handle::from_bits(bits)
 }
