@@ -74,6 +74,9 @@ impl Host {
         if !is_remote(archive) || !is_remote(security) {
             return None;
         }
+        if super::UNRELEASED.contains(&release) {
+            return Some(vec![format!("deb {archive} {release} main")]);
+        }
         Some(vec![
             format!("deb {archive} {release} main"),
             format!("deb {archive} {release}-updates main"),
@@ -152,6 +155,7 @@ mod tests {
             "deb http://mirror.test/security trixie-security main",
         ];
         assert_eq!(host(targets).sources("trixie").expect("both are there"), expected);
+        assert_eq!(host(targets).sources("sid").expect("it is there"), ["deb http://mirror.test/debian sid main"]);
         assert_eq!(host("http://mirror.test/ubuntu/ noble noble\n").sources("trixie"), None);
         assert_eq!(host("file:/srv/a bookworm bookworm\nfile:/srv/s bookworm-security x\n").sources("trixie"), None);
     }

@@ -24,6 +24,10 @@ use isolation::Rights;
 /// The releases of Debian that Saki is tested on, older ones first.
 const RELEASES: [&str; 2] = ["bookworm", "trixie"];
 
+/// The suites that will be a release, which have the class libraries of Mono 6.14: testing and unstable. They change every day and have no suites of updates
+/// beside them.
+const UNRELEASED: [&str; 2] = ["forky", "sid"];
+
 /// Set for commands in the chroot: the folder, from the checkout, with the programs that `--reuse` brought.
 const BUILT_VARIABLE: &str = "SAKI_BUILT";
 const BUILT_FOLDER: &str = "host";
@@ -104,9 +108,10 @@ fn resolve<'a>(name: &'a str, codename: &str) -> Result<&'a str, String> {
     if name == "other" {
         return Ok(RELEASES.into_iter().rev().find(|release| *release != codename).unwrap_or(RELEASES[0]));
     }
-    match RELEASES.contains(&name) {
+    let known = [RELEASES, UNRELEASED].concat();
+    match known.contains(&name) {
         true => Ok(name),
-        false => Err(format!("unknown release {name}; there are {}, and `other`", RELEASES.join(", "))),
+        false => Err(format!("unknown release {name}; there are {}, and `other`", known.join(", "))),
     }
 }
 
@@ -141,6 +146,7 @@ mod tests {
         assert_eq!(resolve("other", "trixie"), Ok("bookworm"));
         assert_eq!(resolve("other", "noble"), Ok("trixie"));
         assert_eq!(resolve("trixie", "trixie"), Ok("trixie"));
+        assert_eq!(resolve("forky", "bookworm"), Ok("forky"));
         assert!(resolve("warty", "trixie").is_err());
     }
 }
