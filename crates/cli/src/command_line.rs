@@ -5,10 +5,11 @@
 //! completions come from these definitions and those of the options (`generate`). Left out: Mono's command line (`mono`).
 
 use crate::action::Action;
+use crate::bundle::default_framework_root;
 use crate::cache_command::CacheAction;
 use crate::exit::Stop;
 use crate::heap_words::HeapWords;
-use crate::options::{DEFAULT_FRAMEWORK_ROOT, Options, VERSION};
+use crate::options::{Options, VERSION};
 use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind, KindWord, parse_kinds};
 use crate::profile_words::ProfileWords;
 use crate::run_source::{RunCommand, is_source};
@@ -180,8 +181,8 @@ enum CacheCommands {
 /// `--framework` where it is the only option.
 #[derive(Args, Debug)]
 struct FrameworkRoot {
-    /// Directory of the class libraries
-    #[arg(long, value_name = "DIR", default_value = DEFAULT_FRAMEWORK_ROOT, value_hint = ValueHint::DirPath)]
+    /// Directory of the class libraries [default: /usr/lib/mono; in a bundle, those that came with saki]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_framework_root(), hide_default_value = true, value_hint = ValueHint::DirPath)]
     framework: PathBuf,
 }
 
@@ -239,10 +240,9 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
             }
         },
         Some(Commands::Cache { action }) => {
-            let default = || PathBuf::from(DEFAULT_FRAMEWORK_ROOT);
             let (name, action, framework_root) = match action {
-                CacheCommands::Stat => ("saki cache stat", CacheAction::Stat, default()),
-                CacheCommands::Clear => ("saki cache clear", CacheAction::Clear, default()),
+                CacheCommands::Stat => ("saki cache stat", CacheAction::Stat, default_framework_root()),
+                CacheCommands::Clear => ("saki cache clear", CacheAction::Clear, default_framework_root()),
                 CacheCommands::Seed { framework } => ("saki cache seed", CacheAction::Seed, framework.framework),
             };
             (name, Action::Cache { action, framework_root })

@@ -4,7 +4,7 @@
 //!
 //! | area | modules |
 //! |---|---|
-//! | the process | `process_start`, `exit`, `main_stack`, `start_up_memory` |
+//! | the process | `process_start`, `exit`, `main_stack`, `bundle`, `start_up_memory` |
 //! | words | `quantities`, `program_words`, `output_format`, `profile_kind` |
 //! | what is asked for of profiles | `heap_request`, `profile_request`, `mono::log_profiler` |
 //! | making and showing profiles | `control_socket`, `heap_command`, `profile_command`, `profile_control`, `profile_option` |
@@ -20,6 +20,7 @@
 #![cfg_attr(not(test), no_main)]
 
 mod action;
+mod bundle;
 mod cache_command;
 mod check_mutants;
 mod command_line;

@@ -1,5 +1,6 @@
 //! The options of the virtual machine, which all commands that run programs share.
 
+use crate::bundle::default_framework_root;
 use crate::profile_option::ProfileOption;
 use crate::quantities::parse_size;
 use clap::{Args, ValueHint};
@@ -15,9 +16,6 @@ use std::path::PathBuf;
 /// often than they allocate.
 const STRESSED_POLLS_PER_ALLOCATION: u32 = 16;
 
-/// Where Debian installs the class libraries.
-pub const DEFAULT_FRAMEWORK_ROOT: &str = "/usr/lib/mono";
-
 /// The default number of collector threads.
 const DEFAULT_GC_THREADS: usize = 1;
 
@@ -31,8 +29,8 @@ pub struct Options {
     #[arg(skip)]
     pub command: Vec<String>,
 
-    /// Directory of the class libraries
-    #[arg(long, value_name = "DIR", default_value = DEFAULT_FRAMEWORK_ROOT, value_hint = ValueHint::DirPath)]
+    /// Directory of the class libraries [default: /usr/lib/mono; in a bundle, those that came with saki]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_framework_root(), hide_default_value = true, value_hint = ValueHint::DirPath)]
     pub framework: PathBuf,
 
     /// Largest heap, as bytes with an optional k, m or g
@@ -153,7 +151,7 @@ impl Default for Options {
             hot_stacks: DEFAULT_HOT_STACKS,
             io: None,
             command: Vec::new(),
-            framework: PathBuf::from(DEFAULT_FRAMEWORK_ROOT),
+            framework: default_framework_root(),
             max_heap: None,
             nursery: None,
             gc_threads: DEFAULT_GC_THREADS,

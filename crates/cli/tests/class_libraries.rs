@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Outcome, compile, folder, run};
@@ -122,7 +123,6 @@ fn a_mixture_of_releases_is_told_by_name() {
 fn native_libraries_come_from_beside_the_class_libraries() {
     let folder = folder("libraries-native").canonicalize().expect("a path");
     let (framework, program) = (folder.join("lib/mono"), folder.join("program.exe"));
-    std::fs::create_dir_all(framework.join("4.5")).expect("a folder");
     let runs = || {
         let outcome = run(Command::new(env!("CARGO_BIN_EXE_saki"))
             .arg("--no-cache")
@@ -135,10 +135,7 @@ fn native_libraries_come_from_beside_the_class_libraries() {
     if !compile("class_libraries/native.cs", &program) {
         return;
     }
-    for assembly in ["mscorlib.dll", "System.dll", "System.Core.dll"] {
-        std::os::unix::fs::symlink(Path::new(INSTALLED).join(assembly), framework.join("4.5").join(assembly))
-            .expect("a link");
-    }
+    link_assemblies(&framework);
     assert!(runs().starts_with("/usr/lib/"), "without one there, the installed one");
     let own = folder.join("lib/libmono-native.so");
     std::fs::copy("/usr/lib/libmono-native.so", &own).expect("a copy");
@@ -146,4 +143,74 @@ fn native_libraries_come_from_beside_the_class_libraries() {
     // One that the dynamic linker refuses: the installed one again.
     std::fs::write(&own, "no library").expect("a file");
     assert!(runs().starts_with("/usr/lib/"));
+}
+
+/// The assemblies that programs of these tests load, as links to the installed ones.
+fn link_assemblies(framework: &Path) {
+    std::fs::create_dir_all(framework.join("4.5")).expect("a folder");
+    for assembly in ["mscorlib.dll", "System.dll", "System.Core.dll"] {
+        symlink(Path::new(INSTALLED).join(assembly), framework.join("4.5").join(assembly)).expect("a link");
+    }
+}
+
+/// A small system lacks libraries that Mono's own need; a bundle has them, in whatever order its folder lists them.
+#[test]
+fn libraries_that_native_libraries_need_come_from_a_bundle_where_the_system_lacks_them() {
+    let folder = folder("libraries-needed").canonicalize().expect("a path");
+    let (framework, program, lib) = (folder.join("lib/mono"), folder.join("program.exe"), folder.join("lib"));
+    link_assemblies(&framework);
+    if !compile("class_libraries/needed.cs", &program) {
+        return;
+    }
+    let needed = lib.join("needed");
+    std::fs::create_dir(&needed).expect("a folder");
+    let make = |name: &str, at: &Path, text: &str, others: &[&str]| {
+        let source = folder.join("source.c");
+        std::fs::write(&source, text).expect("a file");
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", &format!("-Wl,-soname,{name}"), "-o"]).arg(at.join(name)).arg(&source);
+        cc.args(others.iter().map(|other| needed.join(other))).output().is_ok_and(|done| done.status.success())
+    };
+    let (first, second) = ("libsaki-test-first.so.1", "libsaki-test-second.so.1");
+    let is_made = make(second, &needed, "int second (void) { return 41; }", &[])
+        && make(first, &needed, "int second (void); int first (void) { return second () + 1; }", &[second])
+        && make("libMonoPosixHelper.so", &lib, "int first (void); int answer (void) { return first (); }", &[first]);
+    if !is_made {
+        return eprintln!("skipped: no C compiler");
+    }
+    let runs = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+        run(command.args(["--no-cache", "--framework"]).arg(&framework).arg(&program)).stdout
+    };
+    assert_eq!(runs(), "42\n");
+    std::fs::rename(&needed, folder.join("elsewhere")).expect("renamed");
+    assert_eq!(runs(), "not loaded\n", "the installed library has no such function");
+}
+
+/// `./x bundle`: the command and the class libraries in one folder, wherever that is.
+#[test]
+fn a_bundle_runs_on_its_own_class_libraries_and_configuration() {
+    let folder = folder("libraries bundle").canonicalize().expect("a path");
+    let (program, saki) = (folder.join("program.exe"), folder.join("bin/saki"));
+    link_assemblies(&folder.join("lib/mono"));
+    for path in ["bin", "share/saki", "etc/mono"] {
+        std::fs::create_dir_all(folder.join(path)).expect("a folder");
+    }
+    std::fs::hard_link(env!("CARGO_BIN_EXE_saki"), &saki).expect("a link");
+    std::fs::write(folder.join("etc/mono/config"), "<configuration><dllmap dll=\"x\" target=\"y\"/></configuration>")
+        .expect("a file");
+    let found = || run(Command::new(&saki).arg("doctor")).stdout;
+    let own = folder.join("lib/mono/4.5/mscorlib.dll").display().to_string();
+    assert!(!found().contains(&own), "a lib/mono alone makes no bundle");
+    std::fs::write(folder.join("share/saki/bundle"), "").expect("a file");
+    assert!(found().contains(&own), "{}", found());
+    if compile("class_libraries/needed.cs", &program) {
+        // Which file maps the names of native libraries; MONO_LOG_LEVEL tells.
+        let mut command = Command::new(&saki);
+        let outcome = run(command.arg("--no-cache").arg(&program).env("MONO_LOG_LEVEL", "info"));
+        assert_eq!(outcome.exit_code, Some(0), "{}", outcome.stderr);
+        let config = folder.join("etc/mono/config").display().to_string();
+        let told = outcome.stderr + &outcome.stdout;
+        assert!(told.contains(&config) && !told.contains("'/etc/mono/config'"), "{told}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Finds the address of a P/Invoke method's native function.
 //!
 //! Invariant: the dllmap of the assembly is asked before the machine's, and Mono's own libraries beside the class libraries in use come before the
-//! installed ones. Left out: caching the address (crate `runtime`).
+//! installed ones. The system's libraries that these need come before those that a bundle brings along. Left out: caching the address (crate `runtime`).
 
 use crate::dllmap::{DllMap, LIBRARY_DIRECTORY, global_config_paths};
 use crate::library;
@@ -58,6 +58,26 @@ fn beside_class_libraries(library: &str) -> Option<String> {
     own.exists().then(|| own.display().to_string())
 }
 
+/// The folder, beside Mono's own libraries, of the libraries that those need and that a system may lack; bundles have it.
+const NEEDED: &str = "needed";
+
+/// Opens one of Mono's own libraries. If that fails, opens the libraries that a bundle brings along, in whose place the system's would have been, and
+/// tries again: the dynamic linker takes libraries that are open by their names.
+fn open_beside(path: &str) -> Result<library::Library, String> {
+    let opened = library::open(path, None);
+    let entries = Path::new(path).parent().map(|folder| std::fs::read_dir(folder.join(NEEDED)));
+    let (Err(_), Some(Ok(entries))) = (&opened, entries) else { return opened };
+    let mut left: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    loop {
+        // One that needs another of them can be opened after that one.
+        let count = left.len();
+        left.retain(|needed| library::open(&needed.display().to_string(), None).is_err());
+        if left.is_empty() || left.len() == count {
+            return library::open(path, None);
+        }
+    }
+}
+
 fn own_function(library: &str, function: &str) -> Option<usize> {
     let file = Path::new(library).file_name()?.to_str()?;
     if !file.starts_with("libmono-native") {
@@ -88,7 +108,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
     let directory = image.meta.path().parent().map(PathBuf::from);
     // Loading runs foreign initialisers and may take long, so the world must not have to wait for this thread meanwhile.
     let opened = t.managed().blocking(|| match beside_class_libraries(&library) {
-        Some(own) => library::open(&own, None).or_else(|_| library::open(&library, directory.as_deref())),
+        Some(own) => open_beside(&own).or_else(|_| library::open(&library, directory.as_deref())),
         None => library::open(&library, directory.as_deref()),
     });
     let module = match opened {

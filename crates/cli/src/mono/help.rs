@@ -1,16 +1,16 @@
 //! The texts that `mono --help`, `mono --version` and similar options print.
 
 use super::table::{Meaning, OPTIMIZATIONS, OPTIONS};
-use crate::options::{DEFAULT_FRAMEWORK_ROOT, VERSION};
+use crate::bundle::default_framework_root;
+use crate::options::VERSION;
 use saki_icall::mono::runtime::ARCHITECTURE;
 use std::fmt::Write;
-use std::path::Path;
 
 /// The release of the installed class libraries, which scripts compare.
 pub fn mono_version() -> String {
     /// Where no class libraries are installed.
     const OLDEST: &str = "6.8.0.105";
-    let corlib = Path::new(DEFAULT_FRAMEWORK_ROOT).join(saki_types::binder::PROFILE).join("mscorlib.dll");
+    let corlib = default_framework_root().join(saki_types::binder::PROFILE).join("mscorlib.dll");
     let image = saki_metadata::Image::open(&corlib).ok();
     image.and_then(|image| saki_contract::release_of(&image)).unwrap_or_else(|| OLDEST.to_owned())
 }

@@ -1,6 +1,7 @@
 //! System.Environment, and a few facts about the process that other classes ask for.
 
 use crate::arguments::{optional_string, string_array, units_at};
+use saki_interop::dllmap::configuration_directory;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, exit as process_exit, unhandled, vm};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
@@ -177,20 +178,15 @@ fn logical_drives<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
     string_array(t, &drives)
 }
 
-/// MONO_CFG_DIR or the distribution's /etc.
-fn configuration_directory() -> String {
-    std::env::var("MONO_CFG_DIR").unwrap_or_else(|_| "/etc".to_string())
-}
-
 /// Where machine.config is.
 fn machine_config_path<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
-    Str::new(t, &format!("{}/mono/4.5/machine.config", configuration_directory()))
+    Str::new(t, &format!("{}/mono/4.5/machine.config", configuration_directory().display()))
 }
 
 /// The folder that holds the configuration directory; System.Web takes it for the folder of the installation.
 fn machine_install_directory<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
     let directory = configuration_directory();
-    let parent = std::path::Path::new(&directory).parent().unwrap_or(std::path::Path::new("."));
+    let parent = directory.parent().unwrap_or(Path::new("."));
     Str::new(t, &parent.display().to_string())
 }
 
