@@ -22,6 +22,13 @@ pub struct Rates {
     pub events: Kinds,
 }
 
+impl Rates {
+    /// Whether samples are of processor time.
+    pub fn counts_cpu(&self) -> bool {
+        self.timers.is_some_and(|(clock, _)| clock == TimerClock::ThreadCpu)
+    }
+}
+
 /// The time between two samples.
 pub fn interval(hz: u32) -> Duration {
     Duration::from_secs(1) / hz.max(1)

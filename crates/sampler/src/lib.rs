@@ -37,6 +37,7 @@ mod session;
 mod stack;
 mod symbols;
 mod threads;
+mod unsampled;
 mod wake;
 mod wall;
 

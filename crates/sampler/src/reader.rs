@@ -62,6 +62,8 @@ struct Making {
     native: FxHashMap<usize, u32>,
     /// By the number that `events` gave: nodes of the profile. Of profiles of allocations.
     stacks: FxHashMap<u32, u32>,
+    /// By the kernel's id: processor time of a thread that is not sampled, less than a period, that no sample has.
+    unsampled_ns: FxHashMap<u32, u64>,
 }
 
 /// See the module header.
@@ -109,6 +111,7 @@ impl Reader {
             managed: FxHashMap::default(),
             native: FxHashMap::default(),
             stacks: FxHashMap::default(),
+            unsampled_ns: FxHashMap::default(),
         });
         Reader {
             profiles: profiles.collect(),
@@ -215,9 +218,9 @@ impl Reader {
         }
     }
 
-    /// Adds the processor time of one of the machine's own OS threads, which is not sampled.
-    pub fn add_unsampled(&mut self, native_id: u32, name: &str, cpu_ns: u64) {
-        let time_ns = saki_os::clock::monotonic_ns() - self.start_ns;
+    /// Adds processor time of one of the machine's own OS threads, which is not sampled; `time_ns`: CLOCK_MONOTONIC.
+    pub fn add_unsampled(&mut self, native_id: u32, name: &str, cpu_ns: u64, time_ns: u64) {
+        let time_ns = time_ns.saturating_sub(self.start_ns);
         for making in self.profiles.iter_mut().filter(|making| making.what == What::Cpu) {
             making.add_unsampled(native_id, name, cpu_ns, time_ns);
         }
@@ -373,8 +376,15 @@ impl Making {
         let stack = self.builder.stack(stack, inner);
         let key = NATIVE_THREAD | u64::from(native_id);
         let thread = self.builder.thread(key, || ThreadInfo { id: 0, name: name.to_owned() });
-        let count = (cpu_ns / self.period.max(1)).max(1);
-        self.builder.add(Sample { stack, thread, time_ns, count, value: cpu_ns, wait: 0 });
+        // Whole samples, as other threads have them: some formats know no others.
+        let rest_ns = self.unsampled_ns.entry(native_id).or_default();
+        *rest_ns += cpu_ns;
+        let count = *rest_ns / self.period.max(1);
+        let value = count * self.period;
+        *rest_ns -= value;
+        if count > 0 {
+            self.builder.add(Sample { stack, thread, time_ns, count, value, wait: 0 });
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::carriers::{self, Rates};
 use crate::reader::Reader;
+use crate::unsampled::Unsampled;
 use crate::wake::WAKE;
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -20,8 +20,8 @@ pub static READER: Mutex<Option<Running>> = Mutex::new(None);
 
 pub struct Running {
     pub reader: Reader,
-    /// Processor time of the process's OS threads when sampling began.
-    pub cpu_before: FxHashMap<u32, u64>,
+    /// The OS threads that are not sampled.
+    pub unsampled: Unsampled,
     pub not_sampled_before: u64,
 }
 
@@ -51,6 +51,9 @@ pub fn ensure() -> io::Result<()> {
                 let before = WAKE.atomic().load(Ordering::Relaxed);
                 if let Some(running) = READER.lock().as_mut() {
                     running.reader.read();
+                    if carriers::rates().is_some_and(|rates| rates.counts_cpu()) {
+                        running.unsampled.look(&mut running.reader);
+                    }
                 }
                 WAKE.wait(before, round());
             }

@@ -5,9 +5,9 @@ use crate::events::{self, Consumer, Kinds};
 use crate::reader::{Reader, Resolve};
 use crate::reader_thread::{self, READER, Running};
 use crate::recording::Recording;
+use crate::unsampled::Unsampled;
 use crate::wake::wake_reader;
 use crate::{handler, threads, wall};
-use rustc_hash::FxHashMap;
 use saki_os::{TimerClock, signal};
 use saki_profile::Profile;
 use std::io;
@@ -56,7 +56,7 @@ pub fn start(session: Session, resolve: Resolve) -> io::Result<()> {
     let reader = Reader::new(recordings, consumer, resolve);
     // Relaxed: a count.
     let not_sampled_before = threads::NOT_SAMPLED.load(Ordering::Relaxed);
-    *running = Some(Running { reader, cpu_before: cpu_of_threads(), not_sampled_before });
+    *running = Some(Running { reader, unsampled: Unsampled::begin(), not_sampled_before });
     drop(running);
     carriers::begin(Rates { timers, wall_hz, events });
     events::take();
@@ -78,7 +78,7 @@ pub fn stop() -> Option<Sampled> {
     /// Handlers take microseconds, unless their thread is not let run.
     const MAX_WAIT: Duration = Duration::from_millis(200);
     let arming = carriers::end()?;
-    let counts_cpu = arming.rates.timers.is_some_and(|(clock, _)| clock == TimerClock::ThreadCpu);
+    let counts_cpu = arming.rates.counts_cpu();
     events::listen(Kinds::NONE);
     arming.threads.into_values().for_each(threads::disarm);
     let mut running = READER.lock().take()?;
@@ -87,37 +87,8 @@ pub fn stop() -> Option<Sampled> {
         std::thread::sleep(Duration::from_micros(100));
     }
     running.reader.name_threads();
-    let reader_thread = reader_thread::native_id();
-    let mut reader_ns = 0;
-    for (native_id, cpu_ns) in cpu_of_threads() {
-        let cpu_ns = cpu_ns.saturating_sub(running.cpu_before.get(&native_id).copied().unwrap_or(0));
-        if Some(native_id) == reader_thread {
-            reader_ns = cpu_ns;
-        } else if counts_cpu && !was_sampled(native_id) && cpu_ns > 0 {
-            running.reader.add_unsampled(native_id, &name_of(native_id), cpu_ns);
-        }
-    }
+    let reader_ns = running.unsampled.end(&mut running.reader, counts_cpu);
     // Relaxed: a count.
     let threads_not_sampled = threads::NOT_SAMPLED.load(Ordering::Relaxed) - running.not_sampled_before;
     Some(Sampled { profiles: running.reader.finish(), threads_not_sampled, reader_ns })
-}
-
-/// Whether an OS thread that exists now is a carrier.
-fn was_sampled(native_id: u32) -> bool {
-    let mut is_carrier = false;
-    saki_thread::for_each_carrier(|carrier| is_carrier |= carrier.native_id() == native_id);
-    is_carrier
-}
-
-/// Processor time of the OS threads of the process, by the kernel's id.
-fn cpu_of_threads() -> FxHashMap<u32, u64> {
-    let folder = std::fs::read_dir("/proc/self/task").into_iter().flatten();
-    let ids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.map(|id| (id, saki_os::clock::cpu_ns_of_thread(id))).collect()
-}
-
-/// The name of an OS thread.
-fn name_of(native_id: u32) -> String {
-    let name = std::fs::read_to_string(format!("/proc/self/task/{native_id}/comm"));
-    name.map_or_else(|_| native_id.to_string(), |name| name.trim_end().to_owned())
 }
