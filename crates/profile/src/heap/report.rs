@@ -146,20 +146,29 @@ pub fn why(graph: &HeapGraph, analysis: &Analysis, name: &str) -> Result<String,
     }
     let (own, retained) = (thousands(own_bytes), thousands(retained_bytes));
     let mut out = format!("{name}: {}, {own} bytes, retaining {retained}\n", objects(count));
-    let paths = Paths::of(graph).to_type(ty);
-    for path in paths.iter().take(PATHS) {
+    let paths = Paths::around(graph, ty).to_type(ty);
+    let (further, shortest): (Vec<&Path>, Vec<&Path>) = paths.iter().partition(|path| path.is_further);
+    for path in shortest.iter().take(PATHS) {
         out += &way(path);
     }
-    if paths.len() > PATHS {
-        let rest = paths[PATHS..].iter().map(|path| path.count).sum();
-        let ways = thousands((paths.len() - PATHS) as u64);
+    if shortest.len() > PATHS {
+        let rest = shortest[PATHS..].iter().map(|path| path.count).sum();
+        let ways = thousands((shortest.len() - PATHS) as u64);
         let _ = writeln!(out, "... and {} by {ways} other ways", objects(rest));
+    }
+    for path in further.iter().take(PATHS) {
+        out += &way(path);
+    }
+    if further.len() > PATHS {
+        let _ = writeln!(out, "... and {} further ways to the same objects", thousands((further.len() - PATHS) as u64));
     }
     Ok(out)
 }
 
 fn way(path: &Path) -> String {
-    let mut out = format!("\n{} ({} bytes):\n    {}\n", objects(path.count), thousands(path.own_bytes), path.source);
+    let also = if path.is_further { "also " } else { "" };
+    let mut out =
+        format!("\n{also}{} ({} bytes):\n    {}\n", objects(path.count), thousands(path.own_bytes), path.source);
     for step in &path.steps {
         let _ = write!(out, "    -> {}", step.text);
         if step.most_objects > 1 {
