@@ -144,7 +144,7 @@ enum ProfileCommands {
         override_usage = "saki profile heap [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki profile heap [OPTIONS] --pid PID"
     )]
     Heap(Box<HeapWords>),
-    /// Show a profile (pprof, speedscope, firefox or folded) as a table and a call tree, or a heap snapshot
+    /// Show a profile (pprof, speedscope, firefox, mlpd, html or folded) as a table and a call tree, or a heap snapshot
     View {
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
@@ -152,13 +152,13 @@ enum ProfileCommands {
         #[arg(long, value_name = "TYPE")]
         why: Vec<String>,
     },
-    /// Show whose shares differ between two profiles (pprof, speedscope, firefox or folded), or which types grew between two heap snapshots
+    /// Show whose shares differ between two profiles (pprof, speedscope, firefox, mlpd, html or folded), or which types grew between two heap snapshots
     Diff {
         #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
         before: PathBuf,
         #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
         after: PathBuf,
-        /// Write a flame graph (svg) of AFTER: red where more was spent than in BEFORE, blue where less
+        /// Write a page (FILE.html) of both, or a flame graph (svg) of AFTER: red where more was spent than in BEFORE, blue where less; of two snapshots a page
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
     },

@@ -191,12 +191,23 @@ pub fn view(path: &Path, why: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// `saki profile diff` of two snapshots.
+/// Whether a file of this name is to be a page for browsers.
+pub fn is_page_name(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"))
+}
+
+/// `saki profile diff` of two snapshots, with a page if there is an output.
 ///
 /// # Errors
-/// A file cannot be read.
-pub fn compare(before: &Path, after: &Path) -> Result<(), String> {
-    print!("{}", report::growth(&read(before)?, &read(after)?));
+/// A file cannot be read or written.
+pub fn compare(before: &Path, after: &Path, output: Option<&Path>) -> Result<(), String> {
+    let (before, mut after) = (read(before)?, read(after)?);
+    print!("{}", report::growth(&before, &after));
+    if let Some(path) = output {
+        after.prefer_lasting_roots();
+        files::write(path, html::write_growth(&before, &after).as_bytes()).map_err(|error| error.to_string())?;
+        eprintln!("page of the changes: {}", path.display());
+    }
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub struct HeapWords {
     #[arg(long, value_name = "PID", conflicts_with = "words", value_parser = clap::value_parser!(u32).range(1..))]
     pid: Option<u32>,
 
-    /// Say why the objects of this type are alive: the shortest ways to them from roots, by types and fields; may be repeated
+    /// Say why the objects of this type are alive: the ways to them from roots, by types and fields; may be repeated
     #[arg(long, value_name = "TYPE")]
     why: Vec<String>,
 

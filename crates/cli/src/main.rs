@@ -99,10 +99,10 @@ fn command() -> i32 {
         Action::RunSource(command) => run_source(&command),
         Action::AttachProfile { process, request } => end_with(profile_control::attach(process, &request)),
         Action::ViewProfile { file, why } => end_with(view_profile(&file, &why)),
-        Action::CompareProfiles { before, after, output: None }
+        Action::CompareProfiles { before, after, output }
             if heap_command::is_snapshot(&before) && heap_command::is_snapshot(&after) =>
         {
-            end_with(heap_command::compare(&before, &after))
+            end_with(heap_command::compare(&before, &after, output.as_deref()))
         }
         Action::CompareProfiles { before, after, output } => {
             end_with(profile_command::compare(&before, &after, output.as_deref()))
@@ -155,6 +155,9 @@ fn run_source(command: &run_source::RunCommand) -> i32 {
     }
     match run_source::prepare(command) {
         Ok(prepared) => {
+            if let Some(source) = command.sources.first() {
+                program_words::show_as(source);
+            }
             if let Some(folder) = prepared.temporary
                 && TEMPORARY.set(folder).is_ok()
             {

@@ -141,7 +141,7 @@ pub fn view(path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// `saki profile diff`: which functions' shares changed, and a flame graph of the second profile with those in colour.
+/// `saki profile diff`: which functions' shares changed, and a page of both, or a flame graph of the second profile with the changes in colour.
 ///
 /// # Errors
 /// A file cannot be read or written, or is no profile.
@@ -151,13 +151,15 @@ pub fn compare(before: &Path, after: &Path, output: Option<&Path>) -> Result<(),
         print!("{}", changes.table(table::ROWS));
     }
     if let Some(path) = output {
-        files::write(path, Changes::flame_graph(&changes).as_bytes()).map_err(|error| error.to_string())?;
-        eprintln!("differential flame graph: {}", path.display());
+        let is_page = heap_command::is_page_name(path);
+        let text = if is_page { Changes::page(&changes) } else { Changes::flame_graph(&changes) };
+        files::write(path, text.as_bytes()).map_err(|error| error.to_string())?;
+        eprintln!("{}: {}", if is_page { "page of the changes" } else { "differential flame graph" }, path.display());
     }
     Ok(())
 }
 
 fn read(path: &Path) -> Result<Vec<Profile>, String> {
     let contents = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    saki_profile::read(&contents).map_err(|error| format!("{}: {error}", path.display()))
+    saki_profile::read_named(&contents, &path.to_string_lossy()).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -1,8 +1,9 @@
 //! Two profiles of the same program compared: by shares of the whole, since runs differ in length.
 
+use crate::bundle::Bundle;
 use crate::call_tree::shares;
 use crate::model::Profile;
-use crate::{folded, svg};
+use crate::{folded, html, svg};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
@@ -92,6 +93,12 @@ impl Changes {
         let scaled: Vec<Vec<f64>> = changes.iter().map(Changes::scaled).collect();
         let graphs: Vec<_> = changes.iter().zip(&scaled).map(|(c, scaled)| (&c.after, &**scaled)).collect();
         svg::draw_changes(&graphs)
+    }
+
+    /// The page of both, with the changes in its graphs and tables.
+    pub fn page(changes: &[Changes]) -> String {
+        let profiles = changes.iter().map(|c| &c.before).chain(changes.iter().map(|c| &c.after));
+        html::write_changes(&Bundle::of(&profiles.cloned().collect::<Vec<_>>()))
     }
 
     /// By the second profile's functions, the change in parts of the largest one.

@@ -29,9 +29,10 @@ enum Weight {
 }
 
 impl Weight {
-    fn of(profile: &Profile) -> Weight {
+    /// `interval_ns`: what a sample stands for in the file, which names one such time for all its profiles.
+    fn of(profile: &Profile, interval_ns: u64) -> Weight {
         match profile.unit {
-            Unit::Nanoseconds if !profile.is_sampled_time() => Weight::Milliseconds,
+            Unit::Nanoseconds if !profile.is_sampled_time() || profile.period != interval_ns => Weight::Milliseconds,
             Unit::Nanoseconds | Unit::Count => Weight::Samples,
             Unit::Bytes => Weight::Bytes,
         }
@@ -47,8 +48,9 @@ impl Weight {
 }
 
 pub fn write(bundle: &Bundle<'_>) -> String {
-    let timed = bundle.parts.iter().map(|part| part.profile).find(|p| Weight::of(p) == Weight::Samples);
-    let interval_ms = timed.filter(|p| p.unit == Unit::Nanoseconds).map_or(1.0, |p| p.period as f64 / 1e6);
+    let timed = bundle.parts.iter().map(|part| part.profile).find(|profile| profile.is_sampled_time());
+    let interval_ns = timed.map_or(1_000_000, |profile| profile.period);
+    let interval_ms = interval_ns as f64 / 1e6;
     let mut out =
         format!("{{\"meta\":{{\"version\":31,\"preprocessedProfileVersion\":{VERSION},\"processType\":0,\"product\":");
     json::string(&mut out, &format!("{PRODUCT}{}", bundle.title()));
@@ -72,7 +74,7 @@ pub fn write(bundle: &Bundle<'_>) -> String {
         by_thread.into_iter().map(move |(thread, samples)| (process, part, thread, samples))
     });
     json::array(&mut out, lanes, |out, (process, part, thread, samples)| {
-        write_thread(out, &bundle.threads[thread as usize], part, (process, thread), &samples);
+        write_thread(out, &bundle.threads[thread as usize], part, (process, thread), interval_ns, &samples);
     });
     out.push('}');
     out
@@ -83,6 +85,7 @@ fn write_thread(
     info: &ThreadInfo,
     part: &Part<'_>,
     (process, thread): (usize, u32),
+    interval_ns: u64,
     samples: &[&Sample],
 ) {
     out.push_str("{\"name\":");
@@ -98,7 +101,7 @@ fn write_thread(
         process + 1,
         thread + 1
     );
-    let weight = Weight::of(part.profile);
+    let weight = Weight::of(part.profile, interval_ns);
     let _ = write!(out, ",\"samples\":{{\"length\":{},\"weightType\":\"{}\",\"stack\":", samples.len(), weight.name());
     json::array(out, samples, |out, sample| {
         let _ = if sample.stack == 0 { write!(out, "null") } else { write!(out, "{}", sample.stack - 1) };
@@ -265,8 +268,8 @@ pub fn read(file: &Value) -> Result<Vec<Profile>, String> {
             let (count, value) = match weight {
                 Weight::Samples if is_counted => (weighed as u64, weighed as u64),
                 Weight::Samples => (weighed as u64, weighed as u64 * period),
-                Weight::Milliseconds => (1, (weighed * 1e6).round() as u64),
-                Weight::Bytes => (1, weighed as u64),
+                Weight::Milliseconds => (0, (weighed * 1e6).round() as u64),
+                Weight::Bytes => (0, weighed as u64),
             };
             let time_ns = (samples["time"][at].as_f64().unwrap_or(0.0) * 1e6) as u64;
             builder.add(Sample { stack, thread: number, time_ns, count, value, wait: 0 });
@@ -325,6 +328,15 @@ mod tests {
         let text = write(&Bundle::of(&[sample_profile(&[("a;b", 3), ("a", 1)])]));
         assert!(text.contains(r#""stackTable":{"length":2,"prefix":[null,0],"frame":[0,1]}"#), "{text}");
         assert!(text.contains(r#""samples":{"length":2,"weightType":"tracing-ms","stack":[1,0],"#), "{text}");
+    }
+
+    #[test]
+    fn kinds_with_other_rates_keep_their_sums() {
+        let of = |kind: &str, period| Profile { kind: kind.into(), period, ..sample_profile(&[("a", 30_000_000)]) };
+        let profiles = [of("cpu", 1_000_000), of("wall", 10_000_000)];
+        let file = serde_json::from_str(&write(&Bundle::of(&profiles))).unwrap();
+        let wall = &read(&file).unwrap()[1];
+        assert_eq!((&*wall.kind, wall.total()), ("wall", 30_000_000));
     }
 
     #[test]

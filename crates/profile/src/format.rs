@@ -82,15 +82,28 @@ pub fn write(profiles: &[Profile], format: Format) -> Vec<u8> {
 }
 
 /// The formats that `read` reads, for messages and help.
-pub const READ_FORMATS: &str = "pprof, speedscope, firefox (as saki wrote it), folded";
+pub const READ_FORMATS: &str = "pprof, speedscope, firefox (as saki wrote it), mlpd, html (as saki wrote it), folded";
 
 /// Reads the profiles in a file of one of `READ_FORMATS`.
 ///
 /// # Errors
 /// What is wrong with the contents.
 pub fn read(contents: &[u8]) -> Result<Vec<Profile>, String> {
+    read_named(contents, "")
+}
+
+/// As `read`; the file's name tells the kind of folded stacks, which do not say it themselves.
+///
+/// # Errors
+/// What is wrong with the contents.
+pub fn read_named(contents: &[u8], name: &str) -> Result<Vec<Profile>, String> {
     if contents.starts_with(&pprof::GZIP) {
-        return pprof::read(contents);
+        // Mono compresses its logs in the same way.
+        let contents = pprof::decompress(contents)?;
+        return if mlpd::is_one(&contents) { mlpd::read(&contents) } else { pprof::read(&contents) };
+    }
+    if mlpd::is_one(contents) {
+        return mlpd::read(contents);
     }
     // Names may begin like JSON or HTML, so a file is folded stacks unless it is something else as a whole.
     if contents.first() == Some(&b'{')
@@ -107,9 +120,10 @@ pub fn read(contents: &[u8]) -> Result<Vec<Profile>, String> {
     }
     let text = std::str::from_utf8(contents)
         .map_err(|_| format!("neither a text nor pprof; what can be read is {READ_FORMATS}"))?;
-    let folded = folded::read(text);
-    folded
-        .map(|profile| vec![profile])
+    if html::reader::is_one(text) {
+        return html::reader::read(text);
+    }
+    folded::read(text, name)
         .map_err(|error| format!("{error}, so no folded stacks; what can be read is {READ_FORMATS}"))
 }
 
@@ -126,8 +140,8 @@ mod tests {
                 for count in [1, 3] {
                     let contents = write(&vec![sample_profile(stacks); count], format);
                     let is_read = read(&contents).is_ok();
-                    let is_for_readers = matches!(format, Format::Html | Format::Svg | Format::Mlpd);
-                    assert_eq!(is_read, !is_for_readers, "{} of {count}", format.name());
+                    let is_picture = format == Format::Svg;
+                    assert_eq!(is_read, !is_picture, "{} of {count}", format.name());
                 }
             }
         }

@@ -1,9 +1,12 @@
-//! One self-contained HTML file: flame graph with zoom and search, call tree, functions with their lines, threads over time, the types of
-//! allocations, locks and exceptions, pauses and waits at their times. Several profiles of a run are tabs.
+//! One self-contained HTML file: flame graph with zoom and search, from callers down and from the ends of stacks up; call tree, functions with their lines,
+//! threads over time, the types of allocations, locks and exceptions, pauses and waits at their times. Several profiles of a run are tabs. Two runs compared
+//! are such a page, too, with the changes in colour.
 //!
 //! The page holds the profiles as JSON in a separate script element; its parts are the files in `html/`. Invariant: no network, no other file; text of the
 //! profile goes into the page as text only. Samples are merged by thread, stack and one of `TIME_STEPS` intervals; of single events the longest are kept.
 //! The state of the view is in the address behind `#`, so that users can bookmark it and tests can ask for it.
+
+pub mod reader;
 
 use crate::bundle::{Bundle, Part};
 use crate::json;
@@ -14,9 +17,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const PAGE: &str = include_str!("html/page.html");
-const STYLE: &str = include_str!("html/page.css");
-const SCRIPTS: [&str; 5] = [
+/// Of all pages.
+pub(crate) const STYLE: &str = include_str!("html/page.css");
+pub(crate) const COMMON_SCRIPT: &str = include_str!("html/common.js");
+const SCRIPTS: [&str; 7] = [
+    COMMON_SCRIPT,
     include_str!("html/data.js"),
+    include_str!("html/names.js"),
     include_str!("html/flame.js"),
     include_str!("html/tables.js"),
     include_str!("html/time.js"),
@@ -31,16 +38,40 @@ const TIME_STEPS: u64 = 400;
 /// Single events of a kind.
 const MAX_EVENTS: usize = 5000;
 
+/// The page of the profiles of one run.
 pub fn write(bundle: &Bundle<'_>) -> String {
-    let script = format!("(() => {{\n{}}})();\n", SCRIPTS.concat());
-    // The data is inserted last, because text in it may look like a placeholder.
-    let page = PAGE.replacen(STYLE_PLACE, STYLE, 1).replacen(SCRIPT_PLACE, &script, 1);
-    page.replacen(DATA_PLACE, &data(bundle), 1)
+    let parts: Vec<(&Part<'_>, Option<&Part<'_>>)> = bundle.parts.iter().map(|part| (part, None)).collect();
+    page(&data(bundle, bundle.title(), &parts))
 }
 
-fn data(bundle: &Bundle<'_>) -> String {
+/// The page of a comparison: the parts are the kinds of the first run, and then the same kinds of the second. Boxes and rows of the second run say what has
+/// changed.
+pub fn write_changes(bundle: &Bundle<'_>) -> String {
+    let (before, after) = bundle.parts.split_at(bundle.parts.len() / 2);
+    let parts: Vec<(&Part<'_>, Option<&Part<'_>>)> = after.iter().zip(before.iter().map(Some)).collect();
+    let titles = [before, after].map(|parts| parts.first().map_or("", |part| &*part.profile.title));
+    let title = match titles {
+        [before, after] if before == after => format!("{after}: two runs compared"),
+        [before, after] => format!("{before} → {after}"),
+    };
+    page(&data(bundle, &title, &parts))
+}
+
+fn page(data: &str) -> String {
+    fill(PAGE, &SCRIPTS.concat(), DATA_PLACE, data)
+}
+
+/// The page with its parts in their places.
+pub(crate) fn fill(page: &str, script: &str, data_place: &str, data: &str) -> String {
+    let script = format!("(() => {{\n{script}}})();\n");
+    // The data is inserted last, because text in it may look like a placeholder.
+    let page = page.replacen(STYLE_PLACE, STYLE, 1).replacen(SCRIPT_PLACE, &script, 1);
+    page.replacen(data_place, data, 1)
+}
+
+fn data(bundle: &Bundle<'_>, title: &str, parts: &[(&Part<'_>, Option<&Part<'_>>)]) -> String {
     let mut out = String::from("{\"title\":");
-    json::string(&mut out, bundle.title());
+    json::string(&mut out, title);
     let _ = write!(out, ",\"startMs\":{}", bundle.start_unix_ns() / 1_000_000);
     let mut files: Vec<&str> = Vec::new();
     let mut known: FxHashMap<&str, usize> = FxHashMap::default();
@@ -88,12 +119,26 @@ fn data(bundle: &Bundle<'_>) -> String {
     out.push_str(",\"threads\":");
     json::strings(&mut out, bundle.threads.iter().map(|thread| &*thread.name));
     out.push_str(",\"profiles\":");
-    json::array(&mut out, &bundle.parts, write_part);
+    json::array(&mut out, parts, |out, (part, before)| write_part(out, part, *before));
     out.push('}');
     out
 }
 
-fn write_part(out: &mut String, part: &Part<'_>) {
+/// Of the earlier run its stacks and their values are enough.
+fn write_before(out: &mut String, before: &Part<'_>) {
+    let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
+    for sample in before.samples.iter() {
+        let sum = sums.entry(sample.stack).or_default();
+        *sum = sum.saturating_add(sample.value);
+    }
+    out.push_str(",\"before\":{\"stacks\":");
+    json::numbers(out, sums.keys());
+    out.push_str(",\"values\":");
+    json::numbers(out, sums.values());
+    out.push('}');
+}
+
+fn write_part(out: &mut String, part: &Part<'_>, before: Option<&Part<'_>>) {
     let (profile, samples) = (part.profile, &part.samples);
     let unit = match profile.unit {
         Unit::Nanoseconds => "ns",
@@ -106,7 +151,9 @@ fn write_part(out: &mut String, part: &Part<'_>) {
     json::string(out, &profile.kind);
     let _ = write!(
         out,
-        ",\"unit\":\"{unit}\",\"lost\":{},\"withoutCallers\":{},\"stepNs\":{step_ns},\"steps\":{},\"isBusyTime\":{}",
+        ",\"unit\":\"{unit}\",\"period\":{},\"durationNs\":{},\"lost\":{},\"withoutCallers\":{},\"stepNs\":{step_ns},\"steps\":{},\"isBusyTime\":{}",
+        profile.period,
+        profile.duration_ns,
         profile.lost,
         profile.without_callers,
         end_ns / step_ns + 1,
@@ -156,6 +203,9 @@ fn write_part(out: &mut String, part: &Part<'_>) {
         // All waits, of which the events are the longest.
         out.push_str(",\"held\":");
         json::array(out, held, |out, (owner, value)| _ = write!(out, "{owner},{value}"));
+    }
+    if let Some(before) = before {
+        write_before(out, before);
     }
     out.push('}');
 }

@@ -17,6 +17,7 @@ mod html;
 mod json;
 pub mod mlpd;
 pub mod model;
+mod names;
 mod pprof;
 mod sources;
 mod speedscope;
@@ -24,5 +25,5 @@ mod svg;
 pub mod table;
 
 pub use call_tree::CallTree;
-pub use format::{Format, READ_FORMATS, UnknownFormat, read, write};
+pub use format::{Format, READ_FORMATS, UnknownFormat, read, read_named, write};
 pub use model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, Wait};

@@ -21,6 +21,18 @@ pub enum Unit {
     Count,
 }
 
+impl Unit {
+    /// The unit of a kind of profile, by the kind's name; None for kinds that are not known here.
+    pub fn of_kind(kind: &str) -> Option<Unit> {
+        Some(match kind {
+            "cpu" | "wall" | "lock" | "gc" | "io" | "sched" | "jit" => Unit::Nanoseconds,
+            "alloc" | "code" => Unit::Bytes,
+            "exceptions" | "load" | "threads" | "handles" => Unit::Count,
+            _ => return None,
+        })
+    }
+}
+
 /// Whose code a function is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum FunctionKind {
@@ -76,7 +88,7 @@ pub struct Sample {
     pub thread: u32,
     /// Since the profile began.
     pub time_ns: u64,
-    /// How many were taken.
+    /// How many were taken; 0 if the file that it was read from does not say so.
     pub count: u64,
     /// In `Profile::unit`.
     pub value: u64,

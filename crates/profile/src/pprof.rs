@@ -214,20 +214,25 @@ fn message(bundle: &Bundle<'_>) -> proto::Profile {
     out
 }
 
+/// The contents of a file that is compressed by gzip.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn decompress(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let mut unpacked = Vec::new();
+    let unpack = MultiGzDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut unpacked);
+    unpack.map_err(|error| format!("gzip: {error}"))?;
+    Ok(unpacked)
+}
+
 /// Reads a file that `write` or another program wrote, compressed or not: a profile for each kind of value, except counts that accompany another
 /// kind.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn read(bytes: &[u8]) -> Result<Vec<Profile>, String> {
-    let mut unpacked = Vec::new();
-    let bytes = if bytes.starts_with(&GZIP) {
-        let unpack = MultiGzDecoder::new(bytes).take(MAX_UNPACKED_BYTES).read_to_end(&mut unpacked);
-        unpack.map_err(|error| format!("gzip: {error}"))?;
-        &unpacked
-    } else {
-        bytes
-    };
+    let unpacked = if bytes.starts_with(&GZIP) { Some(decompress(bytes)?) } else { None };
+    let bytes = unpacked.as_deref().unwrap_or(bytes);
     let file = proto::Profile::decode(bytes).map_err(|error| format!("pprof: {error}"))?;
     if file.string_table.is_empty() || file.sample_type.is_empty() {
         return Err("pprof: no strings or no types of values".into());

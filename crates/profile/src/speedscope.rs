@@ -111,7 +111,7 @@ pub fn read(file: &Value) -> Result<Vec<Profile>, String> {
                 stack = builder.stack(stack, frame);
             }
             let weight = weight.as_f64().unwrap_or(0.0);
-            builder.add(Sample { stack, thread, time_ns: 0, count: 1, value: (weight * scale) as u64, wait: 0 });
+            builder.add(Sample { stack, thread, time_ns: 0, count: 0, value: (weight * scale) as u64, wait: 0 });
         }
     }
     Ok(builders.into_iter().map(|(_, _, builder)| builder.finish(0)).collect())

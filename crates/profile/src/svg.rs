@@ -1,7 +1,8 @@
-//! A flame graph as a picture: callers below callees, widths in proportion; names and shares appear under the pointer.
+//! A flame graph as a picture: callers above callees, as in the page; widths in proportion; names and shares appear under the pointer.
 
 use crate::call_tree::CallTree;
 use crate::model::{FunctionKind, Profile};
+use crate::names;
 use std::fmt::Write;
 
 const WIDTH: f64 = 1200.0;
@@ -57,7 +58,7 @@ impl<'a> Graph<'a> {
         Graph { profile, total, boxes, height: (deepest as f64 + 1.0) * ROW + 8.0, change }
     }
 
-    fn draw(&self, out: &mut String, bottom: f64) {
+    fn draw(&self, out: &mut String, top: f64) {
         for Box { function, depth, x, width, value } in &self.boxes {
             let function_of = self.profile.functions.get(*function as usize);
             let name = escape(function_of.map_or("all", |f| &f.name));
@@ -65,7 +66,7 @@ impl<'a> Graph<'a> {
                 (Some(change), Some(_)) => change_colour(change.get(*function as usize).copied().unwrap_or(0.0)),
                 (_, function) => colour(&name, function.map_or(FunctionKind::Note, |f| f.kind)),
             };
-            let y = bottom - (*depth as f64 + 1.0) * ROW - 4.0;
+            let y = top + *depth as f64 * ROW + 4.0;
             let percent = 100.0 * *value as f64 / self.total;
             let _ = write!(
                 out,
@@ -75,7 +76,8 @@ impl<'a> Graph<'a> {
             );
             let room = ((width - 6.0) / CHARACTER) as usize;
             if room >= 3 {
-                let text = escape(&function_of.map_or("all", |f| &f.name).chars().take(room).collect::<String>());
+                let (name, kind) = function_of.map_or(("all", FunctionKind::Note), |f| (&*f.name, f.kind));
+                let text = escape(&names::fitting(name, kind, room));
                 let _ = write!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{text}</text>", x + 3.0, y + 12.0);
             }
             out.push_str("</g>\n");
@@ -96,8 +98,8 @@ fn picture(graphs: &[Graph<'_>]) -> String {
             let kind = escape(&graph.profile.kind);
             let _ = writeln!(out, "<text x=\"3\" y=\"{}\" font-weight=\"bold\">{kind}</text>", top + 12.0);
         }
+        graph.draw(&mut out, top + heading);
         top += heading + graph.height;
-        graph.draw(&mut out, top);
     }
     out.push_str("</svg>\n");
     out
@@ -142,10 +144,10 @@ mod tests {
     fn boxes_are_as_wide_as_their_shares() {
         let text = write(&[sample_profile(&[("main;a<int>", 3), ("main;b", 1)])]);
         assert!(
-            text.contains("<title>a&lt;int&gt;: 0.0 ms, 75.0 %</title><rect x=\"0.0\" y=\"4\" width=\"900.0\""),
+            text.contains("<title>a&lt;int&gt;: 0.0 ms, 75.0 %</title><rect x=\"0.0\" y=\"38\" width=\"900.0\""),
             "{text}"
         );
-        assert!(text.contains("<title>b: 0.0 ms, 25.0 %</title><rect x=\"900.0\" y=\"4\" width=\"300.0\""), "{text}");
+        assert!(text.contains("<title>b: 0.0 ms, 25.0 %</title><rect x=\"900.0\" y=\"38\" width=\"300.0\""), "{text}");
     }
 
     #[test]
@@ -155,7 +157,7 @@ mod tests {
             text.contains(">cpu</text>") && text.contains("y=\"71\" font-weight=\"bold\">&lt;x&gt;</text>"),
             "{text}"
         );
-        assert!(text.contains("<title>a: 0.0 ms, 100.0 %</title><rect x=\"0.0\" y=\"21\""), "{text}");
-        assert!(text.contains("<title>b: 0.0 ms, 100.0 %</title><rect x=\"0.0\" y=\"80\""), "{text}");
+        assert!(text.contains("<title>a: 0.0 ms, 100.0 %</title><rect x=\"0.0\" y=\"38\""), "{text}");
+        assert!(text.contains("<title>b: 0.0 ms, 100.0 %</title><rect x=\"0.0\" y=\"97\""), "{text}");
     }
 }

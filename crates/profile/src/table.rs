@@ -1,6 +1,7 @@
 //! A profile as text for a terminal: the functions with the largest shares, and a call tree.
 
-use crate::call_tree::{CallTree, shares};
+use crate::call_tree::{CallTree, Share, shares};
+use crate::folded;
 use crate::model::{FunctionKind, Profile};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +14,14 @@ pub fn top(profile: &Profile, rows: usize) -> String {
     let mut out = String::new();
     let total = profile.total();
     let count: u64 = profile.samples.iter().map(|sample| sample.count).sum();
-    let _ = writeln!(out, "{} profile: {} in {} samples", profile.kind, profile.show(total), count);
+    let _ = write!(out, "{} profile: {}", profile.kind, profile.show(total));
+    if profile.kind == folded::KIND {
+        out += " (nothing says of what)";
+    } else if count > 0 || total == 0 {
+        // Not all formats have the number.
+        let _ = write!(out, " in {count} samples");
+    }
+    out.push('\n');
     if profile.lost > 0 || profile.without_callers > 0 {
         let _ = writeln!(
             out,
@@ -24,9 +32,14 @@ pub fn top(profile: &Profile, rows: usize) -> String {
     if total == 0 {
         return out;
     }
-    let _ = writeln!(out, "{:>12} {:>6}  {:>12} {:>6}  function", "own", "", "with callees", "");
+    let shares = shares(profile);
+    let subject = subject(profile, &shares);
+    let _ =
+        writeln!(out, "{:>12} {:>6}  {:>12} {:>6}  {}", "own", "", "with callees", "", subject.unwrap_or("function"));
     let percent = |value: u64| format!("{:.1}%", 100.0 * value as f64 / total as f64);
-    for share in shares(profile).iter().take(rows) {
+    // Where the innermost frame says what a sample is about, the others say where: that is the call tree's part.
+    let is_shown = |share: &&Share<'_>| subject.is_none() || share.own > 0;
+    for share in shares.iter().filter(is_shown).take(rows) {
         let mark = if share.function.kind == FunctionKind::Native { " [native]" } else { "" };
         let _ = writeln!(
             out,
@@ -44,6 +57,28 @@ pub fn top(profile: &Profile, rows: usize) -> String {
         let _ = writeln!(out, "{time:>12} {share:>6}  while {name} held the lock; at most {most_waiters} waited");
     }
     out
+}
+
+/// What the table's rows are, if samples are about something that is no function: a type, a lock, a reason to wait.
+fn subject(profile: &Profile, shares: &[Share<'_>]) -> Option<&'static str> {
+    // Not all formats keep the kinds of functions.
+    let has_notes = profile.functions.iter().any(|function| function.kind == FunctionKind::Note);
+    let is_note = |share: &&Share<'_>| !has_notes || share.function.kind == FunctionKind::Note;
+    let about: u64 = shares.iter().filter(is_note).map(|share| share.own).sum();
+    if about * 2 <= profile.total() {
+        return None;
+    }
+    Some(match &*profile.kind {
+        "alloc" | "load" => "type",
+        "lock" => "type of the lock",
+        "exceptions" => "exception",
+        "gc" => "phase",
+        "io" => "call",
+        "sched" => "reason",
+        "jit" | "code" => "method and compiler",
+        "threads" | "handles" => "event",
+        _ => return None,
+    })
 }
 
 /// Lines of `holders`.
@@ -95,7 +130,7 @@ fn one_line(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::model::tests::sample_profile;
-    use crate::model::{ThreadInfo, Wait};
+    use crate::model::{ThreadInfo, Unit, Wait};
 
     #[test]
     fn those_who_held_locks_follow() {
@@ -110,6 +145,20 @@ mod tests {
             "10.0 ms  25.0%  while a thread that is not known held the lock; at most 1 waited",
         ];
         assert_eq!(rows, expect);
+    }
+
+    #[test]
+    fn columns_are_named_by_what_they_hold() {
+        let mut profile =
+            sample_profile(&[("start;main;System.String", 3 << 20), ("start;main;System.Int32[]", 1 << 20)]);
+        profile.functions.iter_mut().skip(2).for_each(|function| function.kind = FunctionKind::Note);
+        (profile.kind, profile.unit) = ("alloc".into(), Unit::Bytes);
+        let text = top(&profile, 20);
+        let rows: Vec<&str> = text.lines().skip(1).map(str::trim).collect();
+        assert!(rows[0].ends_with("  type"), "{text}");
+        assert_eq!(rows.len(), 3, "no rows of frames that allocate nothing themselves: {text}");
+        profile.kind = "cpu".into();
+        assert!(top(&profile, 20).contains("  function\n"));
     }
 
     #[test]

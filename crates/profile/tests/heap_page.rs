@@ -40,7 +40,7 @@ fn graph(sessions: u64, session: &str) -> HeapGraph {
 }
 
 const STEPS: &str = r#"
-    const rows = id => [...document.querySelectorAll(`#${id} tbody tr`)].map(r => [...r.cells].map(c => c.textContent).join('|'));
+    const rows = id => [...document.querySelectorAll(`#${id} tbody tr`)].map(r => [...r.cells].map(c => c.textContent.replace(/^[▸▾]/, '')).join('|'));
     const find = word => { q('#search').value = word; q('#search').dispatchEvent(new Event('input')); };
 "#;
 
@@ -49,7 +49,7 @@ fn types_are_sorted_found_and_explained() {
     let graph = graph(30, "Shop.Session<T>");
     let page = html::write(&graph, &Analysis::of(&graph));
     let script = format!(
-        "{STEPS} told.title = [q('#title').textContent, document.querySelectorAll('b').length]; told.sum = q('#sum').textContent;
+        "{STEPS} told.title = [q('#title').textContent, document.querySelectorAll('b').length]; told.sum = q('#summary').textContent;
          told.types = rows('types'); told.roots = rows('roots');
          q('#types th[data-k=\"1\"]').click(); told.byNumber = rows('types')[0]; q('#types th[data-k=\"0\"]').click(); told.byName = rows('types')[0];
          find('SESSION<'); told.found = rows('types').length; q('#types tbody tr').click(); told.why = q('#types pre').textContent;
@@ -57,7 +57,7 @@ fn types_are_sorted_found_and_explained() {
     );
     let Some(told) = browser::told("heap", &page, "", &script) else { return };
     assert_eq!(told["title"], serde_json::json!(["app.exe <b>", 0]));
-    assert!(told["sum"].as_str().is_some_and(|text| text.starts_with("32 objects, 3,904 bytes, ")), "{told}");
+    assert!(told["sum"].as_str().is_some_and(|text| text.starts_with("heap: 32 objects, 3,904 bytes")), "{told}");
     let types = ["2,904|24|1|Table", "2,880|2,880|30|Shop.Session<T>", "1,000|1,000|1|System.Byte[]"];
     assert_eq!(told["types"], serde_json::json!(types));
     assert_eq!(
@@ -68,6 +68,44 @@ fn types_are_sorted_found_and_explained() {
     let why = "30 objects (2,880 bytes):\n    static field Server.<sessions>\n    -> Table [i]\n    -> Shop.Session<T>";
     assert_eq!((&told["found"], &told["why"]), (&1.into(), &why.into()));
     assert_eq!((&told["closed"], &told["none"]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn the_address_keeps_the_view_and_the_keyboard_reaches_all() {
+    let graph = graph(30, "Shop.Session");
+    let page = html::write(&graph, &Analysis::of(&graph));
+    let script = format!(
+        "{STEPS} find('^shop'); [...document.querySelectorAll('#types .name')].find(n => n.textContent === 'Shop.Session').click(); told.open = q('#types pre') !== null;
+         q('#types th[data-k=\"2\"]').click(); told.hash = location.hash; find('a('); told.error = q('#search-error').textContent; find('');
+         const tab = q('#views [aria-selected=true]'); tab.dispatchEvent(new KeyboardEvent('keydown', {{ key: 'ArrowRight', bubbles: true }}));
+         told.view = [q('#views [aria-selected=true]').textContent, q('#types').parentElement.hidden, q('#roots').parentElement.hidden];
+         document.dispatchEvent(new KeyboardEvent('keydown', {{ key: '/' }})); told.focus = document.activeElement.id;"
+    );
+    let Some(told) = browser::told("heap-keys", &page, "", &script) else { return };
+    let hash = told["hash"].as_str().expect("text");
+    assert_eq!((&told["open"], hash), (&true.into(), "#view=types&search=%5Eshop&sort=2&open=Shop.Session"));
+    assert!(told["error"].as_str().is_some_and(|text| text.starts_with("No regular expression")), "{told}");
+    assert_eq!(told["view"], serde_json::json!(["Roots", true, false]));
+    assert_eq!(told["focus"], "search");
+    let script = format!(
+        "{STEPS} told.types = rows('types').length; told.found = q('#found').textContent; told.text = q('#search').value;"
+    );
+    let Some(kept) = browser::told("heap-kept", &page, hash, &script) else { return };
+    // The type and its ways.
+    assert_eq!((&kept["types"], &kept["found"], &kept["text"]), (&2.into(), &"1 type".into(), &"^shop".into()));
+}
+
+#[test]
+fn two_snapshots_are_compared_in_a_page_of_the_same_look() {
+    let page = html::write_growth(&graph(10, "Shop.Session"), &graph(30, "Shop.Session"));
+    let script = format!(
+        "{STEPS} told.summary = q('#summary').textContent; told.types = rows('types'); told.heads = [...document.querySelectorAll('#types th[data-k]')].length;"
+    );
+    let Some(told) = browser::told("heap-grown", &page, "", &script) else { return };
+    let summary = told["summary"].as_str().expect("text");
+    assert!(summary.starts_with("heaps compared: +1,920 bytes in +20 objects; now 32 objects, 3,904 bytes"), "{told}");
+    let types = ["+1,920|+20|2,880|30|Shop.Session", "+0|+0|24|1|Table", "+0|+0|1,000|1|System.Byte[]"];
+    assert_eq!((&told["types"], &told["heads"]), (&serde_json::json!(types), &5.into()));
 }
 
 #[test]

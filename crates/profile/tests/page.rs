@@ -6,6 +6,7 @@
 mod browser;
 
 use browser::browse;
+use saki_profile::diff::Changes;
 use saki_profile::{
     Format, Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, Wait, write,
 };
@@ -18,7 +19,8 @@ fn profile(kind: &str, unit: Unit, period: u64, rows: &[Row<'_>]) -> Profile {
     for (names, thread, time_ms, value) in rows {
         let mut stack = 0;
         for name in names.split(';') {
-            let (name, line) = name.split_once(':').unwrap_or((name, "0"));
+            let is_line = |text: &str| text.parse::<u32>().is_ok();
+            let (name, line) = name.rsplit_once(':').filter(|(_, line)| is_line(line)).unwrap_or((name, "0"));
             let kind = if name.starts_with('[') { FunctionKind::Note } else { FunctionKind::Managed };
             let function = builder.function(Function { name: name.into(), file: String::new(), kind });
             let frame = builder.frame(Frame { function, line: line.parse().expect("a line") });
@@ -132,11 +134,12 @@ fn kinds_are_tabs_with_their_own_views() {
     let Some(told) = told("kinds", &profiles, "#kind=alloc", &script) else { return };
     assert_eq!(told["kinds"], serde_json::json!(["cpu", "alloc", "gc"]));
     assert!(told["first"].as_str().expect("text").starts_with("alloc profile, 3.9 KiB, 2 threads"), "{told}");
-    assert_eq!(told["views"], serde_json::json!(["Flame graph", "Types", "Functions", "Call tree", "Threads"]));
+    let views = ["Flame graph", "Bottom-up graph", "Types", "Functions", "Call tree", "Threads"];
+    assert_eq!(told["views"], serde_json::json!(views));
     assert_eq!(told["types"], serde_json::json!(["2.9 KiB75.0 %1[string]", "1.0 KiB25.0 %1[int[]]"]));
     assert!(told["where"].as_str().expect("text").contains("Called by2.9 KiB100.0 %Alpha"), "{told}");
     assert!(told["gc"][0].as_str().expect("text").starts_with("gc profile, 32.0 ms"), "{told}");
-    assert_eq!((&told["gc"][2], &told["gc"][3]), (&"Phases".into(), &"Pauses".into()));
+    assert_eq!((&told["gc"][3], &told["gc"][4]), (&"Phases".into(), &"Pauses".into()));
     assert_eq!(told["pauses"][0], "0.500 s30.0 msThread 1[full] ← Main");
     assert_eq!(told["chart"], "2 events over 1.000 s, the longest 30.0 ms");
     assert!(told["hash"].as_str().expect("text").contains("kind=gc&view=events"), "{told}");
@@ -177,6 +180,158 @@ fn pauses_have_phases_and_waits_have_owners() {
         "0.200 s3.0 msThread 1[lock] ← Beta ← Main",
     ];
     assert_eq!(told["waits"], serde_json::json!(waits));
+}
+
+#[test]
+fn searches_are_regular_expressions_where_no_name_has_the_text() {
+    let rows = [
+        ("Main;Alpha (int[]);Gamma", 1, 1, 600_000_000),
+        ("Main;Alpine (string);Delta", 1, 2, 300_000_000),
+        ("Main;Beta;[waiting for a lock]", 1, 3, 100_000_000),
+    ];
+    let script = format!(
+        "{STEPS} const find = word => {{ type(word); return [text('#found'), text('#search-error'), q('#search').getAttribute('aria-invalid')]; }};
+         told.all = ['^al(pha|pine)', 'gamma|delta', '[wait', 'alpha (int[])', 'a(', '^$|'].map(find); told.hash = location.hash;
+         told.cleared = find('');"
+    );
+    let Some(told) = told("regular", &[profile("cpu", Unit::Nanoseconds, 1_000_000, &rows)], "", &script) else {
+        return;
+    };
+    let found = |index: usize| told["all"][index].clone();
+    assert_eq!(found(0), serde_json::json!(["90.0 % in 2 functions", "", "false"]));
+    assert_eq!(found(1)[0], "90.0 % in 2 functions");
+    assert_eq!((found(2)[0].clone(), found(2)[2].clone()), ("10.0 % in 1 function".into(), "false".into()));
+    assert_eq!(found(3)[0], "60.0 % in 1 function", "the text of a name is no expression");
+    assert_eq!((found(4)[0].clone(), found(4)[2].clone()), ("".into(), "true".into()));
+    assert!(found(4)[1].as_str().is_some_and(|text| text.starts_with("No regular expression: ")), "{told}");
+    assert!(found(5)[0].as_str().is_some_and(|text| text.starts_with("100.0 %")), "{told}");
+    assert_eq!(told["cleared"], serde_json::json!(["", "", "false"]));
+}
+
+#[test]
+fn a_graph_shows_the_callers_of_what_took_the_time() {
+    let ms = 1_000_000;
+    let rows =
+        [("Main;Alpha;Inner", 1, 1, 500 * ms), ("Main;Beta;Inner", 1, 2, 300 * ms), ("Main;Beta", 1, 3, 200 * ms)];
+    let script = format!(
+        "{STEPS} view('callers'); told.all = q('#graph').getAttribute('aria-label'); told.words = text('#legend');
+         q('#graph').focus(); key('ArrowDown'); told.widest = text('#found'); key('ArrowDown'); told.caller = text('#found');
+         key('Enter'); told.zoomed = q('#graph').getAttribute('aria-label'); told.hash = location.hash;
+         view('flame'); told.down = q('#graph').getAttribute('aria-label'); view('callers'); told.again = q('#graph').getAttribute('aria-label');
+         key('Escape'); told.out = q('#graph').getAttribute('aria-label');"
+    );
+    let profiles = [profile("cpu", Unit::Nanoseconds, ms, &rows)];
+    let Some(told) = told("callers", &profiles, "", &script) else { return };
+    let has = |key: &str, part: &str| assert!(told[key].as_str().expect("text").contains(part), "{key}: {told}");
+    // Inner and Beta; Alpha and Beta, and Main; Main twice.
+    has("all", "Graph of callers of cpu: 8 boxes, 0 found, widest all");
+    has("words", "who called it");
+    has("widest", "Inner: 800.0 ms, 80.0 %");
+    has("caller", "Alpha: 500.0 ms, 50.0 %");
+    has("zoomed", "4 boxes, 0 found, widest Alpha");
+    has("hash", "view=callers&up=");
+    has("down", "Flame graph of cpu: 6 boxes");
+    has("again", "4 boxes, 0 found, widest Alpha");
+    has("out", "8 boxes, 0 found, widest all");
+    let fragment = told["hash"].as_str().expect("text").to_owned();
+    let Some(kept) =
+        self::told("callers-kept", &profiles, &fragment, "told.graph = q('#graph').getAttribute('aria-label');")
+    else {
+        return;
+    };
+    assert!(kept["graph"].as_str().expect("text").contains("4 boxes, 0 found, widest Alpha"), "{kept}");
+}
+
+#[test]
+fn threads_that_wait_have_another_colour_than_those_that_run() {
+    let ms = 1_000_000;
+    let rows = [
+        ("Main;Work", 1, 100, 600 * ms),
+        ("Main;Lock;[waiting for a lock]", 1, 600, 200 * ms),
+        ("Pool;[sleeping]", 2, 100, 900 * ms),
+        ("Pool;Read;[in native code]", 2, 900, 100 * ms),
+    ];
+    let script = format!(
+        "{STEPS} told.legend = text('#legend');
+         view('threads'); told.lanes = [...document.querySelectorAll('.lane canvas')].map(c => c.getAttribute('aria-label')); told.doing = text('#doing');
+         const colours = c => {{ const pixels = c.getContext('2d').getImageData(0, 12, c.width, 1).data, seen = new Set();
+           for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] === 255) seen.add([pixels[i], pixels[i + 1], pixels[i + 2]].join()); return [...seen]; }};
+         told.colours = [...document.querySelectorAll('.lane canvas')].map(colours);
+         told.axis = [...document.querySelectorAll('.axis span')].map(m => m.textContent + ' ' + m.style.left);"
+    );
+    let Some(told) = told("waiting", &[profile("wall", Unit::Nanoseconds, 10 * ms, &rows)], "", &script) else {
+        return;
+    };
+    assert!(told["legend"].as_str().is_some_and(|text| text.contains("mostly waiting")), "{told}");
+    let lanes = [
+        "Thread 2 over time: in native code, running or waiting 10.0 %; waiting 90.0 %",
+        "Thread 1 over time: running 75.0 %; waiting 25.0 %",
+    ];
+    assert_eq!(told["lanes"], serde_json::json!(lanes));
+    let doing = told["doing"].as_str().expect("text");
+    assert!(["running", "in native code", "waiting"].iter().all(|word| doing.contains(word)), "{doing}");
+    let (first, second) =
+        (told["colours"][0].as_array().expect("a list"), told["colours"][1].as_array().expect("a list"));
+    assert_eq!((first.len(), second.len()), (2, 2), "{told}");
+    assert_eq!(first.iter().filter(|colour| second.contains(colour)).count(), 1, "both wait: {told}");
+    let axis = told["axis"].as_array().expect("a list");
+    assert!(
+        axis.len() >= 5
+            && axis[0] == "0 ms 0%"
+            && axis.iter().any(|mark| mark == "200 ms 19.95%"
+                || mark.as_str().is_some_and(|mark| mark.starts_with("200 ms 19.9") || mark.starts_with("200 ms 20"))),
+        "{told}"
+    );
+}
+
+#[test]
+fn narrow_boxes_name_the_method_and_not_the_namespace() {
+    let long = "Mono.CSharp.Long.Expression:Resolve (Mono.CSharp.ResolveContext)";
+    let rows =
+        [(long, 1, 1, 1_000_000), ("System.Collections.Generic.Dictionary`2[System.Int32,A.B]:.ctor", 1, 2, 1_000_000)];
+    // What is drawn is seen by whoever draws it.
+    let script = format!(
+        "{STEPS} const drawn = width => {{ const words = [], fill = CanvasRenderingContext2D.prototype.fillText;
+           CanvasRenderingContext2D.prototype.fillText = function (word) {{ words.push(word); }};
+           q('#panel').style.flex = 'none'; q('#panel').style.width = width + 'px'; key('Escape');
+           CanvasRenderingContext2D.prototype.fillText = fill; return words.slice(1); }};
+         told.words = [1100, 500, 260, 130, 80].map(drawn);"
+    );
+    let Some(told) = told("names", &[profile("cpu", Unit::Nanoseconds, 1, &rows)], "", &script) else { return };
+    let words = |index: usize| told["words"][index].as_array().expect("a list").clone();
+    assert!(words(0).contains(&long.into()), "{told}");
+    assert!(words(1).contains(&"Mono.CSharp.Long.Expression:Resolve".into()), "{told}");
+    assert!(words(2).contains(&"Expression:Resolve".into()) && words(2).contains(&"Dictionary:.ctor".into()), "{told}");
+    assert!(words(3).contains(&"Resolve".into()), "{told}");
+    assert!(
+        words(4).iter().any(|word| word.as_str().is_some_and(|word| word.starts_with('R') && word.ends_with('…'))),
+        "{told}"
+    );
+}
+
+#[test]
+fn two_runs_are_compared_in_a_page_of_the_same_look() {
+    let ms = 1_000_000;
+    let of = |rows: &[Row<'_>]| profile("cpu", Unit::Nanoseconds, ms, rows);
+    let before = of(&[("Main;Alpha", 1, 1, 100 * ms), ("Main;Beta", 1, 1, 100 * ms)]);
+    let after = of(&[("Main;Alpha", 1, 1, 900 * ms), ("Main;Gamma", 1, 1, 300 * ms)]);
+    let changes = Changes::between_files(vec![before], vec![after]).expect("the same kind");
+    let script = format!(
+        "{STEPS} told.summary = text('#summary'); told.legend = text('#legend'); told.views = [...document.querySelectorAll('#views button')].map(b => b.textContent);
+         q('#graph').focus(); key('ArrowDown'); key('ArrowDown'); told.spoken = text('#found');
+         view('functions'); told.rows = rows(); q('#panel [data-k=\"5\"] button').click(); told.after = rows()[0]; told.hash = location.hash;"
+    );
+    let Some(told) = browser::told("compared", &Changes::page(&changes), "", &script) else { return };
+    assert_eq!(told["fault"], serde_json::Value::Null, "{told}");
+    let has = |key: &str, part: &str| assert!(told[key].as_str().expect("text").contains(part), "{key}: {told}");
+    has("summary", "cpu profiles compared by shares of the whole, 200.0 ms before, 1.20 s after");
+    has("legend", "a larger share than before");
+    has("spoken", "own share 50.0 % before, 75.0 % after");
+    assert_eq!(told["views"], serde_json::json!(["Flame graph", "Bottom-up graph", "Functions", "Call tree"]));
+    let rows = ["50.0 %0.0 %−50.0 %0.0 %Beta", "50.0 %75.0 %+25.0 %75.0 %Alpha", "0.0 %25.0 %+25.0 %25.0 %Gamma"];
+    assert_eq!(told["rows"], serde_json::json!(rows));
+    assert_eq!(told["after"], rows[1]);
+    has("hash", "view=functions&sort=5");
 }
 
 #[test]

@@ -1,18 +1,22 @@
-"use strict";
 // The profiles and what is computed of them. Stacks are nodes: node 0 is the empty stack, and callers have smaller numbers than what they call.
-const element = id => document.getElementById(id);
-window.addEventListener("error", event => {
-  element("fault").hidden = false;
-  element("fault").textContent = "This page has a fault: " + event.message;
-});
-const data = JSON.parse(element("data").textContent);
 const NATIVE = 1, NOTE = 2;
 const nameOf = fn => fn < 0 ? "all" : data.functions[fn][0];
 const fileOf = fn => fn < 0 ? "" : data.files[data.functions[fn][1]] || "";
 const kindOf = fn => fn < 0 ? NOTE : data.functions[fn][2];
+// Innermost frames that say that a thread waits. In native code it may do either.
+const WAITS = new Set(["[sleeping]", "[joining a thread]", "[waiting for a lock]", "[waiting for a handle]", "[waiting]"]);
+const isWait = fn => fn >= 0 && kindOf(fn) === NOTE && WAITS.has(nameOf(fn));
+// Native code that has called the system to wait, as for the end of a collection: a few frames say so, between the call and managed code.
+function isNativeWait(call, parent, fns) {
+  if (kindOf(fns[call]) !== NATIVE || !/syscall|futex/.test(nameOf(fns[call]))) return false;
+  for (let at = parent[call], left = 8; at > 0 && left > 0 && kindOf(fns[at]) === NATIVE; at = parent[at], left--) {
+    if (/(^|[:_])wait(_|$)/.test(nameOf(fns[at]))) return true;
+  }
+  return false;
+}
 
-// What is shown: the address bar says it, too.
-const state = { kind: 0, view: "flame", query: "", off: new Set(), range: null, zoom: 0, selected: -1, sort: 1, open: new Map() };
+// What is shown: the address bar says it, too. `zoom` is a call, `up` the place in the graph of callers: functions with points between them.
+const state = { kind: 0, view: "flame", query: "", off: new Set(), range: null, zoom: 0, up: "", selected: -1, sort: 1, open: new Map() };
 const profile = () => data.profiles[state.kind];
 
 function show(value) {
@@ -21,8 +25,6 @@ function show(value) {
   if (unit === "bytes") return value < 1048576 ? (value / 1024).toFixed(1) + " KiB" : (value / 1048576).toFixed(1) + " MiB";
   return value.toLocaleString("en");
 }
-const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
-const percent = (value, whole) => (100 * value / Math.max(whole, 1)).toFixed(1) + " %";
 
 // Calls: stacks without their lines. Call 0 is the root. Children are a list in the order of their names.
 const calls = (() => {
@@ -56,7 +58,9 @@ const calls = (() => {
     at = first[at];
     while (!at && path.length) { const left = path.pop(); active[fn[left]]--; at = next[left]; }
   }
-  return { callOf, parent, fn, depth, first, next, isOutermost, count };
+  const isWaiting = new Uint8Array(count);
+  for (let call = 1; call < count; call++) isWaiting[call] = isWait(fn[call]) || isNativeWait(call, parent, fn) ? 1 : 0;
+  return { callOf, parent, fn, depth, first, next, isOutermost, isWaiting, count };
 })();
 function* childrenOf(call) { for (let at = calls.first[call]; at; at = calls.next[at]) yield at; }
 
@@ -72,23 +76,29 @@ function measure() {
     counts[p.stacks[i]] += p.counts ? p.counts[i] : 1;
   }
   nodeTotal.set(nodeOwn);
-  const own = new Float64Array(calls.count), total = new Float64Array(calls.count);
+  const own = new Float64Array(calls.count), total = new Float64Array(calls.count), waiting = new Float64Array(calls.count);
   for (let node = 0; node < nodes; node++) own[calls.callOf[node]] += nodeOwn[node];
   for (let node = nodes - 1; node > 0; node--) nodeTotal[data.parents[node]] += nodeTotal[node];
   total.set(own);
-  for (let call = calls.count - 1; call > 0; call--) total[calls.parent[call]] += total[call];
-  sums = { nodeOwn, nodeTotal, counts, own, total, whole: total[0] };
+  for (let call = calls.count - 1; call > 0; call--) {
+    if (calls.isWaiting[call]) waiting[call] += own[call];
+    total[calls.parent[call]] += total[call];
+    waiting[calls.parent[call]] += waiting[call];
+  }
+  sums = { nodeOwn, nodeTotal, counts, own, total, waiting, whole: total[0] };
 }
 
 // Functions that the search marks, and the share of the time that is below one of them.
-let isFound = new Uint8Array(data.functions.length), found = null;
+let isFound = new Uint8Array(data.functions.length), found = null, searchError = "";
+const functionNames = data.functions.map(([name]) => name);
 function search() {
-  const query = state.query.toLowerCase();
+  const { finds, error } = searcher(state.query, functionNames);
+  searchError = error;
   isFound = new Uint8Array(data.functions.length);
   found = null;
-  if (query === "") return;
+  if (!finds) return;
   let functions = 0, below = 0;
-  data.functions.forEach(([name], fn) => { if (name.toLowerCase().includes(query)) { isFound[fn] = 1; functions++; } });
+  functionNames.forEach((name, fn) => { if (finds(name)) { isFound[fn] = 1; functions++; } });
   const isBelow = new Uint8Array(calls.count);
   for (let call = 1; call < calls.count; call++) {
     isBelow[call] = isBelow[calls.parent[call]];
@@ -104,4 +114,71 @@ function functionSums() {
     if (calls.isOutermost[call]) total[calls.fn[call]] += sums.total[call];
   }
   return { own, total };
+}
+
+// Of a page that compares: by function, its own share of the whole before and after, and the largest change.
+let changes = null;
+function compareKinds() {
+  const { before } = profile();
+  changes = null;
+  if (!before) return;
+  const shareBefore = new Float64Array(data.functions.length), shareAfter = new Float64Array(data.functions.length);
+  let whole = 0;
+  before.values.forEach((value, i) => {
+    whole += value;
+    if (before.stacks[i]) shareBefore[data.frameFunctions[data.nodeFrames[before.stacks[i]]]] += value;
+  });
+  const { own } = functionSums();
+  let largest = 1e-9;
+  for (let fn = 0; fn < own.length; fn++) {
+    shareBefore[fn] /= Math.max(whole, 1);
+    shareAfter[fn] = own[fn] / Math.max(sums.whole, 1);
+    largest = Math.max(largest, Math.abs(shareAfter[fn] - shareBefore[fn]));
+  }
+  changes = { before: shareBefore, after: shareAfter, largest, whole };
+}
+
+// The two graphs, in the same terms. Of the first, places are calls.
+const downward = {
+  fn: call => calls.fn[call], parent: call => calls.parent[call], total: call => sums.total[call], own: call => sums.own[call],
+  waiting: call => sums.waiting[call], children: childrenOf,
+  zoomed: () => state.zoom, keepZoom: call => { state.zoom = call; },
+};
+
+// The same stacks from their ends: below a function the ones that called it, as far as they led to time of its own. Places are made when they are looked at.
+function callersOf() {
+  if (sums.callers) return sums.callers;
+  const fn = [-1], parent = [-1], total = [sums.whole], waiting = [sums.waiting[0]], parts = [null], below = [null];
+  const children = place => {
+    if (below[place]) return below[place];
+    const groups = new Map();
+    // A call, and the one at the end of the stack that its time is of.
+    const add = (call, end) => {
+      const group = groups.get(calls.fn[call]) || [0, 0, []], value = sums.own[end];
+      group[0] += value; group[1] += calls.isWaiting[end] ? value : 0; group[2].push(call, end);
+      groups.set(calls.fn[call], group);
+    };
+    if (place === 0) for (let call = 1; call < calls.count; call++) { if (sums.own[call] > 0) add(call, call); }
+    else for (let i = 0; i < parts[place].length; i += 2) {
+      const call = calls.parent[parts[place][i]];
+      if (call > 0) add(call, parts[place][i + 1]);
+    }
+    below[place] = [...groups].sort((a, b) => b[1][0] - a[1][0]).map(([callee, [value, waited, list]]) => {
+      fn.push(callee); parent.push(place); total.push(value); waiting.push(waited); parts.push(list); below.push(null);
+      return fn.length - 1;
+    });
+    return below[place];
+  };
+  const pathOf = place => { const path = []; for (let at = place; at > 0; at = parent[at]) path.unshift(fn[at]); return path.join("."); };
+  const find = path => {
+    let at = 0;
+    for (const word of path === "" ? [] : path.split(".")) { at = children(at).find(child => fn[child] === Number(word)); if (at === undefined) return 0; }
+    return at;
+  };
+  sums.callers = {
+    fn: place => fn[place], parent: place => parent[place], total: place => total[place],
+    waiting: place => waiting[place], children,
+    zoomed: () => find(state.up), keepZoom: place => { state.up = pathOf(place); },
+  };
+  return sums.callers;
 }

@@ -4,33 +4,14 @@ const EVENTS = { gc: "Pauses", lock: "Waits" };
 
 // Names and contents of the views that the kind has.
 function views() {
-  const list = [["flame", "Flame graph", viewFlame], ["functions", "Functions", viewFunctions], ["tree", "Call tree", viewTree], ["threads", "Threads", viewThreads]];
+  const list = [["flame", "Flame graph", viewFlame], ["callers", "Bottom-up graph", viewFlame], ["functions", "Functions", viewFunctions], ["tree", "Call tree", viewTree]];
   const { kind, events } = profile();
-  if (events && events.length) list.splice(1, 0, ["events", EVENTS[kind] || "Events", viewEvents]);
-  if (hasSubjects()) list.splice(1, 0, ["subjects", SUBJECTS[kind] || "Subjects", viewSubjects]);
+  // The threads and times of two runs have nothing in common.
+  if (changes) return list;
+  list.push(["threads", "Threads", viewThreads]);
+  if (events && events.length) list.splice(2, 0, ["events", EVENTS[kind] || "Events", viewEvents]);
+  if (hasSubjects()) list.splice(2, 0, ["subjects", SUBJECTS[kind] || "Subjects", viewSubjects]);
   return list;
-}
-
-// A row of tabs of which one is chosen; arrow keys go from one to the next.
-function tabs(list, entries, chosen, choose) {
-  list.replaceChildren(...entries.map(([key, text]) => {
-    const tab = make("button", text);
-    tab.type = "button";
-    tab.setAttribute("role", "tab");
-    tab.setAttribute("aria-selected", key === chosen);
-    tab.setAttribute("aria-controls", "panel");
-    tab.tabIndex = key === chosen ? 0 : -1;
-    tab.dataset.key = key;
-    tab.onclick = () => choose(key);
-    return tab;
-  }));
-  list.onkeydown = event => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
-    const at = entries.findIndex(([key]) => key === chosen);
-    choose(entries[(at + step + entries.length) % entries.length][0]);
-    list.querySelector("[aria-selected=true]").focus();
-  };
 }
 
 function draw() {
@@ -41,7 +22,8 @@ function draw() {
   const panel = element("panel");
   panel.replaceChildren();
   list.find(([key]) => key === state.view)[2](panel);
-  element("found").textContent = found ? `${percent(found.below, sums.whole)} in ${counted(found.functions, "function")}` : "";
+  showSearchError(searchError);
+  element("found").textContent = searchError ? "" : found ? `${percent(found.below, sums.whole)} in ${counted(found.functions, "function")}` : "";
   const limits = [];
   if (state.off.size) limits.push(counted(state.off.size, "thread") + " left out");
   if (state.range) limits.push(`from ${seconds(state.range[0] * profile().stepNs)} to ${seconds(state.range[1] * profile().stepNs)}`);
@@ -51,30 +33,34 @@ function draw() {
 }
 
 // Other threads, another span of time or kind.
-function refresh() { measure(); search(); draw(); }
+function refresh() { measure(); compareKinds(); search(); draw(); }
 
 function chooseKind(kind) {
   state.kind = kind;
   state.range = null;
   measure();
+  compareKinds();
   search();
-  if (!sums.total[state.zoom]) { state.zoom = 0; focus = 0; }
+  if (!sums.total[state.zoom]) state.zoom = 0;
   const p = profile();
   document.title = `${p.kind} profile: ${data.title}`;
-  element("summary").textContent = `${p.kind} profile, ${show(sums.whole)}, ${counted(new Set(p.threads).size, "thread")}`
+  element("summary").textContent = (changes ? `${p.kind} profiles compared by shares of the whole, ${show(changes.whole)} before, ${show(sums.whole)} after`
+    : `${p.kind} profile, ${show(sums.whole)}, ${counted(new Set(p.threads).size, "thread")}`)
     + (data.startMs ? ", " + new Date(data.startMs).toLocaleString() : "")
     + (p.lost ? `; ${p.lost} samples lost` : "")
     + (p.withoutCallers ? `; of ${p.withoutCallers} samples the callers could not be found` : "");
   draw();
 }
 
-// The address bar: #kind=alloc&view=flame&search=Foo&zoom=Main/Foo&threads=-1.2&time=10-20&function=Foo
+// The address bar: #kind=alloc&view=flame&search=Foo&zoom=12&up=3.7&sort=2&off=1.2&time=10-20&function=Foo
 function remember() {
   const words = new URLSearchParams();
   if (data.profiles.length > 1) words.set("kind", profile().kind);
   words.set("view", state.view);
   if (state.query) words.set("search", state.query);
   if (state.zoom) words.set("zoom", state.zoom);
+  if (state.up) words.set("up", state.up);
+  if (state.sort !== 1) words.set("sort", state.sort);
   if (state.off.size) words.set("off", [...state.off].join("."));
   if (state.range) words.set("time", state.range.join("-"));
   if (state.selected >= 0) words.set("function", nameOf(state.selected));
@@ -89,6 +75,8 @@ function recall() {
   if (view) state.view = view;
   state.query = (words.get("search") || "").trim();
   element("search").value = state.query;
+  state.up = words.get("up") || "";
+  state.sort = Number(words.get("sort")) || 1;
   const threads = (words.get("off") || "").split(".").filter(text => text !== "").map(Number);
   state.off = new Set(threads.filter(thread => data.threads[thread] !== undefined));
   chooseKind(Math.max(kind, 0));
@@ -96,20 +84,17 @@ function recall() {
   // A number of a call, or a function: its largest call.
   let call = /^\d+$/.test(zoom || "") ? Number(zoom) : 0;
   if (zoom && !call) for (let at = 1; at < calls.count; at++) if (nameOf(calls.fn[at]) === zoom && (!call || sums.total[at] > sums.total[call])) call = at;
-  if (call > 0 && call < calls.count) { state.zoom = call; focus = call; }
+  if (call > 0 && call < calls.count) state.zoom = call;
   if (name !== null) state.selected = data.functions.findIndex(([known]) => known === name);
   draw();
 }
 
 element("search").oninput = event => { state.query = event.target.value.trim(); search(); draw(); };
 element("reset").onclick = () => {
-  state.zoom = 0; focus = 0; state.off.clear(); state.range = null; state.query = ""; state.selected = -1;
+  state.zoom = 0; state.up = ""; focus = 0; state.off.clear(); state.range = null; state.query = ""; state.selected = -1;
   element("search").value = "";
   refresh();
 };
-document.addEventListener("keydown", event => {
-  if (event.key === "/" && event.target.tagName !== "INPUT") { event.preventDefault(); element("search").focus(); }
-});
 let resizing = 0;
 window.addEventListener("resize", () => { cancelAnimationFrame(resizing); resizing = requestAnimationFrame(draw); });
 element("title").textContent = data.title;

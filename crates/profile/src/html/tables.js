@@ -1,56 +1,37 @@
 // Tables: functions, call tree, what events were about, and the details of a function.
 const MAX_FUNCTIONS = 500, MAX_TREE_ROWS = 2000, MAX_DETAILS = 12;
 
-function make(tag, text, className) {
-  const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
-  if (className) made.className = className;
-  return made;
-}
-
 // The name of a function, which shows its details.
 function nameButton(fn) {
-  const button = make("button", nameOf(fn), kindOf(fn) === NATIVE ? "name native" : "name");
-  button.type = "button";
-  button.onclick = () => select(fn);
-  return button;
+  return makeButton(nameOf(fn), () => select(fn), kindOf(fn) === NATIVE ? "name native" : "name");
 }
 
-// Heads are [text, key to sort by or undefined]; the last column is the wide one.
-function tableOf(caption, heads) {
-  const table = make("table"), tr = table.createTHead().insertRow();
-  table.setAttribute("aria-label", caption);
-  heads.forEach(([text, key], index) => {
-    const th = make("th", key === undefined ? text : "", index === heads.length - 1 ? "wide" : "");
-    th.scope = "col";
-    if (key !== undefined) {
-      const button = make("button", text + (state.sort === key ? " ▾" : ""));
-      button.type = "button";
-      button.onclick = () => { state.sort = key; draw(); };
-      th.setAttribute("aria-sort", state.sort === key ? "descending" : "none");
-      th.append(button);
-    }
-    tr.append(th);
-  });
-  table.append(make("tbody"));
-  return table;
-}
+const tableOf = (caption, heads) => sortedTable(caption, heads, state.sort, key => { state.sort = key; draw(); });
 
 function addRow(table, cells, fn) {
-  const tr = table.tBodies[0].insertRow();
-  cells.forEach((cell, index) => {
-    const td = make(index === cells.length - 1 ? "th" : "td", undefined, index === cells.length - 1 ? "wide" : "");
-    if (td.tagName === "TH") td.scope = "row";
-    td.append(cell);
-    tr.append(td);
-  });
+  const tr = addCells(table, cells);
   if (fn >= 0 && isFound[fn]) tr.className = "found";
   return tr;
 }
 
-function note(panel, text) { if (text) panel.append(make("p", text, "note")); }
+// Before and after: shares of the whole, since runs differ in length.
+function viewChanges(panel) {
+  const { before, after } = changes, list = [];
+  const { total } = functionSums(), change = fn => after[fn] - before[fn];
+  for (let fn = 0; fn < after.length; fn++) if ((before[fn] > 0 || after[fn] > 0) && (!found || isFound[fn])) list.push(fn);
+  const keys = { 4: fn => before[fn], 5: fn => after[fn], 6: fn => total[fn] }, key = keys[state.sort] || (fn => Math.abs(change(fn)));
+  list.sort((a, b) => key(b) - key(a) || after[b] - after[a]);
+  const table = tableOf("Functions", [["own before", 4], ["own after", 5], ["change", 1], ["with callees after", 6], ["function", undefined]]);
+  for (const fn of list.slice(0, MAX_FUNCTIONS)) {
+    const cell = make("span", (change(fn) < 0 ? "−" : "+") + percent(Math.abs(change(fn)), 1), change(fn) < 0 ? "less" : "more");
+    addRow(table, [percent(before[fn], 1), percent(after[fn], 1), cell, percent(total[fn], sums.whole), nameButton(fn)], fn);
+  }
+  panel.append(table);
+  note(panel, list.length > MAX_FUNCTIONS ? `The first ${MAX_FUNCTIONS} of ${list.length}; the search finds the others.` : "");
+}
 
 function viewFunctions(panel) {
+  if (changes) { viewChanges(panel); return; }
   const { own, total } = functionSums(), list = [];
   for (let fn = 0; fn < own.length; fn++) if (total[fn] > 0 && (!found || isFound[fn])) list.push(fn);
   const by = state.sort === 2 ? total : own;
@@ -104,12 +85,10 @@ function viewTree(panel) {
     count++;
     const call = pending.pop(), fn = calls.fn[call], below = sorted(call);
     const isOpen = state.open.has(call) ? state.open.get(call) : sums.total[call] > sums.whole * .2;
-    const name = make("span"), twist = make("button", below.length ? (isOpen ? "▾" : "▸") : "", "twist");
-    twist.type = "button";
+    const name = make("span"), twist = makeButton(below.length ? (isOpen ? "▾" : "▸") : "", () => { state.open.set(call, !isOpen); draw(); }, "twist");
     twist.disabled = !below.length;
     twist.setAttribute("aria-expanded", isOpen && below.length > 0);
     twist.setAttribute("aria-label", (isOpen ? "close " : "open ") + nameOf(fn));
-    twist.onclick = () => { state.open.set(call, !isOpen); draw(); };
     name.style.paddingLeft = Math.min(calls.depth[call] - 1, 60) * 10 + "px";
     name.append(twist, nameButton(fn));
     addRow(table, [show(sums.total[call]), percent(sums.total[call], sums.whole), show(sums.own[call]), name], fn)
@@ -131,14 +110,12 @@ function drawDetails() {
   const wasHidden = panel.hidden;
   panel.hidden = fn < 0;
   panel.replaceChildren();
-  if (wasHidden !== panel.hidden && state.view === "flame") drawFlame();
+  if (wasHidden !== panel.hidden && isGraph()) drawFlame();
   if (fn < 0) return;
   const { own, total } = functionSums();
-  const close = make("button", "×");
-  close.type = "button";
+  const close = makeButton("×", () => select(-1));
   close.setAttribute("aria-label", "Close details");
   close.style.float = "right";
-  close.onclick = () => select(-1);
   panel.append(close, make("strong", nameOf(fn)), make("div", fileOf(fn), "note"),
     make("div", `own ${show(own[fn])}, ${percent(own[fn], sums.whole)}; with callees ${show(total[fn])}, ${percent(total[fn], sums.whole)}`));
   drawLines(panel, fn);

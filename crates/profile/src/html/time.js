@@ -4,27 +4,81 @@ const MAX_LANES = 300, MAX_EVENT_ROWS = 100, CHART_HEIGHT = 180;
 const partColour = fn => `hsl(${fn * 137 % 360} 55% 50%)`;
 const seconds = ns => (ns / 1e9).toFixed(3) + " s";
 
+// Places of an axis that is so many nanoseconds long: round numbers, five to ten of them.
+function axisMarks(whole) {
+  const rough = whole / 8, power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
+  const step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough) || 10 * power;
+  const marks = [];
+  for (let at = 0; at < whole; at += step) marks.push(at);
+  const [unit, words] = step >= 1e9 ? [1e9, " s"] : step >= 1e6 ? [1e6, " ms"] : [1e3, " µs"];
+  return marks.map(at => [at, Number((at / unit).toFixed(3)).toLocaleString("en") + words]);
+}
+
+// The time, in the column of the lanes.
+function axisRow() {
+  const p = profile(), whole = p.steps * p.stepNs, row = make("div", undefined, "lane axis"), column = make("div");
+  column.setAttribute("role", "img");
+  column.setAttribute("aria-label", `Time from 0 to ${seconds(whole)}`);
+  for (const [at, words] of axisMarks(whole)) {
+    // No room for words at the end.
+    const mark = make("span", at < whole * .95 ? words : "");
+    mark.style.left = 100 * at / whole + "%";
+    column.append(mark);
+  }
+  row.append(column);
+  return row;
+}
+
+// What a thread does in a sample: it runs, it waits, or it is in native code and may do either.
+const RUNS = 0, IN_NATIVE_CODE = 1, IDLE = 2;
+const DOING = [["--busy", "running"], ["--native", "in native code, running or waiting"], ["--wait", "waiting"]];
+// Kinds of which each value is a wait.
+const KINDS_OF_WAITS = new Set(["lock", "io", "sched"]);
+function doing(stack) {
+  if (KINDS_OF_WAITS.has(profile().kind)) return IDLE;
+  const fn = stack ? data.frameFunctions[data.nodeFrames[stack]] : -1;
+  return calls.isWaiting[calls.callOf[stack]] ? IDLE : fn >= 0 && kindOf(fn) === NOTE && nameOf(fn) === "[in native code]" ? IN_NATIVE_CODE : RUNS;
+}
+
+// Adds a value to a lane. A sample of time stands for the time before it, which may be more than a step.
+function spread(parts, what, step, value) {
+  const { isBusyTime, stepNs } = profile();
+  for (let at = step; isBusyTime && at > 0 && value > 0; at--) {
+    const put = Math.max(Math.min(value, stepNs - parts[RUNS][at] - parts[IN_NATIVE_CODE][at] - parts[IDLE][at]), 0);
+    parts[what][at] += put;
+    value -= put;
+  }
+  parts[what][step] += value;
+}
+
 function viewThreads(panel) {
   const p = profile();
-  const values = data.threads.map(() => 0), lanes = new Map();
+  const values = data.threads.map(() => 0), lanes = new Map(), seen = new Set();
   for (let i = 0; i < p.stacks.length; i++) {
-    const thread = p.threads[i];
+    const thread = p.threads[i], what = doing(p.stacks[i]);
     values[thread] += p.values[i];
-    if (!lanes.has(thread)) lanes.set(thread, new Float64Array(p.steps));
-    lanes.get(thread)[p.times[i]] += p.values[i];
+    if (!lanes.has(thread)) lanes.set(thread, DOING.map(() => new Float64Array(p.steps)));
+    spread(lanes.get(thread), what, p.times[i], p.values[i]);
+    seen.add(what);
   }
   const order = [...lanes.keys()].sort((a, b) => values[b] - values[a]);
   note(panel, "A thread without its mark is left out of every view. Dragging over a lane chooses a span of time.");
-  const all = make("button", "All threads"), none = make("button", "No threads");
-  all.type = none.type = "button";
-  all.onclick = () => { state.off.clear(); refresh(); };
-  none.onclick = () => { order.forEach(thread => state.off.add(thread)); refresh(); };
-  panel.append(all, " ", none);
+  const all = makeButton("All threads", () => { state.off.clear(); refresh(); });
+  const none = makeButton("No threads", () => { order.forEach(thread => state.off.add(thread)); refresh(); });
+  const colours = make("span", undefined, "note");
+  colours.id = "doing";
+  if (p.unit === "ns" && p.kind !== "gc") {
+    drawLegend(colours, DOING.filter((_, what) => seen.has(what)).map(([name, words]) => [getComputedStyle(document.documentElement).getPropertyValue(name), words]));
+  }
+  panel.append(all, " ", none, "  ", colours, axisRow());
   for (const thread of order.slice(0, MAX_LANES)) panel.append(lane(thread, lanes.get(thread), values[thread]));
+  if (order.length > 10) panel.append(axisRow());
   note(panel, order.length > MAX_LANES ? `The ${MAX_LANES} busiest of ${order.length}.` : "");
 }
 
-function lane(thread, steps, value) {
+const LANE_HEIGHT = 24;
+// `parts`: values by what the thread does and by step of time.
+function lane(thread, parts, value) {
   const p = profile(), row = make("div", undefined, state.off.has(thread) ? "lane off" : "lane");
   const label = make("label"), box = make("input"), graph = make("canvas");
   box.type = "checkbox";
@@ -32,15 +86,30 @@ function lane(thread, steps, value) {
   box.onchange = () => { if (box.checked) state.off.delete(thread); else state.off.add(thread); refresh(); };
   label.append(box, " ", data.threads[thread]);
   label.title = data.threads[thread];
+  const sumOf = what => parts[what].reduce((sum, value) => sum + value, 0), whole = Math.max(value, 1);
+  const shares = DOING.map(([, words], what) => [words, sumOf(what)]).filter(([, sum]) => sum > 0).map(([words, sum]) => `${words} ${percent(sum, whole)}`);
   graph.setAttribute("role", "img");
-  graph.setAttribute("aria-label", `${data.threads[thread]} over time`);
-  graph.width = p.steps; graph.height = 24;
-  const c = graph.getContext("2d"), full = p.isBusyTime ? p.stepNs : Math.max(...steps, 1);
-  if (state.range) { c.fillStyle = "#8886"; c.fillRect(state.range[0], 0, state.range[1] - state.range[0], 24); }
+  graph.setAttribute("aria-label", `${data.threads[thread]} over time: ${shares.join("; ")}`);
+  graph.title = shares.join("; ");
+  graph.width = p.steps; graph.height = LANE_HEIGHT;
+  let most = 1;
+  for (let step = 0; step < p.steps; step++) most = Math.max(most, parts[RUNS][step] + parts[IN_NATIVE_CODE][step] + parts[IDLE][step]);
+  const c = graph.getContext("2d"), full = p.isBusyTime ? p.stepNs : most, style = getComputedStyle(document.documentElement);
+  if (state.range) { c.fillStyle = "#8886"; c.fillRect(state.range[0], 0, state.range[1] - state.range[0], LANE_HEIGHT); }
+  c.fillStyle = "#8884";
+  for (const [at] of axisMarks(p.steps * p.stepNs)) c.fillRect(Math.floor(at / p.stepNs), 0, 1, LANE_HEIGHT);
   c.fillStyle = "#8888";
-  c.fillRect(0, 23, p.steps, 1);
-  c.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--busy");
-  steps.forEach((value, step) => { if (value) { const h = Math.max(Math.min(value / full, 1) * 24, 1); c.fillRect(step, 24 - h, 1, h); } });
+  c.fillRect(0, LANE_HEIGHT - 1, p.steps, 1);
+  const tops = new Float64Array(p.steps).fill(LANE_HEIGHT);
+  DOING.forEach(([name], what) => {
+    c.fillStyle = style.getPropertyValue(name);
+    parts[what].forEach((value, step) => {
+      if (!value) return;
+      const h = Math.min(Math.max(Math.min(value / full, 1) * LANE_HEIGHT, 1), tops[step]);
+      tops[step] -= h;
+      c.fillRect(step, tops[step], 1, h);
+    });
+  });
   let start = null;
   const stepAt = event => {
     const r = graph.getBoundingClientRect();
@@ -109,9 +178,9 @@ function viewEvents(panel) {
   c.fillStyle = text;
   c.fillText(show(most), 2, 11);
   c.fillRect(0, floor, width, 1);
-  for (let mark = 0; mark <= 4; mark++) {
-    const label = seconds(whole * mark / 4), x = Math.min(width * mark / 4, width - c.measureText(label).width - 2);
-    c.fillText(label, x, CHART_HEIGHT - 4);
+  for (const [at, words] of axisMarks(whole)) {
+    c.fillRect(at / whole * width, floor, 1, 5);
+    c.fillText(words, at / whole * width + 3, CHART_HEIGHT - 4);
   }
   const busy = getComputedStyle(document.documentElement).getPropertyValue("--busy"), innermost = stack => data.frameFunctions[data.nodeFrames[stack]];
   for (const { timeNs, parts } of kept) {

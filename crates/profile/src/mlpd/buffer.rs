@@ -9,8 +9,8 @@ pub(super) const HEADER_ID: u32 = 0x4D50_5A01;
 pub(super) const BUFFER_ID: u32 = 0x4D50_4C01;
 const MAJOR: u8 = 3;
 const MINOR: u8 = 0;
-const DATA_VERSION: u8 = 17;
-const POINTER_BYTES: u8 = 8;
+pub(super) const DATA_VERSION: u8 = 17;
+pub(super) const POINTER_BYTES: u8 = 8;
 
 /// Bytes after which a buffer ends.
 pub(super) const BUFFER_BYTES: usize = 64 << 10;

@@ -4,6 +4,8 @@
 //! reused, and each function must appear once in the report. Native functions are unmanaged symbols with such ranges. The format has no weights: a sample that
 //! counts for n is written n times.
 //!
+//! `reader` reads such files, also those that Mono wrote.
+//!
 //! Samples of exceptions are written as throws with their stacks. Left out: events that profiles do not hold (handles, moves, counters). `log`
 //! writes such files while the program runs, with all kinds of events of the format.
 
@@ -11,6 +13,9 @@ mod buffer;
 pub mod event;
 pub mod log;
 pub mod output;
+mod reader;
+
+pub use reader::{is_one, read};
 
 pub use buffer::{Allocation, Buffer, EncodedStack, Header};
 
@@ -77,7 +82,12 @@ fn vtable_of(function: u32) -> u64 {
 }
 
 fn write_header(out: &mut Vec<u8>, profile: &Profile) {
-    let (arguments, start_ns) = (format!("log:{}", profile.kind), profile.start_unix_ns);
+    let mut arguments = format!("log:{}", profile.kind);
+    if profile.is_sampled_time() {
+        // So that a reader knows what a sample stands for.
+        arguments += &format!(",period={}", profile.period);
+    }
+    let start_ns = profile.start_unix_ns;
     Header { arguments: &arguments, port: 0, start_unix_ns: start_ns, start_ns }.write(out);
 }
 
