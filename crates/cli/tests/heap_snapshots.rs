@@ -56,11 +56,12 @@ fn reasons(file: &str, name: &str) -> Vec<(u64, String)> {
     ways.collect()
 }
 
-const TYPES: [(&str, u64); 16] = [
+const TYPES: [(&str, u64); 17] = [
     ("Node", 1000),
     ("Chain", 1),
     ("Session", 100),
     ("Subscriber", 10),
+    ("Twice", 20),
     ("Key", 7),
     ("CachedValue", 7),
     ("WeakTarget", 0),
@@ -97,6 +98,11 @@ fn check_reasons(file: &str) {
     check("Session", 100, &way);
     let way = "static field Bus.Changed -> System.Action.delegates -> System.Delegate[] [i] -> System.Action.m_target -> Subscriber";
     check("Subscriber", 10, way);
+    let way = "static field Graphs.twice -> Twice[] [i] -> Twice";
+    check("Twice", 20, way);
+    let way =
+        "static field Bus.Twice -> System.Action.delegates -> System.Delegate[] [i] -> System.Action.m_target -> Twice";
+    check("Twice", 20, way);
     check("Key", 7, "static field Graphs.keys -> Key[] [i] -> Key");
     let way = "static field Graphs.keys -> Key[] [i] -> Key (key in a ConditionalWeakTable) -> CachedValue";
     check("CachedValue", 7, way);

@@ -262,14 +262,78 @@ fn files_are_the_users_and_others_read_them() {
         assert_eq!((found.permissions().mode() & 0o777, found.len() > 500), (0o600, true), "{ending}");
     }
     let pb = with_ending(&base, "pb.gz").display().to_string();
-    let view = saki(&["profile", "view", &pb]);
-    assert!(text(&view.stdout).contains("Shares:Forty"), "{}", text(&view.stdout));
+    for ending in ["pb.gz", "html", "mlpd", "folded", "speedscope.json", "firefox.json"] {
+        let view = saki(&["profile", "view", &with_ending(&base, ending).display().to_string()]);
+        let stdout = text(&view.stdout);
+        assert!(stdout.contains("Shares:Forty"), "{ending}: {stdout} {}", text(&view.stderr));
+        // Nothing in the file's name or in its lines says so.
+        assert!(stdout.starts_with("cpu profile: ") || ending == "folded", "{ending}: {stdout}");
+    }
+    let page = with_ending(&base, "changes.html").display().to_string();
+    let diff = saki(&["profile", "diff", "-o", &page, &pb, &with_ending(&base, "html").display().to_string()]);
+    assert!(text(&diff.stdout).contains("+0.0%"), "{}", text(&diff.stdout));
+    let page = std::fs::read_to_string(&page).expect("a page");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("\"before\":{\"stacks\":["), "no page of changes");
     let diff = saki(&["profile", "diff", &pb, &with_ending(&base, "folded").display().to_string()]);
     assert!(text(&diff.stdout).contains("+0.0%"), "{}", text(&diff.stdout));
     match Command::new("go").args(["tool", "pprof", "-top", &pb]).output() {
         Ok(top) => assert!(text(&top.stdout).contains("Shares:Forty"), "{}", text(&[top.stdout, top.stderr].concat())),
         Err(error) => eprintln!("skipped: go tool pprof: {error}"),
     }
+}
+
+/// The collector's thread has no samples; its clock tells when it ran.
+#[test]
+fn the_collectors_thread_runs_when_it_collects() {
+    let Some(program) = compile("collects", "profiles/events.cs") else { return };
+    let output = program.with_extension("html").display().to_string();
+    let run = saki(&["profile", "cpu", "-o", &output, &program.display().to_string(), "collects, then computes"]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let profile = &saki_profile::read(&std::fs::read(&output).expect("a page")).expect("a profile")[0];
+    let collector = profile.threads.iter().position(|thread| thread.name.starts_with("gc-")).expect("a thread");
+    let (mut early_ns, mut late_ns) = (0, 0);
+    let computes_from_ns = profile
+        .samples
+        .iter()
+        .filter(|sample| is_in(profile, sample.stack, "Events:Computes"))
+        .map(|sample| sample.time_ns)
+        .min();
+    let computes_from_ns = computes_from_ns.expect("samples");
+    for sample in profile.samples.iter().filter(|sample| sample.thread as usize == collector) {
+        *if sample.time_ns <= computes_from_ns + 200_000_000 { &mut early_ns } else { &mut late_ns } += sample.value;
+    }
+    assert!(early_ns > 20_000_000, "{early_ns} of the collector's time while the program collected");
+    assert!(late_ns < early_ns / 5, "{late_ns} of the collector's time afterwards, {early_ns} before");
+}
+
+fn is_in(profile: &saki_profile::Profile, stack: u32, name: &str) -> bool {
+    profile.frames_of(stack).any(|frame| profile.function(frame).name.starts_with(name))
+}
+
+#[test]
+fn a_profile_of_a_source_is_titled_by_the_source() {
+    let folder = support::folder("profiles/title");
+    let (source, output) = (folder.join("titled.cs"), folder.join("title.html").display().to_string());
+    std::fs::write(&source, "class P { static void Main () { } }").expect("a source");
+    let source = source.display().to_string();
+    let option = format!("--profile=cpu,format=html,output={output}");
+    let run = saki(&["run", &option, &source, "argument"]);
+    if text(&run.stderr).contains("the C# compiler") {
+        return eprintln!("skipped: no mcs");
+    }
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let profile = &saki_profile::read(&std::fs::read(&output).expect("a page")).expect("a profile")[0];
+    assert_eq!(profile.title, format!("{source} argument"));
+}
+
+#[test]
+fn a_minus_is_standard_output() {
+    let Some(program) = compile("minus", "profiles/shares.cs") else { return };
+    let program = program.display().to_string();
+    let run = saki(&["profile", "cpu", "--format=folded", "-o", "-", &program, "0.3", "1"]);
+    assert!(text(&run.stdout).lines().any(|line| line.starts_with("Shares:Main;")), "{}", text(&run.stdout));
+    let run = saki(&["profile", "cpu", "--format=folded,html", "-o", "-", &program, "0.3", "1"]);
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(2), String::new()), "{}", text(&run.stderr));
 }
 
 #[test]

@@ -285,6 +285,29 @@ fn threads_that_wait_have_another_colour_than_those_that_run() {
 }
 
 #[test]
+fn native_code_that_has_called_the_system_to_wait_waits() {
+    let rows = [
+        ("Main;[n]poll_stub;[n]StopWords::wait_until_resumed;[n]syscall", 1, 100, 100_000_000),
+        ("Main;[n]await_nothing;[n]syscall", 1, 200, 100_000_000),
+        ("Main;[n]spin_wait", 1, 300, 100_000_000),
+    ];
+    let of = |kind: &str| {
+        let mut profile = profile(kind, Unit::Nanoseconds, 10_000_000, &rows);
+        for function in profile.functions.iter_mut().filter(|function| function.name.starts_with("[n]")) {
+            (function.name, function.kind) = (function.name[3..].to_owned(), FunctionKind::Native);
+        }
+        profile
+    };
+    let script = format!(
+        "{STEPS} view('threads'); const lane = () => q('.lane canvas').getAttribute('aria-label'); told.wall = lane();
+         key('ArrowRight', q('#kinds [aria-selected=true]')); told.cpu = lane();"
+    );
+    let Some(told) = told("native-waits", &[of("wall"), of("cpu")], "", &script) else { return };
+    assert_eq!(told["wall"], "Thread 1 over time: running 66.7 %; waiting 33.3 %");
+    assert_eq!(told["cpu"], "Thread 1 over time: running 100.0 %");
+}
+
+#[test]
 fn narrow_boxes_name_the_method_and_not_the_namespace() {
     let long = "Mono.CSharp.Long.Expression:Resolve (Mono.CSharp.ResolveContext)";
     let rows =

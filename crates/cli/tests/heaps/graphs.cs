@@ -9,7 +9,8 @@ class Node { public Node next; }
 class Chain { public Node head; }
 class Session { public byte[] data = new byte[100]; }
 class Subscriber { public int calls; public void Handle() { calls++; } }
-static class Bus { public static event Action Changed; public static void Fire() { if (Changed != null) Changed(); } }
+class Twice { public int calls; public void Handle() { calls++; } }
+static class Bus { public static event Action Twice; public static event Action Changed; public static void Fire() { if (Changed != null) Changed(); if (Twice != null) Twice(); } }
 class Key { }
 class CachedValue { }
 class WeakTarget { }
@@ -33,6 +34,7 @@ static class Graphs {
     static Dictionary<int, Session> sessions = new Dictionary<int, Session>();
     static ConditionalWeakTable<Key, CachedValue> cache = new ConditionalWeakTable<Key, CachedValue>();
     static Key[] keys = new Key[7];
+    static Twice[] twice = new Twice[20];
     static WeakReference[] weak = new WeakReference[20];
     static Func<int> closure;
     static object boxed;
@@ -44,6 +46,7 @@ static class Graphs {
         for (int i = 0; i < 1000; i++) chain.head = new Node { next = chain.head };
         for (int i = 0; i < 100; i++) sessions[i] = new Session();
         for (int i = 0; i < 10; i++) Bus.Changed += new Subscriber().Handle;
+        for (int i = 0; i < twice.Length; i++) Bus.Twice += (twice[i] = new Twice()).Handle;
         for (int i = 0; i < keys.Length; i++) cache.Add(keys[i] = new Key(), new CachedValue());
         for (int i = 0; i < 5; i++) cache.Add(new Key(), new CachedValue());
         for (int i = 0; i < weak.Length; i++) weak[i] = new WeakReference(new WeakTarget());

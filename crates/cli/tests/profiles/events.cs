@@ -158,6 +158,18 @@ static class Events
             case "busy":
                 Busy();
                 break;
+            case "collects, then computes":
+                var list = new System.Collections.Generic.List<object>();
+                var clock = Stopwatch.StartNew();
+                while (clock.ElapsedMilliseconds < 1500)
+                {
+                    for (int i = 0; i < 10000; i++) list.Add(new object[4]);
+                    if (list.Count > 200000) list.Clear();
+                    GC.Collect();
+                }
+                list.Clear();
+                Computes(3000);
+                break;
             case "gc":
                 for (int i = 0; i < 3; i++) GC.Collect();
                 break;

@@ -166,9 +166,9 @@ pub fn why(graph: &HeapGraph, analysis: &Analysis, name: &str) -> Result<String,
 }
 
 fn way(path: &Path) -> String {
-    let also = if path.is_further { "also " } else { "" };
+    let also = if path.is_further { " also" } else { "" };
     let mut out =
-        format!("\n{also}{} ({} bytes):\n    {}\n", objects(path.count), thousands(path.own_bytes), path.source);
+        format!("\n{} ({} bytes){also}:\n    {}\n", objects(path.count), thousands(path.own_bytes), path.source);
     for step in &path.steps {
         let _ = write!(out, "    -> {}", step.text);
         if step.most_objects > 1 {

@@ -80,8 +80,10 @@ function measure() {
   for (let node = 0; node < nodes; node++) own[calls.callOf[node]] += nodeOwn[node];
   for (let node = nodes - 1; node > 0; node--) nodeTotal[data.parents[node]] += nodeTotal[node];
   total.set(own);
+  // Processor time is never waited.
+  const mayWait = p.kind !== "cpu";
   for (let call = calls.count - 1; call > 0; call--) {
-    if (calls.isWaiting[call]) waiting[call] += own[call];
+    if (mayWait && calls.isWaiting[call]) waiting[call] += own[call];
     total[calls.parent[call]] += total[call];
     waiting[calls.parent[call]] += waiting[call];
   }
@@ -155,7 +157,7 @@ function callersOf() {
     // A call, and the one at the end of the stack that its time is of.
     const add = (call, end) => {
       const group = groups.get(calls.fn[call]) || [0, 0, []], value = sums.own[end];
-      group[0] += value; group[1] += calls.isWaiting[end] ? value : 0; group[2].push(call, end);
+      group[0] += value; group[1] += calls.isWaiting[end] && sums.waiting[0] > 0 ? value : 0; group[2].push(call, end);
       groups.set(calls.fn[call], group);
     };
     if (place === 0) for (let call = 1; call < calls.count; call++) { if (sums.own[call] > 0) add(call, call); }

@@ -16,7 +16,7 @@ const state = { view: "types", query: "", sort: COLUMNS[0][1], open: new Set() }
 const allNames = [...data.types.map(type => type[NAME]), ...data.roots.map(([name]) => name)];
 
 function wayText([count, bytes, steps, isFurther]) {
-  return (isFurther ? "also " : "") + `${number(count)} ${count === 1 ? "object" : "objects"} (${number(bytes)} bytes):\n    ` + steps.join("\n    -> ");
+  return `${number(count)} ${count === 1 ? "object" : "objects"} (${number(bytes)} bytes)${isFurther ? " also" : ""}:\n    ` + steps.join("\n    -> ");
 }
 
 // The types that the search finds, in the order of the chosen column.

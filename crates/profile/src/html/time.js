@@ -36,6 +36,7 @@ const DOING = [["--busy", "running"], ["--native", "in native code, running or w
 const KINDS_OF_WAITS = new Set(["lock", "io", "sched"]);
 function doing(stack) {
   if (KINDS_OF_WAITS.has(profile().kind)) return IDLE;
+  if (profile().kind === "cpu") return RUNS;
   const fn = stack ? data.frameFunctions[data.nodeFrames[stack]] : -1;
   return calls.isWaiting[calls.callOf[stack]] ? IDLE : fn >= 0 && kindOf(fn) === NOTE && nameOf(fn) === "[in native code]" ? IN_NATIVE_CODE : RUNS;
 }

@@ -326,28 +326,44 @@ impl Events<'_> {
                 }
             }
             event::HANDLE_CREATED | event::HANDLE_CREATED_WITH_STACK => {
-                (self.from.number()?, self.from.number()?, self.object()?);
+                self.from.number()?;
+                self.from.number()?;
+                self.object()?;
                 self.read_callers(kind == event::HANDLE_CREATED_WITH_STACK)?;
             }
             event::HANDLE_DESTROYED | event::HANDLE_DESTROYED_WITH_STACK => {
-                (self.from.number()?, self.from.number()?);
+                self.from.number()?;
+                self.from.number()?;
                 self.read_callers(kind == event::HANDLE_DESTROYED_WITH_STACK)?;
             }
             event::ENTER | event::LEAVE | event::LEAVE_BY_EXCEPTION => _ = self.next_method()?,
-            event::CLAUSE => _ = (self.from.byte()?, self.from.number()?, self.next_method()?, self.object()?),
+            event::CLAUSE => {
+                self.from.byte()?;
+                self.from.number()?;
+                self.next_method()?;
+                self.object()?;
+            }
             event::HEAP_OBJECT => {
-                (self.object()?, self.pointer()?, self.from.number()?, self.from.byte()?);
+                self.object()?;
+                self.pointer()?;
+                self.from.number()?;
+                self.from.byte()?;
                 for _ in 0..self.from.number()? {
-                    (self.from.number()?, self.object()?);
+                    self.from.number()?;
+                    self.object()?;
                 }
             }
             event::HEAP_ROOTS => {
                 for _ in 0..self.from.number()? {
-                    (self.pointer()?, self.object()?);
+                    self.pointer()?;
+                    self.object()?;
                 }
             }
             event::ROOT_REGISTER => {
-                (self.pointer()?, self.from.number()?, self.from.byte()?, self.pointer()?);
+                self.pointer()?;
+                self.from.number()?;
+                self.from.byte()?;
+                self.pointer()?;
                 self.from.text()?;
             }
             event::ROOT_UNREGISTER => _ = self.pointer()?,
@@ -375,7 +391,8 @@ impl Events<'_> {
             }
             CODE_HELPER => {
                 let what = self.from.byte()?;
-                (self.pointer()?, self.from.number()?);
+                self.pointer()?;
+                self.from.number()?;
                 if what == NAMED_HELPER {
                     self.from.text()?;
                 }
