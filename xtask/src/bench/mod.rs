@@ -75,7 +75,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     let verdicts = report::verdicts(&rows, &runtimes, options.suite);
     print!("\n{}", report::text(&rows, &runtimes, &verdicts, options));
     if options.markdown {
-        let text = report::markdown(&rows, &runtimes, &verdicts, options);
+        let text = report::markdown(&rows, &runtimes, options);
         write_section(&root.join("docs/benchmarks.md"), options.suite, &text)?;
     }
     if options.json {

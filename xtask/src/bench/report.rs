@@ -132,15 +132,6 @@ pub fn verdict_mark(is_met: Option<bool>) -> &'static str {
     }
 }
 
-/// A verdict's last word in Markdown.
-pub fn verdict_word(is_met: Option<bool>) -> &'static str {
-    match is_met {
-        Some(true) => "met",
-        Some(false) => "**missed**",
-        None => "open",
-    }
-}
-
 /// A table for a terminal, with a line that says what is measured.
 pub fn aligned(lines: &[Vec<String>], options: &Options) -> String {
     let width = |column: usize| lines.iter().map(|l| l[column].chars().count()).max().unwrap_or(0);
@@ -159,7 +150,7 @@ pub fn time_measured(options: &Options) -> &'static str {
 }
 
 /// A suite's part of docs/benchmarks.md.
-pub fn markdown(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], options: &Options) -> String {
+pub fn markdown(rows: &[Row], runtimes: &[Runtime], options: &Options) -> String {
     let (title, argument) = match options.suite {
         Suite::Library => ("## The class library at work", " --suite library"),
         _ => ("# Benchmarks", ""),
@@ -183,10 +174,6 @@ pub fn markdown(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], option
         if index == 0 {
             out.push_str(&format!("|{}\n", "---|".repeat(line.len())));
         }
-    }
-    out.push_str("\nRequired figures:\n\n");
-    for verdict in verdicts {
-        out.push_str(&format!("- {} — {}\n", verdict.text, verdict_word(verdict.is_met)));
     }
     out
 }

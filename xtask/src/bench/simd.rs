@@ -174,7 +174,7 @@ pub fn run(root: &Path, options: &Options, mut runtimes: Vec<Runtime>, output: &
     let verdicts: Vec<Verdict> = [&VECTORS, &LOOPS].into_iter().flat_map(|g| verdicts(g, &rows, &runtimes)).collect();
     print!("\n{}", text(&rows, &runtimes, &verdicts, options));
     if options.markdown {
-        write_section(&root.join("docs/benchmarks.md"), Suite::Simd, &markdown(&rows, &runtimes, &verdicts, options))?;
+        write_section(&root.join("docs/benchmarks.md"), Suite::Simd, &markdown(&rows, &runtimes, options))?;
     }
     if options.json {
         let name = report::utc_now().replace(':', "");
@@ -293,7 +293,7 @@ fn text(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], options: &Opti
     out
 }
 
-fn markdown(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], options: &Options) -> String {
+fn markdown(rows: &[Row], runtimes: &[Runtime], options: &Options) -> String {
     let mut out = format!(
         "## Vectors\n\nWritten by `./x bench --suite simd --markdown` on {}: {}.\n\nSeconds of {} time of whole processes, start-up \
          included, minimum/median of {} interleaved runs, and peak resident memory. Programs: `bench/simd/*.cs`, compiled with `mcs -optimize+` against Debian's \
@@ -313,10 +313,6 @@ fn markdown(rows: &[Row], runtimes: &[Runtime], verdicts: &[Verdict], options: &
         if index == 0 {
             out.push_str(&format!("|{}\n", "---|".repeat(line.len())));
         }
-    }
-    out.push_str("\nRequired figures:\n\n");
-    for verdict in verdicts {
-        out.push_str(&format!("- {} — {}\n", verdict.text, report::verdict_word(verdict.is_met)));
     }
     out
 }

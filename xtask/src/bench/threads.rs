@@ -252,7 +252,7 @@ pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) 
             write(&root.join("docs").join(spec.plot), &chart)?;
             let _ = write!(page, "\n![times relative to Mono]({})\n", spec.plot);
         }
-        let _ = write!(page, "\n{table}\nRequired:\n\n{verdicts}");
+        let _ = write!(page, "\n{table}");
         if let Some((table, chart)) = pauses {
             write(&root.join("docs/pauses.svg"), &chart)?;
             let _ = write!(

@@ -58,7 +58,7 @@ pub fn run(root: &Path, options: &Options, base: Vec<Runtime>, output: &Path) ->
         if let Some(chart) = report::chart_of_all(&rows, &columns) {
             write(&docs.join("green.svg"), &chart)?;
         }
-        write_section(&docs.join("benchmarks.md"), options.suite, &report::page(&rows, &columns, &goals, runs))?;
+        write_section(&docs.join("benchmarks.md"), options.suite, &report::page(&rows, &columns, runs))?;
         if let Some(chart) = report::chart_of_the_modes(&rows, &columns) {
             write(&docs.join("thread-modes.svg"), &chart)?;
         }

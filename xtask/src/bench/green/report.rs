@@ -129,11 +129,11 @@ pub fn goals(rows: &[Row], columns: &[Peer]) -> Vec<Verdict> {
     verdicts
 }
 
-/// Ratios, and beside them the goals.
+/// Ratios, and beside them the goals, if there are some.
 pub fn ratios(rows: &[Row], columns: &[Peer], goals: &[Verdict]) -> String {
     let names: Vec<String> = RATIOS.iter().map(|(of, to)| format!("{of}/{to}")).collect();
-    let header: Vec<&str> =
-        std::iter::once("ratio").chain(names.iter().map(String::as_str)).chain(std::iter::once("goal")).collect();
+    let goal_head = (!goals.is_empty()).then_some("goal");
+    let header: Vec<&str> = std::iter::once("ratio").chain(names.iter().map(String::as_str)).chain(goal_head).collect();
     let lines = rows.iter().map(|row| {
         let ratio = |(of, to): &(&str, &str)| {
             let (of, to) = (cell(row, columns, of)?, cell(row, columns, to)?);
@@ -154,7 +154,9 @@ pub fn ratios(rows: &[Row], columns: &[Peer], goals: &[Verdict]) -> String {
                 None => format!("{}: not measured", goal.text),
             })
             .collect();
-        line.push(texts.join("; "));
+        if goal_head.is_some() {
+            line.push(texts.join("; "));
+        }
         line
     });
     table(&header, lines)
@@ -216,7 +218,7 @@ pub fn chart_of_the_modes(rows: &[Row], columns: &[Peer]) -> Option<String> {
 }
 
 /// The suite's part of docs/benchmarks.md.
-pub fn page(rows: &[Row], columns: &[Peer], goals: &[Verdict], runs: usize) -> String {
+pub fn page(rows: &[Row], columns: &[Peer], runs: usize) -> String {
     let mut out = format!(
         "## Green threads\n\nWritten by `./x bench --suite green --markdown` on {}: {}.\n\nThe same programs in C# \
          (`bench/green`, compiled by `mcs`), Go and Java (virtual threads). Medians of {runs} interleaved runs (or the only run); each run's \
@@ -233,7 +235,7 @@ pub fn page(rows: &[Row], columns: &[Peer], goals: &[Verdict], runs: usize) -> S
         "\n![relative to Go](green.svg)\n\n{}\nRatios below 1: Saki is better (for scaling: above 1); in brackets: of different \
          counts.\n\n{}",
         figures(rows, columns),
-        ratios(rows, columns, goals)
+        ratios(rows, columns, &[])
     );
     out
 }
