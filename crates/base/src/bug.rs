@@ -12,10 +12,10 @@ static REPORTING: AtomicBool = AtomicBool::new(false);
 #[cold]
 #[inline(never)]
 pub fn report(message: Arguments<'_>, file: &str, line: u32) -> ! {
-    eprintln!("saki: internal error at {file}:{line}: {message}");
+    crate::tell!("saki: internal error at {file}:{line}: {message}");
     // Relaxed: only decides who walks the stack; a second report just aborts.
     if !REPORTING.swap(true, Ordering::Relaxed) && std::env::var_os("SAKI_BACKTRACE").is_some() {
-        eprintln!("{}", std::backtrace::Backtrace::force_capture());
+        crate::tell!("{}", std::backtrace::Backtrace::force_capture());
     }
     std::process::abort()
 }

@@ -1,4 +1,4 @@
-//! The smallest shared pieces: the `bug!` macro, leaking arenas, the string interner and typed ids.
+//! The smallest shared pieces: the `bug!` macro, the door for messages, leaking arenas, the string interner and typed ids.
 //!
 //! Invariant: depends on nothing of the virtual machine. Left out: anything that knows about metadata, memory or threads.
 
@@ -6,6 +6,7 @@ pub mod arena;
 pub mod bug;
 pub mod id;
 pub mod interner;
+pub mod messages;
 
 pub use arena::{Arena, leak, leak_slice, leak_str};
 pub use interner::{Interner, Symbol};

@@ -1,5 +1,6 @@
 //! `saki cache stat|clear|seed`.
 
+use saki_base::answer;
 use saki_runtime::code_cache::directory::{self, Place};
 use saki_runtime::code_cache::{self, trusted};
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ pub fn run(action: CacheAction, framework_root: &Path) -> Result<(), String> {
         }
         CacheAction::Clear => {
             let count = cache.clear().map_err(|distrust| distrust.to_string())?;
-            println!("{}: {count} files removed", cache.path().display());
+            answer!("{}: {count} files removed", cache.path().display());
             Ok(())
         }
         CacheAction::Seed => seed(&cache, framework_root),
@@ -49,7 +50,7 @@ fn stat(cache: &Place) -> Result<(), String> {
     let opened = cache.open().map_err(|distrust| distrust.to_string())?;
     let files = opened.as_ref().map_or_else(Vec::new, |opened| directory::files(opened.folder()));
     let total: u64 = files.iter().map(|file| file.size_bytes).sum();
-    println!("{}: {} files, {} KiB", cache.path().display(), files.len(), kib(total));
+    answer!("{}: {} files, {} KiB", cache.path().display(), files.len(), kib(total));
     let mut folders: BTreeMap<&OsStr, Vec<&directory::CacheFile>> = BTreeMap::new();
     for file in &files {
         folders.entry(&file.names[0]).or_default().push(file);
@@ -57,19 +58,19 @@ fn stat(cache: &Place) -> Result<(), String> {
     for (folder, mut files) in folders {
         files.sort_by(|a, b| a.names.cmp(&b.names));
         let size: u64 = files.iter().map(|file| file.size_bytes).sum();
-        println!("{}: {} files, {} KiB", folder.display(), files.len(), kib(size));
+        answer!("{}: {} files, {} KiB", folder.display(), files.len(), kib(size));
         let inside = opened.as_ref().and_then(|opened| opened.below(folder).ok()?);
         for file in files {
             let name = file.names.last().map_or(OsStr::new(""), OsString::as_os_str);
             let opened = inside.as_ref().filter(|_| file.names.len() == 2).and_then(|inside| inside.file(name).ok()?);
             match opened.and_then(|file| code_cache::body_count(&file)) {
-                Some(bodies) => println!("  {:>8} KiB {bodies:>6} bodies  {}", kib(file.size_bytes), name.display()),
-                None => println!("  {:>8} KiB                {}", kib(file.size_bytes), name.display()),
+                Some(bodies) => answer!("  {:>8} KiB {bodies:>6} bodies  {}", kib(file.size_bytes), name.display()),
+                None => answer!("  {:>8} KiB                {}", kib(file.size_bytes), name.display()),
             }
         }
     }
     for distrust in cache.distrusted() {
-        println!("not used: {distrust}");
+        answer!("not used: {distrust}");
     }
     Ok(())
 }

@@ -4,10 +4,11 @@
 //! child loads and compiles, and a line of standard output says how the child ended: `exit N` or `signal N`. A start costs a hundred times as much as a fork. Invariant:
 //! a child allocates only literals and exceptions, since it has no collector threads; and SIGPROF ends it when it takes too long.
 
+use saki_base::{messages, tell};
 use saki_runtime::CurrentThread;
 use saki_runtime::compile_all::Compiled;
 use saki_types::{Assembly, universe};
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -25,15 +26,12 @@ pub fn run(t: CurrentThread, program: &'static Assembly) -> i32 {
     let mut compiled = Compiled::new(t);
     compiled.compile_all(program);
     for method in std::mem::take(&mut compiled.invalid) {
-        eprintln!("{method}");
+        tell!("{method}");
     }
-    let mut output = std::io::stdout();
     for line in std::io::stdin().lock().lines() {
         let Ok(path) = line else { break };
         let end = check(&mut compiled, Path::new(&path));
-        if writeln!(output, "{end}").and_then(|()| output.flush()).is_err() {
-            break;
-        }
+        messages::answer(format_args!("{end}\n"));
     }
     0
 }

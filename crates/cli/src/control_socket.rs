@@ -15,6 +15,7 @@
 //! the peers on both ends must be that user. A process with more rights than its starter is not asked, and would refuse. SIGQUIT is sent only to a process that
 //! catches it. Left out: what is asked (`profile_control`, `heap_command`).
 
+use saki_base::tell;
 use saki_os::privilege;
 use std::fs::DirBuilder;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -159,10 +160,10 @@ fn talk(mut stream: UnixStream, request: &str, notice: Notice) -> io::Result<Str
     })?;
     match notice {
         Notice::Profiling(Some(duration)) => {
-            eprintln!("profiling for {} s; Ctrl-C ends it earlier", duration.as_secs_f64());
+            tell!("profiling for {} s; Ctrl-C ends it earlier", duration.as_secs_f64());
         }
-        Notice::Profiling(None) => eprintln!("profiling; Ctrl-C ends it"),
-        Notice::Waiting(duration) => eprintln!("in {} s; Ctrl-C does it at once", duration.as_secs_f64()),
+        Notice::Profiling(None) => tell!("profiling; Ctrl-C ends it"),
+        Notice::Waiting(duration) => tell!("in {} s; Ctrl-C does it at once", duration.as_secs_f64()),
         Notice::Silent => {}
     }
     stream.set_read_timeout(Some(LOOK_INTERVAL))?;

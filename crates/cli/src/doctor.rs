@@ -2,6 +2,7 @@
 //!
 //! Each line of the report is a function of its own; `LINES` is their order. The code caches come last, in as many lines as they need.
 
+use saki_base::answer;
 use saki_os::errata::{self, CpuId, LockedReads};
 use saki_reactor::IoModel;
 use saki_runtime::class_library;
@@ -56,7 +57,7 @@ pub fn run(framework_root: &Path) -> i32 {
 }
 
 fn print(verdict: &str, what: &str, text: &str) {
-    println!("{verdict:<5}{what:<22}{text}");
+    answer!("{verdict:<5}{what:<22}{text}");
 }
 
 /// The caches of compiled code, and which of their files are not used, and why. Programs run without caches, only slower.

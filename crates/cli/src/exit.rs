@@ -1,8 +1,11 @@
 //! How the command ends when it runs no program: exit codes, and messages under the command's name.
 
+use crate::process_start;
+use saki_base::{messages, tell};
+use std::io::ErrorKind;
 use std::sync::OnceLock;
 
-/// Exit code when the command line or the program file is not usable.
+/// Exit code when the command line, the program file or standard output is not usable.
 pub const EXIT_UNUSABLE: i32 = 2;
 
 /// The beginning of error messages: "saki", or "saki info".
@@ -23,8 +26,27 @@ pub fn end_with(result: Result<(), String>) -> i32 {
 
 /// Prints an error message under the command's name; returns the exit code.
 pub fn fail(message: &str) -> i32 {
-    eprintln!("{}: {message}", NAME.get().unwrap_or(&"saki"));
+    say(message);
     EXIT_UNUSABLE
+}
+
+/// The exit code of a command whose answers went to standard output, or its end, as other tools have it: where the reader of a pipe has gone, SIGPIPE ends the process
+/// without a word; any other failure is an error.
+pub fn after_answers(code: i32) -> i32 {
+    let Some(error) = messages::answer_failure() else { return code };
+    if error.kind() == ErrorKind::BrokenPipe && process_start::would_end_by_closed_pipe() {
+        // SAFETY: the default action in place of none; no handler is involved.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        // SAFETY: takes a number. If the signal is blocked, the exit code tells of the failure.
+        unsafe { libc::raise(libc::SIGPIPE) };
+        return EXIT_UNUSABLE;
+    }
+    fail(&format!("standard output: {error}"))
+}
+
+/// Prints a note under the command's name; the command goes on.
+pub fn say(message: &str) {
+    tell!("{}: {message}", NAME.get().unwrap_or(&"saki"));
 }
 
 /// What to print instead, and the exit code.
@@ -53,9 +75,9 @@ impl Stop {
     /// Prints it; the exit code.
     pub fn print(&self) -> i32 {
         if self.goes_to_standard_output {
-            print!("{}", self.text)
+            messages::answer(format_args!("{}", self.text));
         } else {
-            eprint!("{}", self.text)
+            messages::tell(format_args!("{}", self.text));
         }
         self.exit_code
     }

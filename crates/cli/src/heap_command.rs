@@ -8,6 +8,7 @@ use crate::control_socket::{Notice, ask};
 use crate::heap_request::{HeapFormat, HeapRequest};
 use crate::program_words;
 use crate::quantities::parse_seconds;
+use saki_base::{answer, messages, tell};
 use saki_os::ExitStage;
 use saki_profile::files;
 use saki_profile::heap::{Analysis, HeapGraph, file, html, report};
@@ -45,7 +46,7 @@ pub fn is_requested() -> bool {
 fn at_exit() {
     // Relaxed: a plain flag.
     if !IS_TAKEN.load(Ordering::Relaxed) {
-        eprintln!("saki: the program ended otherwise than by its end, so there is no heap snapshot");
+        tell!("saki: the program ended otherwise than by its end, so there is no heap snapshot");
     }
 }
 
@@ -58,8 +59,8 @@ pub fn take_requested() {
     let base = PathBuf::from(program_words::file_stem());
     clear_stale_words();
     match heap_snapshot::take(&program_words::title()) {
-        Ok(graph) => eprint!("{}", finish(graph, request, &base)),
-        Err(error) => eprintln!("saki: no heap snapshot: {error}"),
+        Ok(graph) => messages::tell(format_args!("{}", finish(graph, request, &base))),
+        Err(error) => tell!("saki: no heap snapshot: {error}"),
     }
 }
 
@@ -134,7 +135,7 @@ pub fn attach(process: u32, request: &HeapRequest, duration: Option<Duration>) -
     }
     let graph = read(&path)?;
     let rest = if is_wanted {
-        println!("heap snapshot: {}", path.display());
+        answer!("heap snapshot: {}", path.display());
         request.formats.iter().copied().filter(|&format| format != HeapFormat::Heap).collect()
     } else {
         // The file only passed the snapshot from the process to this one.
@@ -144,7 +145,8 @@ pub fn attach(process: u32, request: &HeapRequest, duration: Option<Duration>) -
     // The names are made of all formats, but the file is there already.
     let output = request.output.clone().filter(|_| request.formats.len() == 1);
     let base = request.output.clone().unwrap_or(base);
-    print!("{}", finish(graph, &HeapRequest { formats: rest, output, ..request.clone() }, &base));
+    let report = finish(graph, &HeapRequest { formats: rest, output, ..request.clone() }, &base);
+    messages::answer(format_args!("{report}"));
     Ok(())
 }
 
@@ -187,7 +189,7 @@ pub fn view(path: &Path, why: &[String]) -> Result<(), String> {
         text += if index > 0 { "\n" } else { "" };
         text += &report::why(&graph, &analysis, name)?;
     }
-    print!("{text}");
+    messages::answer(format_args!("{text}"));
     Ok(())
 }
 
@@ -202,11 +204,11 @@ pub fn is_page_name(path: &Path) -> bool {
 /// A file cannot be read or written.
 pub fn compare(before: &Path, after: &Path, output: Option<&Path>) -> Result<(), String> {
     let (before, mut after) = (read(before)?, read(after)?);
-    print!("{}", report::growth(&before, &after));
+    messages::answer(format_args!("{}", report::growth(&before, &after)));
     if let Some(path) = output {
         after.prefer_lasting_roots();
         files::write(path, html::write_growth(&before, &after).as_bytes()).map_err(|error| error.to_string())?;
-        eprintln!("page of the changes: {}", path.display());
+        tell!("page of the changes: {}", path.display());
     }
     Ok(())
 }

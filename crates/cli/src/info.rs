@@ -1,6 +1,7 @@
 //! `saki info`, and the checks of a program file before the machine starts.
 
 use crate::exit::fail;
+use saki_base::{answer, messages};
 use saki_metadata::{Image, OpenError, TableId};
 use std::path::{Path, PathBuf};
 
@@ -9,10 +10,10 @@ pub fn print(files: &[PathBuf]) -> i32 {
     let mut exit_code = 0;
     for (index, file) in files.iter().enumerate() {
         if index > 0 {
-            println!();
+            answer!();
         }
         match open(file) {
-            Ok(image) => print!("{}", saki_metadata::dump(&image)),
+            Ok(image) => messages::answer(format_args!("{}", saki_metadata::dump(&image))),
             Err(message) => exit_code = fail(&message),
         }
     }

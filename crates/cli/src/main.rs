@@ -14,7 +14,7 @@
 //! | the command line | `action`, `heap_words`, `profile_words`, `command_line`, `generate` |
 //! | what is done | this file |
 //!
-//! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all.
+//! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all, or a command's answer not be written.
 
 // The unit tests' harness has its own `main`.
 #![cfg_attr(not(test), no_main)]
@@ -53,6 +53,7 @@ use action::Action;
 use exit::{end_with, fail};
 use options::Options;
 use profile_option::ProfileOption;
+use saki_base::messages;
 use saki_os::ExitStage;
 use saki_runtime::compile_only::compile_to_text;
 use saki_runtime::vm::VmOptions;
@@ -75,7 +76,7 @@ extern "C" fn run_process() -> ! {
     process_start::prepare();
     forget_environment();
     start_up_memory::economise();
-    std::process::exit(main_stack::run(command));
+    std::process::exit(main_stack::run(|| exit::after_answers(command())));
 }
 
 fn command() -> i32 {
@@ -86,7 +87,10 @@ fn command() -> i32 {
     } else {
         command_line::parse(words.collect())
     };
-    let (name, action) = parsed.unwrap_or_else(|stop| std::process::exit(stop.print()));
+    let (name, action) = match parsed {
+        Ok(parsed) => parsed,
+        Err(stop) => return stop.print(),
+    };
     exit::set_name(name);
     match action {
         Action::Info { files } => info::print(&files),
@@ -245,7 +249,7 @@ fn start(options: &Options, path: &Path) -> i32 {
 fn compile_only(assembly: &'static Assembly, options: &Options) -> i32 {
     for name in &options.compile_only {
         match compile_to_text(assembly, name, options.form()) {
-            Ok(text) => print!("{text}"),
+            Ok(text) => messages::answer(format_args!("{text}")),
             Err(error) => return fail(&error.to_string()),
         }
     }

@@ -6,6 +6,16 @@
 //! it an alternate stack that holds nested ones, which it keeps.
 
 use saki_os::signal::AlternateStack;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whoever started the process ignores SIGPIPE. Written once, by `prepare`.
+static IGNORED_PIPES: AtomicBool = AtomicBool::new(false);
+
+/// Whether a write to a pipe without a reader would end the process, had `prepare` not prevented it.
+pub fn would_end_by_closed_pipe() -> bool {
+    // Relaxed: it does not change after `prepare`.
+    !IGNORED_PIPES.load(Ordering::Relaxed)
+}
 
 /// To be called first.
 pub fn prepare() {
@@ -14,7 +24,9 @@ pub fn prepare() {
     open_standard_streams();
     // A closed pipe ends writes with an error, as .NET programs expect, not the process.
     // SAFETY: SIG_IGN is async-signal-safe and no other thread runs yet.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    // Relaxed: no other thread runs yet.
+    IGNORED_PIPES.store(before == libc::SIG_IGN, Ordering::Relaxed);
 }
 
 /// Opens /dev/null in place of standard streams that are closed: otherwise files that are opened later would get their

@@ -7,6 +7,7 @@ use crate::heap_command;
 use crate::output_format::about_jitdump;
 use crate::profile_request::ProfileRequest;
 use crate::program_words;
+use saki_base::{messages, tell};
 use saki_os::ExitStage;
 use saki_profile::diff::Changes;
 use saki_profile::{Profile, files, table};
@@ -66,7 +67,7 @@ pub fn before_exit() {
 /// Calls `finish` and prints its message.
 fn end(number: Option<u64>) {
     if let Some(text) = finish(number) {
-        eprint!("{text}");
+        messages::tell(format_args!("{text}"));
     }
 }
 
@@ -136,7 +137,8 @@ fn with_ending(base: &Path, ending: &str) -> PathBuf {
 /// The file cannot be read, or is no profile.
 pub fn view(path: &Path) -> Result<(), String> {
     for profile in read(path)? {
-        print!("{}\n{}", table::top(&profile, table::ROWS), table::tree(&profile));
+        let (top, tree) = (table::top(&profile, table::ROWS), table::tree(&profile));
+        messages::answer(format_args!("{top}\n{tree}"));
     }
     Ok(())
 }
@@ -148,13 +150,13 @@ pub fn view(path: &Path) -> Result<(), String> {
 pub fn compare(before: &Path, after: &Path, output: Option<&Path>) -> Result<(), String> {
     let changes = Changes::between_files(read(before)?, read(after)?)?;
     for changes in &changes {
-        print!("{}", changes.table(table::ROWS));
+        messages::answer(format_args!("{}", changes.table(table::ROWS)));
     }
     if let Some(path) = output {
         let is_page = heap_command::is_page_name(path);
         let text = if is_page { Changes::page(&changes) } else { Changes::flame_graph(&changes) };
         files::write(path, text.as_bytes()).map_err(|error| error.to_string())?;
-        eprintln!("{}: {}", if is_page { "page of the changes" } else { "differential flame graph" }, path.display());
+        tell!("{}: {}", if is_page { "page of the changes" } else { "differential flame graph" }, path.display());
     }
     Ok(())
 }

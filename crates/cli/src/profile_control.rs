@@ -14,6 +14,7 @@ use crate::control_socket::{Notice, ask, waiting_client};
 use crate::heap_command;
 use crate::profile_command;
 use crate::profile_request::ProfileRequest;
+use saki_base::messages;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -68,7 +69,8 @@ pub fn attach(process: u32, request: &ProfileRequest) -> Result<(), String> {
     let has_profiles = !request.kinds.is_empty();
     if has_profiles {
         request.output = Some(output_of(process, &request)?);
-        eprint!("{}", ask(process, &request.to_string(), Notice::Profiling(request.duration))?);
+        let text = ask(process, &request.to_string(), Notice::Profiling(request.duration))?;
+        messages::tell(format_args!("{text}"));
     }
     match heap {
         Some(heap) => heap_command::attach(process, &heap, request.duration.filter(|_| !has_profiles)),

@@ -45,7 +45,7 @@ impl ProfileOption {
         match self {
             ProfileOption::Own(_) => {}
             ProfileOption::Log(settings, messages) => {
-                messages.iter().for_each(|message| eprintln!("{message}"));
+                messages.iter().for_each(|message| saki_base::tell!("{message}"));
                 profile_log::prepare(settings);
             }
             ProfileOption::Help(text) => return Err(Stop::answer(text.clone())),

@@ -11,7 +11,7 @@ use saki_runtime::code_cache::directory::{self, Place};
 use saki_runtime::code_cache::trusted::{self, TrustedFolder};
 use saki_runtime::code_cache::{checksum, contents, remembered};
 use std::ffi::{OsStr, OsString};
-use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -288,10 +288,10 @@ fn compile(command: &RunCommand, options: &Options, compiler: &Path, folder: &Pa
         .args(&command.compiler_options)
         .args(&command.sources);
     // The compiler's messages go to standard error, because standard output belongs to the program.
-    let stderr = std::io::stderr();
-    let output = child
-        .stdin(Stdio::null())
-        .stdout(stderr.as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from));
+    // SAFETY: the descriptor stays open; `process_start` opens it where it is closed.
+    let stderr = unsafe { BorrowedFd::borrow_raw(libc::STDERR_FILENO) };
+    let output =
+        child.stdin(Stdio::null()).stdout(stderr.try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from));
     let status = output.status().map_err(|e| io(&saki, e))?;
     match status.code() {
         Some(0) => Ok(()),

@@ -1,6 +1,7 @@
 //! `--stats` and `--missing`: print the costs of a run, and the features that it lacked, on stderr.
 
 use crate::options::Options;
+use saki_base::tell;
 use saki_os::ExitStage;
 use saki_runtime::compile::STATISTICS;
 use std::sync::OnceLock;
@@ -44,7 +45,7 @@ fn print_walks() {
     let checked = &saki_runtime::walk_check::STATISTICS;
     // Relaxed: counters.
     let get = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-    eprintln!(
+    tell!(
         "walks: {} signals, {} frames, {} dynamic, {} stale, {} hits, {} wrong",
         get(&checked.signals),
         get(&checked.frames),
@@ -62,10 +63,10 @@ fn print(start_up: Duration) {
     let per_method = |nanoseconds: u64| nanoseconds as f64 / 1000.0 / methods as f64;
     let (import, codegen, place) =
         (get(&STATISTICS.import_nanoseconds), get(&STATISTICS.codegen_nanoseconds), get(&STATISTICS.place_nanoseconds));
-    eprintln!("start-up            {:>10.2} ms", start_up.as_secs_f64() * 1000.0);
-    eprintln!("methods compiled    {:>10}", get(&STATISTICS.methods));
+    tell!("start-up            {:>10.2} ms", start_up.as_secs_f64() * 1000.0);
+    tell!("methods compiled    {:>10}", get(&STATISTICS.methods));
     let cache = &saki_runtime::code_cache::STATISTICS;
-    eprintln!(
+    tell!(
         "code cache          {:>10} bodies found, {} kept, {} stale, {} too early, {:.2} ms",
         get(&cache.found),
         get(&cache.kept),
@@ -73,43 +74,44 @@ fn print(start_up: Duration) {
         get(&cache.too_early),
         get(&cache.find_nanoseconds) as f64 / 1e6
     );
-    eprintln!(
+    tell!(
         "file contents       {:>10} hashed, {} remembered",
         get(&cache.contents_hashed),
         get(&cache.contents_remembered)
     );
-    eprintln!("machine code        {:>10} bytes", get(&STATISTICS.code_bytes));
-    eprintln!("import              {:>10.2} µs a method", per_method(import));
-    eprintln!("code generation     {:>10.2} µs a method", per_method(codegen));
-    eprintln!("placing             {:>10.2} µs a method", per_method(place));
-    eprintln!("compile time        {:>10.2} ms in all", (import + codegen + place) as f64 / 1e6);
+    tell!("machine code        {:>10} bytes", get(&STATISTICS.code_bytes));
+    tell!("import              {:>10.2} µs a method", per_method(import));
+    tell!("code generation     {:>10.2} µs a method", per_method(codegen));
+    tell!("placing             {:>10.2} µs a method", per_method(place));
+    tell!("compile time        {:>10.2} ms in all", (import + codegen + place) as f64 / 1e6);
     use saki_runtime::sharing_statistics::{SHAREABLE_CODE_BYTES, SHAREABLE_METHODS, SHAREABLE_NANOSECONDS};
-    eprintln!(
+    tell!(
         "shareable generics  {:>10} methods, {} bytes, {:.2} ms (copies that differ in reference types only)",
         get(&SHAREABLE_METHODS),
         get(&SHAREABLE_CODE_BYTES),
         get(&SHAREABLE_NANOSECONDS) as f64 / 1e6
     );
     let dynamic = saki_runtime::dynamic_methods::statistics();
-    eprintln!("dynamic methods     {:>10} made, {} freed, {} kept for ever", dynamic.made, dynamic.freed, dynamic.kept);
-    eprintln!("collectible asm.    {:>10} ended", get(&saki_runtime::collectible::ENDED));
-    eprintln!("domains             {:>10} ended", get(&saki_runtime::collectible::DOMAINS_ENDED));
+    tell!("dynamic methods     {:>10} made, {} freed, {} kept for ever", dynamic.made, dynamic.freed, dynamic.kept);
+    tell!("collectible asm.    {:>10} ended", get(&saki_runtime::collectible::ENDED));
+    tell!("domains             {:>10} ended", get(&saki_runtime::collectible::DOMAINS_ENDED));
     if let Some(green) = saki_sched::statistics() {
-        eprintln!(
-            "threads             {:>10}, {} OS threads as carriers",
-            saki_sched::mode().to_string(),
-            green.carriers
-        );
-        eprintln!(
+        tell!("threads             {:>10}, {} OS threads as carriers", saki_sched::mode().to_string(), green.carriers);
+        tell!(
             "switches            {:>10}, {} thefts, {} yields, {} carriers taken from native code",
-            green.switches, green.thefts, green.yields, green.taken
+            green.switches,
+            green.thefts,
+            green.yields,
+            green.taken
         );
         let (stacks, cold) = (green.stacks, green.cold);
-        eprintln!(
+        tell!(
             "stacks              {:>10} made, {} in use, {} bytes reserved",
-            stacks.stacks, stacks.in_use, stacks.reserved_bytes
+            stacks.stacks,
+            stacks.in_use,
+            stacks.reserved_bytes
         );
-        eprintln!(
+        tell!(
             "stacks in place     {:>10}, {} moved to compact memory ({} bytes each), {} moved back",
             cold.hot,
             cold.moved_away,
@@ -117,10 +119,10 @@ fn print(start_up: Duration) {
             cold.restored
         );
     }
-    eprintln!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
+    tell!("heap in use         {:>10} bytes", saki_gc::heap_bytes_used());
     let heap = saki_gc::statistics();
-    eprintln!("collections         {:>10} ({} full)", saki_gc::collections(), heap.full_collections);
-    eprintln!("marked in place     {:>10} objects", heap.objects_marked_in_place);
+    tell!("collections         {:>10} ({} full)", saki_gc::collections(), heap.full_collections);
+    tell!("marked in place     {:>10} objects", heap.objects_marked_in_place);
     let pauses = heap.pause_histogram.iter().enumerate().map(|(bucket, count)| (2 << bucket, *count));
     let pause_at = |share| heap.pause_quantile(share).as_secs_f64() * 1e6;
     print_durations("pause", [pause_at(0.5), pause_at(0.99), heap.pause_max.as_secs_f64() * 1e6], pauses);
@@ -139,19 +141,19 @@ fn print(start_up: Duration) {
 /// Quantiles in µs, and how many durations lay below each bound in µs and not below the one before.
 fn print_durations(what: &str, quantiles_us: [f64; 3], buckets: impl Iterator<Item = (u64, u64)>) {
     for (name, value) in ["p50", "p99", "max"].iter().zip(quantiles_us) {
-        eprintln!("{:<20}{value:>10.1} µs", format!("{what} {name}"));
+        tell!("{:<20}{value:>10.1} µs", format!("{what} {name}"));
     }
     let counted: Vec<String> =
         buckets.filter(|(_, count)| *count > 0).map(|(bound_us, count)| format!("<{bound_us}:{count}")).collect();
-    eprintln!("{:<20}{}", format!("{what} in µs"), counted.join(" "));
+    tell!("{:<20}{}", format!("{what} in µs"), counted.join(" "));
 }
 
 fn print_missing() {
     let hits = saki_runtime::missing::hits();
     if hits.is_empty() {
-        eprintln!("missing: nothing was asked for");
+        tell!("missing: nothing was asked for");
     }
     for (name, count) in hits {
-        eprintln!("missing: {name} ({count} times)");
+        tell!("missing: {name} ({count} times)");
     }
 }

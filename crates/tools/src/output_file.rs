@@ -17,5 +17,5 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
 
 /// Reports once that a tool gets no more descriptions.
 pub(crate) fn give_up(what: &str, error: &io::Error) {
-    eprintln!("saki: {what}: {error}; nothing more is written to it");
+    saki_base::tell!("saki: {what}: {error}; nothing more is written to it");
 }

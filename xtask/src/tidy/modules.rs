@@ -46,6 +46,8 @@ struct Import {
 struct Crate {
     /// Modules, inline ones too, and the file each is in.
     files: BTreeMap<ModulePath, PathBuf>,
+    /// Those for other processors, too.
+    all_files: BTreeSet<PathBuf>,
     mentions: Vec<(PathBuf, Mention)>,
     imports: Vec<(PathBuf, Import)>,
 }
@@ -58,12 +60,21 @@ pub fn edges(root: &Path, files: &[SourceFile]) -> Vec<Edge> {
     found.edges()
 }
 
+/// The files of the crate whose root is `root` that are part of the program: those that `mod` declarations lead to, without those for tests.
+pub fn program_files(root: &Path, files: &[SourceFile]) -> BTreeSet<PathBuf> {
+    let mut found = Crate::default();
+    let texts: BTreeMap<&Path, &str> = files.iter().map(|file| (file.path.as_path(), file.text.as_str())).collect();
+    found.read(root, Vec::new(), &texts);
+    found.all_files
+}
+
 impl Crate {
     /// Reads the module in `file` and, through its declarations, those below.
     fn read(&mut self, file: &Path, module: ModulePath, texts: &BTreeMap<&Path, &str>) {
         let Some(text) = texts.get(file) else { return };
         // Of files that stand for one module on different processors the first.
         self.files.entry(module.clone()).or_insert_with(|| file.to_path_buf());
+        self.all_files.insert(file.to_path_buf());
         let mut reader =
             Reader { all: tokens(text), at: 0, module, scopes: Vec::new(), children: Vec::new(), given_path: None };
         let first_import = self.imports.len();

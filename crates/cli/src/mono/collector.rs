@@ -72,7 +72,7 @@ pub fn apply(options: &mut Options, option: &str, variable: &str) {
 }
 
 fn warn(text: &str) {
-    eprintln!("Warning: In environment variable `MONO_GC_PARAMS': {text}");
+    saki_base::tell!("Warning: In environment variable `MONO_GC_PARAMS': {text}");
 }
 
 fn nursery_size(value: &str) -> Result<usize, String> {

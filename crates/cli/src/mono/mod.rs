@@ -17,6 +17,7 @@ use crate::exit::{EXIT_UNUSABLE, Stop};
 use crate::info;
 use crate::options::Options;
 use crate::profile_option::ProfileOption;
+use saki_base::tell;
 use saki_metadata::{Image, OpenError};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -159,7 +160,7 @@ fn act(meaning: Meaning, value: &str, behind: Vec<OsString>, line: &mut CommandL
         }
         Meaning::Security => match value {
             "" | "validil" | "verifiable" => {}
-            "cas" => eprintln!("warning: --security=cas not supported."),
+            "cas" => tell!("warning: --security=cas not supported."),
             "core-clr" | "core-clr-test" => {
                 return refuse(format!("error: --security={value} is not supported by Saki\n"));
             }
@@ -172,13 +173,13 @@ fn act(meaning: Meaning, value: &str, behind: Vec<OsString>, line: &mut CommandL
         },
         Meaning::AssemblyLoader => {
             if !matches!(value, "strict" | "legacy") {
-                eprintln!("Warning: unknown argument to --assembly-loader. Should be \"strict\" or \"legacy\"");
+                tell!("Warning: unknown argument to --assembly-loader. Should be \"strict\" or \"legacy\"");
             }
         }
         Meaning::Runtime => {
             if !value.starts_with("v4.") {
-                eprintln!("WARNING: The requested runtime version \"{value}\" is unavailable.");
-                eprintln!("Using default runtime: v4.0.30319");
+                tell!("WARNING: The requested runtime version \"{value}\" is unavailable.");
+                tell!("Using default runtime: v4.0.30319");
             }
         }
         Meaning::CollectorParameters => line.collector = value.to_owned(),

@@ -133,7 +133,7 @@ unsafe fn system_mmap(
 fn refuse(len_bytes: usize) -> ! {
     let error = saki_os::error::last_error();
     let why = saki_os::address_space::scarcity().map(|scarcity| format!("; {scarcity}")).unwrap_or_default();
-    eprintln!("saki: the system refused {} KiB for the heap: {error}{why}", len_bytes >> 10);
+    saki_base::tell!("saki: the system refused {} KiB for the heap: {error}{why}", len_bytes >> 10);
     // SAFETY: ends the process; handlers of exit might need the locks that the caller holds.
     unsafe { libc::_exit(EXIT_NO_MEMORY) }
 }

@@ -134,7 +134,7 @@ impl Collection<Saki> for SakiCollection {
             // The allocation returns null and the runtime throws.
             AllocationError::HeapOutOfMemory => {}
             AllocationError::MmapOutOfMemory => {
-                eprintln!("saki: the system refused memory for the heap");
+                saki_base::tell!("saki: the system refused memory for the heap");
                 std::process::exit(EXIT_NO_MEMORY);
             }
         }

@@ -98,7 +98,7 @@ impl ObjectModel<Saki> for SakiObjects {
     fn dump_object(object: ObjectReference) {
         // SAFETY: MMTk dumps objects that it holds references to.
         let size_bytes = unsafe { object_size_bytes(from_reference(object)) };
-        eprintln!("object {object}: {size_bytes} bytes");
+        saki_base::tell!("object {object}: {size_bytes} bytes");
     }
 }
 

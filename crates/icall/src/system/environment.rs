@@ -75,8 +75,8 @@ fn exit(t: CurrentThread, code: i32) {
 
 fn fail_fast(t: CurrentThread, message: Option<Str>, exception: Option<Obj>, _source: Option<Obj>) {
     match message {
-        None => eprintln!("CLR: Managed code called FailFast without specifying a reason."),
-        Some(message) => eprintln!("CLR: Managed code called FailFast, saying \"{}\"", message.to_rust()),
+        None => saki_base::tell!("CLR: Managed code called FailFast without specifying a reason."),
+        Some(message) => saki_base::tell!("CLR: Managed code called FailFast, saying \"{}\"", message.to_rust()),
     }
     if let Some(exception) = exception {
         unhandled::report(t, exception);

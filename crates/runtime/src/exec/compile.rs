@@ -308,10 +308,10 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
     started.add_to(&STATISTICS.import_nanoseconds);
     if let Some(dump) = DUMP.get() {
         if dump.trace {
-            eprintln!("compile {}", method.full_name());
+            saki_base::tell!("compile {}", method.full_name());
         }
         if dump.ir.as_ref().is_some_and(|name| method.full_name().contains(name.as_str())) {
-            eprintln!("{function}");
+            saki_base::tell!("{function}");
         }
     }
     if !function.deferred_errors.is_empty() {
@@ -369,8 +369,8 @@ fn generate(t: CurrentThread, method: &'static Method, function: &Function) -> M
         && method.full_name().contains(name.as_str())
     {
         match compiler().dump(function) {
-            Ok(dump) => eprintln!("{dump}"),
-            Err(error) => eprintln!("{}: {error}", method.full_name()),
+            Ok(dump) => saki_base::tell!("{dump}"),
+            Err(error) => saki_base::tell!("{}: {error}", method.full_name()),
         }
     }
     Ok(compiled)

@@ -20,7 +20,7 @@ use saki_thread::{ManagedThread, StopReason, ThreadKind, ThreadRef, WaitState};
 use saki_types::Method;
 use saki_types::collectible::Hold;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 use std::sync::atomic::Ordering;
 
 /// Counts the signals.
@@ -90,9 +90,7 @@ pub fn with_stacks<R>(action: impl FnOnce(&[Stack]) -> R) -> R {
 
 fn dump() {
     let text = with_stacks(describe);
-    let mut out = io::stdout().lock();
-    // Errors are ignored: a closed standard output cannot be reported.
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    saki_base::messages::tell_beside_output(format_args!("{text}"));
 }
 
 /// Records a thread's stack. The world is stopped.

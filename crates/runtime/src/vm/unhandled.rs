@@ -9,7 +9,6 @@ use crate::invoke::{self, Slot};
 use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
 use saki_types::universe;
-use std::io::Write;
 
 /// Exit code of a process that an unhandled exception ended, as Mono's.
 pub const UNHANDLED_EXIT_CODE: i32 = 1;
@@ -41,12 +40,8 @@ pub fn report(t: CurrentThread, exception: Obj) {
 }
 
 fn write_report(text: &str, was_handled: bool) {
-    let mut err = std::io::stderr().lock();
-    // If stderr is closed, the text is lost.
-    if !was_handled {
-        let _ = writeln!(err, "\nUnhandled Exception:\n{text}");
-    }
-    let _ = writeln!(err, "[ERROR] FATAL UNHANDLED EXCEPTION: {text}");
+    let unhandled = if was_handled { String::new() } else { format!("\nUnhandled Exception:\n{text}\n") };
+    saki_base::messages::tell(format_args!("{unhandled}[ERROR] FATAL UNHANDLED EXCEPTION: {text}\n"));
 }
 
 /// Takes the pending exception, reports it and ends the process.

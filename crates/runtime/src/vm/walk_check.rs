@@ -81,7 +81,7 @@ fn attached(thread: &'static ManagedThread) {
         Ok(timer) => {
             TIMERS.lock().get_or_insert_default().insert(thread.managed_id(), timer);
         }
-        Err(error) => eprintln!("saki: no timer for thread {}: {error}", thread.managed_id()),
+        Err(error) => saki_base::tell!("saki: no timer for thread {}: {error}", thread.managed_id()),
     }
 }
 

@@ -148,7 +148,7 @@ pub fn end() {
     log.add_counters();
     log.end_events(LogEvents::ALL);
     if let Err(error) = log.writer.end() {
-        eprintln!("saki: the profile was not written: {error}");
+        saki_base::tell!("saki: the profile was not written: {error}");
     }
 }
 
