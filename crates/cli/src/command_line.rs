@@ -158,7 +158,7 @@ enum ProfileCommands {
         before: PathBuf,
         #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
         after: PathBuf,
-        /// Write a page (FILE.html) of both, or a flame graph (svg) of AFTER: red where more was spent than in BEFORE, blue where less; of two snapshots a page
+        /// Write a page (FILE.html) of both, or a flame graph (svg, or - for standard output) of AFTER: red where more was spent than in BEFORE, blue where less; of two snapshots a page
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
     },
@@ -233,7 +233,7 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         Some(Commands::Doctor { framework }) => ("saki doctor", Action::Doctor { framework_root: framework.framework }),
         Some(Commands::Profile(profile)) => match profile.action {
             None => ("saki profile", profile.words.into_action()?),
-            Some(ProfileCommands::Heap(words)) => ("saki profile heap", words.into_action()),
+            Some(ProfileCommands::Heap(words)) => ("saki profile heap", words.into_action()?),
             Some(ProfileCommands::View { file, why }) => ("saki profile view", Action::ViewProfile { file, why }),
             Some(ProfileCommands::Diff { before, after, output }) => {
                 ("saki profile diff", Action::CompareProfiles { before, after, output })

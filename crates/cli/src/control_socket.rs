@@ -2,14 +2,19 @@
 //!
 //! ```text
 //! client                                       process
+//! locks FOLDER/PID.lock
 //! listens on FOLDER/PID.sock
 //! SIGQUIT                               →      its thread of dumps finds the socket there and connects
 //!                                              is it the same user at the other end?
-//! the request, one line                 →
+//! removes both
+//! the request, its parts ended by NUL   →
 //!                                       ←      "profiling", or "error: …"
 //! "stop", after Ctrl-C                  →
-//!                                       ←      the answer, to the end of the stream
+//!                                       ←      "done" or "failed", and what is to be said, to the end of the stream
 //! ```
+//!
+//! Each signal belongs to one client: with two sockets at a time the process would serve both at the first signal, and print a dump at the second. So clients take turns,
+//! by the lock, until the process has connected. A path is bytes, which may be any but NUL; the last word tells the client's exit code.
 //!
 //! A process has no socket and no thread for this until a client asks. Invariant: the folder belongs to the user, and no other user may write to it or list it;
 //! the peers on both ends must be that user. A process with more rights than its starter is not asked, and would refuse. SIGQUIT is sent only to a process that
@@ -17,10 +22,12 @@
 
 use saki_base::tell;
 use saki_os::privilege;
-use std::fs::DirBuilder;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +37,12 @@ use std::time::{Duration, Instant};
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How often it looks whether Ctrl-C was pressed.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// The maximum length of a request: a path has at most 4 KiB.
+const MAX_REQUEST_BYTES: u64 = 16 << 10;
+/// The first line of the final answer.
+const DONE: &str = "done\n";
+const FAILED: &str = "failed\n";
+
 /// The folder of the sockets: the user's runtime directory, or else a private folder of the user among the temporary files.
 fn folder() -> PathBuf {
     let user = privilege::effective_user();
@@ -41,6 +54,48 @@ fn folder() -> PathBuf {
 fn is_private(path: &Path) -> bool {
     std::fs::symlink_metadata(path)
         .is_ok_and(|found| found.is_dir() && found.uid() == privilege::effective_user() && found.mode() & 0o077 == 0)
+}
+
+/// What is asked of a process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// What for: `profile_control` and `heap_command` have a word each.
+    pub word: String,
+    pub settings: String,
+    pub output: PathBuf,
+}
+
+impl Request {
+    fn bytes(&self) -> Vec<u8> {
+        let parts = [self.word.as_bytes(), self.settings.as_bytes(), self.output.as_os_str().as_bytes()];
+        parts.iter().flat_map(|part| part.iter().copied().chain([0])).collect()
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// The stream's, or what comes is no request.
+    pub fn read(stream: &UnixStream) -> io::Result<Request> {
+        let mut reader = BufReader::new(stream.take(MAX_REQUEST_BYTES));
+        let mut part = || {
+            let mut bytes = Vec::new();
+            reader.read_until(0, &mut bytes)?;
+            bytes.pop_if(|end| *end == 0).ok_or(io::ErrorKind::InvalidData)?;
+            Ok::<_, io::Error>(OsString::from_vec(bytes))
+        };
+        let mut text = || part()?.into_string().map_err(|_| io::Error::from(io::ErrorKind::InvalidData));
+        let (word, settings) = (text()?, text()?);
+        Ok(Request { word, settings, output: part()?.into() })
+    }
+}
+
+/// Writes the final answer, and ends the stream.
+///
+/// # Errors
+/// The stream's: the client has gone.
+pub fn answer_client(mut stream: &UnixStream, is_done: bool, text: &str) -> io::Result<()> {
+    stream.write_all(format!("{}{text}", if is_done { DONE } else { FAILED }).as_bytes())?;
+    stream.shutdown(std::net::Shutdown::Both)
 }
 
 fn socket_of(process: u32) -> PathBuf {
@@ -76,18 +131,64 @@ pub enum Notice {
     Silent,
 }
 
+/// The final answer of a process.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// All that was asked for was written.
+    pub is_done: bool,
+    pub text: String,
+}
+
 /// Sends the process a request and returns its final answer. Ctrl-C ends its waiting.
 ///
 /// # Errors
-/// As `attach`.
-pub fn ask(process: u32, request: &str, notice: Notice) -> Result<String, String> {
+/// It is no process of Saki that can be asked, it refuses, or it ended before it answered.
+pub fn ask(process: u32, request: &Request, notice: Notice) -> Result<Answer, String> {
     check_process(process)?;
-    let listener = listen(process).map_err(|error| format!("{}: {error}", socket_of(process).display()))?;
+    let named = |error: io::Error| format!("{}: {error}", socket_of(process).display());
+    prepare_folder().map_err(named)?;
+    let turn = Turn::take(process).map_err(named)?;
+    // It may have ended while others had their turns.
+    check_process(process)?;
+    let listener = listen(process).map_err(named)?;
     let connected = connect(process, &listener);
     // No other process should find the socket.
     let _ = std::fs::remove_file(socket_of(process));
+    drop(turn);
     let stream = connected?;
     talk(stream, request, notice).map_err(|error| format!("process {process}: {error}"))
+}
+
+/// A client's turn to be connected to: a lock on a file that its holder has made or found, and removes.
+struct Turn {
+    path: PathBuf,
+    /// Closing it ends the lock.
+    _file: File,
+}
+
+impl Turn {
+    fn take(process: u32) -> io::Result<Turn> {
+        let path = folder().join(format!("{process}.lock"));
+        loop {
+            let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
+            match file.lock() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                locked => locked?,
+            }
+            // Whoever held the lock before has removed this file's name; another may have one of the same name by now.
+            let found = std::fs::metadata(&path).ok().map(|found| (found.dev(), found.ino()));
+            let own = file.metadata().map(|found| (found.dev(), found.ino()))?;
+            if found == Some(own) {
+                return Ok(Turn { path, _file: file });
+            }
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// SIGQUIT ends a process that does not catch it, so this checks first.
@@ -109,7 +210,7 @@ fn check_process(process: u32) -> Result<(), String> {
     Ok(())
 }
 
-fn listen(process: u32) -> io::Result<UnixListener> {
+fn prepare_folder() -> io::Result<()> {
     let folder = folder();
     match DirBuilder::new().mode(0o700).create(&folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -118,6 +219,10 @@ fn listen(process: u32) -> io::Result<UnixListener> {
     if !is_private(&folder) {
         return Err(io::Error::other("the folder is not the user's alone"));
     }
+    Ok(())
+}
+
+fn listen(process: u32) -> io::Result<UnixListener> {
     let socket = socket_of(process);
     match std::fs::remove_file(&socket) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -146,8 +251,8 @@ fn connect(process: u32, listener: &UnixListener) -> Result<UnixStream, String> 
     }
 }
 
-fn talk(mut stream: UnixStream, request: &str, notice: Notice) -> io::Result<String> {
-    writeln!(stream, "{request}")?;
+fn talk(mut stream: UnixStream, request: &Request, notice: Notice) -> io::Result<Answer> {
+    stream.write_all(&request.bytes())?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut answer = String::new();
     reader.read_line(&mut answer)?;
@@ -180,5 +285,74 @@ fn talk(mut stream: UnixStream, request: &str, notice: Notice) -> io::Result<Str
             Err(error) => return Err(error),
         }
     }
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    read_answer(&String::from_utf8_lossy(&text)).ok_or_else(|| io::Error::other("it ended before it answered"))
+}
+
+fn read_answer(text: &str) -> Option<Answer> {
+    let of = |is_done, text: &str| Answer { is_done, text: text.to_owned() };
+    let done = text.strip_prefix(DONE).map(|text| of(true, text));
+    done.or_else(|| text.strip_prefix(FAILED).map(|text| of(false, text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn any_name_of_a_file_arrives() {
+        for name in [&b"/a/b.html"[..], b"/line\nfeed\ttab", b"/not \xff\xfe utf-8", b"/\"quote\",output=x", b""] {
+            let output = PathBuf::from(OsStr::from_bytes(name));
+            let request = Request { word: "profile".to_owned(), settings: "cpu,hz=10".to_owned(), output };
+            let (mut client, process) = UnixStream::pair().unwrap();
+            client.write_all(&request.bytes()).unwrap();
+            assert_eq!(Request::read(&process).unwrap(), request);
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_an_error() {
+        for bytes in [&b""[..], b"profile\0cpu\0/x", b"\xff\0a\0b\0"] {
+            let (mut client, process) = UnixStream::pair().unwrap();
+            client.write_all(bytes).unwrap();
+            drop(client);
+            assert!(Request::read(&process).is_err(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn answers_say_whether_all_was_written() {
+        let check = |is_done, text: &str| {
+            let (mut client, process) = UnixStream::pair().unwrap();
+            answer_client(&process, is_done, text).unwrap();
+            let mut found = String::new();
+            client.read_to_string(&mut found).unwrap();
+            assert_eq!(read_answer(&found), Some(Answer { is_done, text: text.to_owned() }));
+        };
+        check(true, "profile: x\n");
+        check(false, "");
+        assert_eq!(read_answer("don"), None);
+    }
+
+    /// A turn ends with its file; whoever waited for it gets a file that has a name.
+    #[test]
+    fn clients_take_turns() {
+        prepare_folder().unwrap();
+        // No process has such a number.
+        let process = u32::MAX - std::process::id();
+        let holders = std::sync::atomic::AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let turn = Turn::take(process).unwrap();
+                        assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two hold it");
+                        assert!(turn.path.exists());
+                        holders.fetch_sub(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert!(!folder().join(format!("{process}.lock")).exists());
+    }
 }

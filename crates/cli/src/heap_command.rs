@@ -4,8 +4,9 @@
 //! large process does not grow further by being observed. Invariant: a snapshot that cannot be taken or written is a message, never the program's failure.
 //! Left out: the graph (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
 
-use crate::control_socket::{Notice, ask};
+use crate::control_socket::{Notice, Request, answer_client, ask};
 use crate::heap_request::{HeapFormat, HeapRequest};
+use crate::profile_file::{self, in_temporary_folder};
 use crate::program_words;
 use crate::quantities::parse_seconds;
 use saki_base::{answer, messages, tell};
@@ -20,10 +21,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The beginning of a request to a running process; the file and the seconds to wait follow.
-pub const REQUEST_WORD: &str = "heap\t";
-/// The process's answer when the file has been written.
-const WRITTEN: &str = "written\n";
+/// The word of a request to a running process; its settings are the seconds to wait.
+pub const REQUEST_WORD: &str = "heap";
 
 /// More than the frames below take: 128 KiB.
 const STALE_WORDS: usize = 16 << 10;
@@ -105,11 +104,11 @@ fn write_file(
 ) -> String {
     let path = request.path_of(format, base);
     let written = match analysis {
-        Some(analysis) => files::write(&path, html::write(graph, analysis).as_bytes()),
-        None => files::write_with(&path, |out| file::write(graph, out)),
+        Some(analysis) => profile_file::write(&path, html::write(graph, analysis).as_bytes()),
+        None => profile_file::write_with(&path, |out| file::write(graph, out)),
     };
     match written {
-        Ok(()) => format!("heap snapshot: {}\n", path.display()),
+        Ok(()) => format!("heap snapshot: {}\n", profile_file::shown(&path)),
         Err(error) => format!("saki: the heap snapshot was not written: {error}\n"),
     }
 }
@@ -120,39 +119,41 @@ fn write_file(
 /// The process cannot be asked, or refuses; the file cannot be read.
 pub fn attach(process: u32, request: &HeapRequest, duration: Option<Duration>) -> Result<(), String> {
     let base = PathBuf::from(format!("saki-{process}"));
-    let is_wanted = request.formats.contains(&HeapFormat::Heap);
-    let mut path = request.path_of(HeapFormat::Heap, &base);
-    if !is_wanted {
-        path.as_mut_os_string().push(".heap");
-    }
-    let path = std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let seconds = duration.map_or(0.0, |duration| duration.as_secs_f64());
-    let line = format!("{REQUEST_WORD}{}\t{seconds}", path.display());
     let notice = duration.map_or(Notice::Silent, Notice::Waiting);
-    let answer = ask(process, &line, notice)?;
-    if answer != WRITTEN {
-        return Err(format!("process {process}: {}", answer.trim_end()));
-    }
-    let graph = read(&path)?;
-    let rest = if is_wanted {
-        answer!("heap snapshot: {}", path.display());
-        request.formats.iter().copied().filter(|&format| format != HeapFormat::Heap).collect()
-    } else {
-        // The file only passed the snapshot from the process to this one.
-        let _ = std::fs::remove_file(&path);
-        request.formats.clone()
+    let fetch = |path: &Path| {
+        let seconds = duration.map_or(0.0, |duration| duration.as_secs_f64());
+        let question =
+            Request { word: REQUEST_WORD.to_owned(), settings: seconds.to_string(), output: path.to_owned() };
+        let answer = ask(process, &question, notice)?;
+        if !answer.is_done {
+            return Err(format!("process {process}: {}", answer.text.trim_end()));
+        }
+        read(path, &profile_file::read(path)?)
     };
+    let goes_to_output = request.output.as_deref().is_some_and(profile_file::is_standard_output);
+    if goes_to_output || !request.formats.contains(&HeapFormat::Heap) {
+        // A file only passes the snapshot from the process to this one.
+        let graph = in_temporary_folder(|folder| fetch(&folder.join("heap")))?;
+        let report = finish(graph, request, &base);
+        let say = if goes_to_output { messages::tell } else { messages::answer };
+        say(format_args!("{report}"));
+        return Ok(());
+    }
+    let path = request.path_of(HeapFormat::Heap, &base);
+    let path = std::path::absolute(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let graph = fetch(&path)?;
+    answer!("heap snapshot: {}", path.display());
+    let formats = request.formats.iter().copied().filter(|&format| format != HeapFormat::Heap).collect();
     // The names are made of all formats, but the file is there already.
     let output = request.output.clone().filter(|_| request.formats.len() == 1);
     let base = request.output.clone().unwrap_or(base);
-    let report = finish(graph, &HeapRequest { formats: rest, output, ..request.clone() }, &base);
+    let report = finish(graph, &HeapRequest { formats, output, ..request.clone() }, &base);
     messages::answer(format_args!("{report}"));
     Ok(())
 }
 
-/// In the process: `line` is the rest of the request after `REQUEST_WORD`.
-pub fn serve(mut stream: UnixStream, line: &str) -> io::Result<()> {
-    let Some((path, seconds)) = line.rsplit_once('\t') else { return writeln!(stream, "error: no file") };
+/// In the process.
+pub fn serve(mut stream: UnixStream, seconds: &str, path: &Path) -> io::Result<()> {
     let duration = parse_seconds(seconds).ok();
     writeln!(stream, "profiling")?;
     if duration.is_some() && stream.set_read_timeout(duration).is_ok() {
@@ -160,28 +161,20 @@ pub fn serve(mut stream: UnixStream, line: &str) -> io::Result<()> {
         let _ = stream.read(&mut [0; 16]);
     }
     let graph = heap_snapshot::take(&program_words::title());
-    let written = graph.and_then(|graph| {
-        files::write_with(Path::new(path), |out| file::write(&graph, out)).map_err(|error| error.to_string())
-    });
+    let written = graph
+        .and_then(|graph| files::write_with(path, |out| file::write(&graph, out)).map_err(|error| error.to_string()));
     match written {
-        Ok(()) => stream.write_all(WRITTEN.as_bytes()),
-        Err(error) => stream.write_all(error.as_bytes()),
+        Ok(()) => answer_client(&stream, true, ""),
+        Err(error) => answer_client(&stream, false, &error),
     }
-}
-
-/// Whether the file is a snapshot.
-pub fn is_snapshot(path: &Path) -> bool {
-    let mut start = [0; 16];
-    let found = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
-    found.is_ok_and(|len| file::is_heap_file(&start[..len]))
 }
 
 /// `saki profile view`.
 ///
 /// # Errors
-/// The file cannot be read; no such type.
-pub fn view(path: &Path, why: &[String]) -> Result<(), String> {
-    let mut graph = read(path)?;
+/// The contents are damaged; no such type.
+pub fn view(path: &Path, contents: &[u8], why: &[String]) -> Result<(), String> {
+    let mut graph = read(path, contents)?;
     graph.prefer_lasting_roots();
     let analysis = Analysis::of(&graph);
     let mut text = if why.is_empty() { report::table(&graph, &analysis) } else { String::new() };
@@ -201,19 +194,21 @@ pub fn is_page_name(path: &Path) -> bool {
 /// `saki profile diff` of two snapshots, with a page if there is an output.
 ///
 /// # Errors
-/// A file cannot be read or written.
-pub fn compare(before: &Path, after: &Path, output: Option<&Path>) -> Result<(), String> {
-    let (before, mut after) = (read(before)?, read(after)?);
-    messages::answer(format_args!("{}", report::growth(&before, &after)));
+/// A file cannot be written, or the contents are damaged.
+pub fn compare(before: (&Path, &[u8]), after: (&Path, &[u8]), output: Option<&Path>) -> Result<(), String> {
+    let (before, mut after) = (read(before.0, before.1)?, read(after.0, after.1)?);
+    // The page alone goes to standard output where both would.
+    let say = if output.is_some_and(profile_file::is_standard_output) { messages::tell } else { messages::answer };
+    say(format_args!("{}", report::growth(&before, &after)));
     if let Some(path) = output {
         after.prefer_lasting_roots();
-        files::write(path, html::write_growth(&before, &after).as_bytes()).map_err(|error| error.to_string())?;
-        tell!("page of the changes: {}", path.display());
+        let page = html::write_growth(&before, &after);
+        profile_file::write(path, page.as_bytes()).map_err(|error| error.to_string())?;
+        tell!("page of the changes: {}", profile_file::shown(path));
     }
     Ok(())
 }
 
-fn read(path: &Path) -> Result<HeapGraph, String> {
-    let contents = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    file::read(&contents).map_err(|error| format!("{}: {error}", path.display()))
+fn read(path: &Path, contents: &[u8]) -> Result<HeapGraph, String> {
+    file::read(contents).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -1,8 +1,10 @@
 //! `saki profile heap`: the words that ask for a heap snapshot of a program, or of a running one.
 
 use crate::action::Action;
+use crate::exit::Stop;
 use crate::heap_request::{HeapFormat, HeapRequest};
 use crate::options::Options;
+use crate::profile_file;
 use crate::profile_option::ProfileOption;
 use crate::profile_request::ProfileRequest;
 use crate::quantities::parse_seconds;
@@ -34,7 +36,7 @@ pub struct HeapWords {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, default_value = "heap")]
     format: Vec<HeapFormat>,
 
-    /// The file; of several formats each gets its ending [default: PROGRAM-PID.FORMAT]
+    /// The file, or - for standard output; of several formats each gets its ending [default: PROGRAM-PID.FORMAT]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
@@ -43,13 +45,18 @@ pub struct HeapWords {
 }
 
 impl HeapWords {
-    pub fn into_action(self) -> Action {
+    /// # Errors
+    /// Several files are to go to standard output.
+    pub fn into_action(self) -> Result<Action, Stop> {
+        if self.format.len() > 1 && self.output.as_deref().is_some_and(profile_file::is_standard_output) {
+            return Err(Stop::refuse("saki profile heap", profile_file::ONE_FILE));
+        }
         let heap = HeapRequest { why: self.why, formats: self.format, output: self.output };
         let request = ProfileRequest { heap: Some(heap), duration: self.duration, ..ProfileRequest::new(&[]) };
         if let Some(process) = self.pid {
-            return Action::AttachProfile { process, request: Box::new(request) };
+            return Ok(Action::AttachProfile { process, request: Box::new(request) });
         }
         let profile = Some(ProfileOption::Own(request));
-        Action::Run(Box::new(Options { command: self.words, profile, ..self.options }))
+        Ok(Action::Run(Box::new(Options { command: self.words, profile, ..self.options })))
     }
 }

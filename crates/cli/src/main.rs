@@ -5,7 +5,7 @@
 //! | area | modules |
 //! |---|---|
 //! | the process | `process_start`, `exit`, `main_stack`, `bundle`, `start_up_memory` |
-//! | words | `quantities`, `program_words`, `output_format`, `profile_kind` |
+//! | words | `quantities`, `program_words`, `output_format`, `profile_kind`, `profile_file` |
 //! | what is asked for of profiles | `heap_request`, `profile_request`, `mono::log_profiler` |
 //! | making and showing profiles | `control_socket`, `heap_command`, `profile_command`, `profile_control`, `profile_option` |
 //! | options of runs | `options` |
@@ -39,6 +39,7 @@ mod output_format;
 mod process_start;
 mod profile_command;
 mod profile_control;
+mod profile_file;
 mod profile_kind;
 mod profile_option;
 mod profile_request;
@@ -103,13 +104,8 @@ fn command() -> i32 {
         Action::RunSource(command) => run_source(&command),
         Action::AttachProfile { process, request } => end_with(profile_control::attach(process, &request)),
         Action::ViewProfile { file, why } => end_with(view_profile(&file, &why)),
-        Action::CompareProfiles { before, after, output }
-            if heap_command::is_snapshot(&before) && heap_command::is_snapshot(&after) =>
-        {
-            end_with(heap_command::compare(&before, &after, output.as_deref()))
-        }
         Action::CompareProfiles { before, after, output } => {
-            end_with(profile_command::compare(&before, &after, output.as_deref()))
+            end_with(compare_profiles(&before, &after, output.as_deref()))
         }
         Action::Cache { action, framework_root } => end_with(cache_command::run(action, &framework_root)),
         Action::Generate { folder } => end_with(generate::write(&folder)),
@@ -118,13 +114,24 @@ fn command() -> i32 {
 
 /// `saki profile view`.
 fn view_profile(file: &Path, why: &[String]) -> Result<(), String> {
-    if heap_command::is_snapshot(file) {
-        return heap_command::view(file, why);
+    let contents = profile_file::read(file)?;
+    if profile_file::is_snapshot(&contents) {
+        return heap_command::view(file, &contents, why);
     }
     if !why.is_empty() {
         return Err(format!("{}: this is no heap snapshot, which --why is for", file.display()));
     }
-    profile_command::view(file)
+    profile_command::view(file, &contents)
+}
+
+/// `saki profile diff`.
+fn compare_profiles(before: &Path, after: &Path, output: Option<&Path>) -> Result<(), String> {
+    let contents = (profile_file::read(before)?, profile_file::read(after)?);
+    let (before, after) = ((before, &*contents.0), (after, &*contents.1));
+    if profile_file::is_snapshot(before.1) && profile_file::is_snapshot(after.1) {
+        return heap_command::compare(before, after, output);
+    }
+    profile_command::compare(before, after, output)
 }
 
 /// A set-user-id process must not follow its starter's environment: removes Saki's variables, and those of Mono's that Saki

@@ -2,7 +2,7 @@
 
 use crate::bundle::default_framework_root;
 use crate::profile_option::ProfileOption;
-use crate::quantities::parse_size;
+use crate::quantities::{parse_gc_threads, parse_nursery, parse_size};
 use clap::{Args, ValueHint};
 use saki_gc::{HeapOptions, Stress};
 use saki_reactor::IoModel;
@@ -38,11 +38,11 @@ pub struct Options {
     pub max_heap: Option<usize>,
 
     /// Bytes allocated between two nursery collections [default: 4m to 32m, by the share of time that they take]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_nursery)]
     pub nursery: Option<usize>,
 
     /// Threads that trace during a collection
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_GC_THREADS)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_GC_THREADS, value_parser = parse_gc_threads)]
     pub gc_threads: usize,
 
     /// How threads are executed: native (OS threads), green (in turns on one OS thread), mn[:CARRIERS] (in turns on several, by default as
@@ -200,12 +200,7 @@ impl Options {
             every_nth_allocation: n,
             every_nth_safepoint: n.saturating_mul(STRESSED_POLLS_PER_ALLOCATION),
         });
-        HeapOptions {
-            max_heap_bytes: self.max_heap,
-            nursery_bytes: self.nursery,
-            gc_threads: self.gc_threads.max(1),
-            stress,
-        }
+        HeapOptions { max_heap_bytes: self.max_heap, nursery_bytes: self.nursery, gc_threads: self.gc_threads, stress }
     }
 
     pub fn dump(&self) -> DumpOptions {

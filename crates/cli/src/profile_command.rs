@@ -3,8 +3,10 @@
 //! Invariant: a profile that cannot be written is a message, never the program's failure. Left out: sampling
 //! (`saki_sampler`) and file formats (`saki_profile`).
 
+use crate::control_socket::answer_client;
 use crate::heap_command;
 use crate::output_format::about_jitdump;
+use crate::profile_file;
 use crate::profile_request::ProfileRequest;
 use crate::program_words;
 use saki_base::{messages, tell};
@@ -13,6 +15,7 @@ use saki_profile::diff::Changes;
 use saki_profile::{Profile, files, table};
 use saki_runtime::profile_events;
 use saki_sampler::Sampled;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -23,6 +26,8 @@ struct Session {
     request: ProfileRequest,
     /// Without ending.
     base: PathBuf,
+    /// Who is told of the end; None: standard error.
+    client: Option<UnixStream>,
 }
 
 static SESSION: Mutex<Option<Session>> = Mutex::new(None);
@@ -38,7 +43,7 @@ fn session() -> MutexGuard<'static, Option<Session>> {
 /// # Errors
 /// The sampler's, or the system's for a thread.
 pub fn begin(request: &ProfileRequest) -> Result<(), String> {
-    let number = if request.kinds.is_empty() { None } else { Some(start(request)?) };
+    let number = if request.kinds.is_empty() { None } else { Some(start(request, None)?) };
     if let Some(heap) = &request.heap {
         heap_command::begin(heap);
     }
@@ -64,10 +69,16 @@ pub fn before_exit() {
     }
 }
 
-/// Calls `finish` and prints its message.
-fn end(number: Option<u64>) {
-    if let Some(text) = finish(number) {
-        messages::tell(format_args!("{text}"));
+/// Ends the profile of this number, or the current one, writes it and says so to whoever asked for it, unless it has ended already.
+pub fn end(number: Option<u64>) {
+    let ended = session().take_if(|session| number.is_none_or(|number| number == session.number));
+    let Some(mut ended) = ended else { return };
+    let client = ended.client.take();
+    let Some(Written { is_whole, text }) = write(ended) else { return };
+    match client {
+        // An error means that the client is gone; the files are there.
+        Some(client) => drop(answer_client(&client, is_whole, &text)),
+        None => messages::tell(format_args!("{text}")),
     }
 }
 
@@ -80,7 +91,7 @@ fn end_with_process() {
 ///
 /// # Errors
 /// There is one already, or the sampler's.
-pub fn start(request: &ProfileRequest) -> Result<u64, String> {
+pub fn start(request: &ProfileRequest, client: Option<UnixStream>) -> Result<u64, String> {
     static SESSIONS: AtomicU64 = AtomicU64::new(0);
     let mut session = session();
     if session.is_some() {
@@ -93,13 +104,19 @@ pub fn start(request: &ProfileRequest) -> Result<u64, String> {
     // Relaxed: under the lock.
     let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
     end_with_process();
-    *session = Some(Session { number, request: request.clone(), base });
+    *session = Some(Session { number, request: request.clone(), base, client });
     Ok(number)
 }
 
-/// Ends the profile of this number, or the current one, and writes it; returns the message about it. None if it has ended already.
-pub fn finish(number: Option<u64>) -> Option<String> {
-    let ended = session().take_if(|session| number.is_none_or(|number| number == session.number))?;
+/// What became of a profile.
+struct Written {
+    /// No file is missing.
+    is_whole: bool,
+    text: String,
+}
+
+/// Stops sampling, and writes the files.
+fn write(ended: Session) -> Option<Written> {
     profile_events::end();
     let Sampled { profiles, threads_not_sampled, reader_ns } = saki_sampler::stop()?;
     let tables: Vec<String> = profiles.iter().map(|profile| table::top(profile, table::ROWS)).collect();
@@ -109,19 +126,23 @@ pub fn finish(number: Option<u64>) -> Option<String> {
             &format!("{threads_not_sampled} threads could not be sampled: the system has no more timers (ulimit -i)\n");
     }
     text += &format!("reading samples took {:.1} ms of a processor\n", reader_ns as f64 / 1e6);
+    let mut is_whole = true;
     let is_single = ended.request.formats.len() == 1;
     for format in &ended.request.formats {
         let path = match &ended.request.output {
             Some(path) if is_single => path.clone(),
             path => with_ending(path.as_ref().unwrap_or(&ended.base), format.extension()),
         };
-        text += &match files::write(&path, &saki_profile::write(&profiles, *format)) {
-            Ok(()) => format!("profile: {}\n", path.display()),
-            Err(error) => format!("saki: the profile was not written: {error}\n"),
+        text += &match profile_file::write(&path, &saki_profile::write(&profiles, *format)) {
+            Ok(()) => format!("profile: {}\n", profile_file::shown(&path)),
+            Err(error) => {
+                is_whole = false;
+                format!("saki: the profile was not written: {error}\n")
+            }
         };
     }
     text.extend(ended.request.jitdump.as_deref().map(about_jitdump));
-    Some(text)
+    Some(Written { is_whole, text })
 }
 
 fn with_ending(base: &Path, ending: &str) -> PathBuf {
@@ -134,9 +155,9 @@ fn with_ending(base: &Path, ending: &str) -> PathBuf {
 /// `saki profile view`: the top and the call tree.
 ///
 /// # Errors
-/// The file cannot be read, or is no profile.
-pub fn view(path: &Path) -> Result<(), String> {
-    for profile in read(path)? {
+/// It is no profile.
+pub fn view(path: &Path, contents: &[u8]) -> Result<(), String> {
+    for profile in read(path, contents)? {
         let (top, tree) = (table::top(&profile, table::ROWS), table::tree(&profile));
         messages::answer(format_args!("{top}\n{tree}"));
     }
@@ -146,22 +167,24 @@ pub fn view(path: &Path) -> Result<(), String> {
 /// `saki profile diff`: which functions' shares changed, and a page of both, or a flame graph of the second profile with the changes in colour.
 ///
 /// # Errors
-/// A file cannot be read or written, or is no profile.
-pub fn compare(before: &Path, after: &Path, output: Option<&Path>) -> Result<(), String> {
-    let changes = Changes::between_files(read(before)?, read(after)?)?;
+/// A file cannot be written, or is no profile.
+pub fn compare(before: (&Path, &[u8]), after: (&Path, &[u8]), output: Option<&Path>) -> Result<(), String> {
+    let changes = Changes::between_files(read(before.0, before.1)?, read(after.0, after.1)?)?;
+    // The graph alone goes to standard output where both would.
+    let say = if output.is_some_and(profile_file::is_standard_output) { messages::tell } else { messages::answer };
     for changes in &changes {
-        messages::answer(format_args!("{}", changes.table(table::ROWS)));
+        say(format_args!("{}", changes.table(table::ROWS)));
     }
     if let Some(path) = output {
         let is_page = heap_command::is_page_name(path);
         let text = if is_page { Changes::page(&changes) } else { Changes::flame_graph(&changes) };
-        files::write(path, text.as_bytes()).map_err(|error| error.to_string())?;
-        tell!("{}: {}", if is_page { "page of the changes" } else { "differential flame graph" }, path.display());
+        profile_file::write(path, text.as_bytes()).map_err(|error| error.to_string())?;
+        let what = if is_page { "page of the changes" } else { "differential flame graph" };
+        tell!("{what}: {}", profile_file::shown(path));
     }
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Vec<Profile>, String> {
-    let contents = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    saki_profile::read_named(&contents, &path.to_string_lossy()).map_err(|error| format!("{}: {error}", path.display()))
+fn read(path: &Path, contents: &[u8]) -> Result<Vec<Profile>, String> {
+    saki_profile::read_named(contents, &path.to_string_lossy()).map_err(|error| format!("{}: {error}", path.display()))
 }

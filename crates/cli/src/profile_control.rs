@@ -2,26 +2,28 @@
 //!
 //! ```text
 //! client                                       process
-//! ProfileRequest, one line              →      begins
+//! "profile", ProfileRequest, file       →      begins
 //!                                       ←      "profiling", or "error: …"
 //! "stop", or its end, or the duration   →      ends, writes the files
-//!                                       ←      what is to be said, to the end of the stream
+//!                                       ←      whether all were written, and what is to be said, to the end of the stream
 //! ```
+//!
+//! A program that ends meanwhile answers, too. Where the profile is to go to standard output, which is the client's, the process writes a file for the client.
 //!
 //! Requests for heap snapshots go the same way (`heap_command`). Left out: how the two find and trust each other (`control_socket`).
 
-use crate::control_socket::{Notice, ask, waiting_client};
+use crate::control_socket::{Notice, Request, ask, waiting_client};
 use crate::heap_command;
 use crate::profile_command;
+use crate::profile_file::{self, in_temporary_folder};
 use crate::profile_request::ProfileRequest;
 use saki_base::messages;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::Shutdown;
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The maximum length of a request.
-const MAX_REQUEST_BYTES: u64 = 16 << 10;
+/// The word of a request for profiles.
+const REQUEST_WORD: &str = "profile";
 
 /// For the thread of dumps: whether a client waits for this process; a new thread then serves it.
 pub fn serve_request() -> bool {
@@ -34,16 +36,17 @@ pub fn serve_request() -> bool {
 }
 
 fn serve(mut stream: UnixStream) -> io::Result<()> {
-    let mut line = String::new();
-    BufReader::new((&stream).take(MAX_REQUEST_BYTES)).read_line(&mut line)?;
-    if let Some(request) = line.trim_end_matches('\n').strip_prefix(heap_command::REQUEST_WORD) {
-        heap_command::serve(stream.try_clone()?, request)?;
-        return stream.shutdown(Shutdown::Both);
+    let Request { word, settings, output } = Request::read(&stream)?;
+    match &*word {
+        REQUEST_WORD => {}
+        heap_command::REQUEST_WORD => return heap_command::serve(stream, &settings, &output),
+        _ => return writeln!(stream, "error: '{word}' is no request"),
     }
-    let begun = line
-        .trim_end()
-        .parse::<ProfileRequest>()
-        .and_then(|request| profile_command::start(&request).map(|number| (number, request.duration)));
+    let client = stream.try_clone()?;
+    let begun = settings.parse::<ProfileRequest>().and_then(|request| {
+        let request = ProfileRequest { output: Some(output), ..request };
+        profile_command::start(&request, Some(client)).map(|number| (number, request.duration))
+    });
     let (number, duration) = match begun {
         Ok(begun) => begun,
         Err(error) => return writeln!(stream, "error: {error}"),
@@ -54,9 +57,8 @@ fn serve(mut stream: UnixStream) -> io::Result<()> {
         // "stop", the end of the stream, or no more time.
         let _ = stream.read(&mut [0; 16]);
     }
-    let text = profile_command::finish(Some(number)).unwrap_or_default();
-    stream.write_all(text.as_bytes())?;
-    stream.shutdown(Shutdown::Both)
+    profile_command::end(Some(number));
+    Ok(())
 }
 
 /// Profiles the process, and prints its answer; then takes a heap snapshot, if that is asked for too.
@@ -68,14 +70,38 @@ pub fn attach(process: u32, request: &ProfileRequest) -> Result<(), String> {
     let heap = request.heap.take();
     let has_profiles = !request.kinds.is_empty();
     if has_profiles {
-        request.output = Some(output_of(process, &request)?);
-        let text = ask(process, &request.to_string(), Notice::Profiling(request.duration))?;
-        messages::tell(format_args!("{text}"));
+        match request.output.take_if(|output| profile_file::is_standard_output(output)) {
+            Some(_) => in_temporary_folder(|folder| {
+                request.output = Some(folder.join(request.file_word()));
+                ask_for_profiles(process, &request)?;
+                pass_on(request.output.as_deref().unwrap_or(folder))
+            })?,
+            None => {
+                request.output = Some(output_of(process, &request)?);
+                ask_for_profiles(process, &request)?;
+            }
+        }
     }
     match heap {
         Some(heap) => heap_command::attach(process, &heap, request.duration.filter(|_| !has_profiles)),
         None => Ok(()),
     }
+}
+
+/// Writes what the process has written for this one.
+fn pass_on(path: &Path) -> Result<(), String> {
+    let contents = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    messages::answer_by(|out| out.write_all(&contents));
+    Ok(())
+}
+
+fn ask_for_profiles(process: u32, request: &ProfileRequest) -> Result<(), String> {
+    let settings = ProfileRequest { output: None, ..request.clone() }.to_string();
+    let output = request.output.clone().unwrap_or_default();
+    let question = Request { word: REQUEST_WORD.to_owned(), settings, output };
+    let answer = ask(process, &question, Notice::Profiling(request.duration))?;
+    messages::tell(format_args!("{}", answer.text));
+    if answer.is_done { Ok(()) } else { Err(format!("process {process} has not written all that was asked for")) }
 }
 
 /// The process writes the files, perhaps from another folder.

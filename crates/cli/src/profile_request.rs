@@ -1,6 +1,7 @@
 //! What is asked for of profiles: kinds, rates, formats, files. Its text form goes into SAKI_PROFILE and to processes that run already.
 
 use crate::heap_request::{HeapFormat, HeapRequest};
+use crate::profile_file;
 use crate::profile_kind::{HEAP, Kind, KindWord, parse_kinds};
 use crate::quantities::{parse_hz, parse_seconds, parse_size};
 use clap::ValueEnum;
@@ -81,6 +82,12 @@ impl ProfileRequest {
     pub fn place_heap(&mut self) {
         let Some(heap) = self.heap.as_mut() else { return };
         heap.place_beside(&self.formats, self.output.as_deref());
+    }
+
+    /// Whether several files are to go to standard output, which takes one.
+    pub fn crowds_output(&self) -> bool {
+        let goes_to_output = self.output.as_deref().is_some_and(profile_file::is_standard_output);
+        goes_to_output && self.formats.len() + self.heap.as_ref().map_or(0, |heap| heap.formats.len()) > 1
     }
 
     /// The word for the kinds in names of files.
@@ -168,6 +175,9 @@ impl std::str::FromStr for ProfileRequest {
                 }
             }
             _ => request.place_heap(),
+        }
+        if request.crowds_output() {
+            return Err(profile_file::ONE_FILE.to_owned());
         }
         Ok(request)
     }

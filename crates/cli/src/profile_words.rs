@@ -4,6 +4,7 @@ use crate::action::Action;
 use crate::exit::Stop;
 use crate::options::Options;
 use crate::output_format::{OutputFormat, separate};
+use crate::profile_file;
 use crate::profile_kind::KindWord;
 use crate::profile_option::ProfileOption;
 use crate::profile_request::{DEFAULT_ALLOC_BYTES, EACH_ALLOCATION, ProfileRequest};
@@ -63,7 +64,7 @@ struct ProfileOptions {
     #[arg(long, value_name = "TYPE")]
     why: Vec<String>,
 
-    /// The file; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT, or of several kinds PROGRAM-PID.profile.FORMAT]
+    /// The file, or - for standard output; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT, or of several kinds PROGRAM-PID.profile.FORMAT]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 }
@@ -79,6 +80,9 @@ impl ProfileWords {
         let request = ProfileRequest::of_words(&self.kinds);
         let mut request = ProfileRequest { hz, alloc_bytes, duration, formats, output, jitdump, ..request };
         request.place_heap();
+        if request.crowds_output() {
+            return Err(Stop::refuse("saki profile", profile_file::ONE_FILE));
+        }
         match &mut request.heap {
             Some(heap) => heap.why = why,
             None if why.is_empty() => {}

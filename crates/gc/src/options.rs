@@ -37,6 +37,8 @@ pub const FIRST_NURSERY_BYTES: usize = 4 << 20;
 pub const MAX_NURSERY_BYTES: usize = 32 << 20;
 /// Below this a nursery holds too few 32 KiB blocks to be worth a collection.
 pub const MIN_NURSERY_BYTES: usize = 1 << 20;
+/// As many as large machines have processors. Each is a thread of the system, and those that find nothing to trace spin.
+pub const MAX_GC_THREADS: usize = 256;
 
 impl Default for HeapOptions {
     fn default() -> Self {

@@ -68,7 +68,8 @@ pub fn apply(options: &mut Options, option: &str, variable: &str) {
         }
         options.max_heap = Some(bytes.max(min_heap));
     }
-    options.nursery = nursery;
+    // Mono takes smaller ones than Saki has.
+    options.nursery = nursery.map(|bytes| bytes.max(saki_gc::MIN_NURSERY_BYTES));
 }
 
 fn warn(text: &str) {
@@ -115,6 +116,12 @@ mod tests {
         // A warning and the default.
         assert_eq!(sizes("", "nursery-size=3m,max-heap-size=x,no-such"), (None, None));
         assert_eq!(sizes("", "max-heap-size=1m"), (Some(16 << 20), None));
+    }
+
+    /// Mono takes nurseries that are smaller than Saki's smallest.
+    #[test]
+    fn small_nurseries_become_the_smallest() {
+        assert_eq!(sizes("", "nursery-size=512"), (None, Some(saki_gc::MIN_NURSERY_BYTES)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::object_model::{NoReferenceTypes, SakiObjects};
 use super::scanning::SakiScanning;
 use super::{bits, by_need, chase};
 use crate::available_memory::default_max_heap_bytes;
-use crate::options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES};
+use crate::options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_GC_THREADS, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES};
 use crate::policy::{HeapPolicy, NurserySizes};
 use mmtk::util::heap::vm_layout::VMLayout;
 use mmtk::util::options::{GCTriggerSelector, NurserySize, PlanSelector};
@@ -40,8 +40,11 @@ impl VMBinding for Saki {
 
 /// Builds the heap and starts the collector threads. Errors: a text that says which option is wrong.
 pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
-    if options.nursery_bytes.is_some_and(|bytes| bytes < MIN_NURSERY_BYTES) || options.gc_threads == 0 {
-        return Err(format!("heap: nursery below {MIN_NURSERY_BYTES} bytes or no collector thread: {options:?}"));
+    if let Some(bytes) = options.nursery_bytes.filter(|&bytes| bytes < MIN_NURSERY_BYTES) {
+        return Err(format!("a nursery of {bytes} bytes is too small: the least is {MIN_NURSERY_BYTES}"));
+    }
+    if !(1..=MAX_GC_THREADS).contains(&options.gc_threads) {
+        return Err(format!("{} collector threads: there can be 1 to {MAX_GC_THREADS}", options.gc_threads));
     }
     let max_heap_bytes = options.max_heap_bytes.unwrap_or_else(|| default_max_heap_bytes(4 * MIN_HEAP_BYTES));
     if max_heap_bytes < MIN_HEAP_BYTES {
@@ -85,7 +88,7 @@ pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
     }
     for (name, is_accepted) in settings {
         if !is_accepted {
-            return Err(format!("heap: MMTk rejects {name} of {options:?}"));
+            return Err(format!("the collector does not take this value of its option {name}"));
         }
     }
     debug_assert_eq!(*builder.options.plan, PlanSelector::StickyImmix);

@@ -301,8 +301,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         io.check().map_err(|cause| StartError(format!("--io={io} does not work here: {cause}")))?;
     }
     saki_reactor::start(io, polled_by);
-    saki_sched::start(options.threads, options.hot_stacks)
-        .map_err(|e| StartError(format!("no scheduler for --threads={}: {e}", options.threads)))?;
+    saki_sched::start(options.threads, options.hot_stacks).map_err(|e| no_scheduler(options, &e))?;
     saki_thread::add_hooks(&thread_hooks::HOOKS);
     // SAFETY: the thread just attached.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
@@ -310,6 +309,16 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_exception()))))?;
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
     Ok(t.abi())
+}
+
+/// Where address space is limited, that is why its first stack or thread finds no room.
+fn no_scheduler(options: &VmOptions, error: &std::io::Error) -> StartError {
+    use std::io::ErrorKind::{OutOfMemory, WouldBlock};
+    let is_no_room = matches!(error.kind(), OutOfMemory | WouldBlock);
+    StartError(match saki_os::address_space::scarcity().filter(|_| is_no_room) {
+        Some(scarcity) => format!("no memory for the stacks of --threads={}; {scarcity}", options.threads),
+        None => format!("--threads={} does not work here: {error}", options.threads),
+    })
 }
 
 /// The poller in which idle carriers wait.

@@ -120,9 +120,7 @@ impl Place {
             Err(error) => return Err(unusable(error)),
         };
         self.trust.check_owner(&cache.status().map_err(unusable)?).map_err(distrust)?;
-        let files = files(&cache);
-        files.iter().try_for_each(|file| remove(&cache, file)).map_err(unusable)?;
-        Ok(files.len())
+        remove_all(&cache, &files(&cache)).map_err(unusable)
     }
 }
 
@@ -189,6 +187,19 @@ fn remove(cache: &Folder, file: &CacheFile) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Removes the files; how many were there. Another process may remove the same ones meanwhile.
+fn remove_all(cache: &Folder, files: &[CacheFile]) -> std::io::Result<usize> {
+    let mut count = 0;
+    for file in files {
+        match remove(cache, file) {
+            Ok(()) => count += 1,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(count)
 }
 
 fn evict_to(cache: &Folder, max_total_bytes: u64) {
@@ -285,6 +296,21 @@ mod tests {
         symlink(&outside, place.path()).unwrap();
         assert!(place.clear().is_err() && place.open().is_err() && place.make_below(OsStr::new("a")).is_err());
         assert!(outside.join("precious").exists() && !outside.join("a").exists());
+    }
+
+    #[test]
+    fn clearing_twice_at_a_time_is_no_error() {
+        let scratch = Scratch::new("twice");
+        let place = scratch.place();
+        for name in ["1.saki-code", "2.saki-code"] {
+            scratch.write(&place, "a", name, 1);
+        }
+        let cache = Folder::open(&place.path()).unwrap();
+        // Both have looked before either removes: files are gone, then folders.
+        let (first, second) = (files(&cache), files(&cache));
+        assert_eq!(remove_all(&cache, &first[..1]).unwrap(), 1);
+        assert_eq!(remove_all(&cache, &second).unwrap(), 1);
+        assert_eq!(remove_all(&cache, &first).unwrap(), 0);
     }
 
     /// Files and folders of ours that other users may write to, or that have another type, count as absent, and are reported.
