@@ -12,11 +12,13 @@ use crate::heap_words::HeapWords;
 use crate::options::{Options, VERSION};
 use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind, KindWord, parse_kinds};
 use crate::profile_words::ProfileWords;
-use crate::run_source::{RunCommand, is_source};
+use crate::run_source::{self, RunCommand, is_source};
+use crate::suggestion;
+use clap::error::ContextKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs .NET programs (CIL assemblies) on Mono's class libraries.
 #[derive(Parser, Debug)]
@@ -39,7 +41,7 @@ pub struct Cli {
 #[derive(Parser, Debug)]
 #[command(name = "saki", version = VERSION, arg_required_else_help = true)]
 struct ProgramCommand {
-    /// The program, a CIL executable, and its arguments
+    /// The program, a CIL executable or C# source, and its arguments
     #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
     #[arg(value_hint = ValueHint::FilePath)]
     words: Vec<String>,
@@ -55,7 +57,8 @@ enum Commands {
     #[command(
         override_usage = "saki run [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki run [OPTIONS] [-COMPILER_OPTION]... SOURCE.cs... [--] [ARGUMENTS]...",
         after_help = "Sources are compiled with mcs.exe, run by Saki itself; what comes out is kept in the cache. Options with one dash\n\
-are the compiler's (-r:lib.dll, -unsafe, -define:X), those with two dashes Saki's. '--' ends the sources."
+are the compiler's (-r:lib.dll, -unsafe, -define:X), those with two dashes Saki's. '--' ends the sources.\n\
+A source '-' is read from standard input. One that begins with '#!/usr/bin/env -S saki run' needs no '.cs' and runs by its name."
     )]
     Run(RunWords),
     /// Start an interactive C# shell (Debian's mono-csharp-shell)
@@ -201,19 +204,22 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
     let (words, compiler_options) = match name {
         Some("run") => separate_run_options(words),
         Some("profile") => (name_kinds(words)?, Vec::new()),
-        _ => (words, Vec::new()),
+        Some(_) => (explain_help(words), Vec::new()),
+        None => (words, Vec::new()),
     };
-    let cli = Cli::try_parse_from(std::iter::once(OsString::from("saki")).chain(words)).map_err(|e| stop(&e, name))?;
-    Ok(match cli.command {
+    let cli = Cli::try_parse_from(std::iter::once(OsString::from("saki")).chain(words))
+        .map_err(|mut e| stop(&mut e, name))?;
+    let (name, action) = match cli.command {
         None => ("saki", Action::Run(Box::new(Options { command: cli.program.words, ..cli.program.options }))),
         Some(Commands::Run(run)) => {
             let options = Options { command: run.words, ..run.options };
-            if !options.command.first().is_some_and(|word| is_source(word)) {
+            if !is_source(options.program()) && !run_source::is_script(Path::new(options.program())) {
                 if let Some(option) = compiler_options.first() {
                     let (option, program) = (option.display(), options.program());
-                    let text =
-                        format!("{option} is an option of the C# compiler, but {program} is no C# source (name.cs)");
-                    return Err(Stop::refuse("saki run", &text));
+                    let why = run_source::about_project(options.program()).unwrap_or_else(|| {
+                        format!("{option} is an option of the C# compiler, but {program} is no C# source (name.cs)")
+                    });
+                    return Err(Stop::refuse("saki run", &why));
                 }
                 return Ok(("saki run", Action::Run(Box::new(options))));
             }
@@ -248,7 +254,15 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
             (name, Action::Cache { action, framework_root })
         }
         Some(Commands::Generate { folder }) => ("saki generate", Action::Generate { folder }),
-    })
+    };
+    // A source in place of a program, by whatever command.
+    match action {
+        Action::Run(options) if is_source(options.program()) && options.compile_only.is_empty() => {
+            let command = RunCommand::new(*options, Vec::new()).map_err(|text| Stop::refuse(name, &text))?;
+            Ok((name, Action::RunSource(Box::new(command))))
+        }
+        action => Ok((name, action)),
+    }
 }
 
 /// The whole command, for man pages and completions.
@@ -259,6 +273,31 @@ pub fn definition() -> clap::Command {
 /// Whether `word` would be a subcommand if it came first.
 pub fn is_command_name(word: &str) -> bool {
     COMMAND_NAMES.contains(&word)
+}
+
+/// What to say of a program that is not there and has a name like a command's or a kind's; `name` is the command that was to run it.
+pub fn about_missing(name: &str, word: &str) -> Option<String> {
+    if word.contains(['.', '/']) {
+        return None;
+    }
+    match name {
+        "saki" if word == "version" => {
+            Some("no such file, and no command; 'saki --version' shows the version".to_owned())
+        }
+        "saki" => {
+            let shown = COMMAND_NAMES.into_iter().filter(|name| *name != "generate");
+            let hint = suggestion::nearest(word, shown).map_or_else(
+                || " ('saki help' lists the commands)".to_owned(),
+                |command| format!("; did you mean '{command}'?"),
+            );
+            Some(format!("no such file, and no command{hint}"))
+        }
+        "saki profile" => {
+            let kinds = Kind::ALL.iter().map(|kind| kind.name()).chain([HEAP, "view", "diff"]);
+            Some(format!("no such file, and no kind of profile{}", suggestion::clause(word, kinds)))
+        }
+        _ => None,
+    }
 }
 
 /// A fast path for `saki app.exe …` without options, by which start-up is measured: building the definitions of all
@@ -276,7 +315,7 @@ fn plain_program(words: &[OsString]) -> Option<Options> {
     ]
     .iter()
     .any(|name| std::env::var_os(name).is_some());
-    if first.starts_with('-') || is_command_name(first) || has_option_variables {
+    if first.starts_with('-') || is_command_name(first) || is_source(first) || has_option_variables {
         return None;
     }
     let command = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<Vec<_>>>()?;
@@ -287,10 +326,26 @@ fn plain_program(words: &[OsString]) -> Option<Options> {
 fn name_kinds(mut words: Vec<OsString>) -> Result<Vec<OsString>, Stop> {
     let list = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
     if list != HEAP && list.split(',').next().is_some_and(|name| name.parse::<KindWord>().is_ok()) {
-        parse_kinds(list).map_err(|error| Stop::refuse("saki profile", &error))?;
+        parse_kinds(list).map_err(|error| {
+            let wrong = list.split(',').find(|name| name.parse::<KindWord>().is_err()).unwrap_or_default();
+            let kinds = Kind::ALL.iter().map(|kind| kind.name()).chain([HEAP]);
+            Stop::refuse("saki profile", &format!("{error}{}", suggestion::clause(wrong, kinds)))
+        })?;
         words[1] = format!("--kinds={list}").into();
     }
-    Ok(words)
+    Ok(explain_help(words))
+}
+
+/// `saki help --help` asks for what `saki help help` shows, and so with the `help` of commands that have some below.
+fn explain_help(mut words: Vec<OsString>) -> Vec<OsString> {
+    let has_below = words.first().is_some_and(|word| word == "cache" || word == "profile");
+    let at = usize::from(has_below);
+    if words.get(at).is_some_and(|word| word == "help")
+        && let Some(option) = words.get_mut(at + 1).filter(|word| *word == "--help" || *word == "-h")
+    {
+        *option = "help".into();
+    }
+    words
 }
 
 /// `saki run` takes the compiler's options between its own: the words with those taken out up to the first file, and those.
@@ -305,7 +360,7 @@ fn separate_run_options(words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) 
         let option = definitions.get_arguments().find(|argument| argument.get_long() == name);
         name.is_some() && option.is_some_and(|option| option.get_action().takes_values())
     };
-    while let Some(word) = words.next_if(|word| word.as_bytes().starts_with(b"-") && word != "--") {
+    while let Some(word) = words.next_if(|word| word.as_bytes().starts_with(b"-") && word != "--" && word != "-") {
         if word.as_bytes().starts_with(b"--") || word == "-h" {
             let wants_value = takes_value(&word);
             own.push(word);
@@ -323,7 +378,9 @@ fn separate_run_options(words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) 
 }
 
 /// clap's message, with the name of the subcommand in place of clap's "error".
-fn stop(error: &clap::Error, subcommand: Option<&str>) -> Stop {
+fn stop(error: &mut clap::Error, subcommand: Option<&str>) -> Stop {
+    // "To pass '--frob' as a value, use '-- --frob'": an unknown option is none of the program's words.
+    error.remove(ContextKind::Suggested);
     let text = error.render().to_string();
     let text = match text.strip_prefix("error: ") {
         Some(message) => {
@@ -344,7 +401,6 @@ fn stop(error: &clap::Error, subcommand: Option<&str>) -> Stop {
 mod tests {
     use super::*;
     use crate::profile_option::ProfileOption;
-    use std::path::Path;
 
     fn words(text: &str) -> Vec<OsString> {
         text.split_whitespace().map(OsString::from).collect()

@@ -5,7 +5,7 @@
 //! | area | modules |
 //! |---|---|
 //! | the process | `process_start`, `exit`, `main_stack`, `bundle`, `start_up_memory` |
-//! | words | `quantities`, `program_words`, `output_format`, `profile_kind`, `profile_file` |
+//! | words | `suggestion`, `quantities`, `program_words`, `output_format`, `profile_kind`, `profile_file` |
 //! | what is asked for of profiles | `heap_request`, `profile_request`, `mono::log_profiler` |
 //! | making and showing profiles | `control_socket`, `heap_command`, `profile_command`, `profile_control`, `profile_option` |
 //! | options of runs | `options` |
@@ -49,11 +49,13 @@ mod quantities;
 mod run_source;
 mod start_up_memory;
 mod stats;
+mod suggestion;
 
 use action::Action;
 use exit::{end_with, fail};
 use options::Options;
 use profile_option::ProfileOption;
+use run_source::RunCommand;
 use saki_base::messages;
 use saki_os::ExitStage;
 use saki_runtime::compile_only::compile_to_text;
@@ -100,8 +102,8 @@ fn command() -> i32 {
             Ok(()) => start(&options, Path::new(options.program())),
             Err(stop) => stop.print(),
         },
-        Action::Run(options) => with_environment(*options),
-        Action::RunSource(command) => run_source(&command),
+        Action::Run(options) => with_environment(name, *options),
+        Action::RunSource(command) => run_source(name, &command),
         Action::AttachProfile { process, request } => end_with(profile_control::attach(process, &request)),
         Action::ViewProfile { file, why } => end_with(view_profile(&file, &why)),
         Action::CompareProfiles { before, after, output } => {
@@ -149,15 +151,15 @@ fn forget_environment() {
 }
 
 /// Runs the program as Mono's environment variables ask.
-fn with_environment(options: Options) -> i32 {
+fn with_environment(name: &str, options: Options) -> i32 {
     match mono::apply_environment(options) {
-        Ok(options) => run(&options),
+        Ok(options) => run(name, &options),
         Err(stop) => stop.print(),
     }
 }
 
-/// `saki run`.
-fn run_source(command: &run_source::RunCommand) -> i32 {
+/// A program that is compiled first.
+fn run_source(name: &str, command: &RunCommand) -> i32 {
     static TEMPORARY: OnceLock<PathBuf> = OnceLock::new();
     fn remove() {
         if let Some(folder) = TEMPORARY.get() {
@@ -174,23 +176,34 @@ fn run_source(command: &run_source::RunCommand) -> i32 {
             {
                 saki_os::at_exit(ExitStage::TemporaryFiles, remove);
             }
-            with_environment(prepared.options)
+            with_environment(name, prepared.options)
         }
         Err(code) => code,
     }
 }
 
 /// Runs the program, if it is one.
-fn run(options: &Options) -> i32 {
+fn run(name: &str, options: &Options) -> i32 {
     let path = Path::new(options.program());
     if options.compile_only.is_empty()
         && !options.check_mutants
         && let Err(message) = info::check_program(path)
     {
-        if command_line::is_command_name(options.program()) && !path.exists() {
-            return fail(&format!("{message} (a command comes before all options: saki {} ...)", options.program()));
+        let program = options.program();
+        if !path.exists() {
+            if command_line::is_command_name(program) {
+                return fail(&format!("{message} (a command comes before all options: saki {program} ...)"));
+            }
+            let about = command_line::about_missing(name, program).map(|about| format!("{program}: {about}"));
+            return fail(&about.unwrap_or(message));
         }
-        return fail(&message);
+        if run_source::is_script(path) {
+            return match RunCommand::new(options.clone(), Vec::new()) {
+                Ok(command) => run_source(name, &command),
+                Err(text) => fail(&text),
+            };
+        }
+        return fail(&run_source::about_project(program).unwrap_or(message));
     }
     start(options, path)
 }

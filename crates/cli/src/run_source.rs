@@ -3,14 +3,20 @@
 //! The executable is kept in the cache under a hash of everything it is made from: the sources' texts and names, the
 //! compiler's options, and the contents of the compiler and of the assemblies and other files that it reads. Where these files are
 //! not known beforehand (`-recurse`, `-pkg`), or the cache is not trusted (`code_cache::trusted`), the executable goes to a
-//! temporary folder. Left out: projects of many folders, packages.
+//! temporary folder.
+//!
+//! The compiler reads a copy of a source that it could not read itself: one from standard input, and one that begins with `#!`. A `#line` in the copy gives messages and stack
+//! traces the source's own name and lines. Left out: projects of many folders, packages.
 
 use crate::exit::{self, EXIT_UNUSABLE};
 use crate::options::Options;
 use saki_runtime::code_cache::directory::{self, Place};
 use saki_runtime::code_cache::trusted::{self, TrustedFolder};
 use saki_runtime::code_cache::{checksum, contents, remembered};
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -25,9 +31,63 @@ const DEFAULT_OPTIONS: [&str; 2] = ["-debug+", "-optimize+"];
 const DEFAULT_REFERENCES: [&str; 5] =
     ["mscorlib.dll", "System.dll", "System.Xml.dll", "System.Core.dll", "Microsoft.CSharp.dll"];
 
-/// Whether `word` names a C# source file.
+/// The source that is read from standard input, and its name in messages.
+const STANDARD_INPUT: &str = "-";
+const NAME_OF_INPUT: &str = "/dev/stdin";
+
+/// How a source begins that the system starts by its name.
+const INTERPRETER_MARK: &[u8] = b"#!";
+
+/// Options of the compiler that hardly any program has: behind the sources they are a mistake.
+const UNMISTAKABLE_OPTIONS: [&str; 12] = [
+    "-r:",
+    "-reference:",
+    "-lib:",
+    "-pkg:",
+    "-define:",
+    "-unsafe",
+    "-langversion:",
+    "-nowarn:",
+    "-resource:",
+    "-target:",
+    "-out:",
+    "-main:",
+];
+
+/// Projects and what they describe, which neither Saki nor the C# compiler reads.
+const PROJECT_EXTENSIONS: [&str; 5] = ["csproj", "fsproj", "vbproj", "sln", "slnx"];
+
+/// Whether `word` names a C# source by its looks.
 pub fn is_source(word: &str) -> bool {
-    Path::new(word).extension().is_some_and(|extension| extension == "cs")
+    word == STANDARD_INPUT || Path::new(word).extension().is_some_and(|extension| extension == "cs")
+}
+
+/// Whether the file begins with `#!`, which no other program of Saki's does.
+pub fn is_script(path: &Path) -> bool {
+    let mut start = [0; INTERPRETER_MARK.len()];
+    // Reading a device or a pipe would take something away.
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    is_file && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *INTERPRETER_MARK
+}
+
+/// What to do with a project in place of running it; None: it is none, or is not there.
+pub fn about_project(word: &str) -> Option<String> {
+    let path = Path::new(word);
+    let extension = path.extension()?.to_str()?;
+    if !PROJECT_EXTENSIONS.contains(&extension) || !path.is_file() {
+        return None;
+    }
+    let program = path.file_stem()?.display();
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    Some(if text.contains("<Project Sdk=") {
+        format!(
+            "{word}: a project, not a program: make one with 'dotnet build' (<TargetFramework>net472</TargetFramework>), and run it with 'saki bin/Debug/net472/{program}.exe'"
+        )
+    } else {
+        format!(
+            "{word}: a project, not a program: make one with 'xbuild {word}' (Debian's package mono-xbuild), and run it with 'saki bin/Debug/{program}.exe'"
+        )
+    })
 }
 
 /// `saki run` of sources.
@@ -37,6 +97,47 @@ pub struct RunCommand {
     pub compiler_options: Vec<OsString>,
     pub sources: Vec<PathBuf>,
     pub arguments: Vec<String>,
+    /// Behind the sources, and perhaps meant for the compiler.
+    misplaced: Option<String>,
+}
+
+/// The text of a source, and whether the compiler reads a copy of it.
+struct Source {
+    /// As it was named; the compiler's name for it if it is not copied.
+    path: PathBuf,
+    text: Vec<u8>,
+}
+
+impl Source {
+    fn has_interpreter(&self) -> bool {
+        self.text.starts_with(INTERPRETER_MARK)
+    }
+
+    /// The text that the compiler reads in place of the source's own, if that is not enough.
+    fn copy(&self) -> Option<Vec<u8>> {
+        if !is_input(&self.path) && !self.has_interpreter() {
+            return None;
+        }
+        // The first line goes, if it is the system's.
+        let rest = match self.text.iter().position(|&byte| byte == b'\n') {
+            Some(end) if self.has_interpreter() => &self.text[end + 1..],
+            None if self.has_interpreter() => &[],
+            _ => self.text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.text),
+        };
+        let first_line = if self.has_interpreter() { 2 } else { 1 };
+        let name =
+            if is_input(&self.path) { PathBuf::from(NAME_OF_INPUT) } else { std::path::absolute(&self.path).ok()? };
+        let name = name.as_os_str().as_bytes();
+        // C# has no way to write such a name there; lines are right nevertheless.
+        let is_plain = !name.iter().any(|byte| matches!(byte, b'"' | b'\n' | b'\r'));
+        let mut copy = format!("#line {first_line}").into_bytes();
+        if is_plain {
+            copy.extend([b" \"", name, b"\""].concat());
+        }
+        copy.push(b'\n');
+        copy.extend(rest);
+        Some(copy)
+    }
 }
 
 impl RunCommand {
@@ -56,12 +157,40 @@ impl RunCommand {
         }
         let mut words = std::mem::take(&mut options.command).into_iter().peekable();
         let mut sources = Vec::new();
-        while let Some(source) = words.next_if(|word| is_source(word)) {
+        let mut is_script_last = false;
+        while !is_script_last && let Some(source) = words.next_if(|word| is_source(word) || is_script(Path::new(word)))
+        {
+            // Started by its name, it gets all words behind that as they are.
+            is_script_last = is_script(Path::new(&source));
             sources.push(PathBuf::from(source));
         }
         // `--` ends the sources, so that the first argument may be a name.cs.
-        words.next_if(|word| word == "--");
-        Ok(RunCommand { options, compiler_options, sources, arguments: words.collect() })
+        let is_ended = is_script_last || words.next_if(|word| word == "--").is_some();
+        let arguments: Vec<String> = words.collect();
+        let is_option = |word: &&String| UNMISTAKABLE_OPTIONS.iter().any(|option| word.starts_with(option));
+        let misplaced =
+            arguments.iter().take_while(|word| *word != "--").find(is_option).filter(|_| !is_ended).cloned();
+        Ok(RunCommand { options, compiler_options, sources, arguments, misplaced })
+    }
+
+    /// Reads the sources; `input` is what came by standard input, which can be read once.
+    fn read_sources(&self, input: &OnceCell<Vec<u8>>) -> Result<Vec<Source>, String> {
+        let read = |path: &PathBuf| {
+            let text = if is_input(path) {
+                match input.get() {
+                    Some(text) => Ok(text.clone()),
+                    None => {
+                        let mut text = Vec::new();
+                        io::stdin().read_to_end(&mut text).map(|_| input.get_or_init(|| text).clone())
+                    }
+                }
+            } else {
+                std::fs::read(path)
+            };
+            let text = text.map_err(|error| format!("{}: {error}", shown(path)))?;
+            Ok(Source { path: path.clone(), text })
+        };
+        self.sources.iter().map(read).collect()
     }
 
     /// Whether the options name all files that the compiler reads: they do not if it searches folders or packages.
@@ -98,22 +227,29 @@ impl RunCommand {
 
     /// Folders in which the compiler looks for assemblies: "-lib:folder,folder", and the class library's.
     fn library_folders(&self, framework: &Path) -> Vec<PathBuf> {
+        self.named_folders().into_iter().chain([framework.to_path_buf()]).collect()
+    }
+
+    /// Those of "-lib:".
+    fn named_folders(&self) -> Vec<PathBuf> {
         let named = self.compiler_options.iter().filter_map(|option| option.as_bytes().strip_prefix(b"-lib:"));
         let named = named.flat_map(|value| value.split(|&byte| matches!(byte, b',' | b';')));
         let named = named.filter(|folder| !folder.is_empty()).map(|folder| PathBuf::from(OsStr::from_bytes(folder)));
-        named.chain([framework.to_path_buf()]).collect()
+        named.collect()
     }
 
     /// The file name of the executable.
     fn executable_name(&self) -> PathBuf {
-        self.sources
-            .first()
-            .map_or_else(PathBuf::new, |source| PathBuf::from(source.file_name().unwrap_or_default()))
-            .with_extension("exe")
+        match self.sources.first() {
+            Some(source) if !is_input(source) => {
+                PathBuf::from(source.file_name().unwrap_or_default()).with_extension("exe")
+            }
+            _ => PathBuf::from("program.exe"),
+        }
     }
 
     /// Hash of everything that the executable is made from, as a name.
-    fn content_hash(&self, compiler: &Path, framework: &Path) -> Result<String, String> {
+    fn content_hash(&self, sources: &[Source], compiler: &Path, framework: &Path) -> Result<String, String> {
         let mut all = Vec::new();
         let mut add = |bytes: &[u8]| {
             all.extend(bytes.len().to_le_bytes());
@@ -122,10 +258,10 @@ impl RunCommand {
         for option in &self.compiler_options {
             add(option.as_bytes());
         }
-        for source in &self.sources {
+        for source in sources {
             // Names are in the debug information, and `#line`-less errors.
-            add(source.as_os_str().as_bytes());
-            add(&std::fs::read(source).map_err(|e| format!("{}: {e}", source.display()))?);
+            add(source.path.as_os_str().as_bytes());
+            add(&source.text);
         }
         let libraries = DEFAULT_REFERENCES.iter().map(|name| framework.join(name)).filter(|path| path.is_file());
         let named = self.files_named_by_options(&self.library_folders(framework));
@@ -140,7 +276,8 @@ impl RunCommand {
 
     /// Where the program's assemblies may lie besides its own folder, which is in the cache.
     fn assembly_folders(&self) -> Vec<PathBuf> {
-        let files = self.sources.iter().cloned().chain(self.files_named_by_options(&[]));
+        let libraries = self.named_folders();
+        let files = self.sources.iter().cloned().chain(self.files_named_by_options(&libraries));
         let mut folders = Vec::new();
         for file in files {
             let folder = std::path::absolute(&file).ok().and_then(|path| path.parent().map(Path::to_path_buf));
@@ -170,8 +307,16 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
     if place.is_some() {
         remembered::remember_in(place.clone(), directory::installed());
     }
-    let hash = || command.content_hash(&compiler, &framework.join(saki_types::binder::PROFILE));
-    let key = hash().map_err(fail)?;
+    if let Some(option) = &command.misplaced {
+        exit::say(&format!(
+            "{option} goes to the program: options of the compiler come before the sources ('--' in front of it says that it is the program's)"
+        ));
+    }
+    let input = OnceCell::new();
+    let sources = command.read_sources(&input).map_err(fail)?;
+    let hash =
+        |sources: &[Source]| command.content_hash(sources, &compiler, &framework.join(saki_types::binder::PROFILE));
+    let key = hash(&sources).map_err(fail)?;
     let prepared = |executable: PathBuf, temporary| {
         let program = executable.display().to_string();
         let options = Options {
@@ -187,8 +332,11 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
             return prepared(kept, None);
         }
         // A source may be saved while the compiler reads it.
-        let is_unchanged = || hash().is_ok_and(|now| now == key);
-        match compile_kept(command, options, &compiler, place, (&key, &is_unchanged)) {
+        let is_unchanged = || {
+            let now = command.read_sources(&input).and_then(|sources| hash(&sources));
+            now.is_ok_and(|now| now == key)
+        };
+        match compile_kept(command, &sources, &compiler, place, (&key, &is_unchanged)) {
             Ok(kept) => return prepared(kept, None),
             Err(Failure::Compiler(code)) => return Err(code),
             // The cache cannot be used: without one, then.
@@ -196,7 +344,7 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
         }
     }
     let folder = trusted::temporary_folder("run").map_err(|e| fail(format!("a temporary folder: {e}")))?;
-    let outcome = compile(command, options, &compiler, &folder);
+    let outcome = compile(command, &sources, &compiler, &folder);
     if outcome.is_err() {
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -229,7 +377,7 @@ fn is_whole(folder: &TrustedFolder, name: &Path) -> bool {
 /// Compiles into a folder of this process's own in the cache, which then gets the name of the key, unless that has changed.
 fn compile_kept(
     command: &RunCommand,
-    options: &Options,
+    sources: &[Source],
     compiler: &Path,
     place: &Place,
     (key, is_unchanged): (&str, &dyn Fn() -> bool),
@@ -241,7 +389,7 @@ fn compile_kept(
     kept.folder().create_folder(&own).map_err(|e| unusable(&e))?;
     let folder = path.join(&own);
     let (key, name) = (OsStr::new(key), command.executable_name());
-    let outcome = compile(command, options, compiler, &folder).and_then(|()| {
+    let outcome = compile(command, sources, compiler, &folder).and_then(|()| {
         make_private(&folder).map_err(|e| unusable(&e))?;
         if !is_unchanged() {
             return Err(unusable(&"a source was changed meanwhile"));
@@ -270,29 +418,41 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Compiles into an existing folder.
-fn compile(command: &RunCommand, options: &Options, compiler: &Path, folder: &Path) -> Result<(), Failure> {
+fn compile(command: &RunCommand, sources: &[Source], compiler: &Path, folder: &Path) -> Result<(), Failure> {
+    let options = &command.options;
     let mut out = OsString::from("-out:");
     out.push(folder.join(command.executable_name()));
     let io = |path: &Path, e: std::io::Error| Failure::Folder(format!("{}: {e}", path.display()));
+    let (mut files, mut copies) = (Vec::new(), Vec::new());
+    for (index, source) in sources.iter().enumerate() {
+        files.push(match source.copy() {
+            None => source.path.clone(),
+            Some(text) => {
+                let path = folder.join(format!("source-{index}.cs"));
+                std::fs::write(&path, text).map_err(|e| io(&path, e))?;
+                copies.push(path.clone());
+                path
+            }
+        });
+    }
     let saki = std::env::current_exe().map_err(|e| io(Path::new("saki"), e))?;
     let mut child = Command::new(&saki);
     child.arg("--framework").arg(&options.framework);
     if options.no_cache {
         child.arg("--no-cache");
     }
-    child
-        .arg(compiler)
-        .arg("-nologo")
-        .args(DEFAULT_OPTIONS)
-        .arg(out)
-        .args(&command.compiler_options)
-        .args(&command.sources);
+    child.arg(compiler).arg("-nologo").args(DEFAULT_OPTIONS).arg(out).args(&command.compiler_options).args(&files);
     // The compiler's messages go to standard error, because standard output belongs to the program.
     // SAFETY: the descriptor stays open; `process_start` opens it where it is closed.
     let stderr = unsafe { BorrowedFd::borrow_raw(libc::STDERR_FILENO) };
     let output =
         child.stdin(Stdio::null()).stdout(stderr.try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from));
-    let status = output.status().map_err(|e| io(&saki, e))?;
+    let status = output.status();
+    for copy in copies {
+        // The compiler has read it; what stays is the folder's.
+        let _ = std::fs::remove_file(copy);
+    }
+    let status = status.map_err(|e| io(&saki, e))?;
     match status.code() {
         Some(0) => Ok(()),
         code => Err(Failure::Compiler(code.unwrap_or(EXIT_UNUSABLE))),
@@ -305,7 +465,19 @@ fn compile(command: &RunCommand, options: &Options, compiler: &Path, folder: &Pa
 /// It is not there.
 pub fn compiler(framework_root: &Path) -> Result<PathBuf, String> {
     let path = framework_root.join(saki_types::binder::PROFILE).join("mcs.exe");
-    if path.is_file() { Ok(path) } else { Err(format!("{}: no such file (the C# compiler)", path.display())) }
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(format!("{}: no such file (the C# compiler; Debian's package mono-mcs has it)", path.display()))
+}
+
+fn is_input(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT)
+}
+
+/// A source's name in messages.
+fn shown(path: &Path) -> String {
+    if is_input(path) { NAME_OF_INPUT.to_owned() } else { path.display().to_string() }
 }
 
 #[cfg(test)]
@@ -330,5 +502,39 @@ mod tests {
             assert!(parse(&["x.cs"], &[option]).unwrap_err().contains(option));
         }
         assert!(parse(&["x.cs"], &["-target:winexe"]).is_ok());
+    }
+
+    #[test]
+    fn options_behind_the_sources_are_noticed() {
+        let misplaced = |words: &[&str]| parse(words, &[]).unwrap().misplaced;
+        assert_eq!(misplaced(&["a.cs", "-r:x.dll"]).as_deref(), Some("-r:x.dll"));
+        assert_eq!(misplaced(&["a.cs", "one", "-unsafe"]).as_deref(), Some("-unsafe"));
+        for words in [&["a.cs", "--", "-r:x.dll"][..], &["a.cs", "-x", "-rest"], &["a.cs", "--", "x"], &["a.cs"]] {
+            assert_eq!(misplaced(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn copies_keep_names_and_lines() {
+        let copy = |path: &str, text: &str| {
+            let copy = Source { path: path.into(), text: text.as_bytes().to_vec() }.copy();
+            copy.map(|copy| String::from_utf8(copy).unwrap())
+        };
+        assert_eq!(copy("/a/x.cs", "class C {}\n"), None);
+        assert_eq!(copy("/a/x", "#!/usr/bin/env saki\nclass C {}\n").unwrap(), "#line 2 \"/a/x\"\nclass C {}\n");
+        assert_eq!(copy("/a/x", "#!/usr/bin/env saki").unwrap(), "#line 2 \"/a/x\"\n");
+        assert_eq!(copy("/a/\"x\"", "#!s\nclass C {}").unwrap(), "#line 2\nclass C {}");
+        assert_eq!(copy("-", "\u{feff}class C {}").unwrap(), "#line 1 \"/dev/stdin\"\nclass C {}");
+        assert_eq!(copy("-", "#!s\nclass C {}").unwrap(), "#line 2 \"/dev/stdin\"\nclass C {}");
+    }
+
+    #[test]
+    fn the_compilers_folders_are_the_programs_too() {
+        let folder = std::env::temp_dir().join(format!("saki-run-lib-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("L.dll"), "").unwrap();
+        let command = parse(&["/x/p.cs"], &["-r:L", &format!("-lib:{}", folder.display())]).unwrap();
+        assert_eq!(command.assembly_folders(), [PathBuf::from("/x"), folder.clone()]);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -118,3 +118,40 @@ fn pages_and_completions_are_written_below_a_prefix() {
         }
     }
 }
+
+/// Each was "no such file" without a hint.
+#[test]
+fn mistyped_commands_and_kinds_are_recognised() {
+    for (arguments, expected) in [
+        (&["docter"][..], "saki: docter: no such file, and no command; did you mean 'doctor'?\n"),
+        (&["rnu", "x.exe"], "saki: rnu: no such file, and no command; did you mean 'run'?\n"),
+        (&["test"], "saki: test: no such file, and no command ('saki help' lists the commands)\n"),
+        (&["version"], "saki: version: no such file, and no command; 'saki --version' shows the version\n"),
+        (&["docter.exe"], "saki: docter.exe: no such file\n"),
+        (
+            &["profile", "cpuu", "x.exe"],
+            "saki profile: cpuu: no such file, and no kind of profile; did you mean 'cpu'?\n",
+        ),
+        (&["run", "docter"], "saki run: docter: no such file\n"),
+    ] {
+        let done = saki(arguments);
+        assert_eq!((done.exit_code, &*done.stderr), (Some(2), expected), "{arguments:?}");
+    }
+    let list = saki(&["profile", "cpu,aloc", "x.exe"]).stderr;
+    assert!(list.ends_with("; did you mean 'alloc'?\n"), "{list}");
+    // "To pass '--frob' as a value, use '-- --frob'" would run a program of that name.
+    let option = saki(&["--frob", "x.exe"]).stderr;
+    assert!(!option.contains("tip:"), "{option}");
+    assert!(saki(&["--thread", "mn", "x.exe"]).stderr.contains("a similar argument exists: '--threads'"));
+}
+
+#[test]
+fn help_of_help_is_the_same_both_ways() {
+    for words in [&["help"][..], &["cache", "help"], &["profile", "help"]] {
+        let by_command = saki(&[words, &["help"]].concat());
+        for option in ["--help", "-h"] {
+            let by_option = saki(&[words, &[option]].concat());
+            assert_eq!((by_option.exit_code, &by_option.stdout), (Some(0), &by_command.stdout), "{words:?}");
+        }
+    }
+}
