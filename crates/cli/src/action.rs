@@ -10,11 +10,34 @@ use std::path::PathBuf;
 pub enum Action {
     Run(Box<Options>),
     RunSource(Box<RunCommand>),
-    Cache { action: CacheAction, framework_root: PathBuf },
-    Doctor { framework_root: PathBuf },
-    Info { files: Vec<PathBuf> },
-    AttachProfile { process: u32, request: Box<ProfileRequest> },
-    ViewProfile { file: PathBuf, why: Vec<String> },
-    CompareProfiles { before: PathBuf, after: PathBuf, output: Option<PathBuf> },
-    Generate { folder: PathBuf },
+    Cache {
+        action: CacheAction,
+        framework_root: PathBuf,
+    },
+    Doctor {
+        framework_root: PathBuf,
+    },
+    Info {
+        files: Vec<PathBuf>,
+    },
+    AttachProfile {
+        process: u32,
+        request: Box<ProfileRequest>,
+    },
+    ViewProfile {
+        file: PathBuf,
+        why: Vec<String>,
+    },
+    CompareProfiles {
+        before: PathBuf,
+        after: PathBuf,
+        output: Option<PathBuf>,
+    },
+    /// Words up to the cursor of a shell.
+    Complete {
+        words: Vec<String>,
+    },
+    Generate {
+        folder: PathBuf,
+    },
 }

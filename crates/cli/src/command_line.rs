@@ -2,14 +2,15 @@
 //!
 //! `saki app.exe …` is the default command: everything behind the program is the program's. A first word that names a subcommand is
 //! that subcommand, even if a file of that name exists (`saki ./info` runs the file). All help texts, man pages and shell
-//! completions come from these definitions and those of the options (`generate`). Left out: Mono's command line (`mono`).
+//! completions come from these definitions and those of the options (`generate`, `complete`). Left out: Mono's command line (`mono`).
 
 use crate::action::Action;
 use crate::bundle::default_framework_root;
 use crate::cache_command::CacheAction;
+use crate::complete;
 use crate::exit::Stop;
 use crate::heap_words::HeapWords;
-use crate::options::{Options, VERSION};
+use crate::options::{Options, SHELL, VERSION};
 use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind, KindWord, parse_kinds};
 use crate::profile_words::ProfileWords;
 use crate::run_source::{self, RunCommand, is_source};
@@ -87,6 +88,7 @@ A source '-' is read from standard input. One that begins with '#!/usr/bin/env -
     /// Write man pages and shell completions below DIR, where a system looks for them below its prefix
     #[command(hide = true)]
     Generate {
+        /// The prefix
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
@@ -149,6 +151,7 @@ enum ProfileCommands {
     Heap(Box<HeapWords>),
     /// Show a profile (pprof, speedscope, firefox, mlpd, html or folded) as a table and a call tree, or a heap snapshot
     View {
+        /// The profile or snapshot
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Of a heap snapshot: say why the objects of this type are alive
@@ -157,8 +160,10 @@ enum ProfileCommands {
     },
     /// Show whose shares differ between two profiles (pprof, speedscope, firefox, mlpd, html or folded), or which types grew between two heap snapshots
     Diff {
+        /// The earlier one
         #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
         before: PathBuf,
+        /// The later one
         #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
         after: PathBuf,
         /// Write a page (FILE.html) of both, or a flame graph (svg, or - for standard output) of AFTER: red where more was spent than in BEFORE, blue where less; of two snapshots a page
@@ -189,14 +194,15 @@ struct FrameworkRoot {
     framework: PathBuf,
 }
 
-/// The interactive C# shell (Debian's mono-csharp-shell), below the framework root.
-const SHELL: &str = "4.5/csharp.exe";
-
 /// Reads a command line, without the command's own name.
 ///
 /// # Errors
 /// The words make no sense, or ask for help.
 pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
+    if words.first().is_some_and(|word| word == complete::WORD) {
+        let words = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        return Ok(("saki", Action::Complete { words }));
+    }
     if let Some(options) = plain_program(&words) {
         return Ok(("saki", Action::Run(Box::new(options))));
     }

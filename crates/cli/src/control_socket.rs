@@ -191,6 +191,20 @@ impl Drop for Turn {
     }
 }
 
+/// The processes that can be asked: their numbers and command lines.
+pub fn processes() -> Vec<(String, String)> {
+    let own = std::process::id();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut numbers: Vec<u32> = numbers.filter(|&process| process != own && check_process(process).is_ok()).collect();
+    numbers.sort_unstable();
+    let words = |process: u32| {
+        let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).replace(['\0', '\n', '\t'], " ").trim_end().to_owned()
+    };
+    numbers.into_iter().map(|process| (process.to_string(), words(process))).collect()
+}
+
 /// SIGQUIT ends a process that does not catch it, so this checks first.
 fn check_process(process: u32) -> Result<(), String> {
     let proc = PathBuf::from(format!("/proc/{process}"));

@@ -1,21 +1,21 @@
-//! `saki generate`: man pages and shell completions, from the definitions that parse the command line.
+//! `saki generate`: man pages and shell completions.
 //!
 //! Files go to folders below a prefix: `share/man/man1`, `share/bash-completion/completions`, `share/zsh/site-functions`,
 //! `share/fish/vendor_completions.d`. Hidden commands get no page. The texts depend on the definitions only, so that
-//! packages are the same wherever they are built.
+//! packages are the same wherever they are built. Completions ask the command what to offer (`complete`).
 
 use crate::command_line;
-use crate::options::VERSION;
-use clap_complete::Shell;
+use crate::manual;
+use clap::Command;
 use std::path::Path;
 
 const MAN_PAGES: &str = "share/man/man1";
 
-/// Folder, file name and shell of each completion script.
-const COMPLETIONS: [(&str, &str, Shell); 3] = [
-    ("share/bash-completion/completions", "saki", Shell::Bash),
-    ("share/zsh/site-functions", "_saki", Shell::Zsh),
-    ("share/fish/vendor_completions.d", "saki.fish", Shell::Fish),
+/// Path and text of each shell's completions.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("share/bash-completion/completions/saki", include_str!("completion/saki.bash")),
+    ("share/zsh/site-functions/_saki", include_str!("completion/_saki")),
+    ("share/fish/vendor_completions.d/saki.fish", include_str!("completion/saki.fish")),
 ];
 
 /// Writes all of them below `prefix`.
@@ -33,71 +33,92 @@ pub fn write(prefix: &Path) -> Result<(), String> {
 
 /// Each file's path below the prefix, and its text.
 fn texts() -> Vec<(String, Vec<u8>)> {
-    let mut files = Vec::new();
     let mut command = command_line::definition();
     // Names "saki-cache-stat" for the pages of subcommands.
     command.build();
-    add_man_pages(&command, &mut files);
-    for (folder, name, shell) in COMPLETIONS {
-        let mut text = Vec::new();
-        clap_complete::generate(shell, &mut without_hidden(&command_line::definition()), "saki", &mut text);
-        files.push((format!("{folder}/{name}"), text));
-    }
-    files
+    let mut commands = Vec::new();
+    collect(&command, &mut commands);
+    let family: Vec<String> = commands.iter().map(|command| manual::page_name(command).to_owned()).collect();
+    let page =
+        |command: &Command| (format!("{MAN_PAGES}/{}.1", manual::page_name(command)), manual::page(command, &family));
+    let pages = commands.into_iter().map(page);
+    pages.chain(COMPLETIONS.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))).collect()
 }
 
-/// The generators for shells would list hidden options and commands, too.
-fn without_hidden(command: &clap::Command) -> clap::Command {
-    let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned();
-    let subcommands = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).map(without_hidden);
-    // A name lives as long as the process, which ends when the files are written.
-    let name: &'static str = command.get_name().to_owned().leak();
-    let about = command.get_about().cloned().unwrap_or_default();
-    let visible = clap::Command::new(name).about(about).args(arguments).subcommands(subcommands);
-    visible.version(VERSION)
-}
-
-fn add_man_pages(command: &clap::Command, files: &mut Vec<(String, Vec<u8>)>) {
-    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
-    // No date: pages of the same sources are the same.
-    let manual = format!("Saki {}", env!("CARGO_PKG_VERSION"));
-    let page = clap_mangen::Man::new(command.clone())
-        .title(name.to_uppercase())
-        .source(manual)
-        .manual("User Commands")
-        .date("");
-    let mut text = Vec::new();
-    page.render(&mut text).expect("writing to memory does not fail");
-    files.push((format!("{MAN_PAGES}/{name}.1"), text));
-    for subcommand in command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help") {
-        add_man_pages(subcommand, files);
-    }
+fn collect<'a>(command: &'a Command, commands: &mut Vec<&'a Command>) {
+    commands.push(command);
+    manual::shown_below(command).for_each(|below| collect(below, commands));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_command_has_a_page_and_every_shell_a_script() {
-        let files: Vec<String> = texts().into_iter().map(|(path, _)| path).collect();
-        let page = |name: &str| format!("{MAN_PAGES}/{name}.1");
-        let pages = ["saki", "saki-run", "saki-repl", "saki-info", "saki-doctor", "saki-cache", "saki-cache-stat"];
-        for path in pages.iter().map(|name| page(name)) {
-            assert!(files.contains(&path), "{path} is not among {files:?}");
-        }
-        assert!(!files.contains(&page("saki-generate")));
-        assert_eq!(files.iter().filter(|path| !path.starts_with(MAN_PAGES)).count(), COMPLETIONS.len());
+    fn pages() -> Vec<(String, String)> {
+        let name = |path: &str| Some(path.strip_prefix(MAN_PAGES)?.strip_prefix('/')?.strip_suffix(".1")?.to_owned());
+        let page = |(path, text): (String, Vec<u8>)| Some((name(&path)?, String::from_utf8(text).expect("UTF-8")));
+        texts().into_iter().filter_map(page).collect()
     }
 
     #[test]
-    fn pages_and_scripts_know_the_options() {
-        for (path, text) in texts() {
-            let text = String::from_utf8(text).expect("UTF-8").replace("\\-", "-");
-            if path.ends_with("/saki.1") || !path.starts_with(MAN_PAGES) {
-                assert!(text.contains("max-heap") && text.contains("doctor"), "{path}");
-                assert!(!text.contains("--compile-only"), "{path} shows a hidden option");
+    fn every_command_has_a_page_and_every_shell_a_script() {
+        let pages: Vec<String> = pages().into_iter().map(|(name, _)| name).collect();
+        let expected = ["saki", "saki-run", "saki-repl", "saki-info", "saki-doctor", "saki-cache", "saki-cache-stat"];
+        for name in expected.iter().chain(&["saki-profile", "saki-profile-heap"]) {
+            assert!(pages.iter().any(|page| page == name), "{name} is not among {pages:?}");
+        }
+        assert!(!pages.iter().any(|page| page.ends_with("generate") || page.ends_with("help")));
+        assert_eq!(texts().len() - pages.len(), COMPLETIONS.len());
+    }
+
+    /// Six options stood there without a word.
+    #[test]
+    fn every_option_on_a_page_has_a_text() {
+        for (name, text) in pages() {
+            let lines: Vec<&str> = text.lines().collect();
+            for (number, line) in lines.iter().enumerate().filter(|(_, line)| **line == ".TP") {
+                let (term, body) = (lines.get(number + 1).copied().unwrap_or_default(), lines.get(number + 2).copied());
+                let has_text = body.is_some_and(|body| !body.starts_with('.') && !body.trim().is_empty());
+                assert!(!line.is_empty() && has_text, "{name}: {term} has no text");
             }
+            assert!(!text.contains("compile\\-only"), "{name} shows a hidden option");
+        }
+        let (_, saki) = pages().into_iter().find(|(name, _)| name == "saki").expect("saki(1)");
+        for option in
+            ["check\\-walks", "verify", "trace\\-compile", "dump\\-ir", "dump\\-clif", "profile", "max\\-heap"]
+        {
+            assert!(saki.contains(&format!("\\-\\-{option}")), "{option}");
+        }
+    }
+
+    /// `saki-help(1)` and others were named, and not there.
+    #[test]
+    fn pages_name_only_pages_that_exist() {
+        let pages = pages();
+        for (name, text) in &pages {
+            let plain = text.replace("\\fB", "").replace("\\fR", "").replace("\\fI", "").replace("\\-", "-");
+            for (end, _) in plain.match_indices("(1)") {
+                let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
+                let start = plain[..end].rfind(|c| !is_letter(c)).map_or(0, |at| at + 1);
+                let named = &plain[start..end];
+                let is_ours = named.starts_with("saki");
+                assert!(!is_ours || pages.iter().any(|(page, _)| page == named), "{name} names {named}(1)");
+            }
+        }
+    }
+
+    #[test]
+    fn pages_have_the_sections_that_readers_look_for() {
+        let pages = pages();
+        let page = |wanted: &str| &pages.iter().find(|(name, _)| name == wanted).expect(wanted).1;
+        for heading in ["EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"] {
+            for name in ["saki", "saki-run", "saki-profile"] {
+                let has = page(name).lines().any(|line| line.trim_start_matches(".SH ").trim_matches('"') == heading);
+                assert!(has, "{name} has no {heading}");
+            }
+        }
+        for (name, text) in &pages {
+            assert!(text.contains("EXIT STATUS") && text.contains("SEE ALSO") && !text.contains("EXTRA"), "{name}");
         }
     }
 }

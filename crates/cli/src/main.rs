@@ -11,7 +11,7 @@
 //! | options of runs | `options` |
 //! | other commands | `info`, `doctor`, `run_source`, `cache_command`, `stats`, `check_mutants` |
 //! | Mono's command line | `mono` |
-//! | the command line | `action`, `heap_words`, `profile_words`, `command_line`, `generate` |
+//! | the command line | `action`, `heap_words`, `profile_words`, `complete`, `command_line`, `manual`, `generate` |
 //! | what is done | this file |
 //!
 //! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all, or a command's answer not be written.
@@ -24,6 +24,7 @@ mod bundle;
 mod cache_command;
 mod check_mutants;
 mod command_line;
+mod complete;
 mod control_socket;
 mod doctor;
 mod exit;
@@ -33,6 +34,7 @@ mod heap_request;
 mod heap_words;
 mod info;
 mod main_stack;
+mod manual;
 mod mono;
 mod options;
 mod output_format;
@@ -110,6 +112,10 @@ fn command() -> i32 {
             end_with(compare_profiles(&before, &after, output.as_deref()))
         }
         Action::Cache { action, framework_root } => end_with(cache_command::run(action, &framework_root)),
+        Action::Complete { words } => {
+            messages::answer(format_args!("{}", complete::answer(command_line::definition(), &words)));
+            0
+        }
         Action::Generate { folder } => end_with(generate::write(&folder)),
     }
 }

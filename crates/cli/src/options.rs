@@ -16,6 +16,9 @@ use std::path::PathBuf;
 /// often than they allocate.
 const STRESSED_POLLS_PER_ALLOCATION: u32 = 16;
 
+/// The interactive C# shell (Debian's mono-csharp-shell), below the framework root.
+pub const SHELL: &str = "4.5/csharp.exe";
+
 /// The default number of collector threads.
 const DEFAULT_GC_THREADS: usize = 1;
 

@@ -157,6 +157,11 @@ pub fn parse_kinds(text: &str) -> Result<Vec<KindWord>, String> {
     text.split(',').map(str::parse).collect()
 }
 
+/// Whether the word is a list of kinds.
+pub fn is_kinds(word: &str) -> bool {
+    parse_kinds(word).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
