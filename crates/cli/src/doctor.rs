@@ -2,6 +2,8 @@
 //!
 //! Each line of the report is a function of its own; `LINES` is their order. The code caches come last, in as many lines as they need.
 
+use crate::options::{SHELL, VERSION};
+use crate::run_source;
 use saki_base::answer;
 use saki_os::errata::{self, CpuId, LockedReads};
 use saki_reactor::IoModel;
@@ -9,18 +11,45 @@ use saki_runtime::class_library;
 use saki_runtime::code_cache::directory;
 use std::path::Path;
 
+/// How good what was found is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    Good,
+    /// Something is missing that most programs do without.
+    Note,
+    /// Programs cannot run.
+    Bad,
+}
+
+impl Verdict {
+    fn word(self) -> &'static str {
+        match self {
+            Verdict::Good => "ok",
+            Verdict::Note => "note",
+            Verdict::Bad => "BAD",
+        }
+    }
+}
+
 /// A line of the report.
 struct Finding {
     what: &'static str,
-    /// false: programs cannot run.
-    is_good: bool,
+    verdict: Verdict,
     text: String,
 }
 
 impl Finding {
     /// A fact about this machine that is no problem.
     fn fact(what: &'static str, text: impl Into<String>) -> Finding {
-        Finding { what, is_good: true, text: text.into() }
+        Finding { what, verdict: Verdict::Good, text: text.into() }
+    }
+
+    fn note(what: &'static str, text: impl Into<String>) -> Finding {
+        Finding { what, verdict: Verdict::Note, text: text.into() }
+    }
+
+    fn bad(what: &'static str, text: impl Into<String>) -> Finding {
+        Finding { what, verdict: Verdict::Bad, text: text.into() }
     }
 }
 
@@ -29,13 +58,18 @@ struct Machine<'a> {
     framework_root: &'a Path,
 }
 
-const LINES: [fn(&Machine) -> Finding; 11] = [
+const LINES: [fn(&Machine) -> Finding; 16] = [
+    version,
     processor,
     processors_to_use,
     instruction_sets,
     vectors,
     atomic_instructions,
     class_library,
+    native_helpers,
+    compiler,
+    shell,
+    debug_symbols,
     address_space,
     code_region,
     stack_guards,
@@ -48,16 +82,16 @@ pub fn run(framework_root: &Path) -> i32 {
     let machine = Machine { framework_root };
     let mut is_well = true;
     for line in LINES {
-        let Finding { what, is_good, text } = line(&machine);
-        is_well &= is_good;
-        print(if is_good { "ok" } else { "BAD" }, what, &text);
+        let Finding { what, verdict, text } = line(&machine);
+        is_well &= verdict != Verdict::Bad;
+        print(verdict, what, &text);
     }
     caches();
     i32::from(!is_well)
 }
 
-fn print(verdict: &str, what: &str, text: &str) {
-    answer!("{verdict:<5}{what:<22}{text}");
+fn print(verdict: Verdict, what: &str, text: &str) {
+    answer!("{:<5}{what:<22}{text}", verdict.word());
 }
 
 /// The caches of compiled code, and which of their files are not used, and why. Programs run without caches, only slower.
@@ -70,12 +104,12 @@ fn caches() {
             match what {
                 "code cache" if saki_os::privilege::is_elevated() => {
                     print(
-                        "note",
+                        Verdict::Note,
                         what,
                         "none: this process has more rights than its starter, whose environment is ignored",
                     );
                 }
-                "code cache" => print("note", what, "none: neither XDG_CACHE_HOME nor HOME is an absolute path"),
+                "code cache" => print(Verdict::Note, what, "none: neither XDG_CACHE_HOME nor HOME is an absolute path"),
                 _ => {}
             }
             continue;
@@ -84,22 +118,39 @@ fn caches() {
         let distrusted = place.distrusted();
         let unwritable = place.unwritable().filter(|_| is_own);
         if distrusted.is_empty() && unwritable.is_none() {
-            print("ok", what, &place.path().display().to_string());
+            print(Verdict::Good, what, &format!("{}: {}", place.path().display(), size_of_cache(&place)));
         }
         for distrust in distrusted.iter().take(MOST_SHOWN) {
-            print("note", what, &format!("not used: {distrust}"));
+            print(Verdict::Note, what, &format!("not used: {distrust}"));
         }
         if distrusted.len() > MOST_SHOWN {
             print(
-                "note",
+                Verdict::Note,
                 what,
                 &format!("and {} more below {}", distrusted.len() - MOST_SHOWN, place.path().display()),
             );
         }
         if let Some(distrust) = unwritable {
-            print("note", what, &format!("not written: {distrust}"));
+            print(Verdict::Note, what, &format!("not written: {distrust}"));
         }
     }
+}
+
+/// "12 files, 3.4 MiB".
+fn size_of_cache(place: &directory::Place) -> String {
+    let opened = place.open().ok().flatten();
+    let files = opened.as_ref().map_or_else(Vec::new, |opened| directory::files(opened.folder()));
+    let bytes: u64 = files.iter().map(|file| file.size_bytes).sum();
+    format!(
+        "{} files, {:.1} of {} MiB",
+        files.len(),
+        bytes as f64 / f64::from(1 << 20),
+        directory::MAX_TOTAL_BYTES >> 20
+    )
+}
+
+fn version(_: &Machine) -> Finding {
+    Finding::fact("saki", VERSION)
 }
 
 fn processor(_: &Machine) -> Finding {
@@ -118,7 +169,17 @@ fn processors_to_use(_: &Machine) -> Finding {
 }
 
 fn instruction_sets(_: &Machine) -> Finding {
-    Finding::fact("instruction sets", saki_jit::host_features().join(" "))
+    let names: Vec<String> = saki_jit::host_features().into_iter().map(instruction_set_name).collect();
+    Finding::fact("instruction sets", if names.is_empty() { "the baseline".to_owned() } else { names.join(", ") })
+}
+
+/// "has_sse41" as processors' makers write it: "SSE4.1".
+fn instruction_set_name(flag: &str) -> String {
+    let name = flag.strip_prefix("has_").unwrap_or(flag).to_uppercase();
+    match name.strip_prefix("SSE4") {
+        Some(minor) if !minor.is_empty() => format!("SSE4.{minor}"),
+        _ => name,
+    }
 }
 
 fn vectors(_: &Machine) -> Finding {
@@ -148,9 +209,12 @@ fn atomic_instructions(_: &Machine) -> Finding {
 fn class_library(machine: &Machine) -> Finding {
     let profile = machine.framework_root.join(saki_types::binder::PROFILE);
     let corlib = profile.join("mscorlib.dll");
-    let bad = |text: String| Finding { what: "class library", is_good: false, text };
+    let bad = |text: String| Finding::bad("class library", text);
     if !corlib.is_file() {
-        return bad(format!("{}: missing", corlib.display()));
+        return bad(format!(
+            "{}: missing (Debian's package mono-mcs brings it, mono-devel all of it)",
+            corlib.display()
+        ));
     }
     let image = match saki_metadata::Image::open(&corlib) {
         Ok(image) => image,
@@ -168,6 +232,63 @@ fn class_library(machine: &Machine) -> Finding {
     }
 }
 
+/// Mono's native libraries, which parts of the class library call: beside the class libraries' folder, or else where Debian has them.
+fn native_helpers(machine: &Machine) -> Finding {
+    const WHAT: &str = "native helpers";
+    let folder = machine.framework_root.parent().unwrap_or(machine.framework_root);
+    let usual = Path::new(saki_interop::dllmap::LIBRARY_DIRECTORY);
+    let is_there = |library: &str| [folder, usual].iter().any(|folder| folder.join(library).is_file());
+    let missing: Vec<String> = NATIVE_HELPERS
+        .iter()
+        .filter(|(library, _)| !is_there(library))
+        .map(|(library, purpose)| format!("no {library}, which {purpose} needs"))
+        .collect();
+    if missing.is_empty() {
+        return Finding::fact(WHAT, NATIVE_HELPERS.map(|(library, _)| library).join(", "));
+    }
+    Finding::note(WHAT, format!("{} (Debian's package mono-runtime-common has them)", missing.join("; ")))
+}
+
+/// Files and what they are for.
+const NATIVE_HELPERS: [(&str, &str); 3] = [
+    ("libmono-native.so", "much of System"),
+    ("libMonoPosixHelper.so", "Mono.Posix and compression"),
+    ("libmono-btls-shared.so", "TLS"),
+];
+
+fn compiler(machine: &Machine) -> Finding {
+    match run_source::compiler(machine.framework_root) {
+        Ok(path) => Finding::fact("C# compiler", path.display().to_string()),
+        Err(text) => Finding::note("C# compiler", format!("{text}; for 'saki run' of sources")),
+    }
+}
+
+fn shell(machine: &Machine) -> Finding {
+    let path = machine.framework_root.join(SHELL);
+    if path.is_file() {
+        return Finding::fact("C# shell", path.display().to_string());
+    }
+    let text = format!("{}: no such file (Debian's package mono-csharp-shell has it); for 'saki repl'", path.display());
+    Finding::note("C# shell", text)
+}
+
+/// Whether native code has names in profiles and debuggers, and frames of the class library have lines.
+fn debug_symbols(machine: &Machine) -> Finding {
+    let name = saki_sampler::Symbols::of_loaded().name(debug_symbols as *const () as usize + 1).name;
+    let profile = machine.framework_root.join(saki_types::binder::PROFILE);
+    let has_lines = ["mscorlib.pdb", "mscorlib.dll.mdb"].iter().any(|file| profile.join(file).is_file());
+    let lines = if has_lines {
+        "the class library has lines"
+    } else {
+        "the class library has none, so its frames have no lines"
+    };
+    if name.contains("doctor") {
+        return Finding::fact("debug symbols", format!("of Saki: names of functions; {lines}"));
+    }
+    let text = format!("Saki has none (stripped): profiles and gdb do not name its own functions; {lines}");
+    Finding::note("debug symbols", text)
+}
+
 fn address_space(_: &Machine) -> Finding {
     let text = match saki_os::address_space::scarcity() {
         Some(scarcity) => format!("{scarcity}: the heap is mapped by need, tables are small"),
@@ -179,7 +300,7 @@ fn address_space(_: &Machine) -> Finding {
 fn code_region(_: &Machine) -> Finding {
     match saki_code::init() {
         Ok(()) => Finding::fact("code region", "mapped twice (writable apart from executable)"),
-        Err(error) => Finding { what: "code region", is_good: false, text: error.to_string() },
+        Err(error) => Finding::bad("code region", error.to_string()),
     }
 }
 
@@ -205,6 +326,14 @@ fn io_models(_: &Machine) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    /// "has_sse3 has_ssse3 ..." was how the code generator spells them.
+    #[test]
+    fn instruction_sets_are_named_as_people_do() {
+        for (flag, name) in [("has_sse3", "SSE3"), ("has_sse41", "SSE4.1"), ("has_avx2", "AVX2"), ("has_lse", "LSE")] {
+            assert_eq!(super::instruction_set_name(flag), name);
+        }
+    }
+
     #[test]
     fn a_missing_class_library_is_bad() {
         assert_eq!(super::run(std::path::Path::new("/nonexistent")), 1);

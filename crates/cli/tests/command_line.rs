@@ -158,3 +158,15 @@ fn help_of_help_is_the_same_both_ways() {
         }
     }
 }
+
+#[test]
+fn doctor_speaks_of_what_users_ask_for() {
+    let report = saki(&["doctor"]).stdout;
+    for what in ["saki", "instruction sets", "native helpers", "C# compiler", "C# shell", "debug symbols", "code cache"]
+    {
+        assert!(report.lines().any(|line| line[5..].starts_with(what)), "{what}: {report}");
+    }
+    assert!(!report.contains("has_sse"), "{report}");
+    // Tests are not stripped.
+    assert!(report.contains("of Saki: names of functions"), "{report}");
+}

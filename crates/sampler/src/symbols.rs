@@ -47,6 +47,12 @@ pub struct NativeName {
 }
 
 impl Symbols {
+    /// Symbols of the modules that are loaded now.
+    pub fn of_loaded() -> Symbols {
+        modules::refresh();
+        Symbols::default()
+    }
+
     /// The name of the function at `pc`.
     pub fn name(&mut self, pc: usize) -> NativeName {
         let Some(module) = modules::find(pc) else {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// All files together stay below this; the least recently used are removed first. Compiling the C# compiler's sources leaves 10 MiB.
-const MAX_TOTAL_BYTES: u64 = 256 << 20;
+pub const MAX_TOTAL_BYTES: u64 = 256 << 20;
 /// A temporary file of this age was left by a process that was killed: writing one takes milliseconds.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// Below the cache directory: a folder for each build, one for compiled sources with a folder for each.
