@@ -15,7 +15,6 @@ pub mod descriptor;
 pub mod dllmap;
 pub mod host;
 pub mod library;
-pub mod log;
 pub mod marshal_calls;
 mod refusals;
 mod release;

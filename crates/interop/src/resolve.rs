@@ -5,10 +5,10 @@
 
 use crate::dllmap::{DllMap, LIBRARY_DIRECTORY, global_config_paths};
 use crate::library;
-use crate::log::{self, Level, Subject};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_il::synth::marshal::{impl_map, pinvoke_flags};
+use saki_os::message_log::{self, Level, Subject};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::thread::{CurrentThread, Managed};
@@ -115,7 +115,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
         Ok(module) => module,
         Err(tried) => {
             let text = format_args!("DllImport unable to load library '{library}'.");
-            log::message(Level::Warning, Subject::Libraries, text);
+            message_log::message(Level::Warning, Subject::Libraries, text);
             let message = format!("{library} {UNKNOWN_MEMBER}\nTried:\n{}", tried.trim_end());
             return Err(exceptions::throw(t, ExceptionType::DllNotFound, &message));
         }
@@ -125,7 +125,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
     let names = library::symbol_names(&function, exact, unicode);
     names.iter().find_map(|name| module.symbol(name)).ok_or_else(|| {
         let text = format_args!("Could not find '{function}' in '{library}'.");
-        log::message(Level::Info, Subject::Libraries, text);
+        message_log::message(Level::Info, Subject::Libraries, text);
         let message = format!("{function} {UNKNOWN_MEMBER}\nTried in {library}: {}", names.join(", "));
         exceptions::throw(t, ExceptionType::EntryPointNotFound, &message)
     })

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no managed knowledge, and no other crate of the machine makes raw system calls for these things. Linux on x86-64 is
 //! supported; code that depends on the architecture is in one file per architecture. Left out: sockets, reactors, and files other
-//! than the machine's own.
+//! than the machine's own. (`message_log` is here because crates of every layer write to it.)
 
 pub mod address_space;
 pub mod build_id;
@@ -24,6 +24,7 @@ pub mod mapped_copy;
 pub mod mappings;
 pub mod membarrier;
 pub mod memory;
+pub mod message_log;
 pub mod privilege;
 pub mod random;
 pub mod signal;

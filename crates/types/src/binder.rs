@@ -11,6 +11,8 @@ use crate::collectible::Hold;
 use crate::domain::{Assembly, EmittedType, Image, LoaderEvents};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::identity::normal_culture;
+use saki_os::message_log::{self, Level, Subject};
+use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, RwLock};
 
@@ -145,11 +147,22 @@ impl Binder {
             return Ok(found);
         }
         let wanted = &successor(wanted);
+        let asker =
+            || requesting.map_or_else(|| "the program".to_owned(), |image| image.assembly().path.display().to_string());
+        log(
+            Level::Info,
+            format_args!("Assembly Loader looks for '{}', which {} refers to.", Shown(wanted), Lazily(asker)),
+        );
         let mut bad = None;
         if let Some(found) = self.load_first(self.candidates(wanted), wanted, LoadContext::Default, &mut bad) {
             return Ok(found);
         }
-        let ask = || self.events.resolve_assembly(wanted, requesting);
+        let ask = || {
+            let found = self.events.resolve_assembly(wanted, requesting);
+            let outcome = if found.is_some() { "gave it" } else { "did not give it" };
+            log(Level::Info, format_args!("The event AssemblyResolve {outcome} ('{}').", wanted.name));
+            found
+        };
         // Mono's order: the folder of an assembly loaded by `LoadFrom` is searched before the event, that of other assemblies after it.
         let asking = requesting.map(|image| image.assembly());
         let beside =
@@ -166,6 +179,7 @@ impl Binder {
         if let Some(found) = found {
             return Ok(found);
         }
+        log(Level::Warning, NotFound { wanted, asker: &asker });
         Err(bad.unwrap_or_else(|| {
             let name = wanted.display();
             let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
@@ -181,10 +195,26 @@ impl Binder {
         context: LoadContext,
         bad: &mut Option<LoadError>,
     ) -> Option<&'static Assembly> {
-        candidates.iter().filter(|candidate| candidate.is_file()).find_map(|candidate| {
+        candidates.iter().find_map(|candidate| {
+            let probed = |outcome: &str| {
+                let file = candidate.display();
+                log(Level::Info, format_args!("Assembly Loader probing location: '{file}'{outcome}"));
+            };
+            if !candidate.is_file() {
+                probed(": no such file.");
+                return None;
+            }
+            probed(".");
             match self.load_in(candidate, context) {
-                Ok(found) => found.name.eq_ignore_ascii_case(&wanted.name).then_some(found),
+                Ok(found) => {
+                    let is_wanted = found.name.eq_ignore_ascii_case(&wanted.name);
+                    if !is_wanted {
+                        log(Level::Info, format_args!("Assembly Loader passes over it: it is '{}'.", found.name));
+                    }
+                    is_wanted.then_some(found)
+                }
                 Err(error) => {
+                    log(Level::Info, format_args!("Assembly Loader cannot load it: {}", error.message));
                     if error.kind != LoadErrorKind::ReferenceAssembly {
                         *bad = Some(error);
                     }
@@ -266,7 +296,11 @@ impl Binder {
     /// GAC folders `<name>/<version>_<culture>_<token>/`, exact version first, then newest.
     fn gac_candidates(&self, root: &Path, wanted: &AssemblyName) -> Vec<PathBuf> {
         let folder = root.join("gac").join(&wanted.name);
-        let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            // The log shows the folder in its turn.
+            let is_logged = message_log::is_shown(Level::Info, Subject::Assemblies);
+            return if is_logged { vec![folder] } else { Vec::new() };
+        };
         let culture = normal_culture(&wanted.culture);
         let mut found: Vec<(bool, Vec<u32>, PathBuf)> = entries
             .flatten()
@@ -349,7 +383,50 @@ impl Binder {
     }
 
     fn announce(&self, assembly: &'static Assembly) {
+        let path = assembly.path.display();
+        log(Level::Info, format_args!("Assembly Loader loaded assembly from location: '{path}'."));
         self.events.assembly_loaded(assembly);
+    }
+}
+
+/// Writes a message of the assembly loader, if it is wanted.
+fn log(level: Level, text: impl Display) {
+    message_log::message(level, Subject::Assemblies, text);
+}
+
+/// A text that is made only if it is written.
+struct Lazily<F: Fn() -> String>(F);
+
+impl<F: Fn() -> String> Display for Lazily<F> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&(self.0)())
+    }
+}
+
+/// The full name of an assembly.
+struct Shown<'a>(&'a AssemblyName);
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.display())
+    }
+}
+
+/// The warning about an assembly that is not there, laid out as Mono's.
+struct NotFound<'a, F: Fn() -> String> {
+    wanted: &'a AssemblyName,
+    asker: &'a F,
+}
+
+impl<F: Fn() -> String> Display for NotFound<'_, F> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let [major, minor, build, revision] = self.wanted.version;
+        let token: String = self.wanted.public_key_token.iter().map(|byte| format!("{byte:02x}")).collect();
+        writeln!(f, "The following assembly referenced from {} could not be loaded:", (self.asker)())?;
+        writeln!(f, "     Assembly:   {}", self.wanted.name)?;
+        writeln!(f, "     Version:    {major}.{minor}.{build}.{revision}")?;
+        writeln!(f, "     Public Key: {}", if token.is_empty() { "(none)" } else { &token })?;
+        write!(f, "It is in none of the locations that were probed (MONO_LOG_LEVEL=info MONO_LOG_MASK=asm shows them).")
     }
 }
 

@@ -7,6 +7,7 @@
 use super::processes;
 use crate::io::errors::Win32Error;
 use saki_abi::ObjRef;
+use saki_os::message_log::{self, Level, Subject};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use std::ffi::OsString;
 use std::marker::PhantomData;
@@ -208,6 +209,8 @@ fn start(request: &Request) -> Result<(usize, i32), Win32Error> {
     }
     let child = command.spawn().map_err(|error| Win32Error::from_errno(error.raw_os_error().unwrap_or(0)))?;
     let pid = child.id() as i32;
+    let text = format_args!("Process.Start: '{}' runs as process {pid}.", program.display());
+    message_log::message(Level::Debug, Subject::Processes, text);
     let name = OsString::into_vec(program.into_os_string());
     Ok((processes::add_child(pid, String::from_utf8_lossy(&name).into_owned()), pid))
 }

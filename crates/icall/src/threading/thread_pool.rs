@@ -21,6 +21,7 @@ use super::thread::reset_for_pool;
 use climb::{Climb, Sample};
 use demand::Demand;
 use parking_lot::Mutex;
+use saki_os::message_log::{self, Level, Subject};
 use saki_runtime::ExceptionType;
 use saki_runtime::domains::{self, Domain};
 use saki_runtime::exceptions::{self, ToManaged};
@@ -407,7 +408,12 @@ fn run_worker(t: CurrentThread) {
         pool.workers.push(t.managed());
     }
     profile_events::thread_started(t, t.id());
+    let log = |text: &str| {
+        message_log::message(Level::Debug, Subject::ThreadPool, format_args!("[thread {}] worker {text}", t.id()));
+    };
+    log("starting");
     while let Some(domain) = take_request(t.managed()) {
+        log("executing");
         if domain.add_thread(t).is_err() {
             // The domain was unloaded meanwhile, with its work.
             t.take_pending();
@@ -432,7 +438,9 @@ fn run_worker(t: CurrentThread) {
         }
         domains::switch(t, before);
         domain.leave(t);
+        log("waits for work");
     }
+    log("finishing");
     threads::finish(t);
 }
 

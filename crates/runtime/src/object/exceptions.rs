@@ -10,6 +10,7 @@ use crate::slot::Slot;
 pub use crate::thread::Thrown;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
+use saki_os::message_log::{self, Level, Subject};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
 static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
@@ -231,6 +232,9 @@ pub fn throw_load_error(t: CurrentThread, error: &LoadError) -> Thrown {
 /// # Errors
 /// What constructors throw.
 pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Obj<'t>> {
+    if !matches!(error.kind, LoadErrorKind::FileNotFound | LoadErrorKind::FileLoad) {
+        message_log::message(Level::Warning, Subject::Types, &error.message);
+    }
     let exception_type = match error.kind {
         LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => ExceptionType::TypeLoad,
         LoadErrorKind::MissingMethod => ExceptionType::MissingMethod,

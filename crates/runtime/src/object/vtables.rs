@@ -6,6 +6,7 @@ use crate::vtable_code;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
 use saki_metadata::ElementType;
+use saki_os::message_log::{self, Level, Subject};
 use saki_sampler::events::{self, EventKind};
 use saki_types::collectible::{self, Owner};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, Type, imt_slot_index, universe};
@@ -43,6 +44,10 @@ pub fn vtable_of(ty: Ty) -> LoadResult<&'static VTable> {
     drop(lock);
     if events::is_on(EventKind::TypeLoad) {
         upcalls().type_loaded(ty, vtable);
+    }
+    if message_log::is_shown(Level::Debug, Subject::Types) {
+        let (name, image) = (ty.full_name(), ty.image().assembly());
+        message_log::message(Level::Debug, Subject::Types, format_args!("Class {name} of {} is in use.", image.name));
     }
     Ok(vtable)
 }

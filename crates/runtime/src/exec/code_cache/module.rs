@@ -6,6 +6,7 @@ use super::file::{CodeFile, Key, MappedFile};
 use super::settings;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
+use saki_os::message_log::{self, Level, Subject};
 use saki_types::{Image, collectible};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -49,7 +50,12 @@ impl Module {
         let bodies = self.bodies;
         let files = bodies.files.get_or_init(|| {
             let files = settings::open_files(&bodies.file_name);
-            files.filter_map(|file| CodeFile::open(&file, settings::build_key(), self.id)).collect()
+            let files: Vec<_> =
+                files.filter_map(|file| CodeFile::open(&file, settings::build_key(), self.id)).collect();
+            let (count, name) = (files.len(), bodies.file_name.display());
+            let text = format_args!("AOT: found in {count} of the code caches: '{name}'.");
+            message_log::message(Level::Info, Subject::CompiledBefore, text);
+            files
         });
         if let Some(found) = files.iter().find_map(|file| file.find(key)) {
             return Some(Cow::Owned(found));

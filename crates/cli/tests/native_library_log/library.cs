@@ -1,0 +1,4 @@
+public class Library
+{
+    public int Five() { return 5; }
+}

@@ -1,0 +1,226 @@
+//! Mono's log: messages about what the machine does, chosen by MONO_LOG_LEVEL and MONO_LOG_MASK, written where MONO_LOG_DEST says, with the head that
+//! MONO_LOG_HEADER asks for.
+//!
+//! As under Mono, the level is `error` unless it is set, and messages go to standard output or are appended to a file. Invariant: a message that is not
+//! shown is not formatted. Left out: the system's log (MONO_LOG_DEST=syslog goes to standard output); masks of parts that Saki does not have are known and
+//! show nothing.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::sync::OnceLock;
+
+/// The subject of a message: a bit of the mask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Subject {
+    Assemblies = 1 << 0,
+    Types = 1 << 1,
+    Libraries = 1 << 2,
+    Collector = 1 << 3,
+    Configuration = 1 << 4,
+    /// Code that was compiled before: Saki's code cache.
+    CompiledBefore = 1 << 5,
+    Security = 1 << 6,
+    ThreadPool = 1 << 7,
+    Selector = 1 << 8,
+    Processes = 1 << 9,
+    Sockets = 1 << 10,
+    Files = 1 << 11,
+    Events = 1 << 12,
+    Semaphores = 1 << 13,
+    Mutexes = 1 << 14,
+    Handles = 1 << 15,
+    TailCalls = 1 << 16,
+    Profiler = 1 << 17,
+}
+
+const ALL: u32 = u32::MAX;
+const IO_LAYER: u32 = Subject::Processes as u32
+    | Subject::Sockets as u32
+    | Subject::Files as u32
+    | Subject::Events as u32
+    | Subject::Semaphores as u32
+    | Subject::Mutexes as u32
+    | Subject::Handles as u32;
+
+/// The words of MONO_LOG_MASK.
+const MASKS: &[(&str, u32)] = &[
+    ("asm", Subject::Assemblies as u32),
+    ("type", Subject::Types as u32),
+    ("dll", Subject::Libraries as u32),
+    ("gc", Subject::Collector as u32),
+    ("cfg", Subject::Configuration as u32),
+    ("aot", Subject::CompiledBefore as u32),
+    ("security", Subject::Security as u32),
+    ("threadpool", Subject::ThreadPool as u32),
+    ("io-threadpool", Subject::Selector as u32),
+    ("io-selector", Subject::Selector as u32),
+    ("io-layer-process", Subject::Processes as u32),
+    ("io-layer-socket", Subject::Sockets as u32),
+    ("io-layer-file", Subject::Files as u32),
+    ("io-layer-console", Subject::Files as u32),
+    ("io-layer-pipe", Subject::Files as u32),
+    ("io-layer-event", Subject::Events as u32),
+    ("io-layer-semaphore", Subject::Semaphores as u32),
+    ("io-layer-mutex", Subject::Mutexes as u32),
+    ("io-layer-handle", Subject::Handles as u32),
+    ("io-layer", IO_LAYER),
+    ("w32handle", Subject::Handles as u32),
+    ("tailcall", Subject::TailCalls as u32),
+    ("profiler", Subject::Profiler as u32),
+    ("all", ALL),
+];
+
+/// How important a message is, the most important first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Level {
+    Error,
+    Critical,
+    Warning,
+    Message,
+    Info,
+    Debug,
+}
+
+/// The words of MONO_LOG_LEVEL, and the letters of MONO_LOG_HEADER.
+const LEVELS: &[(&str, Level, char)] = &[
+    ("error", Level::Error, 'E'),
+    ("critical", Level::Critical, 'C'),
+    ("warning", Level::Warning, 'W'),
+    ("message", Level::Message, 'M'),
+    ("info", Level::Info, 'I'),
+    ("debug", Level::Debug, 'D'),
+];
+
+/// The messages that the variables ask for.
+#[derive(Debug, PartialEq, Eq)]
+struct Filter {
+    /// The least important level that is shown.
+    level: Level,
+    mask: u32,
+}
+
+impl Filter {
+    /// `unknown` gets the words that mean nothing.
+    fn parse(level: Option<&str>, mask: Option<&str>, mut unknown: impl FnMut(&str, &str)) -> Filter {
+        let known = level.map(|level| (level, LEVELS.iter().find(|(name, ..)| *name == level)));
+        let level = match known {
+            Some((_, Some((_, level, _)))) => *level,
+            Some((word, None)) => {
+                unknown("loglevel", word);
+                Level::Error
+            }
+            None => Level::Error,
+        };
+        let Some(mask) = mask else { return Filter { level, mask: ALL } };
+        let mut bits = 0;
+        for word in mask.split(',').filter(|word| !word.is_empty()) {
+            match MASKS.iter().find(|(name, _)| *name == word) {
+                Some((_, bit)) => bits |= bit,
+                None => unknown("flag", word),
+            }
+        }
+        Filter { level, mask: bits }
+    }
+
+    fn shows(&self, level: Level, subject: Subject) -> bool {
+        level <= self.level && self.mask & subject as u32 != 0
+    }
+}
+
+fn filter() -> &'static Filter {
+    static FILTER: OnceLock<Filter> = OnceLock::new();
+    FILTER.get_or_init(|| {
+        let [level, mask] = ["MONO_LOG_LEVEL", "MONO_LOG_MASK"].map(|name| std::env::var(name).ok());
+        Filter::parse(level.as_deref(), mask.as_deref(), |what, word| {
+            // As Mono says it.
+            saki_base::messages::tell_beside_output(format_args!("Unknown trace {what}: {word}\n"));
+        })
+    })
+}
+
+/// Whether messages of this kind are shown, for work that only they need.
+#[inline]
+pub fn is_shown(level: Level, subject: Subject) -> bool {
+    filter().shows(level, subject)
+}
+
+/// Writes the message if it is wanted; `text` is only formatted then.
+pub fn message(level: Level, subject: Subject, text: impl Display) {
+    if is_shown(level, subject) {
+        write(level, &text.to_string());
+    }
+}
+
+#[cold]
+fn write(level: Level, text: &str) {
+    let letter = LEVELS.iter().find(|(_, other, _)| *other == level).map_or(' ', |(.., letter)| *letter);
+    let line = match std::env::var_os("MONO_LOG_HEADER") {
+        Some(_) => format!("{} level[{letter}] mono[{}]: {text}\n", local_time(), std::process::id()),
+        None => format!("Mono: {text}\n"),
+    };
+    let file = std::env::var_os("MONO_LOG_DEST").filter(|path| !path.is_empty() && path != "syslog");
+    let file = file.and_then(|path| std::fs::OpenOptions::new().append(true).create(true).open(path).ok());
+    // A message that cannot be written is lost; the program goes on.
+    let _ = match file {
+        Some(mut file) => file.write_all(line.as_bytes()),
+        None => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(line.as_bytes()).and_then(|()| out.flush())
+        }
+    };
+}
+
+/// "2026-11-22 21:07:55" in the process's time zone.
+fn local_time() -> String {
+    // SAFETY: a null pointer asks for the result only.
+    let now = unsafe { libc::time(std::ptr::null_mut()) };
+    // SAFETY: a struct of plain numbers and a pointer that may be null.
+    let mut parts: libc::tm = unsafe { std::mem::zeroed() };
+    // SAFETY: both are ours.
+    unsafe { libc::localtime_r(&raw const now, &raw mut parts) };
+    format!(
+        "{:04}-{:02}-{:02} {:02}:{:02}:{:02}",
+        parts.tm_year + 1900,
+        parts.tm_mon + 1,
+        parts.tm_mday,
+        parts.tm_hour,
+        parts.tm_min,
+        parts.tm_sec
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which of these are shown: a warning and information about libraries, information about configuration files.
+    fn check(level: Option<&str>, mask: Option<&str>, expect: [bool; 3]) {
+        let filter = Filter::parse(level, mask, |_, word| panic!("{word}"));
+        let shown = [
+            filter.shows(Level::Warning, Subject::Libraries),
+            filter.shows(Level::Info, Subject::Libraries),
+            filter.shows(Level::Info, Subject::Configuration),
+        ];
+        assert_eq!(shown, expect, "{level:?} {mask:?}");
+    }
+
+    #[test]
+    fn levels_and_masks_select_messages() {
+        check(Some("debug"), None, [true, true, true]);
+        check(Some("info"), Some("gc,dll"), [true, true, false]);
+        check(Some("warning"), Some("all"), [true, false, false]);
+        check(Some("error"), Some("all"), [false, false, false]);
+        check(Some("info"), Some("asm"), [false, false, false]);
+        check(None, Some("dll"), [false, false, false]);
+        check(Some("info"), Some("io-layer,,w32handle"), [false, false, false]);
+    }
+
+    #[test]
+    fn words_that_mean_nothing_are_named_and_the_others_count() {
+        let mut unknown = Vec::new();
+        let filter = Filter::parse(Some("loud"), Some("dl,dll"), |what, word| unknown.push(format!("{what}: {word}")));
+        assert_eq!(unknown, ["loglevel: loud", "flag: dl"]);
+        assert!(filter.shows(Level::Error, Subject::Libraries) && !filter.shows(Level::Error, Subject::Assemblies));
+    }
+}
