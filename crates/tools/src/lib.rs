@@ -24,25 +24,28 @@ pub use options::{BadRequest, Request};
 
 use body::Body;
 use saki_code::{CodeInfo, CodeKind, CodeObserver};
-use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
 /// Source lines of a body, sorted by offset; empty without symbols.
 pub type FindLines = fn(&CodeInfo) -> Vec<SourceLine>;
 
+/// The name of a body, without the mark of its kind.
+pub type NameOf = fn(&CodeInfo) -> String;
+
 struct Tools {
     perf_map: Option<perf_map::PerfMap>,
     jitdump: Option<jitdump::JitDump>,
     gdb: Option<gdb::GdbInterface>,
     find_lines: FindLines,
+    name_of: NameOf,
 }
 
 /// Opens the requested outputs. To be called once per process, before the first code is placed.
 ///
 /// # Errors
 /// Files that cannot be made.
-pub fn install(request: &Request, find_lines: FindLines) -> io::Result<()> {
+pub fn install(request: &Request, find_lines: FindLines, name_of: NameOf) -> io::Result<()> {
     if request.is_empty() {
         return Ok(());
     }
@@ -51,22 +54,20 @@ pub fn install(request: &Request, find_lines: FindLines) -> io::Result<()> {
         jitdump: request.jitdump.as_deref().map(jitdump::JitDump::create).transpose()?,
         gdb: request.gdb.then(gdb::GdbInterface::default),
         find_lines,
+        name_of,
     };
     saki_code::observe(Box::leak(Box::new(tools)));
     Ok(())
 }
 
 /// The name of a body, without characters that end a line or a name.
-fn display_name(info: &CodeInfo) -> Cow<'_, str> {
+fn display_name(info: &CodeInfo, name_of: NameOf) -> String {
     let suffix = match info.kind {
         CodeKind::Method | CodeKind::HelperThunk | CodeKind::EntryThunk | CodeKind::Stub => "",
         CodeKind::Filter => " [filter]",
         CodeKind::NativeThunk => " [native call]",
     };
-    if suffix.is_empty() && !info.name.contains(['\n', '\0']) {
-        return Cow::Borrowed(&info.name);
-    }
-    Cow::Owned(info.name.replace(['\n', '\0'], " ") + suffix)
+    name_of(info).replace(['\n', '\0'], " ") + suffix
 }
 
 /// The name of a chunk of entry stubs, unboxing stubs and veneers.
@@ -74,7 +75,7 @@ const STUBS_NAME: &str = "saki entry stubs";
 
 impl CodeObserver for Tools {
     fn placed(&self, info: &CodeInfo) {
-        let name = display_name(info);
+        let name = display_name(info, self.name_of);
         let body = Body { start: info.start, len_bytes: info.len_bytes as usize, name: &name, is_stubs: false };
         if let Some(map) = &self.perf_map {
             map.add(&body);

@@ -237,6 +237,23 @@ impl Method {
         format!("{name} ({})", params.unwrap_or_default())
     }
 
+    /// The name that Saki itself gives a method, in dumps, reports, profiles and for tools: "Ns.Type:Method", with the parameters as `tool_name` writes
+    /// them if the type has several methods of the name; a dynamic method's bare name, since the type that owns it means nothing to the user. It
+    /// is made of metadata alone: whether a signature is loaded differs from run to run, but a function must have one name.
+    pub fn frame_name(&self) -> String {
+        if self.is_dynamic() {
+            return self.name.to_owned();
+        }
+        let mut name = self.full_name();
+        name.truncate(name.find(" (").unwrap_or(name.len()));
+        if let MethodKind::Def { image, rid } = self.kind
+            && let Some(parameters) = image.meta.overload(rid)
+        {
+            name = format!("{name} ({parameters})");
+        }
+        name
+    }
+
     fn undecoded_parameters(&self, image: &Image, rid: Rid) -> Option<String> {
         image.meta.parameters(rid, &|is_of_method, index| {
             let arguments = if is_of_method { self.generic_args } else { self.owner.args };

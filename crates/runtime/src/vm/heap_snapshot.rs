@@ -331,7 +331,7 @@ fn source_name(source: Source, threads: &FxHashMap<u32, ThreadRef>) -> String {
         RootKind::Stack => {
             // SAFETY: of a body that was on a stack; a walk and a hold have kept it since.
             let method = unsafe { &*(part as *const Method) };
-            format!("stack of {}, in {}", thread_name(), method_name(method))
+            format!("stack of {}, in {}", thread_name(), Method::frame_name(method))
         }
     }
 }
@@ -345,16 +345,6 @@ fn cell_name(ty: Ty) -> String {
         return format!("type objects{}", domain_mark(ty));
     }
     format!("the runtime ({})", name_of(ty))
-}
-
-/// The method's name without the parameters.
-fn method_name(method: &Method) -> String {
-    if method.is_dynamic() {
-        return method.name.into();
-    }
-    let mut name = method.full_name();
-    name.truncate(name.find(" (").unwrap_or(name.len()));
-    name
 }
 
 fn thread_name(thread: Option<&ThreadRef>, id: u32) -> String {

@@ -15,7 +15,7 @@ use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
     class_library, code_cache, compile, finalizer, handles, helpers, internal_calls, library_loops, monitors,
-    source_lines, thread_hooks, thrown_frames, unhandled, upcalls,
+    source_lines, stack_text, thread_hooks, thrown_frames, unhandled, upcalls,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{PlacedClause, StubHooks};
@@ -232,7 +232,8 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
             std::env::var("SAKI_PERF").unwrap_or_default().parse().map_err(|e| StartError(format!("SAKI_PERF: {e}")))?
         }
     };
-    saki_tools::install(&tools, source_lines::lines_of).map_err(|e| StartError(format!("--perf: {e}")))?;
+    saki_tools::install(&tools, source_lines::lines_of, stack_text::name_of_code)
+        .map_err(|e| StartError(format!("--perf: {e}")))?;
     let paths = SearchPaths {
         mono_path: options.mono_path.clone(),
         application_base: PathBuf::new(),

@@ -18,6 +18,7 @@ pub mod profile_events;
 pub mod profile_frames;
 pub mod profile_log;
 pub mod source_lines;
+pub mod stack_text;
 pub mod stack_trace;
 pub mod suspension;
 pub mod thread_dump;

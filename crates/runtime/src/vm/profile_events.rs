@@ -4,7 +4,6 @@
 //! once.
 
 use crate::events::LockWait;
-use crate::profile_frames;
 use crate::profile_log::events::ToLog;
 use crate::profile_log::{self, LogEvents};
 use crate::references::Obj;
@@ -274,7 +273,7 @@ pub(crate) fn compiled(
         CompiledBy::Optimising => "optimising",
         CompiledBy::EarlierRun => "from the cache",
     };
-    let label = format!("{} [{by}]", profile_frames::name_of(method)).into();
+    let label = format!("{} [{by}]", method.frame_name()).into();
     let size_bytes = saki_code::lookup(address).map_or(0, |info| info.len_bytes as usize);
     let method = std::ptr::from_ref(method).addr();
     record(t, EventKind::Compilation, took_ns, label, Subject::Code { method, address, size_bytes });

@@ -8,7 +8,7 @@ use crate::source_lines::source_position;
 use saki_abi::position;
 use saki_code::{CodeInfo, CodeKind};
 use saki_sampler::Place;
-use saki_types::{Method, MethodKind, collectible};
+use saki_types::{Method, collectible};
 use std::borrow::Cow;
 
 /// See `saki_sampler::Resolve`. Stubs and wrappers between methods are shown only as innermost frames: as callers they would only clutter the stack.
@@ -25,7 +25,7 @@ pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &
     while let Some((place, site)) = at.and_then(|at| Some((at, info.inline_site(at)?))) {
         // SAFETY: inline sites are recorded with their `&'static Method`.
         let method = unsafe { &*(site.method as *const Method) };
-        visit_method(method, position::unpack(place).1, name_of(method), visit);
+        visit_method(method, position::unpack(place).1, method.frame_name(), visit);
         at = Some(site.call_position);
     }
     // SAFETY: code of these kinds is placed with its `&'static Method`.
@@ -36,23 +36,10 @@ pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &
         visit(Place { name: Cow::Borrowed(method.name), file: Cow::Borrowed(""), line: 0 });
         return false;
     }
-    let name = name_of(method);
+    let name = method.frame_name();
     let name = if info.kind == CodeKind::Filter { name + " [filter]" } else { name };
     visit_method(method, il_offset, name, visit);
     collectible::owner_of(method).is_none()
-}
-
-/// The method's name, with the parameters only if the type has several methods of the name. They come from the metadata: whether a signature is loaded differs
-/// from run to run, but a function must have one name.
-pub(crate) fn name_of(method: &Method) -> String {
-    let mut name = method.full_name();
-    name.truncate(name.find(" (").unwrap_or(name.len()));
-    if let MethodKind::Def { image, rid } = method.kind
-        && let Some(parameters) = image.meta.overload(rid)
-    {
-        name = format!("{name} ({parameters})");
-    }
-    name
 }
 
 fn visit_method(method: &'static Method, il_offset: u32, name: String, visit: &mut dyn FnMut(Place<'_>)) {
