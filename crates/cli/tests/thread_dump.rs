@@ -17,8 +17,8 @@ fn send_quit(pid: u32) {
 
 /// The part of a dump that begins with this thread's line.
 fn thread_part<'a>(dump: &'a str, name: &str) -> &'a str {
-    let start = dump.find(&format!("\"{name}\" (")).unwrap_or_else(|| panic!("no thread {name:?} in:\n{dump}"));
-    dump[start..].split("\n\n").next().unwrap_or_default()
+    let start = dump.find(&format!("\n\"{name}\" (")).unwrap_or_else(|| panic!("no thread {name:?} in:\n{dump}"));
+    dump[start..].trim_start().split("\n\n").next().unwrap_or_default()
 }
 
 /// The program of this name, compiled; None without a compiler.
@@ -78,9 +78,100 @@ fn many_threads_are_grouped_by_equal_stacks() {
         };
         let at_gate = part(&format!("\n{written} threads with this stack (waiting for a handle): thread "));
         assert_eq!(at_gate.matches("  at Parked:WaitAtTheGate").count(), 1, "{mode}: {at_gate}");
-        let asleep = part("\n3 threads with this stack (sleeping): thread ");
+        let asleep = part("\n3 threads with this stack (sleeping): \"sleeper\" (thread ");
         assert!(asleep.contains("  at Parked:SleepLong"), "{mode}: {asleep}");
         assert!(part("\"main\" (thread 1, ").contains("  at Parked:Main"), "{mode}: {dump}");
+    }
+}
+
+/// A dump of `deadlock.cs` in which "left" and "right" are as the part of their lines says.
+fn dump_of_deadlock(program: &Path, mode: &str, kind: &str, left: &str, right: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_saki"))
+        .args([&format!("--threads={mode}")])
+        .arg(program)
+        .arg(kind)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("saki starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+    assert_eq!(lines.next().as_deref(), Some("ready"));
+    let deadline = Instant::now() + PATIENCE;
+    send_quit(child.id());
+    assert!(lines.any(|line| line == HEAD));
+    let dump = loop {
+        send_quit(child.id());
+        let dump: String = lines.by_ref().take_while(|line| line != HEAD).map(|line| line + "\n").collect();
+        let is_there = |name: &str, part: &str| {
+            dump.contains(&format!("\n\"{name}\" (thread ")) && thread_part(&dump, name).contains(part)
+        };
+        if is_there("left", left) && is_there("right", right) {
+            break dump;
+        }
+        assert!(Instant::now() < deadline, "{mode} {kind}: not as expected:\n{dump}");
+    };
+    child.stdin.take().expect("piped").write_all(b"\n").expect("saki reads");
+    assert!(lines.any(|line| line == "end"));
+    assert_eq!(child.wait().expect("a child").code(), Some(3));
+    dump
+}
+
+#[test]
+fn dumps_say_which_lock_and_who_holds_it_and_call_a_deadlock_one() {
+    let Some(program) = compile("deadlock") else { return };
+    let held = |what: &str, by: &str| (what.to_owned(), format!(", held by \"{by}\" (thread "));
+    let cases = [
+        (
+            "locks",
+            held("waits for the lock of System.String 0x", "right"),
+            held("waits for the lock of System.Object 0x", "left"),
+            true,
+        ),
+        ("mutexes", held("waits for mutex ", "right"), held("waits for mutex ", "left"), true),
+        (
+            "constructor",
+            held("waits for the lock of System.RuntimeType 0x", "right"),
+            held("waits for the class constructor of SlowType, run by", "left"),
+            true,
+        ),
+        ("join", held("waits for the lock of System.Object 0x", "right"), held("waits for the end of", "left"), true),
+        (
+            "timed",
+            held("waits for the lock of System.String 0x", "right"),
+            held("waits for the lock of System.Object 0x", "left"),
+            false,
+        ),
+        (
+            "pulse",
+            held("waits for a pulse of System.Object 0x", ""),
+            held("waits for a pulse of System.String 0x", ""),
+            false,
+        ),
+    ];
+    for mode in ["native", "green", "mn:2"] {
+        for (kind, (left, left_held), (right, right_held), is_deadlock) in &cases {
+            let dump = dump_of_deadlock(&program, mode, kind, left, right);
+            assert_eq!(dump.contains("\nDeadlock of 2 threads:\n"), *is_deadlock, "{mode} {kind}:\n{dump}");
+            let named = |name: &str, what: &str, held: &str| {
+                let part = thread_part(&dump, name);
+                let is_named_in = |text: &str| text.lines().any(|line| line.contains(what) && line.contains(held));
+                match what.contains(", run by") || what.contains("the end of") || what.contains("a pulse") {
+                    true => assert!(part.contains(what), "{mode} {kind}:\n{dump}"),
+                    false => assert!(is_named_in(part), "{mode} {kind}:\n{dump}"),
+                }
+                let deadlock = dump.split("\nDeadlock of 2 threads:\n").nth(1);
+                if let Some(deadlock) = deadlock {
+                    let lines = deadlock.lines().filter(|line| line.starts_with(&format!("  \"{name}\" (thread ")));
+                    assert_eq!(lines.filter(|line| line.contains(what)).count(), 1, "{mode} {kind}:\n{dump}");
+                }
+            };
+            named("left", left, left_held);
+            named("right", right, right_held);
+        }
+        let dump = dump_of_deadlock(&program, mode, "locks", "waits for", "waits for");
+        assert!(dump.contains("(\"the second lock\"), held by \"right\""), "{dump}");
+        let dump = dump_of_deadlock(&program, mode, "constructor", "waits for", "waits for");
+        assert!(dump.contains("(typeof (Deadlock)), held by \"right\""), "{dump}");
     }
 }
 

@@ -90,6 +90,7 @@ pub fn upper_layers() -> UpperLayers {
         own_functions: crate::io::native_streams::OWN_FUNCTIONS,
         forget_dead: [saki_reflect::FORGET_DEAD, saki_interop::FORGET_DEAD].concat(),
         thread_ends: vec![threading::thread::on_exit],
+        awaited_handles: threading::waitables::awaited,
         host: HostEvents::default(),
     }
 }

@@ -86,6 +86,12 @@ pub struct MonitorNode {
 }
 
 impl MonitorNode {
+    /// Whether the owner waits for a pulse, and has not got one. Stable while the owner is stopped, unless others pulse.
+    pub fn is_waiting_for_pulse(&self) -> bool {
+        // Relaxed: a hint for reports.
+        self.phase.load(Ordering::Relaxed) == WAITING
+    }
+
     /// Whether the owner has found the thin lock of the object taken before, as far as it remembers. Such a lock is better
     /// inflated at once: otherwise threads that take it in turns keep the object's cache line, with the data that lies
     /// there, moving between processors. A hint: objects move.

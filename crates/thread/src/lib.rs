@@ -75,7 +75,7 @@ pub use exit::{foreground_thread_count, wait_for_foreground_threads};
 #[cfg(not(loom))]
 pub use histogram::HistogramSnapshot;
 #[cfg(not(loom))]
-pub use managed_thread::{ManagedThread, NO_STATE, RootSlot, ThreadKind, WaitObserver, WaitState, root};
+pub use managed_thread::{ManagedThread, NO_STATE, RootSlot, ThreadKind, WaitObserver, WaitState, WaitTarget, root};
 #[cfg(not(loom))]
 pub use native_transition::{enter_native, leave_native};
 #[cfg(not(loom))]

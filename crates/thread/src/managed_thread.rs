@@ -19,6 +19,7 @@
 //! | `stack_reserve` | owner and its fault handler | the same |
 //! | `statics` | owner | collector while stopped |
 //! | `wait_state` | owner | anyone |
+//! | `wait_target` | owner; Relaxed | anyone while the thread is stopped |
 //! | `name`, `kind`, `lifecycle` | anyone, atomically or under its mutex | anyone |
 
 use crate::carrier::Carrier;
@@ -33,6 +34,7 @@ use saki_sync::{CancelWord, SlotCache, facade};
 use std::cell::UnsafeCell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// `ManagedThread::state_bits` before the runtime sets them.
 pub const NO_STATE: u32 = u32::MAX;
@@ -116,6 +118,33 @@ impl WaitState {
     }
 }
 
+/// The thing that a thread waits for, and whether the wait ends by itself.
+///
+/// | state | address of |
+/// |---|---|
+/// | `Monitor` | the object |
+/// | `Join` | the other thread's `ManagedThread` |
+/// | `Handle` | the waiter's own record of the wait |
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitTarget(usize);
+
+impl WaitTarget {
+    /// Set for a wait with a time-out: targets are aligned to more than a byte.
+    const TIMED_BIT: usize = 1;
+
+    pub fn new(address: usize, timeout: Option<Duration>) -> WaitTarget {
+        WaitTarget(address | if timeout.is_some() { WaitTarget::TIMED_BIT } else { 0 })
+    }
+
+    pub fn address(self) -> usize {
+        self.0 & !WaitTarget::TIMED_BIT
+    }
+
+    pub fn is_timed(self) -> bool {
+        self.0 & WaitTarget::TIMED_BIT != 0
+    }
+}
+
 /// Callbacks for a thread's waits. They are called on the thread itself, not in a safe region, and may neither block nor reach a safepoint.
 pub struct WaitObserver {
     pub begins: fn(&'static ManagedThread),
@@ -140,6 +169,7 @@ pub struct ManagedThread {
     pub(crate) node: MonitorNode,
     pub(crate) requests: AtomicU32,
     wait_state: AtomicU32,
+    wait_target: AtomicUsize,
     pub(crate) kind: AtomicU32,
     pub(crate) lifecycle: AtomicU32,
     pub(crate) references: AtomicU32,
@@ -220,6 +250,7 @@ impl ManagedThread {
             node: MonitorNode::default(),
             requests: AtomicU32::new(0),
             wait_state: AtomicU32::new(0),
+            wait_target: AtomicUsize::new(0),
             kind: AtomicU32::new(ThreadKind::Background as u32),
             lifecycle: AtomicU32::new(CREATED),
             references: AtomicU32::new(1),
@@ -251,6 +282,7 @@ impl ManagedThread {
         self.published_sp.store(0, Ordering::Relaxed);
         self.requests.store(0, Ordering::Relaxed);
         self.wait_state.store(0, Ordering::Relaxed);
+        self.wait_target.store(0, Ordering::Relaxed);
         self.carrier.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.wait_observer.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.pins.store(0, Ordering::Relaxed);
@@ -362,6 +394,21 @@ impl ManagedThread {
         let before = self.wait_state.load(Ordering::Relaxed);
         self.wait_state.store(state as u32, Ordering::Release);
         WaitState::from_number(before)
+    }
+
+    /// What the thread waits for. It means something only while the thread is stopped in a wait of a kind that `WaitTarget` lists.
+    pub fn wait_target(&self) -> WaitTarget {
+        // Relaxed: stopping the thread makes its stores visible.
+        WaitTarget(self.wait_target.load(Ordering::Relaxed))
+    }
+
+    /// Sets what `wait_target` gives; returns what it was. Called by the thread itself, around a wait during which the thread's stack keeps the
+    /// target where it is.
+    pub fn set_wait_target(&self, target: WaitTarget) -> WaitTarget {
+        // Relaxed, and no exchange: only the thread itself writes it.
+        let before = self.wait_target();
+        self.wait_target.store(target.0, Ordering::Relaxed);
+        before
     }
 
     /// The slots of the handle table that are reserved for threads on the thread's carrier. None for a thread that native code ended.

@@ -8,7 +8,7 @@
 use crate::carrier::{Carrier, for_each_carrier};
 use crate::current::{current, set_current};
 use crate::exit;
-use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKind, WaitState};
+use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKind, WaitState, WaitTarget};
 use crate::protocol::{RUNNING, SAFE};
 use crate::stop::STOP_LOCK;
 use parking_lot::{Mutex, RwLock};
@@ -175,7 +175,9 @@ impl ThreadRef {
             return self.join_unattached(timeout);
         };
         self.0.joiners.lock().unwrap_or_else(|e| e.into_inner()).push(me);
+        let before = me.set_wait_target(WaitTarget::new(std::ptr::from_ref(self.0).addr(), timeout));
         let end = me.wait_until(WaitState::Join, timeout, interruptible, || self.0.is_detached());
+        me.set_wait_target(before);
         let mut joiners = self.0.joiners.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(place) = joiners.iter().position(|j| std::ptr::eq(*j, me)) {
             joiners.swap_remove(place);

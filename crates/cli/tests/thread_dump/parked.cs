@@ -24,7 +24,7 @@ static class Parked
         int count = int.Parse(arguments[0]);
         ready = new CountdownEvent(count + 3);
         for (int i = 0; i < count; i++) new Thread(WaitAtTheGate, 64 << 10).Start();
-        for (int i = 0; i < 3; i++) new Thread(SleepLong, 64 << 10) { IsBackground = true }.Start();
+        for (int i = 0; i < 3; i++) new Thread(SleepLong, 64 << 10) { IsBackground = true, Name = "sleeper" }.Start();
         ready.Wait();
         Console.WriteLine("ready");
         Console.ReadLine();

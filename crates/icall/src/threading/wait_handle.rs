@@ -9,7 +9,7 @@ use saki_runtime::thread_aborts;
 use saki_runtime::waits::{self, WaitEnd};
 use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
 use saki_sync::monitor::BlockEnd;
-use saki_thread::WaitState;
+use saki_thread::{WaitState, WaitTarget};
 
 /// Results of a wait that are no indices.
 const WAIT_TIMEOUT: i32 = 0x102;
@@ -23,10 +23,13 @@ const MAX_HANDLES: usize = 64;
 /// Waits in a queue until satisfied, timed out or interrupted.
 fn wait_queued(t: CurrentThread, waiting: Waiting, milliseconds: i32) -> Managed<i32> {
     let thread = t.managed();
-    let end = waits::wait(t, waits::timeout(milliseconds), |rest, interruptible| {
+    let timeout = waits::timeout(milliseconds);
+    let target_before = thread.set_wait_target(WaitTarget::new(waiting.address(), timeout));
+    let end = waits::wait(t, timeout, |rest, interruptible| {
         let end = thread.wait_until(WaitState::Handle, rest, interruptible, || waiting.is_satisfied());
         if waiting.is_satisfied() { BlockEnd::Woken } else { end }
     });
+    thread.set_wait_target(target_before);
     match (waiting.end(), end) {
         (Some(outcome), _) => Ok(outcome as i32),
         (None, WaitEnd::Interrupted) => Err(thread_aborts::throw_requested(t)),

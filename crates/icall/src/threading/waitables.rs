@@ -11,6 +11,7 @@ use saki_thread::ManagedThread;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 /// Set in every handle; above all file descriptors and below all invalid values.
 const HANDLE_BIT: usize = 1 << 40;
@@ -531,6 +532,11 @@ pub enum Begin {
 pub struct Waiting(Arc<Wait>);
 
 impl Waiting {
+    /// The address of the wait's record, for `awaited`.
+    pub fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Whether the wait was satisfied.
     pub fn is_satisfied(&self) -> bool {
         // Acquire: pairs with `serve`.
@@ -565,6 +571,46 @@ impl Waiting {
             outcome => Some(outcome),
         }
     }
+}
+
+/// The time that a dump waits for the table, with the world stopped. The table is held for some instructions; a dump does without it rather
+/// than let the program wait.
+const REPORT_PATIENCE: Duration = Duration::from_millis(100);
+
+/// What a stopped thread waits for, by `Waiting::address`: see `AwaitedHandles`.
+///
+/// # Safety
+/// The thread that waits is stopped, and its `Waiting` lives.
+pub unsafe fn awaited(address: usize) -> Option<(String, Vec<u32>)> {
+    // SAFETY: null, or the record of a `Waiting` that lives, by the caller's promise.
+    let wait = unsafe { (address as *const Wait).as_ref() }?;
+    let mut table = TABLE.try_lock_for(REPORT_PATIENCE)?;
+    let slots = wait.slots.as_slice();
+    let (mut holders, mut names, mut mutex_count) = (Vec::new(), Vec::new(), 0);
+    for &slot in slots {
+        let object = table.object(slot)?;
+        let kind = match object.kind {
+            Kind::Event { .. } => "event",
+            Kind::Semaphore { .. } => "semaphore",
+            Kind::Ending { .. } => "the end of process",
+            Kind::Mutex { owner, .. } => {
+                mutex_count += 1;
+                if owner != 0 && !holders.contains(&owner) {
+                    holders.push(owner);
+                }
+                "mutex"
+            }
+        };
+        let name = object.name.as_ref().map_or(String::new(), |name| format!(" {name:?}"));
+        names.push(format!("{kind} {slot}{name}"));
+    }
+    let is_any = !wait.for_all && slots.len() > 1;
+    if is_any && (mutex_count < slots.len() || holders.len() != 1) {
+        // Several threads can end the wait.
+        holders.clear();
+    }
+    let what = if is_any { "any of " } else { "" };
+    Some((format!("{what}{}", names.join(", ")), holders))
 }
 
 impl Drop for Waiting {
@@ -628,7 +674,6 @@ pub fn begin(
 mod tests {
     use super::*;
     use saki_thread::{ThreadKind, WaitState};
-    use std::time::Duration;
 
     fn event(is_manual: bool) -> usize {
         create_unnamed(Kind::Event { is_manual, is_set: false })

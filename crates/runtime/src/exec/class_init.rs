@@ -21,6 +21,7 @@ use rustc_hash::FxHashMap;
 use saki_thread::{ManagedThread, WaitState, root};
 use saki_types::{Ty, collectible, universe};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 enum State {
     Running { thread: u32 },
@@ -35,6 +36,10 @@ struct Running {
 }
 
 static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+
+/// The time that a report waits for the table, with the world stopped. The table is held for some instructions; a report does without it
+/// rather than let the program wait.
+const REPORT_PATIENCE: Duration = Duration::from_millis(100);
 
 /// `ensure` for compiled code: an abort that had to wait for the constructor is thrown after it.
 ///
@@ -141,6 +146,18 @@ pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
         None => Ok(()),
         // An abort is not wrapped: it continues, and only later accesses see that the constructor has failed.
         Some(exception) => Err(t.throw(aborted.unwrap_or(exception))),
+    }
+}
+
+/// The type whose constructor the thread waits for, and the managed id of the thread that runs it. None also if the table is in use, which no
+/// stopped thread is kept from leaving.
+pub(crate) fn awaited_by(thread_id: u32) -> Option<(Ty, u32)> {
+    let running = RUNNING.try_lock_for(REPORT_PATIENCE)?;
+    let running = running.as_ref()?;
+    let (ty, _) = running.waiting.get(&thread_id)?;
+    match running.types.get(ty) {
+        Some(State::Running { thread }) => Some((*ty, *thread)),
+        _ => None,
     }
 }
 

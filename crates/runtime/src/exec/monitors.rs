@@ -20,7 +20,7 @@ use saki_sync::monitor::{BlockEnd, Blocker, EnterEnd, Monitor, MonitorNode, Wait
 use saki_sync::monitor_table::MonitorTable;
 use saki_sync::object_lock::ObjectLock;
 use saki_sync::thin_lock::{MAX_HASH, ThinLockWord};
-use saki_thread::{ManagedThread, WaitState};
+use saki_thread::{ManagedThread, WaitState, WaitTarget};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -106,9 +106,12 @@ impl Blocker for Waiter<'_> {
         }
         // A request that has to wait would end every wait at once.
         let listens = interruptible && thread.pending_requests() == 0;
+        // This frame has the object's address, so the object does not move meanwhile.
+        let target_before = thread.set_wait_target(WaitTarget::new(self.object.address(), timeout));
         let before = thread.set_wait_state(WaitState::Monitor);
         let end = thread.block(timeout, listens);
         thread.set_wait_state(before);
+        thread.set_wait_target(target_before);
         match end {
             // The caller checks its condition and goes on waiting.
             BlockEnd::Interrupted if !thread_aborts::ends_waits(self.t) => BlockEnd::Woken,

@@ -5,12 +5,14 @@
 //! hangs. That thread stops the world and records frames. Names come from metadata, whose locks a stopped thread may hold, so they are
 //! looked up and the dump is written when the world runs again. Until then a walk and a hold keep the methods from being freed.
 //!
-//! When there are many threads, those with equal stacks are written as one entry, with their number and ids.
+//! When there are many threads, those with equal stacks are written as one entry, with their number, names and ids. Threads that wait for each
+//! other are named again at the end, as a deadlock (`thread_waits`).
 //!
 //! Left out: native frames, and values of locals.
 
-use crate::source_lines::source_position;
-use crate::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
+use crate::stack_text;
+use crate::stack_trace::{self, TraceFrame};
+use crate::thread_waits::{self, Awaited, Wait};
 use crate::upper_layers::upper_layers;
 use rustc_hash::FxHashMap;
 use saki_os::FaultContext;
@@ -30,8 +32,12 @@ static ASKED: WaitWord = WaitWord::new(0);
 const MAX_FRAMES: usize = 1000;
 /// If there are more threads, those with equal stacks are written as one entry.
 const MAX_SINGLE_THREADS: usize = 50;
-/// The most ranges of thread ids that are written for one stack.
+/// The most ranges of thread ids that are written for one name.
 const MAX_RANGES: usize = 20;
+/// The most names of threads that are written for one stack.
+const MAX_NAMES: usize = 20;
+/// The most different waits that are written for one stack.
+const MAX_GROUP_WAITS: usize = 5;
 
 /// The stack of one thread at the moment when it was stopped.
 pub struct Stack {
@@ -40,6 +46,8 @@ pub struct Stack {
     was_running: bool,
     /// Whether the thread is green and had no carrier.
     was_parked: bool,
+    /// What it waits for, if that is known.
+    wait: Option<Wait>,
     /// The innermost `MAX_FRAMES` frames, the innermost first.
     pub frames: Vec<TraceFrame>,
     depth: usize,
@@ -98,14 +106,12 @@ fn note(thread: &'static ManagedThread) -> Stack {
     let (frames, depth) = stack_trace::walk_stopped(thread, MAX_FRAMES);
     let was_running = !thread.is_in_safe_region();
     let was_parked = !was_running && !thread.is_safe();
-    Stack { thread: ThreadRef::to(thread), wait_state: thread.wait_state(), was_running, was_parked, frames, depth }
+    let (wait_state, wait) = (thread.wait_state(), Wait::of(thread));
+    Stack { thread: ThreadRef::to(thread), wait_state, was_running, was_parked, wait, frames, depth }
 }
 
 /// Threads with equal stacks and states.
-struct Group<'a> {
-    first: &'a Stack,
-    ids: Vec<u32>,
-}
+type Group<'a> = Vec<&'a Stack>;
 
 /// The parts of a stack that are compared.
 type StackKey = (&'static str, usize, Vec<(*const Method, u32)>);
@@ -118,45 +124,141 @@ fn group(stacks: &[Stack]) -> Vec<Group<'_>> {
         let frames = stack.frames.iter().map(|frame| (std::ptr::from_ref(frame.method), frame.il_offset)).collect();
         let place = *places.entry((activity(stack), stack.depth, frames)).or_insert(groups.len());
         if place == groups.len() {
-            groups.push(Group { first: stack, ids: Vec::new() });
+            groups.push(Group::new());
         }
-        groups[place].ids.push(stack.thread.managed_id());
+        groups[place].push(stack);
     }
     groups
 }
 
+/// The names of the threads in a dump.
+struct Names<'a>(FxHashMap<u32, &'a Stack>);
+
+impl Names<'_> {
+    /// `"main" (thread 1)`
+    fn of(&self, id: u32) -> String {
+        match self.0.get(&id) {
+            Some(stack) => format!("\"{}\" (thread {id})", name_of(stack)),
+            None => format!("thread {id}, which has ended"),
+        }
+    }
+}
+
 fn describe(stacks: &[Stack]) -> String {
     let mut out = String::from("Full thread dump:\n");
+    let names = Names(stacks.iter().map(|stack| (stack.thread.managed_id(), stack)).collect());
     if stacks.len() <= MAX_SINGLE_THREADS {
-        stacks.iter().for_each(|stack| describe_thread(&mut out, stack));
-        return out;
-    }
-    for mut group in group(stacks) {
-        if let [_] = group.ids[..] {
-            describe_thread(&mut out, group.first);
-            continue;
+        stacks.iter().for_each(|stack| describe_thread(&mut out, stack, &names));
+    } else {
+        for group in group(stacks) {
+            match group[..] {
+                [single] => describe_thread(&mut out, single, &names),
+                _ => describe_group(&mut out, &group, &names),
+            }
         }
-        group.ids.sort_unstable();
-        let count = with_separators(group.ids.len());
-        let _ = writeln!(out, "\n{count} threads with this stack ({}): {}", activity(group.first), ranges(&group.ids));
-        describe_frames(&mut out, group.first);
     }
+    describe_deadlocks(&mut out, stacks, &names);
     out
 }
 
-fn describe_thread(out: &mut String, stack: &Stack) {
-    let thread = &stack.thread;
-    let name = thread.name().unwrap_or_else(|| match thread.kind() {
+fn describe_group(out: &mut String, group: &Group, names: &Names) {
+    let count = with_separators(group.len());
+    let members = members(group);
+    let _ = writeln!(out, "\n{count} threads with this stack ({}): {members}", activity(group[0]));
+    let mut waits: Vec<&Wait> = Vec::new();
+    let mut rest: usize = 0;
+    for wait in group.iter().filter_map(|stack| stack.wait.as_ref()) {
+        match waits.contains(&wait) {
+            true => {}
+            false if waits.len() < MAX_GROUP_WAITS => waits.push(wait),
+            false => rest += 1,
+        }
+    }
+    waits.iter().for_each(|wait| describe_wait(out, wait, names));
+    if rest > 0 {
+        let _ = writeln!(out, "  {} of them wait for others", with_separators(rest));
+    }
+    describe_frames(out, group[0]);
+}
+
+fn describe_wait(out: &mut String, wait: &Wait, names: &Names) {
+    let _ = writeln!(out, "  waits for {}", wait.describe(|id| names.of(id)));
+}
+
+/// Names each group of threads that wait for each other.
+fn describe_deadlocks(out: &mut String, stacks: &[Stack], names: &Names) {
+    let waits = stacks.iter().filter_map(|stack| Some((stack.thread.managed_id(), stack.wait.as_ref()?)));
+    for cycle in thread_waits::deadlocks(waits) {
+        let _ = match cycle.len() {
+            1 => writeln!(out, "\nDeadlock of a thread with itself:"),
+            count => writeln!(out, "\nDeadlock of {count} threads:"),
+        };
+        for id in cycle {
+            if let Some(wait) = names.0.get(&id).and_then(|stack| stack.wait.as_ref()) {
+                let _ = writeln!(out, "  {} waits for {}", names.of(id), wait.describe(|id| names.of(id)));
+            }
+        }
+    }
+}
+
+/// The name that the thread is shown with.
+fn name_of(stack: &Stack) -> String {
+    stack.thread.name().unwrap_or_else(|| match stack.thread.kind() {
         ThreadKind::Main => "main".into(),
         _ => "<unnamed thread>".into(),
-    });
-    let _ = write!(out, "\n\"{name}\" (thread {}, ", thread.managed_id());
+    })
+}
+
+/// `"reader" (thread 3), "writer" (thread 7 to 9), thread 12`: the threads of a group, by name; those without a name come last.
+fn members(group: &Group) -> String {
+    let mut by_name: Vec<(String, Vec<u32>)> = Vec::new();
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut unnamed = Vec::new();
+    for stack in group {
+        let id = stack.thread.managed_id();
+        match stack.thread.name() {
+            None => unnamed.push(id),
+            Some(name) => {
+                let place = *places.entry(name.clone()).or_insert(by_name.len());
+                if place == by_name.len() {
+                    by_name.push((name, Vec::new()));
+                }
+                by_name[place].1.push(id);
+            }
+        }
+    }
+    list_members(by_name, unnamed)
+}
+
+fn list_members(mut by_name: Vec<(String, Vec<u32>)>, mut unnamed: Vec<u32>) -> String {
+    let count = by_name.len();
+    let mut parts = Vec::new();
+    for (name, ids) in by_name.iter_mut().take(MAX_NAMES) {
+        ids.sort_unstable();
+        parts.push(format!("{name:?} ({})", ranges(ids)));
+    }
+    if count > MAX_NAMES {
+        parts.push(format!("... ({} names more)", with_separators(count - MAX_NAMES)));
+    }
+    if !unnamed.is_empty() {
+        unnamed.sort_unstable();
+        parts.push(ranges(&unnamed));
+    }
+    parts.join(", ")
+}
+
+fn describe_thread(out: &mut String, stack: &Stack, names: &Names) {
+    let thread = &stack.thread;
+    let _ = write!(out, "\n\"{}\" (thread {}, ", name_of(stack), thread.managed_id());
     // A thread that waits for a carrier has none.
     let native_id = thread.native_id();
     if native_id != 0 {
         let _ = write!(out, "system's {native_id}, ");
     }
     let _ = writeln!(out, "{})", activity(stack));
+    if let Some(wait) = &stack.wait {
+        describe_wait(out, wait, names);
+    }
     describe_frames(out, stack);
 }
 
@@ -164,8 +266,12 @@ fn activity(stack: &Stack) -> &'static str {
     match stack.wait_state {
         WaitState::Sleep => "sleeping",
         WaitState::Join => "joining a thread",
+        WaitState::Monitor if matches!(&stack.wait, Some(Wait { awaited: Awaited::Pulse { .. }, .. })) => {
+            "waiting for a pulse"
+        }
         WaitState::Monitor => "waiting for a lock",
         WaitState::Handle => "waiting for a handle",
+        WaitState::Running | WaitState::Native if stack.wait.is_some() => "waiting for a class constructor",
         WaitState::Running | WaitState::Native if stack.was_running => "running",
         WaitState::Running | WaitState::Native if stack.was_parked => "waiting",
         WaitState::Running | WaitState::Native => "in native code",
@@ -173,7 +279,9 @@ fn activity(stack: &Stack) -> &'static str {
 }
 
 fn describe_frames(out: &mut String, stack: &Stack) {
-    stack.frames.iter().for_each(|frame| describe_frame(out, frame));
+    for frame in &stack.frames {
+        let _ = writeln!(out, "  at {}", stack_text::describe(frame));
+    }
     if stack.depth > stack.frames.len() {
         let _ = writeln!(out, "  ... {} frames more", stack.depth - stack.frames.len());
     }
@@ -210,17 +318,6 @@ fn ranges(ids: &[u32]) -> String {
     text
 }
 
-fn describe_frame(out: &mut String, frame: &TraceFrame) {
-    let _ = write!(out, "  at {}", frame.method.full_name());
-    if frame.il_offset != NO_IL_OFFSET {
-        let _ = write!(out, " [0x{:05x}]", frame.il_offset);
-    }
-    if let Some(position) = source_position(frame.method, frame.il_offset) {
-        let _ = write!(out, " in {}:{}", position.file, position.line);
-    }
-    out.push('\n');
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,6 +331,22 @@ mod tests {
             &(0..50).map(|n| 2 * n).collect::<Vec<_>>(),
             "thread 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, ...",
         );
+    }
+
+    #[test]
+    fn threads_of_a_group_are_listed_by_name() {
+        let named = |name: &str, ids: &[u32]| (name.to_owned(), ids.to_vec());
+        let check = |by_name: &[(String, Vec<u32>)], unnamed: &[u32], expect: &str| {
+            assert_eq!(list_members(by_name.to_vec(), unnamed.to_vec()), expect);
+        };
+        check(&[], &[4, 3], "thread 3 to 4");
+        check(
+            &[named("reader", &[9, 3]), named("a \"b\"", &[5, 6])],
+            &[7],
+            r#""reader" (thread 3, 9), "a \"b\"" (thread 5 to 6), thread 7"#,
+        );
+        let many: Vec<_> = (1..=1022).map(|id| named(&id.to_string(), &[id])).collect();
+        assert!(list_members(many, Vec::new()).ends_with(r#", "20" (thread 20), ... (1,002 names more)"#));
     }
 
     #[test]
