@@ -161,14 +161,11 @@ fn write(level: Level, text: &str) {
     };
     let file = std::env::var_os("MONO_LOG_DEST").filter(|path| !path.is_empty() && path != "syslog");
     let file = file.and_then(|path| std::fs::OpenOptions::new().append(true).create(true).open(path).ok());
-    // A message that cannot be written is lost; the program goes on.
-    let _ = match file {
-        Some(mut file) => file.write_all(line.as_bytes()),
-        None => {
-            let mut out = std::io::stdout().lock();
-            out.write_all(line.as_bytes()).and_then(|()| out.flush())
-        }
-    };
+    match file {
+        // A message that cannot be written is lost; the program goes on.
+        Some(mut file) => drop(file.write_all(line.as_bytes())),
+        None => saki_base::messages::tell_beside_output(format_args!("{line}")),
+    }
 }
 
 /// "2026-11-22 21:07:55" in the process's time zone.

@@ -120,6 +120,18 @@ fn chain(fault: &FaultContext) {
     }
 }
 
+/// Writes to standard error past every buffer and lock. A closed one loses the text. Async-signal-safe.
+pub fn write_to_stderr(mut text: &[u8]) {
+    while !text.is_empty() {
+        // SAFETY: the buffer is valid for its length.
+        let written = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+        match usize::try_from(written) {
+            Ok(count) if count > 0 => text = &text[count..],
+            _ => return,
+        }
+    }
+}
+
 /// How many handlers may be nested on our alternate stacks, and how much stack each of them may use besides the frame that the
 /// kernel makes for it. A program's native parts can rely on this.
 pub const MAX_NESTED_HANDLERS: usize = 8;

@@ -20,9 +20,9 @@ pub use object::{
     proxies, references, statics, strings, thread, thread_state, type_objects, types_by_name, vtables,
 };
 pub use vm::{
-    collectible, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot, interruption,
-    profile_events, profile_frames, profile_log, source_lines, stack_text, stack_trace, suspension, thread_dump,
-    thread_names, threads, unhandled, walk_check,
+    collectible, crash_report, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot,
+    interruption, profile_events, profile_frames, profile_log, source_lines, stack_text, stack_trace, suspension,
+    thread_dump, thread_names, threads, unhandled, walk_check,
 };
 
 pub(crate) use exec::{contexts, initialised, local_blocks, stops, upper_layers};

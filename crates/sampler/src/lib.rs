@@ -17,7 +17,7 @@
 //! Besides processor time, the profiler measures wall-clock time (`wall`), and threads record events themselves (`events`). A session has any combination of
 //! them, each in its own profile, and may pass all samples and events on as they come (`Consumer`).
 //!
-//! From the bottom up: `wake` and `threads` (timers, rings); `call_frame_information`, `modules`, `symbols`, `native_walk`; `handler`, whose format of samples `stack` decodes;
+//! From the bottom up: `wake` and `threads` (timers, rings); `call_frame_information`, `modules`, `symbols`, `native_walk`; `interrupted` (crashes); `handler`, whose format of samples `stack` decodes;
 //! `events` and `allocations`; `recording`; `carriers` (which threads are sampled); `reader` and its thread, `reader_thread`; `wall`; `session`.
 //!
 //! Invariant: while nothing is sampled, no code of this crate runs: no hook is on a path of managed code. Left out: file formats (`saki_profile`).
@@ -28,6 +28,7 @@ mod carriers;
 mod demangle;
 pub mod events;
 mod handler;
+pub mod interrupted;
 mod modules;
 mod native_walk;
 mod reader;
@@ -47,4 +48,4 @@ pub use reader::{Place, Resolve};
 pub use recording::{Recording, What};
 pub use session::{Sampled, Session, start, stop};
 pub use stack::{Stack, StackFrame};
-pub use symbols::{NativeName, Symbols};
+pub use symbols::{NativeName, NativePlace, Symbols};

@@ -46,6 +46,17 @@ pub struct NativeName {
     pub module: String,
 }
 
+/// Where in native code an instruction lies.
+pub struct NativePlace {
+    pub pc: usize,
+    /// The file's name without its folder; empty for code of no module.
+    pub module: String,
+    /// The instruction's address in the module's file, as debuggers and `addr2line` take it.
+    pub address_in_module: usize,
+    /// The function, and the instruction's offset from its start in bytes.
+    pub function: Option<(String, usize)>,
+}
+
 impl Symbols {
     /// Symbols of the modules that are loaded now.
     pub fn of_loaded() -> Symbols {
@@ -53,15 +64,30 @@ impl Symbols {
         Symbols::default()
     }
 
+    /// Where the instruction at `pc` lies.
+    pub fn place(&mut self, pc: usize) -> NativePlace {
+        let Some(module) = modules::find(pc) else {
+            return NativePlace { pc, module: String::new(), address_in_module: 0, function: None };
+        };
+        let table = self.table(module);
+        let address = pc.wrapping_sub(module.bias);
+        let function = table.find(address as u64).map(|(name, offset)| (demangle(&name), offset as usize));
+        NativePlace { pc, module: table.module_name.clone(), address_in_module: address, function }
+    }
+
+    fn table(&mut self, module: &'static Module) -> &Table {
+        let key = std::ptr::from_ref(module).addr();
+        self.tables.entry(key).or_insert_with(|| Table::of(module))
+    }
+
     /// The name of the function at `pc`.
     pub fn name(&mut self, pc: usize) -> NativeName {
         let Some(module) = modules::find(pc) else {
             return NativeName { name: "[unknown code]".into(), module: String::new() };
         };
-        let key = std::ptr::from_ref(module).addr();
-        let table = self.tables.entry(key).or_insert_with(|| Table::of(module));
+        let table = self.table(module);
         let address = pc.wrapping_sub(module.bias) as u64;
-        let name = table.find(address).map_or_else(|| format!("[{}]", table.module_name), |name| demangle(&name));
+        let name = table.find(address).map_or_else(|| format!("[{}]", table.module_name), |(name, _)| demangle(&name));
         NativeName { name, module: table.module_name.clone() }
     }
 }
@@ -78,13 +104,14 @@ impl Table {
         Table { module_name, file, symbols }
     }
 
-    fn find(&self, address: u64) -> Option<String> {
+    /// The symbol, and the address's offset from its start.
+    fn find(&self, address: u64) -> Option<(String, u64)> {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
         let symbol = self.symbols.get(after.checked_sub(1)?).filter(|s| address - s.address < s.size_bytes)?;
         let file = parse(self.file.as_ref()?)?;
         let table = if symbol.is_dynamic { file.dynamic_symbol_table() } else { file.symbol_table() }?;
         let found = table.symbol_by_index(SymbolIndex(symbol.index)).ok()?;
-        Some(String::from_utf8_lossy(found.name_bytes().ok()?).into_owned())
+        Some((String::from_utf8_lossy(found.name_bytes().ok()?).into_owned(), address - symbol.address))
     }
 }
 
@@ -126,6 +153,9 @@ mod tests {
         let theirs = symbols.name(libc::getpid as *const () as usize);
         assert!(theirs.name.contains("getpid") && theirs.module.contains("libc"), "{}", theirs.name);
         assert_eq!(symbols.name(16).name, "[unknown code]");
+        let place = symbols.place(libc::getpid as *const () as usize + 1);
+        assert!(place.function.is_some_and(|(name, offset)| name.contains("getpid") && offset == 1));
+        assert!(place.module.contains("libc") && place.address_in_module < libc::getpid as *const () as usize);
         assert_eq!(a_function_with_this_name(), 1);
     }
 

@@ -4,6 +4,7 @@ use crate::frames::Frame;
 use saki_abi::stubs::trap;
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::PlacedClause;
+use saki_os::FaultContext;
 use std::sync::OnceLock;
 
 /// Functions of the runtime. Unless the field says otherwise they run as runtime calls of the given thread (they may allocate
@@ -30,6 +31,18 @@ pub struct Callbacks {
     pub open_stack_reserve: unsafe fn(thread: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool,
     /// Whether an exception can be thrown with the stack pointer here. Async-signal-safe.
     pub has_stack_to_throw: unsafe fn(thread: *mut ThreadAbi, sp: usize) -> bool,
+    /// The process is about to end by the signal of this context: has a report written, by another thread. False: there is no such thread, or it
+    /// cannot write one. Async-signal-safe.
+    pub report_end: unsafe fn(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool,
+}
+
+/// Why a signal ends the process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EndCause {
+    /// The stack and its reserve are used up.
+    StackOverflow,
+    /// A fault that is no exception of the program.
+    Fault,
 }
 
 /// Why compiled code faulted, and the exception that .NET documents for it.

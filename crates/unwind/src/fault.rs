@@ -82,10 +82,10 @@ fn handle(context: &mut FaultContext) -> Disposition {
                 return Disposition::Handled;
             }
             // SAFETY: as above; the context is this thread's.
-            unsafe { overflow::report_and_abort(thread, context) }
+            unsafe { overflow::report_and_abort(thread, context, callbacks) }
         }
         // SAFETY: as above.
-        unsafe { overflow::report_fatal_fault(thread, context) };
+        unsafe { overflow::report_fatal_fault(thread, context, callbacks) };
     }
     Disposition::PassOn
 }

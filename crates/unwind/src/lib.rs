@@ -54,7 +54,7 @@ mod lost_file;
 mod overflow;
 mod stack_memo;
 
-pub use callbacks::{Callbacks, FaultKind, install};
+pub use callbacks::{Callbacks, EndCause, FaultKind, install};
 pub use dead_words::find_dead_words;
 pub use dispatch::HOOKS;
 pub use frames::{ContextFrames, Frame, FrameKind, Frames};

@@ -1,13 +1,17 @@
-//! Reports written inside a signal handler: stack overflow, and fatal faults of a managed thread.
+//! Reports of what ends the process by a signal: stack overflow, and fatal faults of a managed thread.
+//!
+//! Another thread writes them, with names, libraries and lines (`Callbacks::report_end`); if it cannot, the signal handler itself writes what it knows.
 //!
 //! Invariant: no allocation, no lock, no formatting machinery that could allocate; output by `write(2)` on the alternate
 //! stack. Left out: overflows that become exceptions (`fault`). The overflows reported here have used up the reserve of the stack
 //! as well, which only Rust and native code can do.
 
+use crate::callbacks::{Callbacks, EndCause};
 use crate::frames::{Frame, Frames, OVERFLOW_SLACK_BYTES};
 use saki_abi::ThreadAbi;
 use saki_code::CodeKind;
 use saki_os::FaultContext;
+use saki_os::signal::write_to_stderr as write_text;
 
 /// Frames written at each end of a deep stack.
 const SHOWN_FRAMES: usize = 60;
@@ -27,10 +31,13 @@ pub(crate) unsafe fn is_overflow(thread: *const ThreadAbi, address: usize, sp: u
 ///
 /// # Safety
 /// `thread` is the current thread and `context` its interrupted state.
-pub(crate) unsafe fn report_and_abort(thread: *const ThreadAbi, context: &FaultContext) -> ! {
-    write_text(b"Stack overflow.\n");
+pub(crate) unsafe fn report_and_abort(thread: *mut ThreadAbi, context: &FaultContext, callbacks: &Callbacks) -> ! {
     // SAFETY: as promised by the caller.
-    unsafe { write_stack(thread, context) };
+    if !unsafe { (callbacks.report_end)(thread, context, EndCause::StackOverflow) } {
+        write_text(b"Stack overflow.\n");
+        // SAFETY: as promised by the caller.
+        unsafe { write_stack(thread, context) };
+    }
     std::process::abort()
 }
 
@@ -38,7 +45,11 @@ pub(crate) unsafe fn report_and_abort(thread: *const ThreadAbi, context: &FaultC
 ///
 /// # Safety
 /// As `report_and_abort`.
-pub(crate) unsafe fn report_fatal_fault(thread: *const ThreadAbi, context: &FaultContext) {
+pub(crate) unsafe fn report_fatal_fault(thread: *mut ThreadAbi, context: &FaultContext, callbacks: &Callbacks) {
+    // SAFETY: as promised by the caller.
+    if unsafe { (callbacks.report_end)(thread, context, EndCause::Fault) } {
+        return;
+    }
     write_text(b"saki: signal ");
     write_number(context.signal() as usize, 10);
     write_text(b" at address 0x");
@@ -88,7 +99,9 @@ fn is_shown(frame: &Frame) -> bool {
 fn write_frame(frame: &Frame) {
     let Some(info) = frame.code() else { return };
     write_text(b"   at ");
-    write_text(info.name.as_bytes());
+    // Whether the name has parameters depends on what was loaded when the body was placed.
+    let name = info.name.split(" (").next().unwrap_or_default();
+    write_text(name.as_bytes());
     if let Some(il_offset) = frame.il_offset() {
         write_text(b" [0x");
         write_number(il_offset as usize, 16);
@@ -103,17 +116,6 @@ fn end_repetition(repeated: &mut usize) {
         write_number(*repeated, 10);
         write_text(b" times)\n");
         *repeated = 0;
-    }
-}
-
-fn write_text(mut text: &[u8]) {
-    while !text.is_empty() {
-        // SAFETY: the buffer is valid for its length.
-        let written = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
-        match usize::try_from(written) {
-            Ok(count) if count > 0 => text = &text[count..],
-            _ => return,
-        }
     }
 }
 

@@ -2,7 +2,10 @@
 
 use crate::arguments::{optional_string, string_array, units_at};
 use saki_interop::dllmap::configuration_directory;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, exit as process_exit, unhandled, vm};
+use saki_runtime::{
+    Array, CurrentThread, InternalCall, Managed, Obj, Str, crash_report, exit as process_exit, stack_trace, unhandled,
+    vm,
+};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -78,6 +81,7 @@ fn fail_fast(t: CurrentThread, message: Option<Str>, exception: Option<Obj>, _so
         None => saki_base::tell!("CLR: Managed code called FailFast without specifying a reason."),
         Some(message) => saki_base::tell!("CLR: Managed code called FailFast, saying \"{}\"", message.to_rust()),
     }
+    saki_base::messages::tell(format_args!("{}", crash_report::lines_of(&stack_trace::walk(t))));
     if let Some(exception) = exception {
         unhandled::report(t, exception);
     }

@@ -14,8 +14,8 @@ use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
-    class_library, code_cache, compile, finalizer, handles, helpers, internal_calls, library_loops, monitors,
-    source_lines, stack_text, thread_hooks, thrown_frames, unhandled, upcalls,
+    class_library, code_cache, compile, crash_report, finalizer, handles, helpers, internal_calls, library_loops,
+    monitors, source_lines, stack_text, thread_hooks, thrown_frames, unhandled, upcalls,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{PlacedClause, StubHooks};
@@ -287,6 +287,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         current_thread,
         open_stack_reserve,
         has_stack_to_throw,
+        report_end: crash_report::report_end,
     });
     saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;
     handles::hook_carriers();

@@ -2,6 +2,7 @@
 
 pub(crate) mod abort_requests;
 pub mod collectible;
+pub mod crash_report;
 pub mod domain_copy;
 pub mod domain_unload;
 pub mod domains;

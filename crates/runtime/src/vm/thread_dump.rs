@@ -3,13 +3,15 @@
 //!
 //! The signal handler only wakes a thread that exists for this purpose; the finalizer thread would not do, since a finalizer may be what
 //! hangs. That thread stops the world and records frames. Names come from metadata, whose locks a stopped thread may hold, so they are
-//! looked up and the dump is written when the world runs again. Until then a walk and a hold keep the methods from being freed.
+//! looked up and the dump is written when the world runs again. Until then a walk and a hold keep the methods from being freed. The same thread
+//! writes reports of crashes (`crash_report`).
 //!
 //! When there are many threads, those with equal stacks are written as one entry, with their number, names and ids. Threads that wait for each
 //! other are named again at the end, as a deadlock (`thread_waits`).
 //!
 //! Left out: native frames, and values of locals.
 
+use crate::crash_report;
 use crate::stack_text;
 use crate::stack_trace::{self, TraceFrame};
 use crate::thread_waits::{self, Awaited, Wait};
@@ -23,10 +25,12 @@ use saki_types::Method;
 use saki_types::collectible::Hold;
 use std::fmt::Write as _;
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Counts the signals.
+/// Counts the signals and the reports of crashes that are asked for.
 static ASKED: WaitWord = WaitWord::new(0);
+/// Whether the thread that writes dumps has been started. Set once; Relaxed: a crash before that reports for itself.
+static HAS_SERVICE: AtomicBool = AtomicBool::new(false);
 
 /// The most frames of a stack that are written.
 const MAX_FRAMES: usize = 1000;
@@ -67,20 +71,34 @@ pub fn start() -> io::Result<()> {
                 ASKED.wait(done, None);
             } else {
                 done = asked;
+                if crash_report::serve() {
+                    continue;
+                }
                 if !(upper_layers().host.serve_request)() {
                     dump();
                 }
             }
         }
     })?;
+    HAS_SERVICE.store(true, Ordering::Relaxed);
     signal::install(libc::SIGQUIT, ask)
+}
+
+/// Whether `start` has been called.
+pub(crate) fn has_service() -> bool {
+    HAS_SERVICE.load(Ordering::Relaxed)
+}
+
+/// Makes the thread look for what it has to do. Async-signal-safe.
+pub(crate) fn wake_service() {
+    // Relaxed: the number alone matters.
+    ASKED.atomic().fetch_add(1, Ordering::Relaxed);
+    ASKED.wake(1);
 }
 
 /// The signal handler.
 fn ask(_context: &mut FaultContext) -> Disposition {
-    // Relaxed: as above.
-    ASKED.atomic().fetch_add(1, Ordering::Relaxed);
-    ASKED.wake(1);
+    wake_service();
     Disposition::Handled
 }
 

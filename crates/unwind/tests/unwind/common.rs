@@ -460,6 +460,7 @@ impl Thunks {
             current_thread,
             open_stack_reserve: |_, _, _| false,
             has_stack_to_throw: |_, _| false,
+            report_end: |_, _, _| false,
         });
         Thunks {
             log: helper_thunk("log", log_helper),

@@ -1,0 +1,195 @@
+//! Reports of crashes: where the fault is, by library, function and offset, and the frames that led there, with lines where there are symbols.
+//!
+//! The signal handler of the thread that crashes cannot make the text, since it may take no lock and allocate nothing. It asks the thread of
+//! dumps (`thread_dump`), which makes and writes it while the handler waits. If that thread waits for a lock that the crashed one holds, time
+//! runs out, and the handler writes a plainer report itself (`saki_unwind`).
+//!
+//! | `STATE` | from → to | who | ordering |
+//! |---|---|---|---|
+//! | 0 = free | → TAKEN | the first thread that crashes; all later ones report for themselves | Relaxed: a claim |
+//! | TAKEN | → ASKED | that thread, when `REQUEST` is filled | Release; the reporter's load is Acquire |
+//! | ASKED | → WRITING | the reporter, when the text is made | Relaxed: it says nothing but that |
+//! | WRITING | → DONE | the reporter, when the text is written | Relaxed: as above |
+//! | ASKED | → GIVEN_UP | the handler, when time has run out | Relaxed: the reporter then writes nothing |
+//!
+//! Invariant: one report is written for a crash, the reporter's or the handler's.
+
+use crate::stack_text;
+use crate::stack_trace::{TraceFrame, for_each_method};
+use crate::thread_dump;
+use saki_abi::ThreadAbi;
+use saki_os::{FaultContext, signal};
+use saki_sampler::{NativePlace, interrupted};
+use saki_sync::WaitWord;
+use saki_types::collectible::Hold;
+use saki_unwind::EndCause;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::time::Duration;
+
+const TAKEN: u32 = 1;
+const ASKED: u32 = 2;
+const WRITING: u32 = 3;
+const DONE: u32 = 4;
+const GIVEN_UP: u32 = 5;
+
+/// See the module header.
+static STATE: WaitWord = WaitWord::new(0);
+/// The crashed thread, its context and the cause; valid from ASKED on, until the handler returns.
+static REQUEST: Request = Request {
+    thread: AtomicPtr::new(std::ptr::null_mut()),
+    context: AtomicPtr::new(std::ptr::null_mut()),
+    is_overflow: AtomicU32::new(0),
+};
+
+/// The time for a report: symbols of large libraries and lines of large programs are read for it.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Frames written at each end of a deep stack.
+const SHOWN_FRAMES: usize = 60;
+
+/// All Relaxed: published by `STATE`.
+struct Request {
+    thread: AtomicPtr<ThreadAbi>,
+    context: AtomicPtr<FaultContext>,
+    is_overflow: AtomicU32,
+}
+
+/// See `saki_unwind::Callbacks::report_end`.
+///
+/// # Safety
+/// `thread` is the current thread, and `context` the state of the signal handler that runs on it.
+pub(crate) unsafe fn report_end(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool {
+    if !thread_dump::has_service()
+        || STATE.atomic().compare_exchange(0, TAKEN, Ordering::Relaxed, Ordering::Relaxed).is_err()
+    {
+        return false;
+    }
+    REQUEST.thread.store(thread, Ordering::Relaxed);
+    REQUEST.context.store(std::ptr::from_ref(context).cast_mut(), Ordering::Relaxed);
+    REQUEST.is_overflow.store(u32::from(cause == EndCause::StackOverflow), Ordering::Relaxed);
+    STATE.store(ASKED, Ordering::Release);
+    thread_dump::wake_service();
+    loop {
+        let state = STATE.load(Ordering::Relaxed);
+        match state {
+            DONE => return true,
+            ASKED => {
+                let is_late = !STATE.wait(ASKED, Some(PATIENCE));
+                let exchange =
+                    || STATE.atomic().compare_exchange(ASKED, GIVEN_UP, Ordering::Relaxed, Ordering::Relaxed);
+                if is_late && exchange().is_ok() {
+                    return false;
+                }
+            }
+            // The text is made; standard error may be a slow pipe.
+            _ => _ = STATE.wait(state, None),
+        }
+    }
+}
+
+/// Writes the report that a handler has asked for; whether one has. For the thread of dumps.
+pub(crate) fn serve() -> bool {
+    // Acquire: see the table.
+    if STATE.load(Ordering::Acquire) != ASKED {
+        return false;
+    }
+    let _held = Hold::new();
+    let _walk = saki_code::walks().enter();
+    let context = REQUEST.context.load(Ordering::Relaxed);
+    // SAFETY: the handler waits, with its context.
+    let context = unsafe { &*context };
+    let is_overflow = REQUEST.is_overflow.load(Ordering::Relaxed) != 0;
+    // SAFETY: as above; the thread is the one that the handler runs on.
+    let text = unsafe { describe(REQUEST.thread.load(Ordering::Relaxed), context, is_overflow) };
+    if STATE.atomic().compare_exchange(ASKED, WRITING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        // Without the lock of Rust's own stderr, which the crashed thread may hold.
+        signal::write_to_stderr(text.as_bytes());
+        STATE.store(DONE, Ordering::Relaxed);
+        STATE.wake(1);
+    }
+    true
+}
+
+/// # Safety
+/// As `interrupted::frames`.
+unsafe fn describe(thread: *const ThreadAbi, context: &FaultContext, is_overflow: bool) -> String {
+    // SAFETY: the caller's promise.
+    let frames = unsafe { interrupted::frames(thread, context) };
+    let mut lines: Vec<String> = frames.native.iter().map(describe_native).collect();
+    for frame in &frames.managed {
+        for_each_method(frame, |method| lines.push(stack_text::describe(&method)));
+    }
+    let mut text = if is_overflow { "Stack overflow.\n".to_owned() } else { head(context, frames.native.first()) };
+    write_lines(&mut text, &lines);
+    text
+}
+
+fn head(context: &FaultContext, innermost: Option<&NativePlace>) -> String {
+    let (signal, address, pc) = (context.signal(), context.fault_address(), context.pc());
+    // Unverifiable programs may make compiled code use any pointer; elsewhere a fault is more likely one of a native library or of Saki.
+    let place = if saki_code::contains(pc) { "compiled" } else { "native" };
+    let what = innermost.map_or(String::new(), |innermost| format!(", {}", describe_native(innermost)));
+    format!(
+        "saki: signal {signal} at address 0x{address:x}, pc 0x{pc:x} in {place} code{what}; frames of this thread:\n"
+    )
+}
+
+/// `crash_here+0x12 in libfoo.so (0x1132)`
+fn describe_native(place: &NativePlace) -> String {
+    let (pc, module, address) = (place.pc, &place.module, place.address_in_module);
+    match &place.function {
+        _ if module.is_empty() => format!("0x{pc:x} in code of no library"),
+        Some((name, offset)) => format!("{name}+0x{offset:x} in {module} (0x{address:x})"),
+        None => format!("0x{address:x} in {module}"),
+    }
+}
+
+/// Equal lines that follow each other become one, and the middle of a deep stack is left out.
+fn write_lines(text: &mut String, lines: &[String]) {
+    let runs: Vec<&[String]> = lines.chunk_by(|a, b| a == b).collect();
+    let left_out = runs.len().saturating_sub(2 * SHOWN_FRAMES);
+    for (index, run) in runs.iter().enumerate() {
+        if left_out > 0 && index == SHOWN_FRAMES {
+            let count: usize = runs[index..index + left_out].iter().map(|run| run.len()).sum();
+            let _ = writeln!(text, "   ... {count} frames");
+        }
+        if (SHOWN_FRAMES..SHOWN_FRAMES + left_out).contains(&index) {
+            continue;
+        }
+        let _ = writeln!(text, "   at {}", run[0]);
+        if run.len() > 1 {
+            let _ = writeln!(text, "   (previous frame repeated {} times)", run.len() - 1);
+        }
+    }
+}
+
+/// The frames as lines of a report, for ends that the program asks for.
+pub fn lines_of(frames: &[TraceFrame]) -> String {
+    let lines: Vec<String> = frames.iter().map(stack_text::describe).collect();
+    let mut text = String::new();
+    write_lines(&mut text, &lines);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(lines: &[&str], expect: &str) {
+        let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        let mut text = String::new();
+        write_lines(&mut text, &lines);
+        assert_eq!(text, expect);
+    }
+
+    #[test]
+    fn repeated_frames_and_the_middle_of_deep_stacks_are_counted() {
+        check(&["A:F", "A:G"], "   at A:F\n   at A:G\n");
+        check(&["A:F", "A:F", "A:F", "A:G"], "   at A:F\n   (previous frame repeated 2 times)\n   at A:G\n");
+        let names: Vec<String> = (0..200).map(|n| format!("A:F{n}")).collect();
+        let mut text = String::new();
+        write_lines(&mut text, &names);
+        assert!(text.contains("   at A:F59\n   ... 80 frames\n   at A:F140\n"), "{text}");
+        assert_eq!(text.lines().count(), 121);
+    }
+}
