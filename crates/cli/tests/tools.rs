@@ -235,6 +235,27 @@ fn gdb_shows_managed_frames() {
     );
 }
 
+/// A breakpoint is set before the method is compiled, by each spelling of its name that docs/profilers.md tells, and stops there.
+#[test]
+fn gdb_stops_at_breakpoints_by_name() {
+    for mode in ["native", "green", "mn:2"] {
+        for place in ["Methods.CallNative", "-function Methods:CallNative", "'Methods.CallNative'"] {
+            let steps = [&format!("break {place}"), "run", "bt 1", "continue"];
+            let Some(out) = gdb(mode, &["50", "1000", "thread"], &steps) else { return };
+            check_frames(&out, &["Breakpoint 1, 0x", "in Methods:CallNative ()", "#0 ", "in Methods:CallNative ()"]);
+            assert!(
+                out.contains("2890") && out.contains("exited normally"),
+                "{mode} {place}: the program goes on\n{out}"
+            );
+        }
+    }
+    // A method of several of one name is named with its parameters.
+    let steps = ["break 'Methods.Twice (int)'", "run", "bt 1", "continue"];
+    let Some(out) = gdb("native", &ARGUMENTS, &steps) else { return };
+    check_frames(&out, &["Breakpoint 1, 0x", "in Methods:Twice (int) ()"]);
+    assert_eq!(out.matches("Breakpoint 1, ").count(), 1, "{out}");
+}
+
 /// The walk ends at the fiber's entry, and does not go on in what lies above it.
 #[test]
 fn gdb_finds_the_end_of_a_green_stack() {

@@ -126,6 +126,6 @@ pub use map::{contains, lookup, mapped_range, walks};
 #[cfg(not(loom))]
 pub use observer::{CodeObserver, chunk_of, observe};
 #[cfg(not(loom))]
-pub use region::{init, region_range};
+pub use region::{allow_breakpoints, init, region_range};
 #[cfg(not(loom))]
 pub use stub_slots::veneer;

@@ -5,7 +5,7 @@
 //! │ code                   │ entry records              │   read + execute view: what runs, and what stubs read
 //! │ same pages, at `writable_base`                      │   read + write view: where code and records are written
 //! ```
-//! Invariant: no page is both writable and executable at one address; every code address reaches every other and all
+//! Invariant: no page is both writable and executable at one address, unless a debugger was asked for (`allow_breakpoints`); every code address reaches every other and all
 //! records with a signed 32-bit displacement. Both views stay mapped for the life of the process. Only their length depends on
 //! the address space available. Left out: returning pages of retired code.
 
@@ -43,7 +43,7 @@ pub(crate) struct Region {
     next_chunk: AtomicUsize,
     next_data_chunk: AtomicUsize,
     /// Keeps the views mapped.
-    _views: DualMapping,
+    views: DualMapping,
 }
 const _: () = assert!(crate::start_map::GRANULES_PER_CHUNK * GRANULE_BYTES == CHUNK_BYTES);
 
@@ -56,6 +56,14 @@ static REGION: OnceLock<Result<Region, CodeError>> = OnceLock::new();
 pub fn init() -> Result<(), CodeError> {
     Arch::check()?;
     region().map(|_| ())
+}
+
+/// Lets debuggers set breakpoints in code, at the price of pages that are writable and executable.
+///
+/// # Errors
+/// `CodeError::Map`, also where a security policy forbids such pages.
+pub fn allow_breakpoints() -> Result<(), CodeError> {
+    region()?.views.allow_breakpoints().map_err(|error| CodeError::map("code region", &error))
 }
 
 /// First and one-past-last address of the executable view.
@@ -93,7 +101,7 @@ impl Region {
             chunk_kinds: zeroed_words(code_bytes / CHUNK_BYTES)?,
             next_chunk: AtomicUsize::new(0),
             next_data_chunk: AtomicUsize::new(0),
-            _views: views,
+            views,
         })
     }
 

@@ -1,7 +1,7 @@
 //! One region of memory mapped twice, writable and executable (W^X without `mprotect`).
 //!
 //! Invariant: `rw + n` and `rx + n` are the same byte for every `n < len_bytes`; no page is ever writable and executable
-//! at one address. Left out: who writes when, and instruction-cache synchronisation (`i_cache`).
+//! at one address, unless a debugger is to set breakpoints (`allow_breakpoints`). Left out: who writes when, and instruction-cache synchronisation (`i_cache`).
 
 use crate::error::check;
 use crate::limits::{Resource, limit_bytes};
@@ -69,6 +69,17 @@ impl DualMapping {
         let mut mapping = DualMapping { rw, rx: std::ptr::null_mut(), len_bytes };
         mapping.rx = map(len_bytes, Protection::ReadExecute, flags, file.as_raw_fd())?;
         Ok(mapping)
+    }
+
+    /// Makes the executable view writable, too, for a debugger: the kernel refuses a debugger's writes to shared memory that the process itself may not
+    /// write, so it could set no breakpoints. This gives up the invariant of this file.
+    ///
+    /// # Errors
+    /// The system's; security policies may forbid it.
+    pub fn allow_breakpoints(&self) -> io::Result<()> {
+        let protection = Protection::ReadExecute.bits() | Protection::ReadWrite.bits();
+        // SAFETY: the view is ours, and only its protection changes.
+        check(unsafe { libc::mprotect(self.rx.cast(), self.len_bytes, protection) }).map(|_| ())
     }
 
     /// Base of the writable view.

@@ -1,5 +1,8 @@
 //! The ELF object that describes the code of one chunk to a debugger: `.text` (only its address; the code itself is not copied),
 //! symbols and `.eh_frame`.
+//!
+//! Each method has two symbols: its name ("Ns.Type:Method"), and the name with a dot in place of the colon, since gdb's `break` takes "A:B" for a file and a
+//! function.
 
 use crate::frames::{FrameShape, Frames};
 use object::elf;
@@ -47,10 +50,13 @@ fn write(functions: &[&Function]) -> Result<Vec<u8>, Error> {
     writer.reserve_strtab_section_index();
     writer.reserve_shstrtab_section_index();
     writer.reserve_null_symbol_index();
-    let mut names = Vec::with_capacity(functions.len());
-    for function in functions {
-        names.push(writer.add_string(function.name.as_bytes()));
-        writer.reserve_symbol_index(Some(text));
+    let aliases: Vec<Option<String>> = functions.iter().map(|function| alias(&function.name)).collect();
+    let mut symbols = Vec::with_capacity(2 * functions.len());
+    for (function, alias) in functions.iter().zip(&aliases) {
+        for name in alias.iter().map(String::as_str).chain([&*function.name]) {
+            symbols.push((writer.add_string(name.as_bytes()), &function.range));
+            writer.reserve_symbol_index(Some(text));
+        }
     }
     let frames_at = writer.reserve(frames.len(), ALIGNMENT_OF_FRAMES);
     writer.reserve_symtab();
@@ -69,15 +75,15 @@ fn write(functions: &[&Function]) -> Result<Vec<u8>, Error> {
     writer.write_align(ALIGNMENT_OF_FRAMES);
     writer.write(&frames);
     writer.write_null_symbol();
-    for (function, name) in functions.iter().zip(names) {
+    for (name, range) in symbols {
         writer.write_symbol(&Sym {
             name: Some(name),
             section: Some(text),
             st_info: (elf::STB_GLOBAL << 4) + elf::STT_FUNC,
             st_other: elf::STV_DEFAULT,
             st_shndx: 0,
-            st_value: function.range.start as u64,
-            st_size: function.range.len() as u64,
+            st_value: range.start as u64,
+            st_size: range.len() as u64,
         });
     }
     writer.write_strtab();
@@ -113,6 +119,12 @@ fn write(functions: &[&Function]) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
+/// The name that gdb's `break` can read, if it is another one.
+fn alias(name: &str) -> Option<String> {
+    let (owner, method) = name.split_once(':')?;
+    Some(format!("{owner}.{method}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,12 +138,18 @@ mod tests {
             name: name.into(),
             shape: FrameShape::Prologue,
         };
-        let (first, second) = (function(0x10020, "A:First ()"), function(0x10080, "A:Second (int)"));
+        let (first, second) = (function(0x10020, "A:First"), function(0x10080, "A:Second (int)"));
         let bytes = object_of(&[&first, &second]);
         elf::FileHeader64::<Endianness>::parse(&*bytes).unwrap();
         let file = ElfFile64::<Endianness>::parse(&*bytes).unwrap();
         let found: Vec<_> = file.symbols().map(|s| (s.name().unwrap(), s.address(), s.size())).collect();
-        assert_eq!(found, [("A:First ()", 0x10020, 0x40), ("A:Second (int)", 0x10080, 0x40)]);
+        let expected = [
+            ("A.First", 0x10020, 0x40),
+            ("A:First", 0x10020, 0x40),
+            ("A.Second (int)", 0x10080, 0x40),
+            ("A:Second (int)", 0x10080, 0x40),
+        ];
+        assert_eq!(found, expected);
         let text = file.section_by_name(".text").unwrap();
         assert_eq!((text.address(), text.size()), (0x10020, 0xa0));
         assert!(file.section_by_name(".eh_frame").unwrap().data().unwrap().len() > 32);

@@ -49,6 +49,10 @@ pub fn install(request: &Request, find_lines: FindLines, name_of: NameOf) -> io:
     if request.is_empty() {
         return Ok(());
     }
+    if request.gdb {
+        // Where it is forbidden, gdb still shows frames and has hardware breakpoints.
+        let _ = saki_code::allow_breakpoints();
+    }
     let tools = Tools {
         perf_map: request.perf_map.then(perf_map::PerfMap::create).transpose()?,
         jitdump: request.jitdump.as_deref().map(jitdump::JitDump::create).transpose()?,

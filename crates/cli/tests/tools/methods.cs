@@ -23,8 +23,21 @@ class Methods
         getppid();
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Twice(int number)
+    {
+        return 2 * number;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static string Twice(string text)
+    {
+        return text + text;
+    }
+
     static void Main(string[] args)
     {
+        if (Twice("a").Length != Twice(1)) return;
         int made = int.Parse(args[0]);
         for (int i = 0; i < made; i++)
         {
