@@ -12,6 +12,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, monitors, object, thread_aborts, threads,
+    typed_values,
 };
 use saki_types::{Method, Ty, universe};
 
@@ -88,26 +89,28 @@ fn operands<'t>(
     delegate: Option<Obj<'t>>,
     arguments: Option<Array<'t>>,
 ) -> Managed<(Obj<'t>, Array<'t>)> {
-    let delegate = delegate.ok_or_else(|| exceptions::throw_null_reference(t))?;
-    Ok((delegate, filled(arguments, "arguments")))
+    Ok((filled(t, delegate)?, filled(t, arguments)?))
 }
 
-/// A field of an AsyncResult that `BeginInvoke` has filled in.
-fn filled<T>(field: Option<T>, what: &str) -> T {
-    field.unwrap_or_else(|| saki_base::bug!("an AsyncResult without {what}"))
+/// What `BeginInvoke` has put in an AsyncResult.
+///
+/// # Errors
+/// NullReferenceException for an AsyncResult that it has not made (`GetUninitializedObject`).
+fn filled<T>(t: CurrentThread, field: Option<T>) -> Managed<T> {
+    field.ok_or_else(|| exceptions::throw_null_reference(t))
 }
 
 /// `AsyncResult.Invoke`: runs the call, stores its result or exception, and signals the waiting threads.
 fn async_result_invoke<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
     let this = this.ok_or_else(|| exceptions::throw_null_reference(t))?;
-    let delegate = filled(ASYNC_DELEGATE.obj(this), "delegate");
+    let delegate = filled(t, ASYNC_DELEGATE.obj(this))?;
     let Some(data) = OBJECT_DATA.array(this) else {
         let invoke_delegate = invoke_method(delegate.ty()).to_managed(t)?;
         let state = ASYNC_STATE.obj(this);
         let result = invoke::invoke(t, invoke_delegate, &[Slot::from_ref(delegate), Slot::from_ref(state)])?;
         return boxed(t, invoke_delegate, result);
     };
-    let arguments = filled(data.get(ARGUMENTS).and_then(Obj::as_array), "arguments");
+    let arguments = filled(t, data.get(ARGUMENTS).and_then(Obj::as_array))?;
     match call_boxed(t, delegate, arguments) {
         Ok(result) => data.set(t, RESULT, result),
         Err(_) => {
@@ -139,6 +142,9 @@ const MAX_ARGUMENT_WORDS: usize = 66;
 fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>) -> Managed<Option<Obj<'t>>> {
     let call = invoke_method(delegate.ty()).to_managed(t)?;
     let sig = call.sig().to_managed(t)?;
+    if arguments.length() < sig.params.len() {
+        return Err(exceptions::throw_default(t, ExceptionType::TargetParameterCount));
+    }
     if sig.params.len() + 2 > MAX_ARGUMENT_WORDS {
         let message = "The delegate has too many parameters for an asynchronous call.";
         return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
@@ -162,7 +168,8 @@ fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>)
     for (index, param) in sig.params.iter().enumerate() {
         let pointee = param.element().filter(|_| param.is_byref());
         let ty: Ty = pointee.unwrap_or(param);
-        let mut value = arguments.get(index);
+        let given = arguments.get(index);
+        let mut value = given.map(|given| typed_values::converted(t, given, ty)).transpose()?;
         if ty.is_nullable() {
             value = Some(nullable_instance(t, ty, value)?);
             nullables.push((index, ty));
@@ -175,17 +182,17 @@ fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>)
                 None => Slot::from_ref(value),
             }
         } else {
-            let value = filled(value, "an argument").data();
+            let value = filled(t, value)?.data();
             match pointee {
                 Some(_) => Slot::from_ptr(value),
-                // SAFETY: the wrapper of BeginInvoke boxed a value of this type.
+                // SAFETY: a box of this type, by the check above.
                 None => unsafe { invoke::load_slot(ty, value) },
             }
         });
     }
     let outcome = invoke::invoke(t, call, &words[..used]);
     for (index, ty) in nullables {
-        let value = filled(arguments.get(index), "an argument");
+        let value = filled(t, arguments.get(index))?;
         // SAFETY: the Nullable<T> with an object header that was stored before the call.
         let reboxed = unsafe { Obj::boxed(t, ty, value.data()) }?;
         arguments.set(t, index, reboxed);
@@ -256,14 +263,14 @@ pub fn end_invoke<'t>(
         // SAFETY: the method gives an object.
         let handle = unsafe { invoke::invoke(t, wait_handle, &[Slot::from_ref(result)])?.as_obj() };
         let wait = class_method(t, "System.Threading", "WaitHandle", "WaitOne", 0)?;
-        invoke::invoke_virtual(t, wait, filled(handle, "a wait handle"), &[])?;
+        invoke::invoke_virtual(t, wait, filled(t, handle)?, &[])?;
     }
-    let data = filled(OBJECT_DATA.array(result), "its data");
+    let data = filled(t, OBJECT_DATA.array(result))?;
     if let Some(exception) = data.get(EXCEPTION) {
         return Err(t.throw(exception));
     }
     // EndInvoke has the by-reference parameters of Invoke, in the same order.
-    let sent = filled(data.get(ARGUMENTS).and_then(Obj::as_array), "arguments");
+    let sent = filled(t, data.get(ARGUMENTS).and_then(Obj::as_array))?;
     let sig = invoke_method(delegate.ty()).to_managed(t)?.sig().to_managed(t)?;
     let changed = sig.params.iter().enumerate().filter(|(_, param)| param.is_byref());
     for (place, (index, _)) in changed.enumerate().take(count - 1) {

@@ -4,7 +4,7 @@ use crate::type_lookup::type_of_serialized_name;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue, CustomAttributeArgs, ElementType, parse_custom_attribute};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
-use saki_runtime::{Array, CurrentThread, Managed, Obj, Str};
+use saki_runtime::{Array, CurrentThread, Managed, Obj, Str, typed_values};
 use saki_types::{Image, Method, Ty, universe};
 use std::cell::Cell;
 
@@ -153,6 +153,9 @@ fn array_object<'t>(t: CurrentThread<'t>, image: &'static Image, items: &[CaValu
     if !element.is_value_type() {
         for (index, item) in items.iter().enumerate() {
             let item = value_object(t, image, item, element)?;
+            if !typed_values::may_hold(t, element, item)? {
+                return Err(malformed(t, "type of an element"));
+            }
             array.set(t, index, item);
         }
         return Ok(array);

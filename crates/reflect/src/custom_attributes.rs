@@ -13,10 +13,10 @@ use crate::members::{find_field, find_property};
 use crate::method_info;
 use crate::parameters::{self, param_row};
 use crate::runtime_type::this_type;
-use saki_metadata::{TableId, Token};
+use saki_metadata::{CaNamedArg, TableId, Token};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, typed_values};
 use saki_types::{GenericContext, Image, Ty, universe};
 
 /// The provider behind a reflection object; None for objects without metadata, such as array types.
@@ -114,7 +114,10 @@ fn get_custom_attributes<'t>(
     _pseudo: bool,
 ) -> Managed<Array<'t>> {
     let wanted = attribute_type.map(|ty| this_type(t, Some(ty))).transpose()?;
+    let attribute_class = known::ATTRIBUTE.get(t)?;
     let mut attributes = provider_attributes(t, provider)?;
+    // A row may name the constructor of any class.
+    attributes.retain(|attribute| attribute.constructor.owner.is_assignable_to(attribute_class).unwrap_or(false));
     if let Some(wanted) = wanted {
         let mut matching = Vec::new();
         for attribute in attributes {
@@ -124,7 +127,7 @@ fn get_custom_attributes<'t>(
         }
         attributes = matching;
     }
-    let array = Array::new(t, known::ATTRIBUTE.get(t)?, attributes.len())?;
+    let array = Array::new(t, attribute_class, attributes.len())?;
     for (index, attribute) in attributes.iter().enumerate() {
         let made = construct(t, attribute)?;
         array.set(t, index, made);
@@ -134,6 +137,20 @@ fn get_custom_attributes<'t>(
 
 fn format_error(t: CurrentThread, message: &str) -> exceptions::Thrown {
     exceptions::throw(t, ExceptionType::CustomAttributeFormat, message)
+}
+
+/// As `value_object`, for a named argument, whose type the blob itself names.
+fn named_value<'t>(
+    t: CurrentThread<'t>,
+    attribute: &Attribute,
+    named: &CaNamedArg,
+    ty: Ty,
+) -> Managed<Option<Obj<'t>>> {
+    let value = value_object(t, attribute.image, &named.value, ty)?;
+    match typed_values::may_hold(t, ty, value)? {
+        true => Ok(value),
+        false => Err(format_error(t, &format!("The value of {} has another type", named.name))),
+    }
 }
 
 /// Makes the attribute object: constructor, then named fields and properties in the blob's order.
@@ -154,7 +171,7 @@ fn construct<'t>(t: CurrentThread<'t>, attribute: &Attribute) -> Managed<Option<
             let Some(field) = found.filter(|field| !field.is_literal()) else {
                 return Err(format_error(t, &format!("Could not find a field with name {}", named.name)));
             };
-            let value = value_object(t, attribute.image, &named.value, field.ty().to_managed(t)?)?;
+            let value = named_value(t, attribute, named, field.ty().to_managed(t)?)?;
             set_value(t, field, made, value)?;
             continue;
         }
@@ -169,7 +186,7 @@ fn construct<'t>(t: CurrentThread<'t>, attribute: &Attribute) -> Managed<Option<
             return Err(format_error(t, &format!("The setter for {} has more than one parameter", named.name)));
         }
         let argument = Array::new(t, universe().object(), 1)?;
-        let value = value_object(t, attribute.image, &named.value, ty)?;
+        let value = named_value(t, attribute, named, ty)?;
         argument.set(t, 0, value);
         invoke_boxed(t, setter, made, Some(argument))?;
     }

@@ -1,22 +1,28 @@
 //! Reading and writing fields by reflection.
+//!
+//! Invariant: whatever the class library has checked, a value is stored only in a variable whose type it has (`typed_values`), and a field is
+//! looked for only in an object that has it. Serialization, remoting and `SetValueDirect` come here with objects that nobody has looked at.
 
 use crate::constants::{constant_object, constant_of};
 use crate::handles::{Handle, field_of, require_field};
 use crate::invocation::pointer_object;
 use crate::native_memory::StructPlace;
-use crate::real_proxy;
+use crate::real_proxy::{self, PROXIES};
 use crate::runtime_type::this_type;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::object;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, Word, class_init, statics};
+use saki_runtime::{
+    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, Word, class_init, statics, typed_values,
+};
 use saki_types::{Field, Ty, Type, universe};
 
 /// A variable that reflection reads or writes.
 ///
 /// Invariant: a variable of type `ty` lies at `address`: a static field, a field of `holder`, or what a TypedReference leads to.
+#[derive(Clone, Copy)]
 pub(crate) struct Variable<'t> {
     ty: Ty,
     address: *mut u8,
@@ -46,6 +52,18 @@ fn variable_of<'t>(t: CurrentThread, field: &'static Field, ty: Ty, target: Opti
     Ok(Variable { ty, address, holder: Some(target) })
 }
 
+fn throw_not_a_field(t: CurrentThread, field: &'static Field, target: Ty) -> Thrown {
+    let (name, owner, target) = (field.name, field.owner.full_name(), target.full_name());
+    let message = format!(
+        "Field '{name}' defined on type '{owner}' is not a field on the target object which is of type '{target}'."
+    );
+    exceptions::throw(t, ExceptionType::Argument, &message)
+}
+
+fn throw_constant(t: CurrentThread) -> Thrown {
+    exceptions::throw(t, ExceptionType::FieldAccess, "Cannot set a constant field.")
+}
+
 /// The variable of a field of `target`'s class.
 pub(crate) fn field_variable<'t>(
     t: CurrentThread<'t>,
@@ -57,12 +75,27 @@ pub(crate) fn field_variable<'t>(
 }
 
 /// The address of an instance field in its (boxed) object.
+///
+/// # Errors
+/// ArgumentException for an object that does not have the field.
 fn address_in(t: CurrentThread, field: &'static Field, target: Obj) -> Managed<*mut u8> {
+    let has_field = match field.owner.is_value_type() {
+        true => target.ty() == field.owner,
+        false => target.is_instance(t, field.owner)? && !is_proxy_without(target, field),
+    };
+    if !has_field || field.is_static() {
+        return Err(throw_not_a_field(t, field, target.ty()));
+    }
     let offset = field.offset_bytes().to_managed(t)? as usize;
     let data = target.data();
     // Fields of classes count from the object's start.
     let from_start = if field.owner.is_value_type() { 0 } else { OBJECT_HEADER_BYTES as usize };
     Ok(data.wrapping_add(offset).wrapping_sub(from_start))
+}
+
+/// Whether the object is a transparent proxy, which has the fields of TransparentProxy and none of the class that it stands for.
+fn is_proxy_without(target: Obj, field: &'static Field) -> bool {
+    target.is_proxy() && !field.owner.is_corlib(PROXIES, "TransparentProxy")
 }
 
 impl<'t> Variable<'t> {
@@ -84,9 +117,13 @@ impl<'t> Variable<'t> {
         Ok(unsafe { Obj::from_word(self.address.cast::<ObjRef>().read()) })
     }
 
-    /// Stores a boxed value, which the binder has converted to the variable's type (for pointers, to IntPtr). Null stores zeros.
-    pub(crate) fn store(&self, t: CurrentThread, value: Option<Obj>) -> Managed<()> {
+    /// Stores a boxed value (for pointers, an IntPtr), if the variable's type allows it. Null stores zeros.
+    ///
+    /// # Errors
+    /// ArgumentException for a value of another type.
+    pub(crate) fn store(&self, t: CurrentThread<'t>, value: Option<Obj<'t>>) -> Managed<()> {
         let Variable { ty, address, holder } = *self;
+        let value = value.map(|value| typed_values::converted(t, value, ty)).transpose()?;
         if !ty.is_value_type() && !ty.is_pointer() {
             match holder {
                 // SAFETY: by the invariant the variable lies in the object.
@@ -102,7 +139,7 @@ impl<'t> Variable<'t> {
             unsafe { std::ptr::write_bytes(address, 0, size) };
             return value.map_or(Ok(()), |value| self.store_in_nullable(t, value));
         };
-        // SAFETY: by the invariant a value of this type lies at the address, and `value` is a box of the type.
+        // SAFETY: by the invariant a value of this type lies at the address; `value` stands for one, by the check.
         unsafe {
             match ty.is_pointer() {
                 true => std::ptr::copy_nonoverlapping(value.data(), address, size),
@@ -115,7 +152,7 @@ impl<'t> Variable<'t> {
     /// Makes a zeroed Nullable<T> hold the T in a box.
     fn store_in_nullable(&self, t: CurrentThread, value: Obj) -> Managed<()> {
         let (has_value, at) = object::nullable_offsets(t, self.ty)?;
-        // SAFETY: by the invariant a Nullable<T> lies at the address, and `value` is a box of T.
+        // SAFETY: by the invariant a Nullable<T> lies at the address; `value` is a box of T, by the check in `store`.
         unsafe {
             object::copy_struct(t, self.address.add(at), value.data(), self.ty.args[0]);
             self.address.add(has_value).write(1);
@@ -153,11 +190,19 @@ fn remote<'t>(field: &'static Field, target: Option<Obj<'t>>) -> Option<Obj<'t>>
     target.filter(|target| may_be_remote && target.is_proxy())
 }
 
-/// Sets a field to a value that the binder has converted to its type.
+/// Sets a field to a value of its type, or to a number of a narrower type.
 ///
 /// # Errors
-/// As `get_value`.
-pub fn set_value(t: CurrentThread, field: &'static Field, target: Option<Obj>, value: Option<Obj>) -> Managed<()> {
+/// As `get_value`; ArgumentException for a value of another type, FieldAccessException for a constant.
+pub fn set_value<'t>(
+    t: CurrentThread<'t>,
+    field: &'static Field,
+    target: Option<Obj<'t>>,
+    value: Option<Obj<'t>>,
+) -> Managed<()> {
+    if field.is_literal() {
+        return Err(throw_constant(t));
+    }
     if let Some(proxy) = remote(field, target) {
         return real_proxy::set_field(t, proxy, field, value);
     }
@@ -178,7 +223,12 @@ fn get_value_internal<'t>(
     get_value(t, field, target)
 }
 
-fn set_value_internal(t: CurrentThread, field: Option<Obj>, target: Option<Obj>, value: Option<Obj>) -> Managed<()> {
+fn set_value_internal<'t>(
+    t: CurrentThread<'t>,
+    field: Option<Obj>,
+    target: Option<Obj<'t>>,
+    value: Option<Obj<'t>>,
+) -> Managed<()> {
     let field = require_field(t, field)?;
     if field.image.assembly().reflection_only {
         let message = "It is illegal to set the value on a field on a type loaded using the ReflectionOnly methods.";
@@ -210,8 +260,14 @@ fn referenced<'t>(t: CurrentThread<'t>, reference: StructPlace) -> Managed<Varia
 /// The variable of a field in the variable that a TypedReference refers to.
 fn variable_in<'t>(t: CurrentThread<'t>, field: &'static Field, reference: StructPlace) -> Managed<Variable<'t>> {
     let outer = referenced(t, reference)?;
-    let offset = field.offset_bytes().to_managed(t)? as usize;
+    if field.is_static() {
+        return variable_of(t, field, field.ty().to_managed(t)?, None);
+    }
     if outer.ty.is_value_type() {
+        if outer.ty != field.owner {
+            return Err(throw_not_a_field(t, field, outer.ty));
+        }
+        let offset = field.offset_bytes().to_managed(t)? as usize;
         let address = outer.address.wrapping_add(offset);
         return Ok(Variable { ty: field.ty().to_managed(t)?, address, holder: None });
     }
@@ -231,18 +287,24 @@ fn get_value_direct<'t>(
     _context: Option<Obj>,
 ) -> Managed<Option<Obj<'t>>> {
     let field = require_field(t, field)?;
-    variable_in(t, field, reference)?.load(t)
+    match field.is_literal() {
+        true => get_value(t, field, None),
+        false => variable_in(t, field, reference)?.load(t),
+    }
 }
 
-fn set_value_direct(
-    t: CurrentThread,
+fn set_value_direct<'t>(
+    t: CurrentThread<'t>,
     field: Option<Obj>,
     _ty: Option<Obj>,
     reference: StructPlace,
-    value: Option<Obj>,
+    value: Option<Obj<'t>>,
     _context: Option<Obj>,
 ) -> Managed<()> {
     let field = require_field(t, field)?;
+    if field.is_literal() {
+        return Err(throw_constant(t));
+    }
     variable_in(t, field, reference)?.store(t, value)
 }
 
@@ -259,16 +321,25 @@ fn make_typed_reference(
         return Err(exceptions::throw_argument_null(t, "target"));
     };
     let last_type = this_type(t, last_type)?;
-    let mut at = target.data();
+    let mut variable: Option<Variable> = None;
     for index in 0..fields.length() {
         let Some(field) = fields.value::<Handle<Field>>(index).get() else {
             return Err(exceptions::throw_argument_null(t, "flds"));
         };
-        at = match field.owner.is_value_type() {
-            true => at.wrapping_add(field.offset_bytes().to_managed(t)? as usize),
-            false => address_in(t, field, target)?,
+        let ty = field.ty().to_managed(t)?;
+        let address = match variable {
+            None => address_in(t, field, target)?,
+            Some(outer) if outer.ty == field.owner && outer.ty.is_value_type() && !field.is_static() => {
+                outer.address.wrapping_add(field.offset_bytes().to_managed(t)? as usize)
+            }
+            Some(outer) => return Err(throw_not_a_field(t, field, outer.ty)),
         };
+        variable = Some(Variable { ty, address, holder: None });
     }
+    let Some(Variable { address: at, .. }) = variable.filter(|variable| variable.ty == last_type) else {
+        let message = "The fields do not lead to a variable of the type.";
+        return Err(exceptions::throw_argument(t, message, "flds"));
+    };
     let handle = crate::handles::address(last_type);
     result.set(&TYPED_REFERENCE_TYPE, handle);
     result.set(&TYPED_REFERENCE_VALUE, at);

@@ -1,9 +1,11 @@
 //! Calling methods with boxed arguments.
 //!
-//! Arguments come in an object[], already converted by the binder. Variables that the callee may write lie where the
+//! Arguments come in an object[], as a rule converted by the binder. Variables that the callee may write lie where the
 //! collector sees them: a by-reference value argument is a fresh box in the array (so the callee cannot change a box that
-//! others share), a by-reference object argument is the array's element itself, structs and struct results are words in
-//! this frame, which is scanned conservatively. Left out: vararg arguments.
+//! others share), by-reference object arguments, structs and struct results are words in this frame, which is scanned conservatively.
+//!
+//! Invariant: target and arguments are read once, and what was read is checked, because messages of remoting come from outside, a binder may
+//! be the program's own, and another thread may change the array meanwhile. Left out: vararg arguments.
 
 use crate::library_calls::call_for_object;
 use crate::type_handle::is_byref_like;
@@ -13,9 +15,10 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::object;
 use saki_runtime::proxies;
+use saki_runtime::typed_values;
 use saki_runtime::vtables::vtable_of;
-use saki_runtime::{Array, CurrentThread, Managed, Obj};
-use saki_types::{ArrayMethod, ElementType, LoadResult, Method, MethodKind, MethodSig, Ty, universe};
+use saki_runtime::{Array, CurrentThread, Managed, Obj, ObjRef, Word};
+use saki_types::{ArrayMethod, ElementType, LoadResult, Method, MethodKind, MethodSig, Ty, Type, universe};
 
 /// Outcome of a reflected call: the result, or the exception that says why the call was not made.
 pub type CallOutcome<'t> = Result<Option<Obj<'t>>, Obj<'t>>;
@@ -32,8 +35,13 @@ struct Call<'t> {
 }
 
 impl<'t> Call<'t> {
-    fn argument(&self, index: usize) -> Option<Obj<'t>> {
-        self.arguments.and_then(|arguments| arguments.get(index))
+    /// The argument for a parameter of type `ty`, or of a reference to a `ty`.
+    ///
+    /// # Errors
+    /// ArgumentException if it is of another type.
+    fn argument(&self, t: CurrentThread<'t>, index: usize, ty: Ty) -> Managed<Option<Obj<'t>>> {
+        let given = self.arguments.and_then(|arguments| arguments.get(index));
+        given.map(|given| typed_values::converted(t, given, ty)).transpose()
     }
 }
 
@@ -108,7 +116,8 @@ pub fn reflected_call<'t>(
 /// object and returns it; with a target it returns null.
 ///
 /// # Errors
-/// What the callee threw, and load errors, are pending.
+/// TargetException, TargetParameterCountException and ArgumentException for an unfit target or argument; what the callee threw, and load
+/// errors, are pending.
 pub fn invoke_boxed<'t>(
     t: CurrentThread<'t>,
     method: &'static Method,
@@ -116,16 +125,34 @@ pub fn invoke_boxed<'t>(
     arguments: Option<Array<'t>>,
 ) -> Managed<Option<Obj<'t>>> {
     let is_construction = method.name == ".ctor" && target.is_none();
+    let sig = method.sig().to_managed(t)?;
+    if arguments.map_or(0, Array::length) != sig.params.len() {
+        return Err(exceptions::throw_default(t, ExceptionType::TargetParameterCount));
+    }
     if is_construction {
         return construct(t, method, arguments).map(Some);
     }
-    let sig = method.sig().to_managed(t)?;
+    check_target(t, method, target)?;
     if method.owner.is_nullable() && !method.is_static() {
         // The box holds a T; the method wants a Nullable<T>.
         let holder = nullable_holder(t, method.owner, target)?;
         return call(t, Call { method, sig, target: Some(holder), arguments });
     }
     call(t, Call { method, sig, target, arguments })
+}
+
+/// # Errors
+/// TargetException for an object that does not have the method, and for null.
+fn check_target(t: CurrentThread, method: &'static Method, target: Option<Obj>) -> Managed<()> {
+    let is_fit = match target {
+        _ if method.is_static() => true,
+        Some(target) => typed_values::fits(t, target, method.owner)?,
+        None => method.owner.is_nullable(),
+    };
+    match is_fit {
+        true => Ok(()),
+        false => Err(exceptions::throw(t, ExceptionType::Target, "Object does not match target type.")),
+    }
 }
 
 fn construct<'t>(t: CurrentThread<'t>, ctor: &'static Method, arguments: Option<Array<'t>>) -> Managed<Obj<'t>> {
@@ -144,7 +171,7 @@ fn construct<'t>(t: CurrentThread<'t>, ctor: &'static Method, arguments: Option<
     if owner.is_nullable() {
         // Boxing Nullable(value) gives the value's box. Null stands for the value's default, as for any parameter.
         return match arguments.and_then(|arguments| arguments.get(0)) {
-            Some(value) => Ok(value),
+            Some(value) => typed_values::converted(t, value, owner),
             None => Obj::new(t, owner.args[0]),
         };
     }
@@ -204,19 +231,19 @@ fn nested_arrays<'t>(t: CurrentThread<'t>, array: Ty, lengths: &[i32]) -> Manage
 /// A heap object with the layout of Nullable<T>, holding what `boxed` (T or null) holds.
 fn nullable_holder<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Managed<Obj<'t>> {
     let holder = Obj::new(t, ty)?;
-    // SAFETY: the data of the new object is a zeroed Nullable<T>.
+    // SAFETY: the data of the new object is a zeroed Nullable<T>; the callers have checked the box.
     unsafe { fill_nullable(t, ty, holder.data(), boxed)? };
     Ok(holder)
 }
 
-/// Fills a Nullable<T> with what `boxed` (T or null) holds.
+/// Fills a Nullable<T> with what `boxed` holds.
 ///
 /// # Safety
-/// `data` is a zeroed `ty`, which is a Nullable<T>.
+/// `data` is a zeroed `ty`, which is a Nullable<T>; `boxed` is null or a box of T.
 unsafe fn fill_nullable(t: CurrentThread, ty: Ty, data: *mut u8, boxed: Option<Obj>) -> Managed<()> {
     let Some(boxed) = boxed else { return Ok(()) };
     let (has_value, value) = object::nullable_offsets(t, ty)?;
-    // SAFETY: `data` is a Nullable<T> by the caller's promise; the binder made `boxed` a T.
+    // SAFETY: `data` is a Nullable<T> and `boxed` a box of T, by the caller's promise.
     unsafe {
         *data.add(has_value) = 1;
         object::copy_struct(t, data.add(value), boxed.data(), ty.args[0]);
@@ -224,12 +251,19 @@ unsafe fn fill_nullable(t: CurrentThread, ty: Ty, data: *mut u8, boxed: Option<O
     Ok(())
 }
 
-/// The number of words that structs, as arguments and result, take in the frame.
+/// Whether the type is a reference to a variable that holds a reference to an object.
+fn is_byref_to_object(ty: Ty) -> bool {
+    ty.is_byref() && ty.element().is_some_and(Type::is_reference_type)
+}
+
+/// The number of words that structs, as arguments and result, and by-reference objects take in the frame.
 fn struct_words(sig: &MethodSig) -> LoadResult<usize> {
     let mut words = 0;
     for &ty in sig.params.iter().chain([&sig.ret]) {
         if is_struct(ty) {
             words += ty.value_size_bytes()?.div_ceil(8) as usize;
+        } else if is_byref_to_object(ty) {
+            words += 1;
         }
     }
     Ok(words)
@@ -260,42 +294,57 @@ fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Ma
         words[used] = slot;
         used += 1;
     };
-    let mut reserve = |ty: Ty| -> Managed<*mut u8> {
+    let mut reserve = |size_bytes: usize| -> *mut u8 {
         let at = (&raw mut structs as *mut u64).wrapping_add(structs_used);
-        structs_used += ty.value_size_bytes().to_managed(t)?.div_ceil(8) as usize;
-        Ok(at as *mut u8)
+        structs_used += size_bytes.div_ceil(8);
+        at as *mut u8
     };
+    let struct_bytes = |ty: Ty| Ok(ty.value_size_bytes().to_managed(t)? as usize);
     if !method.is_static() {
         push(match target.filter(|_| method.owner.is_value_type()) {
             Some(target) => Slot::from_ptr(target.data()),
             None => Slot::from_ref(target),
         });
     }
-    let result_at = if is_struct(sig.ret) { Some(reserve(sig.ret)?) } else { None };
+    let result_at = if is_struct(sig.ret) { Some(reserve(struct_bytes(sig.ret)?)) } else { None };
     if let Some(at) = result_at {
         push(Slot::from_ptr(at));
     }
     for (index, &ty) in sig.params.iter().enumerate() {
         let slot = if is_struct(ty) {
-            let at = reserve(ty)?;
-            // SAFETY: `at` is zeroed and has room for a `ty`.
-            unsafe { fill_struct(t, ty, at, call.argument(index))? };
+            let at = reserve(struct_bytes(ty)?);
+            let argument = call.argument(t, index, ty)?;
+            // SAFETY: `at` is zeroed and has room for a `ty`; the argument is checked.
+            unsafe { fill_struct(t, ty, at, argument)? };
             Slot::from_ptr(at)
         } else if let (true, Some(element)) = (ty.is_byref(), ty.element()) {
-            byref_argument(t, element, required(arguments), index)?
+            let argument = call.argument(t, index, element)?;
+            if element.is_reference_type() {
+                let at = reserve(size_of::<ObjRef>()).cast::<ObjRef>();
+                // SAFETY: a word of this frame.
+                unsafe { at.write(argument.word()) };
+                Slot::from_ptr(at)
+            } else {
+                byref_argument(t, element, argument, required(arguments), index)?
+            }
         } else {
-            scalar_argument(ty, call.argument(index))
+            scalar_argument(ty, call.argument(t, index, ty)?)
         };
         push(slot);
     }
     let first_param = used - sig.params.len();
     let result = invoke::invoke(t, method, &words[..used])?;
     for (index, &ty) in sig.params.iter().enumerate() {
-        if let Some(element) = ty.element().filter(|e| ty.is_byref() && e.is_nullable()) {
-            let data = words[first_param + index].as_usize() as *const u8;
+        let Some(element) = ty.element().filter(|_| ty.is_byref()) else { continue };
+        let data = words[first_param + index].as_usize() as *const u8;
+        if element.is_nullable() {
             // SAFETY: the argument was the address of a Nullable<T> in a holder, which the word still keeps.
             let boxed = unsafe { Obj::boxed(t, element, data)? };
-            required(arguments).set(t, index, boxed);
+            give_back(t, required(arguments), index, boxed)?;
+        } else if element.is_reference_type() {
+            // SAFETY: the argument was the address of a word of this frame that holds a reference.
+            let object = unsafe { Obj::from_word(data.cast::<ObjRef>().read()) };
+            give_back(t, required(arguments), index, object)?;
         }
     }
     match result_at {
@@ -303,6 +352,21 @@ fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Ma
         Some(at) => unsafe { Obj::boxed(t, sig.ret, at) },
         None => boxed_result(t, sig.ret, result),
     }
+}
+
+/// Stores the value that a by-reference argument has now in the caller's array.
+///
+/// # Errors
+/// ArrayTypeMismatchException: the array is no object[], and its elements are of another type.
+fn give_back(t: CurrentThread, arguments: Array, index: usize, value: Option<Obj>) -> Managed<()> {
+    let element = arguments.ty().element();
+    if let (Some(value), Some(element)) = (value, element)
+        && !value.is_instance(t, element)?
+    {
+        return Err(exceptions::throw_default(t, ExceptionType::ArrayTypeMismatch));
+    }
+    arguments.set(t, index, value);
+    Ok(())
 }
 
 /// The argument array, which a method with parameters always has.
@@ -313,40 +377,38 @@ fn required<'t>(arguments: Option<Array<'t>>) -> Array<'t> {
 /// Fills a struct in this thread's frame with what `boxed` holds; null leaves zeros.
 ///
 /// # Safety
-/// `data` is zeroed and has room for a `ty`.
+/// `data` is zeroed and has room for a `ty`; `boxed` is null or stands for a `ty` (`typed_values`).
 unsafe fn fill_struct(t: CurrentThread, ty: Ty, data: *mut u8, boxed: Option<Obj>) -> Managed<()> {
     if ty.is_nullable() {
-        // SAFETY: `data` is a zeroed `ty` by the function's contract, and `ty` is a Nullable<T>.
+        // SAFETY: `data` is a zeroed `ty`, which is a Nullable<T>, and `boxed` a box of T, by the function's contract.
         return unsafe { fill_nullable(t, ty, data, boxed) };
     }
     if let Some(boxed) = boxed {
         let size = ty.value_size_bytes().to_managed(t)? as usize;
-        // SAFETY: the binder made `boxed` a box of this type; stores into a frame need no barrier.
+        // SAFETY: `boxed` is a box of a value of this size, by the contract; stores into a frame need no barrier.
         unsafe { std::ptr::copy_nonoverlapping(boxed.data(), data, size) };
     }
     Ok(())
 }
 
+/// The word for a value that stands for a `ty` (`Call::argument`).
 fn scalar_argument(ty: Ty, value: Option<Obj>) -> Slot {
     let Some(value) = value else { return Slot(0) };
     if ty.is_value_type() || ty.is_pointer() {
-        // SAFETY: the binder made the argument a box of this type; pointers come as IntPtr.
+        // SAFETY: a box of this type, or an IntPtr for a pointer: the argument was checked.
         return unsafe { invoke::load_slot(ty, value.data()) };
     }
     Slot::from_ref(value)
 }
 
-fn byref_argument(t: CurrentThread, element: Ty, arguments: Array, index: usize) -> Managed<Slot> {
-    if element.is_reference_type() {
-        return Ok(Slot::from_ptr(arguments.element_address(index)));
-    }
-    let given = arguments.get(index);
+/// The address of a new box for a by-reference value, which the array keeps; `given` stands for an `element` (`Call::argument`).
+fn byref_argument(t: CurrentThread, element: Ty, given: Option<Obj>, arguments: Array, index: usize) -> Managed<Slot> {
     if element.is_nullable() {
         return Ok(Slot::from_ptr(nullable_holder(t, element, given)?.data()));
     }
     let boxed_type = if element.is_pointer() { universe().intptr() } else { element };
     let copy = match given {
-        // SAFETY: the binder made the argument a box of this type.
+        // SAFETY: the argument, which was checked, is a box of such a value.
         Some(given) => unsafe { Obj::boxed(t, boxed_type, given.data())? },
         None => None,
     };
@@ -354,7 +416,7 @@ fn byref_argument(t: CurrentThread, element: Ty, arguments: Array, index: usize)
         Some(copy) => copy,
         None => Obj::new(t, boxed_type)?,
     };
-    arguments.set(t, index, Some(copy));
+    give_back(t, arguments, index, Some(copy))?;
     Ok(Slot::from_ptr(copy.data()))
 }
 

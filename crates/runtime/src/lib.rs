@@ -16,8 +16,9 @@ pub use exec::{
     tail_arguments, thread_aborts, thread_data, thread_statics, waits,
 };
 pub use object::{
-    cast_cache, cells, class_library, delegates, entries, exception_types, exceptions, fields, handles, missing,
-    proxies, references, statics, strings, thread, thread_state, type_objects, types_by_name, vtables,
+    cast_cache, cells, class_library, delegate_signatures, delegates, entries, exception_types, exceptions, fields,
+    handles, missing, proxies, references, statics, strings, thread, thread_state, type_objects, typed_values,
+    types_by_name, vtables, widening,
 };
 pub use vm::{
     collectible, crash_report, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot,

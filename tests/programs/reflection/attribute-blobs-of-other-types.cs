@@ -23,5 +23,8 @@ class Program
         Show(typeof(Right));
         Show(typeof(NumberForText));
         Show(typeof(NumbersForDecimals));
+        Show(typeof(TextForNumber));
+        Show(typeof(TextsForTypes));
+        Console.WriteLine(typeof(MarkedByAnObject).GetCustomAttributes(false).Length);
     }
 }

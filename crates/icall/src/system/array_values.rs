@@ -1,9 +1,9 @@
 //! System.Array.GetValue and SetValue: boxed access, with the widening conversions that SetValue allows.
 
 use crate::arguments::{argument_error, argument_error_for, non_null, non_null_this};
-use saki_metadata::ElementType;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
+use saki_runtime::widening::{Scalar, Widened};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Thrown, exceptions, object};
 use saki_types::Ty;
 
@@ -131,112 +131,9 @@ fn set_nullable(t: CurrentThread, nullable: Ty, value: Option<Obj>, place: *mut 
     Ok(())
 }
 
-/// A number to be stored into an array of another primitive type.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Scalar {
-    Signed(i64),
-    Unsigned(u64),
-    Real(f64),
-    Boolean,
-}
-
-/// Outcome of a conversion.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Widened {
-    /// Little-endian bits of the stored value.
-    Stores(u64),
-    /// Both types are primitive, but a value could be lost.
-    TooWide,
-    OtherKind,
-}
-
-/// Bytes of a primitive that SetValue converts; None for all other types.
-fn width_bytes(element: ElementType) -> Option<u32> {
-    use ElementType as E;
-    Some(match element {
-        E::Boolean | E::I1 | E::U1 => 1,
-        E::Char | E::I2 | E::U2 => 2,
-        E::I4 | E::U4 | E::R4 => 4,
-        E::I8 | E::U8 | E::R8 => 8,
-        _ => return None,
-    })
-}
-
-impl Scalar {
-    /// The number in a box; None if it holds none that SetValue converts.
-    fn read(boxed: Obj) -> Option<Scalar> {
-        use ElementType as E;
-        let ty = boxed.ty();
-        if !ty.is_value_type() {
-            return None;
-        }
-        Some(match ty.underlying().element_type {
-            E::Boolean => Scalar::Boolean,
-            E::U1 => Scalar::Unsigned(u64::from(boxed.number::<u8>())),
-            E::U2 | E::Char => Scalar::Unsigned(u64::from(boxed.number::<u16>())),
-            E::U4 => Scalar::Unsigned(u64::from(boxed.number::<u32>())),
-            E::U8 => Scalar::Unsigned(boxed.number()),
-            E::I1 => Scalar::Signed(i64::from(boxed.number::<i8>())),
-            E::I2 => Scalar::Signed(i64::from(boxed.number::<i16>())),
-            E::I4 => Scalar::Signed(i64::from(boxed.number::<i32>())),
-            E::I8 => Scalar::Signed(boxed.number()),
-            E::R4 => Scalar::Real(f64::from(boxed.number::<f32>())),
-            E::R8 => Scalar::Real(boxed.number()),
-            _ => return None,
-        })
-    }
-
-    /// Converts from primitive `from` to primitive `to`, as ECMA-335's widening rules for Array.SetValue allow.
-    fn widen(self, from: ElementType, to: ElementType) -> Widened {
-        use ElementType as E;
-        let (Some(from_bytes), Some(to_bytes)) = (width_bytes(from), width_bytes(to)) else {
-            return Widened::OtherKind;
-        };
-        match (to, self) {
-            (E::Boolean, Scalar::Boolean) => Widened::OtherKind,
-            (E::Boolean, _) | (_, Scalar::Boolean) => Widened::TooWide,
-            (E::R4, Scalar::Real(value)) if from_bytes <= to_bytes => {
-                Widened::Stores(u64::from((value as f32).to_bits()))
-            }
-            (E::R8, Scalar::Real(value)) => Widened::Stores(value.to_bits()),
-            (E::R4, Scalar::Signed(value)) => Widened::Stores(u64::from((value as f32).to_bits())),
-            (E::R4, Scalar::Unsigned(value)) => Widened::Stores(u64::from((value as f32).to_bits())),
-            (E::R8, Scalar::Signed(value)) => Widened::Stores((value as f64).to_bits()),
-            (E::R8, Scalar::Unsigned(value)) => Widened::Stores((value as f64).to_bits()),
-            (E::I1 | E::I2 | E::I4 | E::I8, Scalar::Signed(value)) if from_bytes <= to_bytes => {
-                Widened::Stores(value as u64)
-            }
-            (E::I1 | E::I2 | E::I4 | E::I8, Scalar::Unsigned(value)) if from_bytes < to_bytes => Widened::Stores(value),
-            (E::U1 | E::U2 | E::U4 | E::U8 | E::Char, Scalar::Unsigned(value)) if from_bytes <= to_bytes => {
-                Widened::Stores(value)
-            }
-            _ => Widened::TooWide,
-        }
-    }
-}
-
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Array::GetValueImpl", &get_value_impl),
     InternalCall::new("System.Array::GetValue", &get_value),
     InternalCall::new("System.Array::SetValueImpl", &set_value_impl),
     InternalCall::new("System.Array::SetValue", &set_value),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::{Scalar, Widened};
-    use saki_metadata::ElementType as E;
-
-    #[test]
-    fn widening_follows_size_and_sign() {
-        assert_eq!(Scalar::Signed(-1).widen(E::I4, E::I8), Widened::Stores(u64::MAX));
-        assert_eq!(Scalar::Signed(1).widen(E::I8, E::I4), Widened::TooWide);
-        assert_eq!(Scalar::Signed(1).widen(E::I4, E::U8), Widened::TooWide);
-        assert_eq!(Scalar::Unsigned(1).widen(E::U4, E::I4), Widened::TooWide);
-        assert_eq!(Scalar::Unsigned(7).widen(E::U2, E::Char), Widened::Stores(7));
-        assert_eq!(Scalar::Signed(2).widen(E::I4, E::R8), Widened::Stores(2.0f64.to_bits()));
-        assert_eq!(Scalar::Real(1.0).widen(E::R8, E::R4), Widened::TooWide);
-        assert_eq!(Scalar::Boolean.widen(E::Boolean, E::I4), Widened::TooWide);
-        assert_eq!(Scalar::Signed(1).widen(E::I4, E::I), Widened::OtherKind);
-    }
-}

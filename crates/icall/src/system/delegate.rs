@@ -4,14 +4,15 @@ use crate::arguments::{argument_error_for, non_null, non_null_this};
 use saki_reflect::{handles, objects};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, compile, delegates, exceptions, type_objects};
+use saki_runtime::{
+    CurrentThread, InternalCall, Managed, Obj, compile, delegate_signatures, delegates, exceptions, type_objects,
+};
 
 /// An empty delegate of the same type, for `Combine` and `Remove` to put a list in.
 fn alloc_like<'t>(t: CurrentThread<'t>, delegate: Option<Obj<'t>>) -> Managed<Obj<'t>> {
     non_null(t, delegate, "d")?.new_of_same_type(t)
 }
 
-/// Managed code has matched the signatures.
 fn create<'t>(
     t: CurrentThread<'t>,
     ty: Option<Obj>,
@@ -27,6 +28,12 @@ fn create<'t>(
     if method.is_generic_definition() {
         let message = " Cannot bind to the target method because its signature differs from that of the delegate type";
         return Err(argument_error_for(t, "method", message));
+    }
+    if !delegate_signatures::may_bind(t, ty, target, method)? {
+        let message =
+            "Cannot bind to the target method because its signature is not compatible with that of the delegate type.";
+        // Also where the program wants null: the class library has seen no difference, and would use the null.
+        return Err(exceptions::throw(t, ExceptionType::Argument, message));
     }
     if method.is_dynamic() {
         // CIL that cannot be compiled raises its exception here, not at the first call.

@@ -131,6 +131,12 @@ pub fn new_context_bound<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
         // SAFETY: the method returns an object or null.
         if let Some(proxy) = unsafe { made.as_obj() } {
             return Ok(proxy);
+            // A ProxyAttribute of the program may have made it.
+            if !proxy.is_instance(t, ty)? {
+                let (from, to) = (proxy.ty().full_name(), ty.full_name());
+                let message = format!("Unable to cast object of type '{from}' to type '{to}'.");
+                return Err(exceptions::throw(t, ExceptionType::InvalidCast, &message));
+            }
         }
     }
     Obj::new(t, ty)

@@ -6,6 +6,7 @@
 pub mod cast_cache;
 pub mod cells;
 pub mod class_library;
+pub mod delegate_signatures;
 pub mod delegates;
 pub(crate) mod domain;
 pub mod entries;
@@ -28,11 +29,13 @@ pub mod strings;
 pub mod thread;
 pub mod thread_state;
 pub mod type_objects;
+pub mod typed_values;
 pub mod types_by_name;
 pub(crate) mod upcalls;
 pub(crate) mod vtable_code;
 pub mod vtables;
 pub(crate) mod weak_references;
+pub mod widening;
 
 pub(crate) use instances::is_assignable;
 pub use instances::{

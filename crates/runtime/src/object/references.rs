@@ -321,16 +321,23 @@ impl<'t> Array<'t> {
         unsafe { Obj::from_word(self.element_address(index).cast::<ObjRef>().read()) }
     }
 
-    /// Stores a reference, with barrier; the caller knows that the element type allows it.
+    /// Stores a reference, with barrier; the caller knows that the element type allows it (`typed_values` answers that).
     ///
     /// # Panics
     /// As `get`.
     #[inline]
     pub fn set(self, t: CurrentThread<'_>, index: usize, value: Option<Obj<'_>>) {
         self.check_reference(index);
+        debug_assert!(self.admits(value), "a foreign object in a {}", self.ty().full_name());
         let offset_bytes = self.element_address(index).addr() - self.address();
         // SAFETY: the element is a reference inside the array, by the check.
         unsafe { saki_gc::barrier::store_ref(t.managed(), self.word(), offset_bytes, value.word()) };
+    }
+
+    /// Whether the element type allows the object. A proxy may also be what its RealProxy says that it is.
+    fn admits(self, value: Option<Obj<'_>>) -> bool {
+        let (Some(value), Some(element)) = (value, self.ty().element()) else { return true };
+        value.is_proxy() || value.ty().is_assignable_to(element).unwrap_or(true)
     }
 
     /// The elements of an array of references, in order.
