@@ -274,6 +274,10 @@ fn is_com_object(_t: CurrentThread, _object: Option<Obj>) -> bool {
 
 fn prelink(t: CurrentThread, method: Option<Obj>) -> Managed<()> {
     let method = non_null(t, method, "m")?;
+    // A class of the program's own may derive from MethodInfo.
+    if !method.ty().is_corlib("System.Reflection", "RuntimeMethodInfo") {
+        return Err(exceptions::throw_argument(t, "MethodInfo must be a runtime MethodInfo object.", "m"));
+    }
     let method = METHOD_HANDLE.get::<usize>(method) as *const Method;
     // SAFETY: null, or the address of a `&'static Method`.
     match unsafe { method.as_ref() } {

@@ -1,29 +1,41 @@
 //! Making objects without running a constructor.
 
 use crate::runtime_type::this_type;
+use crate::type_handle::is_byref_like;
+use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::proxy_calls;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{Ty, universe};
 
-/// A zeroed object of a type that can have instances.
+/// A zeroed object of a type that can have instances. A delegate would be called through the null in it; strings and arrays have no size of
+/// their own.
 ///
 /// # Errors
-/// ArgumentException for interfaces, abstract classes and open types.
+/// Those of .NET, in its order: ArgumentException for arrays, pointers, delegates and String, MemberAccessException for interfaces, abstract
+/// classes and open types, NotSupportedException for types that live on the stack alone.
 fn uninitialized<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
-    let can_exist = !ty.is_interface() && !ty.is_abstract() && !ty.is_open && !ty.is_pointer() && !ty.is_byref();
-    if !can_exist {
-        let message = "Type cannot be instantiated";
-        return Err(exceptions::throw_argument(t, message, "type"));
-    }
-    if ty.is_sz_array() {
-        return Array::of_array_type(t, ty, 0).map(Obj::from);
+    let refuse = |exception, message| Err(exceptions::throw(t, exception, message));
+    if ty.is_array() || ty.is_pointer() || ty.is_byref() || ty.is_delegate() {
+        return refuse(ExceptionType::Argument, "Value was invalid.");
     }
     if ty == universe().string() {
-        // Its size depends on its length; a plain allocation would be too small to be a string.
-        return Str::new(t, "").map(Obj::from);
+        return refuse(ExceptionType::Argument, "Uninitialized Strings cannot be created.");
     }
-    Obj::new(t, ty)
+    if ty.is_interface() {
+        return refuse(ExceptionType::MemberAccess, "Cannot create an instance of an interface.");
+    }
+    if ty.is_abstract() {
+        return refuse(ExceptionType::MemberAccess, "Cannot create an abstract class.");
+    }
+    if ty.is_open || ty.is_generic_param() {
+        let message = "Cannot create a type for which Type.ContainsGenericParameters is true.";
+        return refuse(ExceptionType::MemberAccess, message);
+    }
+    if is_byref_like(ty).to_managed(t)? {
+        return refuse(ExceptionType::NotSupported, "Cannot create boxed ByRef-like values.");
+    }
+    Obj::new(t, if ty.is_nullable() { ty.args[0] } else { ty })
 }
 
 /// `RuntimeType.CreateInstanceInternal(type)`: the default value of a value type, boxed; null for Nullable.
@@ -33,7 +45,7 @@ fn create_instance<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<
         return Ok(None);
     }
     ty.vtable_layout().to_managed(t)?;
-    Obj::new(t, ty).map(Some)
+    if ty.is_value_type() { Obj::new(t, ty).map(Some) } else { uninitialized(t, ty).map(Some) }
 }
 
 /// `ActivationServices.AllocateUninitializedClassInstance(type)`

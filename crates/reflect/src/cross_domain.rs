@@ -26,15 +26,18 @@ static TARGET_URI: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_t
 const NO_DOMAIN: i32 = -1;
 
 /// Whether the method can be called on the proxy without messages.
-pub fn is_direct(t: CurrentThread, proxy: Obj, method: &'static Method) -> bool {
-    let real_proxy = real_proxy_of(proxy);
-    TARGET_DOMAIN.get::<i32>(real_proxy) != NO_DOMAIN
+///
+/// # Errors
+/// NullReferenceException for a proxy without RealProxy.
+pub fn is_direct(t: CurrentThread, proxy: Obj, method: &'static Method) -> Managed<bool> {
+    let real_proxy = real_proxy_of(t, proxy)?;
+    Ok(TARGET_DOMAIN.get::<i32>(real_proxy) != NO_DOMAIN
         && TARGET_URI.obj(real_proxy).is_some()
         && !method.is_constructor()
         && !method.owner.is_context_bound()
         && !proxies::remote_class(proxy).class().is_context_bound()
         && domains::is_in_default_context(t)
-        && method.sig().is_ok_and(|sig| sig.params.len() < usize::from(u8::MAX))
+        && method.sig().is_ok_and(|sig| sig.params.len() < usize::from(u8::MAX)))
 }
 
 fn is_plain_type(ty: Ty) -> bool {
@@ -239,7 +242,7 @@ pub fn call<'t>(
     method: &'static Method,
     arguments: Array<'t>,
 ) -> Managed<Option<Obj<'t>>> {
-    let real_proxy = real_proxy_of(proxy);
+    let real_proxy = real_proxy_of(t, proxy)?;
     let Some(domain) = domains::by_id(TARGET_DOMAIN.get::<i32>(real_proxy)) else {
         return Err(domains::throw_unloaded(t));
     };

@@ -4,7 +4,7 @@
 //! Left out: calls (`remoting`, `cross_domain`).
 
 use crate::library_calls::{call_for_object, class_method};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::proxies::REAL_PROXY;
 use saki_runtime::{CurrentThread, Managed, Obj};
@@ -12,9 +12,12 @@ use saki_types::{Field, Method, Ty, universe};
 
 pub(crate) const PROXIES: &str = "System.Runtime.Remoting.Proxies";
 
-/// The RealProxy of a transparent proxy; a transparent proxy is made with one.
-pub(crate) fn real_proxy_of<'t>(proxy: Obj<'t>) -> Obj<'t> {
-    REAL_PROXY.obj(proxy).unwrap_or_else(|| saki_base::bug!("a transparent proxy without RealProxy"))
+/// The RealProxy of a transparent proxy. A proxy is made with one, but reflection may set the field to null.
+///
+/// # Errors
+/// NullReferenceException.
+pub(crate) fn real_proxy_of<'t>(t: CurrentThread<'t>, proxy: Obj<'t>) -> Managed<Obj<'t>> {
+    REAL_PROXY.obj(proxy).ok_or_else(|| exceptions::throw_null_reference(t))
 }
 
 /// The value to store for a by-reference parameter: `value`, or a zeroed box where a value type cannot be null.

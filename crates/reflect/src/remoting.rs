@@ -33,7 +33,7 @@ fn server_in_this_context<'t>(t: CurrentThread<'t>, proxy: Obj<'t>) -> Managed<O
     if !class.is_subclass_of(universe().context_bound()).to_managed(t)? {
         return Ok(None);
     }
-    let real_proxy = real_proxy_of(proxy);
+    let real_proxy = real_proxy_of(t, proxy)?;
     let current = domains::context(t)?;
     Ok(SERVER.obj(real_proxy).filter(|_| TARGET_CONTEXT.obj(real_proxy) == Some(current)))
 }
@@ -51,7 +51,7 @@ fn invoke_on_proxy<'t>(
         let target = if is_virtual { proxies::resolve_on(server, method).to_managed(t)? } else { method };
         return invoke_boxed(t, target, Some(server), Some(arguments));
     }
-    if cross_domain::is_direct(t, proxy, method) {
+    if cross_domain::is_direct(t, proxy, method)? {
         return cross_domain::call(t, proxy, method, arguments);
     }
     let class = universe().corlib_type(MESSAGING, "MonoMethodMessage").to_managed(t)?;
@@ -68,7 +68,7 @@ fn invoke_on_proxy<'t>(
     let private_invoke = class_method(t, class, "PrivateInvoke", 4)?;
     let (mut exception, mut results): (Option<Obj>, Option<Array>) = (None, None);
     let words = [
-        Slot::from_ref(real_proxy_of(proxy)),
+        Slot::from_ref(real_proxy_of(t, proxy)?),
         Slot::from_ref(message),
         Slot::from_ptr(std::ptr::from_mut(&mut exception)),
         Slot::from_ptr(std::ptr::from_mut(&mut results)),
@@ -145,7 +145,7 @@ fn access_field<'t>(
 ) -> Managed<Array<'t>> {
     let is_proxy = |target: &Obj| target.is_proxy();
     let target = match target.filter(is_proxy) {
-        Some(proxy) => SERVER.obj(real_proxy_of(proxy)),
+        Some(proxy) => SERVER.obj(real_proxy_of(t, proxy)?),
         None => target,
     };
     let (Some(target), Some(parameters)) = (target, parameters) else {

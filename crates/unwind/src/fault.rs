@@ -5,6 +5,7 @@
 //! | SIGBUS | `os::mapped_copy` | an error of that copy: another process has shortened the mapped file |
 //! | SIGBUS | a mapped file, elsewhere | a line with the file's name, then as below |
 //! | SIGSEGV, SIGBUS | compiled code, address < 64 KiB | NullReferenceException |
+//! | SIGSEGV | address < 64 KiB, executed, called by compiled code | NullReferenceException in the caller |
 //! | SIGSEGV, SIGBUS | anywhere, in the reserve of the thread's stack | nothing: the reserve is opened, a safepoint throws StackOverflowException |
 //! | SIGSEGV, SIGBUS | a prologue, in the lowest part of the reserve or below | StackOverflowException in the caller: the frame is larger than what is left |
 //! | SIGSEGV, SIGBUS | anywhere else, below the reserve | report with the managed stack, abort |
@@ -64,6 +65,13 @@ fn handle(context: &mut FaultContext) -> Disposition {
         throw_from(context, kind);
         return Disposition::Handled;
     }
+    // SAFETY: the stack pointer of a managed thread, which was executing on that stack.
+    if !thread.is_null() && unsafe { is_call_through_null(context) } {
+        // The return address is on top, as if the stub had been called in place of the method.
+        context.set_argument(0, FaultKind::NullReference as usize);
+        context.set_pc(fault_throw_address());
+        return Disposition::Handled;
+    }
     if !thread.is_null() {
         let is_memory_fault = matches!(context.signal(), libc::SIGSEGV | libc::SIGBUS);
         let in_large_frame = info.is_some_and(|info| info.is_stack_probe(context.pc()));
@@ -102,6 +110,16 @@ fn classify(context: &FaultContext, info: &CodeInfo) -> Option<FaultKind> {
         libc::SIGILL => by_table.filter(|&code| code != trap::UNREACHABLE).and_then(FaultKind::from_trap_code),
         _ => None,
     }
+}
+
+/// Whether compiled code has just called an address near null: a function pointer, or the code of a delegate, that was never set.
+///
+/// # Safety
+/// The interrupted thread's stack pointer is one.
+unsafe fn is_call_through_null(context: &FaultContext) -> bool {
+    let is_near_null = context.signal() == libc::SIGSEGV && context.pc() < NULL_AREA_BYTES;
+    // SAFETY: by the function's contract; a call has left its return address there.
+    is_near_null && lookup(unsafe { *(context.sp() as *const usize) }).is_some()
 }
 
 /// Throws StackOverflowException in the caller of a method whose prologue ran off the stack; `false` if the caller lacks the stack space

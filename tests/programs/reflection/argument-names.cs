@@ -26,7 +26,6 @@ class Program {
         Try(() => Type.GetType("System.Collections.Generic.List`1[[System.Int32],[System.Int32]]"));
         Try(() => Marshal.OffsetOf(typeof(Native), "Y"));
         Try(() => Marshal.SizeOf(typeof(Plain)));
-        Try(() => FormatterServices.GetUninitializedObject(typeof(IDisposable)));
         Try(() => Marshal.GetDelegateForFunctionPointer((IntPtr)8, typeof(Plain)));
         Try(() => Assembly.LoadFile("relative.dll"));
 

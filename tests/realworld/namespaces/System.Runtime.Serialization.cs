@@ -1,4 +1,5 @@
 // Also JSON, SOAP and the object persistence of other namespaces.
+// waits: FormatterServices: GetUninitializedObject refuses String, as .NET does
 // references: System.Runtime.Serialization System.Xml System.Runtime.Serialization.Formatters.Soap System.Web.Extensions System.Json System.Numerics
 using System;
 using System.Collections;

@@ -289,6 +289,9 @@ fn close_mapping(_t: CurrentThread, handle: usize) {
 }
 
 fn configure_inheritability(_t: CurrentThread, handle: usize, inheritable: i32) {
+    if handle == 0 {
+        return;
+    }
     // SAFETY: an open mapping, kept alive by its SafeHandle.
     let fd = unsafe { (*(handle as *const Mapping)).fd };
     let flags = if inheritable != 0 { 0 } else { libc::FD_CLOEXEC };
@@ -340,6 +343,9 @@ fn map_internal(
     view_handle: Place<usize>,
     base_address: Place<usize>,
 ) -> i32 {
+    if handle == 0 {
+        return MapError::CouldNotMapMemory as i32;
+    }
     // SAFETY: an open mapping, kept alive by its SafeHandle.
     let mapping = unsafe { &*(handle as *const Mapping) };
     let mut size_bytes = size.get();

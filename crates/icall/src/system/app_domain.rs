@@ -3,14 +3,18 @@
 use crate::arguments::{non_null, non_null_this};
 use saki_runtime::domains::{self, Domain};
 use saki_runtime::{
-    CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, domain_unload, thread_data, unhandled,
+    CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, domain_unload, exceptions, thread_data, unhandled,
 };
 use saki_thread::root;
 use std::sync::OnceLock;
 
 /// The domain of the AppDomain object that a method is called on.
+///
+/// # Errors
+/// NullReferenceException, also for an object that was made without its domain.
 fn domain_of(t: CurrentThread, this: Option<Obj>) -> Managed<&'static Domain> {
-    non_null_this(t, this).map(domains::of_object)
+    let domain = domains::of_object(non_null_this(t, this)?);
+    domain.ok_or_else(|| exceptions::throw_null_reference(t))
 }
 
 fn current_domain<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
@@ -98,8 +102,8 @@ fn switch<'t>(t: CurrentThread<'t>, domain: &'static Domain) -> Managed<Option<O
 }
 
 fn set_domain<'t>(t: CurrentThread<'t>, domain: Option<Obj>) -> Managed<Option<Obj<'t>>> {
-    let domain = non_null(t, domain, "domain")?;
-    switch(t, domains::of_object(domain))
+    non_null(t, domain, "domain")?;
+    switch(t, domain_of(t, domain)?)
 }
 
 fn set_domain_by_id<'t>(t: CurrentThread<'t>, id: i32) -> Managed<Option<Obj<'t>>> {
@@ -114,8 +118,8 @@ fn push(t: CurrentThread, domain: &'static Domain) -> Managed<()> {
 }
 
 fn push_domain_ref(t: CurrentThread, domain: Option<Obj>) -> Managed<()> {
-    let domain = non_null(t, domain, "domain")?;
-    push(t, domains::of_object(domain))
+    non_null(t, domain, "domain")?;
+    push(t, domain_of(t, domain)?)
 }
 
 fn push_domain_ref_by_id(t: CurrentThread, id: i32) -> Managed<()> {

@@ -52,8 +52,9 @@ fn signature(t: CurrentThread, cookie: *const VarArgCookie) -> Managed<&'static 
 }
 
 fn setup(t: CurrentThread, this: *mut u8, block: *mut usize, start: *mut u8) -> Managed<()> {
+    // A RuntimeArgumentHandle that `arglist` has not made is null.
     // SAFETY: `block` is what `arglist` gave; its first word is the cookie.
-    let cookie = unsafe { *block } as *const VarArgCookie;
+    let cookie = if block.is_null() { std::ptr::null() } else { unsafe { *block as *const VarArgCookie } };
     let sig = signature(t, cookie)?;
     let fixed = sig.sentinel.unwrap_or(sig.params.len());
     let args = if start.is_null() { block.wrapping_add(1) as *mut u8 } else { start };

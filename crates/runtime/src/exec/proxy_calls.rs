@@ -30,7 +30,8 @@ pub fn can_cast(t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {
     if HAS_TYPE_INFO.get::<u8>(proxy) == 0 || (!ty.is_interface() && !ty.is_marshal_by_ref()) {
         return Ok(false);
     }
-    let Some(real_proxy) = REAL_PROXY.obj(proxy) else { saki_base::bug!("a proxy without a RealProxy") };
+    // Reflection may have set the field to null.
+    let Some(real_proxy) = REAL_PROXY.obj(proxy) else { return Ok(false) };
     let info = universe().corlib_type("System.Runtime.Remoting", "IRemotingTypeInfo").to_managed(t)?;
     let Some(question) = info.find_method("CanCastTo", 2).to_managed(t)? else { return Ok(false) };
     let wanted = Obj::of_type(t, ty)?;
@@ -130,13 +131,13 @@ pub fn new_context_bound<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
         let made = invoke::invoke(t, create, &[Slot::from_ref(shown)])?;
         // SAFETY: the method returns an object or null.
         if let Some(proxy) = unsafe { made.as_obj() } {
-            return Ok(proxy);
             // A ProxyAttribute of the program may have made it.
             if !proxy.is_instance(t, ty)? {
                 let (from, to) = (proxy.ty().full_name(), ty.full_name());
                 let message = format!("Unable to cast object of type '{from}' to type '{to}'.");
                 return Err(exceptions::throw(t, ExceptionType::InvalidCast, &message));
             }
+            return Ok(proxy);
         }
     }
     Obj::new(t, ty)

@@ -28,10 +28,10 @@ use std::path::{Path, PathBuf};
 
 static NATIVE_HANDLE: ManagedField = ManagedField::corlib("System", "AppDomain", "_mono_app_domain");
 
-/// The domain of an AppDomain object that is no proxy.
-pub fn of_object(object: Obj) -> &'static Domain {
-    // SAFETY: the field holds the address of a leaked `Domain` from the object's creation on.
-    unsafe { &*NATIVE_HANDLE.get::<*const Domain>(object) }
+/// The domain of an AppDomain object that is no proxy; None if the object was made without one (`GetUninitializedObject`).
+pub fn of_object(object: Obj) -> Option<&'static Domain> {
+    // SAFETY: the field is null, or holds the address of a leaked `Domain` from the object's creation on.
+    unsafe { NATIVE_HANDLE.get::<*const Domain>(object).as_ref() }
 }
 
 /// Makes the first domain, of the universe that start-up made, with its objects.

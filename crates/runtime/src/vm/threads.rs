@@ -52,8 +52,12 @@ impl ThreadStartHandles {
 /// Starts the thread of a Thread object, which calls `delegate` with the object's start argument.
 ///
 /// # Errors
-/// ThreadStateException when the thread was started before; OutOfMemoryException when the system has no room for a thread.
+/// ThreadStateException when the thread was started before, or there is no delegate; OutOfMemoryException when the system has no room for a thread.
 pub fn start<'t>(t: CurrentThread<'t>, thread: Obj<'t>, delegate: Option<Obj<'t>>) -> Managed<()> {
+    if delegate.is_none() {
+        // A Thread object whose constructor has not run.
+        return Err(thread_state_error(t, "The thread has nothing to run."));
+    }
     let internal = internal_of(t, thread)?;
     let bits = own_state_bits(internal);
     // AcqRel: one starter wins; it sees what was set before.
