@@ -20,6 +20,7 @@ use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 pub use crate::thread_state as state;
 use parking_lot::Mutex;
+use saki_sched::ThreadMode;
 use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
 use saki_types::universe;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
@@ -28,7 +29,7 @@ pub static INTERNAL_THREAD: ManagedField = ManagedField::corlib("System.Threadin
 pub static START_ARGUMENT: ManagedField = ManagedField::corlib("System.Threading", "Thread", "m_ThreadStartArg");
 static HANDLE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "handle");
 static STATE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "state");
-pub static THREAD_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "thread_id");
+static THREAD_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "thread_id");
 pub static MANAGED_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "managed_id");
 pub static APARTMENT_STATE: ManagedField =
     ManagedField::corlib("System.Threading", "InternalThread", "apartment_state");
@@ -247,11 +248,22 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
     } else if !is_main {
         APARTMENT_STATE.set(internal, APARTMENT_MTA);
     }
-    THREAD_ID.set(internal, i64::from(t.managed().native_id()));
+    set_thread_id(t, internal);
     link(internal, t.managed());
     INTERNAL_THREAD.set_ref(t, thread, internal);
     t.set_root(root::THREAD_OBJECT, thread);
     Ok(())
+}
+
+/// Sets the number by which the class library tells threads apart (`ReaderWriterLock`, `AppDomain.GetCurrentThreadId`): the kernel's where each
+/// thread has an OS thread of its own. Green threads share their carriers and change them, so every thread has its managed number
+/// then, even one with an OS thread of its own: the kernel's numbers could be equal to managed ones.
+fn set_thread_id(t: CurrentThread, internal: Obj) {
+    let id = match saki_sched::mode() {
+        ThreadMode::Native => i64::from(t.managed().native_id()),
+        ThreadMode::Green | ThreadMode::Mn { .. } => i64::from(MANAGED_ID.get::<i32>(internal)),
+    };
+    THREAD_ID.set(internal, id);
 }
 
 /// The current thread's Thread object; made now if managed code did not start the thread.
@@ -299,7 +311,7 @@ pub fn set_main_apartment(t: CurrentThread, is_single_threaded: bool) {
 pub(crate) fn adopt(t: CurrentThread, thread: Obj, internal: Obj) {
     t.set_root(root::THREAD_OBJECT, thread);
     link(internal, t.managed());
-    THREAD_ID.set(internal, i64::from(t.managed().native_id()));
+    set_thread_id(t, internal);
     if APARTMENT_STATE.get::<u8>(internal) == APARTMENT_UNKNOWN {
         APARTMENT_STATE.set(internal, APARTMENT_MTA);
     }

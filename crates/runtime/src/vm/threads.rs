@@ -19,8 +19,8 @@ use crate::thread_objects::{
 };
 pub use crate::thread_objects::{
     APARTMENT_STATE, INTERNAL_THREAD, INTERRUPT_WANTED, IS_POOL_THREAD, MANAGED_ID, PRIORITY, STACK_SIZE,
-    START_ARGUMENT, THREAD_ID, clear_state, construct_internal, counted_thread_of, create_main, current_internal,
-    current_object, internal_of, object_here, set_main_apartment, set_state, state, state_of, thread_of, unlink,
+    START_ARGUMENT, clear_state, construct_internal, counted_thread_of, create_main, current_internal, current_object,
+    internal_of, object_here, set_main_apartment, set_state, state, state_of, thread_of, unlink,
 };
 use crate::upper_layers::upper_layers;
 use saki_sync::handle_table::HandleKind;
