@@ -87,7 +87,7 @@ pub fn upper_layers() -> UpperLayers {
         loader_events: &saki_reflect::AppDomainEvents,
         internal_calls: all_tables(),
         library_loops: crate::loops::tables(),
-        own_functions: crate::io::native_streams::OWN_FUNCTIONS,
+        own_functions: vec![crate::io::native_streams::OWN_FUNCTIONS, crate::process::unix_signals::OWN_FUNCTIONS],
         forget_dead: [saki_reflect::FORGET_DEAD, saki_interop::FORGET_DEAD].concat(),
         thread_ends: vec![threading::thread::on_exit],
         awaited_handles: threading::waitables::awaited,

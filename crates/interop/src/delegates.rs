@@ -241,7 +241,10 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
             if is_foreign || !was_safe {
                 unhandled::report_and_exit(t);
             }
-            callback_exceptions::keep(t, t.take_exception());
+            let exception = t.take_exception();
+            if !threads::request_abort_again(t, exception) {
+                callback_exceptions::keep(t, exception);
+            }
             write_zero_result(class, arguments, result);
         }
     }

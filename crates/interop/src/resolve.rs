@@ -12,10 +12,11 @@ use saki_os::message_log::{self, Level, Subject};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::thread::{CurrentThread, Managed};
-use saki_runtime::upper_layers;
+use saki_runtime::{OwnFunction, upper_layers};
 use saki_types::{Image, Method, universe};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
 
 static GLOBAL: OnceLock<Vec<DllMap>> = OnceLock::new();
 static PER_ASSEMBLY: Mutex<Option<FxHashMap<PathBuf, &'static DllMap>>> = Mutex::new(None);
@@ -78,12 +79,10 @@ fn open_beside(path: &str) -> Result<library::Library, String> {
     }
 }
 
-fn own_function(library: &str, function: &str) -> Option<usize> {
+fn own_function(library: &str, function: &str) -> Option<&'static OwnFunction> {
     let file = Path::new(library).file_name()?.to_str()?;
-    if !file.starts_with("libmono-native") {
-        return None;
-    }
-    upper_layers().own_functions.iter().find(|own| own.name == function).map(|own| own.address.addr())
+    let mut own = upper_layers().own_functions.iter().copied().flatten();
+    own.find(|own| own.name == function && file.starts_with(own.library))
 }
 
 /// The native function of a P/Invoke method.
@@ -102,8 +101,9 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
     };
     let (library, function) = names().to_managed(t)?;
     let (library, function) = mapped_names(image, library, function);
-    if let Some(address) = own_function(&library, &function) {
-        return Ok(address);
+    let own = own_function(&library, &function);
+    if let Some(own) = own.filter(|own| own.original.is_none()) {
+        return Ok(own.address.addr());
     }
     let directory = image.meta.path().parent().map(PathBuf::from);
     // Loading runs foreign initialisers and may take long, so the world must not have to wait for this thread meanwhile.
@@ -123,7 +123,15 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
     let exact = row.mapping_flags & pinvoke_flags::NO_MANGLE != 0;
     let unicode = row.mapping_flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE;
     let names = library::symbol_names(&function, exact, unicode);
-    names.iter().find_map(|name| module.symbol(name)).ok_or_else(|| {
+    let found = names.iter().find_map(|name| module.symbol(name)).map(|address| match own {
+        Some(OwnFunction { address: own, original: Some(original), .. }) => {
+            // Release: pairs with the Acquire of the function that calls it.
+            original.store(address, Ordering::Release);
+            own.addr()
+        }
+        _ => address,
+    });
+    found.ok_or_else(|| {
         let text = format_args!("Could not find '{function}' in '{library}'.");
         message_log::message(Level::Info, Subject::Libraries, text);
         let message = format!("{function} {UNKNOWN_MEMBER}\nTried in {library}: {}", names.join(", "));

@@ -35,7 +35,11 @@ const HOOKS: [(&str, &str, &str); 15] = [
 ];
 
 /// Files that make functions of numbers or untyped pointers, and of which.
-const MAKERS_OF_FUNCTIONS: [(&str, &str); 2] = [
+const MAKERS_OF_FUNCTIONS: [(&str, &str); 3] = [
+    (
+        "crates/icall/src/process/unix_signals.rs",
+        "of the address that the dynamic linker knows of a function in Mono's library",
+    ),
     ("crates/os/src/signal.rs", "of the kernel's words: the handlers that were there before"),
     ("crates/sched/src/dispatch.rs", "of a pointer that one load reads, null without a profiler"),
 ];

@@ -94,9 +94,13 @@ unsafe extern "C" fn system_native_write(fd: isize, buffer: *const u8, count: i3
     })
 }
 
+const fn own_function(name: &'static str, address: *const ()) -> OwnFunction {
+    OwnFunction { library: "libmono-native", name, address, original: None }
+}
+
 pub static OWN_FUNCTIONS: &[OwnFunction] = &[
-    OwnFunction { name: "SystemNative_Read", address: system_native_read as *const () },
-    OwnFunction { name: "SystemNative_Write", address: system_native_write as *const () },
+    own_function("SystemNative_Read", system_native_read as *const ()),
+    own_function("SystemNative_Write", system_native_write as *const ()),
 ];
 
 pub const TABLE: &[InternalCall] = &[InternalCall::new("Interop/Sys::Read", &read)];

@@ -9,4 +9,5 @@ mod modules;
 pub mod native_methods;
 mod processes;
 pub mod start;
+pub mod unix_signals;
 mod version_resource;

@@ -6,6 +6,8 @@
 //! | `ABORT_EXCEPTION` root set | in flight: thrown once; thrown again when the catch clause that caught it is left |
 //! | neither | none, or reset |
 //!
+//! An abort in flight that leaves a callback of native code is a request again until the native code returns (`unthrow_abort`).
+//!
 //! Invariant: while either holds, the poll bit is set, so every safepoint of the thread comes here. An abort in flight is
 //! forgotten by `ResetAbort`, at the end of the thread or, when a domain's unloading asked for it, where the thread leaves that
 //! domain. Left out: ending system calls that block (`interruption`).
@@ -214,6 +216,13 @@ fn throw_abort_again(t: CurrentThread, abort: Obj) {
 /// The ThreadAbortException in flight.
 pub fn abort_in_flight<'t>(t: CurrentThread<'t>) -> Option<Obj<'t>> {
     t.root(root::ABORT_EXCEPTION)
+}
+
+/// Makes the abort in flight a request again.
+pub fn unthrow_abort(t: CurrentThread) {
+    t.set_root(root::ABORT_EXCEPTION, None::<Obj>);
+    thread_data::of(t).catches_at_abort().borrow_mut().clear();
+    t.managed().request(REQUEST_ABORT);
 }
 
 /// Ends an abort: by `ResetAbort`, or because it has reached the end of the thread.

@@ -21,8 +21,8 @@ pub struct UpperLayers {
     pub internal_calls: InternalCallTables,
     /// Functions that replace loops of the class library.
     pub library_loops: Vec<&'static [Row]>,
-    /// Functions of the machine that stand in for those of Mono's native library.
-    pub own_functions: &'static [OwnFunction],
+    /// Functions of the machine that stand in for those of Mono's native libraries.
+    pub own_functions: Vec<&'static [OwnFunction]>,
     /// Each drops the entries that are dead (`types::collectible::is_dead`) from tables of its crate.
     pub forget_dead: Vec<fn()>,
     /// Each releases resources that an ending thread still holds. The thread may have ended inside native code: no managed object is touched.
@@ -66,11 +66,15 @@ pub struct Remoting {
     pub server_in_this_context: for<'t> fn(CurrentThread<'t>, Obj<'t>) -> Managed<Option<Obj<'t>>>,
 }
 
-/// A function of the virtual machine that replaces one of Mono's native library: it does the same, but a thread that waits in it parks.
+/// A function of the virtual machine that replaces one of Mono's native libraries: it does the same, but a thread that waits in it parks, or can be aborted.
 pub struct OwnFunction {
+    /// How the name of the library's file begins.
+    pub library: &'static str,
     pub name: &'static str,
     /// The function's address. It is called as native code, in a safe region.
     pub address: *const (),
+    /// Gets the address of the library's function, if the function calls it.
+    pub original: Option<&'static AtomicUsize>,
 }
 
 // SAFETY: the address of code.

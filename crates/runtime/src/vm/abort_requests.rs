@@ -10,7 +10,7 @@ use crate::thread::{CurrentThread, Managed};
 use crate::thread_aborts;
 use crate::thread_objects::{counted_thread_of, current_bits, current_internal, state, state_bits, thread_of};
 use saki_abi::ObjRef;
-use saki_thread::{ManagedThread, REQUEST_ABORT, root};
+use saki_thread::{ManagedThread, REQUEST_ABORT, ThreadRef, root};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// ThreadStateException.
@@ -77,6 +77,18 @@ pub(crate) fn request_abort_at_exit(thread: &ManagedThread) -> bool {
         thread.request(REQUEST_ABORT);
     }
     first
+}
+
+/// The exception leaves a callback, and native code goes on. An abort in flight then becomes a request again: signals go on to end the native
+/// code's system calls, the next callback is aborted at once, and the abort is thrown when the native code returns. False: the exception is
+/// no abort in flight.
+pub fn request_abort_again(t: CurrentThread, exception: Obj) -> bool {
+    if thread_aborts::abort_in_flight(t) != Some(exception) {
+        return false;
+    }
+    thread_aborts::unthrow_abort(t);
+    interruption::end_system_call(ThreadRef::to(t.managed()));
+    true
 }
 
 /// Ends the abort of the current thread, which was just forgotten: a new one may be requested.

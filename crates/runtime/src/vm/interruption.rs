@@ -58,6 +58,10 @@ pub fn signal_thread(native_id: u32) {
 pub fn end_system_call(thread: ThreadRef) {
     signal_if_unnoticed(thread.as_static());
     let mut unnoticed = UNNOTICED.lock();
+    // A native loop may call back again and again: it gets no more signals for that.
+    if unnoticed.threads.iter().any(|(known, _)| std::ptr::eq(known.as_static(), thread.as_static())) {
+        return;
+    }
     unnoticed.threads.push((thread, 0));
     unnoticed.pause = FIRST_PAUSE;
     let starts = !std::mem::replace(&mut unnoticed.has_sender, true);

@@ -4,7 +4,7 @@
 //! the internal calls (`icall::threading`).
 
 use crate::abort_requests::thread_state_error;
-pub use crate::abort_requests::{abort, end_abort, end_abort_by_unload, reset_abort};
+pub use crate::abort_requests::{abort, end_abort, end_abort_by_unload, request_abort_again, reset_abort};
 use crate::domains::{self, Domain};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
