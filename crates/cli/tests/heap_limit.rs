@@ -35,6 +35,24 @@ fn memory_is_free_again_after_a_caught_out_of_memory() {
     }
 }
 
+#[test]
+fn the_method_that_caught_an_out_of_memory_holds_nothing_of_it() {
+    for threads in ["native", "green", "mn"] {
+        if let Some(output) = output_of("after_caught", &["--max-heap", "64m", "--threads", threads]) {
+            assert!(!output.contains("held") && output.lines().count() == 11, "{threads}:\n{output}");
+        }
+    }
+}
+
+#[test]
+fn dead_finalizable_objects_make_room_for_the_next_allocation() {
+    for threads in ["native", "green", "mn"] {
+        if let Some(output) = output_of("finalizable", &["--max-heap", "64m", "--threads", threads]) {
+            assert_eq!(output, "20000\n40\nTrue\n", "{threads}");
+        }
+    }
+}
+
 /// Without collections between them they took 4.2 GB.
 #[test]
 fn dropped_large_arrays_are_reclaimed() {

@@ -7,8 +7,9 @@
 //! | at its end | `collected`, `full_collection_ended` | stopped |
 //! | after it | `wake_finalizer` | runs |
 //! | a sampled allocation | `allocated` | runs; on the allocating thread |
+//! | an allocation finds no memory | `run_finalizers` | runs; on the allocating thread |
 //!
-//! Invariant: an implementation neither allocates managed objects nor waits for a safepoint in any of these calls.
+//! Invariant: an implementation neither allocates managed objects nor waits for a safepoint in any of these calls but `run_finalizers`.
 
 use crate::observer::{Collection, SampledAllocation};
 use saki_abi::ObjRef;
@@ -41,6 +42,12 @@ pub trait HeapClient: Sync {
 
     /// Objects are ready for their finalizers. On a collector thread: may signal the finalizer thread and nothing else.
     fn wake_finalizer(&self) {}
+
+    /// There is no memory for an allocation of `thread`: waits for a limited time until the objects that are ready have been finalized. False: there were
+    /// none, or they keep this thread waiting.
+    fn run_finalizers(&self, _thread: &ManagedThread) -> bool {
+        false
+    }
 
     /// The world has stopped for a collection, and all objects are where the program put them. On a collector thread.
     fn world_stopped(&self) {}

@@ -314,10 +314,16 @@ macro_rules! begin_throw {
     };
 }
 
-/// Loads the landing and jumps there; the unwinder's frames have returned by now.
+/// Loads the landing and jumps there; the unwinder's frames have returned by now. The landing reads no callee-saved register, since frames with
+/// handlers keep their values on the stack; the values of the frames that are gone are cleared, or code that Rust and native functions save them in
+/// would show them to collections as long as the method runs.
 macro_rules! land {
     () => {
-        "mov rcx, [rsp]
+        "xor ebx, ebx
+         xor r12d, r12d
+         xor r13d, r13d
+         xor r14d, r14d
+         mov rcx, [rsp]
          mov r10, [rsp + 8]
          mov rbp, [rsp + 16]
          mov rax, [rsp + 24]

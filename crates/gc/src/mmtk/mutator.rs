@@ -100,6 +100,9 @@ const REPORTED_BYTES: u64 = 64 << 10;
 
 const NO_BUFFER: usize = usize::MAX;
 
+/// How often an allocation that has failed waits for finalizers. What they free may show more dead objects with finalizers.
+const MAX_FINALIZER_ROUNDS: u32 = 3;
+
 /// Offset of the cursor within the mutator; 0 = not computed yet. All compute the same value.
 static CURSOR_OFFSET: AtomicUsize = AtomicUsize::new(0);
 
@@ -351,6 +354,23 @@ fn allocate_reported(thread: &ManagedThread, vtable: *const VTable, size_bytes: 
 
 #[cold]
 fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
+    if let Some(object) = try_allocate_slow(thread, vtable, size_bytes) {
+        return Some(object);
+    }
+    // Dead objects that wait for their finalizers fill memory, too: it becomes free when these have run.
+    for _ in 0..MAX_FINALIZER_ROUNDS {
+        if !client().run_finalizers(thread) {
+            break;
+        }
+        collect(thread, true);
+        if let Some(object) = try_allocate_slow(thread, vtable, size_bytes) {
+            return Some(object);
+        }
+    }
+    None
+}
+
+fn try_allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
     if observer::sampling_bytes() == observer::EACH
         && let Some(object) = allocate_reported(thread, vtable, size_bytes)
     {

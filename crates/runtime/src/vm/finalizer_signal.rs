@@ -101,6 +101,20 @@ pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Instant)
     false
 }
 
+/// The longest wait of an allocation that found no memory: the finalizer thread may wait for a lock that this thread holds.
+const MAX_WAIT_FOR_MEMORY: Duration = Duration::from_secs(2);
+
+/// Waits until the objects that are ready have been finalized, so that the next collection frees them. False: there were none, this is the
+/// finalizer thread, or it waits for another thread.
+pub(crate) fn wait_for_memory(t: CurrentThread) -> bool {
+    let is_any = {
+        let state = STATE.lock();
+        let is_at_work = state.wanted || state.busy || saki_gc::finalizable_count() > 0;
+        is_at_work && state.started && state.thread != Some(t.id())
+    };
+    is_any && wait_while_others_are_stopped(t, Instant::now() + MAX_WAIT_FOR_MEMORY)
+}
+
 /// Whether the finalizer thread waits for a lock, a handle or the end of a thread.
 fn waits_for_another_thread() -> bool {
     let id = STATE.lock().thread;

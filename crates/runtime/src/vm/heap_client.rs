@@ -2,6 +2,7 @@
 //! answers.
 
 use crate::references::Obj;
+use crate::thread::CurrentThread;
 use crate::{
     collectible, dynamic_methods, finalizer_signal, handles, monitors, profile_events, profile_log, thread_names,
     thread_objects, weak_references,
@@ -12,6 +13,7 @@ use saki_gc::{
     WeakTable,
 };
 use saki_os::message_log::{self, Level, Subject};
+use saki_thread::ManagedThread;
 
 /// See the module header.
 pub(crate) struct RuntimeHeapClient;
@@ -47,6 +49,10 @@ impl HeapClient for RuntimeHeapClient {
 
     fn wake_finalizer(&self) {
         finalizer_signal::wake();
+    }
+
+    fn run_finalizers(&self, _thread: &ManagedThread) -> bool {
+        CurrentThread::with(finalizer_signal::wait_for_memory)
     }
 
     fn world_stopped(&self) {
