@@ -35,6 +35,15 @@ fn position(t: CurrentThread, array: Array, indices: Option<Array>) -> Managed<u
     Ok(position)
 }
 
+/// A position among all elements.
+///
+/// # Errors
+/// IndexOutOfRangeException.
+fn in_range(t: CurrentThread, array: Array, position: i32) -> Managed<usize> {
+    let position = usize::try_from(position).ok().filter(|&position| position < array.length());
+    position.ok_or_else(|| exceptions::throw_default(t, ExceptionType::IndexOutOfRange))
+}
+
 fn get_at<'t>(t: CurrentThread<'t>, array: Array<'t>, position: usize) -> Managed<Option<Obj<'t>>> {
     if element_type(t, array)?.is_pointer() {
         return Err(exceptions::throw(t, ExceptionType::NotSupported, "Type is not supported."));
@@ -44,7 +53,7 @@ fn get_at<'t>(t: CurrentThread<'t>, array: Array<'t>, position: usize) -> Manage
 
 fn get_value_impl<'t>(t: CurrentThread<'t>, this: Option<Array<'t>>, position: i32) -> Managed<Option<Obj<'t>>> {
     let this = non_null_this(t, this)?;
-    get_at(t, this, position as usize)
+    get_at(t, this, in_range(t, this, position)?)
 }
 
 fn get_value<'t>(t: CurrentThread<'t>, this: Option<Array<'t>>, indices: Option<Array>) -> Managed<Option<Obj<'t>>> {
@@ -55,7 +64,7 @@ fn get_value<'t>(t: CurrentThread<'t>, this: Option<Array<'t>>, indices: Option<
 
 fn set_value_impl(t: CurrentThread, this: Option<Array>, value: Option<Obj>, position: i32) -> Managed<()> {
     let this = non_null_this(t, this)?;
-    set_at(t, this, value, position as usize)
+    set_at(t, this, value, in_range(t, this, position)?)
 }
 
 fn set_value(t: CurrentThread, this: Option<Array>, value: Option<Obj>, indices: Option<Array>) -> Managed<()> {
