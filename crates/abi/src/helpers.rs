@@ -123,6 +123,12 @@ helpers! {
     /// (method pointer; its lowest bits say which part of the method) A call begins, in code compiled with probes; ProfileLeave: it ends.
     ProfileEnter(Ptr) -> Void;
     ProfileLeave(Ptr) -> Void;
+    /// (method pointer; its lowest bits say which part of the method; address of the arguments' words) As ProfileEnter, in code that is traced; TraceLeave: (method
+    /// pointer, address of the result's words), at its ends.
+    TraceEnter(Ptr, Ptr) -> Void;
+    TraceLeave(Ptr, Ptr) -> Void;
+    /// (method pointer, CIL offset) A statement begins, in code whose coverage is recorded.
+    CoverStatement(Ptr, I32) -> Void;
     /// P/Invoke: leaves managed state before a native call; LeaveNative re-enters it afterwards.
     EnterNative() -> Void;
     LeaveNative() -> Void;

@@ -56,7 +56,6 @@ mod suggestion;
 use action::Action;
 use exit::{end_with, fail};
 use options::Options;
-use profile_option::ProfileOption;
 use run_source::RunCommand;
 use saki_base::messages;
 use saki_os::ExitStage;
@@ -217,8 +216,13 @@ fn run(name: &str, options: &Options) -> i32 {
 /// Starts the machine and runs the program, a file that has been checked.
 fn start(options: &Options, path: &Path) -> i32 {
     let started = std::time::Instant::now();
-    if let Some(Err(stop)) = options.profile.as_ref().map(ProfileOption::prepare) {
+    if let Some(Err(stop)) = options.profile.as_ref().map(|option| option.prepare(&options.framework_root())) {
         return stop.print();
+    }
+    if let Some(spec) = &options.trace
+        && let Err(error) = saki_runtime::call_trace::prepare(spec)
+    {
+        return fail(&format!("--trace: {error}"));
     }
     start_up_memory::prepare();
     if options.stats {

@@ -8,6 +8,7 @@ use saki_gc::{HeapOptions, Stress};
 use saki_reactor::IoModel;
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
+use saki_runtime::profile_log::callspec::CallSpec;
 use saki_runtime::vm::Request;
 use saki_sched::{DEFAULT_HOT_STACKS, ThreadMode};
 use std::path::PathBuf;
@@ -119,6 +120,17 @@ pub struct Options {
     #[arg(long, value_name = "LIST", env = "SAKI_PROFILE", hide_short_help = true, hide_env = true)]
     pub profile: Option<ProfileOption>,
 
+    /// Print a line for each call and each return of methods, as Mono's option does (program, T:Type, M:Type:Method, ...; 'mono --help-trace' has all)
+    #[arg(
+        long,
+        value_name = "EXPRESSION",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        hide_short_help = true
+    )]
+    pub trace: Option<CallSpec>,
+
     /// Where assemblies may lie besides; set by `saki run`.
     #[arg(skip)]
     pub assembly_folders: Vec<PathBuf>,
@@ -172,6 +184,7 @@ impl Default for Options {
             dump_clif: None,
             compile_only: Vec::new(),
             profile: None,
+            trace: None,
             assembly_folders: Vec::new(),
             emit: Emit::Ir,
         }
@@ -217,6 +230,7 @@ impl Options {
             || self.dump_clif.is_some()
             || !self.compile_only.is_empty()
             || self.check_mutants
+            || self.trace.is_some()
             || self.profile.as_ref().is_some_and(ProfileOption::wants_compiling);
         !self.no_cache && !wants_compiling
     }

@@ -1,10 +1,13 @@
-//! `--profile=` and `SAKI_PROFILE`, which ask for a profile by Saki's sampler or for Mono's log.
+//! `--profile=` and `SAKI_PROFILE`, which ask for a profile by Saki's sampler, for Mono's log or for coverage.
 
 use crate::exit::Stop;
+use crate::mono::coverage_profiler::{self, CoverageOption};
 use crate::mono::log_profiler::{self, LogOption};
 use crate::profile_command;
 use crate::profile_request::ProfileRequest;
+use saki_runtime::coverage::{self, CoverageSettings};
 use saki_runtime::profile_log::{self, LogEvents, LogSettings};
+use std::path::Path;
 use std::str::FromStr;
 
 #[derive(Clone, PartialEq, Debug)]
@@ -12,6 +15,8 @@ pub enum ProfileOption {
     Own(ProfileRequest),
     /// The settings of the log, and messages about the option.
     Log(Box<LogSettings>, Vec<String>),
+    /// The settings of the coverage, and messages about the option.
+    Coverage(Box<CoverageSettings>, Vec<String>),
     /// A text is printed in place of a run.
     Help(String),
 }
@@ -20,6 +25,13 @@ impl FromStr for ProfileOption {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ProfileOption, String> {
+        if coverage_profiler::is_coverage(text) {
+            let (option, messages) = coverage_profiler::parse(text);
+            return Ok(match option {
+                CoverageOption::Record(settings) => ProfileOption::Coverage(settings, messages),
+                CoverageOption::Help(text) => ProfileOption::Help(text),
+            });
+        }
         if !log_profiler::is_log(text) {
             return text.parse().map(ProfileOption::Own);
         }
@@ -34,19 +46,29 @@ impl FromStr for ProfileOption {
 impl ProfileOption {
     /// Whether code must be compiled for it: with probes, or to tell of compilations.
     pub fn wants_compiling(&self) -> bool {
-        matches!(self, ProfileOption::Log(settings, _) if settings.calls || settings.events.has(LogEvents::JIT))
+        match self {
+            ProfileOption::Log(settings, _) => settings.calls || settings.events.has(LogEvents::JIT),
+            ProfileOption::Coverage(..) => true,
+            ProfileOption::Own(_) | ProfileOption::Help(_) => false,
+        }
     }
 
-    /// Before the machine starts.
+    /// Before the machine starts. `framework_root`: where the class library lies.
     ///
     /// # Errors
     /// The message that is printed in place of a run.
-    pub fn prepare(&self) -> Result<(), Stop> {
+    pub fn prepare(&self, framework_root: &Path) -> Result<(), Stop> {
         match self {
             ProfileOption::Own(_) => {}
             ProfileOption::Log(settings, messages) => {
                 messages.iter().for_each(|message| saki_base::tell!("{message}"));
                 profile_log::prepare(settings);
+            }
+            ProfileOption::Coverage(settings, messages) => {
+                messages.iter().for_each(|message| eprintln!("{message}"));
+                // Paths of assemblies have no links in them.
+                let framework_root = framework_root.canonicalize().unwrap_or_else(|_| framework_root.to_owned());
+                coverage::prepare(&CoverageSettings { framework_root, ..(**settings).clone() });
             }
             ProfileOption::Help(text) => return Err(Stop::answer(text.clone())),
         }
@@ -61,7 +83,7 @@ impl ProfileOption {
         match self {
             ProfileOption::Own(request) => profile_command::begin(request),
             ProfileOption::Log(settings, _) => profile_log::begin(settings),
-            ProfileOption::Help(_) => Ok(()),
+            ProfileOption::Coverage(..) | ProfileOption::Help(_) => Ok(()),
         }
     }
 }

@@ -17,6 +17,7 @@ use saki_il::ir::{CallSig, IrType};
 use saki_il::synth::delegate::{DelegateKind, invoke_method};
 use saki_il::synth::{callback, pinvoke};
 use saki_runtime::ExceptionType;
+use saki_runtime::call_trace;
 use saki_runtime::code_cache::Identity;
 use saki_runtime::compile;
 use saki_runtime::delegates::{INVOKE_IMPL, METHOD, METHOD_PTR};
@@ -255,12 +256,15 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
     }
 }
 
-/// Tells a profile of calls that native code calls the delegate's method, or that the call has ended.
+/// Tells a profile of calls, or a trace, that native code calls the delegate's method, or that the call has ended.
 fn called_by_native(t: CurrentThread, delegate: Obj, has_ended: bool) {
-    if calls::are_written()
+    if (calls::are_written() || call_trace::is_enabled())
         && let Some(method) = saki_runtime::delegates::method_of(delegate)
     {
-        calls::called_by_native(t, method, has_ended);
+        if calls::are_written() {
+            calls::called_by_native(t, method, has_ended);
+        }
+        call_trace::called_by_native(t, method, has_ended);
     }
 }
 

@@ -21,9 +21,9 @@ pub use object::{
     types_by_name, vtables, widening,
 };
 pub use vm::{
-    collectible, crash_report, domain_copy, domain_unload, domains, dynamic_methods, exit, finalizer, heap_snapshot,
-    interruption, profile_events, profile_frames, profile_log, source_lines, stack_text, stack_trace, suspension,
-    thread_dump, thread_names, threads, unhandled, walk_check,
+    call_trace, collectible, coverage, crash_report, domain_copy, domain_unload, domains, dynamic_methods, exit,
+    finalizer, heap_snapshot, interruption, profile_events, profile_frames, profile_log, source_lines, stack_text,
+    stack_trace, suspension, thread_dump, thread_names, threads, unhandled, walk_check,
 };
 
 pub(crate) use exec::{contexts, initialised, local_blocks, stops, upper_layers};

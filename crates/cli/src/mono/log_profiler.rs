@@ -57,7 +57,7 @@ pub fn is_log(text: &str) -> bool {
 /// The message about any other profiler.
 pub fn no_such_profiler(text: &str) -> String {
     let module = text.split(':').next().unwrap_or_default();
-    format!("The '{module}' profiler is not there; 'log' is.\n")
+    format!("The '{module}' profiler is not there; 'log' and 'coverage' are.\n")
 }
 
 /// Reads the text after `--profile=` for a log; returns its meaning and messages about it.
@@ -101,7 +101,7 @@ pub fn parse(text: &str) -> (LogOption, Vec<String>) {
 }
 
 /// Commas separate arguments; quotes and backslashes protect a comma that belongs to an argument.
-fn split(list: &str) -> Vec<String> {
+pub(super) fn split(list: &str) -> Vec<String> {
     let (mut arguments, mut argument, mut quote) = (Vec::new(), String::new(), None);
     let mut rest = list.chars().peekable();
     while let Some(c) = rest.next() {
@@ -229,7 +229,7 @@ impl Reader {
 }
 
 /// Where Mono would write to: `%p` and `%t` stand for the process and the time, and a plus in front appends the process.
-fn output_of(output: Option<&str>, is_report: bool) -> Output {
+pub(super) fn output_of(output: Option<&str>, is_report: bool) -> Output {
     if is_report {
         return Output::Report;
     }

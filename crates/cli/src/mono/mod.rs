@@ -8,6 +8,7 @@
 
 mod arguments;
 mod collector;
+pub mod coverage_profiler;
 mod help;
 pub mod log_profiler;
 mod table;
@@ -188,9 +189,13 @@ fn act(meaning: Meaning, value: &str, behind: Vec<OsString>, line: &mut CommandL
         Meaning::Verbose => line.options.trace_compile = true,
         Meaning::Statistics => line.options.stats = true,
         Meaning::PerfMap => line.tools.push("map"),
+        Meaning::Trace => match value.parse() {
+            Ok(spec) => line.options.trace = Some(spec),
+            Err(text) => return refuse(format!("{text}\n")),
+        },
         Meaning::Profile => {
             let value = if value.is_empty() { "log" } else { value };
-            if !log_profiler::is_log(value) {
+            if !log_profiler::is_log(value) && !coverage_profiler::is_coverage(value) {
                 return refuse(log_profiler::no_such_profiler(value));
             }
             match value.parse() {
@@ -255,6 +260,9 @@ mod tests {
         assert_eq!(line.config.as_deref(), Some(Path::new("x.conf")));
         assert_eq!(line.collector, "nursery-size=64m");
         assert_eq!(rest, ["a.exe"]);
+        let (line, _) = super::tests::line("--trace=program,-T:A --profile=coverage:output=c.xml a.exe").unwrap();
+        assert_eq!(line.options.trace, Some("program,-T:A".parse().unwrap()));
+        assert!(matches!(line.options.profile, Some(ProfileOption::Coverage(..))));
     }
 
     #[test]
@@ -263,7 +271,8 @@ mod tests {
         assert_eq!(refusal("--gc=other a.exe"), "Unknown command line option: '--gc=other'");
         assert_eq!(refusal("-O=fast a.exe"), "Invalid optimization name `fast'");
         assert_eq!(refusal("--debug=x a.exe"), "Invalid debug option `x', use --help-debug for details");
-        assert_eq!(refusal("--profile=coverage a.exe"), "The 'coverage' profiler is not there; 'log' is.");
+        assert_eq!(refusal("--profile=aot a.exe"), "The 'aot' profiler is not there; 'log' and 'coverage' are.");
+        assert_eq!(refusal("--trace=Q:x a.exe"), "Syntax error at or around 'Q:x'");
         assert_eq!(refusal("--config"), "error: --config requires 1 argument(s)");
     }
 

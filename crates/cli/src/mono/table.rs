@@ -2,7 +2,7 @@
 
 use Meaning::{
     Accepted, AssemblyLoader, CollectorDebug, CollectorParameters, Config, ListOptimizations, Optimize, PerfMap,
-    Profile, Refused, Response, Runtime, Security, Statistics, Text, Usage, Verbose, Version, VersionNumber,
+    Profile, Refused, Response, Runtime, Security, Statistics, Text, Trace, Usage, Verbose, Version, VersionNumber,
 };
 
 /// Mono's exit code for command lines that it does not take.
@@ -33,6 +33,7 @@ pub enum Meaning {
     Statistics,
     PerfMap,
     Profile,
+    Trace,
     Response,
 }
 
@@ -54,8 +55,6 @@ const fn option(spelling: &'static str, meaning: Meaning, note: &'static str) ->
 const NO_AOT: Meaning = Refused(
     "mono: --aot: Saki compiles no assembly files ahead of time; it keeps compiled code in its cache by itself",
 );
-const NO_TRACE: Meaning =
-    Refused("mono: --trace: Saki does not trace calls; -v prints each method when it is compiled");
 const NO_DEBUGGER: Meaning =
     Refused("mono: --debugger-agent: Saki has no soft debugger; 'saki --perf gdb' shows managed frames in gdb");
 
@@ -77,7 +76,18 @@ const DEBUG: &str = "Debugging options:\n   --debug[=OPTIONS]     Lines in stack
     casts                Accepted\n    \
     mdb-optimizations    Accepted\n";
 
-const TRACE: &str = "Saki does not trace calls: --trace is refused. -v prints each method when it is compiled.\n";
+const TRACE: &str = "Tracing options:\n   --trace[=EXPR]        A line for each call and each return; EXPR says of which methods\n\n\
+    EXPR is a list of these, separated by commas; the last that fits a method decides:\n    \
+    ASSEMBLY             Methods of this assembly (without .dll)\n    \
+    all                  All methods, as without EXPR\n    \
+    program              Methods of the program's own assembly\n    \
+    wrapper              Calls of native code, and calls by it\n    \
+    N:Namespace          Methods of this namespace\n    \
+    T:Type               Methods of this type\n    \
+    M:Type:Method        This method\n    \
+    E:Type               Exceptions of this type are told of; E:all: all exceptions\n    \
+    -EXPR                Leaves out what EXPR names\n    \
+    disabled             Nothing until SIGUSR2 comes, which switches the trace on and off\n";
 
 const HANDLERS: &str = "No handlers supported on current platform.\n";
 
@@ -116,7 +126,7 @@ pub const OPTIONS: &[MonoOption] = &[
     option("-h", Usage, "prints what the options are"),
     option("--help-devel", Text(DEVELOPMENT), "prints where the list is"),
     option("--help-debug", Text(DEBUG), "prints what `--debug=` takes"),
-    option("--help-trace", Text(TRACE), "says that there is no tracing"),
+    option("--help-trace", Text(TRACE), "prints what `--trace=` takes"),
     option("--help-handlers", Text(HANDLERS), "says that there are none, as Mono does on Linux"),
     option("--list-opt", ListOptimizations, "prints the names that `-O=` takes"),
     option("--interpreter", Accepted, ONE_COMPILER),
@@ -146,10 +156,14 @@ pub const OPTIONS: &[MonoOption] = &[
     option(
         "--profile=MODULE",
         Profile,
-        "`log` is Mono's log profiler with its options (`--profile=log:help`), without a command server",
+        "`log` and `coverage` are Mono's profilers with their options (`--profile=log:help`, `--profile=coverage:help`)",
     ),
-    option("--trace", NO_TRACE, "calls are not traced"),
-    option("--trace=EXPRESSION", NO_TRACE, "calls are not traced"),
+    option("--trace", Trace, "a line for each call and each return, as Mono writes them; `saki --trace` does so, too"),
+    option(
+        "--trace=EXPRESSION",
+        Trace,
+        "`all`, `program`, `wrapper`, `N:`, `T:`, `M:`, `E:`, assemblies, `-` in front, `disabled`; SIGUSR2 switches",
+    ),
     option("--no-x86-stack-align", Accepted, "of another processor"),
     option("--jitmap", PerfMap, "a perf map, as `saki --perf map` writes it"),
     option("--bisect=OPTIMIZATION:FILE", Accepted, OF_MONOS_COMPILER),

@@ -60,7 +60,11 @@ pub const VARIABLES: &[(&str, Effect)] = &[
     ("MONO_CONSERVATIVE_HWCAP", Accepted("of Mono's compiler")),
     (
         "MONO_LOG_LEVEL, MONO_LOG_MASK",
-        Does("masks `dll` and `cfg`: native libraries, their functions, and configuration files"),
+        Does(
+            "`info` with `asm` shows each place where an assembly is looked for and the outcome, `dll` native libraries, `cfg` configuration files, \
+             `gc` collections, `aot` the code cache; `warning` with `type` what cannot be loaded; `debug` with `type` classes, with `threadpool` workers, \
+             with `io-layer-process` started programs; Mono's other masks are accepted and show nothing",
+        ),
     ),
     ("MONO_LOG_DEST, MONO_LOG_HEADER", Does("a file that messages are appended to; time and process before each")),
     ("MONO_MANAGED_WATCHER", ClassLibrary),

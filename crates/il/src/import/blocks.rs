@@ -83,6 +83,7 @@ impl Importer<'_> {
             if behind_call || self.s.stack.is_empty() {
                 self.set_il_offset(instruction.offset);
             }
+            self.cover_statement(instruction.offset);
             behind_call = self.is_positioned_call(&instruction);
             match self.import_instruction(&instruction) {
                 Ok(()) => {}
@@ -93,6 +94,17 @@ impl Importer<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// Code that tells that the statement at this offset begins, if one does and it is wanted.
+    fn cover_statement(&mut self, offset: u32) {
+        if self.statements.is_empty() || self.s.is_inlined || self.statements.binary_search(&offset).is_err() {
+            return;
+        }
+        self.has_calls = true;
+        let method = self.b.symbol(crate::ir::Symbol::MethodHandle(self.method));
+        let offset = self.b.i32(offset as i32);
+        self.b.helper(saki_abi::HelperId::CoverStatement, vec![method, offset]);
     }
 
     /// Whether Mono's traces show the position after this instruction: calls, and `newobj`. Not so for `newobj` of an exception of the

@@ -44,4 +44,6 @@ pub(super) struct Importer<'e> {
     pub(super) inline_budget_bytes: u32,
     pub(super) has_loops: bool,
     pub(super) has_calls: bool,
+    /// See `ImportEnv::statements`.
+    pub(super) statements: Vec<u32>,
 }

@@ -88,6 +88,7 @@ pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn Import
         inline_budget_bytes: inline::BUDGET_BYTES,
         has_loops: false,
         has_calls: false,
+        statements: if options.inline { Vec::new() } else { env.statements(method) },
     };
     importer.import_method()?;
     let Importer { b, s, deferred, .. } = importer;

@@ -46,6 +46,12 @@ pub trait ImportEnv {
     fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
         None
     }
+
+    /// The CIL offsets at which statements of the method begin, in ascending order, if code is to tell when it reaches them
+    /// (`HelperId::CoverStatement`). Called only without `ImportOptions::inline`.
+    fn statements(&self, _method: &'static Method) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 /// Returned by a function of a `LibraryLoop` to decline, if its result is not a reference.

@@ -149,6 +149,10 @@ impl ImportEnv for Env {
     fn library_loop(&self, method: &'static Method) -> Option<saki_il::import::LibraryLoop> {
         library_loops::kind(method)
     }
+
+    fn statements(&self, method: &'static Method) -> Vec<u32> {
+        upcalls().statements(method)
+    }
 }
 
 /// The hook behind every entry stub: compiles the method and gives its address; 0 with an exception pending.

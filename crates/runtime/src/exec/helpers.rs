@@ -84,6 +84,9 @@ pub fn function_address(id: HelperId) -> usize {
         MonitorTryEnter => monitors::try_enter_helper,
         ProfileEnter => profile_enter,
         ProfileLeave => profile_leave,
+        TraceEnter => trace_enter,
+        TraceLeave => trace_leave,
+        CoverStatement => cover_statement,
         EnterNative => enter_native,
         LeaveNative => leave_native,
         ResolveNative => upper_layers::resolve_native,
@@ -440,6 +443,21 @@ fn profile_enter(t: CurrentThread, tagged: usize) {
 fn profile_leave(t: CurrentThread, tagged: usize) {
     // SAFETY: code with probes passes the address of a method, with a part in its low bits.
     unsafe { upcalls().probed(t, tagged, true) };
+}
+
+fn trace_enter(t: CurrentThread, tagged: usize, words: usize) {
+    // SAFETY: code that is traced passes the address of a method, with a part in its low bits, and that of its arguments.
+    unsafe { upcalls().traced(t, tagged, words, false) };
+}
+
+fn trace_leave(t: CurrentThread, tagged: usize, words: usize) {
+    // SAFETY: as above, with the address of the result.
+    unsafe { upcalls().traced(t, tagged, words, true) };
+}
+
+fn cover_statement(_: CurrentThread, method: usize, offset: i32) {
+    // SAFETY: code whose coverage is recorded passes the address of its method.
+    upcalls().statement_covered(unsafe { &*(method as *const Method) }, offset as u32);
 }
 
 /// The register-preserving class-init stub's hook: type in `stub_arg[0]`.

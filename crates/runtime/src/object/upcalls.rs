@@ -51,6 +51,18 @@ pub(crate) trait Upcalls: Sync {
     /// Code with the probe passes `tagged`.
     unsafe fn probed(&self, t: CurrentThread, tagged: usize, is_end: bool);
 
+    /// A probe of a trace: as `probed`, with the address of the words that `call_trace` has stored.
+    ///
+    /// # Safety
+    /// Code with the probe passes `tagged` and `words`.
+    unsafe fn traced(&self, t: CurrentThread, tagged: usize, words: usize, is_end: bool);
+
+    /// The CIL offsets of the method at which statements begin, in ascending order; none unless coverage is recorded.
+    fn statements(&self, method: &'static Method) -> Vec<u32>;
+
+    /// The statement at this CIL offset has begun.
+    fn statement_covered(&self, method: &'static Method, offset: u32);
+
     /// Called when a type has got its vtable, without the loader's lock, because this may wait.
     fn type_loaded(&self, ty: Ty, vtable: &VTable);
 

@@ -14,8 +14,8 @@ use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
-    class_library, code_cache, compile, crash_report, finalizer, handles, helpers, internal_calls, library_loops,
-    monitors, source_lines, stack_text, thread_hooks, thrown_frames, unhandled, upcalls,
+    call_trace, class_library, code_cache, compile, crash_report, finalizer, handles, helpers, internal_calls,
+    library_loops, monitors, source_lines, stack_text, thread_hooks, thrown_frames, unhandled, upcalls,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{PlacedClause, StubHooks};
@@ -126,6 +126,10 @@ unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
 /// # Safety
 /// `abi` is the current thread's, and `frame` is a frame of the thread.
 unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
+    if call_trace::is_enabled() {
+        // SAFETY: the unwinder passes the current thread.
+        call_trace::left_by_exception(unsafe { CurrentThread::from_abi(abi) }.managed(), frame);
+    }
     if profile_log::is_on(LogEvents::CALLS) {
         // SAFETY: the unwinder passes the current thread.
         profile_log::calls::left_by_exception(unsafe { CurrentThread::from_abi(abi) }.managed(), frame);
@@ -135,6 +139,9 @@ unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
 /// # Safety
 /// `abi` is the current thread's, `exception` is a live object, and `frame` the frame of the thread that has the clause.
 unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: PlacedClause, index: u32) {
+    if call_trace::is_enabled() {
+        call_trace::clause_entered(frame, kind, index);
+    }
     if profile_log::is_on(LogEvents::EXCEPTION) {
         // SAFETY: the unwinder passes the current thread.
         let t = unsafe { CurrentThread::from_abi(abi) };

@@ -1,7 +1,9 @@
 //! The upper layer: the machine as a whole. Domains, threads and their ends, finalizers, the end of code and types, profiling, start and exit.
 
 pub(crate) mod abort_requests;
+pub mod call_trace;
 pub mod collectible;
+pub mod coverage;
 pub mod crash_report;
 pub mod domain_copy;
 pub mod domain_unload;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use saki_abi::position;
 use saki_code::CodeInfo;
 pub use saki_metadata::SourcePosition;
-use saki_metadata::SymbolFile;
+use saki_metadata::{Rid, SymbolFile};
 use saki_tools::SourceLine;
 use saki_types::{Image, Method, MethodKind, collectible};
 use std::sync::OnceLock;
@@ -45,6 +45,11 @@ pub fn source_position(method: &'static Method, il_offset: u32) -> Option<Source
         return None;
     }
     let MethodKind::Def { image, rid } = method.kind else { return None };
+    position_in(image, rid, il_offset)
+}
+
+/// As `source_position`, for the method in this row.
+pub(crate) fn position_in(image: &'static Image, rid: Rid, il_offset: u32) -> Option<SourcePosition> {
     symbols_of(image)?.line(rid, il_offset)
 }
 

@@ -3,6 +3,7 @@
 //! Traces of exceptions also show, as Mono's do, wrapper frames: `Invoke` of delegates, stubs for proxies, the lock of a synchronized method. Walks of the live
 //! stack (`stack_trace`) leave these frames out.
 
+use crate::call_trace;
 use crate::exception_trace::{self, CALLED_BY_NATIVE, NO_IL_OFFSET, TraceFrame, frame_count, frames_of, last_frame};
 use crate::exceptions::{self, Thrown};
 use crate::profile_events;
@@ -58,6 +59,9 @@ pub fn append(t: CurrentThread, exception: Obj, frame: &Frame) {
     }
     if profile_log::is_on(LogEvents::EXCEPTION) && frame_count(exception) == 0 {
         profile_log::events::thrown(t, exception);
+    }
+    if call_trace::is_enabled() && frame_count(exception) == 0 {
+        call_trace::thrown(t, exception);
     }
     if frame_count(exception) >= MAX_OVERFLOW_FRAMES && exceptions::is_stack_overflow(t, exception) {
         return;

@@ -5,7 +5,7 @@ use crate::references::Obj;
 use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::Upcalls;
-use crate::{dynamic_methods, helpers, invoke, profile_events, profile_log, proxy_calls};
+use crate::{call_trace, coverage, dynamic_methods, helpers, invoke, profile_events, profile_log, proxy_calls};
 use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
 use saki_code::CodeInfo;
@@ -39,16 +39,30 @@ impl Upcalls for RuntimeUpcalls {
     }
 
     fn are_calls_probed(&self) -> bool {
-        profile_log::calls::are_probed()
+        profile_log::calls::are_probed() || call_trace::is_wanted() || coverage::is_wanted()
     }
 
     fn add_probes(&self, method: &'static Method, function: &mut Function) {
         profile_log::calls::add_probes(method, function);
+        call_trace::add_probes(method, function);
     }
 
     unsafe fn probed(&self, t: CurrentThread, tagged: usize, is_end: bool) {
         // SAFETY: as promised by the caller.
         unsafe { profile_log::calls::probed(t, tagged, is_end) };
+    }
+
+    unsafe fn traced(&self, t: CurrentThread, tagged: usize, words: usize, is_end: bool) {
+        // SAFETY: as promised by the caller.
+        unsafe { call_trace::traced(t, tagged, words, is_end) };
+    }
+
+    fn statements(&self, method: &'static Method) -> Vec<u32> {
+        coverage::offsets_of(method)
+    }
+
+    fn statement_covered(&self, method: &'static Method, offset: u32) {
+        coverage::cover(method, offset);
     }
 
     fn type_loaded(&self, ty: Ty, vtable: &VTable) {
