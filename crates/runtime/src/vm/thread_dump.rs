@@ -25,12 +25,13 @@ use saki_types::Method;
 use saki_types::collectible::Hold;
 use std::fmt::Write as _;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// Counts the signals and the reports of crashes that are asked for.
 static ASKED: WaitWord = WaitWord::new(0);
-/// Whether the thread that writes dumps has been started. Set once; Relaxed: a crash before that reports for itself.
-static HAS_SERVICE: AtomicBool = AtomicBool::new(false);
+/// The process in which the thread that writes dumps runs; 0 = none. A child made by `fork` lacks the thread. Set once; Relaxed: a crash before that reports
+/// for itself.
+static SERVICE_PROCESS: AtomicI32 = AtomicI32::new(0);
 
 /// The most frames of a stack that are written.
 const MAX_FRAMES: usize = 1000;
@@ -80,13 +81,19 @@ pub fn start() -> io::Result<()> {
             }
         }
     })?;
-    HAS_SERVICE.store(true, Ordering::Relaxed);
+    SERVICE_PROCESS.store(own_process(), Ordering::Relaxed);
     signal::install(libc::SIGQUIT, ask)
 }
 
-/// Whether `start` has been called.
+/// Async-signal-safe.
+fn own_process() -> i32 {
+    // SAFETY: no preconditions.
+    unsafe { libc::getpid() }
+}
+
+/// Whether the thread that `start` makes is there. Async-signal-safe.
 pub(crate) fn has_service() -> bool {
-    HAS_SERVICE.load(Ordering::Relaxed)
+    SERVICE_PROCESS.load(Ordering::Relaxed) == own_process()
 }
 
 /// Makes the thread look for what it has to do. Async-signal-safe.
