@@ -40,7 +40,7 @@ pub fn run(t: CurrentThread, program: &'static Assembly) -> i32 {
 fn check(compiled: &mut Compiled, path: &Path) -> String {
     // SAFETY: the child runs only this thread. Other threads hold no locks, since they all wait, and the allocator handles
     // forks itself. The child ends by `_exit`.
-    let pid = unsafe { libc::fork() };
+    let pid = saki_os::fork::plainly(|| unsafe { libc::fork() });
     match pid {
         -1 => "fork failed".to_owned(),
         0 => {

@@ -11,9 +11,10 @@
 
 use crate::arch::{Arch, Architecture};
 use crate::error::CodeError;
-use saki_os::{DualMapping, Reservation};
-use std::sync::OnceLock;
+use saki_os::{DualMapping, ForkActions, ForkStage, Reservation, on_fork};
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// Unit of allocation; small enough to scan its start bits (64 words) in a signal handler.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
@@ -44,6 +45,8 @@ pub(crate) struct Region {
     next_data_chunk: AtomicUsize,
     /// Keeps the views mapped.
     views: DualMapping,
+    /// Between the start of a fork and its end: the child's memory.
+    child_views: Mutex<Option<io::Result<DualMapping>>>,
 }
 const _: () = assert!(crate::start_map::GRANULES_PER_CHUNK * GRANULE_BYTES == CHUNK_BYTES);
 
@@ -55,7 +58,23 @@ static REGION: OnceLock<Result<Region, CodeError>> = OnceLock::new();
 /// `CodeError::Map`, `CodeError::Unsupported`.
 pub fn init() -> Result<(), CodeError> {
     Arch::check()?;
-    region().map(|_| ())
+    region().map(|_| ())?;
+    on_fork(
+        ForkStage::Code,
+        ForkActions {
+            prepare: || with_region(Region::prepare_fork),
+            parent: || with_region(Region::end_fork),
+            child: || with_region(Region::begin_child),
+            restart: || with_region(Region::check_child),
+        },
+    );
+    Ok(())
+}
+
+fn with_region(action: fn(&Region)) {
+    if let Some(region) = mapped_region() {
+        action(region);
+    }
 }
 
 /// Lets debuggers set breakpoints in code, at the price of pages that are writable and executable.
@@ -102,7 +121,43 @@ impl Region {
             next_chunk: AtomicUsize::new(0),
             next_data_chunk: AtomicUsize::new(0),
             views,
+            child_views: Mutex::new(None),
         })
+    }
+
+    /// Before a fork, with the world stopped: copies what a child needs. Both views are shared memory, so that parent and child would write into each other's code
+    /// otherwise, and the child's code must be that of this moment: afterwards the parent goes on.
+    fn prepare_fork(&self) {
+        let chunks = |next: &AtomicUsize, room: usize| (next.load(Ordering::Relaxed) * CHUNK_BYTES).min(room);
+        let code = 0..chunks(&self.next_chunk, self.code_bytes);
+        let data = self.code_bytes..self.code_bytes + chunks(&self.next_data_chunk, self.data_bytes());
+        *self.child_views() = Some(self.views.copy(&[code, data]));
+    }
+
+    /// In the parent, which needs no copy.
+    fn end_fork(&self) {
+        *self.child_views() = None;
+    }
+
+    /// In the child, which has one thread. Without a copy the views stay as they are, so that a child that only calls `exec` is not kept from it.
+    fn begin_child(&self) {
+        let mut copy = self.child_views();
+        *copy = match copy.take() {
+            // SAFETY: the child has this thread only, and the copy has all that is in use.
+            Some(Ok(copy)) => unsafe { self.views.replace_by(copy) }.err().map(Err),
+            failed => failed,
+        };
+    }
+
+    /// The child comes back to the machine, which must not write into the code of its parent.
+    fn check_child(&self) {
+        if let Some(Err(error)) = &*self.child_views() {
+            saki_base::bug!("a forked process has no memory for code of its own: {error}");
+        }
+    }
+
+    fn child_views(&self) -> std::sync::MutexGuard<'_, Option<io::Result<DualMapping>>> {
+        self.child_views.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Size of the part of each view for entry records.

@@ -23,6 +23,7 @@ pub fn init(options: HeapOptions, heap_client: &'static dyn HeapClient) -> Resul
     client::set(heap_client);
     mmtk::init(options)?;
     mmtk::hook_carriers();
+    mmtk::hook_forks();
     Ok(())
 }
 

@@ -19,6 +19,16 @@ pub(crate) fn resume() {
     saki_thread::resume_the_world(token);
 }
 
+/// Stops all threads for a fork; `resume_after_fork` follows, in the parent.
+pub(crate) fn stop_for_fork() {
+    saki_thread::fork::stop();
+}
+
+/// Undoes `stop_for_fork`.
+pub(crate) fn resume_after_fork() {
+    saki_thread::fork::resume();
+}
+
 /// Calls `visit` with each range of words of a stopped thread that may hold references: its stack and saved registers.
 pub(crate) fn for_each_conservative_range(thread: &ManagedThread, visit: impl FnMut(std::ops::Range<usize>)) {
     thread.for_each_conservative_range(visit);

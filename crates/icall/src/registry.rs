@@ -1,6 +1,7 @@
 //! The internal calls of this crate, and the value that gives the machine its upper layers.
 
 use crate::{diagnostics, globalization, io, mono, net, process, runtime_services, security, system, text, threading};
+use saki_os::ForkActions;
 use saki_runtime::{HostEvents, InternalCall, InternalCallTables, UpperLayers};
 
 /// One table per file, in the order of the files.
@@ -91,9 +92,35 @@ pub fn upper_layers() -> UpperLayers {
         forget_dead: [saki_reflect::FORGET_DEAD, saki_interop::FORGET_DEAD].concat(),
         thread_ends: vec![threading::thread::on_exit],
         awaited_handles: threading::waitables::awaited,
+        forks: FORKS,
         host: HostEvents::default(),
     }
 }
+
+/// What internal calls keep when the process forks: a child has none of the threads that wait, work in the pool or watch something.
+const FORKS: ForkActions = ForkActions {
+    prepare: || {
+        process::hold_for_fork();
+        threading::waitables::hold_for_fork();
+        threading::io_selector::hold_for_fork();
+        net::look_ups::hold_for_fork();
+    },
+    parent: || {
+        net::look_ups::release_after_fork();
+        threading::io_selector::release_after_fork();
+        threading::waitables::release_after_fork();
+        process::release_after_fork();
+    },
+    child: || {
+        process::begin_child();
+        threading::waitables::begin_child();
+        threading::io_selector::begin_child();
+        threading::thread_pool::begin_child();
+        net::look_ups::begin_child();
+        system::console_driver::begin_child();
+    },
+    restart: system::console_driver::restart_child,
+};
 
 fn all_tables() -> InternalCallTables {
     InternalCallTables([TABLES, saki_reflect::TABLES, saki_interop::TABLES].concat())

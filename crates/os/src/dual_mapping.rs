@@ -7,6 +7,7 @@ use crate::error::check;
 use crate::limits::{Resource, limit_bytes};
 use crate::memory::{Protection, page_size_bytes, round_up_to_page};
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// Two views of one region; pages are committed when touched.
@@ -82,6 +83,44 @@ impl DualMapping {
         check(unsafe { libc::mprotect(self.rx.cast(), self.len_bytes, protection) }).map(|_| ())
     }
 
+    /// A mapping of the same length with the same contents in these ranges (offsets in bytes) and zeroes elsewhere. Nobody writes there meanwhile.
+    ///
+    /// # Errors
+    /// The system's, when there is no address space or memory for it.
+    pub fn copy(&self, ranges: &[Range<usize>]) -> io::Result<DualMapping> {
+        let copy = DualMapping::new(self.len_bytes)?;
+        for range in ranges {
+            assert!(range.start <= range.end && range.end <= self.len_bytes);
+            let (from, to) = (self.rw.wrapping_add(range.start), copy.rw.wrapping_add(range.start));
+            // SAFETY: the range lies inside both mappings, which are different ones.
+            unsafe { std::ptr::copy_nonoverlapping(from, to, range.len()) };
+        }
+        Ok(copy)
+    }
+
+    /// Puts another mapping of the same length in the place of this one, at the same addresses: the memory that was there stays with those who share it.
+    ///
+    /// # Errors
+    /// The system's; then either view may be missing.
+    ///
+    /// # Safety
+    /// There is no other thread, and the contents that are in use are the same in both.
+    pub unsafe fn replace_by(&self, other: DualMapping) -> io::Result<()> {
+        assert_eq!(self.len_bytes, other.len_bytes);
+        let mut other = std::mem::ManuallyDrop::new(other);
+        let DualMapping { rw, rx, .. } = &mut *other;
+        for (from, to) in [(rw, self.rw), (rx, self.rx)] {
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            // SAFETY: this function's contract; both ranges are whole mappings of ours, of this length.
+            let moved = unsafe { libc::mremap((*from).cast(), self.len_bytes, self.len_bytes, flags, to) };
+            if moved == libc::MAP_FAILED {
+                return Err(crate::error::last_error());
+            }
+            *from = std::ptr::null_mut();
+        }
+        Ok(())
+    }
+
     /// Base of the writable view.
     pub fn rw(&self) -> *mut u8 {
         self.rw
@@ -150,6 +189,37 @@ mod tests {
     fn code_written_in_one_view_runs_in_the_other() {
         check(DualMapping::of_anonymous_memory(512 << 20).unwrap());
         check(DualMapping::of_file(512 << 20).unwrap());
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_copy_in_the_place_of_a_mapping_is_private_to_a_forked_child() {
+        let shared = DualMapping::new(1 << 20).unwrap();
+        let word = shared.rw().cast::<u32>();
+        // SAFETY: inside the writable view.
+        unsafe { word.write(1) };
+        let copy = shared.copy(&[0..4096]).unwrap();
+        // SAFETY: the child touches its own memory, and ends.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            // SAFETY: the child has one thread.
+            let is_replaced = unsafe { shared.replace_by(copy) }.is_ok();
+            // SAFETY: inside the views, which are there.
+            let seen = unsafe { (word.read(), shared.rx().cast::<u32>().read()) };
+            // SAFETY: as above.
+            unsafe { word.write(2) };
+            // SAFETY: as above.
+            let after = unsafe { shared.rx().cast::<u32>().read() };
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(i32::from(is_replaced && seen == (1, 1) && after == 2)) };
+        }
+        drop(copy);
+        let mut status = 0;
+        // SAFETY: waits for the child just made.
+        unsafe { libc::waitpid(pid, &mut status, 0) };
+        assert_eq!(libc::WEXITSTATUS(status), 1);
+        // SAFETY: inside the writable view.
+        assert_eq!(unsafe { word.read() }, 1, "the parent's memory is its own");
     }
 
     #[cfg(target_arch = "x86_64")]

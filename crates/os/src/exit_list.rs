@@ -4,8 +4,11 @@
 //! registered with `atexit`, last registration first. The machine registers one function there when the first action is added; that function runs the
 //! actions in the order of [`ExitStage`], whatever the order in which they were added.
 //!
+//! A forked child (`fork`) runs the action of the code cache only, once it has come back to the machine: the others' files, terminals and reports are the parent's.
+//!
 //! Invariant: an action runs at most once and neither unwinds nor ends the process. A process that is killed, or ends by `_exit`, runs none.
 
+use crate::fork;
 use std::sync::{Once, OnceLock};
 
 /// The actions of an exit, first to last. Each may count on the stages after it to be still to come: statistics are printed after the profile's table, and
@@ -46,10 +49,14 @@ pub fn at_exit(stage: ExitStage, action: fn()) {
 }
 
 extern "C" fn run() {
-    run_actions(&ACTIONS);
+    if !fork::is_child() {
+        run_actions(&ACTIONS);
+    } else if !fork::is_restart_due() {
+        run_actions(&ACTIONS[ExitStage::CodeCache as usize..=ExitStage::CodeCache as usize]);
+    }
 }
 
-fn run_actions(actions: &[OnceLock<fn()>; STAGES]) {
+fn run_actions(actions: &[OnceLock<fn()>]) {
     for action in actions.iter().filter_map(OnceLock::get) {
         action();
     }

@@ -16,6 +16,8 @@ const ASYMMETRIC: u8 = 1;
 const SYMMETRIC: u8 = 2;
 
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+/// Of `synchronise_cores`: 0 = not asked, 1 = registered, 2 = the kernel cannot.
+static CORES_REGISTERED: AtomicU8 = AtomicU8::new(0);
 
 const REGISTER_PRIVATE_EXPEDITED: i32 = 1 << 4;
 const PRIVATE_EXPEDITED: i32 = 1 << 3;
@@ -35,6 +37,16 @@ pub fn initialise() {
         let mode = if call(REGISTER_PRIVATE_EXPEDITED) { ASYMMETRIC } else { SYMMETRIC };
         MODE.store(mode, Ordering::Relaxed);
     }
+}
+
+/// For a forked child, which has one thread: registers it as its parent was.
+pub fn register_child() {
+    if is_asymmetric() && !call(REGISTER_PRIVATE_EXPEDITED) {
+        // Relaxed: there is no other thread; those to come see it.
+        MODE.store(SYMMETRIC, Ordering::Relaxed);
+    }
+    // Relaxed: as above.
+    CORES_REGISTERED.store(0, Ordering::Relaxed);
 }
 
 /// Whether the light side is free on this machine.
@@ -64,11 +76,10 @@ pub fn heavy() {
 /// Makes every running thread of the process execute a core-serialising instruction, so that they fetch code
 /// written before. Returns whether the kernel could.
 pub fn synchronise_cores() -> bool {
-    static REGISTERED: AtomicU8 = AtomicU8::new(0);
     // Relaxed: registering twice is harmless.
-    if REGISTERED.load(Ordering::Relaxed) == 0 {
+    if CORES_REGISTERED.load(Ordering::Relaxed) == 0 {
         let state = if call(REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) { 1 } else { 2 };
-        REGISTERED.store(state, Ordering::Relaxed);
+        CORES_REGISTERED.store(state, Ordering::Relaxed);
     }
-    REGISTERED.load(Ordering::Relaxed) == 1 && call(PRIVATE_EXPEDITED_SYNC_CORE)
+    CORES_REGISTERED.load(Ordering::Relaxed) == 1 && call(PRIVATE_EXPEDITED_SYNC_CORE)
 }

@@ -8,6 +8,7 @@ use crate::record::{Readiness, Record, Watch};
 use saki_thread::ManagedThread;
 use std::io;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 #[derive(Clone, Copy)]
 pub(crate) enum Waiter {
@@ -33,12 +34,25 @@ const BLOCK: usize = 256;
 /// Blocks for as many descriptors as the kernel allows a process by default (`fs.nr_open`); descriptors beyond cannot be waited for.
 const BLOCKS: usize = (1 << 20) / BLOCK;
 
-static RECORDS: [OnceLock<Box<[Record<Waiter>]>>; BLOCKS] = [const { OnceLock::new() }; BLOCKS];
+type Records = [OnceLock<Box<[Record<Waiter>]>>; BLOCKS];
+
+static RECORDS: Records = [const { OnceLock::new() }; BLOCKS];
+/// In a forked child, records of its own in their place: a thread of the parent may have been in the middle of a change. Null otherwise; changes before the child has a
+/// second thread.
+static CHILD_RECORDS: AtomicPtr<Records> = AtomicPtr::new(std::ptr::null_mut());
+
+/// In a forked child, which has no thread that waits.
+pub(crate) fn forget_all() {
+    let records = Box::new([const { OnceLock::new() }; BLOCKS]);
+    CHILD_RECORDS.store(Box::into_raw(records), Ordering::Release);
+}
 
 /// The record of a number.
 pub(crate) fn record(fd: i32) -> Option<Place> {
     let number = usize::try_from(fd).ok()?;
-    let block = RECORDS.get(number / BLOCK)?;
+    // SAFETY: null, or leaked by `forget_all`.
+    let records = unsafe { CHILD_RECORDS.load(Ordering::Acquire).as_ref() }.unwrap_or(&RECORDS);
+    let block = records.get(number / BLOCK)?;
     let records = block.get_or_init(|| (0..BLOCK).map(|_| Record::new()).collect());
     Some(&records[number % BLOCK])
 }

@@ -42,7 +42,7 @@ pub use notification::observe;
 #[cfg(not(loom))]
 pub use observer::{Observer, set_observer};
 #[cfg(not(loom))]
-pub use poller::{forget, interrupt, poll};
+pub use poller::{forget, hook_forks, interrupt, poll};
 pub use record::{Interest, Lifetime, Readiness};
 #[cfg(not(loom))]
 pub use transfer::{TransferEnd, completes_transfers, transfer};

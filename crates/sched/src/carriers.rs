@@ -8,7 +8,7 @@ use crate::workers::{delist, enlist};
 use parking_lot::Mutex;
 use saki_os::signal::{AlternateStackMemory, SignalMask};
 use saki_os::thread::EndNotice;
-use saki_thread::scheduling;
+use saki_thread::{child_locks, scheduling};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -28,10 +28,32 @@ static END_NOTICE: OnceLock<EndNotice> = OnceLock::new();
 pub(crate) fn make_first(end_notice: EndNotice) -> &'static Worker {
     let _ = MASK.set(SignalMask::current());
     let _ = END_NOTICE.set(end_notice);
+    make_only()
+}
+
+/// As `make_first`, for the thread of a forked child.
+pub(crate) fn make_only() -> &'static Worker {
     WORKER_COUNT.store(1, Ordering::Relaxed);
     let worker = Worker::leak(0);
     watch_end(worker);
     worker
+}
+
+/// Before a fork: no worker begins or ends.
+pub(crate) fn hold_records() {
+    child_locks::hold(&FREE_WORKERS);
+}
+
+/// In the parent.
+pub(crate) fn release_records() {
+    child_locks::release(&FREE_WORKERS);
+}
+
+/// In a forked child, which has no worker yet. The records of the parent's are not used again: its threads may have been in the middle of any change.
+pub(crate) fn forget_records() {
+    child_locks::revive(&FREE_WORKERS);
+    FREE_WORKERS.lock().clear();
+    WORKER_COUNT.store(0, Ordering::Relaxed);
 }
 
 /// The worker's OS thread calls.

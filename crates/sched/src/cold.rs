@@ -26,6 +26,7 @@ use crate::parts::stacks;
 use parking_lot::Mutex;
 use saki_fiber::PooledStack;
 use saki_sync::WaitWord;
+use saki_thread::child_locks;
 use saki_thread::cold_stack::while_moving;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -56,6 +57,11 @@ static LISTED: Mutex<Vec<&'static Green>> = Mutex::new(Vec::new());
 static REASONS: WaitWord = WaitWord::new(0);
 static IS_ASLEEP: AtomicBool = AtomicBool::new(false);
 
+/// As `start`, in a forked child.
+pub(crate) fn start_again(resume: impl Fn(&'static Green) + Send + 'static) {
+    start(LIMIT.load(Ordering::Relaxed), resume);
+}
+
 /// Begins to move stacks when there are more than `hot_stacks`. Without a thread for it stacks stay where they are. `resume` makes a thread runnable that was woken
 /// while its stack moved.
 pub(crate) fn start(hot_stacks: usize, resume: impl Fn(&'static Green) + Send + 'static) {
@@ -63,6 +69,16 @@ pub(crate) fn start(hot_stacks: usize, resume: impl Fn(&'static Green) + Send + 
     if hot_stacks < usize::MAX {
         let _ = saki_os::thread::start_service("saki-stacks", move || move_for_ever(&resume));
     }
+}
+
+/// In a forked child, which has no thread but one, whose stack stays where it is. The stacks of the parent's threads stay mapped.
+pub(crate) fn forget_all() {
+    child_locks::revive(&LISTED);
+    LISTED.lock().clear();
+    for count in [&HOT, &MOST_HOT] {
+        count.store(0, Ordering::Relaxed);
+    }
+    IS_ASLEEP.store(false, Ordering::Relaxed);
 }
 
 /// Counts of the stacks moved so far.

@@ -15,7 +15,7 @@
 //! | `parts`, `worker`, `workers`, `cold`, `watcher_sleep`, `polling` | the state of the scheduler, and what is done to it without running anything |
 //! | `runnable`, `carriers`, `search`, `switch` | running threads: a thread that becomes runnable may need another worker, which searches for threads and switches to them, after which others become runnable |
 //! | `park`, `handover`, `native_exit`, `watcher` | how threads wait, lose and get back their carriers, and end |
-//! | `scheduler` | start, new threads, counts |
+//! | `scheduler`, `fork` | start, new threads, counts; the start in a forked child |
 //!
 //! Invariant: nothing here runs managed code, allocates managed objects or reaches a safepoint; a thread is in one queue at most, or
 //! suspended, or runs. Left out: the events that idle carriers wait for besides work (`poller`), and native code that blocks, whose carrier is
@@ -36,6 +36,8 @@ mod carriers;
 mod cold;
 #[cfg(not(loom))]
 mod dispatch;
+#[cfg(not(loom))]
+mod fork;
 #[cfg(not(loom))]
 mod green;
 #[cfg(not(loom))]
@@ -73,6 +75,8 @@ mod workers;
 pub use cold::{ColdCounts, DEFAULT_HOT_STACKS};
 #[cfg(not(loom))]
 pub use dispatch::{Dispatch, DispatchObserver, observe_dispatch};
+#[cfg(not(loom))]
+pub use fork::start as hook_forks;
 pub use idle::{IdleCarriers, SleepEnd};
 pub use injector::Injector;
 #[cfg(not(loom))]

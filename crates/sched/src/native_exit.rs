@@ -19,18 +19,23 @@ use saki_os::thread::EndNotice;
 use saki_thread::scheduling;
 use std::ffi::c_void;
 use std::io;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The kernel's id of the OS thread that may not end.
-static KEPT: OnceLock<u32> = OnceLock::new();
+/// The kernel's id of the OS thread that may not end; 0: there is none. Relaxed: changes before there are workers.
+static KEPT: AtomicU32 = AtomicU32::new(0);
 
 /// The notice of the ends of workers' OS threads. On the main thread, before there are workers.
 ///
 /// # Errors
 /// The system's, when it has no room for another kind of thread-specific data.
 pub(crate) fn notice() -> io::Result<EndNotice> {
-    let _ = KEPT.set(saki_os::thread::native_id());
+    keep_this_os_thread(true);
     EndNotice::new(os_thread_ends)
+}
+
+/// The main managed thread is on the calling OS thread's stack, or, in a forked child, there is no such thread.
+pub(crate) fn keep_this_os_thread(is_main: bool) {
+    KEPT.store(if is_main { saki_os::thread::native_id() } else { 0 }, Ordering::Relaxed);
 }
 
 /// # Safety
@@ -50,7 +55,7 @@ unsafe extern "C" fn os_thread_ends(worker: *mut c_void) {
     forget_worker(worker);
     scheduling::detach_ended(green.thread);
     end(green);
-    if KEPT.get().is_some_and(|kept| *kept == saki_os::thread::native_id()) {
+    if KEPT.load(Ordering::Relaxed) == saki_os::thread::native_id() {
         saki_os::thread::sleep_for_ever()
     }
 }

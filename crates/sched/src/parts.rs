@@ -7,7 +7,7 @@ use crate::poller;
 use crate::slots::Slots;
 use crate::timers::Timers;
 use saki_fiber::{StackPool, StackPoolOptions};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The maximum number of workers: each worker that is blocked in native code costs an OS thread.
 pub(crate) const MAX_WORKERS: usize = 1024;
@@ -23,27 +23,33 @@ pub(crate) struct Parts {
     pub(crate) timers: Timers<&'static Green>,
 }
 
-static PARTS: OnceLock<Parts> = OnceLock::new();
+/// Null with native threads. Changes when the scheduler starts, before there are workers: once in the process that starts it, and once in each forked child, whose parent's
+/// threads may have been in the middle of any change. Release, read with Acquire.
+static PARTS: AtomicPtr<Parts> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Makes the shared state, with slots for so many carriers, of which the main thread's has one.
-pub(crate) fn make(carriers: usize) -> &'static Parts {
-    PARTS.get_or_init(|| Parts {
+/// Makes the shared state, with slots for so many carriers, of which the calling thread's has one if it `is_carrier`.
+pub(crate) fn make(carriers: usize, is_carrier: bool) -> &'static Parts {
+    let parts: &'static Parts = saki_base::leak(Parts {
         stacks: StackPool::new(StackPoolOptions::default()),
-        slots: Slots::new(carriers, 1),
+        slots: Slots::new(carriers, usize::from(is_carrier)),
         idle: IdleCarriers::new(MAX_WORKERS, poller::interrupt),
         injector: Injector::new(),
         preempted: Injector::new(),
         timers: Timers::new(),
-    })
+    });
+    PARTS.store(std::ptr::from_ref(parts).cast_mut(), Ordering::Release);
+    parts
 }
 
 /// None with native threads.
+#[inline(always)]
 pub(crate) fn get() -> Option<&'static Parts> {
-    PARTS.get()
+    // SAFETY: null, or from `make`; never freed.
+    unsafe { PARTS.load(Ordering::Acquire).as_ref() }
 }
 
 pub(crate) fn parts() -> &'static Parts {
-    PARTS.get().unwrap_or_else(|| saki_base::bug!("a green thread without a scheduler"))
+    get().unwrap_or_else(|| saki_base::bug!("a green thread without a scheduler"))
 }
 
 pub(crate) fn slots() -> &'static Slots {

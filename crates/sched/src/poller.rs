@@ -10,7 +10,7 @@
 
 use crate::idle::IdleCarriers;
 use saki_thread::ManagedThread;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 
 /// A source of events to wait for besides work. One thread at a time calls `poll`.
@@ -21,21 +21,29 @@ pub struct Poller {
     pub interrupt: fn(),
 }
 
-static POLLER: OnceLock<&'static Poller> = OnceLock::new();
+/// Null until there is something to wait for, in a forked child again. Release, read with Acquire.
+static POLLER: AtomicPtr<Poller> = AtomicPtr::new(std::ptr::null_mut());
 
 /// From now on there is something to wait for. False: there is already.
 pub(crate) fn set(poller: &'static Poller) -> bool {
-    POLLER.set(poller).is_ok()
+    POLLER.swap(std::ptr::from_ref(poller).cast_mut(), Ordering::AcqRel).is_null()
+}
+
+/// In a forked child, which waits for nothing yet.
+pub(crate) fn forget() {
+    POLLER.store(std::ptr::null_mut(), Ordering::Release);
 }
 
 pub(crate) fn interrupt() {
-    if let Some(poller) = POLLER.get() {
+    if let Some(poller) = get() {
         (poller.interrupt)();
     }
 }
 
+#[inline(always)]
 pub(crate) fn get() -> Option<&'static Poller> {
-    POLLER.get().copied()
+    // SAFETY: null, or from a static reference.
+    unsafe { POLLER.load(Ordering::Acquire).as_ref() }
 }
 
 /// For the watcher: looks without waiting. Whether events woke threads, which are in the shared queue.

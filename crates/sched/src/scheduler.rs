@@ -13,7 +13,7 @@ use crate::handover::{self, about_to_block, reclaim, yield_now};
 use crate::mode::{self, ThreadMode};
 use crate::park::PARK_HOOKS;
 use crate::runnable::make_runnable;
-use crate::worker::set_here;
+use crate::worker::{Worker, set_here};
 use crate::workers::{enlist, for_each_worker, stolen_count};
 use crate::{native_exit, parts, switch, watcher};
 use saki_fiber::StackCounts;
@@ -40,22 +40,27 @@ pub fn start(mode: ThreadMode, hot_stacks: usize) -> io::Result<()> {
     let Some(carriers) = mode.carriers() else { return Ok(()) };
     let main = saki_thread::current()
         .unwrap_or_else(|| saki_base::bug!("the scheduler starts on a thread that is not attached"));
-    let parts = parts::make(carriers);
-    let base_stack = parts.stacks.take(BASE_STACK_BYTES)?;
-    let worker = make_first(native_exit::notice()?);
-    // SAFETY: the worker's own stack, which is never given back.
-    worker.set_base(unsafe { saki_fiber::prepare(base_stack.top(), switch::begin_base, worker.as_pointer().cast()) });
-    if let Some(carrier) = main.carrier() {
-        worker.set_carrier(Some(carrier));
-        carrier.set_scheduler(worker.as_pointer());
-    }
-    enlist(worker);
-    set_here(worker);
+    parts::make(carriers, true);
+    take_up(make_first(native_exit::notice()?), main)?;
     install_scheduler(&HOOKS);
     let green = Green::of_new(main, &PARK_HOOKS);
     main.set_scheduler_data(green.as_pointer());
     cold::start(hot_stacks, make_runnable);
     watcher::start()
+}
+
+/// Makes `worker` that of the calling OS thread, on which `thread` runs; its base context gets a stack of its own.
+pub(crate) fn take_up(worker: &'static Worker, thread: &'static ManagedThread) -> io::Result<()> {
+    let base_stack = parts::stacks().take(BASE_STACK_BYTES)?;
+    // SAFETY: the worker's own stack, which is never given back.
+    worker.set_base(unsafe { saki_fiber::prepare(base_stack.top(), switch::begin_base, worker.as_pointer().cast()) });
+    if let Some(carrier) = thread.carrier() {
+        worker.set_carrier(Some(carrier));
+        carrier.set_scheduler(worker.as_pointer());
+    }
+    enlist(worker);
+    set_here(worker);
+    Ok(())
 }
 
 /// Starts a managed thread, as an OS thread or a green one as the mode says. `stack_size_bytes` 0 = default.

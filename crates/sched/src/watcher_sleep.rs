@@ -28,6 +28,11 @@ const AWAKE: u32 = 0;
 const ASLEEP: u32 = 1;
 const POLLING: u32 = 2;
 
+/// In a forked child, whose watcher has not begun.
+pub(crate) fn forget_sleep() {
+    SLEEP.store(AWAKE, Ordering::Relaxed);
+}
+
 /// Something runs or is about to: the watcher, if it sleeps, is needed.
 #[inline]
 pub(crate) fn note_work() {

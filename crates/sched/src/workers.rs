@@ -4,6 +4,7 @@ use crate::green::Green;
 use crate::parts::has_injected;
 use crate::worker::Worker;
 use parking_lot::RwLock;
+use saki_thread::child_locks;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static WORKERS: RwLock<Vec<&'static Worker>> = RwLock::new(Vec::new());
@@ -19,6 +20,22 @@ pub(crate) fn enlist(worker: &'static Worker) {
 /// The worker's OS thread ends.
 pub(crate) fn delist(worker: &'static Worker) {
     WORKERS.write().retain(|other| !std::ptr::eq(*other, worker));
+}
+
+/// Before a fork: the list does not change.
+pub(crate) fn hold_list() {
+    child_locks::hold_list(&WORKERS);
+}
+
+/// In the parent.
+pub(crate) fn release_list() {
+    child_locks::release_list(&WORKERS);
+}
+
+/// In a forked child, which has no worker yet.
+pub(crate) fn forget_all() {
+    child_locks::revive_list(&WORKERS);
+    WORKERS.write().clear();
 }
 
 /// Calls `visit` with each worker.

@@ -287,6 +287,16 @@ impl Monitor {
         self.owner() == 0 && self.is_alone(&queues)
     }
 
+    /// A forked child does not have the threads that wait here, and has one thread, which is in none of these functions. An owner that it does not have stays.
+    pub fn forget_waiters(&self) {
+        let mut queues = lock(&self.queues);
+        queues.entry.clear();
+        queues.waiting.clear();
+        queues.in_flight = self.returned.load(Ordering::Relaxed);
+        self.note_waiting(&queues);
+        self.flags.store(0, Ordering::Relaxed);
+    }
+
     /// Threads in (entry queue, wait queue).
     pub fn queue_lengths(&self) -> (usize, usize) {
         let queues = lock(&self.queues);

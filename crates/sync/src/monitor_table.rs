@@ -230,6 +230,11 @@ impl MonitorTable {
         }
     }
 
+    /// A forked child does not have the threads that wait for monitors. There is no other thread.
+    pub fn forget_waiters(&self) {
+        self.for_each(|_, entry| entry.monitor.forget_waiters());
+    }
+
     /// Entries in use.
     pub fn in_use(&self) -> usize {
         let mut count = 0;

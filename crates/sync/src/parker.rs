@@ -123,6 +123,11 @@ impl ManagedParker {
         self.context.load(Ordering::Relaxed)
     }
 
+    /// A forked child does not have the owner: from now on a token wakes nobody. There is no other thread.
+    pub fn forget_owner(&self) {
+        self.hooks.store(std::ptr::null_mut(), Ordering::Release);
+    }
+
     fn hooks(&self) -> Option<&'static ParkHooks> {
         let hooks = self.hooks.load(Ordering::Acquire);
         // SAFETY: null or a `&'static ParkHooks` stored by `set_hooks`.

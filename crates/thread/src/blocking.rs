@@ -89,6 +89,7 @@ impl ManagedThread {
 
     fn leave_safe_waiting(&self) {
         loop {
+            self.come_back_if_forked();
             let poll = self.poll_word().load(Ordering::Acquire);
             if poll & POLL_STOP != 0 {
                 STOP_WORDS.wait_out_stop(&self.state, self.poll_word(), SAFE);

@@ -19,6 +19,7 @@
 //! carrier or there is no thread; they are moved while the thread is RUNNING, so that no collection is under way. The list of carriers changes
 //! under the stop lock only. Records of carriers are never freed, only reused.
 
+use crate::child_locks::{revive, revive_list};
 use crate::managed_thread::ManagedThread;
 use parking_lot::{Mutex, RwLock};
 use saki_os::signal::{AlternateStack, AlternateStackMemory};
@@ -116,6 +117,13 @@ impl Carrier {
         drop(unsafe { (*self.alternate_stack.get()).take() });
         self.native_id.store(0, Ordering::Relaxed);
         FREE.lock().push(self);
+    }
+
+    /// A forked child does not have the carrier's OS thread, whose signal stack stays mapped.
+    fn forget_os_thread(&self) {
+        // SAFETY: there is no other thread.
+        std::mem::forget(unsafe { (*self.alternate_stack.get()).take() });
+        self.native_id.store(0, Ordering::Relaxed);
     }
 
     /// The managed thread that the carrier runs, or that called native code on it.
@@ -240,6 +248,26 @@ pub fn for_each_thread_that_ran(mut visit: impl FnMut(&'static ManagedThread)) {
     }
     // A thread that has just been taken up may have been visited above; twice does no harm.
     carriers.iter().filter_map(|carrier| carrier.current()).for_each(visit);
+}
+
+/// A forked child has the carrier `mine` at most: the others leave the list, after `leave` was called with each.
+pub(crate) fn keep_only(mine: Option<&'static Carrier>, mut leave: impl FnMut(&'static Carrier)) {
+    revive_list(&CARRIERS);
+    revive(&FREE);
+    revive(&ORPHANED_RAN);
+    if let Some(mine) = mine {
+        mine.native_id.store(saki_os::thread::native_id(), Ordering::Relaxed);
+    }
+    let gone: Vec<&'static Carrier> = {
+        let all = CARRIERS.read();
+        all.iter().copied().filter(|carrier| mine.is_none_or(|mine| !std::ptr::eq(*carrier, mine))).collect()
+    };
+    for carrier in gone {
+        leave(carrier);
+        carrier.delist();
+        carrier.forget_os_thread();
+        carrier.set_current(None);
+    }
 }
 
 /// Calls `visit` for every carrier. `visit` does not block, attach or detach.

@@ -10,6 +10,7 @@
 //! it to background takes it out. While no thread waits here, the end of a thread costs no lock and no system call. Left out: stopping
 //! background threads (the process just exits).
 
+use crate::child_locks::revive;
 use crate::current::current;
 use crate::managed_thread::{ManagedThread, ThreadKind, WaitState};
 use parking_lot::Mutex;
@@ -52,6 +53,15 @@ fn wake_waiters() {
     if let Some(thread) = *WAITING.lock() {
         thread.unpark();
     }
+}
+
+/// A forked child has one thread, the calling one, which is a foreground thread or not.
+pub(crate) fn count_as_child(has_foreground: bool) {
+    // Relaxed: there is no other thread.
+    FOREGROUND.store(u32::from(has_foreground), Ordering::Relaxed);
+    WAITERS.store(0, Ordering::Relaxed);
+    revive(&WAITING);
+    *WAITING.lock() = None;
 }
 
 /// Foreground threads that have not ended, without the main thread.

@@ -9,13 +9,13 @@
 //!
 //! | files | what they hold |
 //! |---|---|
-//! | `protocol`, `histogram`, `spill` | the stop protocol on bare words; registers |
+//! | `protocol`, `histogram`, `spill`, `child_locks` | the stop protocol on bare words; registers; locks in a forked child |
 //! | `stack_reserve`, `cold_stack`, `statics` | parts of a thread |
 //! | `managed_thread`, `carrier` | the two records |
 //! | `current`, `request`, `stop`, `scheduler_hooks` | the thread that runs here, what is asked of it, the process's stop words, what threads ask of a scheduler |
 //! | `thread_stack`, `blocking`, `giving_way`, `waits`, `native_transition` | what a thread does: its stack, safe regions, waits, native code |
 //! | `exit`, `registry`, `safepoint` | all threads: when the process may end, their list, stopping them |
-//! | `spawn`, `scheduling` | starting OS threads, and the interface for a scheduler |
+//! | `spawn`, `scheduling`, `fork` | starting OS threads, the interface for a scheduler, and what a forked child keeps |
 //!
 //! Left out: collections, exceptions, the green-thread scheduler. With `--cfg loom` only the stop protocol is
 //! built, for its model.
@@ -25,11 +25,15 @@ pub mod blocking;
 #[cfg(not(loom))]
 pub mod carrier;
 #[cfg(not(loom))]
+pub mod child_locks;
+#[cfg(not(loom))]
 pub mod cold_stack;
 #[cfg(not(loom))]
 pub mod current;
 #[cfg(not(loom))]
 pub mod exit;
+#[cfg(not(loom))]
+pub mod fork;
 #[cfg(not(loom))]
 mod giving_way;
 #[cfg(not(loom))]

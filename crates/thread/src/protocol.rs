@@ -34,6 +34,8 @@ pub const WAITING: u32 = 3;
 pub const STOP: u32 = 1;
 /// The bit with which the scheduler takes a carrier.
 pub const TAKEN: u32 = 64;
+/// The bit of the thread that a forked child has: the machine is not running there yet.
+pub const FORKED: u32 = 128;
 
 /// A poll word: `std`'s atomic in the machine (the layout is fixed by `abi`), loom's in the model.
 pub trait PollWord {
@@ -154,14 +156,14 @@ impl StopWords {
         }
     }
 
-    /// Owner, SAFE: becomes RUNNING unless a stop is requested or its carrier was taken; then stays SAFE and returns `false`.
+    /// Owner, SAFE: becomes RUNNING unless a stop is requested, its carrier was taken or it forked; then stays SAFE and returns `false`.
     #[inline(always)]
     pub fn try_leave_safe(&self, state: &AtomicU32, poll: &impl PollWord) -> bool {
         // Relaxed: publishes nothing; the fence orders it before the load.
         state.store(RUNNING, Ordering::Relaxed);
         light_fence();
         // Acquire pairs with the Release of `resume`: what the collector changed is visible.
-        if poll.load(Ordering::Acquire) & (STOP | TAKEN) == 0 {
+        if poll.load(Ordering::Acquire) & (STOP | TAKEN | FORKED) == 0 {
             return true;
         }
         state.store(SAFE, Ordering::Release);

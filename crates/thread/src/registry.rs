@@ -5,7 +5,8 @@
 //! id (in a log, in a lock word of a dying thread) is not soon another thread's. Left out: starting OS threads
 //! (`spawn`).
 
-use crate::carrier::{Carrier, for_each_carrier};
+use crate::carrier::{self, Carrier, for_each_carrier};
+use crate::child_locks;
 use crate::current::{current, set_current};
 use crate::exit;
 use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKind, WaitState, WaitTarget};
@@ -292,6 +293,7 @@ pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
 /// Attaches the calling OS thread as the given, not yet started thread.
 pub(crate) fn attach_as(thread: &ThreadRef, alternate_stack: AlternateStackMemory) -> &'static ManagedThread {
     saki_os::membarrier::initialise();
+    saki_os::fork::restart_if_child();
     // The list's own reference, dropped by `detach_current`.
     let thread: &'static ManagedThread = std::mem::ManuallyDrop::new(thread.clone()).0;
     let bounds = match saki_os::thread::stack_bounds() {
@@ -378,6 +380,56 @@ pub(crate) fn detach_ended_green(thread: &'static ManagedThread) {
     // Relaxed: the stack of a thread that is in no list is not scanned.
     thread.published_sp.store(0, Ordering::Relaxed);
     STOP_LOCK.unlock();
+}
+
+/// Before a fork, with the world stopped: threads that are not stopped, carriers without one among them, hold none of these locks.
+pub(crate) fn hold_locks() {
+    child_locks::hold(&POOL);
+}
+
+/// In the parent.
+pub(crate) fn release_locks() {
+    child_locks::release(&POOL);
+}
+
+/// In a forked child, with the stop lock held: the threads but `me` end, and their carriers.
+pub(crate) fn keep_only(me: Option<&'static ManagedThread>) {
+    child_locks::revive(&POOL);
+    child_locks::revive_list(&THREADS);
+    child_locks::revive_list(&HOOKS);
+    child_locks::revive_list(&CARRIER_HOOKS);
+    UNATTACHED_JOINERS.store(0, Ordering::Relaxed);
+    let all = std::mem::take(&mut *THREADS.write());
+    let (kept, gone): (Vec<_>, Vec<_>) = all.into_iter().partition(|thread| me.is_some_and(|me| me == *thread));
+    if let Some(me) = me {
+        me.registry_index.store(0, Ordering::Relaxed);
+        me.forget_joiners();
+    }
+    *THREADS.write() = kept;
+    for thread in &gone {
+        thread.forget_joiners();
+        thread.node.parker.forget_owner();
+        for hooks in HOOKS.read().iter().rev() {
+            (hooks.detaching)(thread);
+        }
+        thread.free_static_blocks();
+        if !thread.is_green() {
+            // The C library gives the stack to a thread that the child starts.
+            thread.stack_reserve.take_down();
+        }
+    }
+    carrier::keep_only(me.and_then(ManagedThread::carrier), |carrier| {
+        for hooks in CARRIER_HOOKS.read().iter().rev() {
+            (hooks.detaching)(carrier);
+        }
+    });
+    for thread in gone {
+        thread.state.store(SAFE, Ordering::Relaxed);
+        thread.published_sp.store(0, Ordering::Relaxed);
+        // The structure is not used again: locks may know the thread as their owner, or queues as waiting.
+        thread.lifecycle.store(DETACHED, Ordering::Release);
+    }
+    exit::count_as_child(me.is_some_and(|me| me.kind() == ThreadKind::Foreground));
 }
 
 /// Puts a thread into the list.

@@ -20,6 +20,8 @@ pub const POLL_STACK: u32 = 16;
 
 /// Poll bit: the carrier was taken while the thread was in native code.
 pub const POLL_TAKEN: u32 = crate::protocol::TAKEN;
+/// Poll bit: the thread is that of a forked child, and comes back to the machine for the first time.
+pub(crate) const POLL_FORKED: u32 = crate::protocol::FORKED;
 /// Poll bit: others wait for the carrier.
 pub const POLL_YIELD: u32 = 32;
 
@@ -57,6 +59,14 @@ impl ManagedThread {
     /// Sets poll bits of this thread.
     pub fn set_poll(&self, bits: u32) {
         self.poll_word().fetch_or(bits, Ordering::Release);
+    }
+
+    /// The thread of a forked child comes back from native code: the machine is started again. Called by the thread itself.
+    pub(crate) fn come_back_if_forked(&self) {
+        if self.poll_word().load(Ordering::Acquire) & POLL_FORKED != 0 {
+            self.clear_poll(POLL_FORKED);
+            saki_os::fork::restart_if_child();
+        }
     }
 
     /// Clears poll bits other than the stop bit, which belongs to the stopper.

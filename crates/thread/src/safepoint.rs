@@ -30,6 +30,8 @@ pub enum StopReason {
     Inspection,
     /// Domain unloading, code removal.
     Unloading,
+    /// The process is about to fork.
+    Fork,
     Test,
 }
 
@@ -101,7 +103,7 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
         left > 0
     });
     cold_stack::forbid_moves();
-    if reason != StopReason::Collection {
+    if !matches!(reason, StopReason::Collection | StopReason::Fork) {
         restore_cold_stacks();
     }
     let latency_ns = saki_os::clock::monotonic_ns() - start_ns;
@@ -182,6 +184,7 @@ impl ManagedThread {
                 STOP_WORDS.wait_out_stop(&self.state, self.poll_word(), STOPPED);
             });
         }
+        self.come_back_if_forked();
         self.yield_if_asked();
         self.poll_word().load(Ordering::Acquire) & !POLL_STOP
     }

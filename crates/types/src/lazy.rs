@@ -56,6 +56,16 @@ pub fn loader_lock() -> LoaderLockGuard {
     LoaderLockGuard(PhantomData)
 }
 
+/// In a forked child, which has one thread: if another one held the lock, it is free.
+pub fn revive_loader_lock() {
+    let lock = &LOADER_LOCK;
+    if lock.owner.load(Ordering::Relaxed) != calling_thread() {
+        lock.owner.store(0, Ordering::Relaxed);
+        lock.depth.set(0);
+        lock.lock.unlock();
+    }
+}
+
 /// Identity of the calling thread, never 0: a managed thread's id, whatever OS thread it is on; for other threads the kernel's thread id.
 fn calling_thread() -> u64 {
     match saki_thread::current() {

@@ -16,13 +16,14 @@ use std::path::Path;
 const DOOR_OF_THE_END: &str = "crates/os/src/exit_list.rs";
 
 /// File and name of each hook, and why it is one.
-const HOOKS: [(&str, &str, &str); 15] = [
+const HOOKS: [(&str, &str, &str); 16] = [
     ("crates/cli/src/main_stack.rs", "COMMAND", "a switch of stacks hands nothing over"),
     ("crates/code/src/hooks.rs", "HOOKS", "assembly reads it"),
     ("crates/code/src/observer.rs", "OBSERVER", "a profiler or debugger, if there is one"),
     ("crates/gc/src/client.rs", "CLIENT", "comes with the heap's options; collector threads have no other way to it"),
     ("crates/gc/src/snapshot_request.rs", "REQUESTED", "lent to the collector for one collection"),
     ("crates/os/src/exit_list.rs", "ACTIONS", "the one list of what runs at the process's end"),
+    ("crates/os/src/fork.rs", "ACTIONS", "the one list of what happens around a fork, which the C library calls"),
     ("crates/reactor/src/poller.rs", "BACKEND", "one of the crate's own, by the model of input and output"),
     ("crates/reactor/src/observer.rs", "OBSERVER", "the class library's selector, if the program uses it"),
     ("crates/runtime/src/exec/upper_layers.rs", "LAYERS", "the crates above, which the builder takes as one value"),

@@ -17,15 +17,18 @@ use mmtk::util::alloc::AllocationError;
 use mmtk::util::heap::GCTriggerPolicy;
 use mmtk::util::{OpaquePointer, VMMutatorThread, VMThread, VMWorkerThread};
 use mmtk::vm::{Collection, GCThreadContext};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
+use saki_sync::WaitWord;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Number of finished collections. Written with the mutex held; read without it only by threads that the collection
-/// under way has to wait for, so it cannot move under them.
+/// Number of finished collections. Threads that wait for one sleep on `EPOCH_MOVED`, which changes after it.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
-static EPOCH_LOCK: Mutex<()> = Mutex::new(());
-static EPOCH_MOVED: Condvar = Condvar::new();
+static EPOCH_MOVED: WaitWord = WaitWord::new(0);
+/// One more than the epoch in which a collection was last asked for. Relaxed: changes and is read while its writer, or the world, is stopped.
+static REQUESTED: AtomicU64 = AtomicU64::new(0);
+/// Collector threads made since the last fork, and those that have not ended, which a fork waits for.
 static WORKERS: AtomicUsize = AtomicUsize::new(0);
+static LIVE_WORKERS: WaitWord = WaitWord::new(0);
 /// Why a collector thread could not be started.
 static WORKER_FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
 
@@ -46,12 +49,51 @@ pub(crate) fn collect_from_outside() {
     let nobody = VMMutatorThread(VMThread(OpaquePointer::UNINITIALIZED));
     let before = world::between_collections(|| {
         heap().mmtk.handle_user_collection_request(nobody, true, true);
-        collection_epoch()
+        note_request()
     });
-    let mut guard = EPOCH_LOCK.lock();
-    while collection_epoch() == before {
-        EPOCH_MOVED.wait(&mut guard);
+    wait_for_epoch(before + 1);
+}
+
+/// A collection was asked for, by a thread that does not run managed code from now on until it has ended. The present epoch.
+fn note_request() -> u64 {
+    let epoch = collection_epoch();
+    REQUESTED.fetch_max(epoch + 1, Ordering::Relaxed);
+    epoch
+}
+
+/// With the world stopped, but not for a collection: the epoch that begins when the collection has ended that was asked for, if there is one.
+pub(super) fn awaited_epoch() -> Option<u64> {
+    let requested = REQUESTED.load(Ordering::Relaxed);
+    (requested > collection_epoch()).then_some(requested)
+}
+
+/// Waits until so many collections have ended. The thread is attached to nothing, or counts as stopped.
+pub(super) fn wait_for_epoch(epoch: u64) {
+    loop {
+        // Acquire, and before the epoch: pairs with `resume_mutators`.
+        let seen = EPOCH_MOVED.load(Ordering::Acquire);
+        if collection_epoch() >= epoch {
+            return;
+        }
+        EPOCH_MOVED.wait(seen, None);
     }
+}
+
+/// Waits until the collector threads, which were told to, have ended.
+pub(super) fn wait_for_workers_to_end() {
+    loop {
+        // Acquire: pairs with the Release at their end.
+        match LIVE_WORKERS.load(Ordering::Acquire) {
+            0 => break,
+            live => drop(LIVE_WORKERS.wait(live, None)),
+        }
+    }
+    WORKERS.store(0, Ordering::Relaxed);
+}
+
+/// In a forked child, which has none, and no thread that waits for a collection.
+pub(super) fn forget_workers() {
+    REQUESTED.store(collection_epoch(), Ordering::Relaxed);
 }
 
 /// Makes compiled code report each allocation from now on.
@@ -93,12 +135,11 @@ impl Collection<Saki> for SakiCollection {
 
     fn resume_mutators(_tls: VMWorkerThread) {
         snapshot_request::answer(is_full_collection());
-        {
-            let _guard = EPOCH_LOCK.lock();
-            EPOCH.fetch_add(1, Ordering::Release);
-        }
+        EPOCH.fetch_add(1, Ordering::Release);
         world::resume();
-        EPOCH_MOVED.notify_all();
+        // Release: a thread that sees the word sees the epoch.
+        EPOCH_MOVED.atomic().fetch_add(1, Ordering::Release);
+        EPOCH_MOVED.wake_all();
         finalize::wake_if_ready();
     }
 
@@ -108,23 +149,23 @@ impl Collection<Saki> for SakiCollection {
             return;
         }
         // The collection cannot have happened yet: it needs this thread to stop first.
-        let before = collection_epoch();
-        world::while_stopped(|| {
-            let mut guard = EPOCH_LOCK.lock();
-            while collection_epoch() == before {
-                EPOCH_MOVED.wait(&mut guard);
-            }
-        });
+        let before = note_request();
+        world::while_stopped(|| wait_for_epoch(before + 1));
     }
 
     fn spawn_gc_thread(_tls: VMThread, context: GCThreadContext<Saki>) {
         let GCThreadContext::Worker(worker) = context;
         let ordinal = WORKERS.fetch_add(1, Ordering::Relaxed);
         // A worker that panics leaves the world stopped for ever; a service thread's panic ends the process, with the message printed.
+        LIVE_WORKERS.atomic().fetch_add(1, Ordering::Relaxed);
         let spawned = saki_os::thread::start_service(&format!("gc-{ordinal}"), move || {
             worker.run(VMWorkerThread(worker_thread_pointer(ordinal)), heap().mmtk);
+            // Release: what the thread did is visible to the one that forks.
+            LIVE_WORKERS.atomic().fetch_sub(1, Ordering::Release);
+            LIVE_WORKERS.wake_all();
         });
         if let Err(error) = spawned {
+            LIVE_WORKERS.atomic().fetch_sub(1, Ordering::Release);
             *WORKER_FAILURE.lock() = Some(error);
         }
     }

@@ -7,7 +7,7 @@
 //!
 //! The files from the bottom up: `layout`, `addresses`, `bits` and `instance` (with `huge_pages`, `by_need`, `residence` and `zeroing`, which give it memory, and
 //! `thread_pointers`) say where the heap lies and what is known about an address; `mutator` allocates; `in_place`, `object_model` and `chase` trace, `trim` gives memory back;
-//! `active_plan` lists the carriers; `weak_tracer`, `scanning`, `clock`, `trigger` and `collection` are the steps of a collection; `binding` puts all this together.
+//! `active_plan` lists the carriers; `weak_tracer`, `scanning`, `clock`, `trigger` and `collection` are the steps of a collection, `fork` is what happens to them when the process forks; `binding` puts all this together.
 //!
 //! Invariant: every type of MMTk stays inside; the rest of the crate sees addresses and `ObjRef`s. One heap per process.
 //! Left out: MMTk's finalizers and reference types (ours are `finalize` and `weak`).
@@ -20,6 +20,7 @@ mod by_need;
 mod chase;
 mod clock;
 mod collection;
+mod fork;
 mod huge_pages;
 mod in_place;
 mod instance;
@@ -39,6 +40,7 @@ pub(crate) use addresses::{HEAP_START, in_heap_range};
 pub(crate) use binding::init;
 pub(crate) use bits::{has_mark_bit, is_unlogged};
 pub(crate) use collection::{collect_from_outside, report_from_now_on};
+pub(crate) use fork::hook as hook_forks;
 pub(crate) use instance::{find_object, for_each_object, is_heap_address, options, policy, used_bytes};
 pub(crate) use layout::{LARGE_OBJECT_BYTES, LAYOUT};
 pub(crate) use mutator::{

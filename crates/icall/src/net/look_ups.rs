@@ -7,12 +7,14 @@
 //! Invariant: a job in the queue has a thread that will take it: one of the pool's, or the one that queued it, if the system refuses threads.
 
 use crate::system_call::park_until;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Mutex, MutexGuard};
 use saki_runtime::profile_events::IoWait;
 use saki_runtime::{CurrentThread, Managed};
-use saki_thread::ManagedThread;
+use saki_sync::WaitWord;
+use saki_thread::{ManagedThread, child_locks};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Look-ups at a time. If a distant name server answers in 100 ms, so many threads get more than 1,000 answers a second. A waiting thread uses some 60 KiB.
@@ -29,7 +31,24 @@ struct Pool {
 }
 
 static POOL: Mutex<Pool> = Mutex::new(Pool { jobs: VecDeque::new(), threads: 0, idle: 0 });
-static WORK: Condvar = Condvar::new();
+/// Counts jobs; idle threads sleep on it. (A condition variable would keep a list of them, whose entries a forked child lacks.)
+static WORK: WaitWord = WaitWord::new(0);
+
+/// Before a fork.
+pub(crate) fn hold_for_fork() {
+    child_locks::hold(&POOL);
+}
+
+/// In the parent.
+pub(crate) fn release_after_fork() {
+    child_locks::release(&POOL);
+}
+
+/// In a forked child, which has none of the threads, and nobody who asked.
+pub(crate) fn begin_child() {
+    child_locks::revive(&POOL);
+    *POOL.lock() = Pool { jobs: VecDeque::new(), threads: 0, idle: 0 };
+}
 
 /// Runs jobs until there have been none for `IDLE_TIME`.
 fn serve() {
@@ -42,7 +61,9 @@ fn serve() {
             continue;
         }
         pool.idle += 1;
-        let has_timed_out = WORK.wait_for(&mut pool, IDLE_TIME).timed_out();
+        // Acquire: pairs with `submit`; a later job ends the wait.
+        let seen = WORK.load(Ordering::Acquire);
+        let has_timed_out = !MutexGuard::unlocked(&mut pool, || WORK.wait(seen, Some(IDLE_TIME)));
         pool.idle -= 1;
         if has_timed_out && pool.jobs.is_empty() {
             pool.threads -= 1;
@@ -57,7 +78,9 @@ fn submit(job: Job) -> bool {
         let mut pool = POOL.lock();
         pool.jobs.push_back(job);
         if pool.idle >= pool.jobs.len() {
-            WORK.notify_one();
+            // Release: pairs with `serve`.
+            WORK.atomic().fetch_add(1, Ordering::Release);
+            WORK.wake(1);
             return true;
         }
         if pool.threads >= MAX_THREADS {
@@ -122,6 +145,7 @@ pub(super) fn run<R: Send + 'static>(t: CurrentThread, look_up: impl FnOnce() ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parking_lot::Condvar;
     use std::sync::mpsc::channel;
 
     #[test]

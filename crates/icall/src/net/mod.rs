@@ -4,7 +4,7 @@
 
 pub mod dns;
 mod local_connect;
-mod look_ups;
+pub(crate) mod look_ups;
 pub mod socket;
 mod socket_addresses;
 mod socket_errors;

@@ -8,6 +8,7 @@ pub mod information;
 mod modules;
 pub mod native_methods;
 mod processes;
+pub use processes::{begin_child, hold_for_fork, release_after_fork};
 pub mod start;
 pub mod unix_signals;
 mod version_resource;

@@ -9,10 +9,11 @@
 
 use crate::threading::waitables::{self, Kind};
 use parking_lot::Mutex;
+use saki_thread::child_locks;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// `STILL_ACTIVE`.
@@ -122,13 +123,41 @@ fn reap(process: &KnownProcess) {
 
 /// The descriptor that the watcher waits on; the first use starts the watcher.
 fn watcher() -> Option<i32> {
-    static WATCHER: OnceLock<Option<i32>> = OnceLock::new();
-    *WATCHER.get_or_init(|| {
+    *WATCHER.lock().get_or_insert_with(|| {
         // SAFETY: makes a descriptor.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         let started = epoll != -1 && saki_os::thread::start_service("Process Watcher", move || watch(epoll)).is_ok();
         started.then_some(epoll)
     })
+}
+
+/// The descriptor that the watcher waits on, once there is a watcher or the system has refused one.
+static WATCHER: Mutex<Option<Option<i32>>> = Mutex::new(None);
+/// The handle of this process, once it was asked for.
+static CURRENT: Mutex<Option<usize>> = Mutex::new(None);
+
+/// Before a fork: the watcher changes nothing.
+pub fn hold_for_fork() {
+    child_locks::hold(&WATCHED);
+    child_locks::hold(&PROCESSES);
+}
+
+/// In the parent.
+pub fn release_after_fork() {
+    child_locks::release(&PROCESSES);
+    child_locks::release(&WATCHED);
+}
+
+/// In a forked child: the processes that its parent started are not its own, and end unnoticed.
+pub fn begin_child() {
+    child_locks::revive(&WATCHED);
+    child_locks::revive(&PROCESSES);
+    child_locks::revive(&WATCHER);
+    child_locks::revive(&CURRENT);
+    // Not dropped: that would take the processes out of the parent's watch.
+    std::mem::forget(std::mem::take(&mut *WATCHED.lock()));
+    *WATCHER.lock() = None;
+    *CURRENT.lock() = None;
 }
 
 fn watch(epoll: i32) {
@@ -197,8 +226,7 @@ pub(super) fn add_child(pid: i32, name: String) -> usize {
 
 /// The handle of this process.
 pub(super) fn current() -> usize {
-    static CURRENT: OnceLock<usize> = OnceLock::new();
-    *CURRENT.get_or_init(|| {
+    *CURRENT.lock().get_or_insert_with(|| {
         let path = saki_runtime::vm::command_line().first().map_or("", |path| path.as_str());
         let name = path.rsplit('/').next().unwrap_or(path).to_owned();
         add(std::process::id() as i32, false, name, file_time_now())

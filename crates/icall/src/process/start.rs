@@ -207,7 +207,8 @@ fn start(request: &Request) -> Result<(usize, i32), Win32Error> {
             });
         }
     }
-    let child = command.spawn().map_err(|error| Win32Error::from_errno(error.raw_os_error().unwrap_or(0)))?;
+    let spawned = saki_os::fork::plainly(|| command.spawn());
+    let child = spawned.map_err(|error| Win32Error::from_errno(error.raw_os_error().unwrap_or(0)))?;
     let pid = child.id() as i32;
     let text = format_args!("Process.Start: '{}' runs as process {pid}.", program.display());
     message_log::message(Level::Debug, Subject::Processes, text);

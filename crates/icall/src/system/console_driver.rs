@@ -13,7 +13,7 @@ use saki_types::universe;
 use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Terminal attributes before and after `TtySetup`, and what to write to the terminal.
 struct Terminal {
@@ -173,6 +173,24 @@ fn install_signal_handlers() -> std::io::Result<()> {
         Disposition::Handled
     })
 }
+
+/// In a forked child: what its SIGINT writes must not wake its parent's thread.
+pub fn begin_child() {
+    if CANCEL_PIPE.load(Ordering::Relaxed) != -1 {
+        CANCEL_PIPE.store(-1, Ordering::Relaxed);
+        NEEDS_CANCEL_THREAD.store(true, Ordering::Relaxed);
+    }
+}
+
+/// In a forked child that comes back to the machine. Without the thread SIGINT does nothing.
+pub fn restart_child() {
+    if NEEDS_CANCEL_THREAD.swap(false, Ordering::Relaxed) {
+        let _ = start_cancel_thread();
+    }
+}
+
+/// Relaxed: a forked child's only thread sets it.
+static NEEDS_CANCEL_THREAD: AtomicBool = AtomicBool::new(false);
 
 /// The thread that SIGINT wakes, because a signal handler cannot run managed code.
 fn start_cancel_thread() -> std::io::Result<()> {

@@ -16,6 +16,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, domains, handles, invoke};
 use saki_sync::handle_table::{Handle, HandleKind};
+use saki_thread::child_locks;
 use saki_types::universe;
 use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
@@ -92,6 +93,24 @@ fn queue_or_end(t: CurrentThread, ready: Vec<Handle>) {
     if queue_all(t, ready).is_err() {
         saki_runtime::threads::end_by_exception(t);
     }
+}
+
+/// Before a fork: the poller notes nothing.
+pub fn hold_for_fork() {
+    parked::hold_for_fork();
+}
+
+/// In the parent.
+pub fn release_after_fork() {
+    parked::release_after_fork();
+}
+
+/// In a forked child, which has no selector: it starts one at its first asynchronous operation. Those of its parent end there only.
+pub fn begin_child() {
+    child_locks::revive(&JOBS);
+    JOBS.lock().clear();
+    parked::begin_child();
+    blocking::begin_child();
 }
 
 /// Runs all jobs of a descriptor, which is about to be closed: they find it closed.

@@ -480,6 +480,18 @@ fn notify_queued(_t: CurrentThread) {
     }
 }
 
+/// In a forked child, which has no worker, unless one forked. Requests stay: managed code counts them, and makes no more when there are many.
+pub fn begin_child() {
+    saki_thread::child_locks::revive(&POOL);
+    let mut pool = POOL.lock();
+    let me = saki_thread::current();
+    pool.workers.retain(|worker| me.is_some_and(|me| me == *worker));
+    (pool.starting, pool.waiting, pool.has_monitor) = (0, 0, false);
+    pool.idle.clear();
+    pool.note_goal();
+    DEMAND.ask_for_answers();
+}
+
 /// Work items queued since the start, for performance counters.
 pub fn queued_count() -> u64 {
     DEMAND.queued_count()

@@ -7,7 +7,7 @@
 //! known in this process only, as in Mono.
 
 use parking_lot::Mutex;
-use saki_thread::ManagedThread;
+use saki_thread::{ManagedThread, child_locks};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -331,6 +331,26 @@ pub enum Created {
     Existing(usize),
     /// The name belongs to an object of another kind.
     NameTaken,
+}
+
+/// Before a fork: threads that are not stopped, such as the watcher of processes, change nothing.
+pub fn hold_for_fork() {
+    child_locks::hold(&TABLE);
+}
+
+/// In the parent.
+pub fn release_after_fork() {
+    child_locks::release(&TABLE);
+}
+
+/// In a forked child, which does not have the threads that wait. Mutexes that they own stay theirs.
+pub fn begin_child() {
+    child_locks::revive(&TABLE);
+    for slot in &mut TABLE.lock().slots {
+        if let Some(object) = &mut slot.object {
+            object.waits.clear();
+        }
+    }
 }
 
 /// Makes an object, or opens the one with this name. A new mutex with an owner is owned once.

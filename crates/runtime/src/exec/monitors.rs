@@ -38,6 +38,11 @@ pub(crate) fn bind_thread(thread: &ManagedThread) {
     unsafe { (*thread.abi()).monitor_entries = MONITORS.entries_address() };
 }
 
+/// In a forked child, which does not have the threads that wait for locks.
+pub(crate) fn forget_waiters() {
+    MONITORS.forget_waiters();
+}
+
 fn lock_of(object: Obj<'_>) -> ObjectLock<'_> {
     ObjectLock { word: ThinLockWord::of(object.sync()), object: object.address(), table: &MONITORS }
 }

@@ -28,6 +28,8 @@ pub struct UpperLayers {
     /// Each releases resources that an ending thread still holds. The thread may have ended inside native code: no managed object is touched.
     pub thread_ends: Vec<fn(CurrentThread)>,
     pub awaited_handles: AwaitedHandles,
+    /// What the upper layers do when the process forks.
+    pub forks: saki_os::ForkActions,
     pub host: HostEvents,
 }
 

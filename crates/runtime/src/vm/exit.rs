@@ -35,6 +35,18 @@ pub(crate) fn shut_down(t: CurrentThread) {
     run_exit_hooks(t);
 }
 
+/// In a forked child: a thread that was about to end its parent is not there.
+pub(crate) fn forget_end() {
+    ENDING_THREAD.store(0, Ordering::Relaxed);
+    ARE_FINALIZERS_RUNNING.store(false, Ordering::Relaxed);
+}
+
+/// Waits for the foreground threads and ends the process: in a forked child, in place of the main thread, which is not there.
+pub(crate) fn end_with_last_thread(t: CurrentThread) -> ! {
+    shut_down(t);
+    saki_thread::end_process(crate::exit_code::exit_code())
+}
+
 /// Whether another thread ends the process and has stopped the current one, a thread of the program, which must then end without
 /// running more managed code.
 pub(crate) fn is_over_for(t: CurrentThread) -> bool {

@@ -3,8 +3,10 @@
 //! Left out: the thread's work (`finalizer`).
 
 use crate::thread::CurrentThread;
-use parking_lot::{Condvar, Mutex, MutexGuard};
-use saki_thread::WaitState;
+use parking_lot::{Mutex, MutexGuard};
+use saki_sync::WaitWord;
+use saki_thread::{WaitState, child_locks};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
@@ -19,7 +21,8 @@ struct State {
 }
 
 static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
-static CHANGED: Condvar = Condvar::new();
+/// Counts changes of `STATE`; threads that wait for one sleep on it. Changes under the lock. (A condition variable would keep a list of them, whose entries a forked child lacks.)
+static CHANGED: WaitWord = WaitWord::new(0);
 
 /// The time between two looks of `wait_while_others_are_stopped` at the finalizer thread, and (below) how many times in a row it may
 /// find the thread waiting: together a tenth of a second, in which a lock that no stopped thread holds becomes free.
@@ -29,7 +32,45 @@ const MAX_WAITING_LOOKS: u32 = 5;
 /// Called by the collector when objects or dynamic methods are ready; must not block.
 pub(crate) fn wake() {
     STATE.lock().wanted = true;
-    CHANGED.notify_all();
+    tell_change();
+}
+
+fn tell_change() {
+    // Release: pairs with the Acquire in `wait`.
+    CHANGED.atomic().fetch_add(1, Ordering::Release);
+    CHANGED.wake_all();
+}
+
+/// Waits for a change of the state, with the lock given back meanwhile. False: the deadline came first.
+fn wait(state: &mut MutexGuard<'_, State>, deadline: Option<Instant>) -> bool {
+    // Acquire: a later change ends the wait.
+    let seen = CHANGED.load(Ordering::Acquire);
+    let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    MutexGuard::unlocked(state, || CHANGED.wait(seen, rest)) && rest.is_none_or(|rest| !rest.is_zero())
+}
+
+/// Before a fork: the state does not change.
+pub(crate) fn hold() {
+    child_locks::hold(&STATE);
+}
+
+/// In the parent.
+pub(crate) fn release() {
+    child_locks::release(&STATE);
+}
+
+/// In a forked child: the finalizer thread is `me`, or there is none.
+pub(crate) fn forget_thread(me: Option<u32>) {
+    child_locks::revive(&STATE);
+    let mut state = STATE.lock();
+    if state.thread != me || me.is_none() {
+        *state = State { wanted: true, ..State::default() };
+    }
+}
+
+/// Whether there is such a thread, or will be.
+pub(crate) fn is_started() -> bool {
+    STATE.lock().started
 }
 
 /// To be called when the thread is about to be made.
@@ -46,12 +87,10 @@ pub(crate) fn note_thread(t: CurrentThread) {
 pub(crate) fn wait_for_work(deadline: Option<Instant>) {
     let mut state = STATE.lock();
     state.busy = false;
-    CHANGED.notify_all();
+    tell_change();
     while !state.wanted {
-        match deadline {
-            None => CHANGED.wait(&mut state),
-            Some(deadline) if CHANGED.wait_until(&mut state, deadline).timed_out() => break,
-            Some(_) => {}
+        if !wait(&mut state, deadline) {
+            break;
         }
     }
     state.wanted = false;
@@ -78,7 +117,7 @@ pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Instant>
         }
         if saki_gc::finalizable_count() > 0 {
             state.wanted = true;
-            CHANGED.notify_all();
+            tell_change();
         }
         wait_until_idle(&mut state, deadline)
     })
@@ -125,10 +164,8 @@ fn waits_for_another_thread() -> bool {
 /// False: the deadline came first.
 fn wait_until_idle(state: &mut MutexGuard<State>, deadline: Option<Instant>) -> bool {
     while state.wanted || state.busy {
-        match deadline {
-            None => CHANGED.wait(state),
-            Some(deadline) if CHANGED.wait_until(state, deadline).timed_out() => return false,
-            Some(_) => {}
+        if !wait(state, deadline) {
+            return false;
         }
     }
     true

@@ -72,6 +72,14 @@ pub fn end_system_call(thread: ThreadRef) {
     }
 }
 
+/// In a forked child, which has neither the helper nor the threads that are aborted.
+pub(crate) fn forget_helper() {
+    saki_thread::child_locks::revive(&UNNOTICED);
+    let mut unnoticed = UNNOTICED.lock();
+    unnoticed.has_sender = false;
+    unnoticed.threads.clear();
+}
+
 fn has_unnoticed_abort(thread: &ManagedThread) -> bool {
     !thread.is_detached() && thread.pending_requests() & REQUEST_ABORT != 0
 }

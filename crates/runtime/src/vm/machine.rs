@@ -14,7 +14,7 @@ use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
-    call_trace, class_library, code_cache, compile, crash_report, finalizer, handles, helpers, internal_calls,
+    call_trace, class_library, code_cache, compile, crash_report, finalizer, fork, handles, helpers, internal_calls,
     library_loops, monitors, source_lines, stack_text, thread_hooks, thrown_frames, unhandled, upcalls,
 };
 use saki_abi::{ObjRef, ThreadAbi};
@@ -316,6 +316,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     bootstrap(t)
         .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_exception()))))?;
+    fork::hook().map_err(|e| StartError(format!("no memory to take notice of forks: {e}")))?;
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
     Ok(t.abi())
 }

@@ -13,6 +13,7 @@ pub mod exit;
 pub(crate) mod exit_code;
 pub mod finalizer;
 pub(crate) mod finalizer_signal;
+pub(crate) mod fork;
 pub(crate) mod heap_client;
 pub mod heap_snapshot;
 pub mod interruption;

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 /// Counts the signals and the reports of crashes that are asked for.
 static ASKED: WaitWord = WaitWord::new(0);
-/// The process in which the thread that writes dumps runs; 0 = none. A child made by `fork` lacks the thread. Set once; Relaxed: a crash before that reports
+/// The process in which the thread that writes dumps runs; 0 = none. A child made by `fork` lacks the thread until it is started again. Set at each start; Relaxed: a crash before that reports
 /// for itself.
 static SERVICE_PROCESS: AtomicI32 = AtomicI32::new(0);
 
@@ -63,6 +63,16 @@ pub struct Stack {
 /// # Errors
 /// The system's, for the handler and the thread.
 pub fn start() -> io::Result<()> {
+    start_thread()?;
+    signal::install(libc::SIGQUIT, ask)
+}
+
+/// In a forked child: starts the thread if its parent has one.
+pub(crate) fn start_again() -> io::Result<()> {
+    if SERVICE_PROCESS.load(Ordering::Relaxed) == 0 { Ok(()) } else { start_thread() }
+}
+
+fn start_thread() -> io::Result<()> {
     saki_os::thread::start_service("thread-dump", || {
         let mut done = 0;
         loop {
@@ -82,7 +92,7 @@ pub fn start() -> io::Result<()> {
         }
     })?;
     SERVICE_PROCESS.store(own_process(), Ordering::Relaxed);
-    signal::install(libc::SIGQUIT, ask)
+    Ok(())
 }
 
 /// Async-signal-safe.

@@ -53,10 +53,17 @@ fn open() -> Result<(), i32> {
     Ok(())
 }
 
+/// Set by the caller that starts the thread. Relaxed: a caller that finds it set needs no other memory of that caller.
+static IS_STARTED: AtomicBool = AtomicBool::new(false);
+
+/// In a forked child. The events of the parent's descriptor are the parent's.
+pub(super) fn begin_child() {
+    EPOLL.store(-1, Ordering::Release);
+    IS_STARTED.store(false, Ordering::Relaxed);
+}
+
 /// Starts the thread once.
 fn start() -> Result<(), i32> {
-    /// Set by the caller that starts the thread. Relaxed: a caller that finds it set needs no other memory of that caller.
-    static IS_STARTED: AtomicBool = AtomicBool::new(false);
     if IS_STARTED.load(Ordering::Relaxed) || IS_STARTED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }

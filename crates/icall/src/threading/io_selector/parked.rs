@@ -10,19 +10,20 @@ use parking_lot::Mutex;
 use saki_reactor::Interest;
 use saki_runtime::CurrentThread;
 use saki_sync::handle_table::Handle;
-use saki_thread::{ManagedThread, ThreadKind, WaitState};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use saki_thread::{ManagedThread, ThreadKind, WaitState, child_locks};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Reports of the poller that the dispatcher has not handled yet.
 static NOTES: Mutex<Vec<(i32, Interest)>> = Mutex::new(Vec::new());
-static DISPATCHER: OnceLock<&'static ManagedThread> = OnceLock::new();
+/// Null before it runs. Release, read with Acquire.
+static DISPATCHER: AtomicPtr<ManagedThread> = AtomicPtr::new(std::ptr::null_mut());
 
 /// See `saki_reactor::Observer`.
 fn note(fd: i32, interest: Interest) -> Option<&'static ManagedThread> {
     NOTES.lock().push((fd, interest));
     // A dispatcher that has not started yet handles the notes after it has set `DISPATCHER`.
-    DISPATCHER.get().copied()
+    // SAFETY: null, or a structure that is never freed.
+    unsafe { DISPATCHER.load(Ordering::Acquire).as_ref() }
 }
 
 /// Asks the reactor about the descriptor. False if it will not report: the descriptor is ready already, or cannot be waited for.
@@ -46,10 +47,29 @@ pub(super) fn add(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32>
     Ok(false)
 }
 
+/// Set by the caller that starts the dispatcher. Relaxed: a caller that finds it set needs no other memory of that caller.
+static IS_STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Before a fork.
+pub(super) fn hold_for_fork() {
+    child_locks::hold(&NOTES);
+}
+
+/// In the parent.
+pub(super) fn release_after_fork() {
+    child_locks::release(&NOTES);
+}
+
+/// In a forked child.
+pub(super) fn begin_child() {
+    child_locks::revive(&NOTES);
+    NOTES.lock().clear();
+    DISPATCHER.store(std::ptr::null_mut(), Ordering::Release);
+    IS_STARTED.store(false, Ordering::Relaxed);
+}
+
 /// Starts the dispatcher once.
 fn start() -> Result<(), i32> {
-    /// Set by the caller that starts the dispatcher. Relaxed: a caller that finds it set needs no other memory of that caller.
-    static IS_STARTED: AtomicBool = AtomicBool::new(false);
     if IS_STARTED.load(Ordering::Relaxed) || IS_STARTED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
@@ -77,7 +97,7 @@ fn take_ready(fd: i32, interest: Interest, ready: &mut Vec<Handle>) {
 fn dispatch(thread: &'static ManagedThread) {
     // SAFETY: the thread just attached.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
-    let _ = DISPATCHER.set(thread);
+    DISPATCHER.store(std::ptr::from_ref(thread).cast_mut(), Ordering::Release);
     loop {
         let notes = std::mem::take(&mut *NOTES.lock());
         let mut ready = Vec::new();

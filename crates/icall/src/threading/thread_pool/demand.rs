@@ -38,6 +38,11 @@ impl Demand {
         self.has_waiting_request.load(SeqCst)
     }
 
+    /// `note_queued` of the next item returns true.
+    pub(super) fn ask_for_answers(&self) {
+        self.has_waiting_request.store(true, SeqCst);
+    }
+
     /// Notes that the calling worker has begun an item, which was not noted before.
     pub(super) fn note_begun(&self) {
         self.begun.fetch_add(1, SeqCst);

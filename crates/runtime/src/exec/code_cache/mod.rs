@@ -38,6 +38,7 @@ use parking_lot::Mutex;
 use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};
 use saki_os::ExitStage;
+use saki_thread::child_locks;
 use saki_types::resolved::{self, Resolved, images_behind};
 use saki_types::{Image, Method, Ty};
 pub use settings::{CacheStatistics, FILE_EXTENSION, STATISTICS};
@@ -156,9 +157,27 @@ impl Slot {
     }
 }
 
+/// Held while bodies are written.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Before a fork: waits until no bodies are written.
+pub fn hold() {
+    child_locks::hold(&WRITING);
+}
+
+/// In the parent.
+pub fn release() {
+    child_locks::release(&WRITING);
+}
+
+/// In a forked child, which writes its bodies itself. The code that its parent has kept is its parent's to write, and may be written twice.
+pub fn begin_child() {
+    child_locks::revive(&WRITING);
+    saver::forget();
+}
+
 /// Writes the kept bodies. Files are read again, because another process may have replaced them since they were opened.
 pub fn write_back() {
-    static WRITING: Mutex<()> = Mutex::new(());
     let Some(settings) = SETTINGS.get() else { return };
     let _one_at_a_time = WRITING.lock();
     KEPT_BYTES.store(0, Ordering::Relaxed);
