@@ -5,7 +5,6 @@
 
 mod support;
 
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,34 +14,10 @@ fn compile(test: &str) -> Option<PathBuf> {
     support::compile("system_calls/requests.cs", &program).then_some(program)
 }
 
-/// Makes `io_uring_setup` fail with EPERM in the calling process from now on.
-fn forbid_io_uring() -> std::io::Result<()> {
-    const ALLOW: u32 = 0x7fff_0000;
-    const FAIL: u32 = 0x0005_0000;
-    let statement =
-        |code: u32, jump_if_false: u8, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: jump_if_false, k };
-    let mut filter = [
-        // The number of the system call, which comes first in what the filter sees.
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
-        statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, libc::SYS_io_uring_setup as u32),
-        statement(libc::BPF_RET | libc::BPF_K, 0, FAIL | libc::EPERM as u32),
-        statement(libc::BPF_RET | libc::BPF_K, 0, ALLOW),
-    ];
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: no privileges are gained from now on; takes no pointers.
-    let is_bound = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } == 0;
-    // SAFETY: a filter of four statements, which the kernel copies.
-    if is_bound && unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) } == 0 {
-        return Ok(());
-    }
-    Err(std::io::Error::last_os_error())
-}
-
 fn saki_without_io_uring(program: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
     command.env("XDG_CACHE_HOME", program.with_extension("cache"));
-    // SAFETY: two system calls between fork and exec.
-    unsafe { command.pre_exec(forbid_io_uring) };
+    support::forbid(&mut command, &[libc::SYS_io_uring_setup], libc::EPERM);
     command
 }
 

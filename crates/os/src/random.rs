@@ -2,7 +2,7 @@
 //!
 //! Invariant: `fill` fills the whole buffer or returns an error. Left out: generators.
 
-use std::io;
+use std::io::{self, Read};
 
 /// Fills the buffer with random bytes fit for keys.
 pub fn fill(buffer: &mut [u8]) -> io::Result<()> {
@@ -13,8 +13,13 @@ pub fn fill(buffer: &mut [u8]) -> io::Result<()> {
         let n = unsafe { libc::getrandom(rest.as_mut_ptr().cast(), rest.len(), 0) };
         if n >= 0 {
             filled += n as usize;
-        } else if crate::error::errno() != libc::EINTR {
-            return Err(crate::error::last_error());
+            continue;
+        }
+        match crate::error::errno() {
+            libc::EINTR => {}
+            // A filter of system calls forbids it.
+            libc::ENOSYS | libc::EPERM => return std::fs::File::open("/dev/urandom")?.read_exact(rest),
+            _ => return Err(crate::error::last_error()),
         }
     }
     Ok(())

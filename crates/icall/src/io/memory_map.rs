@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use saki_runtime::{CurrentThread, InternalCall, Place};
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::os::unix::ffi::OsStringExt;
 use std::sync::LazyLock;
 
 /// The error codes of MemoryMapImpl, which throws an exception for each; 0 = no error.
@@ -135,6 +136,18 @@ fn open_file(source: &Source, mode: i32, capacity: &mut i64, access: i32) -> Res
     Ok(Mapping { fd, references: 1, name: None })
 }
 
+/// A descriptor of a file without a name, in memory or, where a filter of system calls forbids that, in the folder for temporary files.
+fn anonymous_file() -> Option<i32> {
+    // SAFETY: a NUL-terminated name.
+    let mut fd = unsafe { libc::memfd_create(c"memory-mapped-file".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd == -1 && matches!(crate::io::errors::errno(), libc::ENOSYS | libc::EPERM) {
+        let folder = CString::new(std::env::temp_dir().into_os_string().into_vec()).ok()?;
+        // SAFETY: a NUL-terminated path, and the mode that O_TMPFILE takes.
+        fd = unsafe { libc::open(folder.as_ptr(), libc::O_TMPFILE | libc::O_RDWR | libc::O_CLOEXEC, 0o600) };
+    }
+    (fd != -1).then_some(fd)
+}
+
 fn anonymous(capacity: &mut i64, mode: i32) -> Result<Mapping, MapError> {
     if *capacity <= 0 && mode != OPEN {
         return Err(MapError::CapacityMustBePositive);
@@ -144,11 +157,7 @@ fn anonymous(capacity: &mut i64, mode: i32) -> Result<Mapping, MapError> {
     }
     let page = page_size();
     *capacity = (*capacity + page - 1) & !(page - 1);
-    // SAFETY: a NUL-terminated name.
-    let fd = unsafe { libc::memfd_create(c"memory-mapped-file".as_ptr(), libc::MFD_CLOEXEC) };
-    if fd == -1 {
-        return Err(MapError::CouldNotMapMemory);
-    }
+    let fd = anonymous_file().ok_or(MapError::CouldNotMapMemory)?;
     // SAFETY: an open descriptor.
     if unsafe { libc::ftruncate(fd, *capacity) } != 0 {
         // SAFETY: an open descriptor of this function's own.
