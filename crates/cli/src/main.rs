@@ -243,6 +243,8 @@ fn start(options: &Options, path: &Path) -> i32 {
         tools: options.perf.clone(),
     };
     let host = HostEvents { before_exit: profile_command::before_exit, serve_request: profile_control::serve_request };
+    // As C programs do, and `mono`: for the program's native libraries. No other thread runs yet.
+    saki_os::locale::take_up();
     let machine = match Vm::builder(saki_icall::upper_layers()).options(options_of_machine).host(host).start() {
         Ok(machine) => machine,
         Err(error) => return fail(&error.to_string()),

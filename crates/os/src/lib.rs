@@ -23,6 +23,7 @@ pub mod i_cache;
 pub mod limits;
 pub mod mapped_copy;
 pub mod mappings;
+pub mod locale;
 pub mod membarrier;
 pub mod memory;
 pub mod message_log;

@@ -21,7 +21,7 @@ fn double_to_string(_t: CurrentThread, value: f64, format: *const u8, buffer: *m
         return bytes.len() as i32;
     }
     // SAFETY: the format has one floating-point conversion; the buffer as above.
-    unsafe { libc::snprintf(buffer.cast(), length_bytes, format.cast(), value) }
+    saki_os::locale::in_plain_locale(|| unsafe { libc::snprintf(buffer.cast(), length_bytes, format.cast(), value) })
 }
 
 /// The N of a format "%.Ne".

@@ -1,7 +1,6 @@
 //! System.Text.EncodingHelper: the code page of the user's locale.
 
 use saki_runtime::{CurrentThread, InternalCall, Managed, Place, Str};
-use std::ffi::CStr;
 use std::sync::OnceLock;
 
 const NOT_KNOWN: i32 = -1;
@@ -36,13 +35,7 @@ const CODE_PAGES: [(i32, &[&str]); 6] = [
 /// Name of the character set that the environment asks for.
 fn charset() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
-    NAME.get_or_init(|| {
-        // SAFETY: the category of characters only, once, so that no number formatting changes.
-        unsafe { libc::setlocale(libc::LC_CTYPE, c"".as_ptr()) };
-        // SAFETY: gives a string that lives until the next `setlocale`.
-        let name = unsafe { CStr::from_ptr(libc::nl_langinfo(libc::CODESET)) };
-        name.to_string_lossy().into_owned()
-    })
+    NAME.get_or_init(saki_os::locale::charset)
 }
 
 fn code_page(charset: &str) -> i32 {
