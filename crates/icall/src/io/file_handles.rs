@@ -5,7 +5,7 @@
 //! INVALID_HANDLE. Left out: sockets and descriptors that P/Invoke made.
 
 use super::errors::{IoResult, Win32Error};
-use super::file_sharing::{self, FileIdentity};
+use super::file_sharing::{self, Use};
 use super::streams::Stream;
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -44,14 +44,14 @@ pub struct FileHandle {
     pub file_type: FileType,
     pub access: Access,
     /// Counted in the share table.
-    pub identity: Option<FileIdentity>,
+    pub counted: Option<Use>,
     /// Removed when the handle is closed.
     pub delete_on_close: Option<CString>,
 }
 
 impl FileHandle {
     pub fn pipe(fd: i32, access: Access) -> FileHandle {
-        FileHandle { fd, file_type: FileType::Pipe, access, identity: None, delete_on_close: None }
+        FileHandle { fd, file_type: FileType::Pipe, access, counted: None, delete_on_close: None }
     }
 
     pub(crate) fn stream(&self) -> Stream {
@@ -94,11 +94,12 @@ pub fn close(handle: usize) -> IoResult<()> {
         // The console stays open, since the program may ask for it again.
         return Ok(());
     }
-    if let Some(identity) = file.identity {
-        file_sharing::close(identity);
-    }
     // SAFETY: the descriptor was ours; it left the table above.
     saki_thread::blocking(|| unsafe { libc::close(fd) });
+    // A thread that is allowed to open the file again finds the lock among processes free.
+    if let Some(counted) = file.counted {
+        file_sharing::close(counted);
+    }
     Ok(())
 }
 
@@ -120,7 +121,7 @@ pub fn console(fd: i32) -> isize {
         _ => Access::READ_WRITE,
     };
     HANDLES.write().entry(fd).or_insert_with(|| {
-        Arc::new(FileHandle { fd, file_type: FileType::Char, access, identity: None, delete_on_close: None })
+        Arc::new(FileHandle { fd, file_type: FileType::Char, access, counted: None, delete_on_close: None })
     });
     fd as isize
 }

@@ -1,17 +1,16 @@
-//! `FileShare` between the handles of this process, by device and inode.
+//! `FileShare`: which handles of a file may be open at the same time, in this process and among processes.
 //!
-//! Invariant: the first handle of a file decides how it may be shared until the last one is closed; a handle is counted from
-//! its successful `open` until its `close`. Left out: other processes (as in Mono).
+//! Within the process each open handle counts with its own access and sharing, by device and inode: a new one may do only what all others share, and must share what they do. Other processes
+//! are told by an advisory lock (flock(2)), as .NET does it: a handle that shares nothing has the file for itself. Invariant: a handle is counted from its successful `open` until its `close`.
+//! Left out: file systems without locks, and programs that do not ask for them.
 
 use super::file_handles::Access;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// `FileShare` bits that matter.
-const SHARE_READ: i32 = 1;
-const SHARE_WRITE: i32 = 2;
-const SHARE_MASK: i32 = 7;
+/// `FileShare` bits that matter; they are the `FileAccess` bits of what others may do.
+const SHARE_MASK: i32 = 3;
 
 /// The identity of a file on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -20,66 +19,91 @@ pub struct FileIdentity {
     pub inode: u64,
 }
 
-struct Shared {
-    share: i32,
-    handles: usize,
+/// How a handle uses its file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Use {
+    pub file: FileIdentity,
+    pub access: Access,
+    /// `FileShare`.
+    pub share: i32,
 }
 
-static FILES: LazyLock<Mutex<HashMap<FileIdentity, Shared>>> = LazyLock::new(Mutex::default);
-
-/// Counts a new handle. False when the share modes forbid it; then it is not counted.
-pub fn open(file: FileIdentity, share: i32, access: Access) -> bool {
-    let share = share & SHARE_MASK;
-    let mut files = FILES.lock();
-    match files.get_mut(&file) {
-        None => {
-            files.insert(file, Shared { share, handles: 1 });
-            true
-        }
-        Some(shared) => {
-            let forbidden = shared.share == 0
-                || share == 0
-                || (shared.share == SHARE_READ && access != Access::READ)
-                || (shared.share == SHARE_WRITE && access != Access::WRITE);
-            shared.handles += usize::from(!forbidden);
-            !forbidden
-        }
+impl Use {
+    /// Whether the other use of the same file forbids this one.
+    fn is_at_odds_with(self, other: Use) -> bool {
+        let share = |of: Use| of.share & SHARE_MASK;
+        self.access.0 & !share(other) != 0 || other.access.0 & !share(self) != 0
     }
+}
+
+static USES: LazyLock<Mutex<HashMap<FileIdentity, Vec<Use>>>> = LazyLock::new(Mutex::default);
+
+/// Counts a new handle. False when it does not go with the others; then it is not counted.
+pub fn open(new: Use) -> bool {
+    let mut uses = USES.lock();
+    let of_file = uses.entry(new.file).or_default();
+    let is_allowed = !of_file.iter().any(|other| new.is_at_odds_with(*other));
+    if is_allowed {
+        of_file.push(new);
+    }
+    is_allowed
 }
 
 /// Counts a duplicate of a handle that is counted.
-pub fn add_handle(file: FileIdentity) {
-    if let Some(shared) = FILES.lock().get_mut(&file) {
-        shared.handles += 1;
-    }
+pub fn add_handle(duplicate: Use) {
+    USES.lock().entry(duplicate.file).or_default().push(duplicate);
 }
 
 /// Uncounts a handle.
-pub fn close(file: FileIdentity) {
-    let mut files = FILES.lock();
-    if let Some(shared) = files.get_mut(&file) {
-        shared.handles -= 1;
-        if shared.handles == 0 {
-            files.remove(&file);
-        }
+pub fn close(gone: Use) {
+    let mut uses = USES.lock();
+    let Some(of_file) = uses.get_mut(&gone.file) else { return };
+    if let Some(place) = of_file.iter().position(|other| *other == gone) {
+        of_file.swap_remove(place);
     }
+    if of_file.is_empty() {
+        uses.remove(&gone.file);
+    }
+}
+
+/// Takes the lock that tells other processes how the file is shared. It goes when the last duplicate of the descriptor is closed. False: another process has the file for itself, or uses it
+/// although this one wants it alone.
+pub fn lock_among_processes(fd: i32, share: i32) -> bool {
+    let operation = if share & SHARE_MASK == 0 { libc::LOCK_EX } else { libc::LOCK_SH };
+    // SAFETY: an open descriptor; the call does not wait.
+    let is_locked = unsafe { libc::flock(fd, operation | libc::LOCK_NB) } == 0;
+    is_locked || super::errors::errno() != libc::EWOULDBLOCK
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NONE: i32 = 0;
+    const READ: i32 = 1;
+    const BOTH: i32 = 3;
+
     #[test]
-    fn the_first_handle_decides() {
+    fn each_handle_counts_with_its_own_access_and_sharing() {
         let file = FileIdentity { device: u64::MAX, inode: 1 };
-        assert!(open(file, SHARE_READ, Access::READ_WRITE));
-        assert!(!open(file, SHARE_READ, Access::WRITE), "writers are not allowed");
-        assert!(!open(file, 0, Access::READ), "no exclusive handle beside another");
-        assert!(open(file, SHARE_READ | SHARE_WRITE, Access::READ));
-        close(file);
-        close(file);
-        assert!(open(file, 0, Access::WRITE), "all handles are gone");
-        assert!(!open(file, 3, Access::READ));
-        close(file);
+        let by = |access, share| Use { file, access, share };
+        let strict_reader = by(Access::READ, READ);
+        assert!(open(strict_reader) && open(strict_reader), "readers go together");
+        assert!(!open(by(Access::WRITE, BOTH)), "they allow no writer");
+        assert!(!open(by(Access::READ, NONE)), "no exclusive handle beside others");
+        close(strict_reader);
+        assert!(!open(by(Access::WRITE, BOTH)), "one of them is still open");
+        close(strict_reader);
+        let writer = by(Access::WRITE, BOTH);
+        assert!(open(writer));
+        assert!(!open(strict_reader), "a reader that allows no writers, beside one");
+        assert!(open(by(Access::READ, BOTH)));
+        close(writer);
+        assert!(open(strict_reader), "the writer is gone");
+        close(by(Access::READ, BOTH));
+        close(strict_reader);
+        assert!(open(by(Access::READ_WRITE, NONE)), "all are gone");
+        close(by(Access::READ_WRITE, NONE));
+        assert!(!USES.lock().contains_key(&file));
     }
 }

@@ -5,7 +5,7 @@
 
 use super::errors::{IoResult, Win32Error, errno, report, report_success};
 use super::file_handles::{self, Access, FileHandle, FileType};
-use super::file_sharing::{self, FileIdentity};
+use super::file_sharing::{self, FileIdentity, Use};
 use super::path::{path_error, system_path};
 use super::streams;
 use crate::arguments::{argument_error, non_null};
@@ -105,15 +105,21 @@ fn open_file(
         _ => FileType::Disk,
     };
     let identity = FileIdentity { device: status.st_dev, inode: status.st_ino };
-    if !file_sharing::open(identity, share, access) {
+    let counted = Use { file: identity, access, share };
+    // Devices, pipes and directories may be open as often as one likes.
+    let is_regular = status.st_mode & libc::S_IFMT == libc::S_IFREG;
+    if is_regular && !file_sharing::open(counted) {
         return Err(Win32Error::SHARING_VIOLATION);
     }
-    let is_regular = status.st_mode & libc::S_IFMT == libc::S_IFREG;
+    if is_regular && !file_sharing::lock_among_processes(fd, share) {
+        file_sharing::close(counted);
+        return Err(Win32Error::SHARING_VIOLATION);
+    }
     if matches!(mode, mode::CREATE | mode::TRUNCATE) && is_regular && status.st_size > 0 {
         // SAFETY: an open descriptor.
         if unsafe { libc::ftruncate(fd, 0) } != 0 {
             let error = Win32Error::last();
-            file_sharing::close(identity);
+            file_sharing::close(counted);
             return Err(error);
         }
     }
@@ -131,7 +137,7 @@ fn open_file(
         fd,
         file_type,
         access,
-        identity: Some(identity),
+        counted: is_regular.then_some(counted),
         delete_on_close: deleted.then_some(path),
     });
     Ok(fd as isize)
@@ -368,14 +374,14 @@ fn duplicate(handle: usize) -> IoResult<isize> {
     if fd == -1 {
         return Err(Win32Error::last());
     }
-    if let Some(identity) = file.identity {
-        file_sharing::add_handle(identity);
+    if let Some(counted) = file.counted {
+        file_sharing::add_handle(counted);
     }
     file_handles::insert(FileHandle {
         fd,
         file_type: file.file_type,
         access: file.access,
-        identity: file.identity,
+        counted: file.counted,
         delete_on_close: None,
     });
     Ok(fd as isize)
