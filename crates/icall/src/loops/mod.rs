@@ -41,8 +41,18 @@ const TABLES: [&[Row]; 13] = [
 /// Methods of System.Numerics.
 const NUMERICS: [&[Row]; 2] = [big_numbers::TABLE, decimal::TABLE];
 
+/// Methods of System that do otherwise than .NET's.
+const CORRECTIONS: [&[Row]; 1] = [crate::net::CORRECTIONS];
+
 pub(crate) fn tables() -> Vec<&'static [Row]> {
-    TABLES.iter().chain(&NUMERICS).chain(&search::OF_TYPES).chain(&elements::OF_TYPES).copied().collect()
+    TABLES
+        .iter()
+        .chain(&NUMERICS)
+        .chain(&CORRECTIONS)
+        .chain(&search::OF_TYPES)
+        .chain(&elements::OF_TYPES)
+        .copied()
+        .collect()
 }
 
 #[cfg(test)]
@@ -82,5 +92,6 @@ mod tests {
     fn each_row_names_a_method_of_the_class_library() {
         check("mscorlib.dll", "mscorlib", &super::TABLES);
         check("System.Numerics.dll", "System.Numerics", &super::NUMERICS);
+        check("System.dll", "System", &super::CORRECTIONS);
     }
 }

@@ -13,3 +13,5 @@ pub mod socket_select;
 pub mod socket_transfer;
 mod sockets;
 pub mod tls;
+
+pub(crate) use socket::CORRECTIONS;

@@ -6,7 +6,10 @@ use super::sockets::{self, lookup};
 use crate::arguments::non_null;
 use crate::io::errors::Win32Error;
 use crate::threading::io_selector;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, threads};
+use saki_runtime::library_loops::Row;
+use saki_runtime::{
+    Array, CurrentThread, ExceptionType, InternalCall, Managed, ManagedField, Obj, Place, exceptions, threads,
+};
 use std::sync::atomic::Ordering;
 
 fn system_type(kind: i32) -> SocketResult<i32> {
@@ -288,6 +291,25 @@ fn last_error(t: CurrentThread) -> i32 {
     // SAFETY: the current thread's own struct; only this thread touches the field.
     unsafe { (*t.abi()).last_error }
 }
+
+static HANDLE_OBJECT: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "m_Handle");
+static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
+static IS_CONNECTED: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "is_connected");
+
+/// `Socket.Connected`. The class library takes a connection for lost when a transfer has timed out; in .NET it is not.
+fn connected(t: CurrentThread, this: Option<Obj>) -> Managed<bool> {
+    let this = this.ok_or_else(|| exceptions::throw_default(t, ExceptionType::NullReference))?;
+    let has_timed_out = || {
+        let handle = HANDLE_OBJECT.obj(this)?;
+        let socket = sockets::lookup(HANDLE.get::<isize>(handle) as usize).ok()?;
+        Some(socket.has_timed_out.load(Ordering::Relaxed))
+    };
+    Ok(IS_CONNECTED.get::<u8>(this) != 0 || has_timed_out().unwrap_or(false))
+}
+
+/// Methods of the class library that do otherwise than .NET's.
+pub(crate) const CORRECTIONS: &[Row] =
+    &[Row::new("System.Net.Sockets.Socket::get_Connected() System.Boolean", &connected).correcting()];
 
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Sockets.Socket::Available_internal", &available),

@@ -22,6 +22,8 @@ impl SocketError {
     pub(crate) const SOCKET_TYPE_NOT_SUPPORTED: SocketError = SocketError(10044);
     pub(crate) const OPERATION_NOT_SUPPORTED: SocketError = SocketError(10045);
     pub(crate) const ADDRESS_FAMILY_NOT_SUPPORTED: SocketError = SocketError(10047);
+    pub(crate) const CONNECTION_ABORTED: SocketError = SocketError(10053);
+    pub(crate) const TIMED_OUT: SocketError = SocketError(10060);
     pub(crate) const CONNECTION_REFUSED: SocketError = SocketError(10061);
 
     /// The code that class libraries expect for an errno value.
@@ -58,7 +60,7 @@ impl SocketError {
             libc::EPROTONOSUPPORT => return SocketError::PROTOCOL_NOT_SUPPORTED,
             libc::EPROTOTYPE => 10041,
             libc::ESOCKTNOSUPPORT => return SocketError::SOCKET_TYPE_NOT_SUPPORTED,
-            libc::ETIMEDOUT => 10060,
+            libc::ETIMEDOUT => return SocketError::TIMED_OUT,
             libc::EADDRNOTAVAIL => 10049,
             _ => return SocketError::INVALID_ARGUMENT,
         })

@@ -61,17 +61,21 @@ fn receive_with(
     let asked = if flags == 0 { Amount::Bytes(wanted_bytes) } else { Amount::Other };
     let plain =
         data.filter(|_| flags == 0).map(|data| Plain { direction: Direction::Receive, data, len: wanted_bytes });
+    let was_blocking = socket.is_blocking.load(Ordering::Acquire);
     let _wait = IoWait::begin(t, "[socket receive]");
     let count = transfer(t, &socket, Interest::Read, asked, plain, |more| receive(&socket, flags | more))
-        .map_err(SocketError::from_errno)?;
+        .map_err(|errno| socket.error_of_transfer(was_blocking, errno))?;
     // Acquire: pairs with the Release before the shutdown.
     if count == 0 && wanted_bytes > 0 && !socket.is_readable.load(Ordering::Acquire) {
-        return Err(SocketError::INTERRUPTED);
+        return Err(match socket.error_of_wait(was_blocking, libc::EAGAIN) {
+            SocketError::CONNECTION_ABORTED => SocketError::CONNECTION_ABORTED,
+            _ => SocketError::INTERRUPTED,
+        });
     }
     Ok(count as i32)
 }
 
-/// Sends. When a blocking socket gives up, it has timed out. `send` gets flags to add.
+/// Sends. `send` gets flags to add.
 fn send_with(
     t: CurrentThread,
     socket: usize,
@@ -81,15 +85,11 @@ fn send_with(
 ) -> SocketResult<i32> {
     let socket = lookup(socket)?;
     let plain = data.map(|data| Plain { direction: Direction::Send, data: data.cast_mut(), len: wanted_bytes });
+    let was_blocking = socket.is_blocking.load(Ordering::Acquire);
     let _wait = IoWait::begin(t, "[socket send]");
-    match transfer(t, &socket, Interest::Write, Amount::Bytes(wanted_bytes), plain, |flags| send(&socket, flags)) {
-        Ok(count) => Ok(count as i32),
-        Err(libc::EAGAIN) => {
-            let blocks = socket.is_blocking.load(Ordering::Acquire);
-            Err(SocketError::from_errno(if blocks { libc::ETIMEDOUT } else { libc::EAGAIN }))
-        }
-        Err(errno) => Err(SocketError::from_errno(errno)),
-    }
+    transfer(t, &socket, Interest::Write, Amount::Bytes(wanted_bytes), plain, |flags| send(&socket, flags))
+        .map(|count| count as i32)
+        .map_err(|errno| socket.error_of_transfer(was_blocking, errno))
 }
 
 fn byte_count(count: i32) -> SocketResult<usize> {
@@ -301,9 +301,13 @@ fn accept_on(t: CurrentThread, socket: &Socket) -> Result<usize, i32> {
 
 fn accept(t: CurrentThread, socket: usize, error: Place<i32>, _blocking: bool) -> usize {
     let result = lookup(socket).and_then(|socket| {
+        let was_blocking = socket.is_blocking.load(Ordering::Acquire);
         let fd = {
             let _wait = IoWait::begin(t, "[socket accept]");
-            accept_on(t, &socket).map_err(SocketError::from_errno)?
+            accept_on(t, &socket).map_err(|errno| match socket.error_of_wait(was_blocking, errno) {
+                SocketError::CONNECTION_ABORTED => SocketError::INTERRUPTED,
+                error => error,
+            })?
         };
         Ok(sockets::insert(fd as i32, socket.domain, socket.kind, socket.protocol))
     });

@@ -32,6 +32,8 @@ pub(crate) struct Socket {
     pub(crate) is_kept_non_blocking: AtomicBool,
     /// How long receiving and sending wait, in microseconds; 0: for ever.
     timeouts_us: [AtomicU64; 2],
+    /// Whether the last transfer of a connection timed out: the connection is still there, although the class library takes it for lost.
+    pub(crate) has_timed_out: AtomicBool,
     /// The Winsock code of a failed connect, for SO_ERROR, which the system gives only once.
     pub(crate) saved_error: AtomicI32,
 }
@@ -52,6 +54,7 @@ pub(crate) fn insert(fd: i32, domain: i32, kind: i32, protocol: i32) -> usize {
         is_blocking: AtomicBool::new(true),
         is_kept_non_blocking: AtomicBool::new(false),
         timeouts_us: [const { AtomicU64::new(UNKNOWN_TIMEOUT) }; 2],
+        has_timed_out: AtomicBool::new(false),
         saved_error: AtomicI32::new(0),
     };
     // Native code may have closed an earlier socket with this number, which the reactor still watches.
@@ -93,6 +96,31 @@ impl<'t> Operation<'t> {
 impl Drop for Operation<'_> {
     fn drop(&mut self) {
         self.0.managed().cancel_word.end();
+    }
+}
+
+impl Socket {
+    /// The code of a call that failed, by `was_blocking`, whether it was to wait when it began. A call that gives up has timed out, unless another thread closes the socket, which
+    /// ends the call of a connection as an aborted one, and others as interrupted ones. (A call that an abort interrupts ends with the abort's exception, whatever the code.)
+    pub(crate) fn error_of_wait(&self, was_blocking: bool, errno: i32) -> SocketError {
+        // Acquire: pairs with the Release of the thread that makes the socket non-blocking to end this call.
+        let is_closed = errno == libc::EINTR || was_blocking && !self.is_blocking.load(Ordering::Acquire);
+        match errno {
+            libc::EAGAIN | libc::EINTR if is_closed && self.kind == libc::SOCK_STREAM => {
+                SocketError::CONNECTION_ABORTED
+            }
+            libc::EAGAIN | libc::EINTR if is_closed => SocketError::INTERRUPTED,
+            libc::EAGAIN if was_blocking => SocketError::TIMED_OUT,
+            errno => SocketError::from_errno(errno),
+        }
+    }
+
+    /// As `error_of_wait`, for sending and receiving.
+    pub(crate) fn error_of_transfer(&self, was_blocking: bool, errno: i32) -> SocketError {
+        let error = self.error_of_wait(was_blocking, errno);
+        // Relaxed: a reader has learned of the failure from this thread.
+        self.has_timed_out.store(error == SocketError::TIMED_OUT && self.kind == libc::SOCK_STREAM, Ordering::Relaxed);
+        error
     }
 }
 

@@ -14,7 +14,7 @@ use saki_types::{LoadResult, Method};
 
 impl Importer<'_> {
     pub(super) fn library_loop(&self, method: &'static Method) -> Option<LibraryLoop> {
-        if self.options.vectors { self.env.library_loop(method) } else { None }
+        self.env.library_loop(method).filter(|function| self.options.vectors || function.corrects)
     }
 
     /// Whether direct calls of the method call the Rust function instead.

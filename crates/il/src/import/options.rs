@@ -42,7 +42,7 @@ pub trait ImportEnv {
         true
     }
 
-    /// The Rust function that replaces this method's loop, if there is one. Called only with `ImportOptions::vectors`.
+    /// The Rust function that replaces this method's loop, if there is one. Without `ImportOptions::vectors` only those that correct the body count.
     fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
         None
     }
@@ -72,6 +72,8 @@ pub struct LibraryLoop {
     /// result, such a function returns an int32.
     pub may_decline: bool,
     pub least: Option<Least>,
+    /// The function is not there for its speed: it does as .NET does where the body does not, so it also runs without vectors.
+    pub corrects: bool,
 }
 
 impl LibraryLoop {

@@ -333,7 +333,8 @@ pub(crate) fn import(method: &'static Method, env: &dyn ImportEnv) -> LoadResult
 
 /// Whether a library loop's function replaces the whole method.
 fn is_library_loop(method: &'static Method) -> bool {
-    compiler().options().vectors && library_loops::kind(method).is_some_and(saki_il::import::LibraryLoop::is_whole)
+    library_loops::kind(method)
+        .is_some_and(|function| function.is_whole() && (function.corrects || compiler().options().vectors))
 }
 
 /// Forgets the errors of a method that is freed.

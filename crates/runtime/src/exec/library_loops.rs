@@ -10,7 +10,8 @@
 //! managed signature. They are called like internal calls: on the managed stack, without a transition. They may poll a safepoint between slices of long work, so that a collection
 //! waits for microseconds only; the objects that their arguments point to stay in place meanwhile, since stacks are scanned conservatively.
 //!
-//! Invariant: a program cannot tell by its results whether the function or the body ran; `--no-simd` runs the bodies. A method that a class library
+//! Invariant: a program cannot tell by its results whether the function or the body ran, unless the row says that the function corrects the body (`Row::correcting`); `--no-simd` runs the bodies
+//! of the others. A method that a class library
 //! lacks is simply not replaced, so the contract has no lines for these methods.
 
 use crate::crossings::{Callable, Kind, Signature};
@@ -42,7 +43,7 @@ impl Row {
     ///
     /// The compiler inlines a function into its entry if nothing else calls the function. Functions that Rust code calls as well are `#[inline(always)]`.
     pub const fn new<Parts, F: Callable<Parts>>(signature: &'static str, _function: &F) -> Row {
-        let kind = LibraryLoop { may_decline: false, least: None };
+        let kind = LibraryLoop { may_decline: false, least: None, corrects: false };
         Row { signature, function: F::ENTRY, passed: F::SIGNATURE, kind }
     }
 
@@ -51,6 +52,11 @@ impl Row {
         let can_decline = matches!(self.passed.result, Kind::I32 | Kind::Object | Kind::String | Kind::Array);
         assert!(can_decline, "a function declines by its result, an int32 or a reference");
         Row { kind: LibraryLoop { may_decline: true, ..self.kind }, ..self }
+    }
+
+    /// The row of a function that runs although its results differ from the body's, since .NET's do.
+    pub const fn correcting(self) -> Row {
+        Row { kind: LibraryLoop { corrects: true, ..self.kind }, ..self }
     }
 
     /// The row for calls with at least that many elements.
@@ -76,8 +82,12 @@ impl Row {
 }
 
 /// The other assemblies with replaced methods, and the types that have these. Other types of System.Memory have a different layout from mscorlib's.
-const OTHERS: [(&str, &str); 3] =
-    [("System.Memory", "SpanHelpers"), ("System.Numerics", "BigIntegerCalculator"), ("System.Numerics", "BigNumber")];
+const OTHERS: [(&str, &str); 4] = [
+    ("System", "Socket"),
+    ("System.Memory", "SpanHelpers"),
+    ("System.Numerics", "BigIntegerCalculator"),
+    ("System.Numerics", "BigNumber"),
+];
 
 type Rows = FxHashMap<(&'static str, &'static str), Vec<&'static Row>>;
 
