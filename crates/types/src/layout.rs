@@ -258,9 +258,11 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     }
     if is_value || kind != 0 {
         size = size.max(start + u64::from(declared_size));
-        // A size given with explicit offsets is exact.
-        if is_value && !(kind == type_flags::EXPLICIT_LAYOUT && declared_size != 0) {
+        // As in .NET, a struct with a declared size is not rounded up: it has that size, or that of its fields. References stay on word boundaries in arrays.
+        if is_value && declared_size == 0 {
             size = align_up(size.max(1), align);
+        } else if is_value && !refs.is_empty() {
+            size = align_up(size, 8);
         }
     }
     if size > MAX_INSTANCE_BYTES {

@@ -151,7 +151,8 @@ fn compute(ty: Ty) -> LoadResult<NativeLayout> {
     if mode != 0 {
         let declared = if declared_size == 0 { 0 } else { declared_size + base_size };
         layout.size_bytes = layout.size_bytes.max(declared);
-        if is_explicit && declared != 0 && declared == layout.size_bytes && packing == 0 {
+        // As in the managed layout, a declared size is exact.
+        if declared != 0 {
             align = 1;
         }
     }
