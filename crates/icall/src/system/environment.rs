@@ -73,7 +73,8 @@ fn command_line_args<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
 fn exit(t: CurrentThread, code: i32) {
     vm::set_exit_code(code);
     process_exit::run_exit_hooks(t);
-    saki_thread::end_process(code)
+    // Handlers of ProcessExit may have set another one.
+    saki_thread::end_process(vm::exit_code())
 }
 
 fn fail_fast(t: CurrentThread, message: Option<Str>, exception: Option<Obj>, _source: Option<Obj>) {
