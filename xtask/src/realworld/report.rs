@@ -109,11 +109,16 @@ pub fn table(rows: &[Row]) -> String {
 /// Which releases were tested, written by hand.
 const RELEASES: &str = "tests/realworld/releases.md";
 
-/// Writes docs/compatibility.md. Errors: `RELEASES` cannot be read; the file cannot be written.
+/// What programs see differently from Mono and .NET, written by hand.
+const DIFFERENCES: &str = "tests/realworld/differences.md";
+
+/// Writes docs/compatibility.md. Errors: `RELEASES` or `DIFFERENCES` cannot be read; the file cannot be written.
 pub fn write(root: &Path, rows: &[Row], namespaces: &[Namespace]) -> Result<(), String> {
-    let releases = fs::read_to_string(root.join(RELEASES)).map_err(|e| format!("{RELEASES}: {e}"))?;
+    let by_hand = |file: &str| fs::read_to_string(root.join(file)).map_err(|e| format!("{file}: {e}"));
     let mut out = format!(
-        "# Compatibility\n\nWritten by `cargo xtask realworld --markdown` (Releases: `{RELEASES}`); do not edit.\n\n{releases}"
+        "# Compatibility\n\nWritten by `cargo xtask realworld --markdown` (Releases: `{RELEASES}`; what programs see differently: `{DIFFERENCES}`); do not edit.\n\n{}\n{}",
+        by_hand(RELEASES)?,
+        by_hand(DIFFERENCES)?
     );
     out.push_str(
         "\n## Programs\n\n\
