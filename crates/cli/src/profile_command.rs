@@ -12,7 +12,7 @@ use crate::program_words;
 use saki_base::{messages, tell};
 use saki_os::ExitStage;
 use saki_profile::diff::Changes;
-use saki_profile::{Profile, files, table};
+use saki_profile::{Profile, table};
 use saki_runtime::profile_events;
 use saki_sampler::Sampled;
 use std::os::unix::net::UnixStream;

@@ -29,7 +29,8 @@ pub use vm::{
 pub(crate) use exec::{contexts, initialised, local_blocks, stops, upper_layers};
 pub(crate) use object::{domain, events, exception_trace, slot, upcalls, vtable_code, weak_references};
 pub(crate) use vm::{
-    abort_requests, exit_code, finalizer_signal, fork, heap_client, thread_hooks, thread_objects, thread_waits, thrown_frames,
+    abort_requests, exit_code, finalizer_signal, fork, heap_client, thread_hooks, thread_objects, thread_waits,
+    thrown_frames,
 };
 
 pub use cells::RootCell;
