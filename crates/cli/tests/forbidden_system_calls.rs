@@ -7,8 +7,9 @@ mod support;
 use std::path::Path;
 use std::process::Command;
 
-/// The calls that Saki can do without, and where it uses them.
-const OPTIONAL: [(libc::c_long, &str); 17] = [
+/// The calls that Saki can do without, and where it uses them. Not among them: getrandom, without which the C library ends processes that make temporary files (EPERM), and sendfile, by which
+/// Mono's native library copies files.
+const OPTIONAL: [(libc::c_long, &str); 15] = [
     (libc::SYS_preadv2, "preadv2: pipes are tried without blocking"),
     (libc::SYS_pwritev2, "pwritev2: as preadv2"),
     (libc::SYS_epoll_pwait2, "epoll_pwait2: timeouts below a millisecond"),
@@ -17,14 +18,12 @@ const OPTIONAL: [(libc::c_long, &str); 17] = [
     (libc::SYS_process_madvise, "process_madvise: guards of many stacks at once"),
     (libc::SYS_memfd_create, "memfd_create: memory-mapped files without a name"),
     (libc::SYS_pidfd_open, "pidfd_open: ends of processes"),
-    (libc::SYS_getrandom, "getrandom: seeds"),
     (libc::SYS_mincore, "mincore: how much of the heap is in memory"),
     (libc::SYS_rseq, "rseq: the C library's number of the processor"),
     (libc::SYS_sched_getaffinity, "sched_getaffinity: how many processors there are"),
     (libc::SYS_sched_setaffinity, "sched_setaffinity: --desktop of mono"),
     (libc::SYS_statx, "statx: the standard library's stat"),
     (libc::SYS_copy_file_range, "copy_file_range: the standard library's copy"),
-    (libc::SYS_sendfile, "sendfile: as copy_file_range"),
     (libc::SYS_timer_create, "timer_create: profiles"),
 ];
 

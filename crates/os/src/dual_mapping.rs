@@ -198,7 +198,7 @@ mod tests {
         let word = shared.rw().cast::<u32>();
         // SAFETY: inside the writable view.
         unsafe { word.write(1) };
-        let copy = shared.copy(&[0..4096]).unwrap();
+        let copy = shared.copy(std::slice::from_ref(&(0..4096))).unwrap();
         // SAFETY: the child touches its own memory, and ends.
         let pid = unsafe { libc::fork() };
         if pid == 0 {
