@@ -38,11 +38,12 @@ static class Check
         byte[] bytes = Enumerable.Range (0, 100000).Select (i => (byte) (i % 7)).ToArray ();
         using (var stream = new GZipStream (packed, CompressionMode.Compress, true))
             stream.Write (bytes, 0, bytes.Length);
+        long packedLength = packed.Length;
         packed.Position = 0;
         var unpacked = new MemoryStream ();
         using (var stream = new GZipStream (packed, CompressionMode.Decompress))
             stream.CopyTo (unpacked);
-        return packed.Length < 5000 && unpacked.ToArray ().SequenceEqual (bytes);
+        return packedLength < 5000 && unpacked.ToArray ().SequenceEqual (bytes);
     }
 
     static bool Connects ()
