@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use saki_abi::{ObjRef, Object};
 use saki_thread::{ManagedThread, WaitState};
 use saki_types::Ty;
+use std::collections::hash_map::Entry;
 
 /// Characters of a string that is used as a lock, as far as they are shown.
 const MAX_SHOWN_CHARS: usize = 40;
@@ -166,8 +167,8 @@ fn cycles(order: &[u32], edges: &FxHashMap<u32, &[u32]>) -> Vec<Vec<u32>> {
     for &start in order {
         // The path of the search: each thread, and how many of its edges were followed.
         let mut path: Vec<(u32, usize)> = Vec::new();
-        if !done.contains_key(&start) {
-            done.insert(start, false);
+        if let Entry::Vacant(entry) = done.entry(start) {
+            entry.insert(false);
             path.push((start, 0));
         }
         while let Some((id, followed)) = path.last_mut() {
