@@ -200,7 +200,7 @@ mod tests {
         unsafe { word.write(1) };
         let copy = shared.copy(std::slice::from_ref(&(0..4096))).unwrap();
         // SAFETY: the child touches its own memory, and ends.
-        let pid = unsafe { libc::fork() };
+        let pid = crate::fork::plainly(|| unsafe { libc::fork() });
         if pid == 0 {
             // SAFETY: the child has one thread.
             let is_replaced = unsafe { shared.replace_by(copy) }.is_ok();

@@ -14,14 +14,17 @@ class Program {
 		catch (ObjectDisposedException) { return "disposed"; }
 	}
 
-	static void Closed (string what, Socket socket, Action<Socket> action) {
-		string result = null;
-		var thread = new Thread (() => result = Try (() => action (socket)));
-		thread.Start ();
-		while ((thread.ThreadState & ThreadState.WaitSleepJoin) == 0 && thread.IsAlive && Environment.TickCount % 100 != 0) Thread.Sleep (1);
-		Thread.Sleep (100);
-		socket.Close ();
-		thread.Join ();
+	// A call that had not begun when the socket was closed says so, and is made again.
+	static void Closed (string what, Func<Socket> make, Action<Socket> action) {
+		string result = "disposed";
+		for (int delay = 20; result == "disposed"; delay *= 2) {
+			var socket = make ();
+			var thread = new Thread (() => result = Try (() => action (socket)));
+			thread.Start ();
+			Thread.Sleep (delay);
+			socket.Close ();
+			thread.Join ();
+		}
 		Console.WriteLine (what + " closed: " + result);
 	}
 
@@ -58,14 +61,10 @@ class Program {
 		datagrams.ReceiveTimeout = 50;
 		EndPoint from = new IPEndPoint (IPAddress.Any, 0);
 		Console.WriteLine ("datagram: " + Try (() => datagrams.Receive (new byte [4])) + " " + Try (() => datagrams.ReceiveFrom (new byte [4], ref from)));
-		datagrams.ReceiveTimeout = 0;
-		Closed ("datagrams", datagrams, s => s.Receive (new byte [4]));
-		Closed ("receiving", Pair (listener, out peer), s => s.Receive (new byte [4]));
-		var full = Pair (listener, out peer);
-		full.SendTimeout = 50;
-		Try (() => { full.SendBufferSize = 4096; while (true) full.Send (new byte [512]); });
-		full.SendTimeout = 0;
-		Closed ("sending", full, s => s.Send (new byte [1]));
-		Closed ("accepting", listener.Server, s => s.Accept ());
+		datagrams.Close ();
+		Closed ("datagrams", () => { var d = new Socket (AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp); d.Bind (new IPEndPoint (IPAddress.Loopback, 0)); return d; }, s => s.Receive (new byte [4]));
+		Closed ("receiving", () => Pair (listener, out peer), s => s.Receive (new byte [4]));
+		Closed ("accepting", () => { var l = new TcpListener (IPAddress.Loopback, 0); l.Start (); return l.Server; }, s => s.Accept ());
+		listener.Stop ();
 	}
 }
