@@ -7,8 +7,20 @@ using System.Threading;
 class Program {
 	[DllImport ("libc")] static extern int daemon (int keepDirectory, int keepStreams);
 	[DllImport ("libc")] static extern uint alarm (uint seconds);
+	[DllImport ("libc")] static extern int fork ();
+	[DllImport ("libc")] static extern int pipe (int [] ends);
+	[DllImport ("libc")] static extern int close (int descriptor);
+	[DllImport ("libc")] static extern IntPtr read (int descriptor, byte [] buffer, IntPtr count);
 
 	static void Main () {
+		// A process of its own becomes the daemon; this one waits until the daemon has ended, and with it the last writer of the pipe.
+		var ends = new int [2];
+		pipe (ends);
+		if (fork () != 0) {
+			close (ends [1]);
+			Console.WriteLine (read (ends [0], new byte [1], (IntPtr) 1) + " bytes: the daemon is over");
+			return;
+		}
 		AppDomain.CurrentDomain.ProcessExit += delegate { Console.WriteLine ("the end"); };
 		var other = new Thread (() => Thread.Sleep (Timeout.Infinite));
 		other.Start ();
