@@ -64,7 +64,7 @@ fn words(text: &str) -> Vec<&OsStr> {
 #[test]
 fn clients_at_one_time_do_not_take_each_others_socket() {
     let Some(program) = compile("crowd") else { return };
-    for mode in ["--threads=native", "--threads=mn:2"] {
+    for mode in ["--threads=native", "--threads=green", "--threads=mn:2"] {
         let waiting = Waiting::start(&program, &[mode]);
         let outputs: Vec<PathBuf> = (0..8).map(|n| program.with_extension(format!("{n}{mode}.heap"))).collect();
         let start = |output: &PathBuf| {

@@ -116,6 +116,8 @@ fn messages_do_not_change_the_programs_exit_code() {
     let (folder, program) = (program.parent().unwrap().to_owned(), program.display().to_string());
     for words in [
         &["--stats"][..],
+        &["--threads=green", "--stats"],
+        &["--threads=mn", "--stats"],
         &["--missing"],
         &["--trace-compile", "--no-cache"],
         &["--dump-ir", "Main"],

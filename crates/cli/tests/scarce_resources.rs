@@ -100,6 +100,18 @@ fn four_gigabytes_of_address_space_do() {
     check_runs("fill", &run_limited(&[fill], libc::RLIMIT_AS, 1024 * MIB), "full\n");
 }
 
+/// `ulimit -v 65536` was "no scheduler for --threads=green: Resource temporarily unavailable".
+#[test]
+fn green_threads_without_room_name_the_limit() {
+    let Some(work) = program("work") else { return };
+    for mode in ["--threads=green", "--threads=mn:2"] {
+        let output = run_limited(&[mode, work.to_str().unwrap()], libc::RLIMIT_AS, 64 * MIB);
+        check_refuses(mode, &output);
+        let text = text(&output);
+        assert!(text.contains("64 MiB (ulimit -v, ulimit -d)") && !text.contains("scheduler"), "{mode}: {text}");
+    }
+}
+
 #[test]
 fn less_address_space_is_refused_by_a_line() {
     let Some(work) = program("work") else { return };
