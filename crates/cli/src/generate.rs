@@ -117,6 +117,9 @@ mod tests {
                 assert!(has, "{name} has no {heading}");
             }
         }
+        for kind in ["cpu", "exceptions", "heap"] {
+            assert!(page("saki-profile").lines().any(|line| line == format!("\\fB{kind}\\fR")), "{kind}");
+        }
         for (name, text) in &pages {
             assert!(text.contains("EXIT STATUS") && text.contains("SEE ALSO") && !text.contains("EXTRA"), "{name}");
         }
