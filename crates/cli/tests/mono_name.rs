@@ -59,8 +59,8 @@ fn what_cannot_be_run_gives_monos_lines_and_exit_codes() {
         (&["nothere.exe"][..], 2, "Cannot open assembly 'nothere.exe': No such file or directory.\n"),
         (&["/bin/true"], 2, "Cannot open assembly '/bin/true': File does not contain a valid CIL image.\n"),
         (&["--no-such-option", "x.exe"], 1, "Unknown command line option: '--no-such-option'\n"),
-        (&["--profile=coverage", "x.exe"], 1, "The 'coverage' profiler is not there"),
-        (&["--trace", "x.exe"], 1, "mono: --trace: Saki does not trace calls"),
+        (&["--profile=aot", "x.exe"], 1, "The 'aot' profiler is not there"),
+        (&["--trace=Q:x", "x.exe"], 1, "Syntax error at or around 'Q:x'\n"),
         (&["--response=/nothere", "x.exe"], 1, "The specified response file can not be read\n"),
     ] {
         let done = mono(&link, arguments);
