@@ -65,7 +65,7 @@ impl ProfileOption {
                 profile_log::prepare(settings);
             }
             ProfileOption::Coverage(settings, messages) => {
-                messages.iter().for_each(|message| eprintln!("{message}"));
+                messages.iter().for_each(|message| saki_base::tell!("{message}"));
                 // Paths of assemblies have no links in them.
                 let framework_root = framework_root.canonicalize().unwrap_or_else(|_| framework_root.to_owned());
                 coverage::prepare(&CoverageSettings { framework_root, ..(**settings).clone() });
