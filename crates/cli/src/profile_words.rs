@@ -10,7 +10,6 @@ use crate::profile_option::ProfileOption;
 use crate::profile_request::{DEFAULT_ALLOC_BYTES, EACH_ALLOCATION, ProfileRequest};
 use crate::quantities::{parse_hz, parse_seconds, parse_size};
 use clap::{Args, ValueHint};
-use saki_profile::files;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -90,11 +89,6 @@ impl ProfileWords {
                 let text = "--why is for snapshots of the heap: 'heap' is not among the kinds";
                 return Err(Stop::refuse("saki profile", text));
             }
-        }
-        let is_standard_output = request.output.as_deref().is_some_and(files::is_standard_output);
-        if is_standard_output && (self.pid.is_some() || request.formats.len() != 1 || request.heap.is_some()) {
-            let text = "-o - is standard output, which takes one file of a program that this command starts";
-            return Err(Stop::refuse("saki profile", text));
         }
         if let Some(process) = self.pid {
             if request.jitdump.is_some() {

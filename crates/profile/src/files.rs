@@ -8,12 +8,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Whether the name is `-`, which means standard output.
-pub fn is_standard_output(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// Writes `contents` to a file of this name, replacing an existing one, or to standard output (`-`).
+/// Writes `contents` to a file of this name, replacing an existing one.
 ///
 /// # Errors
 /// The system's, with the file's name.
@@ -27,10 +22,6 @@ pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
 /// As `write`, and those of `contents`.
 pub fn write_with(path: &Path, contents: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    if is_standard_output(path) {
-        let mut out = io::stdout().lock();
-        return contents(&mut out).and_then(|()| out.flush()).map_err(named);
-    }
     if is_device(path) {
         return std::fs::File::create(path).and_then(|mut file| contents(&mut file)).map_err(named);
     }

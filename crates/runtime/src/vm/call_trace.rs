@@ -28,7 +28,6 @@ use saki_thread::ManagedThread;
 use saki_types::{Method, Ty};
 use saki_unwind::Frame;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -110,10 +109,8 @@ impl Trace {
     }
 }
 
-/// A closed standard output loses the text.
 fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    saki_base::messages::tell_beside_output(format_args!("{text}"));
 }
 
 /// Adds probes to code of `method`, if its calls are traced.

@@ -285,8 +285,7 @@ fn write() {
         sink.end()
     });
     if let Err(error) = written {
-        // A closed standard error loses the message.
-        let _ = writeln!(std::io::stderr(), "saki: the coverage was not written: {error}");
+        saki_base::tell!("saki: the coverage was not written: {error}");
     }
 }
 
