@@ -135,7 +135,7 @@ mod tests {
         };
         let both = "[cpu];a;b 2000000\n[alloc];a;System.String 2048\n";
         assert_eq!(shown(both, "x"), ["cpu profile: 2.0 ms", "alloc profile: 2.0 KiB"]);
-        assert_eq!(shown("a;b 2000000\n", "/tmp/app-12.wall.folded"), ["wall profile: 2.0 ms"]);
+        assert_eq!(shown("a;b 2000000\n", "made/app-12.wall.folded"), ["wall profile: 2.0 ms"]);
         let unknown = ["folded profile: 2000000 (nothing says of what)"];
         assert_eq!(shown("a;b 2000000\n", "app.folded"), unknown);
         assert_eq!(shown("[cpu];a 1\n[main] 1999999\n", "app.folded"), unknown, "[main] is no kind");

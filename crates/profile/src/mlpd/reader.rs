@@ -112,8 +112,9 @@ struct At {
 struct Header<'a> {
     arguments: &'a str,
     start_unix_ns: u64,
+    /// By the clock of the events.
     start_ns: u64,
-    buffers: &'a [u8],
+    buffers: Cursor<'a>,
 }
 
 impl<'a> Header<'a> {
@@ -137,7 +138,7 @@ impl<'a> Header<'a> {
             *text = std::str::from_utf8(bytes).unwrap_or_default().trim_end_matches('\0');
         }
         let start_unix_ns = start_ms.saturating_mul(1_000_000);
-        Ok(Header { arguments: texts[0], start_unix_ns, start_ns, buffers: from.rest })
+        Ok(Header { arguments: texts[0], start_unix_ns, start_ns, buffers: from })
     }
 
     /// The kind of the samples, and the time that each stands for; 0 if the file does not say so.
@@ -159,7 +160,7 @@ impl<'a> Header<'a> {
 
     /// Calls `visit` with each event that is used here, in the order of the file.
     fn visit(&self, mut visit: impl FnMut(At, Event<'_>)) -> Result<(), String> {
-        let mut rest = self.buffers;
+        let mut rest = self.buffers.rest;
         while rest.len() >= BUFFER_HEADER_BYTES {
             let mut header = Cursor { rest };
             let (id, len) = (header.fixed(4)?, header.fixed(4)? as usize);
@@ -597,7 +598,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_in_the_arguments() {
-        let of = |arguments| Header { arguments, start_unix_ns: 0, start_ns: 0, buffers: &[] }.samples();
+        let of = |arguments| Header { arguments, start_unix_ns: 0, start_ns: 0, buffers: Cursor { rest: &[] } }.samples();
         assert_eq!(of("log:sample,output=x.mlpd"), ("cpu", 10_000_000));
         assert_eq!(of("log:nodefaults,sample-real=1000"), ("wall", 1_000_000));
         assert_eq!(of("sample=cycles/500"), ("cpu", 2_000_000));
