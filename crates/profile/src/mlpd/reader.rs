@@ -598,7 +598,8 @@ mod tests {
 
     #[test]
     fn the_rate_is_in_the_arguments() {
-        let of = |arguments| Header { arguments, start_unix_ns: 0, start_ns: 0, buffers: Cursor { rest: &[] } }.samples();
+        let of =
+            |arguments| Header { arguments, start_unix_ns: 0, start_ns: 0, buffers: Cursor { rest: &[] } }.samples();
         assert_eq!(of("log:sample,output=x.mlpd"), ("cpu", 10_000_000));
         assert_eq!(of("log:nodefaults,sample-real=1000"), ("wall", 1_000_000));
         assert_eq!(of("sample=cycles/500"), ("cpu", 2_000_000));
