@@ -167,6 +167,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn files_that_name_a_kind_have_its_unit() {
+        Kind::ALL.iter().for_each(|kind| assert_eq!(Unit::of_kind(kind.name()), Some(kind.unit()), "{}", kind.name()));
+        assert_eq!(Unit::of_kind(HEAP), None);
+    }
+
+    #[test]
     fn words_are_kinds_or_the_heap() {
         assert_eq!(parse_kinds("cpu,heap"), Ok(vec![KindWord::Profile(Kind::Cpu), KindWord::Heap]));
         let refused = parse_kinds("cpu,x").unwrap_err();

@@ -195,7 +195,10 @@ fn of_a_process_in_which_four_threads_allocate() {
         check_reasons_of_running(&second);
         let page = std::fs::read_to_string(format!("{base}.heap.html")).expect("a page");
         assert!(page.contains("\"Session\",100,") && page.contains("static field Graphs.sessions"));
-        let diff = saki(&["profile", "diff", &first, &second]);
+        let page = format!("{base}.grown.html");
+        let diff = saki(&["profile", "diff", "-o", &page, &first, &second]);
+        let page = std::fs::read_to_string(page).expect("a page of the changes");
+        assert!(page.contains("\"isComparison\":true"), "a page of one snapshot");
         assert!(text(&diff.stdout).starts_with("heap: "), "{}", text(&diff.stderr));
         assert!(!text(&diff.stdout).contains(" Session\n"), "sessions did not change");
     }
