@@ -7,6 +7,7 @@
 use crate::child_locks;
 use crate::current::current;
 use crate::managed_thread::{ManagedThread, ThreadKind};
+use crate::process_number;
 use crate::registry;
 use crate::request::POLL_FORKED;
 use crate::safepoint::{StopReason, StopToken, resume_the_world, stop_the_world};
@@ -39,6 +40,7 @@ pub fn start() {
 }
 
 fn child() {
+    process_number::begin_child();
     saki_os::membarrier::register_child();
     child_locks::revive(&STOPPED);
     let me = current();

@@ -9,7 +9,7 @@
 //!
 //! | files | what they hold |
 //! |---|---|
-//! | `protocol`, `histogram`, `spill`, `child_locks` | the stop protocol on bare words; registers; locks in a forked child |
+//! | `protocol`, `histogram`, `spill`, `child_locks`, `process_number` | the stop protocol on bare words; registers; locks in a forked child, and its number |
 //! | `stack_reserve`, `cold_stack`, `statics` | parts of a thread |
 //! | `managed_thread`, `carrier` | the two records |
 //! | `current`, `request`, `stop`, `scheduler_hooks` | the thread that runs here, what is asked of it, the process's stop words, what threads ask of a scheduler |
@@ -42,6 +42,7 @@ pub mod histogram;
 pub mod managed_thread;
 #[cfg(not(loom))]
 mod native_transition;
+mod process_number;
 pub mod protocol;
 #[cfg(not(loom))]
 pub mod registry;

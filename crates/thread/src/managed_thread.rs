@@ -24,6 +24,7 @@
 
 use crate::carrier::Carrier;
 use crate::cold_stack::ColdStack;
+use crate::process_number::process_number;
 use crate::protocol::{RUNNING, SAFE, WAITING};
 use crate::spill::CALLEE_SAVED_COUNT;
 use crate::stack_reserve::StackReserve;
@@ -172,6 +173,8 @@ pub struct ManagedThread {
     wait_target: AtomicUsize,
     pub(crate) kind: AtomicU32,
     pub(crate) lifecycle: AtomicU32,
+    /// The number of the process (`process_number`) in which the structure was made or taken from the pool.
+    process_number: AtomicU32,
     pub(crate) references: AtomicU32,
     name: Mutex<Option<String>>,
     pub(crate) joiners: Mutex<Vec<&'static ManagedThread>>,
@@ -253,6 +256,7 @@ impl ManagedThread {
             wait_target: AtomicUsize::new(0),
             kind: AtomicU32::new(ThreadKind::Background as u32),
             lifecycle: AtomicU32::new(CREATED),
+            process_number: AtomicU32::new(process_number()),
             references: AtomicU32::new(1),
             name: Mutex::new(None),
             joiners: Mutex::new(Vec::new()),
@@ -288,6 +292,7 @@ impl ManagedThread {
         self.pins.store(0, Ordering::Relaxed);
         self.runtime_data.store(0, Ordering::Relaxed);
         self.state_bits.store(NO_STATE, Ordering::Relaxed);
+        self.process_number.store(process_number(), Ordering::Relaxed);
         self.lifecycle.store(CREATED, Ordering::Release);
         self.references.store(1, Ordering::Release);
     }
@@ -379,9 +384,18 @@ impl ManagedThread {
         self.lifecycle.load(Ordering::Acquire) == ATTACHED
     }
 
-    /// Whether the thread has ended.
+    /// Whether the thread has ended. In a forked child that also holds for threads that were about to begin in the parent.
     pub fn is_detached(&self) -> bool {
-        self.lifecycle.load(Ordering::Acquire) == DETACHED
+        match self.lifecycle.load(Ordering::Acquire) {
+            CREATED => !self.is_of_this_process(),
+            lifecycle => lifecycle == DETACHED,
+        }
+    }
+
+    /// Whether the structure was made by this process, and not by its parent before a fork.
+    pub(crate) fn is_of_this_process(&self) -> bool {
+        // Relaxed: the numbers differ only if a fork lies between, after which there was one thread.
+        self.process_number.load(Ordering::Relaxed) == process_number()
     }
 
     pub fn wait_state(&self) -> WaitState {

@@ -192,7 +192,7 @@ impl ThreadRef {
         UNATTACHED_JOINERS.fetch_add(1, Ordering::SeqCst);
         let end = loop {
             let lifecycle = self.0.lifecycle.load(Ordering::SeqCst);
-            if lifecycle == DETACHED {
+            if lifecycle == DETACHED || self.0.is_detached() {
                 break BlockEnd::Woken;
             }
             let rest = timeout.map(|t| t.saturating_sub(start.elapsed()));
@@ -216,7 +216,7 @@ impl Drop for ThreadRef {
     fn drop(&mut self) {
         // AcqRel: the thread that reuses the structure sees every earlier use.
         if self.0.references.fetch_sub(1, Ordering::AcqRel) == 1 {
-            if self.0.lifecycle.load(Ordering::Acquire) == CREATED {
+            if self.0.lifecycle.load(Ordering::Acquire) == CREATED && self.0.is_of_this_process() {
                 exit::count_thread_ended(self.0);
             }
             let mut pool = POOL.lock();
