@@ -709,7 +709,7 @@ fn timeouts_of_sockets_end_in_a_storm_of_signals() {
             .expect("saki starts");
         assert_eq!(
             (run.status.code(), text(&run.stdout)),
-            (Some(0), "WouldBlock\nok\n".into()),
+            (Some(0), "TimedOut\nok\n".into()),
             "{io}: {}",
             text(&run.stderr)
         );

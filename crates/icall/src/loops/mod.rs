@@ -42,7 +42,7 @@ const TABLES: [&[Row]; 13] = [
 const NUMERICS: [&[Row]; 2] = [big_numbers::TABLE, decimal::TABLE];
 
 /// Methods of System that do otherwise than .NET's.
-const CORRECTIONS: [&[Row]; 1] = [crate::net::CORRECTIONS];
+const CORRECTIONS: [&[Row]; 2] = [crate::net::CORRECTIONS, crate::process::CORRECTIONS];
 
 pub(crate) fn tables() -> Vec<&'static [Row]> {
     TABLES

@@ -82,7 +82,8 @@ impl Row {
 }
 
 /// The other assemblies with replaced methods, and the types that have these. Other types of System.Memory have a different layout from mscorlib's.
-const OTHERS: [(&str, &str); 4] = [
+const OTHERS: [(&str, &str); 5] = [
+    ("System", "Process"),
     ("System", "Socket"),
     ("System.Memory", "SpanHelpers"),
     ("System.Numerics", "BigIntegerCalculator"),

@@ -13,7 +13,7 @@ Methods of `System.Numerics` and `Mono.Simd` are the processor's own operations 
 exceptions are those of the class library's code. (Of a NaN that an operation makes of two NaNs, neither says which one's bits it has.)
 
 The types are known by assembly, namespace and name: those of the class libraries, and those of copies of `System.Numerics.Vectors.dll` that programs carry beside them.
-`Vector<T>.Count` is 16 bytes' worth. `System.Runtime.Intrinsics` is not in the class libraries of Mono 6.8 and 6.12, so that no program can refer to it.
+`Vector<T>.Count` is 16 bytes' worth. `System.Runtime.Intrinsics` is not in the class libraries of Mono 6.8, 6.12 and 6.14, so that no program can refer to it.
 
 The columns: *operands* are the types of elements for which the row holds; *becomes* says what is in the code in place of a call. \"As written\" is the class library's own code, which is
 inlined where it is short and is made of the other rows.

@@ -1,0 +1,72 @@
+//! `Process.Exited` and `Process.Close`, which exclude each other as in .NET.
+//!
+//! When a process ends, a thread of the pool takes the watch down and runs the handlers of `Exited` under the object's lock. The class library's
+//! `Close` asks without the lock whether there is still a watch, and so closes the process's handle under a handler that runs: its `ExitCode`
+//! throws InvalidOperationException, in one of thirty processes that are disposed of after `WaitForExit`. In .NET both hold the lock from the question to the end.
+//!
+//! Invariant: `watchingForExit` is read and written under the lock of the Process object. A handler runs to its end before `Close` goes on, and does
+//! not run after it.
+
+use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::invoke::{self, Slot};
+use saki_runtime::library_loops::Row;
+use saki_runtime::{CurrentThread, ExceptionType, Managed, ManagedField, Obj, monitors};
+use saki_types::{Ty, universe};
+
+static IS_WATCHING: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process", "watchingForExit");
+static REGISTRATION: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process", "registeredWaitHandle");
+static WAIT_HANDLE: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process", "waitHandle");
+
+/// Runs `work` with the lock of the Process object.
+fn locked(t: CurrentThread, process: Option<Obj>, work: impl FnOnce(CurrentThread, Obj) -> Managed<()>) -> Managed<()> {
+    let process = process.ok_or_else(|| exceptions::throw_default(t, ExceptionType::NullReference))?;
+    monitors::enter_helper(t, Some(process))?;
+    let outcome = work(t, process);
+    monitors::exit(t, Some(process)).and(outcome)
+}
+
+fn call(t: CurrentThread, owner: Ty, name: &str, receiver: Option<Obj>, arguments: &[Slot]) -> Managed<()> {
+    let receiver = receiver.ok_or_else(|| exceptions::throw_default(t, ExceptionType::NullReference))?;
+    match owner.find_method(name, arguments.len()).to_managed(t)? {
+        Some(method) => invoke::invoke_virtual(t, method, receiver, arguments).map(|_| ()),
+        None => Err(exceptions::throw_not_implemented(t, &format!("{}.{name}", owner.full_name()))),
+    }
+}
+
+/// Takes the watch down, with the lock held. False if there is none.
+fn end_watch(t: CurrentThread, process: Obj) -> Managed<bool> {
+    if IS_WATCHING.get::<u8>(process) == 0 {
+        return Ok(false);
+    }
+    IS_WATCHING.set(process, 0_u8);
+    let type_of = |name| universe().corlib_type("System.Threading", name).to_managed(t);
+    let nobody = Slot::from_ref(None::<Obj>);
+    call(t, type_of("RegisteredWaitHandle")?, "Unregister", REGISTRATION.obj(process), &[nobody])?;
+    call(t, type_of("WaitHandle")?, "Close", WAIT_HANDLE.obj(process), &[])?;
+    WAIT_HANDLE.set_ref(t, process, None::<Obj>);
+    REGISTRATION.set_ref(t, process, None::<Obj>);
+    Ok(true)
+}
+
+/// `Process.StopWatchingForExit`, which `Close` calls first.
+fn stop_watching(t: CurrentThread, process: Option<Obj>) -> Managed<()> {
+    locked(t, process, |t, process| end_watch(t, process).map(|_| ()))
+}
+
+/// `Process.CompletionCallback`, on a thread of the pool when the process has ended. If the watch was taken down meanwhile, nobody waits for the event.
+fn process_ended(t: CurrentThread, process: Option<Obj>, _context: Option<Obj>, _was_signaled: bool) -> Managed<()> {
+    locked(t, process, |t, process| match end_watch(t, process)? {
+        true => call(t, IS_WATCHING.field().owner, "RaiseOnExited", Some(process), &[]),
+        false => Ok(()),
+    })
+}
+
+/// Methods of the class library that do otherwise than .NET's.
+pub(crate) const CORRECTIONS: &[Row] = &[
+    Row::new("System.Diagnostics.Process::StopWatchingForExit() System.Void", &stop_watching).correcting(),
+    Row::new(
+        "System.Diagnostics.Process::CompletionCallback(System.Object,System.Boolean) System.Void",
+        &process_ended,
+    )
+    .correcting(),
+];
