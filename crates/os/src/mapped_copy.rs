@@ -9,12 +9,24 @@
 
 use crate::FaultContext;
 
+// Each of the two files defines the three symbols below.
 #[cfg(target_arch = "aarch64")]
 #[path = "mapped_copy/aarch64.rs"]
 mod arch;
 #[cfg(target_arch = "x86_64")]
 #[path = "mapped_copy/x86_64.rs"]
 mod arch;
+
+unsafe extern "C" {
+    /// 0, or 1 from the error exit.
+    fn saki_mapped_copy(into: *mut u8, source: *const u8, len: usize) -> u32;
+    /// The only instruction that reads the source.
+    #[link_name = "saki_mapped_copy_copying"]
+    static COPYING: u8;
+    /// The error exit. The stack is as at the entry.
+    #[link_name = "saki_mapped_copy_failure"]
+    static FAILURE: u8;
+}
 
 /// Copies `into.len()` bytes from `source`, memory of a file's mapping. `false`: the file has become shorter
 /// meanwhile, and the contents of `into` are unspecified. The process's SIGBUS handler has to call [`recover`].
@@ -25,14 +37,14 @@ mod arch;
 pub unsafe fn copy(source: *const u8, into: &mut [u8]) -> bool {
     // SAFETY: readable (or answered with SIGBUS) by this function's contract; `into` is writable and, as a borrow,
     // apart from the mapping.
-    unsafe { arch::copy(into.as_mut_ptr(), source, into.len()) == 0 }
+    unsafe { saki_mapped_copy(into.as_mut_ptr(), source, into.len()) == 0 }
 }
 
 /// Called by the handler of SIGBUS: if the fault is the one of [`copy`], the thread goes on at its error exit.
 pub fn recover(context: &mut FaultContext) -> bool {
-    let is_copying = context.signal() == libc::SIGBUS && context.pc() == arch::copying_address();
+    let is_copying = context.signal() == libc::SIGBUS && context.pc() == (&raw const COPYING).addr();
     if is_copying {
-        context.set_pc(arch::failure_address());
+        context.set_pc((&raw const FAILURE).addr());
     }
     is_copying
 }

@@ -31,22 +31,3 @@ global_asm!(
     ".size saki_mapped_copy, . - saki_mapped_copy",
     ".popsection",
 );
-
-unsafe extern "C" {
-    #[link_name = "saki_mapped_copy"]
-    pub fn copy(into: *mut u8, source: *const u8, len: usize) -> u32;
-    #[link_name = "saki_mapped_copy_copying"]
-    static COPYING: u8;
-    #[link_name = "saki_mapped_copy_failure"]
-    static FAILURE: u8;
-}
-
-/// The only instruction that reads the source.
-pub fn copying_address() -> usize {
-    (&raw const COPYING).addr()
-}
-
-/// Where the copy goes on after a fault: it returns 1. The stack is as at the entry.
-pub fn failure_address() -> usize {
-    (&raw const FAILURE).addr()
-}
