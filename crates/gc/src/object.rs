@@ -5,6 +5,7 @@
 
 use saki_abi::object::{ARRAY_DATA_OFFSET, STRING_CHARS_OFFSET};
 use saki_abi::{ArrayHeader, ObjRef, RefMap, StringHeader, VTable, VTableFlags};
+use std::ops::Range;
 
 /// Bits of the header word that the collector uses; vtables are 8-byte aligned.
 const VTABLE_MASK: usize = !7;
@@ -67,6 +68,26 @@ pub unsafe fn object_size_bytes(object: ObjRef) -> usize {
 #[inline]
 pub fn has_references(vtable: &VTable) -> bool {
     !vtable.ref_map.is_null() || !vtable.element_ref_map.is_null()
+}
+
+/// The elements of an array of references (an array whose elements are references, not structs with some).
+///
+/// # Safety
+/// `object` is a live object with this vtable.
+#[inline]
+pub unsafe fn reference_elements(object: ObjRef, vtable: &VTable) -> Option<Range<*mut ObjRef>> {
+    let has_elements = !vtable.element_ref_map.is_null() && vtable.flags.has(VTableFlags::ARRAY);
+    if !has_elements || vtable.element_size_bytes != 8 || !vtable.ref_map.is_null() {
+        return None;
+    }
+    // SAFETY: not null, checked above, hence made by `RefMap::leak`.
+    if unsafe { RefMap::offsets(vtable.element_ref_map) } != [0] {
+        return None;
+    }
+    // SAFETY: an array, so there is an array header.
+    let length = unsafe { (*(object.0 as *const ArrayHeader)).length } as usize;
+    let first: *mut ObjRef = object.field_ptr(ARRAY_DATA_OFFSET as usize);
+    Some(first..first.wrapping_add(length))
 }
 
 /// Calls `visit` with the address of each reference in `object`, in address order within each map. Left out: weak fields.

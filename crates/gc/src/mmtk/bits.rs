@@ -6,6 +6,7 @@
 use super::addresses::{in_large_space, large_space_number, space_number};
 use super::by_need;
 use saki_abi::ObjRef;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// State of a moved object in its vtable word.
@@ -118,6 +119,26 @@ impl MarkBits {
         let address = object.address();
         // SAFETY: as in `has_mark_bit`.
         space_number(address) != self.large_space && unsafe { table_bit(self.table, address) }
+    }
+
+    /// The first slot in the range whose target is not null and has no mark bit; the end if there is none. Not inlined: its loop
+    /// keeps everything in registers, which the surroundings of an inlined copy did not leave it (1.4 ns a slot instead of 0.4).
+    ///
+    /// # Safety
+    /// The slots are elements of one live object.
+    #[inline(never)]
+    pub(super) unsafe fn find_unmarked(self, slots: Range<*mut ObjRef>) -> *mut ObjRef {
+        let mut slot = slots.start;
+        while slot < slots.end {
+            // SAFETY: a slot of a live object.
+            let target = unsafe { *slot };
+            // SAFETY: references in live objects refer to live objects.
+            if target.address() != 0 && !unsafe { self.has(target) } {
+                break;
+            }
+            slot = slot.wrapping_add(1);
+        }
+        slot
     }
 }
 

@@ -17,11 +17,12 @@
 use super::addresses::{HEAP_START, from_reference, in_large_space, prefetch, to_reference};
 use super::bits::{FORWARDING_MASK, MarkBits, has_mark_bit, map_bit_table};
 use super::in_place::InPlace;
-use crate::object::{for_each_reference, has_references, vtable_of};
+use crate::object::{for_each_reference, has_references, reference_elements, vtable_of};
 use crate::{conditional, ephemeron, weak_fields};
 use mmtk::vm::ObjectTracer;
 use saki_abi::{ArrayHeader, ObjRef, VTable, VTableFlags};
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -201,23 +202,33 @@ impl Chaser {
         }
     }
 
-    /// Traces a slot of the object that MMTk visits, which may have millions of them. Most targets of a large array have been
-    /// reached before, or are old in a nursery collection: their mark bits, one byte for 64 bytes of heap, are in the cache where
-    /// their headers are not, so these edges end here. The others go straight into the ring.
-    #[inline(always)]
-    fn follow<T: ObjectTracer>(&mut self, slot: *mut ObjRef, marks: MarkBits, tracer: &mut T) {
-        // SAFETY: a slot of a live object.
-        let target = unsafe { *slot };
-        // SAFETY: references in live objects refer to live objects.
-        if target.address() != 0 && !unsafe { marks.has(target) } {
-            self.follow_unmarked(Edge { slot, target }, tracer);
+    /// Traces the elements of an array of references, which may have millions. Most targets of a large array have been reached
+    /// before, or are old in a nursery collection: their mark bits, one byte for 64 bytes of heap, are in the cache where their
+    /// headers are not, so these edges end here. The others go straight into the ring.
+    ///
+    /// # Safety
+    /// The slots are the elements of one live object.
+    unsafe fn follow_elements<T: ObjectTracer>(&mut self, mut slots: Range<*mut ObjRef>, tracer: &mut T) {
+        let marks = MarkBits::of_collection();
+        loop {
+            // SAFETY: as promised by the caller.
+            slots.start = unsafe { marks.find_unmarked(slots.clone()) };
+            if slots.start == slots.end {
+                return;
+            }
+            self.follow(slots.start, tracer);
+            slots.start = slots.start.wrapping_add(1);
         }
     }
 
-    /// Apart from `follow`, so that the loop over an array's elements stays small.
-    #[inline(never)]
-    fn follow_unmarked<T: ObjectTracer>(&mut self, edge: Edge, tracer: &mut T) {
-        if let Some(oldest) = self.exchange(edge) {
+    /// Traces a slot of the object that MMTk visits.
+    #[inline]
+    fn follow<T: ObjectTracer>(&mut self, slot: *mut ObjRef, tracer: &mut T) {
+        // SAFETY: a slot of a live object.
+        let target = unsafe { *slot };
+        if !target.is_null()
+            && let Some(oldest) = self.exchange(Edge { slot, target })
+        {
             self.look_at(oldest, tracer);
             self.drain_stack(tracer);
         }
@@ -280,9 +291,13 @@ pub(super) fn visit<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> bool {
     if weak_fields::is_set_aside(object, vtable) {
         return true;
     }
-    let marks = MarkBits::of_collection();
     // SAFETY: as above.
-    unsafe { for_each_reference(object, vtable, |slot| chaser.follow(slot, marks, tracer)) };
+    match unsafe { reference_elements(object, vtable) } {
+        // SAFETY: just told so.
+        Some(elements) => unsafe { chaser.follow_elements(elements, tracer) },
+        // SAFETY: as above.
+        None => unsafe { for_each_reference(object, vtable, |slot| chaser.follow(slot, tracer)) },
+    }
     while let Some(edge) = chaser.take_oldest() {
         chaser.look_at(edge, tracer);
         chaser.drain_stack(tracer);
