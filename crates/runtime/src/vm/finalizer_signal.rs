@@ -140,8 +140,10 @@ pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Instant)
     false
 }
 
-/// The longest wait of an allocation that found no memory: the finalizer thread may wait for a lock that this thread holds.
-const MAX_WAIT_FOR_MEMORY: Duration = Duration::from_secs(2);
+/// How long an allocation that found no memory waits for one finalizer to end: the finalizer thread may wait for a lock that this thread holds.
+const MAX_WAIT_FOR_FINALIZER: Duration = Duration::from_secs(2);
+/// How long it waits for all of them. On a busy machine, hundreds of finalizers that give up the processor take longer than the time for one.
+const MAX_WAIT_FOR_MEMORY: Duration = Duration::from_secs(30);
 
 /// Waits until the objects that are ready have been finalized, so that the next collection frees them. False: there were none, this is the
 /// finalizer thread, or it waits for another thread.
@@ -151,7 +153,30 @@ pub(crate) fn wait_for_memory(t: CurrentThread) -> bool {
         let is_at_work = state.wanted || state.busy || saki_gc::finalizable_count() > 0;
         is_at_work && state.started && state.thread != Some(t.id())
     };
-    is_any && wait_while_others_are_stopped(t, Instant::now() + MAX_WAIT_FOR_MEMORY)
+    is_any && wait_while_finalizers_end(t)
+}
+
+/// Waits until the finalizer thread has nothing to do. False: it has ended no finalizer for a while, or waits for another thread.
+fn wait_while_finalizers_end(t: CurrentThread) -> bool {
+    let start = Instant::now();
+    let (mut left, mut last_end, mut looks) = (saki_gc::finalizable_count(), start, 0);
+    while looks < MAX_WAITING_LOOKS {
+        let now = Instant::now();
+        if wait_for_pending_until(t, Some(now + LOOK_INTERVAL)) {
+            return true;
+        }
+        let count = saki_gc::finalizable_count();
+        if count != left {
+            (left, last_end) = (count, now);
+        } else if now - last_end >= MAX_WAIT_FOR_FINALIZER {
+            return false;
+        }
+        if now - start >= MAX_WAIT_FOR_MEMORY {
+            return false;
+        }
+        looks = if waits_for_another_thread() { looks + 1 } else { 0 };
+    }
+    false
 }
 
 /// Whether the finalizer thread waits for a lock, a handle or the end of a thread.
