@@ -42,6 +42,7 @@ pub mod histogram;
 pub mod managed_thread;
 #[cfg(not(loom))]
 mod native_transition;
+#[cfg(not(loom))]
 mod process_number;
 pub mod protocol;
 #[cfg(not(loom))]
