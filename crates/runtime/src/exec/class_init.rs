@@ -18,7 +18,7 @@ use crate::thread::{CurrentThread, Managed};
 use crate::thread_aborts;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use saki_thread::{ManagedThread, WaitState, root};
+use saki_thread::{ManagedThread, WaitState, child_locks, root};
 use saki_types::{Ty, collectible, universe};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -158,6 +158,26 @@ pub(crate) fn awaited_by(thread_id: u32) -> Option<(Ty, u32)> {
     match running.types.get(ty) {
         Some(State::Running { thread }) => Some((*ty, *thread)),
         _ => None,
+    }
+}
+
+/// Before a fork: the table does not change.
+pub(crate) fn hold() {
+    child_locks::hold(&RUNNING);
+}
+
+/// In the parent.
+pub(crate) fn release() {
+    child_locks::release(&RUNNING);
+}
+
+/// In a forked child, which has the thread `me` at most: constructors that other threads of the parent were running count as not run, so
+/// that the next access runs them. To wait for them would be to wait for ever.
+pub(crate) fn begin_child(me: Option<u32>) {
+    child_locks::revive(&RUNNING);
+    if let Some(running) = RUNNING.lock().as_mut() {
+        running.types.retain(|_, state| !matches!(state, State::Running { thread } if Some(*thread) != me));
+        running.waiting.clear();
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
-use crate::{code_cache, exit, finalizer, finalizer_signal, interruption, monitors, thread_dump};
+use crate::{class_init, code_cache, exit, finalizer, finalizer_signal, interruption, monitors, thread_dump};
 use saki_os::{ForkActions, ForkStage, on_fork};
 use saki_thread::ThreadKind;
 use std::io;
@@ -31,9 +31,11 @@ pub(crate) fn hook() -> io::Result<()> {
 fn prepare() {
     finalizer_signal::hold();
     code_cache::hold();
+    class_init::hold();
 }
 
 fn parent() {
+    class_init::release();
     code_cache::release();
     finalizer_signal::release();
 }
@@ -41,6 +43,7 @@ fn parent() {
 fn child() {
     let me = saki_thread::current();
     finalizer_signal::forget_thread(me.map(|me| me.managed_id()));
+    class_init::begin_child(me.map(|me| me.managed_id()));
     code_cache::begin_child();
     saki_types::lazy::revive_loader_lock();
     monitors::forget_waiters();
