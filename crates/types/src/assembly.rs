@@ -1,12 +1,14 @@
 //! Opening assemblies and their modules: the records of an assembly and of its images, with the caches from tokens to records.
 
 use crate::attributes::attribute_class;
+use crate::binder::not_found;
 use crate::collectible::{self, Owner};
 use crate::domain::DynamicCode;
 use crate::domain::EmittedImage;
 use crate::error::{LoadError, LoadErrorKind, LoadResult, open_error};
 use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
 use crate::lazy::Lazy;
+use crate::requests::{self, Leave, Request};
 use crate::ty::Ty;
 use saki_metadata::{Rid, TableId, Token};
 use std::path::{Path, PathBuf};
@@ -271,7 +273,14 @@ impl Image {
         }
         cell.get(&|| format!("assembly reference {rid}"), || {
             let name = self.assembly_ref_name(rid)?;
-            self.universe.binder().resolve(&name, Some(self))
+            let binder = self.universe.binder();
+            if let Some(found) = binder.find_bound(&name, Some(self)) {
+                return Ok(found);
+            }
+            match requests::ask(Request::Reference(self, rid))? {
+                Leave::Ask => binder.resolve(&name, Some(self)),
+                Leave::HasNoAnswer => Err(not_found(&name)),
+            }
         })
     }
 

@@ -122,13 +122,14 @@ impl Binder {
         })
     }
 
-    /// Resolves a reference to its assembly, loading it if needed.
-    ///
-    /// # Errors
-    /// `FileNotFound` naming the reference, `BadImageFormat`.
-    pub fn resolve(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> LoadResult<&'static Assembly> {
-        if let Some(image) = requesting.filter(|image| image.assembly().reflection_only) {
-            return self.resolve_reflection_only(wanted, image);
+    /// The assembly of a reference, if it is there already: nothing is loaded and the program is not asked.
+    pub(crate) fn find_bound(
+        &self,
+        wanted: &AssemblyName,
+        requesting: Option<&'static Image>,
+    ) -> Option<&'static Assembly> {
+        if requesting.is_some_and(|image| image.assembly().reflection_only) {
+            return self.find_reflection_only(wanted);
         }
         let redirected = self.redirected(wanted);
         let wanted = redirected.as_ref().unwrap_or(wanted);
@@ -137,15 +138,28 @@ impl Binder {
             && own.is_dynamic
             && own.name.eq_ignore_ascii_case(&wanted.name)
         {
-            return Ok(own);
+            return Some(own);
         }
         // Programs for Mono use the file's name for the assembly's.
         if wanted.name == "mscorlib.dll" {
-            return Ok(crate::universe().corlib().assembly());
+            return Some(crate::universe().corlib().assembly());
         }
-        if let Some(found) = self.find_loaded(wanted) {
+        self.find_loaded(wanted)
+    }
+
+    /// Resolves a reference to its assembly, loading it if needed.
+    ///
+    /// # Errors
+    /// `FileNotFound` naming the reference, `BadImageFormat`.
+    pub fn resolve(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> LoadResult<&'static Assembly> {
+        if let Some(found) = self.find_bound(wanted, requesting) {
             return Ok(found);
         }
+        if let Some(image) = requesting.filter(|image| image.assembly().reflection_only) {
+            return self.resolve_reflection_only(wanted, image);
+        }
+        let redirected = self.redirected(wanted);
+        let wanted = redirected.as_ref().unwrap_or(wanted);
         let wanted = &successor(wanted);
         let asker =
             || requesting.map_or_else(|| "the program".to_owned(), |image| image.assembly().path.display().to_string());
@@ -180,11 +194,7 @@ impl Binder {
             return Ok(found);
         }
         log(Level::Warning, NotFound { wanted, asker: &asker });
-        Err(bad.unwrap_or_else(|| {
-            let name = wanted.display();
-            let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
-            LoadError::new(LoadErrorKind::FileNotFound, message, name)
-        }))
+        Err(bad.unwrap_or_else(|| not_found(wanted)))
     }
 
     /// Loads the first of these files that has the assembly; `bad` gets the reason why an existing file cannot be loaded. Reference assemblies are skipped.
@@ -387,6 +397,13 @@ impl Binder {
         log(Level::Info, format_args!("Assembly Loader loaded assembly from location: '{path}'."));
         self.events.assembly_loaded(assembly);
     }
+}
+
+/// The error of a reference for which nothing is found.
+pub(crate) fn not_found(wanted: &AssemblyName) -> LoadError {
+    let name = wanted.display();
+    let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
+    LoadError::new(LoadErrorKind::FileNotFound, message, name)
 }
 
 /// Writes a message of the assembly loader, if it is wanted.

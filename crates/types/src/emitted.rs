@@ -9,6 +9,7 @@ use crate::collectible;
 use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
+use crate::requests::{self, Leave, Request};
 use crate::ty::{Ty, Type};
 use crate::universe::universe;
 use saki_metadata::{Rid, TableId, Token};
@@ -46,12 +47,14 @@ impl EmittedType {
     /// The finished type; if it is not finished, the program is asked to finish it now (`AppDomain.TypeResolve`).
     ///
     /// # Errors
-    /// `UnfinishedType`.
+    /// `UnfinishedType`; `Unanswered`.
     pub fn require(&'static self) -> LoadResult<Ty> {
         if let Some(ty) = self.created() {
             return Ok(ty);
         }
-        universe().binder().events().finish_type(self);
+        if let Leave::Ask = requests::ask(Request::Emitted(self))? {
+            universe().binder().events().finish_type(self);
+        }
         self.created().ok_or_else(|| {
             let name = self.full_name();
             let message = format!("Could not load type '{name}': it has not been created yet");
@@ -144,7 +147,7 @@ impl EmittedType {
 
 impl TypeReference {
     /// # Errors
-    /// `UnfinishedType`.
+    /// `UnfinishedType`; `Unanswered`.
     pub fn require(self) -> LoadResult<Ty> {
         match self {
             TypeReference::Loaded(ty) => Ok(ty),

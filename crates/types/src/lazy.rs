@@ -86,7 +86,16 @@ impl Drop for LoaderLockGuard {
     }
 }
 
-/// A fact computed on first use. Failures are remembered too, except `UnfinishedType`.
+thread_local! {
+    static ARE_FAILURES_DOUBTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether failures on this thread prove nothing from now on, because something that they may follow from was not tried. Returns the value before.
+pub(crate) fn doubt_failures(are_doubted: bool) -> bool {
+    ARE_FAILURES_DOUBTED.replace(are_doubted)
+}
+
+/// A fact computed on first use. Failures are remembered too, except `UnfinishedType`, and those that are doubted (`doubt_failures`).
 pub struct Lazy<T> {
     /// The error is boxed, since there are thousands of cells and hardly any errors.
     value: OnceLock<Result<T, Box<LoadError>>>,
@@ -122,7 +131,7 @@ impl<T: Clone> Lazy<T> {
         let computed = compute().map_err(Box::new);
         self.computing.set(false);
         if let Err(error) = &computed
-            && error.kind == LoadErrorKind::UnfinishedType
+            && (error.kind == LoadErrorKind::UnfinishedType || ARE_FAILURES_DOUBTED.get())
         {
             return known(&computed);
         }

@@ -53,6 +53,7 @@ mod modifiers;
 pub mod names;
 pub mod native_call;
 pub mod remoting;
+pub mod requests;
 pub mod resolve;
 pub mod resolved;
 pub mod signature;

@@ -38,6 +38,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
                     "identity",
                     "lazy",
                     "method",
+                    "requests",
                     "ty",
                     "well_known",
                 ],

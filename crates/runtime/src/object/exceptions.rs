@@ -237,6 +237,7 @@ pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Ob
     }
     let exception_type = match error.kind {
         LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => ExceptionType::TypeLoad,
+        LoadErrorKind::Unanswered => saki_base::bug!("a program was not asked for what it must load"),
         LoadErrorKind::MissingMethod => ExceptionType::MissingMethod,
         LoadErrorKind::MissingField => ExceptionType::MissingField,
         LoadErrorKind::MissingMember => ExceptionType::MissingMember,

@@ -4,9 +4,9 @@
 //! reflection-only requests find them. Their references are resolved among reflection-only assemblies; a missing one is
 //! asked for by an event and never loaded implicitly. mscorlib is shared with execution: there is one `System.Object`.
 
-use super::{AssemblyName, Binder, identity, successor};
+use super::{AssemblyName, Binder, identity, not_found, successor};
 use crate::domain::{Assembly, Image};
-use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::error::LoadResult;
 use crate::identity::normal_culture;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ impl Binder {
         self.reflection_only.read().expect("not poisoned").clone()
     }
 
-    fn find_reflection_only(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
+    pub(super) fn find_reflection_only(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
         // As in `resolve`, the file's name may be used for the assembly's.
         if wanted.name.eq_ignore_ascii_case(crate::universe().corlib().assembly().name) || wanted.name == "mscorlib.dll"
         {
@@ -100,10 +100,4 @@ impl Binder {
         self.announce(assembly);
         Ok(assembly)
     }
-}
-
-fn not_found(wanted: &AssemblyName) -> LoadError {
-    let name = wanted.display();
-    let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
-    LoadError::new(LoadErrorKind::FileNotFound, message, name)
 }

@@ -1,0 +1,146 @@
+//! What loading asks of the program: to find an assembly (`AppDomain.AssemblyResolve`), to hear of one (`AssemblyLoad`), to finish a type (`TypeResolve`).
+//! Answering runs managed code, which only a managed thread can do, and not in the middle of anything.
+//!
+//! A compilation runs inside `without_managed_code`: a fact that needs an answer is refused with `LoadErrorKind::Unanswered`, and the request is noted. The
+//! caller then has a managed thread `answer` it, and computes again. Requests that were answered in vain are handed in, and fail as the program's answer says.
+//!
+//! Invariants: no managed code runs inside `without_managed_code`; what failed for want of an answer is not remembered (`Lazy`), since a later attempt may
+//! succeed. Left out: files that are modules of one assembly, which are loaded without asking.
+
+use crate::domain::{EmittedType, Image};
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::lazy;
+use saki_metadata::Rid;
+use std::cell::RefCell;
+use std::fmt;
+
+/// What the program is asked for.
+#[derive(Clone, Copy)]
+pub enum Request {
+    /// The assembly of an AssemblyRef row, which is not loaded yet.
+    Reference(&'static Image, Rid),
+    /// A type that its TypeBuilder has not finished yet.
+    Emitted(&'static EmittedType),
+}
+
+impl Request {
+    /// Asks the program. It must run on a managed thread that holds no lock of the machine.
+    ///
+    /// # Errors
+    /// Those of loading the assembly; `UnfinishedType`.
+    pub fn answer(self) -> LoadResult<()> {
+        match self {
+            Request::Reference(image, rid) => image.assembly_ref(rid).map(|_| ()),
+            Request::Emitted(emitted) => emitted.require().map(|_| ()),
+        }
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Request::Reference(image, rid) => write!(f, "reference {rid} of {}", image.meta.path().display()),
+            Request::Emitted(_) => f.write_str("a type that is not finished"),
+        }
+    }
+}
+
+impl PartialEq for Request {
+    fn eq(&self, other: &Request) -> bool {
+        match (self, other) {
+            (Request::Reference(image, rid), Request::Reference(other, other_rid)) => {
+                image == other && rid == other_rid
+            }
+            (Request::Emitted(emitted), Request::Emitted(other)) => std::ptr::eq(*emitted, *other),
+            _ => false,
+        }
+    }
+}
+
+/// A computation that must not run managed code.
+struct Computation {
+    answered_in_vain: Vec<Request>,
+    /// The first request that was refused.
+    wanted: Option<Request>,
+}
+
+thread_local! {
+    /// The computation on this thread.
+    static COMPUTATION: RefCell<Option<Computation>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`, whose result counts only if it has asked the program for nothing.
+///
+/// # Errors
+/// The request that `work` made first; its result is dropped.
+pub fn without_managed_code<T>(answered_in_vain: &[Request], work: impl FnOnce() -> T) -> Result<T, Request> {
+    let started = Computation { answered_in_vain: answered_in_vain.to_vec(), wanted: None };
+    let outer = COMPUTATION.replace(Some(started));
+    let outer_doubt = lazy::doubt_failures(false);
+    let result = work();
+    lazy::doubt_failures(outer_doubt);
+    let wanted = COMPUTATION.replace(outer).and_then(|computation| computation.wanted);
+    wanted.map_or(Ok(result), Err)
+}
+
+/// How a fact goes on for which the program would have to be asked.
+pub(crate) enum Leave {
+    Ask,
+    /// As if the program had been asked and had no answer.
+    HasNoAnswer,
+}
+
+/// Called before the program is asked.
+///
+/// # Errors
+/// `Unanswered`, inside `without_managed_code`.
+pub(crate) fn ask(request: Request) -> LoadResult<Leave> {
+    COMPUTATION.with_borrow_mut(|computation| {
+        let Some(computation) = computation else { return Ok(Leave::Ask) };
+        if computation.answered_in_vain.contains(&request) {
+            return Ok(Leave::HasNoAnswer);
+        }
+        computation.wanted.get_or_insert(request);
+        lazy::doubt_failures(true);
+        Err(LoadError::new(LoadErrorKind::Unanswered, "the program has to be asked first", ""))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::assemble;
+
+    const CLASSES: &str = "
+        .assembly extern System.Core { }
+        .assembly extern Absent { }
+        .class public Derived extends [System.Core]System.Linq.EnumerableQuery { }
+        .class public Orphan extends [Absent]Absent.Parent { }
+    ";
+
+    #[test]
+    fn a_fact_whose_assembly_is_not_loaded_waits_for_an_answer() {
+        let Some(fixture) = assemble(CLASSES) else { return };
+        let derived = fixture.0.find_type("", "Derived").expect("readable").expect("there");
+        let parent = || without_managed_code(&[], || derived.parent());
+        // Another test may have loaded System.Core.
+        let found = parent().or_else(|request| {
+            request.answer().expect("System.Core loads");
+            parent()
+        });
+        let found = found.expect("it asks once").expect("the failure was not remembered");
+        assert_eq!(found.map(|ty| ty.full_name()).as_deref(), Some("System.Linq.EnumerableQuery"));
+    }
+
+    #[test]
+    fn a_fact_whose_assembly_is_absent_fails_after_it_was_asked_for() {
+        let Some(fixture) = assemble(CLASSES) else { return };
+        let orphan = fixture.0.find_type("", "Orphan").expect("readable").expect("there");
+        let parent = |answered: &[Request]| without_managed_code(answered, || orphan.parent().map_err(|e| e.kind));
+        let Err(request) = parent(&[]) else { panic!("the parent was found without asking") };
+        assert!(parent(&[]).is_err(), "a refused fact is asked for again");
+        assert_eq!(request.answer().map_err(|e| e.kind), Err(LoadErrorKind::FileNotFound));
+        let failed = parent(&[request]).expect("nobody is asked again");
+        assert_eq!(failed.map(|_| ()), Err(LoadErrorKind::FileNotFound));
+    }
+}
