@@ -3,7 +3,7 @@
 //! `SAKI_IMPORT_TEST=System.Core,System` names assemblies or files to import instead of mscorlib; `SAKI_DUMP=Type:Method` prints
 //! IR; `SAKI_NO_INLINE` switches inlining off, for comparison.
 
-use saki_il::import::{ImportEnv, ImportOptions, NothingInitialised, import};
+use saki_il::import::{Facts, ImportOptions, NothingInitialised, import};
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{Image, Ty};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ struct Totals {
     deferred: usize,
 }
 
-fn import_image(image: &'static Image, env: &dyn ImportEnv, totals: &mut Totals) {
+fn import_image(image: &'static Image, env: &dyn Facts, totals: &mut Totals) {
     let dump = std::env::var("SAKI_DUMP").ok();
     let inline = std::env::var_os("SAKI_NO_INLINE").is_none();
     let options = ImportOptions { inline, ..ImportOptions::default() };

@@ -8,21 +8,13 @@
 mod heap;
 
 use heap::HEAP;
-use saki_il::import::{ImportEnv, ImportOptions, import};
+use saki_il::import::{ImportOptions, NothingInitialised, import};
 use saki_jit::{CompileContext, Compiler, CompilerOptions};
 use saki_types::binder::{Binder, SearchPaths};
-use saki_types::{Method, Ty, universe};
+use saki_types::{Method, universe};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-struct NothingInitialised;
-
-impl ImportEnv for NothingInitialised {
-    fn is_initialised(&self, _: Ty) -> bool {
-        false
-    }
-}
 
 #[derive(Default)]
 struct Totals {

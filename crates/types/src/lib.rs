@@ -30,6 +30,7 @@
 pub mod access;
 pub mod app_config;
 pub mod assembly;
+pub mod assumptions;
 mod attributes;
 pub mod binder;
 pub mod cast;
@@ -55,7 +56,6 @@ pub mod native_call;
 pub mod remoting;
 pub mod requests;
 pub mod resolve;
-pub mod resolved;
 pub mod signature;
 pub mod ty;
 pub mod universe;
@@ -63,6 +63,7 @@ mod variance;
 pub mod vtable;
 pub mod well_known;
 
+pub use assumptions::Assumption;
 pub use domain::{Assembly, Image, LoaderEvents, Universe};
 pub use error::{LoadError, LoadErrorKind, LoadResult};
 pub use field::Field;

@@ -7,7 +7,6 @@ use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::method::{Method, MethodSig};
 use crate::modifiers::{describe, spell_method};
-use crate::resolved;
 use crate::signature::{method_sig_with, resolve_method_sig, resolve_type_sig};
 use crate::ty::{Ty, TypeKind};
 use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token};
@@ -22,10 +21,6 @@ impl Image {
     /// # Errors
     /// `TypeLoad`, `BadImageFormat`, the binder's errors.
     pub fn resolve_type(&'static self, token: Token, context: &GenericContext) -> LoadResult<Ty> {
-        self.find_type_of(token, context).inspect(|ty| resolved::note_type(ty))
-    }
-
-    fn find_type_of(&'static self, token: Token, context: &GenericContext) -> LoadResult<Ty> {
         if let Some(code) = &self.dynamic {
             return code.ty(token);
         }
@@ -46,10 +41,6 @@ impl Image {
     /// # Errors
     /// `MissingMethod`, and the errors of loading the parent type.
     pub fn resolve_method(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Method> {
-        self.find_method_of(token, context).inspect(|method| resolved::note_method(method))
-    }
-
-    fn find_method_of(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Method> {
         if let Some(code) = &self.dynamic {
             return code.method(token);
         }
@@ -93,10 +84,6 @@ impl Image {
     /// # Errors
     /// `MissingField`, and the errors of loading the parent type.
     pub fn resolve_field(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Field> {
-        self.find_field_of(token, context).inspect(|field| resolved::note_field(field))
-    }
-
-    fn find_field_of(&'static self, token: Token, context: &GenericContext) -> LoadResult<&'static Field> {
         if let Some(code) = &self.dynamic {
             return code.field(token);
         }
@@ -128,9 +115,7 @@ impl Image {
         let row = self.meta.stand_alone_sig(token.rid())?;
         match saki_metadata::parse_stand_alone_sig(self.meta.blob(row.signature)?)? {
             StandAloneSigRaw::Method(raw) => {
-                let sig = collectible::keep_beside(self, resolve_method_sig(self, &raw, context)?);
-                std::iter::once(&sig.ret).chain(&sig.params).for_each(|ty| resolved::note_type(ty));
-                Ok(sig)
+                Ok(collectible::keep_beside(self, resolve_method_sig(self, &raw, context)?))
             }
             _ => Err(self.bad_token(token)),
         }
@@ -153,11 +138,7 @@ impl Image {
             return Err(self.bad_token(token));
         };
         sigs.iter()
-            .map(|sig| {
-                let ty = resolve_type_sig(self, sig, context)?;
-                resolved::note_type(ty);
-                Ok(LocalSig { ty, pinned: is_pinned(sig) })
-            })
+            .map(|sig| Ok(LocalSig { ty: resolve_type_sig(self, sig, context)?, pinned: is_pinned(sig) }))
             .collect()
     }
 

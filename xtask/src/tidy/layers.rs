@@ -46,6 +46,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
             Layer {
                 name: "facts",
                 modules: &[
+                    "assumptions",
                     "attributes",
                     "cast",
                     "class",
@@ -54,7 +55,6 @@ const LAYERS: &[(&str, &[Layer])] = &[
                     "layout",
                     "modifiers",
                     "resolve",
-                    "resolved",
                     "signature",
                     "universe",
                     "variance",

@@ -117,7 +117,7 @@ impl Importer<'_> {
                     .next()
                     .is_some_and(|next| next.is_ok_and(|next| next.opcode == Opcode::Throw));
                 let is_plain = || {
-                    let ctor = self.s.image.resolve_method(token, &self.s.context).ok()?;
+                    let ctor = self.facts.resolve_method(self.s.image, token, &self.s.context).ok()?;
                     let params = &ctor.sig().ok()?.params;
                     let all_texts = params.len() <= 2 && params.iter().all(|&p| p == saki_types::universe().string());
                     Some(ctor.owner.image().is_corlib && all_texts)

@@ -36,7 +36,7 @@ fn holds_objects(ty: Ty) -> LoadResult<bool> {
 impl Importer<'_> {
     pub(super) fn call(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let token = self.operand_token(instruction)?;
-        let (method, site_sig) = self.s.image.resolve_method_call(token, &self.s.context)?;
+        let (method, site_sig) = self.facts.resolve_method_call(self.s.image, token, &self.s.context)?;
         self.check_method(method)?;
         let sig = self.closed_sig(method)?;
         if sig.is_vararg {
@@ -108,7 +108,7 @@ impl Importer<'_> {
 
     pub(super) fn call_virtual(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let token = self.operand_token(instruction)?;
-        let (method, site_sig) = self.s.image.resolve_method_call(token, &self.s.context)?;
+        let (method, site_sig) = self.facts.resolve_method_call(self.s.image, token, &self.s.context)?;
         self.check_method(method)?;
         let sig = self.closed_sig(method)?;
         if sig.is_vararg {
@@ -252,7 +252,7 @@ impl Importer<'_> {
 
     pub(super) fn call_indirect(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let token = self.operand_token(instruction)?;
-        let sig = self.s.image.resolve_standalone_sig(token, &self.s.context)?;
+        let sig = self.facts.resolve_standalone_sig(self.s.image, token, &self.s.context)?;
         let function = self.pop_native()?;
         let has_this = sig.has_this && !sig.explicit_this;
         let args = self.pop_args(sig, has_this)?;
@@ -344,7 +344,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn jmp(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
-        let method = self.s.image.resolve_method(self.operand_token(instruction)?, &self.s.context)?;
+        let method = self.facts.resolve_method(self.s.image, self.operand_token(instruction)?, &self.s.context)?;
         for index in 0..self.s.arg_count() {
             self.load_var(super::vars::VarRef::Arg(index))?;
         }
@@ -366,7 +366,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn load_function(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
-        let method = self.s.image.resolve_method(self.operand_token(instruction)?, &self.s.context)?;
+        let method = self.facts.resolve_method(self.s.image, self.operand_token(instruction)?, &self.s.context)?;
         self.check_method(method)?;
         self.closed_sig(method)?;
         let value = self.b.symbol(Symbol::MethodEntry(method));
@@ -377,7 +377,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn load_virtual_function(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
-        let method = self.s.image.resolve_method(self.operand_token(instruction)?, &self.s.context)?;
+        let method = self.facts.resolve_method(self.s.image, self.operand_token(instruction)?, &self.s.context)?;
         self.check_method(method)?;
         self.closed_sig(method)?;
         let mut object = self.pop()?;

@@ -23,7 +23,7 @@ impl Importer<'_> {
             return Ok(());
         }
         let is_own = |m: &Method| m.owner == ty && m.is_class_constructor();
-        if is_own(self.method) || !ty.has_initializer()? || self.env.is_initialised(ty) {
+        if is_own(self.method) || !ty.has_initializer()? || self.facts.is_initialised(ty) {
             return Ok(());
         }
         self.b.effect(Op::ClassInit(ty));

@@ -48,7 +48,7 @@ impl Importer<'_> {
     }
 
     pub(super) fn operand_type(&self, instruction: &Instruction<'static>) -> LoadResult<Ty> {
-        let ty = self.s.image.resolve_type(self.operand_token(instruction)?, &self.s.context)?;
+        let ty = self.facts.resolve_type(self.s.image, self.operand_token(instruction)?, &self.s.context)?;
         if ty.is_open {
             let name = ty.full_name();
             return Err(LoadError::type_load(format!("{name} has unassigned generic parameters"), name));

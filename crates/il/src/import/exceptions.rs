@@ -58,7 +58,7 @@ impl Importer<'_> {
         let kind = match clause.kind {
             EhKind::Catch => {
                 let token = Token(clause.class_token_or_filter_offset);
-                let ty = self.s.image.resolve_type(token, &self.s.context)?;
+                let ty = self.facts.resolve_type(self.s.image, token, &self.s.context)?;
                 entry = Entry { ty: Some(ty), is_exact: is_exact_class(ty), note: Note::None, ..entry };
                 ClauseKind::Catch(ty)
             }

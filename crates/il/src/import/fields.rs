@@ -24,7 +24,7 @@ enum Base {
 impl Importer<'_> {
     fn operand_field(&self, instruction: &Instruction<'static>) -> LoadResult<&'static Field> {
         let token = self.operand_token(instruction)?;
-        let field = self.s.image.resolve_field(token, &self.s.context)?;
+        let field = self.facts.resolve_field(self.s.image, token, &self.s.context)?;
         if field.is_literal() {
             let name = format!("{field:?}");
             return Err(LoadError::new(LoadErrorKind::MissingField, format!("{name} is a constant"), name));
@@ -270,7 +270,7 @@ impl Importer<'_> {
 
     /// Spills entries before a class constructor that may run: it may change the storage to which they refer.
     fn spill_if_class_init(&mut self, field: &'static Field) -> LoadResult<()> {
-        if field.has_rva() || self.env.is_initialised(field.owner) {
+        if field.has_rva() || self.facts.is_initialised(field.owner) {
             return Ok(());
         }
         self.spill(Effect::Memory)
@@ -286,7 +286,7 @@ impl Importer<'_> {
     fn store_static_field(&mut self, field: &'static Field, value: &Entry) -> LoadResult<()> {
         // A class constructor run below must not change the value read before.
         let mut value = *value;
-        if matches!(value.val, Val::InMemory { .. } | Val::InLocal(..)) && !self.env.is_initialised(field.owner) {
+        if matches!(value.val, Val::InMemory { .. } | Val::InLocal(..)) && !self.facts.is_initialised(field.owner) {
             value.val = Val::Temp(self.own_struct(&value)?);
         }
         self.spill(Effect::Memory)?;

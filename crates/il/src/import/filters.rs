@@ -23,7 +23,7 @@ impl Importer<'_> {
         let filter = FnBuilder::new(Some(self.method), name.into(), sig, true);
         let parent = std::mem::replace(&mut self.b, filter);
         self.parent = Some(Box::new(parent));
-        let mut scope = Scope::new(self.method, self.s.sig, self.s.body.clone())?;
+        let mut scope = Scope::new(self.method, self.s.sig, self.s.body.clone(), self.facts)?;
         scope.ret = Return::Never;
         scope.args = self.s.args.iter().map(as_parent).collect::<LoadResult<_>>()?;
         scope.locals = self.s.locals.iter().map(as_parent).collect::<LoadResult<_>>()?;

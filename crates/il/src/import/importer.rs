@@ -1,7 +1,8 @@
 //! The state of one import: the function under construction, the body being read, and what is known at this place.
 
 use super::builder::FnBuilder;
-use super::options::{ImportEnv, ImportOptions};
+use super::facts::Noting;
+use super::options::ImportOptions;
 use super::scope::Scope;
 use crate::ir::{LocalId, MemType, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,7 +10,7 @@ use saki_types::{LoadError, Method, Ty};
 
 /// See the module header.
 pub(super) struct Importer<'e> {
-    pub(super) env: &'e dyn ImportEnv,
+    pub(super) facts: Noting<'e>,
     pub(super) options: &'e ImportOptions,
     /// The outermost method.
     pub(super) method: &'static Method,
@@ -44,6 +45,6 @@ pub(super) struct Importer<'e> {
     pub(super) inline_budget_bytes: u32,
     pub(super) has_loops: bool,
     pub(super) has_calls: bool,
-    /// See `ImportEnv::statements`.
+    /// See `Facts::statements`.
     pub(super) statements: Vec<u32>,
 }

@@ -107,18 +107,14 @@ impl Importer<'_> {
             return None;
         }
         let body = method.body().ok()??;
-        if body.code.len() > limit
-            || !body.eh_clauses.is_empty()
-            || !self.env.may_inline(method)
-            || self.library_loop(method).is_some()
-        {
+        if body.code.len() > limit || !body.eh_clauses.is_empty() || self.library_loop(method).is_some() {
             return None;
         }
         let sig = method.sig().ok()?;
         if sig.is_vararg {
             return None;
         }
-        let scope = Scope::new(method, sig, body).ok()?;
+        let scope = Scope::new(method, sig, body, self.facts).ok()?;
         let scan = &scope.scan;
         if scan.is_peculiar
             || scan.has_back_edge

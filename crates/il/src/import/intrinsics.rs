@@ -20,9 +20,6 @@ use saki_types::{LoadResult, Method, Ty, universe};
 impl Importer<'_> {
     /// The intrinsic for the method, if its calls are replaced.
     pub(super) fn intrinsic_of(&self, method: &'static Method) -> Option<Intrinsic> {
-        if !self.env.may_use_intrinsic(method) {
-            return None;
-        }
         if self.options.vectors
             && let Some(call) = vectors::find(method).ok().flatten()
         {

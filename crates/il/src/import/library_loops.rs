@@ -1,4 +1,4 @@
-//! Methods of the class library for which Saki has Rust functions, used instead of their bodies or before them (`ImportEnv::library_loop`).
+//! Methods of the class library for which Saki has Rust functions, used instead of their bodies or before them (`Facts::library_loop`).
 //!
 //! Where the function does all of the method's work, direct calls of the method call the function. Where it may decline, the method's own code calls it at entry, and
 //! runs the CIL body if the function declines.
@@ -14,7 +14,7 @@ use saki_types::{LoadResult, Method};
 
 impl Importer<'_> {
     pub(super) fn library_loop(&self, method: &'static Method) -> Option<LibraryLoop> {
-        self.env.library_loop(method).filter(|function| self.options.vectors || function.corrects)
+        self.facts.0.library_loop(method).filter(|function| self.options.vectors || function.corrects)
     }
 
     /// Whether direct calls of the method call the Rust function instead.

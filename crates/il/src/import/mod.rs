@@ -18,6 +18,7 @@ mod comparers;
 mod delegates;
 mod dispatch;
 mod exceptions;
+pub(crate) mod facts;
 mod fields;
 mod filters;
 mod importer;
@@ -45,9 +46,11 @@ mod vectors;
 
 use crate::ir::Function;
 use builder::FnBuilder;
+use facts::Noting;
+pub use facts::{Facts, NothingInitialised};
 use importer::Importer;
 use kinds::{call_sig, this_type};
-pub use options::{DECLINED, ImportEnv, ImportOptions, Least, LibraryLoop, NothingInitialised};
+pub use options::{DECLINED, ImportOptions, Least, LibraryLoop};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 use scope::Scope;
@@ -57,7 +60,7 @@ use scope::Scope;
 /// # Errors
 /// `InvalidProgram` for a body without meaning; the errors of loading the signature, the locals' types or a catch type.
 /// `NotSupported` when the method has no CIL body.
-pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn ImportEnv) -> LoadResult<Box<Function>> {
+pub fn import(method: &'static Method, options: &ImportOptions, facts: &dyn Facts) -> LoadResult<Box<Function>> {
     let sig = method.sig()?;
     let Some(body) = method.body()? else {
         let name = method.full_name();
@@ -66,12 +69,13 @@ pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn Import
     // The full name of a dynamic method says little more than its own name, and making it takes as long as importing some instructions.
     let name = if method.is_dynamic() { method.name.into() } else { method.full_name().into() };
     let ir_sig = prologue::own_signature(method, call_sig(sig, this_type(method))?);
+    let facts = Noting(facts);
     let mut importer = Importer {
-        env,
+        facts,
         options,
         method,
         b: FnBuilder::new(Some(method), name, ir_sig, false),
-        s: Scope::new(method, sig, body)?,
+        s: Scope::new(method, sig, body, facts)?,
         parent: None,
         deferred: Vec::new(),
         narrow_locals: FxHashMap::default(),
@@ -88,7 +92,7 @@ pub fn import(method: &'static Method, options: &ImportOptions, env: &dyn Import
         inline_budget_bytes: inline::BUDGET_BYTES,
         has_loops: false,
         has_calls: false,
-        statements: if options.inline { Vec::new() } else { env.statements(method) },
+        statements: if options.inline { Vec::new() } else { facts.0.statements(method) },
     };
     importer.import_method()?;
     let Importer { b, s, deferred, .. } = importer;

@@ -13,7 +13,7 @@ use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, universe};
 impl Importer<'_> {
     pub(super) fn new_object(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let token = self.operand_token(instruction)?;
-        let (method, site_sig) = self.s.image.resolve_method_call(token, &self.s.context)?;
+        let (method, site_sig) = self.facts.resolve_method_call(self.s.image, token, &self.s.context)?;
         self.check_method(method)?;
         let sig = self.closed_sig(method)?;
         let owner = method.owner;

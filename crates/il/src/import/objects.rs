@@ -73,7 +73,7 @@ impl Importer<'_> {
                 Ok(true)
             }
             (O::UnboxAny, Operand::Token(token)) => {
-                let target = self.s.image.resolve_type(token, &self.s.context)?;
+                let target = self.facts.resolve_type(self.s.image, token, &self.s.context)?;
                 if target != ty {
                     return Ok(false);
                 }
@@ -93,7 +93,7 @@ impl Importer<'_> {
                 Ok(true)
             }
             (O::Isinst, Operand::Token(token)) => {
-                let target = self.s.image.resolve_type(token, &self.s.context)?;
+                let target = self.facts.resolve_type(self.s.image, token, &self.s.context)?;
                 let target = if target.is_nullable() { target.args[0] } else { target };
                 let matches = ty.is_assignable_to(target)?;
                 let Some(then) = self.peek(next.next_offset) else { return Ok(false) };
@@ -104,7 +104,7 @@ impl Importer<'_> {
                         Ok(true)
                     }
                     (O::UnboxAny, Operand::Token(token))
-                        if matches && self.s.image.resolve_type(token, &self.s.context)? == ty =>
+                        if matches && self.facts.resolve_type(self.s.image, token, &self.s.context)? == ty =>
                     {
                         self.push(*entry);
                         self.s.next_offset = then.next_offset;

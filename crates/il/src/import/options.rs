@@ -1,6 +1,4 @@
-//! What the user of the importer decides and knows: options, and questions to the running machine.
-
-use saki_types::{Method, Ty};
+//! What the user of the importer decides.
 
 /// Options of an import.
 #[derive(Clone, Copy, Debug)]
@@ -24,33 +22,6 @@ impl Default for ImportOptions {
             promote_locals: true,
             vectors: true,
         }
-    }
-}
-
-/// Questions of the importer to the running VM.
-pub trait ImportEnv {
-    /// Whether the class constructor has finished (or there is none), so that accesses need no check.
-    fn is_initialised(&self, ty: Ty) -> bool;
-
-    /// Whether this method's body may be inlined into callers (a profiler or a detour may forbid it).
-    fn may_inline(&self, _method: &'static Method) -> bool {
-        true
-    }
-
-    /// Whether calls of this method may be replaced by the importer's built-in code.
-    fn may_use_intrinsic(&self, _method: &'static Method) -> bool {
-        true
-    }
-
-    /// The Rust function that replaces this method's loop, if there is one. Without `ImportOptions::vectors` only those that correct the body count.
-    fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
-        None
-    }
-
-    /// The CIL offsets at which statements of the method begin, in ascending order, if code is to tell when it reaches them
-    /// (`HelperId::CoverStatement`). Called only without `ImportOptions::inline`.
-    fn statements(&self, _method: &'static Method) -> Vec<u32> {
-        Vec::new()
     }
 }
 
@@ -80,14 +51,5 @@ impl LibraryLoop {
     /// Whether the function always does all of the method's work.
     pub fn is_whole(self) -> bool {
         !self.may_decline && self.least.is_none()
-    }
-}
-
-/// An environment in which no class is initialised yet.
-pub struct NothingInitialised;
-
-impl ImportEnv for NothingInitialised {
-    fn is_initialised(&self, _ty: Ty) -> bool {
-        false
     }
 }

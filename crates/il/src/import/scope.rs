@@ -1,5 +1,6 @@
 //! One CIL body being imported: the method itself, an inlined callee, or a filter of either.
 
+use super::facts::Noting;
 use super::scan::Scan;
 use super::state::{Entry, ExceptionInfo, Label, Var};
 use crate::ir::{BlockId, LocalId, RegionId};
@@ -100,9 +101,14 @@ const MAX_KEPT_CODE_BYTES: usize = 1024;
 impl Scope {
     /// # Errors
     /// The errors of the local variables' types; `InvalidProgram` for malformed code.
-    pub fn new(method: &'static Method, sig: &'static MethodSig, body: MethodBody<'static>) -> LoadResult<Box<Scope>> {
+    pub fn new(
+        method: &'static Method,
+        sig: &'static MethodSig,
+        body: MethodBody<'static>,
+        facts: Noting,
+    ) -> LoadResult<Box<Scope>> {
         let context = method.context();
-        let local_sigs = method.image().resolve_locals(body.local_var_sig, &context)?;
+        let local_sigs = facts.resolve_locals(method.image(), body.local_var_sig, &context)?;
         let arg_count = sig.params.len() + usize::from(!method.is_static());
         let mut spare = SPARE.take().unwrap_or_default();
         let lists = std::mem::take(&mut *spare);

@@ -79,7 +79,7 @@ impl Importer<'_> {
 
     pub(super) fn load_token(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let token = self.operand_token(instruction)?;
-        let (image, context) = (self.s.image, self.s.context);
+        let (facts, image, context) = (self.facts, self.s.image, self.s.context);
         let is_field_ref = || -> LoadResult<bool> {
             let row = image.meta.member_ref(token.rid())?;
             Ok(saki_metadata::is_field_sig(image.meta.blob(row.signature)?))
@@ -89,7 +89,7 @@ impl Importer<'_> {
         }
         let (symbol, handle) = match token.table() {
             TableId::TypeDef | TableId::TypeRef | TableId::TypeSpec => {
-                let ty = image.resolve_type(token, &context)?;
+                let ty = facts.resolve_type(image, token, &context)?;
                 ty.require_enum_base()?;
                 if ty.generic_definition().is_some() && !ty.is_open {
                     ty.interfaces()?;
@@ -99,11 +99,11 @@ impl Importer<'_> {
                 }
                 (Symbol::TypeHandle(ty), "RuntimeTypeHandle")
             }
-            TableId::Field => (Symbol::FieldHandle(image.resolve_field(token, &context)?), "RuntimeFieldHandle"),
+            TableId::Field => (Symbol::FieldHandle(facts.resolve_field(image, token, &context)?), "RuntimeFieldHandle"),
             TableId::MemberRef if is_field_ref()? => {
-                (Symbol::FieldHandle(image.resolve_field(token, &context)?), "RuntimeFieldHandle")
+                (Symbol::FieldHandle(facts.resolve_field(image, token, &context)?), "RuntimeFieldHandle")
             }
-            _ => (Symbol::MethodHandle(image.resolve_method(token, &context)?), "RuntimeMethodHandle"),
+            _ => (Symbol::MethodHandle(facts.resolve_method(image, token, &context)?), "RuntimeMethodHandle"),
         };
         self.push_handle(symbol, handle)
     }

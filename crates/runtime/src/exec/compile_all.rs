@@ -5,12 +5,10 @@
 //! `object` and `int`. Bodies are imported every time, but compiled only if the same IR has not been compiled before: most
 //! methods of a mutant are unchanged.
 
-use crate::compile;
+use crate::compile::{self, CompileJob, MachineFacts, Purpose};
 use crate::thread::CurrentThread;
 use crate::vtables::vtable_of;
 use rustc_hash::FxHashSet;
-use saki_il::import::NothingInitialised;
-use saki_il::ir::Function;
 use saki_metadata::{CaEnumType, TableId, Token, walk};
 use saki_types::{Assembly, GenericContext, Image, LoadErrorKind, LoadResult, Method, Ty};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -88,20 +86,14 @@ impl<'t> Compiled<'t> {
         }
     }
 
-    /// Compiles and places the body, which resolves everything that it names. It is not published.
-    fn place(&self, method: &'static Method, function: &Function) {
-        let Ok(compiled) = compile::compiler().compile(function) else { return };
-        if compile::place(self.t, method, compiled, compile::kind_of(method, function)).is_err() {
-            self.t.take_pending();
-        }
-    }
-
     fn look_at_method(&mut self, method: &'static Method) {
         method.full_name();
         method.reflection_name();
         let _ = method.sig();
         let _ = method.vtable_slot();
-        let function = match compile::import(method, &NothingInitialised) {
+        let facts = MachineFacts::of_the_start();
+        let mut job = CompileJob::new(method, Purpose::Optimised, compile::compiler(), &facts);
+        let function = match job.import() {
             Ok(function) => function,
             Err(error) => {
                 let is_invalid = matches!(error.kind, LoadErrorKind::InvalidProgram | LoadErrorKind::BadImageFormat);
@@ -119,7 +111,10 @@ impl<'t> Compiled<'t> {
             {
                 saki_base::bug!("the importer made IR that is not valid: {problem}");
             }
-            self.place(method, &function);
+            // This resolves everything that the body names.
+            if compile::try_out(self.t, &mut job, &function).is_err() {
+                self.t.take_pending();
+            }
         }
         saki_il::recycle(function);
     }

@@ -3,7 +3,7 @@
 //! Invariant: the text is the same on every machine of an architecture: no address, no processor feature beyond the baseline,
 //! no class initialised by chance. Nothing is placed in the code heap.
 
-use crate::compile;
+use crate::compile::{self, CompileJob};
 use saki_il::import::NothingInitialised;
 use saki_jit::{Compiler, CompilerOptions};
 use saki_metadata::TableId;
@@ -43,7 +43,8 @@ pub fn compile_to_text(assembly: &'static Assembly, name: &str, form: Form) -> L
 }
 
 fn write_method(text: &mut String, method: &'static Method, form: Form) -> LoadResult<()> {
-    let function = saki_il::import::import(method, &compile::import_options(), &NothingInitialised)?;
+    let job = CompileJob::new(method, compile::purpose(), compile::compiler(), &NothingInitialised);
+    let function = saki_il::import::import(method, &job.import_options(), &NothingInitialised)?;
     let failed = |error: &dyn std::fmt::Display| {
         LoadError::new(LoadErrorKind::InvalidProgram, format!("{}: {error}", function.name), &*function.name)
     };

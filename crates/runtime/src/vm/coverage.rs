@@ -1,6 +1,6 @@
 //! `--profile=coverage`: which statements a run reaches, in the XML of Mono's coverage profiler.
 //!
-//! Code is compiled with a call at the begin of each statement (`ImportEnv::statements`); nothing is inlined, and such code is not kept in the code cache.
+//! Code is compiled with a call at the begin of each statement (`Facts::statements`); nothing is inlined, and such code is not kept in the code cache.
 //! Statements begin where the debug symbols have sequence points; without symbols, where basic blocks begin. All instances of a generic method are one
 //! method here. At exit, all methods of the assemblies that count are listed, also those that were not called.
 //!
@@ -61,7 +61,7 @@ pub(crate) fn is_wanted() -> bool {
     COVERAGE.get().is_some()
 }
 
-/// See `ImportEnv::statements`.
+/// See `Facts::statements`.
 pub(crate) fn offsets_of(method: &'static Method) -> Vec<u32> {
     let Some(coverage) = COVERAGE.get() else { return Vec::new() };
     let MethodKind::Def { image, rid } = method.kind else { return Vec::new() };

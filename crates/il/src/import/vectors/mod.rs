@@ -179,7 +179,7 @@ impl Importer<'_> {
 
     /// The constant result of a method that reports features of the processor, so that calls through reflection and delegates return the same as calls in line.
     pub(super) fn constant_of(&self, method: &'static Method) -> Option<i32> {
-        if !self.options.vectors || !self.env.may_use_intrinsic(method) {
+        if !self.options.vectors {
             return None;
         }
         match find(method).ok()?? {

@@ -20,8 +20,7 @@ use saki_abi::{AddressUse, Reloc, RelocKind, SpillArea};
 use saki_code::CodeKind;
 use saki_il::ir::{ClauseKind, Symbol};
 use saki_jit::{CompiledCode, LibCall, RelocTarget};
-use saki_types::resolved::Resolved;
-use saki_types::{Field, Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
+use saki_types::{Assumption, Field, Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
 
 /// Parent of corlib among the modules.
 pub(super) const CORLIB: u32 = u32::MAX;
@@ -417,32 +416,32 @@ impl Encoder {
 }
 
 /// Adds the entities that a body names to the list of its dependencies.
-pub(super) fn add_named(code: &CompiledCode, named: &mut Vec<Resolved>, images: &mut Vec<&'static Image>) {
+pub(super) fn add_named(code: &CompiledCode, named: &mut Vec<Assumption>, images: &mut Vec<&'static Image>) {
     for reloc in &code.relocs {
         let RelocTarget::Symbol(symbol) = reloc.target else { continue };
         match symbol {
             Symbol::TypeHandle(ty) | Symbol::VTable(ty) | Symbol::ClassInitFlag(ty) | Symbol::TypeObject(ty) => {
-                named.push(Resolved::Type(ty));
+                named.push(Assumption::Type(ty));
             }
             Symbol::MethodHandle(method)
             | Symbol::MethodEntry(method)
             | Symbol::UnboxEntry(method)
             | Symbol::InternalCall(method)
             | Symbol::NativeCell(method)
-            | Symbol::MarshalInfo(method, _) => named.push(Resolved::Method(method)),
+            | Symbol::MarshalInfo(method, _) => named.push(Assumption::Method(method)),
             Symbol::FieldHandle(field) | Symbol::StaticField(field) | Symbol::ThreadStaticPlace(field) => {
-                named.push(Resolved::Field(field));
+                named.push(Assumption::Field(field));
             }
             Symbol::StringLiteral(image, _) | Symbol::VarArgCookie(image, _) => images.push(image),
             Symbol::Helper(_) => {}
         }
     }
     for site in &code.tables.inline_sites {
-        named.push(Resolved::Method(site.method));
+        named.push(Assumption::Method(site.method));
     }
     for clause in &code.tables.clauses {
         if let ClauseKind::Catch(ty) = *clause {
-            named.push(Resolved::Type(ty));
+            named.push(Assumption::Type(ty));
         }
     }
     for filter in &code.filters {

@@ -39,8 +39,8 @@ use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};
 use saki_os::ExitStage;
 use saki_thread::child_locks;
-use saki_types::resolved::{self, Resolved, images_behind};
-use saki_types::{Image, Method, Ty};
+use saki_types::assumptions::{add_forwarders, images_behind};
+use saki_types::{Assumption, Image, Method, Ty};
 pub use settings::{CacheStatistics, FILE_EXTENSION, STATISTICS};
 use settings::{SETTINGS, Settings, is_on};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,9 +125,8 @@ impl Slot {
         }
     }
 
-    /// Keeps a body for later runs. `looked_up`: types and members that its compilation looked at; `initialised`: the types
-    /// that it assumes to be initialised.
-    pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut looked_up: Vec<Resolved>, initialised: &[Ty]) {
+    /// Keeps a body for later runs, which is valid where its assumptions hold.
+    pub fn keep(&self, code: &CompiledCode, kind: CodeKind, mut assumptions: Vec<Assumption>) {
         if SETTINGS.get().is_some_and(|settings| settings.own.is_none()) && crate::domain::count() < 2 {
             return;
         }
@@ -137,15 +136,22 @@ impl Slot {
         if self.module.image.is_some() && !images.iter().any(|image| image.is_corlib) {
             images.push(saki_types::universe().corlib());
         }
-        encode::add_named(code, &mut looked_up, &mut images);
-        looked_up.extend(initialised.iter().map(|ty| Resolved::Type(ty)));
-        for image in images_behind(&looked_up) {
+        encode::add_named(code, &mut assumptions, &mut images);
+        for image in images_behind(&assumptions) {
             if !images.contains(&image) {
                 images.push(image);
             }
         }
-        resolved::add_forwarders(&mut images);
-        let Some(bytes) = encode::encode(self.module, code, kind, &images, initialised) else { return };
+        add_forwarders(&mut images);
+        let mut initialised: Vec<Ty> = Vec::new();
+        for &assumption in &assumptions {
+            if let Assumption::Initialised(ty) = assumption
+                && !initialised.contains(&ty)
+            {
+                initialised.push(ty);
+            }
+        }
+        let Some(bytes) = encode::encode(self.module, code, kind, &images, &initialised) else { return };
         let len = bytes.len();
         self.module.bodies.fresh.lock().insert(self.key, bytes.leak());
         saver::start(write_back);

@@ -1,8 +1,7 @@
-//! The types that a computation resolved, and the images that its results depend on: the dependencies of compiled code.
+//! What compiled code takes for granted, and the images that its assumptions depend on.
 //!
-//! Invariant: between the start and the end of `record`, every type that `Image::resolve_*` returns on this thread is noted, and
-//! so are the types in the signatures of members that it returns. The facts of a type (layout, vtable slots, assignability) also depend
-//! on its base classes, its interfaces and the types of its instance fields, which `images_behind` follows, and on the modules whose type
+//! Whoever compiles asks for facts, and notes each answer that the code relies on as an `Assumption`. The facts of a type (layout, vtable slots, assignability)
+//! also depend on its base classes, its interfaces and the types of its instance fields, which `images_behind` follows, and on the modules whose type
 //! forwarders were followed to find them, which `add_forwarders` adds. Left out: facts that are asked for without a token; they are
 //! about types of corlib and of the compiled method itself.
 
@@ -11,47 +10,21 @@ use crate::field::Field;
 use crate::method::Method;
 use crate::ty::{Ty, TypeKind};
 use rustc_hash::FxHashSet;
-use std::cell::RefCell;
 
-/// A type or member to which a token was resolved.
-#[derive(Clone, Copy)]
-pub enum Resolved {
+/// One assumption.
+///
+/// | assumption | ends when |
+/// |---|---|
+/// | `Initialised` | never: a class constructor that has finished stays finished |
+/// | `Type`, `Method`, `Field` | never within a run; in another run, when a module behind it has other contents |
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Assumption {
+    /// The class constructor of the type has finished, so accesses need no check (ECMA-335 §II.10.5.3).
+    Initialised(Ty),
+    /// The facts of a type or member, as its modules define them.
     Type(Ty),
     Method(&'static Method),
     Field(&'static Field),
-}
-
-thread_local! {
-    /// Notes of the innermost `record` on this thread.
-    static NOTES: RefCell<Option<Vec<Resolved>>> = const { RefCell::new(None) };
-}
-
-/// Runs `work` and returns, beside its result, everything that it resolved, possibly with duplicates.
-pub fn record<T>(work: impl FnOnce() -> T) -> (T, Vec<Resolved>) {
-    let outer = NOTES.replace(Some(Vec::new()));
-    let result = work();
-    let notes = NOTES.replace(outer).unwrap_or_default();
-    (result, notes)
-}
-
-fn note(touched: Resolved) {
-    NOTES.with_borrow_mut(|notes| {
-        if let Some(notes) = notes {
-            notes.push(touched);
-        }
-    });
-}
-
-pub(crate) fn note_type(ty: Ty) {
-    note(Resolved::Type(ty));
-}
-
-pub(crate) fn note_method(method: &'static Method) {
-    note(Resolved::Method(method));
-}
-
-pub(crate) fn note_field(field: &'static Field) {
-    note(Resolved::Field(field));
 }
 
 fn push_method(open: &mut Vec<Ty>, method: &'static Method) {
@@ -70,16 +43,16 @@ fn push_field(open: &mut Vec<Ty>, field: &'static Field) {
     }
 }
 
-/// The images on which the facts of these types depend, as far as the facts have been computed.
-pub fn images_behind(touched: &[Resolved]) -> Vec<&'static Image> {
+/// The images on which these facts depend, as far as the facts have been computed.
+pub fn images_behind(assumptions: &[Assumption]) -> Vec<&'static Image> {
     let mut seen = FxHashSet::default();
     let mut images: Vec<&'static Image> = Vec::new();
     let mut open = Vec::new();
-    for &touched in touched {
-        match touched {
-            Resolved::Type(ty) => open.push(ty),
-            Resolved::Method(method) => push_method(&mut open, method),
-            Resolved::Field(field) => push_field(&mut open, field),
+    for &assumption in assumptions {
+        match assumption {
+            Assumption::Type(ty) | Assumption::Initialised(ty) => open.push(ty),
+            Assumption::Method(method) => push_method(&mut open, method),
+            Assumption::Field(field) => push_field(&mut open, field),
         }
     }
     while let Some(ty) = open.pop() {

@@ -1,0 +1,129 @@
+//! What the importer asks of the running machine, and the record of the answers that the code relies on.
+//!
+//! Invariant: an answer without which the code would be wrong is noted by `Facts::assume` before the importer uses it. Left out: facts about the compiled
+//! method itself and about the class library's own types, which always hold.
+
+use super::options::LibraryLoop;
+use crate::ir::Function;
+use saki_metadata::Token;
+use saki_types::method::LocalSig;
+use saki_types::{Assumption, Field, GenericContext, Image, LoadResult, Method, MethodSig, Ty};
+
+/// The machine as a compilation sees it.
+pub trait Facts {
+    /// Whether the class constructor has finished (or there is none), so that accesses need no check.
+    fn is_initialised(&self, ty: Ty) -> bool;
+
+    /// The Rust function that replaces this method's loop, if there is one. Without `ImportOptions::vectors` only those that correct the body count.
+    fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
+        None
+    }
+
+    /// Whether the machine implements this method, which the class library declares as an internal call.
+    fn has_internal_call(&self, _method: &'static Method) -> bool {
+        true
+    }
+
+    /// Adds probes to the method's code, if its calls are recorded.
+    fn add_probes(&self, _method: &'static Method, _function: &mut Function) {}
+
+    /// The CIL offsets at which statements of the method begin, in ascending order, if code is to tell when it reaches them
+    /// (`HelperId::CoverStatement`). Called only without `ImportOptions::inline`.
+    fn statements(&self, _method: &'static Method) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Notes that the code relies on this, possibly several times.
+    fn assume(&self, assumption: Assumption);
+}
+
+/// Facts of a machine in which no class is initialised yet, whose assumptions nobody reads.
+pub struct NothingInitialised;
+
+impl Facts for NothingInitialised {
+    fn is_initialised(&self, _ty: Ty) -> bool {
+        false
+    }
+
+    fn assume(&self, _assumption: Assumption) {}
+}
+
+/// Questions with the notes that their answers need.
+#[derive(Clone, Copy)]
+pub(super) struct Noting<'e>(pub &'e dyn Facts);
+
+impl Noting<'_> {
+    /// As `Facts::is_initialised`.
+    pub fn is_initialised(self, ty: Ty) -> bool {
+        let is_initialised = self.0.is_initialised(ty);
+        // Types without a static constructor always count as initialised.
+        if is_initialised && !matches!(ty.has_initializer(), Ok(false)) {
+            self.0.assume(Assumption::Initialised(ty));
+        }
+        is_initialised
+    }
+
+    /// As `Image::resolve_type`.
+    pub fn resolve_type(self, image: &'static Image, token: Token, context: &GenericContext) -> LoadResult<Ty> {
+        image.resolve_type(token, context).inspect(|ty| self.0.assume(Assumption::Type(ty)))
+    }
+
+    /// As `Image::resolve_method`.
+    pub fn resolve_method(
+        self,
+        image: &'static Image,
+        token: Token,
+        context: &GenericContext,
+    ) -> LoadResult<&'static Method> {
+        image.resolve_method(token, context).inspect(|method| self.0.assume(Assumption::Method(method)))
+    }
+
+    /// As `Image::resolve_method_call`.
+    pub fn resolve_method_call(
+        self,
+        image: &'static Image,
+        token: Token,
+        context: &GenericContext,
+    ) -> LoadResult<(&'static Method, Option<&'static MethodSig>)> {
+        let (method, site_sig) = image.resolve_method_call(token, context)?;
+        self.0.assume(Assumption::Method(method));
+        site_sig.iter().for_each(|sig| self.types_of(sig));
+        Ok((method, site_sig))
+    }
+
+    /// As `Image::resolve_field`.
+    pub fn resolve_field(
+        self,
+        image: &'static Image,
+        token: Token,
+        context: &GenericContext,
+    ) -> LoadResult<&'static Field> {
+        image.resolve_field(token, context).inspect(|field| self.0.assume(Assumption::Field(field)))
+    }
+
+    /// As `Image::resolve_standalone_sig`.
+    pub fn resolve_standalone_sig(
+        self,
+        image: &'static Image,
+        token: Token,
+        context: &GenericContext,
+    ) -> LoadResult<&'static MethodSig> {
+        image.resolve_standalone_sig(token, context).inspect(|sig| self.types_of(sig))
+    }
+
+    /// As `Image::resolve_locals`.
+    pub fn resolve_locals(
+        self,
+        image: &'static Image,
+        token: Token,
+        context: &GenericContext,
+    ) -> LoadResult<Vec<LocalSig>> {
+        let locals = image.resolve_locals(token, context)?;
+        locals.iter().for_each(|local| self.0.assume(Assumption::Type(local.ty)));
+        Ok(locals)
+    }
+
+    fn types_of(self, sig: &MethodSig) {
+        std::iter::once(&sig.ret).chain(&sig.params).for_each(|ty| self.0.assume(Assumption::Type(ty)));
+    }
+}

@@ -1,0 +1,68 @@
+//! The facts of the running machine, as compilations ask for them, and the record of what a body relies on.
+
+use crate::initialised;
+use crate::internal_calls;
+use crate::library_loops;
+use crate::upcalls::upcalls;
+use saki_il::import::{Facts, LibraryLoop};
+use saki_il::ir::Function;
+use saki_types::{Assumption, Method, Ty};
+use std::cell::RefCell;
+
+/// The facts for one compilation.
+#[derive(Default)]
+pub(crate) struct MachineFacts {
+    /// The only classes with a static constructor that may be taken for initialised; None: all that are.
+    may_be_initialised: Option<Vec<Ty>>,
+    /// None when nobody will ask what the body relies on.
+    assumed: Option<RefCell<Vec<Assumption>>>,
+}
+
+impl MachineFacts {
+    /// Facts whose assumptions are recorded, since the body may be kept. `may_be_initialised`: see the field.
+    pub fn recording(may_be_initialised: Option<Vec<Ty>>) -> MachineFacts {
+        MachineFacts { may_be_initialised, assumed: Some(RefCell::default()) }
+    }
+
+    /// Facts as if no class constructor had run yet.
+    pub fn of_the_start() -> MachineFacts {
+        MachineFacts { may_be_initialised: Some(Vec::new()), assumed: None }
+    }
+
+    /// What was assumed since the last call.
+    pub fn take_assumed(&self) -> Vec<Assumption> {
+        self.assumed.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+}
+
+impl Facts for MachineFacts {
+    fn is_initialised(&self, ty: Ty) -> bool {
+        let is_allowed = |allowed: &Vec<Ty>| allowed.contains(&ty) || matches!(ty.has_initializer(), Ok(false));
+        initialised::is_initialised(ty) && self.may_be_initialised.as_ref().is_none_or(is_allowed)
+    }
+
+    fn library_loop(&self, method: &'static Method) -> Option<LibraryLoop> {
+        library_loops::kind(method)
+    }
+
+    fn has_internal_call(&self, method: &'static Method) -> bool {
+        internal_calls::find(method).is_some()
+    }
+
+    fn statements(&self, method: &'static Method) -> Vec<u32> {
+        upcalls().statements(method)
+    }
+
+    fn add_probes(&self, method: &'static Method, function: &mut Function) {
+        upcalls().add_probes(method, function);
+    }
+
+    fn assume(&self, assumption: Assumption) {
+        if let Some(assumed) = &self.assumed {
+            let mut assumed = assumed.borrow_mut();
+            if assumed.last() != Some(&assumption) {
+                assumed.push(assumption);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The compile driver: method → IR → machine code → placed and published.
+//!
+//! | file | about |
+//! |---|---|
+//! | `job` | one compilation, in three acts |
+//! | `facts` | what compilations ask of the machine, and what they rely on |
+//! | `link` | cells, addresses, placing |
+//! | `thunks` | code that belongs to no method |
+//! | `compiler` | the code generator of the machine |
+//! | `deferred`, `statistics`, `dump` | errors that code throws when it gets there; costs; printing |
+//!
+//! Publication order: code and tables → i-cache → code map (all in `saki_code::place`) → `MethodRuntime::code` → entry cell.
+//! Two threads may compile one method at the same time; the first to publish wins and the other's body stays unused.
+
+mod compiler;
+mod deferred;
+mod dump;
+mod facts;
+mod job;
+mod link;
+mod statistics;
+mod thunks;
+
+pub(crate) use compiler::compiler;
+pub use deferred::deferred_error;
+pub(crate) use deferred::forget_deferred_errors;
+pub use dump::DumpOptions;
+pub(crate) use facts::MachineFacts;
+pub(crate) use job::{CompileJob, Purpose};
+pub use statistics::{CompileStatistics, STATISTICS, keep_statistics};
+pub use thunks::{CallbackEntry, compile_callback_entry, invoke_thunk, place_callback_entry};
+
+use crate::class_init;
+use crate::code_cache::{self, Identity, Lookup};
+use crate::entries::entry_of;
+use crate::events::{LogEvents, is_logged};
+use crate::exceptions::{self, ToManaged};
+use crate::tail_arguments::KeptTailArguments;
+use crate::thread::{CurrentThread, Managed};
+use crate::upcalls::upcalls;
+use job::{Body, CompileFailure};
+use saki_code::{CodeInfo, CodeKind};
+use saki_il::ir::Function;
+use saki_jit::{CompiledBy, CompiledCode, CompilerOptions};
+use saki_sampler::events::{self, EventKind};
+use saki_types::{Assumption, Method, Ty};
+use statistics::{Stopwatch, are_statistics_wanted};
+use std::sync::atomic::Ordering;
+
+/// Sets the options of compiling. Called once.
+pub(crate) fn init(options: CompilerOptions, dump: DumpOptions) {
+    compiler::init(options);
+    dump::init(dump);
+}
+
+/// For what methods are compiled in this run.
+pub(crate) fn purpose() -> Purpose {
+    if upcalls().are_calls_probed() { Purpose::Probed } else { Purpose::Optimised }
+}
+
+/// The hook behind every entry stub: compiles the method and gives its address; 0 with an exception pending.
+///
+/// # Safety
+/// Called by the compile trampoline with the current thread and an entry's argument.
+pub unsafe extern "C" fn compile_hook(abi: *mut saki_abi::ThreadAbi, argument: *const ()) -> usize {
+    // SAFETY: the trampoline passes the pinned register.
+    let t = unsafe { CurrentThread::from_abi(abi) };
+    // SAFETY: entries are made with a `&'static Method` as argument.
+    let method = unsafe { &*(argument as *const Method) };
+    // SAFETY: `abi` is the calling thread's own structure, and its tail arguments are those of the call that led here.
+    let _kept = unsafe { KeptTailArguments::new(abi) };
+    t.run(|| compile_method(t, method))
+}
+
+/// The method's code address, compiling it if needed.
+///
+/// # Errors
+/// The exception for why it cannot be compiled.
+pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usize> {
+    // Acquire: the code is visible before its address.
+    let known = method.runtime.code.load(Ordering::Acquire);
+    if known != 0 {
+        return Ok(known);
+    }
+    exceptions::ensure_stack(t, exceptions::COMPILATION_STACK_BYTES)?;
+    // A thread that is about to enter another domain may compile the first method that it calls there.
+    let _entered = saki_types::universe::enter(method.owner.universe());
+    class_init::ensure_module(t, method.image())?;
+    let began_ns = events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns);
+    let (code, compiled_by) = match place_cached(t, Identity::Method(method), method)? {
+        Cached::Placed(code) => (code, CompiledBy::EarlierRun),
+        Cached::TooEarly(may_be_initialised) => compile_and_place(t, method, Some(may_be_initialised))?,
+        Cached::Absent => compile_and_place(t, method, None)?,
+    };
+    if let Some(began_ns) = began_ns {
+        upcalls().compiled(t, method, code, compiled_by, began_ns);
+    }
+    // Release: publishes the placed code. The first to publish wins.
+    let code = match method.runtime.code.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => code,
+        Err(earlier) => {
+            if method.is_dynamic()
+                && let Some(body) = saki_code::lookup(code)
+            {
+                upcalls().discard_body(body);
+            }
+            earlier
+        }
+    };
+    entry_of(method).to_managed(t)?.set_target(code);
+    crate::vtable_code::update(method, code);
+    if is_logged(LogEvents::ALWAYS) {
+        upcalls().code_published(method, code);
+    }
+    Ok(code)
+}
+
+/// The outcome of a look-up in the code cache.
+enum Cached {
+    /// The body's address.
+    Placed(usize),
+    /// As `Lookup::TooEarly`.
+    TooEarly(Vec<Ty>),
+    Absent,
+}
+
+/// Places the body that an earlier run compiled, if there is one and its conditions hold.
+fn place_cached(t: CurrentThread, identity: Identity, method: &'static Method) -> Managed<Cached> {
+    let started = Stopwatch::start();
+    let Some(slot) = code_cache::slot(identity) else { return Ok(Cached::Absent) };
+    let (code, kind) = match slot.find() {
+        Lookup::Found(code, kind) => (code, kind),
+        Lookup::TooEarly(initialised) => return Ok(Cached::TooEarly(initialised)),
+        Lookup::Absent => return Ok(Cached::Absent),
+    };
+    let info = place(t, method, code, kind)?;
+    started.add_to(&code_cache::STATISTICS.find_nanoseconds);
+    Ok(Cached::Placed(info.start))
+}
+
+/// `may_be_initialised`: see `MachineFacts`.
+fn compile_and_place(
+    t: CurrentThread,
+    method: &'static Method,
+    may_be_initialised: Option<Vec<Ty>>,
+) -> Managed<(usize, CompiledBy)> {
+    let slot = code_cache::slot(Identity::Method(method));
+    let facts = match slot {
+        Some(_) => MachineFacts::recording(may_be_initialised),
+        None => MachineFacts::default(),
+    };
+    let mut job = CompileJob::new(method, purpose(), compiler(), &facts);
+    let body = execute(t, &mut job, |job| job.execute())?;
+    if let Some(slot) = slot.filter(|_| body.deferred_errors.is_empty()) {
+        let mut assumed = facts.take_assumed();
+        assumed.push(Assumption::Method(method));
+        slot.keep(&body.code, body.kind, assumed);
+    }
+    let compiled_by = body.code.compiled_by;
+    Ok((install(t, method, body)?.start, compiled_by))
+}
+
+/// Executes a job, and has the program answer what it waits for.
+fn execute(
+    t: CurrentThread,
+    job: &mut CompileJob,
+    act: impl Fn(&CompileJob) -> Result<Body, CompileFailure>,
+) -> Managed<Body> {
+    loop {
+        match act(job) {
+            Ok(body) => return Ok(body),
+            Err(CompileFailure::Unanswered(request)) => job.answer(request),
+            Err(failure) => return Err(exceptions::throw_load_error(t, &failure.load_error(job.method))),
+        }
+    }
+}
+
+/// Makes a body ready to run. It is not published.
+fn install(t: CurrentThread, method: &'static Method, body: Body) -> Managed<&'static CodeInfo> {
+    deferred::keep(method, body.deferred_errors);
+    let placing = Stopwatch::start();
+    let info = place(t, method, body.code, body.kind)?;
+    if are_statistics_wanted() {
+        // Relaxed: counters.
+        STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
+        STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
+        placing.add_to(&STATISTICS.place_nanoseconds);
+    }
+    Ok(info)
+}
+
+fn place(t: CurrentThread, method: &'static Method, code: CompiledCode, kind: CodeKind) -> Managed<&'static CodeInfo> {
+    let cells = link::fill(t, &code)?;
+    link::place(code, kind, std::ptr::from_ref(method).cast(), &cells).to_managed(t)
+}
+
+/// Compiles and installs a function that `method` may have, without publishing it: for `compile_all`.
+///
+/// # Errors
+/// As `compile_method`.
+pub(crate) fn try_out(t: CurrentThread, job: &mut CompileJob, function: &Function) -> Managed<()> {
+    let body = execute(t, job, |job| job.execute_wrapper(function))?;
+    install(t, job.method, body).map(|_| ())
+}
+
+/// Compiles and places a function that is no method's body: wrappers around native code. `method`: the method to which stack
+/// traces and descriptors relate it.
+///
+/// # Errors
+/// InvalidProgramException with the compiler's message; exceptions of resolving its symbols.
+pub fn place_wrapper(
+    t: CurrentThread,
+    identity: Identity,
+    method: &'static Method,
+    function: &Function,
+) -> Managed<usize> {
+    if let Cached::Placed(code) = place_cached(t, identity, method)? {
+        return Ok(code);
+    }
+    let facts = MachineFacts::default();
+    let mut job = CompileJob::new(method, Purpose::Optimised, compiler(), &facts);
+    let body = execute(t, &mut job, |job| job.execute_wrapper(function))?;
+    if let Some(slot) = code_cache::slot(identity) {
+        // The types that the wrapper converts are those of the signature.
+        slot.keep(&body.code, body.kind, vec![Assumption::Method(method)]);
+    }
+    Ok(install(t, method, body)?.start)
+}
