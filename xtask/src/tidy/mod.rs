@@ -1,13 +1,14 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
 //! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate,
-//! `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one door, `twins` that no type is defined twice, `outside_crates` what comes into the build from outside,
+//! `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one door, `forbidden_names` that files do not name what their invariants forbid, `twins` that no type is defined twice, `outside_crates` what comes into the build from outside,
 //! `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
 //! `path:line: what is wrong`; warnings do not fail the run.
 
 mod cycles;
 mod dependencies;
 mod findings;
+mod forbidden_names;
 mod layers;
 mod messages;
 mod modules;
@@ -53,6 +54,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     cycles::check(&files, &mut findings);
     layers::check(&files, &mut findings);
     messages::check(&files, &mut findings);
+    forbidden_names::check(&files, &mut findings);
     start_and_end::check(&files, &mut findings);
     twins::check(&files, &mut findings);
     outside_crates::check(root, &mut findings)?;
