@@ -1,6 +1,6 @@
 //! Statistics of the code that a runtime generic context would save: instantiations whose arguments differ only in reference types.
 //!
-//! Counted only when asked for (`--stats`). docs/design/code-generation.md rests on these numbers.
+//! Counted only when asked for (`--stats`). docs/design/types.md rests on these numbers.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
