@@ -1,4 +1,4 @@
-//! Which crate may depend on which: the table of ARCHITECTURE.md ("The house") as code.
+//! Which crate may depend on which: the table of ARCHITECTURE.md ("The house") as code; `architecture` compares the two.
 //!
 //! Invariant: dependencies point down only. A crate may name what its row lists and whatever those
 //! rows list in turn; development dependencies are free. A few outside crates belong to one crate
@@ -10,31 +10,31 @@ use std::path::Path;
 
 use super::findings::{Findings, SourceFile};
 
-/// Crate folder → the crates it is built on.
+/// Crate folder → the crates it is built on, floor by floor: a crate stands one floor above the highest of those.
 const LAYERS: &[(&str, &[&str])] = &[
     ("base", &[]),
-    ("os", &["base"]),
-    ("abi", &["base"]),
     // Stands in for an outside crate; nothing of ours names it.
     ("spin", &[]),
-    ("metadata", &["base"]),
-    ("contract", &["metadata"]),
     // For tests and tools alone.
     ("mutation", &[]),
+    ("profile", &[]),
+    ("os", &["base"]),
+    ("abi", &["base"]),
+    ("metadata", &["base"]),
+    ("contract", &["metadata"]),
     ("sync", &["base", "os", "abi"]),
     ("fiber", &["os"]),
     ("thread", &["abi", "os", "sync"]),
-    ("types", &["base", "os", "abi", "metadata", "sync", "thread"]),
-    ("il", &["metadata", "types"]),
-    ("jit", &["abi", "types", "il"]),
     ("code", &["abi", "os", "sync"]),
+    ("types", &["base", "os", "abi", "metadata", "sync", "thread"]),
     ("tools", &["base", "os", "metadata", "code"]),
     ("sched", &["fiber", "thread"]),
     ("reactor", &["thread"]),
     ("unwind", &["abi", "code", "thread"]),
-    ("profile", &[]),
+    ("il", &["metadata", "types"]),
     ("sampler", &["base", "os", "abi", "sync", "code", "thread", "unwind", "profile"]),
     ("gc", &["abi", "sync", "thread", "unwind"]),
+    ("jit", &["abi", "types", "il"]),
     (
         "runtime",
         &["metadata", "contract", "types", "il", "jit", "code", "sched", "reactor", "unwind", "gc", "tools", "sampler"],
@@ -132,6 +132,17 @@ pub fn check(root: &Path, files: &[SourceFile], findings: &mut Findings) -> Resu
     Ok(())
 }
 
+/// The rows of the table of crates: floor, folder, and the crates that it is built on.
+pub(super) fn rows() -> Vec<(usize, &'static str, &'static [&'static str])> {
+    let mut floors: BTreeMap<&str, usize> = BTreeMap::new();
+    let floor_of = |(name, uses): &(&'static str, &'static [&'static str])| {
+        let floor = uses.iter().map(|used| floors.get(used).map_or(0, |floor| floor + 1)).max().unwrap_or(0);
+        floors.insert(*name, floor);
+        (floor, *name, *uses)
+    };
+    LAYERS.iter().map(floor_of).collect()
+}
+
 /// Crate folder → everything below it.
 fn closure() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -177,6 +188,12 @@ pub(super) fn entries(manifest: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn floors_follow_each_other() {
+        let floors: Vec<usize> = rows().iter().map(|(floor, ..)| *floor).collect();
+        assert!(floors.is_sorted(), "{floors:?}");
+    }
 
     #[test]
     fn the_table_is_ordered_bottom_up() {

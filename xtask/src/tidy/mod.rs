@@ -1,12 +1,15 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
 //! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate,
-//! `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one door, `forbidden_names` that files do not name what their invariants forbid, `twins` that no type is defined twice, `outside_crates` what comes into the build from outside,
-//! `symbols` that ARCHITECTURE.md still speaks of things that exist. Every finding is one line
-//! `path:line: what is wrong`; warnings do not fail the run.
+//! `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one door, `forbidden_names` that files do not name what their
+//! invariants forbid, `twins` that no type is defined twice, `outside_crates` what comes into the build from outside,
+//! `documents` that the pages' links lead somewhere, `symbols` that they speak of things that exist, `architecture` that ARCHITECTURE.md is short and its tables are true.
+//! Every finding is one line `path:line: what is wrong`; warnings do not fail the run.
 
+mod architecture;
 mod cycles;
 mod dependencies;
+mod documents;
 mod findings;
 mod forbidden_names;
 mod layers;
@@ -58,7 +61,10 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     start_and_end::check(&files, &mut findings);
     twins::check(&files, &mut findings);
     outside_crates::check(root, &mut findings)?;
-    symbols::check(root, &files, &mut findings)?;
+    let pages = documents::collect(root)?;
+    documents::check(root, &pages, &mut findings)?;
+    architecture::check(root, &pages, &mut findings)?;
+    symbols::check(root, &pages, &files, &mut findings)?;
     for warning in &findings.warnings {
         println!("warning: {warning}");
     }

@@ -70,7 +70,11 @@ impl Rules {
         if lines.len() > MAX_LINES {
             findings.error(path, MAX_LINES, format!("{} lines; {MAX_LINES} are the limit", lines.len()));
         } else if lines.len() > LONG_LINES {
-            findings.warning(path, LONG_LINES, format!("{} lines; aim at 150 to 400", lines.len()));
+            findings.warning(
+                path,
+                LONG_LINES,
+                format!("{} lines; split it, or say in the header why not", lines.len()),
+            );
         }
         let mut is_test = is_for_tests(path);
         for (index, line) in lines.iter().enumerate() {
