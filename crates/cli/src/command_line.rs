@@ -141,7 +141,7 @@ fn kinds_help() -> String {
     format!("KINDS, several with commas [default: cpu]:{}", rows.collect::<String>())
 }
 
-/// What shows profiles that were written, and the heap, which is no profile.
+/// Subcommands that show stored profiles, and heap snapshots.
 #[derive(Subcommand, Debug)]
 enum ProfileCommands {
     /// Show what is alive when a program ends, and what keeps it alive

@@ -155,7 +155,7 @@ fn with_ending(base: &Path, ending: &str) -> PathBuf {
 /// `saki profile view`: the top and the call tree.
 ///
 /// # Errors
-/// It is no profile.
+/// It is not a profile.
 pub fn view(path: &Path, contents: &[u8]) -> Result<(), String> {
     for profile in read(path, contents)? {
         let (top, tree) = (table::top(&profile, table::ROWS), table::tree(&profile));
@@ -167,7 +167,7 @@ pub fn view(path: &Path, contents: &[u8]) -> Result<(), String> {
 /// `saki profile diff`: which functions' shares changed, and a page of both, or a flame graph of the second profile with the changes in colour.
 ///
 /// # Errors
-/// A file cannot be written, or is no profile.
+/// A file cannot be written, or is not a profile.
 pub fn compare(before: (&Path, &[u8]), after: (&Path, &[u8]), output: Option<&Path>) -> Result<(), String> {
     let changes = Changes::between_files(read(before.0, before.1)?, read(after.0, after.1)?)?;
     // The graph alone goes to standard output where both would.

@@ -64,7 +64,7 @@ fn serve(mut stream: UnixStream) -> io::Result<()> {
 /// Profiles the process, and prints its answer; then takes a heap snapshot, if that is asked for too.
 ///
 /// # Errors
-/// It is no process of Saki that can be asked, or it refuses.
+/// The process does not run Saki, or refuses.
 pub fn attach(process: u32, request: &ProfileRequest) -> Result<(), String> {
     let mut request = request.clone();
     let heap = request.heap.take();

@@ -129,7 +129,7 @@ impl std::str::FromStr for Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KindWord {
     Profile(Kind),
-    /// A heap snapshot, which is no profile but goes with them.
+    /// A heap snapshot, which is not a profile but goes with them.
     Heap,
 }
 

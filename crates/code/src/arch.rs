@@ -99,9 +99,9 @@ pub(crate) trait Architecture {
 /// To which frame the frame pointer points at an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameState {
-    /// The caller's; nothing of the own frame is on the stack (x86-64: the return address is at SP).
+    /// The caller's frame: this body has pushed nothing yet (x86-64: the return address is at SP).
     NotPushed,
-    /// The caller's; it is saved at SP, and the return address is behind it.
+    /// The caller's frame: the frame pointer is saved at SP, and the return address is behind it.
     Pushed,
     /// The body's own.
     Complete,

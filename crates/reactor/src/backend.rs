@@ -50,7 +50,7 @@ pub(crate) trait Backend: Send + Sync {
     /// Asks for the end of a transfer, whose result comes soon, with or without bytes that were moved before.
     fn end_transfer(&self, _transfer: &Transfer) {}
 
-    /// Waits until there are events, `interrupt` is called or the timeout has passed, and calls `tell` for each event. May return for nothing. One caller at
+    /// Waits until there are events, `interrupt` is called or the timeout has passed, and calls `tell` for each event. May return without an event. One caller at
     /// a time.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl Bell {
     }
 }
 
-/// A timeout in the form of system calls. Longer timeouts than fit are cut, so that the wait ends early for nothing.
+/// A timeout in the form of system calls. Longer timeouts than fit are cut, so that the wait ends early, without an event.
 fn timespec(time: Duration) -> libc::timespec {
     libc::timespec { tv_sec: time.as_secs().min(1 << 30) as libc::time_t, tv_nsec: time.subsec_nanos().into() }
 }

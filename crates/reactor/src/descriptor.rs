@@ -1,7 +1,7 @@
 //! The records of all descriptors, by number, and who waits in them.
 //!
 //! A record (`record`) belongs to a descriptor number: it is never freed, but serves the next descriptor of that number. Late reports for a closed
-//! descriptor wake waiters for nothing. Left out: waiting (`waits`), and asking the system (`poller`).
+//! descriptor wake waiters spuriously. Left out: waiting (`waits`), and asking the system (`poller`).
 
 use crate::backend::Backend;
 use crate::record::{Readiness, Record, Watch};

@@ -12,8 +12,8 @@
 //! `descriptor` has the records by number; `poller` asks the backend and wakes; `waits`, `notification` and `transfer` are the three ways to wait.
 //!
 //! Invariant: a wait never misses readiness: a waiter registers before the system is asked to report, or finds in the record of the descriptor that readiness
-//! was reported (`record`). A wait may end for nothing; so callers try, wait, and try again. No registration lies on a stack: waiting threads are found by
-//! their structures. Left out: the operations themselves, and limits of a wait other than its timeout.
+//! was reported (`record`). Wake-ups may be spurious, so callers loop: try, wait, try again. No registration lies on a stack: waiting threads are
+//! found by their structures. Left out: the operations themselves, and limits of a wait other than its timeout.
 
 #[cfg(not(loom))]
 mod backend;

@@ -2,8 +2,8 @@
 //!
 //! There is one *observer*, a function that is called for the descriptors that it asked about, once for each request. The poller calls it with the descriptor's number
 //! and the direction; it notes them and returns the thread that handles such notes. Invariant: a request either learns that the descriptor is ready now, or the observer
-//! is called for readiness that comes later. The observer may be called for nothing, or with a number that means another descriptor by now: it asks again. Use it only
-//! for descriptors whose lifetime is known.
+//! is called for readiness that comes later. Calls may be spurious, or the number may have been reused for another
+//! descriptor; the observer must check. Use it only for descriptors whose lifetime is known.
 
 use crate::descriptor::{Descriptor, Waiter, record};
 use crate::poller::backend;

@@ -69,7 +69,7 @@ fn poll_for_ever() {
 }
 
 /// Asks the system which descriptors are ready, and waits until there are some, the timeout has passed, or [`interrupt`] is called; each thread that has to go
-/// on is passed to `wake`, which unparks it. May return for nothing. One caller at a time, namely the poller that `start` has named.
+/// on is passed to `wake`, which unparks it. May return without an event. One caller at a time, namely the poller that `start` has named.
 pub fn poll(timeout: Option<Duration>, wake: &mut dyn FnMut(&'static ManagedThread)) {
     let Some(Ok(backend)) = started() else { return };
     let mut tell = |event: Event| match event {

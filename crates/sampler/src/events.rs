@@ -167,7 +167,7 @@ impl Event {
     }
 }
 
-/// A sample of the signal handler, or of the clock on the wall.
+/// A sample taken by the signal handler or by the wall-clock sampler.
 pub struct StackSample<'a> {
     /// The managed thread's id, or 0.
     pub thread: u32,
@@ -175,7 +175,7 @@ pub struct StackSample<'a> {
     pub native_id: u32,
     /// CLOCK_MONOTONIC.
     pub time_ns: u64,
-    /// For how many samples it counts.
+    /// Weight: the number of samples it stands for.
     pub weight: u64,
     pub is_wall: bool,
     pub stack: Stack<'a>,

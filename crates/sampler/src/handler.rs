@@ -59,7 +59,7 @@ pub fn handle(context: &mut FaultContext) -> Disposition {
     Disposition::Handled
 }
 
-/// None without room.
+/// Returns `None` if the ring is full.
 fn write(record: &ThreadRecord, context: &FaultContext, weight: u64, mut flags: u64) -> Option<()> {
     const FLAGS_AT: usize = 1;
     let thread = saki_thread::current();

@@ -17,9 +17,9 @@ use std::time::Duration;
 /// The recordings of a session, their rates and their consumer, in any combination.
 #[derive(Default)]
 pub struct Session {
-    /// Signals by timers of this clock, so many a second (at least 1).
+    /// Timer signals: the clock that drives them and the rate in Hz (at least 1).
     pub timers: Option<(TimerClock, u32)>,
-    /// All threads, by the clock on the wall, so many times a second (at least 1).
+    /// Samples of all threads by wall-clock time: the rate in Hz (at least 1).
     pub wall_hz: Option<u32>,
     /// The kinds of events; all events of these kinds are recorded.
     pub events: Kinds,

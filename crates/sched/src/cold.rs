@@ -1,8 +1,8 @@
 //! Decides which stacks are moved to compact memory (`thread::cold_stack`): when there are many threads, the stacks of those that have been parked for long.
 //!
 //! Up to a certain number of *hot* stacks (those in their places) nothing happens. Beyond it a separate OS thread, the mover, repeatedly goes over the list
-//! of threads with hot stacks: the stack of a thread that is parked and has not run since the last round is moved away. Stacks that were moved in vain,
-//! because their threads needed them soon, lengthen the time between two rounds, so that a ring of 100,000 threads keeps its stacks. When a round finds
+//! of threads with hot stacks: the stack of a thread that is parked and has not run since the last round is moved away. Stacks that were moved too
+//! early, because their threads needed them soon, lengthen the time between two rounds, so that a ring of 100,000 threads keeps its stacks. When a round finds
 //! that no thread has run, it is the last one until a stack becomes hot.
 //!
 //! The same thread gives back the memory of free stacks: when many threads have ended it finds, every `TRIM_INTERVAL`, how many stacks were in use at most since

@@ -25,7 +25,7 @@
 //! No wake-up is lost: between making work visible and the look at `word` stands the light side of an asymmetric barrier
 //! (`os::membarrier`), between the changes of `word` above and the look at the queues the heavy one. So either the carrier sees the work, or the thread that made the
 //! work visible sees the carrier idle (and wakes it) or sees no searcher. Only the carrier with the role polls, so an interrupt reaches the carrier that it is meant for;
-//! an interrupt that arrives after that carrier has stopped polling wakes the next poller for nothing.
+//! an interrupt that arrives after that carrier has stopped polling wakes the next poller spuriously.
 //!
 //! Invariant: a carrier is on the list exactly while it is counted as idle, and its `wait` is NOTIFIED when another thread took it off.
 //! Left out: where work is (the callback `look` knows), and the choice of the carrier that suits it best: the one that fell asleep last is

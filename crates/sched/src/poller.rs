@@ -24,12 +24,12 @@ pub struct Poller {
 /// Null until there is something to wait for, in a forked child again. Release, read with Acquire.
 static POLLER: AtomicPtr<Poller> = AtomicPtr::new(std::ptr::null_mut());
 
-/// From now on there is something to wait for. False: there is already.
+/// Installs the poller. Returns `false` if there is one.
 pub(crate) fn set(poller: &'static Poller) -> bool {
     POLLER.swap(std::ptr::from_ref(poller).cast_mut(), Ordering::AcqRel).is_null()
 }
 
-/// In a forked child, which waits for nothing yet.
+/// In a forked child, in which no thread waits for events yet.
 pub(crate) fn forget() {
     POLLER.store(std::ptr::null_mut(), Ordering::Release);
 }

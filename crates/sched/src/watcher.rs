@@ -95,7 +95,7 @@ fn look(seen: &mut AllSeen) -> Look {
     look_for_events(seen, now_ns);
     let seen = &mut seen.workers;
     let has_waiting_work = has_waiting_work();
-    // A thread in a worker's `run_next` slot waits in vain only if the worker does not switch: threads that wait for each other all the time
+    // A thread in a worker's `run_next` slot is not run for long only if the worker does not switch: threads that wait for each other all the time
     // are better off on one carrier.
     let mut is_wanted = has_stealable_work();
     let mut blocked = Vec::new();

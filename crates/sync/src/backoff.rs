@@ -9,7 +9,7 @@
 #[cfg(not(loom))]
 use std::time::{Duration, Instant};
 
-/// About the cost of a park and its wake (13–23 µs), so that a spin in vain at most doubles the cost of waiting.
+/// About the cost of a park and its wake (13–23 µs), so that a useless spin at most doubles the cost of waiting.
 #[cfg(not(loom))]
 const MAX_SPIN: Duration = Duration::from_micros(15);
 /// About 3 µs between looks (22 ns a pause on the machine measured): up to this value, longer steps increased throughput.

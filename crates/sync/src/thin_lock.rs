@@ -17,7 +17,7 @@
 //! which are sequentially consistent there. Before the CAS it loads the upper half only: a load of the half that the last locked instruction wrote
 //! costs as much as a third of that instruction. So the lower half of a free or thin lock is the plain number 0 or `id << OWNER_SHIFT`, and
 //! "inflated" stands in both halves, which change together: the bit in the upper half is seen without the expensive load, so that the cache line of
-//! an inflated lock's object is not fetched for writing in vain; the bit in the lower half is the one that decides.
+//! an inflated lock's object is not fetched for writing needlessly; the bit in the lower half is the one that decides.
 //!
 //! The recursion belongs to the owner in both states, and counts the entries made while the lock was thin. Other threads change the word only by a CAS of the whole word,
 //! which fails if the recursion has changed. So the owner need not check whether the lock has been inflated meanwhile, and compiled code stores the byte alone. Without

@@ -1,7 +1,7 @@
 //! How a green thread gives its carrier away: it waits, yields, or goes on without the carrier that was taken from it.
 //!
-//! Invariant: before the thread is switched away from, the carrier's allocation buffer is put by, while the thread is RUNNING (`Carrier::stow`). Left out: the
-//! switch (`saki_sched`).
+//! Invariant: before the thread is switched away from, the carrier's allocation buffer is saved while the thread is RUNNING
+//! (`Carrier::stow`). Left out: the switch (`saki_sched`).
 
 use crate::managed_thread::ManagedThread;
 use crate::protocol::{SAFE, WAITING};

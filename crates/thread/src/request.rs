@@ -46,7 +46,7 @@ impl ManagedThread {
         self.requests.load(Ordering::Acquire)
     }
 
-    /// Clears these bits; returns which of them were set. To be called also when the poll bit was set for nothing.
+    /// Clears these bits; returns which of them were set. To be called also when the poll bit was set without a request.
     pub fn take_requests(&self, bits: u32) -> u32 {
         if bits & REQUEST_ABORT != 0 {
             // The poll bit is cleared first: a request that comes in between leaves a poll bit too many, never one too

@@ -5,7 +5,7 @@
 //! with the reason why each cannot be an argument. The list may only shrink. A function that is kept as a number or an untyped pointer must be
 //! made into a function again, so turning one into a function is bound to listed files, too.
 //!
-//! Left out: what macros make, structs in structs, and hooks in objects, which whoever makes the object must give.
+//! Not checked: code from macros, nested structs, and hooks that are constructor arguments.
 
 use super::findings::{Findings, SourceFile};
 use super::rust_text::{Token, tokens};

@@ -208,7 +208,7 @@ impl Uring {
     }
 }
 
-/// Errors of a submission after which the next one may work, and of a wait that ends for nothing.
+/// Errors of a submission after which the next one may work, and of a wait that ends without an event.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY | libc::ETIME | libc::ENOMEM))
 }

@@ -156,7 +156,8 @@ pub fn end_by_exception(t: CurrentThread) {
 
 /// As `end_by_exception`, with the process's exit code.
 pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
-    // This also holds if a catch clause has replaced the abort, as in List.Sort, which throws that the comparer failed.
+    // This also holds if a catch clause has replaced the abort, for example that
+    // of `List.Sort`, which wraps it in InvalidOperationException.
     if end_abort_by_unload(t, domains::current()) {
         return;
     }
