@@ -55,7 +55,7 @@ fn read(file: &[u8]) -> Option<DynamicSymbols> {
     Some(found)
 }
 
-/// The dynamic symbols of a file. Errors: it cannot be read, or is no such ELF file.
+/// The dynamic symbols of a file. Errors: it cannot be read, or is not such an ELF file.
 pub fn dynamic_symbols(path: &Path) -> Result<DynamicSymbols, String> {
     let file = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
     read(&file).ok_or_else(|| format!("{}: not a 64-bit ELF file, or a damaged one", path.display()))

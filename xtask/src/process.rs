@@ -81,7 +81,7 @@ pub fn run(job: &Job<'_>) -> Result<Finished, String> {
     };
     let input = job.stdin.to_vec();
     let writer = thread::spawn(move || {
-        // A program may end without reading its input: a closed pipe is no error here.
+        // A program may end without reading its input: a closed pipe is not an error here.
         let _ = stdin.write_all(&input);
     });
     let stdout = thread::spawn(move || read_capped(stdout));

@@ -74,7 +74,7 @@ impl Request {
     /// Reads one.
     ///
     /// # Errors
-    /// The stream's, or what comes is no request.
+    /// The stream's, or what comes is not a request.
     pub fn read(stream: &UnixStream) -> io::Result<Request> {
         let mut reader = BufReader::new(stream.take(MAX_REQUEST_BYTES));
         let mut part = || {
@@ -142,7 +142,7 @@ pub struct Answer {
 /// Sends the process a request and returns its final answer. Ctrl-C ends its waiting.
 ///
 /// # Errors
-/// It is no process of Saki that can be asked, it refuses, or it ended before it answered.
+/// The process does not run Saki, refuses, or ended before it answered.
 pub fn ask(process: u32, request: &Request, notice: Notice) -> Result<Answer, String> {
     check_process(process)?;
     let named = |error: io::Error| format!("{}: {error}", socket_of(process).display());

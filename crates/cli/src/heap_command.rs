@@ -63,7 +63,7 @@ pub fn take_requested() {
     }
 }
 
-/// Zeroes the stack below, so that words left there by the program's last calls are no roots: later frames do not overwrite all of their words.
+/// Zeroes the stack below, so that words left there by the program's last calls are not roots: later frames do not overwrite all of their words.
 #[inline(never)]
 fn clear_stale_words() {
     let mut words = [0_u64; STALE_WORDS];

@@ -40,7 +40,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("--stats ap", &["--stats", "app.exe"]),
     ("run li", &["run", "lib.dll"]),
     ("info li", &["info", "lib.dll"]),
-    // A text is no program, and `run` takes no commands.
+    // A text is not a program, and `run` takes no commands.
     ("not", &["not"]),
     ("run hel", &["run", "hel"]),
     // Behind the program nothing is Saki's.

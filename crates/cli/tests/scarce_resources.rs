@@ -216,7 +216,7 @@ fn a_limit_of_file_sizes_ends_nothing() {
     let mut command = saki(&[work.to_str().unwrap()]);
     command.env("XDG_CACHE_HOME", &cache);
     limit(&mut command, libc::RLIMIT_FSIZE, 0);
-    // A pipe is no file.
+    // A pipe is not a file.
     check_runs("no file may grow", &command.output().expect("saki starts"), WORK_OUTPUT);
 }
 

@@ -206,7 +206,7 @@ fn call_boxed<'t>(t: CurrentThread<'t>, delegate: Obj<'t>, arguments: Array<'t>)
     }
 }
 
-/// The result of a method, which is no struct, as an object; None for void.
+/// The result of a method, which is not a struct, as an object; None for void.
 fn boxed<'t>(t: CurrentThread<'t>, method: &'static Method, result: Slot) -> Managed<Option<Obj<'t>>> {
     // SAFETY: the word that the method gave.
     unsafe { invoke::box_slot(t, method.sig().to_managed(t)?.ret, result) }

@@ -449,7 +449,7 @@ mod tests {
         assert_eq!(slot.read::<u16>(), 0x0304);
         assert_eq!(slot.part(4, 2).read::<u16>(), 0xfffe);
         assert_eq!(slot.bytes(), [4, 3, 2, 1, 0xfe, 0xff, 0x61, 0, b'a', b'b']);
-        // At the end no bytes are left, but an empty part is no error.
+        // At the end no bytes are left, but an empty part is not an error.
         assert!(slot.part(10, 0).bytes().is_empty());
         assert_eq!(memory[0], 0xff);
     }

@@ -41,7 +41,7 @@ impl<'a> SigReader<'a> {
         self.cursor.u8().ok_or_else(|| self.error("signature ends too early"))
     }
 
-    /// An element type byte. Errors: the blob ends; the byte is no element type.
+    /// An element type byte. Errors: the blob ends; the byte is not an element type.
     #[inline]
     pub fn read_element_type(&mut self) -> Result<ElementType, BadImage> {
         let byte = self.read_u8()?;

@@ -63,7 +63,7 @@ impl Folder {
     /// Opens a folder below.
     ///
     /// # Errors
-    /// Those of opening; ELOOP or ENOTDIR for what is no folder.
+    /// Those of opening; ELOOP or ENOTDIR for what is not a folder.
     pub fn open_folder(&self, name: &OsStr) -> io::Result<Folder> {
         self.open_at(name, libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NONBLOCK).map(Folder)
     }

@@ -237,7 +237,7 @@ pub fn read(file: &Value) -> Result<Vec<Profile>, String> {
             let kind = thread["processName"].as_str().unwrap_or_default();
             let unit = match weight {
                 Weight::Bytes => Unit::Bytes,
-                // Of the kinds that are counted, only exceptions are no samples of time.
+                // Of the kinds that are counted, only exceptions are not samples of time.
                 Weight::Samples if kind == "exceptions" => Unit::Count,
                 Weight::Samples | Weight::Milliseconds => Unit::Nanoseconds,
             };

@@ -98,7 +98,7 @@ mod proto {
 
 /// The first bytes of gzip's output.
 pub const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// More than that unpacked is no profile: a file of some megabytes may claim to hold terabytes.
+/// More than that unpacked is not a profile: a file of some megabytes may claim to hold terabytes.
 const MAX_UNPACKED_BYTES: u64 = 4 << 30;
 
 /// Keys of labels: the sample's thread, and for waits for locks the lock's owner and how many threads waited.

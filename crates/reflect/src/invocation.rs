@@ -357,7 +357,7 @@ fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Ma
 /// Stores the value that a by-reference argument has now in the caller's array.
 ///
 /// # Errors
-/// ArrayTypeMismatchException: the array is no object[], and its elements are of another type.
+/// ArrayTypeMismatchException: the array is not an object[], and its elements are of another type.
 fn give_back(t: CurrentThread, arguments: Array, index: usize, value: Option<Obj>) -> Managed<()> {
     let element = arguments.ty().element();
     if let (Some(value), Some(element)) = (value, element)

@@ -443,7 +443,7 @@ mod tests {
         check(text, &named("MemberwiseClone", false), NON_PUBLIC | INSTANCE, &["Object(0)"]);
         check(universe().exception(), &named("Init", false), NON_PUBLIC | INSTANCE, &["Exception(0)"]);
         check(class("System", "ArgumentException"), &named("Init", false), NON_PUBLIC | INSTANCE, &[]);
-        // Constructors are no methods; types that have no members have none.
+        // Constructors are not methods; types that have no members have none.
         check(text, &named(".ctor", false), PUBLIC | INSTANCE, &[]);
         check(universe().byref_to(text), &filter, PUBLIC | INSTANCE, &[]);
     }

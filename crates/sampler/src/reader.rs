@@ -15,7 +15,7 @@
 //!
 //! The price is that ended dynamic methods are freed a few milliseconds later.
 //!
-//! Invariant: one reader. It runs on a thread of its own that takes no signals and is no managed thread.
+//! Invariant: one reader. It runs on a thread of its own that takes no signals and is not a managed thread.
 
 use crate::events::{self, COLLECTION_PHASES, Consumer, Event, EventKind, NumberedStack, StackSample, Subject};
 use crate::handler::{FLAGS_SHIFT, LOST, TIME_MASK, WALL};

@@ -12,7 +12,7 @@
 //! | + n | the ticks that the next signal is to count for | this thread, before it sends the signal | Relaxed: a sum; the kernel orders the signal behind it |
 //! | → 0 | taken by a sample | the handler | Relaxed |
 //!
-//! Invariant: no stopped thread allocates or takes a lock for this; the sampling thread is no managed thread. Left out: the machine's own threads that are not managed.
+//! Invariant: no stopped thread allocates or takes a lock for this; the sampling thread is not a managed thread. Left out: the machine's own threads that are not managed.
 
 use crate::carriers::{SIGNAL, record_of};
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};

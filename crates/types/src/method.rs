@@ -110,7 +110,7 @@ pub struct Method {
     pub impl_flags: u16,
     /// Method type arguments; the parameters themselves for a generic definition.
     pub generic_args: &'static [Ty],
-    /// The generic definition this instantiates (same owner); None when this is no method instantiation.
+    /// The generic definition this instantiates (same owner); None when this is not a method instantiation.
     pub definition: Option<&'static Method>,
     pub runtime: MethodRuntime,
     /// Cache of `vtable_slot`; u32::MAX = not known.

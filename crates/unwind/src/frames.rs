@@ -137,7 +137,7 @@ impl Frames {
     /// Continues at the caller of the frame `exit_frame`; 0 ends the walk.
     fn continue_behind(&mut self, exit_frame: usize) {
         self.pc = 0;
-        // A thread that has not called the runtime from managed code yet has no exit frame, and then `low` is no stack address.
+        // A thread that has not called the runtime from managed code yet has no exit frame, and then `low` is not a stack address.
         if exit_frame == 0 {
             return;
         }

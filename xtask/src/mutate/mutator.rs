@@ -38,7 +38,7 @@ pub struct Mutant {
 }
 
 impl Original {
-    /// Errors: the file is no assembly.
+    /// Errors: the file is not an assembly.
     pub fn new(name: &str, bytes: Vec<u8>) -> Result<Original, String> {
         let image = Image::from_bytes(name.to_owned(), bytes).map_err(|e| format!("{name}: {e}"))?;
         let tables: Vec<TableId> = TableId::ALL.into_iter().filter(|&t| image.row_count(t) > 0).collect();

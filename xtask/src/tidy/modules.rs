@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
                     self.given_path = Some(PathBuf::from(self.text(2).trim_matches('"')));
                     self.at += 3;
                 }
-                // `impl Trait + use<'a>` is no declaration.
+                // `impl Trait + use<'a>` is not a declaration.
                 "use" if self.text(1) == "<" => self.at += 1,
                 "{" => {
                     self.scopes.push(None);
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
                     }
                 }
                 "::" => {
-                    // `::std::…`, `<T>::…`: what follows is no path of this crate.
+                    // `::std::…`, `<T>::…`: what follows is not a path of this crate.
                     self.at += 1 + usize::from(self.all.get(self.at + 1).is_some_and(Token::is_word));
                 }
                 _ => self.at += 1,

@@ -1,7 +1,7 @@
 //! Pages for those who change Saki name symbols as `` `crate::Symbol` ``; each must still exist in that crate.
 //!
 //! A plain search for the last part of the name as a word in the crate's sources: enough to notice a
-//! rename. A name whose first part is no folder of crates/ (`std::fmt`) is none of ours and is left alone.
+//! rename. A name whose first part is not a folder of crates/ (`std::fmt`) is none of ours and is left alone.
 //!
 //! They name files as `` `crates/…/name.rs` `` (or `xtask/…`, `tests/…`), which must be there, with the items that are to be read in them behind, in parentheses or after a
 //! comma; the file must define those.

@@ -2,7 +2,7 @@
 //!
 //! Two crates do not define public structs with the same field names, nor public enums with the same variants. And no two structs at all, of one
 //! crate or of two, public or not, have fields of the same types: so twins are found whose fields have got other names. That holds from three fields on if
-//! one is no number, `bool` or `char`, and from five on if they are not all of one type: "two counts and a flag" is no twin. Twins are copied field by field where one part hands its values to the other, and a field that is added to
+//! one is not a number, `bool` or `char`, and from five on if they are not all of one type: "two counts and a flag" is not a twin. Twins are copied field by field where one part hands its values to the other, and a field that is added to
 //! one of them is lost there. The type belongs into the lower crate of the two, or into `abi` if neither lies below the other.
 //!
 //! Structs that hold the same types and mean different things stand in `DIFFERENT`, with what they mean. Left out: structs and enums with fewer

@@ -7,7 +7,7 @@
 //!
 //! The line table has no public name. Its place follows from the order of MMTk's side tables ([`LINE_TABLE_DISTANCE`]) and
 //! is checked in each collection: the first objects are marked by MMTk, and [`InPlace::learn`] reads from the table the
-//! line state that it wrote. Until that has been read, or if the byte is no line state, objects take MMTk's path.
+//! line state that it wrote. Until that has been read, or if the byte is not a line state, objects take MMTk's path.
 //!
 //! Left out: objects in blocks that a full collection evacuates, large objects, several collector threads.
 

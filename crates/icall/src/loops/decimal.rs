@@ -98,7 +98,7 @@ fn read_digits(t: CurrentThread, buffer: Place<Buffer>, number: Place<Number>) -
     let (units, _) = builder_units(digits);
     let values = units.iter().map_while(|unit| (*unit != 0).then(|| unit.wrapping_sub(u16::from(b'0'))));
     let digits: Vec<u8> = values.map(|value| value.min(10) as u8).collect();
-    // The end mark is missing, or a unit is no digit.
+    // The end mark is missing, or a unit is not a digit.
     if digits.len() == units.len() || digits.contains(&10) {
         return Ok(DECLINED);
     }

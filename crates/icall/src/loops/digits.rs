@@ -93,7 +93,7 @@ fn decode_four(units: [u16; 4]) -> Option<u32> {
 /// The length of the first piece of a decoding. It is short, so that a text with short lines does not decode much of a piece that is refused.
 const FIRST_DIGITS: usize = 64;
 
-/// Decodes a piece by way of `ascii`; leaves `bytes` as they are when a character is no digit.
+/// Decodes a piece by way of `ascii`; leaves `bytes` as they are when a character is not a digit.
 fn decode_piece(units: &[u16], ascii: &mut [u8; PIECE_DIGITS], bytes: &mut [u8]) -> bool {
     let ascii = &mut ascii[..units.len()];
     let mut all = 0;

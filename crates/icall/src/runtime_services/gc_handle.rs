@@ -1,5 +1,5 @@
 //! System.Runtime.InteropServices.GCHandle. A handle is a 32-bit number that managed code passes around as an int, or, in the class libraries of
-//! Mono 6.14, as a native int. A native int that has more than 32 bits is no handle.
+//! Mono 6.14, as a native int. A native int that has more than 32 bits is not a handle.
 
 use crate::arguments::argument_error;
 use saki_abi::handle::STALE_TARGET;

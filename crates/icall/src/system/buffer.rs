@@ -22,7 +22,7 @@ fn byte_length(array: Array) -> i64 {
     }
 }
 
-/// Address of a range of bytes of an array; None if it does not lie in the array, or the elements are no numbers.
+/// Address of a range of bytes of an array; None if it does not lie in the array, or the elements are not numbers.
 #[inline]
 pub(crate) fn byte_range(array: Array, offset_bytes: i32, count_bytes: i32) -> Option<*mut u8> {
     let fits =
@@ -34,7 +34,7 @@ fn internal_byte_length(t: CurrentThread, array: Option<Array>) -> Managed<i32> 
     Ok(byte_length(non_null(t, array, "array")?) as i32)
 }
 
-/// False when a range lies outside its array or the elements are no numbers; managed code then throws.
+/// False when a range lies outside its array or the elements are not numbers; managed code then throws.
 fn internal_block_copy(
     t: CurrentThread,
     source: Option<Array>,

@@ -6,7 +6,7 @@
 //! and when a managed or unmanaged pointer argument may point into the frame. Integers do not count as pointers, even if a
 //! program converts addresses of locals to them.
 //!
-//! Struct arguments are no obstacle here: the code generator moves them (`jit`, the calls module).
+//! Struct arguments are not an obstacle here: the code generator moves them (`jit`, the calls module).
 //! Invariant: a tail call of a method that itself has tail calls is not inlined (`inline`), since the inlined tail calls would
 //! keep this frame; so no chain of tail calls grows the stack.
 

@@ -196,7 +196,7 @@ impl Dispatch<'_> {
             DelegateKind::OpenStatic => {}
             DelegateKind::OpenInstance | DelegateKind::OpenVirtual => {
                 let first = self.sig.params.get(1).copied();
-                // Such a delegate cannot be made when the first argument is no possible `this`.
+                // Such a delegate cannot be made when the first argument is not a possible `this`.
                 if !matches!(first, Some(IrType::Ref | IrType::ByRef))
                     || (kind == DelegateKind::OpenVirtual && first != Some(IrType::Ref))
                 {

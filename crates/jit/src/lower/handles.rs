@@ -1,6 +1,6 @@
 //! `GCHandle.GetTarget` in line, and `FreeHandle`.
 //!
-//! The class libraries declare a handle as an int or as a native int; a native int with more than 32 bits is no handle.
+//! The class libraries declare a handle as an int or as a native int; a native int with more than 32 bits is not a handle.
 //!
 //! The table and its slots are `sync::handle_table`'s; this code is its function `target` for a live handle with an object. For a
 //! number that is no handle, a stale handle, and a null or expired target it calls the Rust function, which tells them apart; the

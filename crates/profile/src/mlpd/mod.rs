@@ -98,7 +98,7 @@ impl Buffer {
         let is_method = |function: &&u32| profile.functions[**function as usize].kind != FunctionKind::Native;
         let methods: Vec<u32> = functions.iter().filter(is_method).copied().collect();
         if profile.unit != Unit::Nanoseconds {
-            // The innermost one is no method, but the class of the object.
+            // The innermost one is not a method, but the class of the object.
             let (class, callers) = methods.split_first().unwrap_or((&0, &[]));
             let object = address_of(*class);
             if profile.unit == Unit::Bytes {

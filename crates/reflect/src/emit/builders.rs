@@ -295,7 +295,7 @@ pub fn is_value_type(builder: Obj) -> bool {
 /// The native side of a TypeBuilder, made on first use.
 ///
 /// # Errors
-/// NotSupportedException when its module is no builder's.
+/// NotSupportedException when its module is not a builder's.
 pub fn emitted_type(t: CurrentThread, builder: Obj) -> Managed<&'static EmittedType> {
     // SAFETY: an aligned word inside a live object that only this function writes.
     let cell = unsafe { AtomicUsize::from_ptr(TYPE_NATIVE.address(builder)) };

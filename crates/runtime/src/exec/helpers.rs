@@ -370,7 +370,7 @@ fn conv_r8_checked(t: CurrentThread, value: f64, target: i32) -> Managed<i64> {
         Some(C::U2) => between(-1.0, 65_536.0),
         Some(C::I4) => between(-2_147_483_649.0, 2_147_483_648.0),
         Some(C::U4) => between(-1.0, 4_294_967_296.0),
-        // The number below the least one is no float: no float lies between the two.
+        // The number below the least one is not a float: no float lies between the two.
         Some(C::I8 | C::I) => (-TWO_63..TWO_63).contains(&value).then_some(value as i64),
         Some(C::U8 | C::U) => (value > -1.0 && value < 2.0 * TWO_63).then_some(value as u64 as i64),
         Some(C::R4 | C::R8 | C::RUn) | None => saki_base::bug!("a checked conversion to target {target}"),

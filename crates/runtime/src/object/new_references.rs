@@ -14,7 +14,7 @@ use saki_sync::handle_table::{Handle, StaleHandle};
 use saki_types::{ElementType, LoadError, Ty};
 
 impl<'t> Obj<'t> {
-    /// A zeroed instance of the object's own type, which is no array and no string.
+    /// A zeroed instance of the object's own type, which is neither an array nor a string.
     ///
     /// # Errors
     /// OutOfMemoryException.
@@ -68,7 +68,7 @@ impl<'t> Obj<'t> {
     /// A boxed number.
     ///
     /// # Panics
-    /// `ty` is no value type of this size: an error of the caller.
+    /// `ty` is not a value type of this size: an error of the caller.
     ///
     /// # Errors
     /// TypeLoadException, OutOfMemoryException.

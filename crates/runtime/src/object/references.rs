@@ -128,7 +128,7 @@ impl<'t> Obj<'t> {
         self.word().field_ptr(OBJECT_HEADER_BYTES as usize)
     }
 
-    /// The value in a box; None if the object is no box of a value of this size.
+    /// The value in a box; None if the object is not a box of a value of this size.
     pub fn unboxed<T: Plain>(self) -> Option<T> {
         let ty = self.ty();
         let has_value = ty.is_value_type() && ty.value_size_bytes().is_ok_and(|size| size as usize == size_of::<T>());
@@ -139,7 +139,7 @@ impl<'t> Obj<'t> {
     /// The number in a box.
     ///
     /// # Panics
-    /// The object is no box of a value of this size: an error of the caller.
+    /// The object is not a box of a value of this size: an error of the caller.
     pub fn number<T: Plain>(self) -> T {
         let ty = self.ty();
         assert!(ty.is_value_type() && ty.value_size_bytes().is_ok_and(|size| size as usize == size_of::<T>()));
@@ -313,7 +313,7 @@ impl<'t> Array<'t> {
     /// An element of an array of references.
     ///
     /// # Panics
-    /// The index is not below the length, or elements are no references: an error of the caller.
+    /// The index is not below the length, or elements are not references: an error of the caller.
     #[inline]
     pub fn get(self, index: usize) -> Option<Obj<'t>> {
         self.check_reference(index);

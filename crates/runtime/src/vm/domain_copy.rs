@@ -189,7 +189,7 @@ fn copy_elements<'t>(
     Ok(())
 }
 
-/// Gives the array `to` the elements of `from`, both of the current domain; nothing happens when one is no array or they differ in
+/// Gives the array `to` the elements of `from`, both of the current domain; nothing happens when one is not an array or they differ in
 /// type or length. The elements are references or hold none.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! The names that profiles give to the code of a frame: its method and the methods inlined there, with source lines where there are symbols.
 //!
-//! This runs on the thread that reads samples, which is no managed thread; that thread's walk of the code map keeps
+//! This runs on the thread that reads samples, which is not a managed thread; that thread's walk of the code map keeps
 //! bodies and methods from being freed (`saki_sampler`). Left out: native frames.
 
 use crate::exception_trace::NO_IL_OFFSET;

@@ -1,7 +1,7 @@
 //! What threads wait for, for dumps: locks and who holds them, threads to end, class constructors, handles; and the deadlocks among them.
 //!
 //! Invariant: the facts are noted while the world is stopped, without a lock of the metadata; texts are made of them when it runs again.
-//! A wait with a time-out is no part of a deadlock, since it ends by itself; neither is a wait for a pulse or an event, which any thread
+//! A wait with a time-out is not part of a deadlock, since it ends by itself; neither is a wait for a pulse or an event, which any thread
 //! could send. Left out: locks that class libraries make of others (ReaderWriterLockSlim, SemaphoreSlim), which have no owner that
 //! the machine knows.
 

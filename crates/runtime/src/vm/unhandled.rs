@@ -50,7 +50,7 @@ pub fn report_and_exit(t: CurrentThread) -> ! {
 }
 
 /// As `report_and_exit`, with another exit code. A thread that was stopped because another one ends the process reports nothing: it
-/// waits for the end. An abort is no failure of the program: only its last line is written, and the exit code is
+/// waits for the end. An abort is not a failure of the program: only its last line is written, and the exit code is
 /// `Environment.ExitCode` where Main gives none.
 pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
     if crate::exit::is_over_for(t) {

@@ -145,7 +145,7 @@ impl Bench<'_> {
             if self.descriptors < IDLE_CONNECTIONS + OTHER_DESCRIPTORS {
                 return Err("too few descriptors");
             }
-            // What the first connections bring is no connection's.
+            // Memory that the first connections bring is not counted.
             let first: Vec<_> = (0..CONNECTIONS[0]).filter_map(|_| server.ask()).collect();
             let before = server.resident_bytes();
             let connections: Vec<_> = (0..IDLE_CONNECTIONS).map_while(|_| server.ask()).collect();

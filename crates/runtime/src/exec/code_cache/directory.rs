@@ -108,7 +108,7 @@ impl Place {
     /// folder that is not trusted.
     ///
     /// # Errors
-    /// The folder belongs to another user or is no folder; a file cannot be removed.
+    /// The folder belongs to another user or is not a folder; a file cannot be removed.
     pub fn clear(&self) -> Result<usize, Distrust> {
         let path = self.path();
         let distrust = |reason| Distrust { path: path.clone(), reason };

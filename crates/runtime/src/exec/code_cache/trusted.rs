@@ -93,7 +93,7 @@ impl Trust {
     }
 }
 
-/// A missing file or folder is no reason for distrust.
+/// A missing file or folder is not a reason for distrust.
 fn unless_absent<T>(outcome: io::Result<T>) -> Result<Option<T>, Reason> {
     match outcome {
         Ok(found) => Ok(Some(found)),

@@ -6,7 +6,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-/// The maximum length of a line; longer lines are no commands.
+/// The maximum length of a line; longer lines are not commands.
 const MAX_LINE_BYTES: u64 = 64;
 
 /// Listens on a port, 0 = a free one.
