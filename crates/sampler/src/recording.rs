@@ -1,4 +1,4 @@
-//! What a profile is made of: timers' samples, samples by the clock on the wall, events.
+//! What a profile is made of: timers' samples, samples by wall-clock time, events.
 
 use crate::events::Kinds;
 use saki_profile::Profile;
@@ -8,7 +8,7 @@ use saki_profile::Profile;
 pub enum What {
     /// Samples of timers.
     Cpu,
-    /// Samples by the clock on the wall.
+    /// Samples by wall-clock time.
     Wall,
     /// Events with their values.
     Events(Kinds),

@@ -274,7 +274,7 @@ Options:
 \t                     EVENT is one of:
 {events}\tnodefaults           (first) write nothing that is not asked for; otherwise exceptions and counters
 \tsample[-real][=FREQ] take samples of all threads, FREQ a second (100)
-\t                     of processor time; -real: by the clock on the wall
+\t                     of processor time; -real: by wall-clock time
 \theapshot[=MODE]      write all objects at full collections
 \t                     MODE: every XXms milliseconds, every YYgc full collections, ondemand
 \theapshot-on-shutdown write all objects at the end
