@@ -23,9 +23,9 @@
 
 use crate::green::Green;
 use crate::parts::stacks;
-use parking_lot::Mutex;
 use saki_fiber::PooledStack;
 use saki_sync::WaitWord;
+use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
 use saki_thread::cold_stack::while_moving;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -3,7 +3,7 @@
 use crate::green::Green;
 use crate::parts::has_injected;
 use crate::worker::Worker;
-use parking_lot::RwLock;
+use saki_sync::word_locks::RwLock;
 use saki_thread::child_locks;
 use std::sync::atomic::{AtomicU64, Ordering};
 

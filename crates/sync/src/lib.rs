@@ -15,6 +15,7 @@ pub mod monitor_table;
 pub mod object_lock;
 pub mod parker;
 pub mod raw_lock;
+pub mod raw_shared_lock;
 #[cfg(not(loom))]
 pub mod recycler;
 pub mod sample_ring;
@@ -24,6 +25,8 @@ pub mod slot_pool;
 pub mod thin_lock;
 pub mod wait_word;
 pub mod walk_epochs;
+#[cfg(not(loom))]
+pub mod word_locks;
 
 pub use cancel_word::CancelWord;
 pub use handle_table::{Handle, HandleKind, HandleSlot, HandleTable, SlotCache};
@@ -31,6 +34,7 @@ pub use monitor::{BlockEnd, Blocker, EnterEnd, Monitor, MonitorNode, NotOwner, W
 pub use monitor_table::MonitorTable;
 pub use parker::{ManagedParker, ParkHooks, Parker};
 pub use raw_lock::RawLock;
+pub use raw_shared_lock::RawSharedLock;
 #[cfg(not(loom))]
 pub use recycler::Recycler;
 pub use sample_ring::SampleRing;

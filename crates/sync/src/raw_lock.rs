@@ -76,6 +76,25 @@ impl RawLock {
         fence_after_lock();
     }
 
+    /// As `lock`, but gives up when the timeout has passed.
+    #[cfg(not(loom))]
+    pub fn try_lock_for(&self, timeout: std::time::Duration) -> bool {
+        if self.try_lock() {
+            return true;
+        }
+        let start = std::time::Instant::now();
+        // Acquire pairs with `unlock`. A waiter that was woken looks at the word before it gives up, so no wake is lost with it.
+        while self.state.atomic().swap(CONTENDED, Ordering::Acquire) != FREE {
+            let rest = timeout.saturating_sub(start.elapsed());
+            if rest.is_zero() {
+                return false;
+            }
+            self.state.wait(CONTENDED, Some(rest));
+        }
+        fence_after_lock();
+        true
+    }
+
     #[inline]
     pub fn unlock(&self) {
         // Release publishes the critical section to the next owner.
@@ -87,6 +106,12 @@ impl RawLock {
     pub fn is_locked(&self) -> bool {
         // Relaxed: for assertions.
         self.state.load(Ordering::Relaxed) != FREE
+    }
+
+    /// Makes the lock free, whoever has it or waits for it. For a forked child, which has neither, while it has one thread.
+    pub fn forget_owner(&self) {
+        // Relaxed: there is no other thread.
+        self.state.store(FREE, Ordering::Relaxed);
     }
 }
 

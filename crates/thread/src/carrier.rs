@@ -21,9 +21,9 @@
 
 use crate::child_locks::{revive, revive_list};
 use crate::managed_thread::ManagedThread;
-use parking_lot::{Mutex, RwLock};
 use saki_os::signal::{AlternateStack, AlternateStackMemory};
 use saki_sync::SlotCache;
+use saki_sync::word_locks::{Mutex, RwLock};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 

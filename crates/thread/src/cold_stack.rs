@@ -14,13 +14,12 @@
 //! Invariant: stacks move under `MOVES` shared; a stopper holds it exclusively from when the world has stopped until it resumes, so that no stack
 //! moves then. Left out: the choice of stacks that move.
 
-use parking_lot::RawRwLock;
-use parking_lot::lock_api::RawRwLock as _;
+use saki_sync::RawSharedLock;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-static MOVES: RawRwLock = RawRwLock::INIT;
+static MOVES: RawSharedLock = RawSharedLock::new();
 
 /// See the module header.
 #[derive(Default)]
@@ -36,8 +35,7 @@ pub fn while_moving<R>(f: impl FnOnce() -> R) -> R {
     struct Unlock;
     impl Drop for Unlock {
         fn drop(&mut self) {
-            // SAFETY: locked below, by this thread.
-            unsafe { MOVES.unlock_shared() };
+            MOVES.unlock_shared();
         }
     }
     MOVES.lock_shared();
@@ -50,11 +48,9 @@ pub(crate) fn forbid_moves() {
     MOVES.lock_exclusive();
 }
 
-/// # Safety
-/// `forbid_moves` was called before, once.
-pub(crate) unsafe fn allow_moves() {
-    // SAFETY: this function's contract; the raw lock does not care which thread unlocks it.
-    unsafe { MOVES.unlock_exclusive() };
+/// Undoes `forbid_moves`, which was called before, once; also in a forked child, where the threads that wait to move stacks are not.
+pub(crate) fn allow_moves() {
+    MOVES.unlock_exclusive();
 }
 
 impl ColdStack {

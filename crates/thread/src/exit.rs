@@ -13,8 +13,8 @@
 use crate::child_locks::revive;
 use crate::current::current;
 use crate::managed_thread::{ManagedThread, ThreadKind, WaitState};
-use parking_lot::Mutex;
 use saki_sync::WaitWord;
+use saki_sync::word_locks::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static FOREGROUND: WaitWord = WaitWord::new(0);

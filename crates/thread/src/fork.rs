@@ -11,8 +11,8 @@ use crate::process_number;
 use crate::registry;
 use crate::request::POLL_FORKED;
 use crate::safepoint::{StopReason, StopToken, resume_the_world, stop_the_world};
-use parking_lot::Mutex;
 use saki_os::{ForkActions, ForkStage, on_fork};
+use saki_sync::word_locks::Mutex;
 use std::sync::atomic::Ordering;
 
 /// Proof that the world is stopped for a fork.

@@ -143,8 +143,8 @@ pub fn resume_the_world(token: StopToken) {
         // Relaxed: the stopper runs; the next publication sets it again if need be.
         stopper.registers_are_saved.store(false, Ordering::Relaxed);
     }
-    // SAFETY: the function that made the token called `forbid_moves`.
-    unsafe { cold_stack::allow_moves() };
+    // The function that made the token called `forbid_moves`.
+    cold_stack::allow_moves();
     STOP_WORDS.resume(carriers.iter().map(|c| &c.stop).chain(threads.iter().map(|t| t.poll_word())));
     STOP_LOCK.unlock();
 }

@@ -7,10 +7,10 @@
 //! Invariant: a job in the queue has a thread that will take it: one of the pool's, or the one that queued it, if the system refuses threads.
 
 use crate::system_call::park_until;
-use parking_lot::{Mutex, MutexGuard};
 use saki_runtime::profile_events::IoWait;
 use saki_runtime::{CurrentThread, Managed};
 use saki_sync::WaitWord;
+use saki_sync::word_locks::{Mutex, MutexGuard};
 use saki_thread::{ManagedThread, child_locks};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ mod tests {
     fn more_jobs_than_threads_are_all_done_and_many_at_a_time() {
         const JOBS: usize = 3 * MAX_THREADS;
         let (done, results) = channel();
-        let gate = Arc::new((Mutex::new(0), Condvar::new()));
+        let gate = Arc::new((parking_lot::Mutex::new(0), Condvar::new()));
         for number in 0..JOBS {
             let (done, gate) = (done.clone(), Arc::clone(&gate));
             assert!(submit(Box::new(move || {

@@ -8,7 +8,7 @@
 //! Locks are not held across system calls that block.
 
 use crate::threading::waitables::{self, Kind};
-use parking_lot::Mutex;
+use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -10,12 +10,12 @@
 mod blocking;
 mod parked;
 
-use parking_lot::Mutex;
 use saki_reactor::Interest;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, domains, handles, invoke};
 use saki_sync::handle_table::{Handle, HandleKind};
+use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
 use saki_types::universe;
 use std::collections::{HashMap, VecDeque};

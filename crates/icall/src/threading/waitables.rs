@@ -6,7 +6,7 @@
 //! (a wait for all takes all objects at once or none), so a waiter that wakes has what it waited for. Named objects are
 //! known in this process only, as in Mono.
 
-use parking_lot::Mutex;
+use saki_sync::word_locks::Mutex;
 use saki_thread::{ManagedThread, child_locks};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};

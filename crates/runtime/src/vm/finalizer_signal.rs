@@ -3,8 +3,8 @@
 //! Left out: the thread's work (`finalizer`).
 
 use crate::thread::CurrentThread;
-use parking_lot::{Mutex, MutexGuard};
 use saki_sync::WaitWord;
+use saki_sync::word_locks::{Mutex, MutexGuard};
 use saki_thread::{WaitState, child_locks};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -8,7 +8,7 @@
 //! Invariant: a thread gets the signal only in a safe region, and only while it has an abort request that it has not taken.
 //! Left out: `Thread.Interrupt`, which ends only waits, and waits are by parking.
 
-use parking_lot::Mutex;
+use saki_sync::word_locks::Mutex;
 use saki_thread::{ManagedThread, REQUEST_ABORT, ThreadKind, ThreadRef};
 use std::sync::Once;
 use std::time::Duration;

@@ -6,10 +6,10 @@
 //! before a record's; `NOTES` alone.
 
 use super::{JOBS, Jobs, NAME, queue_or_end};
-use parking_lot::Mutex;
 use saki_reactor::Interest;
 use saki_runtime::CurrentThread;
 use saki_sync::handle_table::Handle;
+use saki_sync::word_locks::Mutex;
 use saki_thread::{ManagedThread, ThreadKind, WaitState, child_locks};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
