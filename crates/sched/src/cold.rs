@@ -71,6 +71,16 @@ pub(crate) fn start(hot_stacks: usize, resume: impl Fn(&'static Green) + Send + 
     }
 }
 
+/// Before a fork: the list does not change.
+pub(crate) fn hold_list() {
+    child_locks::hold(&LISTED);
+}
+
+/// In the parent.
+pub(crate) fn release_list() {
+    child_locks::release(&LISTED);
+}
+
 /// In a forked child, which has no thread but one, whose stack stays where it is. The stacks of the parent's threads stay mapped.
 pub(crate) fn forget_all() {
     child_locks::revive(&LISTED);

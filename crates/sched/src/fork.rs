@@ -21,9 +21,11 @@ pub fn start() {
 fn prepare() {
     workers::hold_list();
     hold_records();
+    cold::hold_list();
 }
 
 fn parent() {
+    cold::release_list();
     release_records();
     workers::release_list();
 }

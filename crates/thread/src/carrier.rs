@@ -19,7 +19,7 @@
 //! carrier or there is no thread; they are moved while the thread is RUNNING, so that no collection is under way. The list of carriers changes
 //! under the stop lock only. Records of carriers are never freed, only reused.
 
-use crate::child_locks::{revive, revive_list};
+use crate::child_locks::{hold, release, revive, revive_list};
 use crate::managed_thread::ManagedThread;
 use saki_os::signal::{AlternateStack, AlternateStackMemory};
 use saki_sync::SlotCache;
@@ -248,6 +248,16 @@ pub fn for_each_thread_that_ran(mut visit: impl FnMut(&'static ManagedThread)) {
     }
     // A thread that has just been taken up may have been visited above; twice does no harm.
     carriers.iter().filter_map(|carrier| carrier.current()).for_each(visit);
+}
+
+/// Before a fork: OS threads that end give no record back.
+pub(crate) fn hold_records() {
+    hold(&FREE);
+}
+
+/// In the parent.
+pub(crate) fn release_records() {
+    release(&FREE);
 }
 
 /// A forked child has the carrier `mine` at most: the others leave the list, after `leave` was called with each.

@@ -385,10 +385,12 @@ pub(crate) fn detach_ended_green(thread: &'static ManagedThread) {
 /// Before a fork, with the world stopped: threads that are not stopped, carriers without one among them, hold none of these locks.
 pub(crate) fn hold_locks() {
     child_locks::hold(&POOL);
+    carrier::hold_records();
 }
 
 /// In the parent.
 pub(crate) fn release_locks() {
+    carrier::release_records();
     child_locks::release(&POOL);
 }
 
