@@ -18,7 +18,7 @@ fn program(name: &str) -> Option<PathBuf> {
     let compile = || {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("scarce_resources");
         std::fs::create_dir_all(&folder).expect("a folder for test programs");
-        for name in ["work", "fill"] {
+        for name in ["work", "fill", "fork"] {
             let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/scarce_resources/{name}.cs"));
             let target = folder.join(format!("{name}.exe"));
             let mut mcs = Command::new("mcs");
@@ -98,6 +98,16 @@ fn four_gigabytes_of_address_space_do() {
     check_runs("work", &run_limited(&[work], libc::RLIMIT_AS, 512 * MIB), WORK_OUTPUT);
     // The heap's default size follows the limit, so that the program gets its exception.
     check_runs("fill", &run_limited(&[fill], libc::RLIMIT_AS, 1024 * MIB), "full\n");
+}
+
+/// Where address space is limited, who starts a thread waits until it is attached; the threads that a forked child starts again waited for their starter instead.
+#[test]
+fn a_child_goes_on_with_limited_address_space() {
+    let Some(fork) = program("fork") else { return };
+    for mode in ["--threads=native", "--threads=green", "--threads=mn"] {
+        let output = run_limited(&[mode, fork.to_str().unwrap()], libc::RLIMIT_AS, 4096 * MIB);
+        check_runs(mode, &output, "child 7\n");
+    }
 }
 
 /// `ulimit -v 65536` was "no scheduler for --threads=green: Resource temporarily unavailable".

@@ -286,6 +286,8 @@ pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
     let thread = ThreadRef::create(kind, name.as_deref());
     match AlternateStackMemory::map() {
         Ok(memory) => attach_as(&thread, memory),
+    // A thread that the machine starts does not wait for a restart, which may have started it and may wait for it.
+    saki_os::fork::restart_if_child();
         Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
     }
 }
@@ -293,7 +295,6 @@ pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
 /// Attaches the calling OS thread as the given, not yet started thread.
 pub(crate) fn attach_as(thread: &ThreadRef, alternate_stack: AlternateStackMemory) -> &'static ManagedThread {
     saki_os::membarrier::initialise();
-    saki_os::fork::restart_if_child();
     // The list's own reference, dropped by `detach_current`.
     let thread: &'static ManagedThread = std::mem::ManuallyDrop::new(thread.clone()).0;
     let bounds = match saki_os::thread::stack_bounds() {
