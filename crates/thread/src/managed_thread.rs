@@ -173,7 +173,7 @@ pub struct ManagedThread {
     wait_target: AtomicUsize,
     pub(crate) kind: AtomicU32,
     pub(crate) lifecycle: AtomicU32,
-    /// The number of the process (`process_number`) in which the structure was made or taken from the pool.
+    /// The number of the process (`process_number`) in which the structure was made or taken from the pool, or of a child that goes on with the thread.
     process_number: AtomicU32,
     pub(crate) references: AtomicU32,
     name: Mutex<Option<String>>,
@@ -384,15 +384,19 @@ impl ManagedThread {
         self.lifecycle.load(Ordering::Acquire) == ATTACHED
     }
 
-    /// Whether the thread has ended. In a forked child that also holds for threads that were about to begin in the parent.
+    /// Whether the thread has ended. In a forked child that also holds for threads that were about to begin in the parent, and for those that had left the list of
+    /// threads and not told their end.
     pub fn is_detached(&self) -> bool {
-        match self.lifecycle.load(Ordering::Acquire) {
-            CREATED => !self.is_of_this_process(),
-            lifecycle => lifecycle == DETACHED,
-        }
+        self.lifecycle.load(Ordering::Acquire) == DETACHED || !self.is_of_this_process()
     }
 
-    /// Whether the structure was made by this process, and not by its parent before a fork.
+    /// The thread is the one that a forked child has.
+    pub(crate) fn join_this_process(&self) {
+        // Relaxed: there is no other thread.
+        self.process_number.store(process_number(), Ordering::Relaxed);
+    }
+
+    /// Whether the thread is one of this process, and not one that its parent had before a fork.
     pub(crate) fn is_of_this_process(&self) -> bool {
         // Relaxed: the numbers differ only if a fork lies between, after which there was one thread.
         self.process_number.load(Ordering::Relaxed) == process_number()

@@ -175,6 +175,10 @@ impl ThreadRef {
         let Some(me) = current() else {
             return self.join_unattached(timeout);
         };
+        // A forked child does not look at the list of a thread that was telling its end: the list may be locked for ever.
+        if self.0.is_detached() {
+            return BlockEnd::Woken;
+        }
         self.0.joiners.lock().unwrap_or_else(|e| e.into_inner()).push(me);
         let before = me.set_wait_target(WaitTarget::new(std::ptr::from_ref(self.0).addr(), timeout));
         let end = me.wait_until(WaitState::Join, timeout, interruptible, || self.0.is_detached());
@@ -282,12 +286,12 @@ pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
     if let Some(thread) = current() {
         return thread;
     }
+    // A thread that the machine starts does not wait for a restart, which may have started it and may wait for it.
+    saki_os::fork::restart_if_child();
     let name = std::thread::current().name().map(str::to_owned);
     let thread = ThreadRef::create(kind, name.as_deref());
     match AlternateStackMemory::map() {
         Ok(memory) => attach_as(&thread, memory),
-    // A thread that the machine starts does not wait for a restart, which may have started it and may wait for it.
-    saki_os::fork::restart_if_child();
         Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
     }
 }
@@ -406,6 +410,7 @@ pub(crate) fn keep_only(me: Option<&'static ManagedThread>) {
     let (kept, gone): (Vec<_>, Vec<_>) = all.into_iter().partition(|thread| me.is_some_and(|me| me == *thread));
     if let Some(me) = me {
         me.registry_index.store(0, Ordering::Relaxed);
+        me.join_this_process();
         me.forget_joiners();
     }
     *THREADS.write() = kept;
