@@ -163,7 +163,7 @@ pub fn restart_if_child() {
         CHILD.store(NONE, Ordering::Release);
         futex::wake_all(&CHILD);
     }
-    // The threads that the restart starts come to the machine, too.
+    // Threads of native code that come to the machine meanwhile wait. Those that the restart starts do not come here: it may wait for them.
     while !IS_MINE.get() && CHILD.load(Ordering::Acquire) == RESTARTING {
         futex::wait(&CHILD, RESTARTING, None);
     }

@@ -406,6 +406,8 @@ pub(crate) fn keep_only(me: Option<&'static ManagedThread>) {
     child_locks::revive_list(&HOOKS);
     child_locks::revive_list(&CARRIER_HOOKS);
     UNATTACHED_JOINERS.store(0, Ordering::Relaxed);
+    // Another thread of the parent may have been ending that process.
+    IS_PROCESS_ENDING.store(false, Ordering::Relaxed);
     let all = std::mem::take(&mut *THREADS.write());
     let (kept, gone): (Vec<_>, Vec<_>) = all.into_iter().partition(|thread| me.is_some_and(|me| me == *thread));
     if let Some(me) = me {

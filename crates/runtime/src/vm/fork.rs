@@ -6,7 +6,9 @@
 
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
-use crate::{class_init, code_cache, exit, finalizer, finalizer_signal, interruption, monitors, thread_dump};
+use crate::{
+    class_init, code_cache, exit, finalizer, finalizer_signal, interruption, monitors, suspension, thread_dump,
+};
 use saki_os::{ForkActions, ForkStage, on_fork};
 use saki_thread::ThreadKind;
 use std::io;
@@ -49,6 +51,7 @@ fn child() {
     monitors::forget_waiters();
     interruption::forget_helper();
     exit::forget_end();
+    suspension::begin_child(me);
     let lacks_main = me.is_some_and(|me| me.kind() != ThreadKind::Main);
     LACKS_MAIN_THREAD.store(lacks_main, Ordering::Relaxed);
 }

@@ -15,7 +15,7 @@
 //!
 //! | `EXIT_PHASE` | meaning | who moves it |
 //! |---|---|---|
-//! | RUNS | threads start and run | `suspend_others`, the exiting thread, once: store, SeqCst fence, then looks at the states |
+//! | RUNS | threads start and run; in a forked child again | `suspend_others`, the exiting thread, once: store, SeqCst fence, then looks at the states |
 //! | STOPPED | a thread that makes its state known, SeqCst fence, and then looks here waits | `abort_others`, Release, then unparks all |
 //! | ABORTED | a thread that looks here is aborted | no thread |
 
@@ -28,7 +28,7 @@ pub use crate::stops::stop_if_asked;
 use crate::stops::{BOTH, now_suspended, stay_suspended};
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_objects::{counted_thread_of, state, state_bits, thread_of};
-use saki_thread::{POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
+use saki_thread::{ManagedThread, NO_STATE, POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
@@ -93,6 +93,18 @@ static EXIT_PHASE: AtomicU32 = AtomicU32::new(PHASE_RUNS);
 pub(crate) fn are_others_stopped() -> bool {
     // Acquire: pairs with `abort_others`.
     EXIT_PHASE.load(Ordering::Acquire) != PHASE_RUNS
+}
+
+/// In a forked child, which has the thread `me` at most: nobody is there who would resume it, or who ends the process.
+pub(crate) fn begin_child(me: Option<&ManagedThread>) {
+    // Relaxed: there is no other thread.
+    EXIT_PHASE.store(PHASE_RUNS, Ordering::Relaxed);
+    let Some(me) = me else { return };
+    // Relaxed: as above. A thread that is not a managed one yet has no state.
+    let _ = me
+        .state_bits
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |bits| (bits != NO_STATE).then_some(bits & !BOTH));
+    me.clear_poll(POLL_SUSPEND);
 }
 
 /// For a thread that is about to run its first managed code, or a work item: waits while the other threads are stopped for
