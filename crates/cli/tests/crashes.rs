@@ -84,6 +84,17 @@ fn a_crash_in_compiled_code_says_so() {
     }
 }
 
+/// The exception was thrown inside the safe region of the call, and caught: managed code went on in that region, where collections do not wait for it.
+#[test]
+fn a_call_of_native_code_near_null_is_a_crash() {
+    for mode in MODES {
+        let Some(text) = report(mode, "null", libc::SIGSEGV) else { return };
+        let parts = ["saki: signal 11 at address 0x10, pc 0x10 in native code", "   at Crash:CallNative [0x"];
+        check(&text, &parts);
+        assert!(!text.contains("caught"), "{mode}: {text}");
+    }
+}
+
 #[test]
 fn fail_fast_prints_the_stack() {
     for mode in MODES {

@@ -31,6 +31,8 @@ pub struct Callbacks {
     pub open_stack_reserve: unsafe fn(thread: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool,
     /// Whether an exception can be thrown with the stack pointer here. Async-signal-safe.
     pub has_stack_to_throw: unsafe fn(thread: *mut ThreadAbi, sp: usize) -> bool,
+    /// Whether the thread runs managed code or the machine's, in which exceptions may be thrown, and not native code. Async-signal-safe.
+    pub is_outside_native_code: unsafe fn(thread: *mut ThreadAbi) -> bool,
     /// The process is about to end by the signal of this context: has a report written, by another thread. False: there is no such thread, or it
     /// cannot write one. Async-signal-safe.
     pub report_end: unsafe fn(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool,

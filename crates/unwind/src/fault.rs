@@ -65,8 +65,8 @@ fn handle(context: &mut FaultContext) -> Disposition {
         throw_from(context, kind);
         return Disposition::Handled;
     }
-    // SAFETY: the stack pointer of a managed thread, which was executing on that stack.
-    if !thread.is_null() && unsafe { is_call_through_null(context) } {
+    // SAFETY: the current thread, whose stack pointer is that of the stack that it was executing on.
+    if !thread.is_null() && unsafe { is_call_through_null(thread, context, callbacks) } {
         // The return address is on top, as if the stub had been called in place of the method.
         context.set_argument(0, FaultKind::NullReference as usize);
         context.set_pc(fault_throw_address());
@@ -112,14 +112,22 @@ fn classify(context: &FaultContext, info: &CodeInfo) -> Option<FaultKind> {
     }
 }
 
-/// Whether compiled code has just called an address near null: a function pointer, or the code of a delegate, that was never set.
+/// Whether compiled code has just called an address near null as managed code: a function pointer, or the code of a delegate, that was never set. A call of native
+/// code there is a crash: the thread is in a safe region, which no exception leaves.
 ///
 /// # Safety
-/// The interrupted thread's stack pointer is one.
-unsafe fn is_call_through_null(context: &FaultContext) -> bool {
-    let is_near_null = context.signal() == libc::SIGSEGV && context.pc() < NULL_AREA_BYTES;
-    // SAFETY: by the function's contract; a call has left its return address there.
-    is_near_null && lookup(unsafe { *(context.sp() as *const usize) }).is_some()
+/// `thread` is the current thread, and its interrupted stack pointer is one.
+unsafe fn is_call_through_null(thread: *mut ThreadAbi, context: &FaultContext, callbacks: &Callbacks) -> bool {
+    if context.signal() != libc::SIGSEGV || context.pc() >= NULL_AREA_BYTES {
+        return false;
+    }
+    // SAFETY: the current thread.
+    if !unsafe { (callbacks.is_outside_native_code)(thread) } {
+        return false;
+    }
+    // SAFETY: the thread has a valid stack pointer, and a word lies there: a thread that executes at such an address has just called it, or jumped there from a
+    // function with a return address on top.
+    lookup(unsafe { *(context.sp() as *const usize) }).is_some()
 }
 
 /// Throws StackOverflowException in the caller of a method whose prologue ran off the stack; `false` if the caller lacks the stack space

@@ -16,6 +16,16 @@ static class Crash
         if (how == "pointer") GC.KeepAlive(*(int*)0x123456789);
         if (how == "fail") Environment.FailFast("enough");
         if (how == "exception") Environment.FailFast("enough", new InvalidOperationException("why"));
+        if (how == "null") CallNative((IntPtr)16);
+    }
+
+    delegate int Function(int number);
+
+    // Native code cannot throw: nothing is caught here.
+    static void CallNative(IntPtr function)
+    {
+        try { ((Function)Marshal.GetDelegateForFunctionPointer(function, typeof(Function)))(1); }
+        catch (NullReferenceException) { Console.Error.WriteLine("caught"); }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -183,6 +183,13 @@ unsafe fn has_stack_to_throw(abi: *mut ThreadAbi, sp: usize) -> bool {
     unsafe { CurrentThread::from_abi(abi) }.managed().has_stack_to_throw(sp)
 }
 
+/// # Safety
+/// `abi` is the current thread's.
+unsafe fn is_outside_native_code(abi: *mut ThreadAbi) -> bool {
+    // SAFETY: the fault handler passes the thread that it runs on, whose structure is never freed.
+    !unsafe { CurrentThread::from_abi(abi) }.managed().is_in_safe_region()
+}
+
 fn current_thread() -> *mut ThreadAbi {
     saki_thread::current().map_or(std::ptr::null_mut(), |thread| thread.abi())
 }
@@ -294,6 +301,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         current_thread,
         open_stack_reserve,
         has_stack_to_throw,
+        is_outside_native_code,
         report_end: crash_report::report_end,
     });
     saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;

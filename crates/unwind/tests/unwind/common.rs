@@ -460,6 +460,7 @@ impl Thunks {
             current_thread,
             open_stack_reserve: |_, _, _| false,
             has_stack_to_throw: |_, _| false,
+            is_outside_native_code: |_| true,
             report_end: |_, _, _| false,
         });
         Thunks {
