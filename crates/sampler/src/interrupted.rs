@@ -22,11 +22,11 @@ pub struct InterruptedFrames {
 pub unsafe fn frames(thread: *const ThreadAbi, context: &FaultContext) -> InterruptedFrames {
     modules::refresh();
     let mut instructions = Vec::new();
-    // SAFETY: as promised; the thread stays in its handler.
+    // SAFETY: the thread stays in its handler, so the stack below the interrupted frame does not change during the walk.
     let (_, managed) = unsafe { native_walk::walk(thread, context, |instruction| instructions.push(instruction)) };
     // A stack pointer outside of the stack ends that walk: the managed frames are then those of the last call of native code.
     let managed = managed.unwrap_or_else(|| {
-        // SAFETY: as above.
+        // SAFETY: a managed thread that stays in its handler; the registers are those with which the handler interrupted it.
         unsafe { Frames::of_context(thread, context.pc(), context.sp(), context.fp()) }
     });
     let mut symbols = Symbols::default();

@@ -314,9 +314,10 @@ macro_rules! begin_throw {
     };
 }
 
-/// Loads the landing and jumps there; the unwinder's frames have returned by now. The landing reads no callee-saved register, since frames with
-/// handlers keep their values on the stack; the values of the frames that are gone are cleared, or code that Rust and native functions save them in
-/// would show them to collections as long as the method runs.
+/// Loads the landing and jumps there; the unwinder's frames have returned by now. No landing reads a callee-saved register other than r15: one in a method is
+/// the exceptional edge of a call, which keeps no value in a register, so that the method saves all of them for its own caller at its entry; one in an entry
+/// frame loads what that frame has saved. Until then the registers hold values of the frames that are gone. Rust and native functions would save these on their
+/// stacks, where collections take them for references as long as the method runs; so they are cleared.
 macro_rules! land {
     () => {
         "xor ebx, ebx

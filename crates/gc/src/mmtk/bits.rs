@@ -117,7 +117,7 @@ impl MarkBits {
     #[inline(always)]
     pub(super) unsafe fn has(self, object: ObjRef) -> bool {
         let address = object.address();
-        // SAFETY: as in `has_mark_bit`.
+        // SAFETY: a live object outside of the space of large ones lies in that of small ones, whose mark bits are mapped wherever it is.
         space_number(address) != self.large_space && unsafe { table_bit(self.table, address) }
     }
 

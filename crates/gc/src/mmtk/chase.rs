@@ -211,7 +211,7 @@ impl Chaser {
     unsafe fn follow_elements<T: ObjectTracer>(&mut self, mut slots: Range<*mut ObjRef>, tracer: &mut T) {
         let marks = MarkBits::of_collection();
         loop {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the rest of the elements of one live object, none of which this collection has freed.
             slots.start = unsafe { marks.find_unmarked(slots.clone()) };
             if slots.start == slots.end {
                 return;
@@ -291,11 +291,11 @@ pub(super) fn visit<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> bool {
     if weak_fields::is_set_aside(object, vtable) {
         return true;
     }
-    // SAFETY: as above.
+    // SAFETY: the object is live, and the vtable was read from it.
     match unsafe { reference_elements(object, vtable) } {
-        // SAFETY: just told so.
+        // SAFETY: the elements of this live object.
         Some(elements) => unsafe { chaser.follow_elements(elements, tracer) },
-        // SAFETY: as above.
+        // SAFETY: the object is live, and the vtable was read from it.
         None => unsafe { for_each_reference(object, vtable, |slot| chaser.follow(slot, tracer)) },
     }
     while let Some(edge) = chaser.take_oldest() {

@@ -451,7 +451,7 @@ fn trace_enter(t: CurrentThread, tagged: usize, words: usize) {
 }
 
 fn trace_leave(t: CurrentThread, tagged: usize, words: usize) {
-    // SAFETY: as above, with the address of the result.
+    // SAFETY: code that is traced passes the address of a method, with a part in its low bits, and that of its result, if it has one.
     unsafe { upcalls().traced(t, tagged, words, true) };
 }
 

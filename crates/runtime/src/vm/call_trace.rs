@@ -229,7 +229,7 @@ impl Probe<'_> {
 /// `tagged` is the address of a method, with some of `TAGS` in its low bits, and `words` that of the words that a probe of it has stored.
 pub(crate) unsafe fn traced(t: CurrentThread, tagged: usize, words: usize, is_end: bool) {
     let Some(trace) = enabled() else { return };
-    // SAFETY: as promised by the caller.
+    // SAFETY: methods are aligned to more than the tags, so this is the address that the probe was compiled with; the running code keeps its method.
     let method = unsafe { &*((tagged & !TAGS) as *const Method) };
     let mut text = String::from(if is_end { "LEAVE: " } else { "ENTER: " });
     if tagged & TO_NATIVE != 0 {
@@ -237,13 +237,12 @@ pub(crate) unsafe fn traced(t: CurrentThread, tagged: usize, words: usize, is_en
     }
     text.push_str(&method.tool_name());
     let depth = trace.count(t.id(), is_end);
-    // SAFETY: as promised by the caller.
-    unsafe {
-        match is_end {
-            true if tagged & NO_RESULT != 0 => {}
-            true => write_result(&mut text, method, words),
-            false => write_arguments(&mut text, method, words),
-        }
+    match is_end {
+        true if tagged & NO_RESULT != 0 => {}
+        // SAFETY: `words` is the place of this probe in its frame, where a probe at an end that has a result has stored one word.
+        true => unsafe { write_result(&mut text, method, words) },
+        // SAFETY: the same place, where a probe at the begin has stored a word for each parameter of this method.
+        false => unsafe { write_arguments(&mut text, method, words) },
     }
     trace.write(t.id(), depth, &text);
 }
@@ -267,7 +266,7 @@ pub fn is_enabled() -> bool {
 pub(crate) fn left_by_exception(thread: &ManagedThread, frame: &Frame) {
     let Some(trace) = enabled() else { return };
     let Some(info) = frame.code().filter(|info| !info.method.is_null()) else { return };
-    // SAFETY: the `&'static Method` that the code was placed with.
+    // SAFETY: not null, hence the `&'static Method` that the code was placed with; the frame keeps its code.
     let method = unsafe { &*(info.method as *const Method) };
     let is_probed = match info.kind {
         CodeKind::Method => matches!(method.body(), Ok(Some(_))) && trace.includes(method, false),
@@ -297,7 +296,7 @@ pub(crate) fn thrown(t: CurrentThread, exception: Obj) {
 pub(crate) fn clause_entered(frame: &Frame, kind: PlacedClause, index: u32) {
     let Some(trace) = enabled() else { return };
     let Some(info) = frame.code().filter(|info| !info.method.is_null()) else { return };
-    // SAFETY: the `&'static Method` that the code was placed with.
+    // SAFETY: not null, hence the `&'static Method` that the code was placed with; the frame keeps its code.
     let method = unsafe { &*(info.method as *const Method) };
     if !trace.includes(method, false) {
         return;
@@ -323,7 +322,7 @@ unsafe fn write_arguments(text: &mut String, method: &'static Method, words: usi
     };
     let mut at = words;
     if !method.is_static() {
-        // SAFETY: the first word is `this`.
+        // SAFETY: the probe of an instance method has stored `this` first, in a room of its own.
         let this = unsafe { (at as *const usize).read() };
         if method.owner.is_value_type() {
             let _ = write!(text, "value:0x{this:x}");
@@ -340,7 +339,7 @@ unsafe fn write_arguments(text: &mut String, method: &'static Method, words: usi
         if index > 0 {
             text.push_str(", ");
         }
-        // SAFETY: the word of this parameter, of the type that the signature says.
+        // SAFETY: `at` has passed one room for each parameter before this one, `this` included, so the word here is this parameter's.
         unsafe { write_value(text, ty, at, false) };
         at += ROOM_BYTES;
     }
@@ -353,7 +352,7 @@ unsafe fn write_result(text: &mut String, method: &'static Method, words: usize)
     let Some(ret) = method.sig().ok().map(|sig| sig.ret).filter(|ret| ret.element_type != ElementType::Void) else {
         return;
     };
-    // SAFETY: the word of the result.
+    // SAFETY: the method returns a value, and its probe has stored that in the only room.
     unsafe { write_value(text, ret, words, true) };
 }
 
@@ -399,11 +398,11 @@ unsafe fn write_value(text: &mut String, ty: Ty, at: usize, is_result: bool) {
         ElementType::I8 | ElementType::U8 => write!(text, "0x{word:016x}"),
         // SAFETY: the word holds a float.
         ElementType::R4 if is_result => write!(text, "FP={:.6}", unsafe { (at as *const f32).read() }),
-        // SAFETY: as above.
+        // SAFETY: the word holds a float.
         ElementType::R4 => write!(text, "{:.6}", unsafe { (at as *const f32).read() }),
         // SAFETY: the word holds a double.
         ElementType::R8 if is_result => write!(text, "FP={:.6}", unsafe { (at as *const f64).read() }),
-        // SAFETY: as above.
+        // SAFETY: the word holds a double.
         ElementType::R8 => write!(text, "{:.6}", unsafe { (at as *const f64).read() }),
         ElementType::ByRef => write!(text, "[BYREF:0x{word:x}]"),
         ElementType::TypedByRef => write!(text, "[TYPEDBYREF:0x{word:x}]"),

@@ -96,10 +96,11 @@ pub(crate) fn serve() -> bool {
     let _held = Hold::new();
     let _walk = saki_code::walks().enter();
     let context = REQUEST.context.load(Ordering::Relaxed);
-    // SAFETY: the handler waits, with its context.
+    // SAFETY: the context lies in the frame of a handler that waits for DONE. If it gives up, it ends the process: its signal stack stays mapped, and what the walk
+    // then reads there only makes a text that is not written.
     let context = unsafe { &*context };
     let is_overflow = REQUEST.is_overflow.load(Ordering::Relaxed) != 0;
-    // SAFETY: as above; the thread is the one that the handler runs on.
+    // SAFETY: the managed thread that the handler interrupted, whose structure is never freed, and the context of that handler.
     let text = unsafe { describe(REQUEST.thread.load(Ordering::Relaxed), context, is_overflow) };
     if STATE.atomic().compare_exchange(ASKED, WRITING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
         // Without the lock of Rust's own stderr, which the crashed thread may hold.
@@ -113,7 +114,7 @@ pub(crate) fn serve() -> bool {
 /// # Safety
 /// As `interrupted::frames`.
 unsafe fn describe(thread: *const ThreadAbi, context: &FaultContext, is_overflow: bool) -> String {
-    // SAFETY: the caller's promise.
+    // SAFETY: both are the crashed thread's, which stays in its handler, or ends the process there, while this function runs.
     let frames = unsafe { interrupted::frames(thread, context) };
     let mut lines: Vec<String> = frames.native.iter().map(describe_native).collect();
     for frame in &frames.managed {

@@ -62,9 +62,9 @@ pub(crate) struct Wait {
 
 impl LockObject {
     /// # Safety
-    /// `address` is that of an object that lives.
+    /// `address` is 0, or that of an object that lives. The world is stopped.
     unsafe fn at(address: usize) -> Option<LockObject> {
-        // SAFETY: the caller's promise.
+        // SAFETY: null, or an object that lives; the world is stopped, so it neither moves nor ends before this function has returned.
         let object = unsafe { Obj::from_word(ObjRef(address as *mut Object)) }?;
         let ty = object.ty();
         let is_type = std::ptr::eq(ty, ty.universe().runtime_type());
@@ -94,7 +94,7 @@ impl Wait {
                 if thread.monitor_node().is_waiting_for_pulse() {
                     Awaited::Pulse { object }
                 } else {
-                    // SAFETY: as above.
+                    // SAFETY: the address of the same object; it is not null, since `at` has given a lock.
                     let holder =
                         unsafe { Obj::from_word(ObjRef(target.address() as *mut Object)) }.map(monitors::owner);
                     Awaited::Lock { object, holder: holder.unwrap_or(0) }
@@ -106,7 +106,7 @@ impl Wait {
                 Awaited::EndOfThread { id: other.managed_id() }
             }
             WaitState::Handle => {
-                // SAFETY: the thread is stopped in a wait for handles.
+                // SAFETY: the world is stopped, and this thread in a wait for handles: its stack, or the copy that was restored for this stop, has the record.
                 let (description, holders) = unsafe { (upper_layers().awaited_handles)(target.address()) }?;
                 Awaited::Handles { description, holders }
             }
