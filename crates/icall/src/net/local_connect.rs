@@ -5,7 +5,7 @@
 
 use super::socket_addresses::Address;
 use super::socket_errors::SocketResult;
-use super::sockets::{self, Operation, Socket};
+use super::socket_table::{self, Operation, Socket};
 use crate::io::errors::errno;
 use crate::system_call::park_until;
 use saki_runtime::CurrentThread;
@@ -26,11 +26,11 @@ pub(super) fn connect(
     address: &Address,
     timeout: Option<Duration>,
 ) -> SocketResult<i32> {
-    sockets::set_non_blocking(socket.fd, true)?;
+    socket_table::set_non_blocking(socket.fd, true)?;
     let errno = connect_non_blocking(t, socket, address, timeout);
     // Acquire: pairs with the Release of the thread that makes the socket non-blocking to end this call.
     if socket.is_blocking.load(Ordering::Acquire) {
-        sockets::set_non_blocking(socket.fd, false)?;
+        socket_table::set_non_blocking(socket.fd, false)?;
     }
     Ok(errno)
 }

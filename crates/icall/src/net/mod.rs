@@ -5,13 +5,13 @@
 pub mod dns;
 mod local_connect;
 pub(crate) mod look_ups;
-pub mod socket;
 mod socket_addresses;
+pub mod socket_calls;
 mod socket_errors;
 pub mod socket_options;
 pub mod socket_select;
-pub mod socket_transfer;
-mod sockets;
+mod socket_table;
+pub mod socket_transfers;
 pub mod tls;
 
-pub(crate) use socket::CORRECTIONS;
+pub(crate) use socket_calls::CORRECTIONS;

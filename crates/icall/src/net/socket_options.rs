@@ -5,7 +5,7 @@
 
 use super::socket_addresses::{ipv4_of, ipv6_of};
 use super::socket_errors::{SocketError, SocketResult, check, report};
-use super::sockets::{self, Socket, lookup};
+use super::socket_table::{self, Socket, lookup};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, types_by_name};
 use saki_types::universe;
@@ -128,7 +128,7 @@ fn set_number(socket: &Socket, level: i32, name: i32, value: i32) -> SocketResul
     if is_time(level, name) {
         let time = libc::timeval { tv_sec: i64::from(value / 1000), tv_usec: i64::from(value % 1000) * 1000 };
         set(socket, level, name, time)?;
-        sockets::note_timeout_changed(socket);
+        socket_table::note_timeout_changed(socket);
         return Ok(());
     }
     if level != libc::SOL_SOCKET {
@@ -138,7 +138,7 @@ fn set_number(socket: &Socket, level: i32, name: i32, value: i32) -> SocketResul
     set(socket, level, name, if halved { value / 2 } else { value })?;
     if name == libc::SO_REUSEADDR && matches!(socket.kind, libc::SOCK_STREAM | libc::SOCK_DGRAM) {
         // Not every address family has this option.
-        let _ = sockets::set_int_option(socket.fd, level, libc::SO_REUSEPORT, value);
+        let _ = socket_table::set_int_option(socket.fd, level, libc::SO_REUSEPORT, value);
     }
     Ok(())
 }

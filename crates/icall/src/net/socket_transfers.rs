@@ -6,7 +6,7 @@
 use super::local_connect;
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
-use super::sockets::{self, Amount, Plain, Socket, call, call_cancellable, lookup, transfer};
+use super::socket_table::{self, Amount, Plain, Socket, call, call_cancellable, lookup, transfer};
 use crate::io::path::system_path_of;
 use crate::system_call::Parked;
 use saki_reactor::{Direction, Interest};
@@ -287,14 +287,14 @@ fn accept_on(t: CurrentThread, socket: &Socket) -> Result<usize, i32> {
     };
     // Acquire: the descriptor does not block.
     if !socket.is_kept_non_blocking.load(Ordering::Acquire) {
-        return sockets::call_within_timeout(t, socket, Interest::Read, |_| attempt());
+        return socket_table::call_within_timeout(t, socket, Interest::Read, |_| attempt());
     }
     loop {
-        match sockets::park(t, socket, Interest::Read, attempt) {
+        match socket_table::park(t, socket, Interest::Read, attempt) {
             Parked::Done(fd) => return Ok(fd),
             Parked::Failed(errno) => return Err(errno),
             Parked::TimedOut => return Err(libc::EAGAIN),
-            Parked::MustBlock => sockets::wait_blocking(t, socket.fd, libc::POLLIN)?,
+            Parked::MustBlock => socket_table::wait_blocking(t, socket.fd, libc::POLLIN)?,
         }
     }
 }
@@ -309,7 +309,7 @@ fn accept(t: CurrentThread, socket: usize, error: Place<i32>, _blocking: bool) -
                 error => error,
             })?
         };
-        Ok(sockets::insert(fd as i32, socket.domain, socket.kind, socket.protocol))
+        Ok(socket_table::insert(fd as i32, socket.domain, socket.kind, socket.protocol))
     });
     report(result, error, 0)
 }
@@ -318,16 +318,16 @@ fn accept(t: CurrentThread, socket: usize, error: Place<i32>, _blocking: bool) -
 fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<Option<i32>> {
     let is_parking = saki_reactor::waits_park() && socket.is_blocking.load(Ordering::Acquire);
     if is_parking && socket.domain == libc::AF_UNIX {
-        let timeout = sockets::timeout_of(socket, Interest::Write);
+        let timeout = socket_table::timeout_of(socket, Interest::Write);
         return local_connect::connect(t, socket, address, timeout).map(Some);
     }
     let is_internet = matches!(socket.domain, libc::AF_INET | libc::AF_INET6);
     if !is_parking || !is_internet {
         return Ok(None);
     }
-    sockets::set_non_blocking(socket.fd, true)?;
+    socket_table::set_non_blocking(socket.fd, true)?;
     let mut is_started = false;
-    let outcome = sockets::park(t, socket, Interest::Write, || {
+    let outcome = socket_table::park(t, socket, Interest::Write, || {
         if !is_started {
             // SAFETY: an address and its length.
             let result = unsafe { libc::connect(socket.fd, address.pointer(), address.length) };
@@ -346,7 +346,7 @@ fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> Sock
         ready as isize
     });
     if socket.is_blocking.load(Ordering::Acquire) {
-        sockets::set_non_blocking(socket.fd, false)?;
+        socket_table::set_non_blocking(socket.fd, false)?;
     }
     match outcome {
         Parked::Done(_) if !is_started => Ok(Some(0)),
@@ -356,7 +356,7 @@ fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> Sock
         Parked::Failed(errno) => Ok(Some(errno)),
         Parked::TimedOut => Ok(Some(libc::EINPROGRESS)),
         // The attempt has begun: wait for its end in the system call.
-        Parked::MustBlock => match sockets::wait_blocking(t, socket.fd, libc::POLLOUT) {
+        Parked::MustBlock => match socket_table::wait_blocking(t, socket.fd, libc::POLLOUT) {
             Ok(()) => connect_error(socket).map(Some),
             Err(errno) => Ok(Some(errno)),
         },
@@ -377,7 +377,7 @@ fn connect_error(socket: &Socket) -> SocketResult<i32> {
 
 fn connect_blocking(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<i32> {
     let mut is_started = false;
-    let timeout = sockets::timeout_of(socket, Interest::Write);
+    let timeout = socket_table::timeout_of(socket, Interest::Write);
     let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let connected = call_cancellable(t, || {
         if !is_started {
@@ -390,7 +390,7 @@ fn connect_blocking(t: CurrentThread, socket: &Socket, address: &Address) -> Soc
             is_started = true;
             return -1;
         }
-        match sockets::poll_until(socket.fd, Interest::Write, deadline) {
+        match socket_table::poll_until(socket.fd, Interest::Write, deadline) {
             0 => {
                 // The system's own error for a timeout.
                 saki_os::error::set_errno(libc::EINPROGRESS);

@@ -2,7 +2,7 @@
 
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
-use super::sockets::{self, lookup};
+use super::socket_table::{self, lookup};
 use crate::arguments::non_null;
 use crate::io::errors::Win32Error;
 use crate::threading::io_selector;
@@ -42,12 +42,12 @@ fn open(family: i32, kind: i32, protocol: i32) -> SocketResult<usize> {
         Err(_) if domain == libc::AF_INET && kind == libc::SOCK_RAW && protocol == 0 => make(IP_IN_IP)?,
         made => made?,
     };
-    if let Err(error) = sockets::set_int_option(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1) {
+    if let Err(error) = socket_table::set_int_option(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1) {
         // SAFETY: our own descriptor.
         unsafe { libc::close(fd) };
         return Err(error);
     }
-    Ok(sockets::insert(fd, domain, kind, protocol))
+    Ok(socket_table::insert(fd, domain, kind, protocol))
 }
 
 fn socket(_t: CurrentThread, family: i32, kind: i32, protocol: i32, error: Place<i32>) -> usize {
@@ -83,7 +83,7 @@ fn listen(_t: CurrentThread, socket: usize, backlog: i32, error: Place<i32>) {
         // SAFETY: a system call on an open socket.
         check(unsafe { libc::listen(socket.fd, backlog) })?;
         if saki_reactor::waits_park() {
-            sockets::set_non_blocking(socket.fd, true)?;
+            socket_table::set_non_blocking(socket.fd, true)?;
             socket.is_kept_non_blocking.store(true, Ordering::Release);
         }
         Ok(())
@@ -92,7 +92,7 @@ fn listen(_t: CurrentThread, socket: usize, backlog: i32, error: Place<i32>) {
 }
 
 fn close(t: CurrentThread, socket: usize, error: Place<i32>) -> Managed<()> {
-    let result = sockets::remove(socket);
+    let result = socket_table::remove(socket);
     report(result.as_ref().map(|_| ()).map_err(|code| *code), error, ());
     let Ok(socket) = result else { return Ok(()) };
     // Release: a receiver that finds the end of the data because of the shutdown sees this store.
@@ -153,7 +153,7 @@ fn blocking(_t: CurrentThread, socket: usize, block: bool, error: Place<i32>) {
         // Release: a thread that is cancelled afterwards sees this store.
         socket.is_blocking.store(block, Ordering::Release);
         let is_kept = socket.is_kept_non_blocking.load(Ordering::Acquire);
-        sockets::set_non_blocking(socket.fd, !block || is_kept)
+        socket_table::set_non_blocking(socket.fd, !block || is_kept)
     });
     report(result.map(|_| ()), error, ());
 }
@@ -213,12 +213,12 @@ fn set_keep_alive(fd: i32, input: &[u8]) -> SocketResult<()> {
         ((u64::from(milliseconds) + 500) / 1000).max(1) as i32
     }
     let (is_on, time_ms, interval_ms) = (word(0)?, word(1)?, word(2)?);
-    sockets::set_int_option(fd, libc::SOL_SOCKET, libc::SO_KEEPALIVE, is_on as i32)?;
+    socket_table::set_int_option(fd, libc::SOL_SOCKET, libc::SO_KEEPALIVE, is_on as i32)?;
     if is_on == 0 {
         return Ok(());
     }
-    sockets::set_int_option(fd, libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, seconds(time_ms))?;
-    sockets::set_int_option(fd, libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, seconds(interval_ms))
+    socket_table::set_int_option(fd, libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, seconds(time_ms))?;
+    socket_table::set_int_option(fd, libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, seconds(interval_ms))
 }
 
 /// Returns the number of bytes stored into `output`; -1 and an error otherwise.
@@ -265,7 +265,7 @@ fn duplicate(_t: CurrentThread, socket: usize, process: i32, copy: Place<usize>,
         // SAFETY: makes a descriptor.
         Ok(socket) => match unsafe { libc::fcntl(socket.fd, libc::F_DUPFD_CLOEXEC, 0) } {
             -1 => Err(Win32Error::last()),
-            fd => Ok(sockets::insert(fd, socket.domain, socket.kind, socket.protocol)),
+            fd => Ok(socket_table::insert(fd, socket.domain, socket.kind, socket.protocol)),
         },
     };
     error.set(result.err().unwrap_or(Win32Error::SUCCESS).0);
@@ -276,7 +276,7 @@ fn duplicate(_t: CurrentThread, socket: usize, process: i32, copy: Place<usize>,
 fn cancel_blocking_operation(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
     let thread = non_null(t, thread, "thread")?;
     if let Some(managed) = threads::thread_of(threads::internal_of(t, thread)?) {
-        sockets::cancel(managed);
+        socket_table::cancel(managed);
     }
     Ok(())
 }
@@ -301,7 +301,7 @@ fn connected(t: CurrentThread, this: Option<Obj>) -> Managed<bool> {
     let this = this.ok_or_else(|| exceptions::throw_default(t, ExceptionType::NullReference))?;
     let has_timed_out = || {
         let handle = HANDLE_OBJECT.obj(this)?;
-        let socket = sockets::lookup(HANDLE.get::<isize>(handle) as usize).ok()?;
+        let socket = socket_table::lookup(HANDLE.get::<isize>(handle) as usize).ok()?;
         Some(socket.has_timed_out.load(Ordering::Relaxed))
     };
     Ok(IS_CONNECTED.get::<u8>(this) != 0 || has_timed_out().unwrap_or(false))
