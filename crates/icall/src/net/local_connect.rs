@@ -5,7 +5,8 @@
 
 use super::socket_addresses::Address;
 use super::socket_errors::SocketResult;
-use super::socket_table::{self, Operation, Socket};
+use super::socket_table::{self, Socket};
+use super::socket_waits::Operation;
 use crate::io::errors::errno;
 use crate::system_call::park_until;
 use saki_runtime::CurrentThread;

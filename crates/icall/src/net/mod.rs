@@ -12,6 +12,7 @@ pub mod socket_options;
 pub mod socket_select;
 mod socket_table;
 pub mod socket_transfers;
+mod socket_waits;
 pub mod tls;
 
 pub(crate) use socket_calls::CORRECTIONS;

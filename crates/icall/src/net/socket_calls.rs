@@ -3,6 +3,7 @@
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::socket_table::{self, lookup};
+use super::socket_waits;
 use crate::arguments::non_null;
 use crate::io::errors::Win32Error;
 use crate::threading::io_selector;
@@ -276,7 +277,7 @@ fn duplicate(_t: CurrentThread, socket: usize, process: i32, copy: Place<usize>,
 fn cancel_blocking_operation(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
     let thread = non_null(t, thread, "thread")?;
     if let Some(managed) = threads::thread_of(threads::internal_of(t, thread)?) {
-        socket_table::cancel(managed);
+        socket_waits::cancel(managed);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! System.Net.Sockets.Socket: Poll and Select, both on `poll`.
 
 use super::socket_errors::{SocketError, SocketResult, report};
-use super::socket_table::{Operation, call};
+use super::socket_waits::{Operation, call};
 use crate::arguments::non_null;
 use crate::io::errors::errno;
 use saki_reactor::{Interest, Lifetime, WaitEnd};

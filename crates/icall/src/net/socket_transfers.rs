@@ -6,7 +6,8 @@
 use super::local_connect;
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
-use super::socket_table::{self, Amount, Plain, Socket, call, call_cancellable, lookup, transfer};
+use super::socket_table::{self, Socket, lookup};
+use super::socket_waits::{self, Amount, Plain, call, call_cancellable, transfer};
 use crate::io::path::system_path_of;
 use crate::system_call::Parked;
 use saki_reactor::{Direction, Interest};
@@ -287,14 +288,14 @@ fn accept_on(t: CurrentThread, socket: &Socket) -> Result<usize, i32> {
     };
     // Acquire: the descriptor does not block.
     if !socket.is_kept_non_blocking.load(Ordering::Acquire) {
-        return socket_table::call_within_timeout(t, socket, Interest::Read, |_| attempt());
+        return socket_waits::call_within_timeout(t, socket, Interest::Read, |_| attempt());
     }
     loop {
-        match socket_table::park(t, socket, Interest::Read, attempt) {
+        match socket_waits::park(t, socket, Interest::Read, attempt) {
             Parked::Done(fd) => return Ok(fd),
             Parked::Failed(errno) => return Err(errno),
             Parked::TimedOut => return Err(libc::EAGAIN),
-            Parked::MustBlock => socket_table::wait_blocking(t, socket.fd, libc::POLLIN)?,
+            Parked::MustBlock => socket_waits::wait_blocking(t, socket.fd, libc::POLLIN)?,
         }
     }
 }
@@ -327,7 +328,7 @@ fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> Sock
     }
     socket_table::set_non_blocking(socket.fd, true)?;
     let mut is_started = false;
-    let outcome = socket_table::park(t, socket, Interest::Write, || {
+    let outcome = socket_waits::park(t, socket, Interest::Write, || {
         if !is_started {
             // SAFETY: an address and its length.
             let result = unsafe { libc::connect(socket.fd, address.pointer(), address.length) };
@@ -356,7 +357,7 @@ fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> Sock
         Parked::Failed(errno) => Ok(Some(errno)),
         Parked::TimedOut => Ok(Some(libc::EINPROGRESS)),
         // The attempt has begun: wait for its end in the system call.
-        Parked::MustBlock => match socket_table::wait_blocking(t, socket.fd, libc::POLLOUT) {
+        Parked::MustBlock => match socket_waits::wait_blocking(t, socket.fd, libc::POLLOUT) {
             Ok(()) => connect_error(socket).map(Some),
             Err(errno) => Ok(Some(errno)),
         },
@@ -390,7 +391,7 @@ fn connect_blocking(t: CurrentThread, socket: &Socket, address: &Address) -> Soc
             is_started = true;
             return -1;
         }
-        match socket_table::poll_until(socket.fd, Interest::Write, deadline) {
+        match socket_waits::poll_until(socket.fd, Interest::Write, deadline) {
             0 => {
                 // The system's own error for a timeout.
                 saki_os::error::set_errno(libc::EINPROGRESS);
