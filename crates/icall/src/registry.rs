@@ -29,6 +29,7 @@ const TABLES: &[&[InternalCall]] = &[
     mono::safe_string_marshal::TABLE,
     net::dns::TABLE,
     net::socket_calls::TABLE,
+    net::socket_connections::TABLE,
     net::socket_options::TABLE,
     net::socket_select::TABLE,
     net::socket_transfers::TABLE,

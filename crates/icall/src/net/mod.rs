@@ -7,6 +7,7 @@ mod local_connect;
 pub(crate) mod look_ups;
 mod socket_addresses;
 pub mod socket_calls;
+pub mod socket_connections;
 mod socket_errors;
 pub mod socket_options;
 pub mod socket_select;
