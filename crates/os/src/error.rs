@@ -2,7 +2,7 @@
 //!
 //! Invariant: reading and writing are async-signal-safe, and never inlined. Compilers assume that the address of `errno` is constant within a
 //! function (the standard library declares it so, and `std::io::Error::last_os_error` is inlined), but a green thread may change OS threads in the
-//! middle of a function. Left out: error texts (`std::io::Error` has them).
+//! middle of a function. Code that decides by a call's error takes it as an `Errno`, right after the call. Left out: error texts (`std::io::Error` has them).
 
 use std::io;
 
@@ -18,6 +18,17 @@ pub fn errno() -> i32 {
 pub fn set_errno(value: i32) {
     // SAFETY: as in `errno`.
     unsafe { *libc::__errno_location() = value }
+}
+
+/// The error of one system call: a value, which no later call changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Errno(pub i32);
+
+impl Errno {
+    /// The error of the system call that has just failed on this OS thread.
+    pub fn last() -> Errno {
+        Errno(errno())
+    }
 }
 
 /// As `std::io::Error::last_os_error`, for code that green threads run.
