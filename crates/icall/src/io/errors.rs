@@ -1,5 +1,6 @@
 //! Win32 error codes, the values of `MonoIOError`, and their relation to errno.
 
+use saki_os::error::Errno;
 use saki_runtime::Place;
 
 /// A Win32 error code as managed code sees it.
@@ -33,7 +34,7 @@ impl Win32Error {
     pub const ENCRYPTION_FAILED: Win32Error = Win32Error(6000);
 
     /// The code that class libraries expect for an errno value.
-    pub fn from_errno(errno: i32) -> Win32Error {
+    pub fn from_errno(Errno(errno): Errno) -> Win32Error {
         match errno {
             libc::EACCES | libc::EPERM | libc::EROFS => Win32Error::ACCESS_DENIED,
             libc::EAGAIN => Win32Error::SHARING_VIOLATION,
@@ -58,7 +59,7 @@ impl Win32Error {
 
     /// The code for the last failed system call of this thread.
     pub fn last() -> Win32Error {
-        Win32Error::from_errno(errno())
+        Win32Error::from_errno(Errno::last())
     }
 }
 
@@ -99,7 +100,7 @@ mod tests {
             (libc::EPIPE, Win32Error::WRITE_FAULT),
             (9999, Win32Error::NOT_SUPPORTED),
         ] {
-            assert_eq!(Win32Error::from_errno(errno), code, "errno {errno}");
+            assert_eq!(Win32Error::from_errno(Errno(errno)), code, "errno {errno}");
         }
     }
 }

@@ -10,6 +10,8 @@ use super::path::{path_error, system_path};
 use super::streams;
 use crate::arguments::{argument_error, non_null};
 use crate::system_call::system_call;
+use saki_os::error::Errno;
+use saki_runtime::waits::Attempt;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place};
 use std::ffi::CStr;
 use std::hint::black_box;
@@ -36,8 +38,8 @@ mod option {
 const INVALID_HANDLE_VALUE: isize = -1;
 
 /// `system_call` with the error codes of managed code.
-fn call(t: CurrentThread, body: impl FnMut() -> isize) -> IoResult<usize> {
-    system_call(t, body).map_err(Win32Error::from_errno)
+fn call(t: CurrentThread, attempt: impl FnMut() -> Attempt<usize>) -> IoResult<usize> {
+    system_call(t, attempt).map_err(Win32Error::from_errno)
 }
 
 /// Flags that do not truncate: only after the file is open is it known whether share modes allow that.
@@ -56,9 +58,9 @@ fn open_flags(mode: i32, access: Access) -> i32 {
     access | mode | libc::O_CLOEXEC
 }
 
-fn raw_open(t: CurrentThread, path: &CStr, flags: i32, permissions: u32) -> Result<i32, i32> {
+fn raw_open(t: CurrentThread, path: &CStr, flags: i32, permissions: u32) -> Result<i32, Errno> {
     // SAFETY: a NUL-terminated path; O_CREAT is given its third argument.
-    system_call(t, || unsafe { libc::open(path.as_ptr(), flags, permissions) } as isize).map(|fd| fd as i32)
+    system_call(t, || Attempt::of(unsafe { libc::open(path.as_ptr(), flags, permissions) })).map(|fd| fd as i32)
 }
 
 /// A descriptor that managed code does not have yet; closed when dropped.
@@ -88,7 +90,7 @@ fn open_file(
     let permissions = if options & option::TEMPORARY != 0 { 0o600 } else { 0o666 };
     let opened = match raw_open(t, &path, flags, permissions) {
         // A directory can only be opened for reading; no use of its handle needs more.
-        Err(libc::EISDIR) => raw_open(t, &path, flags & !libc::O_ACCMODE, permissions),
+        Err(Errno(libc::EISDIR)) => raw_open(t, &path, flags & !libc::O_ACCMODE, permissions),
         other => other,
     };
     let opened = Unopened(opened.map_err(|errno| path_error(&path, errno))?);
@@ -234,7 +236,7 @@ fn flush(t: CurrentThread, handle: usize, error: Place<i32>) -> bool {
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
         // SAFETY: an open descriptor.
-        call(t, || unsafe { libc::fsync(file.fd) as isize }).map(|_| ())
+        call(t, || Attempt::of(unsafe { libc::fsync(file.fd) })).map(|_| ())
     });
     report_success(result, error)
 }
@@ -265,7 +267,7 @@ fn set_length(t: CurrentThread, handle: usize, length: i64, error: Place<i32>) -
         file.require_disk()?;
         file.access.require(Access::WRITE)?;
         // SAFETY: an open descriptor.
-        call(t, || unsafe { libc::ftruncate(file.fd, length) as isize }).map(|_| ())
+        call(t, || Attempt::of(unsafe { libc::ftruncate(file.fd, length) })).map(|_| ())
     });
     report_success(result, error)
 }

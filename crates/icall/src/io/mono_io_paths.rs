@@ -2,8 +2,9 @@
 //!
 //! Left out: creating, moving, copying, deleting and finding by path: the class library does these by P/Invoke.
 
-use super::errors::{IoResult, Win32Error, errno, report_success};
+use super::errors::{IoResult, Win32Error, report_success};
 use super::path::{path_error, system_path};
+use saki_os::error::Errno;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Place, Str};
 
 const FILE_ATTRIBUTE_READ_ONLY: i32 = 1;
@@ -17,7 +18,7 @@ fn get_current_directory<'t>(t: CurrentThread<'t>, error: Place<i32>) -> Managed
             Str::new(t, &directory.to_string_lossy()).map(Some)
         }
         Err(failure) => {
-            error.set(Win32Error::from_errno(failure.raw_os_error().unwrap_or(0)).0);
+            error.set(Win32Error::from_errno(Errno(failure.raw_os_error().unwrap_or(0))).0);
             Ok(None)
         }
     }
@@ -44,12 +45,12 @@ fn change_attributes(path: *const u16, attributes: i32) -> IoResult<()> {
     let mut status: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: a NUL-terminated path and room for the status.
     let mut result = unsafe { libc::stat(path.as_ptr(), &mut status) };
-    if result != 0 && errno() == libc::ENOENT {
+    if result != 0 && Errno::last() == Errno(libc::ENOENT) {
         // SAFETY: as above. A dangling symbolic link exists.
         result = unsafe { libc::lstat(path.as_ptr(), &mut status) };
     }
     if result != 0 {
-        return Err(path_error(&path, errno()));
+        return Err(path_error(&path, Errno::last()));
     }
     let mut permissions = status.st_mode & 0o7777;
     if attributes & FILE_ATTRIBUTE_READ_ONLY != 0 {

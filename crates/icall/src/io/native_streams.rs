@@ -10,8 +10,10 @@
 use super::file_handles::FileType;
 use super::streams::{self, Stream, park_until_readable};
 use crate::system_call::system_call;
+use saki_os::error::Errno;
 use saki_runtime::OwnFunction;
 use saki_runtime::profile_events::IoWait;
+use saki_runtime::waits::Attempt;
 use saki_runtime::{CurrentThread, InternalCall};
 
 fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
@@ -21,9 +23,9 @@ fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
     let _wait = IoWait::begin(t, "[file watcher read]");
     park_until_readable(t, fd);
     // SAFETY: managed code passes a pinned buffer of `count` bytes.
-    match system_call(t, || unsafe { libc::read(fd, buffer.cast(), count) }) {
+    match system_call(t, || Attempt::of(unsafe { libc::read(fd, buffer.cast(), count) })) {
         Ok(got) => got as i32,
-        Err(errno) => {
+        Err(Errno(errno)) => {
             // SAFETY: the current thread's own structure. Managed code reads it by Marshal.GetLastWin32Error.
             unsafe { (*t.abi()).last_error = errno };
             -1
@@ -33,7 +35,7 @@ fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
 
 /// Runs `body` on the current thread, which is in native code that compiled code called; a pending exception of `body` is thrown when the native code returns. Returns
 /// the count, or -1 with errno set, as system calls do.
-fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, i32>) -> i32 {
+fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, Errno>) -> i32 {
     let outcome = CurrentThread::with(|t| {
         // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are ours and hold no references.
         unsafe { saki_thread::leave_native(t.abi()) };
@@ -44,7 +46,7 @@ fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, i32>) -
     });
     // errno is set after the last wait, because a wait may move the thread to another OS thread.
     outcome.map_or_else(
-        |errno| {
+        |Errno(errno)| {
             saki_os::error::set_errno(errno);
             -1
         },
@@ -53,9 +55,9 @@ fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, i32>) -
 }
 
 /// The arguments of a read or write, or the error number that Mono gives: `too_small` for a negative count.
-fn checked(fd: isize, count: i32, too_small: i32) -> Result<(Stream, usize), i32> {
-    let count = usize::try_from(count).map_err(|_| too_small)?;
-    let fd = i32::try_from(fd).map_err(|_| libc::EBADF)?;
+fn checked(fd: isize, count: i32, too_small: i32) -> Result<(Stream, usize), Errno> {
+    let count = usize::try_from(count).map_err(|_| Errno(too_small))?;
+    let fd = i32::try_from(fd).map_err(|_| Errno(libc::EBADF))?;
     Ok((Stream { fd, file_type: FileType::Pipe }, count))
 }
 

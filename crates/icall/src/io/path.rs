@@ -1,6 +1,7 @@
 //! System.IO.Path, and UTF-16 paths from managed code as system paths.
 
 use super::errors::{IoResult, Win32Error};
+use saki_os::error::Errno;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Str};
 use std::ffi::{CStr, CString};
 
@@ -35,8 +36,8 @@ pub(crate) fn system_path_of(units: &[u16]) -> IoResult<CString> {
 }
 
 /// The code for a failed call on `path`, which distinguishes a missing directory from a missing file.
-pub(crate) fn path_error(path: &CStr, errno: i32) -> Win32Error {
-    if errno != libc::ENOENT {
+pub(crate) fn path_error(path: &CStr, errno: Errno) -> Win32Error {
+    if errno != Errno(libc::ENOENT) {
         return Win32Error::from_errno(errno);
     }
     let text = path.to_string_lossy();

@@ -5,10 +5,12 @@
 //! RWF_NOWAIT block in a safe region.
 
 use super::file_handles::FileType;
-use crate::system_call::{Parked, Wait, parking_call, system_call};
+use crate::system_call::system_call;
+use saki_os::error::Errno;
 use saki_reactor::{Interest, Lifetime};
 use saki_runtime::CurrentThread;
 use saki_runtime::profile_events::IoWait;
+use saki_runtime::waits::{self, Attempt, Ready, Unfinished, Wait};
 
 /// Stands for the file's present position in preadv2(2).
 const HERE: libc::off_t = -1;
@@ -20,57 +22,57 @@ pub(crate) struct Stream {
     pub(crate) file_type: FileType,
 }
 
+/// Tries a call that never blocks, and parks in between. None: the call must block.
 fn parked(
     t: CurrentThread,
     stream: Stream,
     interest: Interest,
-    attempt: impl FnMut() -> isize,
-) -> Option<Result<usize, i32>> {
+    mut attempt: impl FnMut() -> Attempt<usize>,
+) -> Option<Result<usize, Errno>> {
     if stream.file_type == FileType::Disk || !saki_reactor::waits_park() {
         return None;
     }
-    match parking_call(t, &wait_for(stream.fd, interest), || None, || false, attempt) {
-        Parked::Done(count) => Some(Ok(count)),
+    match waits::wait_for(t, wait_for(t, stream.fd, interest), |_| attempt()) {
+        Ok(count) => Some(Ok(count)),
         // The file does not support the flag, or has no position, or there is no such call here: older kernels lack it, and filters of containers forbid it with EPERM.
-        Parked::Failed(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM | libc::ESPIPE | libc::EINVAL) => None,
-        Parked::Failed(errno) => Some(Err(errno)),
-        Parked::TimedOut | Parked::MustBlock => None,
+        Err(Unfinished::Failed(Errno(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM | libc::ESPIPE | libc::EINVAL))) => {
+            None
+        }
+        Err(Unfinished::CannotPark) => None,
+        Err(end) => Some(Err(end.errno())),
     }
 }
 
-fn wait_for(fd: i32, interest: Interest) -> Wait {
-    Wait { fd, interest, lifetime: Lifetime::Unknown }
+fn wait_for(t: CurrentThread, fd: i32, interest: Interest) -> Wait<'static, Ready> {
+    Wait::new(Ready::new(t, fd, interest, Lifetime::Unknown))
 }
 
 /// Where waits park, parks until there is input or the descriptor cannot be waited for; the read that follows finds out which. For files that do not support
 /// RWF_NOWAIT.
 pub(crate) fn park_until_readable(t: CurrentThread, fd: i32) {
     if saki_reactor::waits_park() {
-        let _ = parking_call(t, &wait_for(fd, Interest::Read), || None, || false, || poll_input(fd));
+        let _ = waits::wait_for(t, wait_for(t, fd, Interest::Read), |_| poll_input(fd));
     }
 }
 
-/// Fails with EAGAIN if there is no input. If another reader of the same descriptor takes the input before the caller reads, the caller blocks in its read.
-fn poll_input(fd: i32) -> isize {
+/// Whether there is input. If another reader of the same descriptor takes the input before the caller reads, the caller blocks in its read.
+fn poll_input(fd: i32) -> Attempt<usize> {
     let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // SAFETY: one descriptor; does not wait.
-    match unsafe { libc::poll(&mut entry, 1, 0) } {
-        0 => {
-            saki_os::error::set_errno(libc::EAGAIN);
-            -1
-        }
-        ready => ready as isize,
+    match Attempt::of(unsafe { libc::poll(&mut entry, 1, 0) }) {
+        Attempt::Done(0) => Attempt::WouldBlock,
+        end => end,
     }
 }
 
 /// Reads at the present position. 0: the end.
 ///
 /// # Errors
-/// The errno value; EINTR for an abort, whose exception is pending.
+/// The system's; EINTR for an abort, whose exception is pending.
 ///
 /// # Safety
 /// `length` bytes from `address` on are writable and stay in place.
-pub(crate) unsafe fn read(t: CurrentThread, stream: Stream, address: *mut u8, length: usize) -> Result<usize, i32> {
+pub(crate) unsafe fn read(t: CurrentThread, stream: Stream, address: *mut u8, length: usize) -> Result<usize, Errno> {
     let _wait = IoWait::begin(
         t,
         match stream.file_type {
@@ -85,12 +87,12 @@ pub(crate) unsafe fn read(t: CurrentThread, stream: Stream, address: *mut u8, le
         None
     } else {
         // SAFETY: one vector of `length` bytes, by this function's contract.
-        let attempt = || unsafe { libc::preadv2(stream.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };
+        let attempt = || Attempt::of(unsafe { libc::preadv2(stream.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) });
         parked(t, stream, Interest::Read, attempt)
     };
     parked.unwrap_or_else(|| {
         // SAFETY: this function's contract.
-        system_call(t, || unsafe { libc::read(stream.fd, address.cast(), length) })
+        system_call(t, || Attempt::of(unsafe { libc::read(stream.fd, address.cast(), length) }))
     })
 }
 
@@ -101,7 +103,12 @@ pub(crate) unsafe fn read(t: CurrentThread, stream: Stream, address: *mut u8, le
 ///
 /// # Safety
 /// `length` bytes from `address` on are readable and stay in place.
-pub(crate) unsafe fn write(t: CurrentThread, stream: Stream, address: *const u8, length: usize) -> Result<usize, i32> {
+pub(crate) unsafe fn write(
+    t: CurrentThread,
+    stream: Stream,
+    address: *const u8,
+    length: usize,
+) -> Result<usize, Errno> {
     let _wait = IoWait::begin(
         t,
         match stream.file_type {
@@ -112,9 +119,9 @@ pub(crate) unsafe fn write(t: CurrentThread, stream: Stream, address: *const u8,
     );
     let vector = libc::iovec { iov_base: address.cast_mut().cast(), iov_len: length };
     // SAFETY: one vector of `length` bytes, by this function's contract.
-    let attempt = || unsafe { libc::pwritev2(stream.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) };
+    let attempt = || Attempt::of(unsafe { libc::pwritev2(stream.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) });
     parked(t, stream, Interest::Write, attempt).unwrap_or_else(|| {
         // SAFETY: this function's contract.
-        system_call(t, || unsafe { libc::write(stream.fd, address.cast(), length) })
+        system_call(t, || Attempt::of(unsafe { libc::write(stream.fd, address.cast(), length) }))
     })
 }

@@ -6,8 +6,8 @@
 //!
 //! Invariant: a job in the queue has a thread that will take it: one of the pool's, or the one that queued it, if the system refuses threads.
 
-use crate::system_call::park_until;
 use saki_runtime::profile_events::IoWait;
+use saki_runtime::waits;
 use saki_runtime::{CurrentThread, Managed};
 use saki_sync::WaitWord;
 use saki_sync::word_locks::{Mutex, MutexGuard};
@@ -134,12 +134,7 @@ pub(super) fn run<R: Send + 'static>(t: CurrentThread, look_up: impl FnOnce() ->
     if !submit(job) {
         t.managed().blocking(serve_here);
     }
-    loop {
-        park_until(t, None, || waiting.answer.lock().is_some())?;
-        if let Some(answer) = waiting.answer.lock().take() {
-            return Ok(answer);
-        }
-    }
+    waits::wait_until_some(t, || waiting.answer.lock().take())
 }
 
 #[cfg(test)]

@@ -7,18 +7,19 @@ use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::socket_table::{self, Socket, lookup};
 use super::socket_waits::{self, call_cancellable};
-use crate::system_call::Parked;
+use saki_os::error::Errno;
 use saki_reactor::Interest;
 use saki_runtime::profile_events::IoWait;
+use saki_runtime::waits::{Attempt, Limit, Unfinished, Waited};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::Duration;
 
-fn accept_on(t: CurrentThread, socket: &Socket) -> Result<usize, i32> {
+fn accept_on(t: CurrentThread, socket: &Socket) -> Waited<usize> {
     let attempt = || {
         let (address, length) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: the peer's address is not wanted.
-        unsafe { libc::accept4(socket.fd, address, length, libc::SOCK_CLOEXEC) as isize }
+        Attempt::of(unsafe { libc::accept4(socket.fd, address, length, libc::SOCK_CLOEXEC) })
     };
     // Acquire: the descriptor does not block.
     if !socket.is_kept_non_blocking.load(Ordering::Acquire) {
@@ -26,10 +27,8 @@ fn accept_on(t: CurrentThread, socket: &Socket) -> Result<usize, i32> {
     }
     loop {
         match socket_waits::park(t, socket, Interest::Read, attempt) {
-            Parked::Done(fd) => return Ok(fd),
-            Parked::Failed(errno) => return Err(errno),
-            Parked::TimedOut => return Err(libc::EAGAIN),
-            Parked::MustBlock => socket_waits::wait_blocking(t, socket.fd, libc::POLLIN)?,
+            Err(Unfinished::CannotPark) => socket_waits::wait_blocking(t, socket.fd, Interest::Read)?,
+            end => return end,
         }
     }
 }
@@ -39,7 +38,7 @@ fn accept(t: CurrentThread, socket: usize, error: Place<i32>, _blocking: bool) -
         let was_blocking = socket.is_blocking.load(Ordering::Acquire);
         let fd = {
             let _wait = IoWait::begin(t, "[socket accept]");
-            accept_on(t, &socket).map_err(|errno| match socket.error_of_wait(was_blocking, errno) {
+            accept_on(t, &socket).map_err(|end| match socket.error_of_wait(was_blocking, &end) {
                 SocketError::CONNECTION_ABORTED => SocketError::INTERRUPTED,
                 error => error,
             })?
@@ -49,12 +48,14 @@ fn accept(t: CurrentThread, socket: usize, error: Place<i32>, _blocking: bool) -
     report(result, error, 0)
 }
 
-/// Begins to connect without blocking, and waits for the end. Returns the errno value; None: no attempt was begun.
-fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<Option<i32>> {
+/// The end of an attempt to connect.
+type Connected = Result<(), Unfinished>;
+
+/// Begins to connect without blocking, and waits for the end. None: no attempt was begun.
+fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<Option<Connected>> {
     let is_parking = saki_reactor::waits_park() && socket.is_blocking.load(Ordering::Acquire);
     if is_parking && socket.domain == libc::AF_UNIX {
-        let timeout = socket_table::timeout_of(socket, Interest::Write);
-        return local_connect::connect(t, socket, address, timeout).map(Some);
+        return local_connect::connect(t, socket, address).map(|end| Some(end.map(|_| ())));
     }
     let is_internet = matches!(socket.domain, libc::AF_INET | libc::AF_INET6);
     if !is_parking || !is_internet {
@@ -62,44 +63,37 @@ fn connect_parking(t: CurrentThread, socket: &Socket, address: &Address) -> Sock
     }
     socket_table::set_non_blocking(socket.fd, true)?;
     let mut is_started = false;
-    let outcome = socket_waits::park(t, socket, Interest::Write, || {
+    let end = socket_waits::park(t, socket, Interest::Write, || {
         if !is_started {
             // SAFETY: an address and its length.
-            let result = unsafe { libc::connect(socket.fd, address.pointer(), address.length) };
-            if result == 0 || crate::io::errors::errno() != libc::EINPROGRESS {
-                return result as isize;
+            match Attempt::of(unsafe { libc::connect(socket.fd, address.pointer(), address.length) }) {
+                Attempt::Failed(Errno(libc::EINPROGRESS)) => is_started = true,
+                end => return end,
             }
-            is_started = true;
         }
-        let mut poll = libc::pollfd { fd: socket.fd, events: libc::POLLOUT, revents: 0 };
-        // SAFETY: one descriptor.
-        let ready = unsafe { libc::poll(&mut poll, 1, 0) };
-        if ready == 0 {
-            saki_os::error::set_errno(libc::EAGAIN);
-            return -1;
+        match socket_waits::poll_for(socket.fd, Interest::Write, Some(Duration::ZERO)) {
+            Attempt::Done(0) => Attempt::WouldBlock,
+            end => end,
         }
-        ready as isize
     });
     if socket.is_blocking.load(Ordering::Acquire) {
         socket_table::set_non_blocking(socket.fd, false)?;
     }
-    match outcome {
-        Parked::Done(_) if !is_started => Ok(Some(0)),
-        Parked::Done(_) => connect_error(socket).map(Some),
-        // A cancelled wait ends like one that a signal ends.
-        Parked::Failed(libc::EAGAIN) => Ok(Some(libc::EINTR)),
-        Parked::Failed(errno) => Ok(Some(errno)),
-        Parked::TimedOut => Ok(Some(libc::EINPROGRESS)),
+    let end = match end {
         // The attempt has begun: wait for its end in the system call.
-        Parked::MustBlock => match socket_waits::wait_blocking(t, socket.fd, libc::POLLOUT) {
-            Ok(()) => connect_error(socket).map(Some),
-            Err(errno) => Ok(Some(errno)),
-        },
+        Err(Unfinished::CannotPark) => socket_waits::wait_blocking(t, socket.fd, Interest::Write),
+        end => end.map(|_| ()),
+    };
+    match end {
+        Ok(()) if is_started => result_of(socket).map(Some),
+        // The system's own error for a timeout.
+        Err(Unfinished::TimedOut) => Ok(Some(Err(Unfinished::Failed(Errno(libc::EINPROGRESS))))),
+        end => Ok(Some(end)),
     }
 }
 
-/// The errno value with which connecting ended.
-fn connect_error(socket: &Socket) -> SocketResult<i32> {
+/// How an attempt to connect that goes on in the system has ended.
+fn result_of(socket: &Socket) -> SocketResult<Connected> {
     let mut errno = 0;
     let mut size = size_of::<i32>() as libc::socklen_t;
     // SAFETY: room for an int.
@@ -107,50 +101,42 @@ fn connect_error(socket: &Socket) -> SocketResult<i32> {
         let value = (&raw mut errno).cast();
         libc::getsockopt(socket.fd, libc::SOL_SOCKET, libc::SO_ERROR, value, &mut size)
     })?;
-    Ok(errno)
+    Ok(if errno == 0 { Ok(()) } else { Err(Unfinished::Failed(Errno(errno))) })
 }
 
-fn connect_blocking(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<i32> {
+fn connect_blocking(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<Connected> {
     let mut is_started = false;
-    let timeout = socket_table::timeout_of(socket, Interest::Write);
-    let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let connected = call_cancellable(t, || {
+    let timeout = || socket_table::timeout_of(socket, Interest::Write);
+    let end = call_cancellable(t, Limit::After(&timeout), |turn| {
         if !is_started {
             // SAFETY: an address and its length.
-            let result = unsafe { libc::connect(socket.fd, address.pointer(), address.length) };
-            if result == 0 || crate::io::errors::errno() != libc::EINTR {
-                return result as isize;
-            }
-            // The system goes on connecting; wait for the end, unless cancelled.
-            is_started = true;
-            return -1;
+            let end = Attempt::of(unsafe { libc::connect(socket.fd, address.pointer(), address.length) });
+            // After a signal the system goes on connecting; wait for the end, unless cancelled.
+            is_started = matches!(end, Attempt::Interrupted);
+            return end;
         }
-        match socket_waits::poll_until(socket.fd, Interest::Write, deadline) {
-            0 => {
-                // The system's own error for a timeout.
-                saki_os::error::set_errno(libc::EINPROGRESS);
-                -1
-            }
-            result => result as isize,
+        match socket_waits::poll_for(socket.fd, Interest::Write, turn.rest()) {
+            // The system's own error for a timeout.
+            Attempt::Done(0) => Attempt::Failed(Errno(libc::EINPROGRESS)),
+            end => end,
         }
     });
-    match connected {
-        Err(errno) => Ok(errno),
-        Ok(_) if !is_started => Ok(0),
-        Ok(_) => connect_error(socket),
+    match end {
+        Ok(_) if is_started => result_of(socket),
+        end => Ok(end.map(|_| ())),
     }
 }
 
 fn connect_socket(t: CurrentThread, socket: &Socket, address: &Address) -> SocketResult<()> {
     let _wait = IoWait::begin(t, "[socket connect]");
-    let failed = match connect_parking(t, socket, address)? {
-        Some(errno) => errno,
+    let end = match connect_parking(t, socket, address)? {
+        Some(end) => end,
         None => connect_blocking(t, socket, address)?,
     };
-    match failed {
-        0 => Ok(()),
-        libc::EINPROGRESS | libc::EAGAIN => Err(SocketError::WOULD_BLOCK),
-        errno => {
+    match end.map_err(|end| end.errno()) {
+        Ok(()) => Ok(()),
+        Err(Errno(libc::EINPROGRESS | libc::EAGAIN)) => Err(SocketError::WOULD_BLOCK),
+        Err(errno) => {
             let code = SocketError::from_errno(errno);
             // Relaxed: a reader has learned of the failure from this thread.
             socket.saved_error.store(code.0, Ordering::Relaxed);

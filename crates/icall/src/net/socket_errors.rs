@@ -1,5 +1,6 @@
 //! Winsock error codes, the values of `SocketError`, and their relation to errno.
 
+use saki_os::error::Errno;
 use saki_runtime::Place;
 
 /// A Winsock error code.
@@ -27,7 +28,7 @@ impl SocketError {
     pub(crate) const CONNECTION_REFUSED: SocketError = SocketError(10061);
 
     /// The code that class libraries expect for an errno value.
-    pub(crate) fn from_errno(errno: i32) -> SocketError {
+    pub(crate) fn from_errno(Errno(errno): Errno) -> SocketError {
         SocketError(match errno {
             libc::EACCES | libc::EPERM => return SocketError::ACCESS_DENIED,
             libc::EADDRINUSE => 10048,
@@ -68,7 +69,7 @@ impl SocketError {
 
     /// The code for the last failed system call of this thread.
     pub(crate) fn last() -> SocketError {
-        SocketError::from_errno(crate::io::errors::errno())
+        SocketError::from_errno(Errno::last())
     }
 }
 
@@ -104,7 +105,7 @@ mod tests {
             (libc::EBADF, 10038),
             (9999, 10022),
         ] {
-            assert_eq!(SocketError::from_errno(errno), SocketError(code), "errno {errno}");
+            assert_eq!(SocketError::from_errno(Errno(errno)), SocketError(code), "errno {errno}");
         }
     }
 }

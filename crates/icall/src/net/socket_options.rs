@@ -6,6 +6,7 @@
 use super::socket_addresses::{ipv4_of, ipv6_of};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::socket_table::{self, Socket, lookup};
+use saki_os::error::Errno;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, types_by_name};
 use saki_types::universe;
@@ -119,7 +120,7 @@ fn get_number(socket: &Socket, level: i32, name: i32) -> SocketResult<i32> {
     if value == 0 {
         return Ok(socket.saved_error.load(Ordering::Relaxed));
     }
-    let code = SocketError::from_errno(value).0;
+    let code = SocketError::from_errno(Errno(value)).0;
     socket.saved_error.store(code, Ordering::Relaxed);
     Ok(code)
 }

@@ -3,22 +3,15 @@
 use super::socket_errors::{SocketError, SocketResult, report};
 use super::socket_waits::{Operation, call};
 use crate::arguments::non_null;
-use crate::io::errors::errno;
-use saki_reactor::{Interest, Lifetime, WaitEnd};
+use saki_reactor::Interest;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::profile_events::IoWait;
-use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, suspension, thread_aborts,
-    types_by_name,
-};
-use saki_thread::REQUEST_ABORT;
-use std::time::{Duration, Instant};
+use saki_runtime::waits::{self, AnyReady, Attempt, Limit, Unfinished, Wait, Waited};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, types_by_name};
+use std::time::Duration;
 
 static HANDLE_OBJECT: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "m_Handle");
 static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
-
-/// The pause between two looks at descriptors that cannot be waited for.
-const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 const FAILURES: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
@@ -31,59 +24,44 @@ fn events_of(mode: usize) -> i16 {
     }
 }
 
+/// poll(2), for a time in milliseconds; negative: for ever.
+fn poll_for(descriptors: &mut [libc::pollfd], rest_ms: i32) -> Attempt<usize> {
+    // SAFETY: as many descriptors as the slice has.
+    Attempt::of(unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, rest_ms) })
+}
+
 /// Waits, and returns the number of descriptors that are ready.
 fn poll(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
     let _wait = IoWait::begin(t, "[socket poll]");
-    if saki_reactor::waits_park() && timeout_us != 0 {
-        return poll_parking(t, descriptors, timeout_us);
-    }
-    let deadline = u64::try_from(timeout_us).ok().map(|us| Instant::now() + Duration::from_millis(us / 1000));
-    let ready = call(t, || {
-        let rest_ms = deadline.map_or(-1, |deadline| {
-            let rest = deadline.saturating_duration_since(Instant::now());
-            i32::try_from(rest.as_millis()).unwrap_or(i32::MAX)
-        });
-        // SAFETY: as many descriptors as the slice has.
-        unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, rest_ms) as isize }
-    });
-    ready.map_err(SocketError::from_errno)
+    let waited = if saki_reactor::waits_park() && timeout_us != 0 {
+        poll_parking(t, descriptors, timeout_us)
+    } else {
+        // Whole milliseconds, as poll(2) has them.
+        let timeout = u64::try_from(timeout_us).ok().map(|us| Duration::from_millis(us / 1000));
+        call(t, Limit::in_time(timeout), |turn| {
+            let rest_ms = turn.rest().map_or(-1, |rest| i32::try_from(rest.as_millis()).unwrap_or(i32::MAX));
+            poll_for(descriptors, rest_ms)
+        })
+    };
+    waited.map_err(|end| SocketError::from_errno(end.errno()))
 }
 
 /// As `poll`, parked.
-fn poll_parking(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> SocketResult<usize> {
-    let deadline = u64::try_from(timeout_us).ok().map(|us| Instant::now() + Duration::from_micros(us));
+fn poll_parking(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> Waited<usize> {
     // Errors are reported for both directions.
     let interest = |events: i16| if events & libc::POLLOUT != 0 { Interest::Write } else { Interest::Read };
     let wanted: Vec<_> = descriptors.iter().map(|entry| (entry.fd, interest(entry.events))).collect();
     let operation = Operation::begin(t);
-    loop {
-        if thread_aborts::throw_if_aborted(t).is_err() {
-            return Err(SocketError::from_errno(libc::EINTR));
-        }
-        // SAFETY: as many descriptors as the slice has; does not wait.
-        let ready = unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, 0) };
-        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        match usize::try_from(ready) {
-            Err(_) => return Err(SocketError::from_errno(errno())),
-            Ok(0) if rest.is_none_or(|rest| !rest.is_zero()) => {}
-            Ok(count) => return Ok(count),
-        }
-        if operation.is_cancelled() {
-            return Err(SocketError::from_errno(libc::EINTR));
-        }
-        let look_again = rest.map_or(LOOK_INTERVAL, |rest| rest.min(LOOK_INTERVAL));
-        if t.managed().pending_requests() & REQUEST_ABORT != 0 {
-            // An abort has to wait for the end of a finally block; until then it would end each wait at once.
-            t.managed().sleep(Some(look_again), false);
-            continue;
-        }
-        let is_over = || operation.is_cancelled();
-        let end = saki_reactor::wait_any(t.managed(), &wanted, Lifetime::Known, rest, is_over);
-        suspension::stop_if_asked(t);
-        if end == WaitEnd::CannotWait {
-            // No descriptor can be waited for: look again after a pause.
-            t.managed().sleep(Some(look_again), false);
-        }
+    let is_over = || operation.is_cancelled();
+    let timeout = u64::try_from(timeout_us).ok().map(Duration::from_micros);
+    let wait = Wait::new(AnyReady::new(t, &wanted)).within(Limit::in_time(timeout)).unless(&is_over);
+    let waited = waits::wait_for(t, wait, |_| match poll_for(descriptors, 0) {
+        Attempt::Done(0) => Attempt::WouldBlock,
+        end => end,
+    });
+    match waited {
+        Err(Unfinished::TimedOut) => Ok(0),
+        waited => waited,
     }
 }
 

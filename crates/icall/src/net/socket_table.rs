@@ -6,6 +6,7 @@
 use super::socket_errors::{SocketError, SocketResult, check};
 use parking_lot::RwLock;
 use saki_reactor::Interest;
+use saki_runtime::waits::Unfinished;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -75,22 +76,31 @@ pub(crate) fn remove(handle: usize) -> SocketResult<Arc<Socket>> {
 impl Socket {
     /// The code of a call that failed, by `was_blocking`, whether it was to wait when it began. A call that gives up has timed out, unless another thread closes the socket, which
     /// ends the call of a connection as an aborted one, and others as interrupted ones. (A call that an abort interrupts ends with the abort's exception, whatever the code.)
-    pub(crate) fn error_of_wait(&self, was_blocking: bool, errno: i32) -> SocketError {
+    pub(crate) fn error_of_wait(&self, was_blocking: bool, end: &Unfinished) -> SocketError {
         // Acquire: pairs with the Release of the thread that makes the socket non-blocking to end this call.
-        let is_closed = errno == libc::EINTR || was_blocking && !self.is_blocking.load(Ordering::Acquire);
-        match errno {
-            libc::EAGAIN | libc::EINTR if is_closed && self.kind == libc::SOCK_STREAM => {
-                SocketError::CONNECTION_ABORTED
-            }
-            libc::EAGAIN | libc::EINTR if is_closed => SocketError::INTERRUPTED,
-            libc::EAGAIN if was_blocking => SocketError::TIMED_OUT,
-            errno => SocketError::from_errno(errno),
+        let is_closed = || was_blocking && !self.is_blocking.load(Ordering::Acquire);
+        match end {
+            Unfinished::Failed(errno) => SocketError::from_errno(*errno),
+            Unfinished::Aborted(_) => self.error_of_closing(),
+            Unfinished::Cancelled if was_blocking => self.error_of_closing(),
+            Unfinished::Cancelled => SocketError::WOULD_BLOCK,
+            Unfinished::WouldBlock | Unfinished::TimedOut if is_closed() => self.error_of_closing(),
+            Unfinished::WouldBlock | Unfinished::TimedOut if was_blocking => SocketError::TIMED_OUT,
+            Unfinished::WouldBlock | Unfinished::TimedOut | Unfinished::CannotPark => SocketError::WOULD_BLOCK,
+        }
+    }
+
+    /// The code of a call whose socket another thread closes.
+    fn error_of_closing(&self) -> SocketError {
+        match self.kind {
+            libc::SOCK_STREAM => SocketError::CONNECTION_ABORTED,
+            _ => SocketError::INTERRUPTED,
         }
     }
 
     /// As `error_of_wait`, for sending and receiving.
-    pub(crate) fn error_of_transfer(&self, was_blocking: bool, errno: i32) -> SocketError {
-        let error = self.error_of_wait(was_blocking, errno);
+    pub(crate) fn error_of_transfer(&self, was_blocking: bool, end: &Unfinished) -> SocketError {
+        let error = self.error_of_wait(was_blocking, end);
         // Relaxed: a reader has learned of the failure from this thread.
         self.has_timed_out.store(error == SocketError::TIMED_OUT && self.kind == libc::SOCK_STREAM, Ordering::Relaxed);
         error

@@ -6,10 +6,12 @@
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::socket_table::{Socket, lookup};
-use super::socket_waits::{Amount, Plain, call, transfer};
+use super::socket_waits::{Amount, Plain, transfer};
 use crate::io::path::system_path_of;
+use crate::system_call::system_call;
 use saki_reactor::{Direction, Interest};
 use saki_runtime::profile_events::IoWait;
+use saki_runtime::waits::{Attempt, Unfinished};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, Str};
 use std::hint::black_box;
 use std::sync::atomic::Ordering;
@@ -52,7 +54,7 @@ fn receive_with(
     wanted_bytes: usize,
     flags: i32,
     data: Option<*mut u8>,
-    mut receive: impl FnMut(&Socket, i32) -> isize,
+    mut receive: impl FnMut(&Socket, i32) -> Attempt<usize>,
 ) -> SocketResult<i32> {
     let socket = lookup(socket)?;
     let flags = flags & !libc::MSG_NOSIGNAL;
@@ -62,10 +64,10 @@ fn receive_with(
     let was_blocking = socket.is_blocking.load(Ordering::Acquire);
     let _wait = IoWait::begin(t, "[socket receive]");
     let count = transfer(t, &socket, Interest::Read, asked, plain, |more| receive(&socket, flags | more))
-        .map_err(|errno| socket.error_of_transfer(was_blocking, errno))?;
+        .map_err(|end| socket.error_of_transfer(was_blocking, &end))?;
     // Acquire: pairs with the Release before the shutdown.
     if count == 0 && wanted_bytes > 0 && !socket.is_readable.load(Ordering::Acquire) {
-        return Err(match socket.error_of_wait(was_blocking, libc::EAGAIN) {
+        return Err(match socket.error_of_wait(was_blocking, &Unfinished::WouldBlock) {
             SocketError::CONNECTION_ABORTED => SocketError::CONNECTION_ABORTED,
             _ => SocketError::INTERRUPTED,
         });
@@ -79,7 +81,7 @@ fn send_with(
     socket: usize,
     wanted_bytes: usize,
     data: Option<*const u8>,
-    mut send: impl FnMut(&Socket, i32) -> isize,
+    mut send: impl FnMut(&Socket, i32) -> Attempt<usize>,
 ) -> SocketResult<i32> {
     let socket = lookup(socket)?;
     let plain = data.map(|data| Plain { direction: Direction::Send, data: data.cast_mut(), len: wanted_bytes });
@@ -87,7 +89,7 @@ fn send_with(
     let _wait = IoWait::begin(t, "[socket send]");
     transfer(t, &socket, Interest::Write, Amount::Bytes(wanted_bytes), plain, |flags| send(&socket, flags))
         .map(|count| count as i32)
-        .map_err(|errno| socket.error_of_transfer(was_blocking, errno))
+        .map_err(|end| socket.error_of_transfer(was_blocking, &end))
 }
 
 fn byte_count(count: i32) -> SocketResult<usize> {
@@ -107,7 +109,7 @@ fn receive(
         let count = byte_count(count)?;
         receive_with(t, socket, count, flags, Some(data), |socket, flags| {
             // SAFETY: managed code pins `count` bytes.
-            unsafe { libc::recv(socket.fd, data.cast(), count, flags) }
+            Attempt::of(unsafe { libc::recv(socket.fd, data.cast(), count, flags) })
         })
     });
     report(result, error, 0)
@@ -128,7 +130,7 @@ fn send(
         let plain = (flags == libc::MSG_NOSIGNAL).then_some(data);
         send_with(t, socket, count, plain, |socket, more| {
             // SAFETY: managed code pins `count` bytes.
-            unsafe { libc::send(socket.fd, data.cast(), count, flags | more) }
+            Attempt::of(unsafe { libc::send(socket.fd, data.cast(), count, flags | more) })
         })
     });
     report(result, error, 0)
@@ -167,7 +169,7 @@ fn receive_buffers(
         receive_with(t, socket, wanted_bytes, flags, None, |socket, flags| {
             let mut header = message(&mut vectors);
             // SAFETY: the buffers are pinned by managed code.
-            unsafe { libc::recvmsg(socket.fd, &mut header, flags) }
+            Attempt::of(unsafe { libc::recvmsg(socket.fd, &mut header, flags) })
         })
     });
     report(result, error, 0)
@@ -182,7 +184,7 @@ fn send_vectors(t: CurrentThread, socket: usize, mut vectors: Vec<libc::iovec>, 
         let sent = send_with(t, socket, wanted_bytes, None, |socket, more| {
             let header = message(rest);
             // SAFETY: the buffers are pinned by managed code.
-            unsafe { libc::sendmsg(socket.fd, &header, flags | more) }
+            Attempt::of(unsafe { libc::sendmsg(socket.fd, &header, flags | more) })
         });
         let mut count = match sent {
             Err(_) if total > 0 => return Ok(total),
@@ -240,10 +242,11 @@ fn receive_from(
             sender = Address::empty();
             let mut length = sender.length;
             // SAFETY: managed code pins `count` bytes; room for `length` bytes of address.
-            let result =
-                unsafe { libc::recvfrom(socket.fd, data.cast(), count, flags, sender.pointer_mut(), &mut length) };
+            let end = Attempt::of(unsafe {
+                libc::recvfrom(socket.fd, data.cast(), count, flags, sender.pointer_mut(), &mut length)
+            });
             sender.length = length;
-            result
+            end
         })
     });
     let count = match received {
@@ -271,7 +274,9 @@ fn send_to(
         let (flags, count) = (system_flags(flags)?, byte_count(count)?);
         send_with(t, socket, count, None, |socket, more| {
             // SAFETY: managed code pins `count` bytes; an address and its length.
-            unsafe { libc::sendto(socket.fd, data.cast(), count, flags | more, address.pointer(), address.length) }
+            Attempt::of(unsafe {
+                libc::sendto(socket.fd, data.cast(), count, flags | more, address.pointer(), address.length)
+            })
         })
     });
     Ok(report(result, error, 0))
@@ -281,7 +286,7 @@ fn send_all(t: CurrentThread, socket: usize, mut data: *const u8, mut count: usi
     while count > 0 {
         let sent = send_with(t, socket, count, None, |socket, more| {
             // SAFETY: `count` bytes that the caller keeps in place.
-            unsafe { libc::send(socket.fd, data.cast(), count, libc::MSG_NOSIGNAL | more) }
+            Attempt::of(unsafe { libc::send(socket.fd, data.cast(), count, libc::MSG_NOSIGNAL | more) })
         })? as usize;
         data = data.wrapping_add(sent);
         count -= sent;
@@ -314,8 +319,8 @@ fn send_file_between(
         let mut chunk = vec![0; CHUNK_BYTES];
         loop {
             // SAFETY: room for a chunk.
-            let count = call(t, || unsafe { libc::read(file, chunk.as_mut_ptr().cast(), CHUNK_BYTES) });
-            match count.map_err(SocketError::from_errno)? {
+            let read = || Attempt::of(unsafe { libc::read(file, chunk.as_mut_ptr().cast(), CHUNK_BYTES) });
+            match system_call(t, read).map_err(SocketError::from_errno)? {
                 0 => break,
                 count => send_all(t, socket, chunk.as_ptr(), count)?,
             }

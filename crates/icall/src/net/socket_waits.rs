@@ -1,35 +1,58 @@
 //! Waiting for sockets: calls that block or park, and how another thread ends them.
 //!
 //! To end the blocking call of another thread, SafeSocketHandle makes the socket non-blocking and then cancels: a signal interrupts the system call, and the next try
-//! fails with EAGAIN; waits for readiness fail with EINTR instead. Where waits park (`saki_reactor`) no signal is needed: the thread is woken, and looks at
+//! would block. Waits for readiness end because they are cancelled. Where waits park (`saki_reactor`) no signal is needed: the thread is woken, and looks at
 //! `is_blocking` and whether it is cancelled. A signal that comes before the system call is lost; SafeSocketHandle repeats it until the thread has left.
+//!
+//! Left out: the cycle of a wait (`saki_runtime::waits`), and the codes that managed code gets (`Socket::error_of_wait`).
 
 use super::socket_table::{Socket, timeout_of};
-use crate::io::errors::errno;
-use crate::system_call::{Parked, system_call, system_call_unless};
-use saki_reactor::{Direction, Interest, Look, TransferEnd, WaitEnd};
-use saki_runtime::{CurrentThread, interruption, suspension, thread_aborts};
-use saki_thread::{ManagedThread, REQUEST_ABORT};
+use saki_os::error::Errno;
+use saki_reactor::{Direction, Interest, Look, TransferEnd};
+use saki_runtime::waits::{
+    self, Attempt, Blocking, Limit, Parked, Source, Stay, Turn, Unfinished, Wait, Waited, end_of,
+};
+use saki_runtime::{CurrentThread, interruption};
+use saki_thread::ManagedThread;
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::Duration;
 
 /// A blocking call of the current thread, which other threads may cancel. It ends when this is dropped.
-pub(crate) struct Operation<'t>(CurrentThread<'t>);
+pub(crate) struct Operation<'t> {
+    t: CurrentThread<'t>,
+    has_begun: Cell<bool>,
+}
 
 impl<'t> Operation<'t> {
     pub(crate) fn begin(t: CurrentThread<'t>) -> Operation<'t> {
-        t.managed().cancel_word.begin();
-        Operation(t)
+        let operation = Operation::at_first_look(t);
+        operation.begin_now();
+        operation
+    }
+
+    /// Begins when it is asked for the first time whether it is cancelled. Most calls need not wait, and then nobody need be able to cancel them.
+    fn at_first_look(t: CurrentThread<'t>) -> Operation<'t> {
+        Operation { t, has_begun: Cell::new(false) }
+    }
+
+    fn begin_now(&self) {
+        if !self.has_begun.replace(true) {
+            self.t.managed().cancel_word.begin();
+        }
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.0.managed().cancel_word.is_cancelled()
+        self.begin_now();
+        self.t.managed().cancel_word.is_cancelled()
     }
 }
 
 impl Drop for Operation<'_> {
     fn drop(&mut self) {
-        self.0.managed().cancel_word.end();
+        if self.has_begun.get() {
+            self.t.managed().cancel_word.end();
+        }
     }
 }
 
@@ -44,22 +67,25 @@ pub(crate) fn cancel(thread: &ManagedThread) {
     });
 }
 
-/// `system_call` as an operation that can be cancelled.
-///
-/// # Errors
-/// The errno value.
-pub(crate) fn call(t: CurrentThread, body: impl FnMut() -> isize) -> Result<usize, i32> {
+/// Makes a system call that blocks, as an operation that is interrupted and made again when it is cancelled: on a socket that does not block any more it then fails.
+pub(crate) fn call(
+    t: CurrentThread,
+    limit: Limit<'_>,
+    attempt: impl FnMut(&Turn<'_>) -> Attempt<usize>,
+) -> Waited<usize> {
     let _operation = Operation::begin(t);
-    system_call(t, body)
+    waits::wait_for(t, Wait::new(Blocking::new(t)).within(limit), attempt)
 }
 
-/// As `call`, for waits, which cancelling ends with EINTR.
-///
-/// # Errors
-/// The errno value.
-pub(crate) fn call_cancellable(t: CurrentThread, body: impl FnMut() -> isize) -> Result<usize, i32> {
+/// As `call`, for waits, which cancelling ends.
+pub(crate) fn call_cancellable(
+    t: CurrentThread,
+    limit: Limit<'_>,
+    attempt: impl FnMut(&Turn<'_>) -> Attempt<usize>,
+) -> Waited<usize> {
     let operation = Operation::begin(t);
-    system_call_unless(t, || operation.is_cancelled(), body)
+    let is_over = || operation.is_cancelled();
+    waits::wait_for(t, Wait::new(Blocking::new(t)).within(limit).unless(&is_over), attempt)
 }
 
 /// The amount that a transfer asks for.
@@ -87,88 +113,140 @@ pub(crate) struct Plain {
     pub(crate) len: usize,
 }
 
-/// As `park`, with transfers that the system completes. A send is tried first, since it hardly ever has to wait.
-fn complete(
-    t: CurrentThread,
-    socket: &Socket,
-    interest: Interest,
+/// A transfer that the system completes while the thread is parked.
+struct Completed<'s> {
+    thread: &'static ManagedThread,
+    socket: &'s Socket,
     plain: Plain,
-    mut attempt: impl FnMut() -> isize,
-) -> Parked {
-    // Acquire: as in `park_unless`.
-    let waits = || socket.is_blocking.load(Ordering::Acquire);
-    let operation = Operation::begin(t);
-    let is_over = || !waits() || operation.is_cancelled();
-    let mut must_try = plain.direction == Direction::Send || plain.len == 0;
-    let mut deadline = None;
-    loop {
-        if thread_aborts::throw_if_aborted(t).is_err() {
-            return Parked::Failed(libc::EINTR);
+    /// A send is tried first, since it hardly ever has to wait.
+    is_tried_first: bool,
+}
+
+impl Source<usize> for Completed<'_> {
+    fn may_work(&mut self) -> bool {
+        std::mem::take(&mut self.is_tried_first)
+    }
+
+    fn park(&mut self, stay: Stay<'_>) -> Parked<usize> {
+        if !stay.heeds_aborts {
+            return Parked::CannotPark;
         }
-        if std::mem::take(&mut must_try) || is_over() {
-            let result = attempt();
-            if let Ok(count) = usize::try_from(result) {
-                return Parked::Done(count);
-            }
-            match errno() {
-                libc::EAGAIN if !is_over() => {}
-                libc::EINTR => {
-                    must_try = true;
-                    continue;
-                }
-                errno => return Parked::Failed(errno),
-            }
-        }
-        if t.managed().pending_requests() & REQUEST_ABORT != 0 {
-            // As in `park_unless`.
-            return Parked::MustBlock;
-        }
-        let deadline = *deadline.get_or_insert_with(|| {
-            timeout_of(socket, interest).and_then(|timeout| Instant::now().checked_add(timeout))
-        });
-        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let Plain { direction, data, len } = plain;
+        let Plain { direction, data, len } = self.plain;
         let flags = if direction == Direction::Send { libc::MSG_NOSIGNAL } else { 0 };
+        let Stay { rest, is_over, .. } = stay;
         // SAFETY: `Plain` holds the address and number of bytes that managed code pins.
-        let end = unsafe { saki_reactor::transfer(t.managed(), socket.fd, direction, data, len, flags, rest, is_over) };
-        suspension::stop_if_asked(t);
+        let end =
+            unsafe { saki_reactor::transfer(self.thread, self.socket.fd, direction, data, len, flags, rest, is_over) };
         match end {
-            TransferEnd::Done(count) => return Parked::Done(count),
-            TransferEnd::Failed(errno) => return Parked::Failed(errno),
-            TransferEnd::TimedOut => return Parked::TimedOut,
-            TransferEnd::GivenUp => {}
-            TransferEnd::CannotWait => return Parked::MustBlock,
+            TransferEnd::Done(count) => Parked::Done(count),
+            TransferEnd::Failed(errno) => Parked::Failed(Errno(errno)),
+            TransferEnd::TimedOut => Parked::TimedOut,
+            TransferEnd::GivenUp => Parked::TryAgain,
+            TransferEnd::CannotWait => Parked::CannotPark,
         }
     }
 }
 
+/// A socket's readiness, of which the reactor has a record: calls that would fail are not made.
+struct Looked<'s> {
+    thread: &'static ManagedThread,
+    socket: &'s Socket,
+    interest: Interest,
+    asked: Amount,
+    /// Made before each attempt.
+    look: Look,
+    /// Whether the first attempt is made in any case.
+    is_tried_first: bool,
+}
+
+impl<'s> Looked<'s> {
+    fn new(t: CurrentThread, socket: &'s Socket, interest: Interest, asked: Amount, is_tried_first: bool) -> Self {
+        let look = Look::at(socket.fd, interest);
+        Looked { thread: t.managed(), socket, interest, asked, look, is_tried_first }
+    }
+}
+
+impl Source<usize> for Looked<'_> {
+    fn may_work(&mut self) -> bool {
+        std::mem::take(&mut self.is_tried_first) || self.look.may_work()
+    }
+
+    fn make(&mut self, attempt: impl FnOnce() -> Attempt<usize>) -> Attempt<usize> {
+        let end = attempt();
+        match end {
+            Attempt::Done(count) if self.asked.is_short(self.socket, count) => self.look.note_short(),
+            Attempt::WouldBlock => self.look.note_would_block(),
+            Attempt::Done(_) | Attempt::Interrupted | Attempt::Failed(_) => {}
+        }
+        end
+    }
+
+    fn park(&mut self, stay: Stay<'_>) -> Parked<usize> {
+        if !stay.heeds_aborts {
+            // The reactor's waits end when an abort is requested; a blocking call goes on.
+            return Parked::CannotPark;
+        }
+        let end = self.look.wait(self.thread, stay.rest, stay.is_over);
+        self.look = Look::at(self.socket.fd, self.interest);
+        end_of(end)
+    }
+}
+
+/// Waits for what `source` says, as long as the socket waits, with its timeout.
+fn park_for(
+    t: CurrentThread,
+    socket: &Socket,
+    interest: Interest,
+    source: impl Source<usize>,
+    mut attempt: impl FnMut() -> Attempt<usize>,
+) -> Waited<usize> {
+    let operation = Operation::at_first_look(t);
+    // Acquire: pairs with the Release of the thread that makes the socket non-blocking to end this call.
+    let is_over = || !socket.is_blocking.load(Ordering::Acquire) || operation.is_cancelled();
+    let timeout = || timeout_of(socket, interest);
+    waits::wait_for(t, Wait::new(source).within(Limit::After(&timeout)).unless(&is_over), |_| attempt())
+}
+
+/// Tries a call that never blocks, and parks in between, if the socket waits.
+pub(crate) fn park(
+    t: CurrentThread,
+    socket: &Socket,
+    interest: Interest,
+    attempt: impl FnMut() -> Attempt<usize>,
+) -> Waited<usize> {
+    park_for(t, socket, interest, Looked::new(t, socket, interest, Amount::Other, true), attempt)
+}
+
 /// A call that waits for the socket. Where waits park, it is tried with `MSG_DONTWAIT`, unless it is known that it would fail; where it blocks itself, it gets no
 /// more flags.
-///
-/// # Errors
-/// The errno value; EAGAIN after a timeout, or when the socket does not wait.
 pub(crate) fn transfer(
     t: CurrentThread,
     socket: &Socket,
     interest: Interest,
     asked: Amount,
     plain: Option<Plain>,
-    mut attempt: impl FnMut(i32) -> isize,
-) -> Result<usize, i32> {
+    mut attempt: impl FnMut(i32) -> Attempt<usize>,
+) -> Waited<usize> {
     if saki_reactor::waits_park() {
-        // Acquire: as in `park_unless`.
+        // Acquire: as in `park_for`.
         let is_plain = || socket.kind == libc::SOCK_STREAM && socket.is_blocking.load(Ordering::Acquire);
         let plain = plain.filter(|_| saki_reactor::completes_transfers() && is_plain());
         let try_once = || attempt(libc::MSG_DONTWAIT);
-        let end = match plain {
-            Some(plain) => complete(t, socket, interest, plain, try_once),
-            None => park_unless(t, socket, interest, asked, false, try_once),
+        let waited = match plain {
+            Some(plain) => {
+                let is_tried_first = plain.direction == Direction::Send || plain.len == 0;
+                park_for(
+                    t,
+                    socket,
+                    interest,
+                    Completed { thread: t.managed(), socket, plain, is_tried_first },
+                    try_once,
+                )
+            }
+            None => park_for(t, socket, interest, Looked::new(t, socket, interest, asked, false), try_once),
         };
-        match end {
-            Parked::Done(count) => return Ok(count),
-            Parked::Failed(errno) => return Err(errno),
-            Parked::TimedOut => return Err(libc::EAGAIN),
-            Parked::MustBlock => {}
+        if !matches!(waited, Err(Unfinished::CannotPark)) {
+            return waited;
         }
     }
     call_within_timeout(t, socket, interest, attempt)
@@ -176,139 +254,46 @@ pub(crate) fn transfer(
 
 /// A call that blocks and has the socket's timeout. The system begins the timeout anew with each call, so that a call that signals interrupt again and again would
 /// never end: after the first signal only the rest of the timeout is waited. `attempt` gets flags to add.
-///
-/// # Errors
-/// The errno value; EAGAIN after the timeout.
 pub(crate) fn call_within_timeout(
     t: CurrentThread,
     socket: &Socket,
     interest: Interest,
-    mut attempt: impl FnMut(i32) -> isize,
-) -> Result<usize, i32> {
-    let Some(deadline) = timeout_of(socket, interest).and_then(|timeout| Instant::now().checked_add(timeout)) else {
-        return call(t, || attempt(0));
-    };
+    mut attempt: impl FnMut(i32) -> Attempt<usize>,
+) -> Waited<usize> {
+    let timeout = || timeout_of(socket, interest);
     let mut is_first = true;
-    call(t, || {
-        // Acquire: as in `park_unless`.
-        if std::mem::take(&mut is_first) || !socket.is_blocking.load(Ordering::Acquire) {
+    call(t, Limit::After(&timeout), |turn| {
+        let rest = turn.rest();
+        // Acquire: as in `park_for`.
+        if std::mem::take(&mut is_first) || rest.is_none() || !socket.is_blocking.load(Ordering::Acquire) {
             return attempt(0);
         }
-        match poll_until(socket.fd, interest, Some(deadline)) {
-            0 => {
-                saki_os::error::set_errno(libc::EAGAIN);
-                -1
-            }
-            1.. => {
-                let result = attempt(libc::MSG_DONTWAIT);
-                if result < 0 && errno() == libc::EAGAIN {
-                    // Another thread took the data: go on waiting.
-                    saki_os::error::set_errno(libc::EINTR);
-                }
-                result
-            }
-            failed => failed as isize,
+        match poll_for(socket.fd, interest, rest) {
+            Attempt::Done(0) => Attempt::WouldBlock,
+            Attempt::Done(_) => match attempt(libc::MSG_DONTWAIT) {
+                // Another thread took the data: go on waiting.
+                Attempt::WouldBlock => Attempt::Interrupted,
+                end => end,
+            },
+            end => end,
         }
     })
 }
 
-/// poll(2) for one descriptor, until a deadline if there is one.
-pub(crate) fn poll_until(fd: i32, interest: Interest, deadline: Option<Instant>) -> i32 {
+/// poll(2) for one descriptor, for a time if there is one.
+pub(crate) fn poll_for(fd: i32, interest: Interest, rest: Option<Duration>) -> Attempt<usize> {
     let events = if interest == Interest::Read { libc::POLLIN } else { libc::POLLOUT };
     let mut entry = libc::pollfd { fd, events, revents: 0 };
-    let rest_ms = deadline.map_or(-1, |deadline| {
-        // Rounded up, so as not to end early.
-        let rest = deadline.saturating_duration_since(Instant::now());
-        i32::try_from(rest.as_micros().div_ceil(1000)).unwrap_or(i32::MAX)
-    });
+    // Rounded up, so as not to end early.
+    let rest_ms = rest.map_or(-1, |rest| i32::try_from(rest.as_micros().div_ceil(1000)).unwrap_or(i32::MAX));
     // SAFETY: one descriptor.
-    unsafe { libc::poll(&mut entry, 1, rest_ms) }
-}
-
-/// Tries a call that fails with EAGAIN instead of blocking, and parks in between, if the socket waits.
-pub(crate) fn park(t: CurrentThread, socket: &Socket, interest: Interest, attempt: impl FnMut() -> isize) -> Parked {
-    park_unless(t, socket, interest, Amount::Other, true, attempt)
-}
-
-/// As `park`; without `is_tried_first` the thread parks at once if it is known that the call would fail.
-fn park_unless(
-    t: CurrentThread,
-    socket: &Socket,
-    interest: Interest,
-    asked: Amount,
-    is_tried_first: bool,
-    mut attempt: impl FnMut() -> isize,
-) -> Parked {
-    // Acquire: pairs with the Release of the thread that makes the socket non-blocking to end this call.
-    let waits = || socket.is_blocking.load(Ordering::Acquire);
-    // None: the call would block.
-    let mut try_once = |look: &Look| loop {
-        let result = attempt();
-        if let Ok(count) = usize::try_from(result) {
-            if asked.is_short(socket, count) {
-                look.note_short();
-            }
-            return Some(Parked::Done(count));
-        }
-        match errno() {
-            libc::EAGAIN => {
-                look.note_would_block();
-                return None;
-            }
-            libc::EINTR => {}
-            errno => return Some(Parked::Failed(errno)),
-        }
-    };
-    // Most calls need not wait, so they are tried before `Operation::begin` lets other threads cancel them.
-    let mut look = Look::at(socket.fd, interest);
-    let mut has_tried = is_tried_first || look.may_work() || !waits();
-    if has_tried {
-        match try_once(&look) {
-            Some(end) => return end,
-            None if waits() => {}
-            None => return Parked::Failed(libc::EAGAIN),
-        }
-    }
-    let operation = Operation::begin(t);
-    let is_over = || !waits() || operation.is_cancelled();
-    let mut deadline = None;
-    loop {
-        if thread_aborts::throw_if_aborted(t).is_err() {
-            return Parked::Failed(libc::EINTR);
-        }
-        let must_try = look.may_work() || is_over();
-        if !std::mem::take(&mut has_tried) && must_try {
-            match try_once(&look) {
-                Some(end) => return end,
-                None if is_over() => return Parked::Failed(libc::EAGAIN),
-                None => {}
-            }
-        }
-        if t.managed().pending_requests() & REQUEST_ABORT != 0 {
-            // An abort has to wait for the end of a finally block; until then it would end each wait at once.
-            return Parked::MustBlock;
-        }
-        let deadline = *deadline.get_or_insert_with(|| {
-            timeout_of(socket, interest).and_then(|timeout| Instant::now().checked_add(timeout))
-        });
-        let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let end = look.wait(t.managed(), rest, is_over);
-        suspension::stop_if_asked(t);
-        match end {
-            WaitEnd::TryAgain => {}
-            WaitEnd::TimedOut => return Parked::TimedOut,
-            WaitEnd::CannotWait => return Parked::MustBlock,
-        }
-        look = Look::at(socket.fd, interest);
-    }
+    Attempt::of(unsafe { libc::poll(&mut entry, 1, rest_ms) })
 }
 
 /// Waits for a socket in a system call, for when the reactor cannot wait, for example because no descriptor is left.
 ///
 /// # Errors
-/// The errno value; EINTR when cancelled.
-pub(crate) fn wait_blocking(t: CurrentThread, fd: i32, events: i16) -> Result<(), i32> {
-    let mut entry = libc::pollfd { fd, events, revents: 0 };
-    // SAFETY: one descriptor.
-    call_cancellable(t, || unsafe { libc::poll(&mut entry, 1, -1) as isize }).map(|_| ())
+/// Also when cancelled.
+pub(crate) fn wait_blocking(t: CurrentThread, fd: i32, interest: Interest) -> Waited<()> {
+    call_cancellable(t, Limit::Never, |_| poll_for(fd, interest, None)).map(|_| ())
 }

@@ -7,6 +7,7 @@
 use super::processes;
 use crate::io::errors::Win32Error;
 use saki_abi::ObjRef;
+use saki_os::error::Errno;
 use saki_os::message_log::{self, Level, Subject};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use std::ffi::OsString;
@@ -208,7 +209,7 @@ fn start(request: &Request) -> Result<(usize, i32), Win32Error> {
         }
     }
     let spawned = saki_os::fork::plainly(|| command.spawn());
-    let child = spawned.map_err(|error| Win32Error::from_errno(error.raw_os_error().unwrap_or(0)))?;
+    let child = spawned.map_err(|error| Win32Error::from_errno(Errno(error.raw_os_error().unwrap_or(0))))?;
     let pid = child.id() as i32;
     let text = format_args!("Process.Start: '{}' runs as process {pid}.", program.display());
     message_log::message(Level::Debug, Subject::Processes, text);

@@ -7,6 +7,7 @@ use crate::system_call::system_call;
 use saki_os::ExitStage;
 use saki_os::signal::{Disposition, install};
 use saki_runtime::exceptions::ToManaged;
+use saki_runtime::waits::Attempt;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place, RefPlace, Str, invoke, unhandled};
 use saki_thread::ThreadKind;
 use saki_types::universe;
@@ -102,7 +103,7 @@ fn set_break(_t: CurrentThread, is_input: bool) -> bool {
 fn key_available(t: CurrentThread, milliseconds: i32) -> i32 {
     let mut input = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
     // SAFETY: one pollfd.
-    let ready = system_call(t, || unsafe { libc::poll(&mut input, 1, milliseconds.max(-1)) } as isize);
+    let ready = system_call(t, || Attempt::of(unsafe { libc::poll(&mut input, 1, milliseconds.max(-1)) }));
     if !matches!(ready, Ok(1..)) {
         return 0;
     }
