@@ -92,7 +92,7 @@ pub fn upper_layers() -> UpperLayers {
         own_functions: vec![crate::io::native_streams::OWN_FUNCTIONS, crate::process::unix_signals::OWN_FUNCTIONS],
         forget_dead: [saki_reflect::FORGET_DEAD, saki_interop::FORGET_DEAD].concat(),
         thread_ends: vec![threading::thread::on_exit],
-        awaited_handles: threading::waitables::awaited,
+        awaited_handles: saki_runtime::waitables::awaited,
         forks: FORKS,
         host: HostEvents::default(),
     }
@@ -102,19 +102,19 @@ pub fn upper_layers() -> UpperLayers {
 const FORKS: ForkActions = ForkActions {
     prepare: || {
         process::hold_for_fork();
-        threading::waitables::hold_for_fork();
+        saki_runtime::waitables::hold_for_fork();
         threading::io_selector::hold_for_fork();
         net::look_ups::hold_for_fork();
     },
     parent: || {
         net::look_ups::release_after_fork();
         threading::io_selector::release_after_fork();
-        threading::waitables::release_after_fork();
+        saki_runtime::waitables::release_after_fork();
         process::release_after_fork();
     },
     child: || {
         process::begin_child();
-        threading::waitables::begin_child();
+        saki_runtime::waitables::begin_child();
         threading::io_selector::begin_child();
         threading::thread_pool::begin_child();
         net::look_ups::begin_child();

@@ -13,7 +13,7 @@ pub mod vm;
 pub use exec::{
     callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, crossings,
     helpers, internal_calls, invoke, library_loops, local_alloc, monitors, proxy_calls, sharing_statistics,
-    tail_arguments, thread_aborts, thread_data, thread_statics, waits,
+    tail_arguments, thread_aborts, thread_data, thread_statics, waitables, waits,
 };
 pub use object::{
     cast_cache, cells, class_library, delegate_signatures, delegates, entries, exception_types, exceptions, fields,

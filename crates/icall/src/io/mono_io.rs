@@ -367,7 +367,7 @@ fn create_pipe(_t: CurrentThread, read: Place<isize>, write: Place<isize>, error
 
 /// A second handle for the same file, or for the same waitable object.
 fn duplicate(handle: usize) -> IoResult<isize> {
-    if crate::threading::waitables::add_reference(handle) {
+    if saki_runtime::waitables::add_reference(handle) {
         return Ok(handle as isize);
     }
     let file = file_handles::lookup(handle)?;

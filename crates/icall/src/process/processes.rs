@@ -7,7 +7,7 @@
 //! such events as long as a forked process that runs no program yet has a copy of the descriptor.
 //! Locks are not held across system calls that block.
 
-use crate::threading::waitables::{self, Kind};
+use saki_runtime::waitables::{self, Kind};
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
 use std::collections::HashMap;

@@ -11,4 +11,3 @@ pub mod thread_pool;
 pub mod timer;
 pub mod volatile;
 pub mod wait_handle;
-pub mod waitables;

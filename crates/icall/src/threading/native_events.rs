@@ -1,8 +1,8 @@
 //! System.Threading.NativeEventCalls: events, and closing of every kind of wait handle.
 
-use super::waitables::{self, Created, Kind, KindName, OpenError};
 use crate::arguments::units_at;
 use crate::io::errors::Win32Error;
+use saki_runtime::waitables::{self, Created, Kind, KindName, OpenError};
 use saki_runtime::{CurrentThread, InternalCall, Place};
 
 const INVALID_HANDLE_VALUE: usize = usize::MAX;

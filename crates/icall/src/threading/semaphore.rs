@@ -1,8 +1,8 @@
 //! System.Threading.Semaphore (System.dll).
 
 use super::native_events::{created, object_name, opened};
-use super::waitables::{self, Kind, KindName};
 use crate::io::errors::Win32Error;
+use saki_runtime::waitables::{self, Kind, KindName};
 use saki_runtime::{CurrentThread, InternalCall, Place};
 
 fn create_semaphore(

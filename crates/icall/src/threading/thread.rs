@@ -2,7 +2,6 @@
 //!
 //! Left out: the volatile accesses and barriers (`volatile`).
 
-use super::waitables;
 use crate::arguments::{non_null, non_null_this, units_at};
 use crate::diagnostics::stack_trace::frame_array;
 use saki_abi::ObjRef;
@@ -11,6 +10,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::thread_aborts;
 use saki_runtime::threads::{self, state};
+use saki_runtime::waitables;
 use saki_runtime::waits::{self, WaitEnd};
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, Word, domains, exceptions,

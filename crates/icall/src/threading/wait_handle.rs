@@ -3,9 +3,9 @@
 //! Invariant: a satisfied wait is reported as satisfied even when an interrupt or abort came at the same time; the interrupt or
 //! abort ends the next wait.
 
-use super::waitables::{self, Begin, SignalError, Waiting};
 use saki_runtime::ExceptionType;
 use saki_runtime::thread_aborts;
+use saki_runtime::waitables::{self, Begin, SignalError, Waiting};
 use saki_runtime::waits::{self, WaitEnd};
 use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
 use saki_sync::monitor::BlockEnd;

@@ -28,4 +28,5 @@ pub mod thread_aborts;
 pub mod thread_data;
 pub mod thread_statics;
 pub(crate) mod upper_layers;
+pub mod waitables;
 pub mod waits;
