@@ -75,7 +75,7 @@ const TABLES: &[&[InternalCall]] = &[
     threading::native_events::TABLE,
     threading::semaphore::TABLE,
     threading::thread::TABLE,
-    threading::thread_pool::TABLE,
+    saki_runtime::thread_pool::TABLE,
     threading::timer::TABLE,
     threading::volatile::TABLE,
     threading::wait_handle::TABLE,
@@ -116,7 +116,7 @@ const FORKS: ForkActions = ForkActions {
         process::begin_child();
         saki_runtime::waitables::begin_child();
         threading::io_selector::begin_child();
-        threading::thread_pool::begin_child();
+        saki_runtime::thread_pool::begin_child();
         net::look_ups::begin_child();
         system::console_driver::begin_child();
     },

@@ -23,7 +23,7 @@ pub use object::{
 pub use vm::{
     call_trace, collectible, coverage, crash_report, domain_copy, domain_unload, domains, dynamic_methods, exit,
     finalizer, heap_snapshot, interruption, profile_events, profile_frames, profile_log, source_lines, stack_text,
-    stack_trace, suspension, thread_dump, thread_names, threads, unhandled, walk_check,
+    stack_trace, suspension, thread_dump, thread_names, thread_pool, threads, unhandled, walk_check,
 };
 
 pub(crate) use exec::{contexts, initialised, local_blocks, stops, upper_layers};

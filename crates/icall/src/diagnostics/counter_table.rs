@@ -6,8 +6,8 @@
 //! measure (.NET CLR JIT, Loading, Remoting, Interop, Security, the thread pool's I/O).
 
 use crate::process::information;
-use crate::threading::thread_pool;
 use parking_lot::Mutex;
+use saki_runtime::thread_pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 

@@ -9,7 +9,7 @@ use saki_reflect::cross_domain;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::thread_aborts;
-use saki_runtime::threads::{self, state};
+use saki_runtime::threads;
 use saki_runtime::waitables;
 use saki_runtime::waits::{self, WaitEnd};
 use saki_runtime::{
@@ -184,25 +184,6 @@ fn end_affinity(t: CurrentThread) {
 /// Gives up what a thread owns when it ends.
 pub fn on_exit(t: CurrentThread) {
     waitables::abandon_mutexes(t.id());
-}
-
-/// Brings the current thread's object back to the state of a fresh pool thread.
-///
-/// # Errors
-/// OutOfMemoryException.
-pub(super) fn reset_for_pool(t: CurrentThread, name: &str) -> Managed<()> {
-    let internal = threads::current_internal(t)?;
-    threads::forget_affinity(t);
-    // The name is set only if the program changed it, because setting it takes a system call.
-    if thread_names::name_of(internal).as_deref() != Some(name) {
-        thread_names::replace(internal, Some(name), false);
-    }
-    if threads::state_of(internal) & state::BACKGROUND == 0 {
-        threads::set_state(internal, state::BACKGROUND);
-    }
-    const NORMAL_PRIORITY: i32 = 2;
-    threads::PRIORITY.set(internal, NORMAL_PRIORITY);
-    Ok(())
 }
 
 /// The Thread objects of the threads that run in this domain, and what each was doing: a StackFrame[].

@@ -29,6 +29,7 @@ pub mod thread_dump;
 pub(crate) mod thread_hooks;
 pub mod thread_names;
 pub(crate) mod thread_objects;
+pub mod thread_pool;
 pub(crate) mod thread_waits;
 pub mod threads;
 pub(crate) mod thrown_frames;

@@ -17,17 +17,17 @@
 mod climb;
 mod demand;
 
-use super::thread::reset_for_pool;
+use crate::crossings::Place;
+use crate::domains::{self, Domain};
+use crate::exception_types::ExceptionType;
+use crate::exceptions::{self, ToManaged};
+use crate::internal_calls::InternalCall;
+use crate::thread::{CurrentThread, Managed};
+use crate::threads::{self, state};
+use crate::{invoke, profile_events, suspension, thread_aborts, thread_names, unhandled};
 use climb::{Climb, Sample};
 use demand::Demand;
 use saki_os::message_log::{self, Level, Subject};
-use saki_runtime::ExceptionType;
-use saki_runtime::domains::{self, Domain};
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::profile_events;
-use saki_runtime::suspension;
-use saki_runtime::threads;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Place, invoke, thread_aborts, unhandled};
 use saki_sync::word_locks::Mutex;
 use saki_thread::{ManagedThread, ThreadKind, WaitObserver, WaitState};
 use saki_types::{Method, universe};
@@ -368,12 +368,31 @@ fn take_request(thread: &'static ManagedThread) -> Option<&'static Domain> {
     }
 }
 
+/// Brings the current thread's object back to the state of a fresh pool thread.
+///
+/// # Errors
+/// OutOfMemoryException.
+fn reset_for_pool(t: CurrentThread, name: &str) -> Managed<()> {
+    let internal = threads::current_internal(t)?;
+    threads::forget_affinity(t);
+    // The name is set only if the program changed it, because setting it takes a system call.
+    if thread_names::name_of(internal).as_deref() != Some(name) {
+        thread_names::replace(internal, Some(name), false);
+    }
+    if threads::state_of(internal) & state::BACKGROUND == 0 {
+        threads::set_state(internal, state::BACKGROUND);
+    }
+    const NORMAL_PRIORITY: i32 = 2;
+    threads::PRIORITY.set(internal, NORMAL_PRIORITY);
+    Ok(())
+}
+
 fn callback(t: CurrentThread) -> Managed<&'static Method> {
     let ty = universe().corlib_type("System.Threading", "_ThreadPoolWaitCallback").to_managed(t)?;
     let method = ty.find_method("PerformWaitCallback", 0).to_managed(t)?;
     match method {
         Some(method) => Ok(method),
-        None => Err(saki_runtime::exceptions::throw_not_implemented(t, "_ThreadPoolWaitCallback.PerformWaitCallback")),
+        None => Err(exceptions::throw_not_implemented(t, "_ThreadPoolWaitCallback.PerformWaitCallback")),
     }
 }
 
