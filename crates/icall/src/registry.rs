@@ -91,8 +91,6 @@ pub fn upper_layers() -> UpperLayers {
         library_loops: crate::loops::tables(),
         own_functions: vec![crate::io::native_streams::OWN_FUNCTIONS, crate::process::unix_signals::OWN_FUNCTIONS],
         forget_dead: [saki_reflect::FORGET_DEAD, saki_interop::FORGET_DEAD].concat(),
-        thread_ends: vec![threading::thread::on_exit],
-        awaited_handles: saki_runtime::waitables::awaited,
         forks: FORKS,
         host: HostEvents::default(),
     }

@@ -10,7 +10,6 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::thread_aborts;
 use saki_runtime::threads;
-use saki_runtime::waitables;
 use saki_runtime::waits::{self, WaitEnd};
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, Word, domains, exceptions,
@@ -179,11 +178,6 @@ fn begin_affinity(t: CurrentThread) {
 /// Undoes the last `begin_affinity`.
 fn end_affinity(t: CurrentThread) {
     threads::end_affinity(t);
-}
-
-/// Gives up what a thread owns when it ends.
-pub fn on_exit(t: CurrentThread) {
-    waitables::abandon_mutexes(t.id());
 }
 
 /// The Thread objects of the threads that run in this domain, and what each was doing: a StackFrame[].

@@ -25,20 +25,10 @@ pub struct UpperLayers {
     pub own_functions: Vec<&'static [OwnFunction]>,
     /// Each drops the entries that are dead (`types::collectible::is_dead`) from tables of its crate.
     pub forget_dead: Vec<fn()>,
-    /// Each releases resources that an ending thread still holds. The thread may have ended inside native code: no managed object is touched.
-    pub thread_ends: Vec<fn(CurrentThread)>,
-    pub awaited_handles: AwaitedHandles,
     /// What the upper layers do when the process forks.
     pub forks: saki_os::ForkActions,
     pub host: HostEvents,
 }
-
-/// What a thread waits for, by its wait target in `WaitState::Handle`, for dumps: a description ("mutex 3"), and the managed ids of the
-/// threads without which the wait does not end. None if it is not known.
-///
-/// # Safety
-/// The world is stopped, and the thread whose target it is is in such a wait.
-pub type AwaitedHandles = unsafe fn(target: usize) -> Option<(String, Vec<u32>)>;
 
 /// Events that the host, the program that contains the machine, is notified of.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ mod tests;
 mod waiting;
 
 pub use object::{ABANDONED, Kind, KindName};
-pub use report::awaited;
+pub(crate) use report::awaited;
 pub use table::{OpenError, SignalError};
 pub use waiting::{Begin, Waiting, begin};
 

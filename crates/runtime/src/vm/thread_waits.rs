@@ -6,7 +6,7 @@
 //! the machine knows.
 
 use crate::references::{Obj, Str};
-use crate::upper_layers::upper_layers;
+use crate::waitables;
 use crate::{class_init, monitors, type_objects};
 use rustc_hash::FxHashMap;
 use saki_abi::{ObjRef, Object};
@@ -107,7 +107,7 @@ impl Wait {
             }
             WaitState::Handle => {
                 // SAFETY: the world is stopped, and this thread in a wait for handles: its stack, or the copy that was restored for this stop, has the record.
-                let (description, holders) = unsafe { (upper_layers().awaited_handles)(target.address()) }?;
+                let (description, holders) = unsafe { waitables::awaited(target.address()) }?;
                 Awaited::Handles { description, holders }
             }
             _ => {

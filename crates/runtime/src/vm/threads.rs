@@ -22,7 +22,7 @@ pub use crate::thread_objects::{
     START_ARGUMENT, clear_state, construct_internal, counted_thread_of, create_main, current_internal, current_object,
     internal_of, object_here, set_main_apartment, set_state, state, state_of, thread_of, unlink,
 };
-use crate::upper_layers::upper_layers;
+use crate::waitables;
 use saki_sync::handle_table::HandleKind;
 use saki_thread::{ManagedThread, REQUEST_INTERRUPT, ThreadKind, root};
 use std::sync::atomic::Ordering;
@@ -181,16 +181,12 @@ pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
     crate::unhandled::report_and_exit_with(t, exit_code);
 }
 
-fn tell_upper_layers_of_end(t: CurrentThread) {
-    upper_layers().thread_ends.iter().for_each(|ends| ends(t));
-}
-
 /// To be called for a thread that has ended without returning to this module: native code ended it, or had attached it. It is in a safe
 /// region.
 pub fn ended_in_native_code(thread: &'static ManagedThread) {
     // SAFETY: the thread does not run any more, and the caller acts for it. No managed object is touched.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
-    tell_upper_layers_of_end(t);
+    waitables::abandon_mutexes(t.id());
     domains::forget_thread(t.id());
     if let Some(bits) = current_bits(t) {
         set_stopped(bits);
@@ -199,7 +195,7 @@ pub fn ended_in_native_code(thread: &'static ManagedThread) {
 
 /// Marks the current thread as ended. It runs no managed code after this.
 pub fn finish(t: CurrentThread) {
-    tell_upper_layers_of_end(t);
+    waitables::abandon_mutexes(t.id());
     profile_events::thread_ends(t);
     let Some(thread) = t.root(root::THREAD_OBJECT) else { return };
     if let Some(internal) = INTERNAL_THREAD.obj(thread) {

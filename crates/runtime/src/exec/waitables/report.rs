@@ -13,7 +13,7 @@ const REPORT_PATIENCE: Duration = Duration::from_millis(100);
 ///
 /// # Safety
 /// The world is stopped, and the thread whose target it is is in such a wait.
-pub unsafe fn awaited(address: usize) -> Option<(String, Vec<u32>)> {
+pub(crate) unsafe fn awaited(address: usize) -> Option<(String, Vec<u32>)> {
     // SAFETY: null, or the record of a `Waiting` that lives, by the caller's promise.
     let wait = unsafe { (address as *const Wait).as_ref() }?;
     let mut table = TABLE.try_lock_for(REPORT_PATIENCE)?;
