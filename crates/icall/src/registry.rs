@@ -75,7 +75,7 @@ const TABLES: &[&[InternalCall]] = &[
     threading::native_events::TABLE,
     threading::semaphore::TABLE,
     threading::thread::TABLE,
-    saki_runtime::thread_pool::TABLE,
+    threading::thread_pool::TABLE,
     threading::timer::TABLE,
     threading::volatile::TABLE,
     threading::wait_handle::TABLE,

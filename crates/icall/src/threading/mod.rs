@@ -7,6 +7,7 @@ pub mod mutex;
 pub mod native_events;
 pub mod semaphore;
 pub mod thread;
+pub mod thread_pool;
 pub mod timer;
 pub mod volatile;
 pub mod wait_handle;
