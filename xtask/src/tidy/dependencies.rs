@@ -41,7 +41,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("interop", &["runtime"]),
     ("reflect", &["runtime"]),
-    ("icall", &["runtime", "interop", "reflect"]),
+    ("loops", &[]),
+    ("icall", &["runtime", "interop", "reflect", "loops"]),
     ("cli", &["icall"]),
 ];
 
@@ -60,7 +61,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("miniz_oxide", &["metadata"]),
     ("sha1_smol", &["metadata"]),
     ("serde_json", &["profile"]),
-    ("memchr", &["icall"]),
+    ("memchr", &["loops"]),
     ("simdutf8", &["icall"]),
     ("encoding_rs", &["icall"]),
     ("base64-simd", &["icall"]),
@@ -71,8 +72,8 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     (
         "libc",
         &[
-            "os", "gc", "icall", "interop", "reactor", "reflect", "runtime", "sampler", "sync", "thread", "tools",
-            "unwind", "cli",
+            "os", "gc", "icall", "interop", "loops", "reactor", "reflect", "runtime", "sampler", "sync", "thread",
+            "tools", "unwind", "cli",
         ],
     ),
 ];

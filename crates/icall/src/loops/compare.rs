@@ -1,7 +1,7 @@
 //! Comparisons: for equality, and by the first element that differs. Left out: `String.CompareOrdinalHelper`, which compares eight bytes at a time already.
 
-use super::kernels;
 use super::slices::{from, slices, whole};
+use saki_loops::kernels;
 use saki_runtime::CurrentThread;
 use saki_runtime::library_loops::Row;
 

@@ -1,7 +1,7 @@
 //! Copying memory without references, and clearing memory.
 
-use super::kernels;
 use super::slices::{SLICE_BYTES, check_not_null, from, slices, whole};
+use saki_loops::kernels;
 use saki_runtime::library_loops::Row;
 use saki_runtime::{CurrentThread, Managed};
 

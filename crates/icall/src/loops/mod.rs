@@ -11,7 +11,6 @@ mod digits;
 mod elements;
 mod encodings;
 mod ignore_case;
-pub(crate) mod kernels;
 mod memory;
 mod search;
 mod slices;

@@ -3,8 +3,8 @@
 //! Invariant: as in the class library, the caller of a search has checked that the range lies in the string.
 
 use super::ignore_case;
-use super::kernels::{self, Element};
 use super::slices::{SLICE_BYTES, Way, from, may_decline, non_null, whole};
+use saki_loops::kernels::{self, Element};
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, Managed, Str};
 

@@ -1,7 +1,7 @@
 //! System.Array.FastCopy: copies without checks of elements where types allow it. The loop for Array.Copy uses it, too.
 
-use crate::loops::kernels;
 use saki_abi::vtable::VTable;
+use saki_loops::kernels;
 use saki_runtime::vtables::type_of_vtable;
 use saki_runtime::{Array, CurrentThread, InternalCall, Word, cast_cache};
 use saki_types::Ty;

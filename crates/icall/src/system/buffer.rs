@@ -1,7 +1,7 @@
 //! System.Buffer.
 
 use crate::arguments::{argument_error_for, non_null};
-use crate::loops::kernels;
+use saki_loops::kernels;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed};
 use saki_types::{ElementType as E, Ty};
 

@@ -4,7 +4,7 @@
 //! Functions take addresses, since the memory belongs to managed objects that other threads may write to meanwhile. Places count elements, the first one is 0.
 
 /// Elements of 1, 2, 4 or 8 bytes.
-pub(crate) trait Element: Copy + Eq {
+pub trait Element: Copy + Eq {
     /// The place of the first element that is one of `wanted`.
     ///
     /// # Safety
@@ -311,7 +311,7 @@ pair_search!(avx2_pair, avx2_u16, "avx2", _mm256_set1_epi16, _mm256_and_si256, _
 /// # Safety
 /// `start..start + count + distance` can be read.
 #[inline]
-pub(crate) unsafe fn first_pair<const N: usize>(
+pub unsafe fn first_pair<const N: usize>(
     start: *const u16,
     count: usize,
     distance: usize,
@@ -344,7 +344,7 @@ const SHORT_BYTES: usize = 16;
 /// # Safety
 /// Both can be read.
 #[inline]
-pub(crate) unsafe fn are_equal(a: *const u8, b: *const u8, len_bytes: usize) -> bool {
+pub unsafe fn are_equal(a: *const u8, b: *const u8, len_bytes: usize) -> bool {
     /// # Safety
     /// `len_bytes` is at least a `T`'s and at most two's, and both ranges can be read.
     #[inline(always)]
@@ -389,7 +389,7 @@ unsafe fn different_bytes(a: *const u8, b: *const u8) -> u32 {
 /// # Safety
 /// Both can be read.
 #[inline]
-pub(crate) unsafe fn first_difference(a: *const u8, b: *const u8, len_bytes: usize) -> Option<usize> {
+pub unsafe fn first_difference(a: *const u8, b: *const u8, len_bytes: usize) -> Option<usize> {
     let mut place = 0;
     #[cfg(target_arch = "x86_64")]
     while place + VECTOR_BYTES <= len_bytes {
@@ -427,7 +427,7 @@ const SLOW_DISTANCE_BYTES: usize = 63;
 /// # Safety
 /// `source` can be read, `target` written.
 #[inline]
-pub(crate) unsafe fn copy(source: *const u8, target: *mut u8, len_bytes: usize) {
+pub unsafe fn copy(source: *const u8, target: *mut u8, len_bytes: usize) {
     let distance = (target as usize).wrapping_sub(source as usize);
     let is_slow = len_bytes >= STRING_INSTRUCTION_BYTES
         && distance >= len_bytes
