@@ -4,4 +4,14 @@
 //! microseconds, so that the caller can stop there. Invariant: the result is the same as that of the plain loop over the same elements. Left out: which methods of the class
 //! library use them (`icall::loops`).
 
+pub mod ascii_case;
+pub mod base64;
+pub mod big_numbers;
+pub mod decimal;
+pub mod elements;
+pub mod hex;
 pub mod kernels;
+pub mod slices;
+pub mod transcode;
+pub mod utf8;
+pub mod words;

@@ -1,8 +1,9 @@
 //! Reading decimal digits as a large integer (`System.Numerics.BigNumber`), nineteen at a time; the class library multiplies by ten for each digit.
 
-use super::slices::{SLICE_BYTES, may_decline};
+use super::slices::{may_decline, rest};
 use saki_abi::ObjRef;
 use saki_interop::builder_text::builder_units;
+use saki_loops::decimal::limbs_of;
 use saki_metadata::ElementType;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::types_by_name::find_type;
@@ -47,46 +48,6 @@ fn has_known_fields() -> bool {
     })
 }
 
-/// Digits that are read together: as many as 64 bits hold.
-const TOGETHER: usize = 19;
-
-/// Multiplies `limbs` by `factor`, a power of ten, and adds `more`.
-fn multiply_add(limbs: &mut Vec<u64>, factor: u64, more: u64) {
-    let mut carry = more;
-    for limb in limbs.iter_mut() {
-        let product = u128::from(*limb) * u128::from(factor) + u128::from(carry);
-        *limb = product as u64;
-        carry = (product >> 64) as u64;
-    }
-    if carry != 0 {
-        limbs.push(carry);
-    }
-}
-
-/// The number with these digits (values 0 to 9) and `zeros` more zeros behind them. `rest` is called after each ten microseconds of work or so.
-fn limbs_of(digits: &[u8], zeros: usize, mut rest: impl FnMut()) -> Vec<u64> {
-    let mut limbs = Vec::with_capacity((digits.len() + zeros) / TOGETHER + 1);
-    let mut work = 0;
-    let mut step = |count: usize, value: u64| {
-        multiply_add(&mut limbs, 10u64.pow(count as u32), value);
-        work += limbs.len();
-        if work > SLICE_BYTES / 16 {
-            work = 0;
-            rest();
-        }
-    };
-    for digits in digits.chunks(TOGETHER) {
-        step(digits.len(), digits.iter().fold(0, |value, digit| 10 * value + u64::from(*digit)));
-    }
-    let mut zeros = zeros;
-    while zeros > 0 {
-        let count = zeros.min(TOGETHER);
-        step(count, 0);
-        zeros -= count;
-    }
-    limbs
-}
-
 /// `BigNumber.NumberToBigInteger`: the digits before the point; false if a digit behind the point is not zero.
 fn read_digits(t: CurrentThread, buffer: Place<Buffer>, number: Place<Number>) -> Managed<i32> {
     if !has_known_fields() {
@@ -104,9 +65,7 @@ fn read_digits(t: CurrentThread, buffer: Place<Buffer>, number: Place<Number>) -
     }
     let scale = usize::try_from(buffer.scale).unwrap_or(0);
     let (whole, fraction) = digits.split_at(scale.min(digits.len()));
-    let limbs = limbs_of(whole, scale - whole.len(), || {
-        t.managed().poll();
-    });
+    let limbs = limbs_of(whole, scale - whole.len(), rest(t));
     let is_whole = fraction.iter().all(|digit| *digit == 0);
     let is_negative = is_whole && buffer.is_negative != 0;
     let mut words: Vec<u32> = limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]).collect();

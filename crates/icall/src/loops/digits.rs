@@ -1,38 +1,14 @@
 //! Bytes as text: base 64 from and to UTF-16, and pairs of hexadecimal digits.
-//!
-//! Base 64 is converted in pieces by way of ASCII on the stack, since the crate that does it by vectors works on bytes only.
 
-use super::slices::{SLICE_BYTES, from, may_decline, slices};
+use super::slices::{from, may_decline, rest, slices};
 use super::spans::{Span, overlap};
 use crate::system::array_copy::in_range;
-use base64_simd::{AsOut, STANDARD, STANDARD_NO_PAD};
+use saki_loops::base64::{
+    LINE_BYTES, LINE_DIGITS, LINE_END, PADDING, PIECE_BYTES, PIECE_DIGITS, decode, digits_of, encode,
+};
+use saki_loops::hex::to_hex;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{Array, CurrentThread, Managed, Place, Str};
-use std::mem::MaybeUninit;
-
-/// Digits of base 64 that are converted together, and the bytes that they stand for.
-const PIECE_DIGITS: usize = 1024;
-const PIECE_BYTES: usize = PIECE_DIGITS / 4 * 3;
-
-/// Encodes `bytes` into `units`, which has exactly the length of the result.
-fn encode(bytes: &[u8], units: &mut [u16]) {
-    let mut ascii = [MaybeUninit::<u8>::uninit(); PIECE_DIGITS];
-    for (bytes, units) in bytes.chunks(PIECE_BYTES).zip(units.chunks_mut(PIECE_DIGITS)) {
-        let ascii = STANDARD.encode(bytes, ascii[..].as_out());
-        for (unit, digit) in units.iter_mut().zip(ascii) {
-            *unit = u16::from(*digit);
-        }
-    }
-}
-
-/// Digits in a line, where lines are wanted, and the bytes that they stand for.
-const LINE_DIGITS: usize = 76;
-const LINE_BYTES: usize = LINE_DIGITS / 4 * 3;
-const LINE_END: [u16; 2] = [b'\r' as u16, b'\n' as u16];
-
-fn digits_of(len_bytes: usize) -> usize {
-    4 * len_bytes.div_ceil(3)
-}
 
 /// `Convert.ConvertToBase64Array`
 fn to_base64(t: CurrentThread, units: *mut u16, bytes: *const u8, offset: i32, length: i32, has_lines: bool) -> i32 {
@@ -67,116 +43,6 @@ fn to_base64(t: CurrentThread, units: *mut u16, bytes: *const u8, offset: i32, l
     count as i32
 }
 
-/// The value of characters that are no digits.
-const NO_DIGIT: u8 = 0xff;
-
-/// The values of the digits, by character.
-const VALUES: [u8; 128] = {
-    let mut values = [NO_DIGIT; 128];
-    let digits = STANDARD.charset();
-    let mut value = 0;
-    while value < digits.len() {
-        values[digits[value] as usize] = value as u8;
-        value += 1;
-    }
-    values
-};
-
-/// The 24 bits of four digits.
-fn decode_four(units: [u16; 4]) -> Option<u32> {
-    units.into_iter().try_fold(0, |bits, unit| {
-        let value = *VALUES.get(usize::from(unit))?;
-        (value != NO_DIGIT).then_some(bits << 6 | u32::from(value))
-    })
-}
-
-/// The length of the first piece of a decoding. It is short, so that a text with short lines does not decode much of a piece that is refused.
-const FIRST_DIGITS: usize = 64;
-
-/// Decodes a piece by way of `ascii`; leaves `bytes` as they are when a character is not a digit.
-fn decode_piece(units: &[u16], ascii: &mut [u8; PIECE_DIGITS], bytes: &mut [u8]) -> bool {
-    let ascii = &mut ascii[..units.len()];
-    let mut all = 0;
-    for (digit, unit) in ascii.iter_mut().zip(units) {
-        all |= *unit;
-        *digit = *unit as u8;
-    }
-    if all >= 0x80 {
-        return false;
-    }
-    match STANDARD_NO_PAD.decode_inplace(ascii) {
-        Ok(decoded) => {
-            bytes.copy_from_slice(decoded);
-            true
-        }
-        Err(_) => false,
-    }
-}
-
-/// Decodes groups of four digits up to the first group with another character; returns the number of units decoded.
-fn decode_fours(t: CurrentThread, units: &[u16], bytes: &mut [u8]) -> usize {
-    let mut ascii = [0; PIECE_DIGITS];
-    let (mut from, mut digits, mut since_poll) = (0, FIRST_DIGITS, 0);
-    while from < units.len() {
-        let to = units.len().min(from + digits);
-        let (piece, room) = (&units[from..to], &mut bytes[from / 4 * 3..to / 4 * 3]);
-        if !decode_piece(piece, &mut ascii, room) {
-            let mut decoded = 0;
-            for (four, three) in piece.as_chunks::<4>().0.iter().zip(room.as_chunks_mut::<3>().0) {
-                let Some(bits) = decode_four(*four) else { break };
-                let [_, a, b, c] = bits.to_be_bytes();
-                *three = [a, b, c];
-                decoded += 4;
-            }
-            return from + decoded;
-        }
-        since_poll += to - from;
-        from = to;
-        digits = PIECE_DIGITS.min(2 * digits);
-        if since_poll >= SLICE_BYTES / 2 && from < units.len() {
-            since_poll = 0;
-            t.managed().poll();
-        }
-    }
-    from
-}
-
-const PADDING: u16 = b'=' as u16;
-/// The digit of value zero.
-const ZERO: u16 = b'A' as u16;
-
-/// The outcome of a decoding: units read, bytes written, and whether the whole text was valid and had room.
-#[derive(Debug, PartialEq, Eq)]
-struct Decoded {
-    units: usize,
-    bytes: usize,
-    is_whole: bool,
-}
-
-/// Decodes as `Convert.TryDecodeFromUtf16` does: spaces are not allowed, padding only in the last group of four; decodes as many groups as there is room for.
-fn decode(t: CurrentThread, units: &[u16], bytes: &mut [u8]) -> Decoded {
-    let stopped = |units: usize, bytes: usize| Decoded { units, bytes, is_whole: false };
-    let Some((before, last)) = units.as_chunks::<4>().0.split_last().map(|(last, before)| (before.len(), *last)) else {
-        return Decoded { units: 0, bytes: 0, is_whole: units.is_empty() };
-    };
-    let fours = before.min(bytes.len() / 3);
-    let from = decode_fours(t, &units[..4 * fours], &mut bytes[..3 * fours]);
-    let to = from / 4 * 3;
-    if from < 4 * before {
-        return stopped(from, to);
-    }
-    let (len_bytes, four) = match last {
-        [a, b, PADDING, PADDING] => (1, [a, b, ZERO, ZERO]),
-        [a, b, c, PADDING] => (2, [a, b, c, ZERO]),
-        four => (3, four),
-    };
-    let (Some(bits), Some(room)) = (decode_four(four), bytes.get_mut(to..to + len_bytes)) else {
-        return stopped(from, to);
-    };
-    room.copy_from_slice(&bits.to_be_bytes()[1..=len_bytes]);
-    Decoded { units: from + 4, bytes: to + len_bytes, is_whole: from + 4 == units.len() }
-}
-
 /// `Convert.TryDecodeFromUtf16`
 fn try_from_base64(
     t: CurrentThread,
@@ -192,7 +58,7 @@ fn try_from_base64(
     let (Some(units), Some(bytes)) = (units.elements(), unsafe { bytes.first_mut(bytes.count()) }) else {
         return DECLINED;
     };
-    let decoded = decode(t, units, bytes);
+    let decoded = decode(units, bytes, rest(t));
     consumed.set(decoded.units as i32);
     written.set(decoded.bytes as i32);
     i32::from(decoded.is_whole)
@@ -228,30 +94,6 @@ fn decoded_length(t: CurrentThread, units: *const u16, count: i32) -> i32 {
         _ => return DECLINED,
     };
     ((count - others) / 4 * 3 + of_last) as i32
-}
-
-/// For each byte two hexadecimal digits, a hyphen, and a unit that the first digit of the next byte overwrites.
-const HEX: [[u16; 4]; 256] = {
-    let digits = b"0123456789ABCDEF";
-    let mut all = [[0; 4]; 256];
-    let mut byte = 0;
-    while byte < all.len() {
-        all[byte] = [digits[byte >> 4] as u16, digits[byte & 15] as u16, b'-' as u16, 0];
-        byte += 1;
-    }
-    all
-};
-
-/// Writes the text of `bytes` to `units`: three units for each byte, two for the last.
-fn to_hex(bytes: &[u8], units: &mut [u16]) {
-    let Some((last, others)) = bytes.split_last() else { return };
-    for (byte, place) in others.iter().zip((0..).step_by(3)) {
-        if let Some(room) = units[place..].first_chunk_mut() {
-            *room = HEX[usize::from(*byte)];
-        }
-    }
-    let [high, low, ..] = HEX[usize::from(*last)];
-    units[3 * others.len()..].copy_from_slice(&[high, low]);
 }
 
 /// `BitConverter.ToString(byte[], int, int)`. Declined: arguments for which it throws, and the empty text.

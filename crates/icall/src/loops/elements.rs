@@ -2,40 +2,15 @@
 //!
 //! Left out: elements with references, whose stores need barriers.
 
-use super::slices::{SLICE_BYTES, from, may_decline, slices, whole};
+use super::slices::{from, may_decline, rest, whole};
 use super::spans::Span;
 use crate::system::array_copy::{has_lower_bound, in_range};
+use saki_loops::elements::{fill, reverse};
 use saki_metadata::ElementType;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::vtables::type_of_vtable;
 use saki_runtime::{Array, CurrentThread};
 use saki_types::Ty;
-
-/// Reverses `count` elements.
-///
-/// # Safety
-/// The elements can be read and written, and `start` is aligned for a `T`.
-unsafe fn reverse<T>(t: CurrentThread, start: *mut T, count: usize) {
-    if count <= SLICE_BYTES / size_of::<T>() {
-        // SAFETY: this function's contract.
-        unsafe { std::slice::from_raw_parts_mut(start, count) }.reverse();
-        return;
-    }
-    slices(t, count / 2, 2 * size_of::<T>(), |first, number| {
-        // SAFETY: the first half and the second half of the elements have none in common.
-        let (front, back) = unsafe {
-            (
-                std::slice::from_raw_parts_mut(start.add(first), number),
-                std::slice::from_raw_parts_mut(start.add(count - first - number), number),
-            )
-        };
-        // The standard library reverses a slice by vectors.
-        front.swap_with_slice(back);
-        front.reverse();
-        back.reverse();
-        None::<()>
-    });
-}
 
 /// Whether values of the type are bits that boxing does not change.
 fn is_primitive(ty: Ty) -> bool {
@@ -60,10 +35,10 @@ fn reverse_array(t: CurrentThread, array: Option<Array>, index: i32, count: i32)
     // SAFETY: the range was checked, and elements of arrays are aligned.
     unsafe {
         match element_size_bytes {
-            1 => reverse(t, start, count as usize),
-            2 => reverse::<u16>(t, start.cast(), count as usize),
-            4 => reverse::<u32>(t, start.cast(), count as usize),
-            8 => reverse::<u64>(t, start.cast(), count as usize),
+            1 => reverse(start, count as usize, rest(t)),
+            2 => reverse::<u16>(start.cast(), count as usize, rest(t)),
+            4 => reverse::<u32>(start.cast(), count as usize, rest(t)),
+            8 => reverse::<u64>(start.cast(), count as usize, rest(t)),
             _ => return DECLINED,
         }
     }
@@ -75,7 +50,7 @@ fn reverse_elements<T>(t: CurrentThread, array: Option<Array>, index: i32, count
     let Some(array) = array.filter(|array| in_range(*array, index, count)) else { return DECLINED };
     let start = array.element_address(index as usize).cast::<T>();
     // SAFETY: the range was checked, and elements of arrays are aligned.
-    unsafe { reverse(t, start, count as usize) };
+    unsafe { reverse(start, count as usize, rest(t)) };
     0
 }
 
@@ -86,23 +61,9 @@ fn reverse_span<T>(t: CurrentThread, span: &Span<T>) -> i32 {
             return DECLINED;
         }
         // SAFETY: the elements of a span, whose start is aligned.
-        unsafe { reverse(t, span.start(), span.count()) };
+        unsafe { reverse(span.start(), span.count(), rest(t)) };
     }
     0
-}
-
-/// Stores `value` to `count` elements.
-///
-/// # Safety
-/// The elements can be written.
-unsafe fn fill<T: Copy>(t: CurrentThread, start: *mut T, count: usize, value: T) {
-    slices(t, count, size_of::<T>(), |first, number| {
-        for place in first..first + number {
-            // SAFETY: this function's contract.
-            unsafe { start.add(place).write_unaligned(value) };
-        }
-        None::<()>
-    });
 }
 
 macro_rules! fills {
@@ -110,7 +71,7 @@ macro_rules! fills {
         /// `Span<T>.Fill`
         fn $span(t: CurrentThread, span: &Span<$element>, value: $element) {
             // SAFETY: the elements of a span.
-            unsafe { fill(t, span.start(), span.count(), value) };
+            unsafe { fill(span.start(), span.count(), value, rest(t)) };
         }
 
         /// `Array.Fill<T>`
@@ -118,7 +79,7 @@ macro_rules! fills {
             let Some(array) = array else { return DECLINED };
             let start = array.element_address(0).cast::<$element>();
             // SAFETY: the elements of the array.
-            unsafe { fill(t, start, array.length(), value) };
+            unsafe { fill(start, array.length(), value, rest(t)) };
             0
         }
     };

@@ -5,71 +5,11 @@
 
 use super::slices::{may_decline, slices};
 use super::spans::{Span, overlap};
+use saki_loops::ascii_case::{Case, first_difference, upper};
+use saki_loops::transcode;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, Managed, Obj, Str};
-
-/// The bit in which the two cases of a letter differ.
-const CASE: u16 = 0x20;
-const LETTERS: u16 = 26;
-
-/// Whether a unit is one of ASCII's letters.
-#[inline(always)]
-fn is_letter(unit: u16) -> bool {
-    (unit | CASE).wrapping_sub(u16::from(b'a')) < LETTERS
-}
-
-/// A letter in the other case; other units as they are.
-pub(super) fn other_case(unit: u16) -> u16 {
-    if is_letter(unit) { unit ^ CASE } else { unit }
-}
-
-fn upper(unit: u16) -> u16 {
-    if unit.wrapping_sub(u16::from(b'a')) < LETTERS { unit ^ CASE } else { unit }
-}
-
-/// Whether two units are the same, or the two cases of a letter.
-#[inline(always)]
-fn is_same(a: u16, b: u16) -> bool {
-    a == b || (a ^ b == CASE && is_letter(a))
-}
-
-/// Units that are compared together, by vectors.
-const TOGETHER: usize = 16;
-
-/// The first place where units differ in more than the case, and whether all units before it are ASCII.
-fn first_difference(a: &[u16], b: &[u16]) -> (Option<usize>, bool) {
-    let count = a.len().min(b.len());
-    let (mut place, mut all) = (0, 0);
-    while let (Some(x), Some(y)) = (a[place..count].first_chunk::<TOGETHER>(), b[place..count].first_chunk()) {
-        let y: &[u16; TOGETHER] = y;
-        let (mut different, mut units) = (0, 0);
-        for (x, y) in x.iter().zip(y) {
-            different |= u16::from((x ^ y) & !CASE != 0) | u16::from(x != y) & u16::from(!is_letter(*x));
-            units |= x;
-        }
-        if different != 0 {
-            break;
-        }
-        all |= units;
-        place += TOGETHER;
-    }
-    while place < count && is_same(a[place], b[place]) {
-        all |= a[place];
-        place += 1;
-    }
-    ((place < count).then_some(place), all < 0x80)
-}
-
-/// Whether two ranges of units are equal but for the case of letters.
-///
-/// # Safety
-/// `count` units can be read at both.
-pub(super) unsafe fn are_equal(a: *const u16, b: *const u16, count: usize) -> bool {
-    // SAFETY: this function's contract.
-    let (a, b) = unsafe { (std::slice::from_raw_parts(a, count), std::slice::from_raw_parts(b, count)) };
-    first_difference(a, b).0.is_none()
-}
 
 /// `CompareInfo.CompareOrdinalIgnoreCase`: by the first units that differ, else by the lengths: their difference if all units were ASCII, otherwise their order only.
 fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
@@ -93,31 +33,12 @@ fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
 static ASCII_CASE_IS_PLAIN: ManagedField =
     ManagedField::corlib("System.Globalization", "TextInfo", "m_IsAsciiCasingSameAsInvariant");
 
-/// The case that letters are converted to.
-#[derive(Clone, Copy)]
-enum Case {
-    Upper,
-    Lower,
-}
-
-impl Case {
-    /// Writes the text in this case. False: it is not all ASCII, and not all of the text was written.
-    fn convert(self, t: CurrentThread, source: &[u16], target: &mut [u16]) -> bool {
-        let first = u16::from(match self {
-            Case::Upper => b'a',
-            Case::Lower => b'A',
-        });
-        let other = slices(t, source.len(), 2, |from, number| {
-            let (source, target) = (&source[from..from + number], &mut target[from..from + number]);
-            let mut all = 0;
-            for (unit, room) in source.iter().zip(target) {
-                all |= *unit;
-                *room = if unit.wrapping_sub(first) < LETTERS { *unit ^ CASE } else { *unit };
-            }
-            (all >= 0x80).then_some(())
-        });
-        other.is_none()
-    }
+/// Writes the text in this case. False: it is not all ASCII, and not all of the text was written.
+fn convert(t: CurrentThread, case: Case, source: &[u16], target: &mut [u16]) -> bool {
+    let other = slices(t, source.len(), 2, |from, number| {
+        (!case.convert(&source[from..from + number], &mut target[from..from + number])).then_some(())
+    });
+    other.is_none()
 }
 
 fn is_plain(text_info: Option<Obj>) -> bool {
@@ -136,13 +57,13 @@ fn string_in_case<'t>(
         return Ok(None);
     }
     let other = slices(t, units.len(), 2, |first, number| {
-        (!encoding_rs::mem::is_basic_latin(&units[first..first + number])).then_some(())
+        (!transcode::is_ascii_utf16(&units[first..first + number])).then_some(())
     });
     if other.is_some() {
         return Ok(None);
     }
     let made = Str::filled(t, units.len(), |target| {
-        case.convert(t, units, target);
+        convert(t, case, units, target);
     });
     made.map(Some)
 }
@@ -177,7 +98,7 @@ fn change_case(
         return DECLINED;
     };
     let case = if to_upper { Case::Upper } else { Case::Lower };
-    if case.convert(t, source, target) { 0 } else { DECLINED }
+    if convert(t, case, source, target) { 0 } else { DECLINED }
 }
 
 pub(super) const TABLE: &[Row] = &[

@@ -1,5 +1,6 @@
 //! Functions that the loops share: making rows, working in slices with a safepoint between them, throwing for null.
 
+pub(super) use saki_loops::slices::{SLICE_BYTES, Way};
 use saki_runtime::crossings::Callable;
 use saki_runtime::library_loops::{Least, Row};
 use saki_runtime::{CurrentThread, Managed, exceptions};
@@ -19,14 +20,11 @@ pub(super) const fn from(count: u32, argument: u32, row: Row) -> Row {
     row.from_least(Least { argument, count })
 }
 
-/// Bytes that are worked on between two safepoints, which takes some ten microseconds.
-pub(super) const SLICE_BYTES: usize = 1 << 18;
-
-/// The direction of a search.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    Forward,
-    Backward,
+/// Lets the world stop, between two parts of the work. Requests other than to stop wait for compiled code's next safepoint.
+pub(super) fn rest(t: CurrentThread) -> impl FnMut() {
+    move || {
+        t.managed().poll();
+    }
 }
 
 /// Calls `work` on slices, `(first, number)`, of `count` elements of that size, with a safepoint between them, until it returns a result.
@@ -46,26 +44,9 @@ pub(super) fn slices_going<R>(
     way: Way,
     count: usize,
     element_size_bytes: usize,
-    mut work: impl FnMut(usize, usize) -> Option<R>,
+    work: impl FnMut(usize, usize) -> Option<R>,
 ) -> Option<R> {
-    let most = SLICE_BYTES / element_size_bytes;
-    let (mut from, mut to) = (0, count);
-    loop {
-        let number = most.min(to - from);
-        let first = if way == Way::Forward { from } else { to - number };
-        if let Some(result) = work(first, number) {
-            return Some(result);
-        }
-        match way {
-            Way::Forward => from += number,
-            Way::Backward => to -= number,
-        }
-        if from == to {
-            return None;
-        }
-        // Requests other than to stop wait for compiled code's next safepoint.
-        t.managed().poll();
-    }
+    saki_loops::slices::slices(way, count, element_size_bytes, rest(t), work)
 }
 
 /// Addresses below this one result from adding an offset to null; the kernel maps nothing there.

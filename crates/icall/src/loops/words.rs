@@ -2,105 +2,10 @@
 //!
 //! Invariant: as in the class library, the caller of a search has checked that the range lies in the string.
 
-use super::ignore_case;
-use super::slices::{SLICE_BYTES, Way, from, may_decline, non_null, whole};
-use saki_loops::kernels::{self, Element};
+use super::slices::{Way, from, may_decline, non_null, rest, whole};
+use saki_loops::words::Word;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, Managed, Str};
-
-/// The number of places between safepoints that may each cost a comparison with the word.
-const CANDIDATES: usize = SLICE_BYTES / 64;
-
-/// The first of `places`, in the given direction, at which the word is. `find` returns a candidate in a range `(first, number)` of places, counted from `first`;
-/// `is_there` compares the whole word.
-fn walk(
-    t: CurrentThread,
-    way: Way,
-    places: usize,
-    find: impl Fn(usize, usize) -> Option<usize>,
-    is_there: impl Fn(usize) -> bool,
-) -> Option<usize> {
-    let (mut from, mut to) = (0, places);
-    let mut candidates = 0;
-    while from < to {
-        let number = (to - from).min(SLICE_BYTES / 2);
-        let first = if way == Way::Forward { from } else { to - number };
-        let found = find(first, number).map(|found| first + found);
-        if let Some(place) = found.filter(|&place| is_there(place)) {
-            return Some(place);
-        }
-        match way {
-            Way::Forward => from = found.map_or(first + number, |place| place + 1),
-            Way::Backward => to = found.unwrap_or(first),
-        }
-        candidates += 1;
-        if (found.is_none() || candidates % CANDIDATES == 0) && from < to {
-            t.managed().poll();
-        }
-    }
-    None
-}
-
-/// A word to search for. Each unit of the text may match in `N` forms: as it is, or in both cases.
-#[derive(Clone, Copy)]
-struct Word<'a, const N: usize> {
-    units: &'a [u16],
-    /// The forms of the first unit.
-    head: [u16; N],
-    tail: [u16; N],
-    /// Whether two ranges of that many units match.
-    is_equal: unsafe fn(*const u16, *const u16, usize) -> bool,
-}
-
-/// # Safety
-/// `count` units can be read at both.
-unsafe fn are_same(a: *const u16, b: *const u16, count: usize) -> bool {
-    // SAFETY: this function's contract.
-    unsafe { kernels::are_equal(a.cast(), b.cast(), 2 * count) }
-}
-
-impl<'a> Word<'a, 1> {
-    /// None if the word is empty.
-    fn exact(units: &'a [u16]) -> Option<Self> {
-        Some(Word { units, head: [*units.first()?], tail: [*units.last()?], is_equal: are_same })
-    }
-}
-
-impl<'a> Word<'a, 2> {
-    /// None if the word is empty or has characters other than ASCII's, for which the case is not known here.
-    fn of_any_case(units: &'a [u16]) -> Option<Self> {
-        if units.iter().any(|&unit| unit >= 0x80) {
-            return None;
-        }
-        let cases = |unit| [unit, ignore_case::other_case(unit)];
-        let (head, tail) = (cases(*units.first()?), cases(*units.last()?));
-        Some(Word { units, head, tail, is_equal: ignore_case::are_equal })
-    }
-}
-
-impl<const N: usize> Word<'_, N> {
-    /// The first or last place among the `count` units at `start` where the word begins.
-    ///
-    /// # Safety
-    /// The units can be read.
-    unsafe fn place(&self, t: CurrentThread, way: Way, start: *const u16, count: usize) -> Option<usize> {
-        let behind = self.units.len() - 1;
-        let places = count.checked_sub(behind)?;
-        let find = |first: usize, number: usize| {
-            let start = start.wrapping_add(first);
-            // SAFETY: behind each place the rest of the word still fits before the end.
-            unsafe {
-                match way {
-                    Way::Forward => kernels::first_pair(start, number, behind, self.head, self.tail),
-                    Way::Backward => u16::last(start, number, self.head),
-                }
-            }
-        };
-        // SAFETY: the word fits at each of the places.
-        let is_there = |place: usize| unsafe { (self.is_equal)(start.add(place), self.units.as_ptr(), behind + 1) };
-        walk(t, way, places, find, is_there)
-    }
-}
 
 /// The result of the class library for words that fit nowhere (−1) or everywhere (the start of the range).
 fn trivial(word: &[u16], start: i32, count: i32) -> Option<i32> {
@@ -123,7 +28,7 @@ fn index_of_word<const N: usize>(
     let first = if way == Way::Forward { start } else { start - count + 1 };
     let units = text.first_unit().wrapping_offset(first as isize);
     // SAFETY: the caller has checked that the range lies in the string.
-    let found = unsafe { word.place(t, way, units, count as usize) };
+    let found = unsafe { word.place(way, units, count as usize, rest(t)) };
     found.map_or(-1, |place| first + place as i32)
 }
 
@@ -192,7 +97,7 @@ fn replace<'t>(
     let mut places = Vec::new();
     let mut from = 0;
     // SAFETY: the rest of the string.
-    while let Some(place) = unsafe { word.place(t, Way::Forward, units[from..].as_ptr(), units.len() - from) } {
+    while let Some(place) = unsafe { word.place(Way::Forward, units[from..].as_ptr(), units.len() - from, rest(t)) } {
         places.push(from + place);
         from += place + word.units.len();
         if places.len() % REPLACED_AT_ONCE == 0 {
