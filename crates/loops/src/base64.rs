@@ -139,3 +139,31 @@ pub fn decode(units: &[u16], bytes: &mut [u8], mut rest: impl FnMut()) -> Decode
     room.copy_from_slice(&bits.to_be_bytes()[1..=len_bytes]);
     Decoded { units: from + 4, bytes: to + len_bytes, is_whole: from + 4 == units.len() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn bytes_come_back_from_their_text(bytes in proptest::collection::vec(any::<u8>(), 0..3000), change in any::<(u16, u16)>()) {
+            let mut units = vec![0; digits_of(bytes.len())];
+            encode(&bytes, &mut units);
+            let text: Vec<u8> = units.iter().map(|unit| *unit as u8).collect();
+            let expected = STANDARD.encode_to_string(&bytes);
+            prop_assert_eq!(&text, expected.as_bytes());
+            let mut decoded = vec![0; bytes.len()];
+            let whole = Decoded { units: units.len(), bytes: bytes.len(), is_whole: true };
+            prop_assert_eq!(decode(&units, &mut decoded, || ()), whole);
+            prop_assert_eq!(&decoded, &bytes);
+            // A character that is no digit ends it at the group of four before.
+            if let Some(unit) = units.get_mut(usize::from(change.0)) && change.1 > 0x7f {
+                *unit = change.1;
+                let fours = usize::from(change.0) / 4;
+                let stopped = Decoded { units: 4 * fours, bytes: 3 * fours, is_whole: false };
+                prop_assert_eq!(decode(&units, &mut decoded, || ()), stopped);
+            }
+        }
+    }
+}

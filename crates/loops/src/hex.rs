@@ -23,3 +23,20 @@ pub fn to_hex(bytes: &[u8], units: &mut [u16]) {
     let [high, low, ..] = HEX[usize::from(*last)];
     units[3 * others.len()..].copy_from_slice(&[high, low]);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::to_hex;
+
+    #[test]
+    fn bytes_are_pairs_of_digits_with_hyphens_between_them() {
+        let check = |bytes: &[u8], expected: &str| {
+            let mut units = vec![0; expected.len()];
+            to_hex(bytes, &mut units);
+            assert_eq!(String::from_utf16_lossy(&units), expected);
+        };
+        check(&[], "");
+        check(&[0x0f], "0F");
+        check(&[0, 0xff, 0x1a, 0xb2], "00-FF-1A-B2");
+    }
+}

@@ -7,10 +7,12 @@
 pub mod ascii_case;
 pub mod base64;
 pub mod big_numbers;
+pub mod compare;
+pub mod copy;
 pub mod decimal;
 pub mod elements;
 pub mod hex;
-pub mod kernels;
+pub mod search;
 pub mod slices;
 pub mod transcode;
 pub mod utf8;

@@ -1,7 +1,8 @@
 //! Searching for words in text by their units, with or without regard to the case of ASCII's letters.
 
 use crate::ascii_case;
-use crate::kernels::{self, Element};
+use crate::compare;
+use crate::search::{self, Element};
 use crate::slices::{SLICE_BYTES, Way};
 
 /// The number of places between two rests that may each cost a comparison with the word.
@@ -52,7 +53,7 @@ pub struct Word<'a, const N: usize> {
 /// `count` units can be read at both.
 unsafe fn are_same(a: *const u16, b: *const u16, count: usize) -> bool {
     // SAFETY: this function's contract.
-    unsafe { kernels::are_equal(a.cast(), b.cast(), 2 * count) }
+    unsafe { compare::are_equal(a.cast(), b.cast(), 2 * count) }
 }
 
 impl<'a> Word<'a, 1> {
@@ -87,7 +88,7 @@ impl<const N: usize> Word<'_, N> {
             // SAFETY: behind each place the rest of the word still fits before the end.
             unsafe {
                 match way {
-                    Way::Forward => kernels::first_pair(start, number, behind, self.head, self.tail),
+                    Way::Forward => search::first_pair(start, number, behind, self.head, self.tail),
                     Way::Backward => u16::last(start, number, self.head),
                 }
             }

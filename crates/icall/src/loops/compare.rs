@@ -1,7 +1,7 @@
 //! Comparisons: for equality, and by the first element that differs. Left out: `String.CompareOrdinalHelper`, which compares eight bytes at a time already.
 
 use super::slices::{from, slices, whole};
-use saki_loops::kernels;
+use saki_loops::compare;
 use saki_runtime::CurrentThread;
 use saki_runtime::library_loops::Row;
 
@@ -11,7 +11,7 @@ fn sequence_equal(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: u64) 
     }
     let differs = slices(t, len_bytes as usize, 1, |first, number| {
         // SAFETY: the managed caller vouches for both ranges; the slice lies within them.
-        let is_equal = unsafe { kernels::are_equal(a.add(first), b.add(first), number) };
+        let is_equal = unsafe { compare::are_equal(a.add(first), b.add(first), number) };
         (!is_equal).then_some(())
     });
     differs.is_none()
@@ -23,7 +23,7 @@ fn first_difference(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: usi
     }
     slices(t, len_bytes, 1, |first, number| {
         // SAFETY: as in `sequence_equal`.
-        let found = unsafe { kernels::first_difference(a.add(first), b.add(first), number) };
+        let found = unsafe { compare::first_difference(a.add(first), b.add(first), number) };
         found.map(|found| first + found)
     })
 }

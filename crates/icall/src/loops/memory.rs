@@ -1,7 +1,7 @@
 //! Copying memory without references, and clearing memory.
 
 use super::slices::{SLICE_BYTES, check_not_null, from, slices, whole};
-use saki_loops::kernels;
+use saki_loops::copy::copy as copy_memory;
 use saki_runtime::library_loops::Row;
 use saki_runtime::{CurrentThread, Managed};
 
@@ -18,12 +18,12 @@ pub(super) unsafe fn copy(t: CurrentThread, target: *mut u8, source: *const u8, 
     let distance = (target as usize).abs_diff(source as usize);
     if len_bytes <= SLICE_BYTES || distance < len_bytes {
         // SAFETY: this function's contract.
-        unsafe { kernels::copy(source, target, len_bytes) };
+        unsafe { copy_memory(source, target, len_bytes) };
         return;
     }
     slices(t, len_bytes, 1, |first, number| {
         // SAFETY: the slice lies in both ranges.
-        unsafe { kernels::copy(source.add(first), target.add(first), number) };
+        unsafe { copy_memory(source.add(first), target.add(first), number) };
         None::<()>
     });
 }

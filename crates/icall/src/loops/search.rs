@@ -1,7 +1,7 @@
 //! Searches in arrays, spans and strings: the place of the first or last element that is wanted, or −1.
 
 use super::slices::{Way, from, may_decline, slices_going, whole};
-use saki_loops::kernels::Element;
+use saki_loops::search::Element;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{Array, CurrentThread, Obj};
 

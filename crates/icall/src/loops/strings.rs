@@ -3,7 +3,7 @@
 //! Invariant: as in the class library, the caller of a search has checked that the range lies in the string.
 
 use super::slices::{from, may_decline, non_null, slices, whole};
-use saki_loops::kernels::Element;
+use saki_loops::search::Element;
 use saki_runtime::library_loops::Row;
 use saki_runtime::{CurrentThread, Managed, Str};
 

@@ -1,7 +1,7 @@
 //! System.Array.FastCopy: copies without checks of elements where types allow it. The loop for Array.Copy uses it, too.
 
 use saki_abi::vtable::VTable;
-use saki_loops::kernels;
+use saki_loops::copy::copy;
 use saki_runtime::vtables::type_of_vtable;
 use saki_runtime::{Array, CurrentThread, InternalCall, Word, cast_cache};
 use saki_types::Ty;
@@ -62,7 +62,7 @@ pub(crate) fn try_copy(
     let references = destination.element_references();
     if references.is_empty() {
         // SAFETY: both ranges were checked; they may overlap.
-        unsafe { kernels::copy(src, dst, count as usize * size_bytes) };
+        unsafe { copy(src, dst, count as usize * size_bytes) };
     } else if size_bytes == 8 {
         // SAFETY: ranges of references, checked; `t` is current.
         unsafe {

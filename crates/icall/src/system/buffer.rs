@@ -1,7 +1,7 @@
 //! System.Buffer.
 
 use crate::arguments::{argument_error_for, non_null};
-use saki_loops::kernels;
+use saki_loops::copy::copy;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed};
 use saki_types::{ElementType as E, Ty};
 
@@ -52,13 +52,13 @@ fn internal_block_copy(
     let destination = byte_range(destination, destination_offset_bytes, count_bytes);
     let (Some(source), Some(destination)) = (source, destination) else { return Ok(false) };
     // SAFETY: both ranges were checked; they may overlap.
-    unsafe { kernels::copy(source, destination, count_bytes as usize) };
+    unsafe { copy(source, destination, count_bytes as usize) };
     Ok(true)
 }
 
 fn internal_memcpy(_t: CurrentThread, destination: *mut u8, source: *const u8, count_bytes: i32) {
     // SAFETY: the managed caller's unsafe code vouches for both ranges.
-    unsafe { kernels::copy(source, destination, count_bytes as usize) };
+    unsafe { copy(source, destination, count_bytes as usize) };
 }
 
 pub const TABLE: &[InternalCall] = &[
