@@ -5,14 +5,16 @@
 //! whole signature. A line without a mark holds for all versions, "@6.8,6.12 " in front says that it holds for these versions alone.
 //! Invariants: a version is recognised by the mark that Mono's developers change with the contract (`Environment.mono_corlib_version`) and by its
 //! release, and several versions may have one mark; an mscorlib whose mark or release is not that of a known version is compared with the contract. Everything here works on metadata alone, so that even an
-//! mscorlib with which Saki could not start can be judged. Left out: facts that signatures do not express (the meaning of arguments, the values of enumerations).
+//! mscorlib with which Saki could not start can be judged. `library` has what the code names: types, fields and methods by their roles, and profiles of class libraries. Left out: facts that signatures do not express (the meaning of arguments, the values of enumerations).
 #![deny(unsafe_code)]
 
 mod compare;
+mod library;
 mod lines;
 mod signatures;
 
 pub use compare::{Difference, claimed_version, compare, nearest};
+pub use library::{FIELDS, FieldsOf, LibraryMethod, LibraryProfile, LibraryType, TypeName, has_field};
 pub use lines::{Contract, Kind, Line, Section};
 pub use signatures::{declared_calls, find_type, layout_text, members_named, name_of_call};
 

@@ -6,7 +6,7 @@
 use saki_metadata::{ElementType, TableId};
 use saki_runtime::library_loops::{self, Row};
 use saki_runtime::{ExceptionType, Vm, class_library, internal_calls};
-use saki_types::{LoadResult, Method, Ty, universe};
+use saki_types::{LibraryType, LoadResult, Method, Ty, universe};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -25,9 +25,11 @@ fn compare_all() -> (usize, Vec<String>) {
     let rows: Vec<&Row> = layers.library_loops.iter().copied().flatten().collect();
     let loops = Loops::of(&rows);
     let machine = Vm::builder(layers).start().expect("a machine");
+    for role in LibraryType::ALL {
+        assert!(universe().find_library_type(*role).is_ok_and(|ty| ty.is_some() || role.is_optional()), "{role:?}");
+    }
     for exception in ExceptionType::ALL {
-        let (namespace, name) = exception.full_name();
-        assert!(universe().corlib_type(namespace, name).is_ok(), "{namespace}.{name}");
+        assert!(!exception.role().is_optional() || universe().library_type(exception.role()).is_ok(), "{exception:?}");
     }
     let mut compared = 0;
     let mut compared_rows = HashSet::new();

@@ -14,7 +14,7 @@ use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, monitors, object, thread_aborts, threads,
     typed_values,
 };
-use saki_types::{Method, Ty, universe};
+use saki_types::{LibraryType, Method, Ty, universe};
 
 const NAMESPACE: &str = "System.Runtime.Remoting.Messaging";
 
@@ -40,12 +40,12 @@ const ARGUMENTS: usize = 0;
 const RESULT: usize = 1;
 const EXCEPTION: usize = 2;
 
-fn class_method(t: CurrentThread, namespace: &str, class: &str, name: &str, params: usize) -> Managed<&'static Method> {
-    let ty = universe().corlib_type(namespace, class).to_managed(t)?;
+fn class_method(t: CurrentThread, class: LibraryType, name: &str, params: usize) -> Managed<&'static Method> {
+    let ty = universe().library_type(class).to_managed(t)?;
     match ty.find_method(name, params).to_managed(t)? {
         Some(method) => Ok(method),
         None => {
-            let message = format!("{namespace}.{class}.{name}");
+            let message = format!("{}.{name}", ty.full_name());
             Err(exceptions::throw(t, ExceptionType::MissingMethod, &message))
         }
     }
@@ -65,7 +65,7 @@ pub fn begin_invoke<'t>(
         return Err(exceptions::throw(t, ExceptionType::Argument, "The delegate must have only one target"));
     }
     let count = arguments.length();
-    let class = universe().corlib_type(NAMESPACE, "AsyncResult").to_managed(t)?;
+    let class = universe().library_type(LibraryType::AsyncResult).to_managed(t)?;
     let result = Obj::new(t, class)?;
     let data = Array::new(t, universe().object(), 3)?;
     data.set(t, ARGUMENTS, Some(*arguments));
@@ -75,7 +75,7 @@ pub fn begin_invoke<'t>(
         ASYNC_CALLBACK.set_ref(t, result, arguments.get(count - 2));
         ASYNC_STATE.set_ref(t, result, arguments.get(count - 1));
     }
-    let queue = class_method(t, "System.Threading", "ThreadPool", "UnsafeQueueCustomWorkItem", 2)?;
+    let queue = class_method(t, LibraryType::ThreadPool, "UnsafeQueueCustomWorkItem", 2)?;
     invoke::invoke(t, queue, &[Slot::from_ref(result), Slot::from_bool(false)])?;
     Ok(Some(result))
 }
@@ -125,7 +125,7 @@ fn async_result_invoke<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>) -> Manag
     let handle = HANDLE.obj(this);
     monitors::exit(t, Some(this))?;
     if let Some(handle) = handle {
-        let set = class_method(t, "System.Threading", "EventWaitHandle", "Set", 0)?;
+        let set = class_method(t, LibraryType::EventWaitHandle, "Set", 0)?;
         invoke::invoke(t, set, &[Slot::from_ref(handle)])?;
     }
     if let Some(callback) = ASYNC_CALLBACK.obj(this) {
@@ -236,7 +236,7 @@ pub fn end_invoke<'t>(
 ) -> Managed<Option<Obj<'t>>> {
     let (delegate, arguments) = operands(t, delegate, arguments)?;
     let count = arguments.length();
-    let class = universe().corlib_type(NAMESPACE, "AsyncResult").to_managed(t)?;
+    let class = universe().library_type(LibraryType::AsyncResult).to_managed(t)?;
     let wrong_type = || {
         let message = "The async result object is null or of an unexpected type.";
         exceptions::throw(t, ExceptionType::Remoting, message)
@@ -259,10 +259,10 @@ pub fn end_invoke<'t>(
         return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
     }
     if !is_complete {
-        let wait_handle = class_method(t, NAMESPACE, "AsyncResult", "get_AsyncWaitHandle", 0)?;
+        let wait_handle = class_method(t, LibraryType::AsyncResult, "get_AsyncWaitHandle", 0)?;
         // SAFETY: the method gives an object.
         let handle = unsafe { invoke::invoke(t, wait_handle, &[Slot::from_ref(result)])?.as_obj() };
-        let wait = class_method(t, "System.Threading", "WaitHandle", "WaitOne", 0)?;
+        let wait = class_method(t, LibraryType::WaitHandle, "WaitOne", 0)?;
         invoke::invoke_virtual(t, wait, filled(t, handle)?, &[])?;
     }
     let data = filled(t, OBJECT_DATA.array(result))?;

@@ -8,7 +8,7 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::references::{Array, Obj};
 use saki_runtime::thread::{CurrentThread, Managed};
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 
 static CHARS: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkChars");
 static PREVIOUS: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkPrevious");
@@ -50,7 +50,7 @@ pub fn builder_units(builder: Obj) -> (Vec<u16>, usize) {
 /// # Errors
 /// OutOfMemoryException.
 pub fn new_builder<'t>(t: CurrentThread<'t>, units: &[u16]) -> Managed<Obj<'t>> {
-    let builder_ty = universe().corlib_type("System.Text", "StringBuilder").to_managed(t)?;
+    let builder_ty = universe().library_type(LibraryType::StringBuilder).to_managed(t)?;
     let builder = Obj::new(t, builder_ty)?;
     let chars = Array::new(t, universe().char_(), units.len().max(DEFAULT_CAPACITY))?;
     CHARS.set_ref(t, builder, chars);

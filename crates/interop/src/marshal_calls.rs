@@ -9,7 +9,7 @@ use crate::{delegates, resolve};
 use saki_il::synth::marshal::StringForm;
 use saki_runtime::ExceptionType;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, exceptions, type_objects};
-use saki_types::Method;
+use saki_types::{LibraryType, Method};
 
 /// `RuntimeMethodInfo.mhandle`.
 static METHOD_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "mhandle");
@@ -275,7 +275,7 @@ fn is_com_object(_t: CurrentThread, _object: Option<Obj>) -> bool {
 fn prelink(t: CurrentThread, method: Option<Obj>) -> Managed<()> {
     let method = non_null(t, method, "m")?;
     // A class of the program's own may derive from MethodInfo.
-    if !method.ty().is_corlib("System.Reflection", "RuntimeMethodInfo") {
+    if !method.ty().is(LibraryType::RuntimeMethodInfo) {
         return Err(exceptions::throw_argument(t, "MethodInfo must be a runtime MethodInfo object.", "m"));
     }
     let method = METHOD_HANDLE.get::<usize>(method) as *const Method;

@@ -1,7 +1,7 @@
 //! The questions of code generation about types, in one place.
 
 use crate::error::CompileError;
-use saki_types::Ty;
+use saki_types::{LibraryType, Ty};
 
 /// Size and alignment in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +46,7 @@ pub(crate) fn cast_kind(ty: Ty) -> Result<CastKind, CompileError> {
     if ty.parent()?.is_none() {
         return Ok(CastKind::Always);
     }
-    let may_be_proxy = ty.is_marshal_by_ref() || ty.is_corlib("System.Runtime.Remoting.Proxies", "TransparentProxy");
+    let may_be_proxy = ty.is_marshal_by_ref() || ty.is(LibraryType::TransparentProxy);
     if ty.is_value_type() || (ty.is_sealed() && !may_be_proxy) {
         return Ok(CastKind::Exact(ty));
     }

@@ -2,12 +2,11 @@
 
 use crate::handles::require_assembly;
 use crate::invocation::invoke_boxed;
-use crate::known;
 use crate::objects::assembly_object;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
-use saki_types::{GenericContext, universe};
+use saki_types::{GenericContext, LibraryType, universe};
 
 /// `GetAssemblies(bool reflectionOnly)`, in load order.
 fn get_assemblies<'t>(t: CurrentThread<'t>, _this: Option<Obj>, reflection_only: bool) -> Managed<Array<'t>> {
@@ -15,7 +14,7 @@ fn get_assemblies<'t>(t: CurrentThread<'t>, _this: Option<Obj>, reflection_only:
     // While `loaded` exists, no assembly is freed: it is held until their objects are made.
     let loaded = binder.loaded();
     let assemblies = if reflection_only { binder.reflection_only() } else { loaded.to_vec() };
-    let array = Array::new(t, known::ASSEMBLY.get(t)?, assemblies.len())?;
+    let array = Array::new(t, universe().library_type(LibraryType::Assembly).to_managed(t)?, assemblies.len())?;
     for (index, assembly) in assemblies.iter().enumerate() {
         let item = assembly_object(t, assembly)?;
         array.set(t, index, Some(item));

@@ -2,14 +2,13 @@
 
 use crate::assembly_name::referenced_names;
 use crate::handles::{Handle, require_assembly};
-use crate::known;
 use crate::native_memory::pointer_array;
 use crate::objects::{method_object, module_object, resource_module_object};
 use saki_metadata::{Rid, TableId};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Place, Str};
-use saki_types::{Assembly, GenericContext, Image, LoadError, LoadResult, Ty, universe};
+use saki_types::{Assembly, GenericContext, Image, LibraryType, LoadError, LoadResult, Ty, universe};
 
 /// Types of an image, or the errors of those that did not load.
 type Found = Vec<LoadResult<Ty>>;
@@ -171,7 +170,8 @@ fn get_modules<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Array<'t>
             resources.push(rid);
         }
     }
-    let array = Array::new(t, known::MODULE.get(t)?, images.len() + resources.len())?;
+    let array =
+        Array::new(t, universe().library_type(LibraryType::Module).to_managed(t)?, images.len() + resources.len())?;
     for (index, image) in images.iter().enumerate() {
         let item = module_object(t, image)?;
         array.set(t, index, Some(item));

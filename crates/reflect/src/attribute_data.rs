@@ -3,18 +3,13 @@
 use crate::attribute_rows::Attribute;
 use crate::attribute_values::{decode, value_object};
 use crate::handles::{require_assembly, require_method};
-use crate::known::KnownType;
 use crate::members::{find_field, find_property};
 use crate::objects::{assembly_object, field_object, method_object, property_object};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace};
-use saki_types::{Method, Ty, universe};
-
-static DATA: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeData");
-static TYPED_ARGUMENT: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeTypedArgument");
-static NAMED_ARGUMENT: KnownType = KnownType::corlib("System.Reflection", "CustomAttributeNamedArgument");
+use saki_types::{LibraryType, Method, Ty, universe};
 
 fn required(t: CurrentThread, method: Option<&'static Method>) -> Managed<&'static Method> {
     method.ok_or_else(|| exceptions::throw_default(t, ExceptionType::MissingMethod))
@@ -25,7 +20,7 @@ fn required(t: CurrentThread, method: Option<&'static Method>) -> Managed<&'stat
 /// # Errors
 /// OutOfMemoryException.
 pub fn data_array<'t>(t: CurrentThread<'t>, attributes: &[Attribute]) -> Managed<Array<'t>> {
-    let class = DATA.get(t)?;
+    let class = universe().library_type(LibraryType::CustomAttributeData).to_managed(t)?;
     // CustomAttributeData(ConstructorInfo, Assembly, IntPtr data, uint length)
     let ctor = required(t, class.find_method(".ctor", 4).to_managed(t)?)?;
     let array = Array::new(t, class, attributes.len())?;
@@ -48,7 +43,7 @@ pub fn data_array<'t>(t: CurrentThread<'t>, attributes: &[Attribute]) -> Managed
 
 /// A boxed CustomAttributeTypedArgument(Type, object).
 fn typed_argument<'t>(t: CurrentThread<'t>, ty: Ty, value: Option<Obj>) -> Managed<Obj<'t>> {
-    let class = TYPED_ARGUMENT.get(t)?;
+    let class = universe().library_type(LibraryType::CustomAttributeTypedArgument).to_managed(t)?;
     let ctor = required(t, class.find_method(".ctor", 2).to_managed(t)?)?;
     let ty = Obj::of_type(t, ty)?;
     let made = Obj::new(t, class)?;
@@ -59,8 +54,8 @@ fn typed_argument<'t>(t: CurrentThread<'t>, ty: Ty, value: Option<Obj>) -> Manag
 
 /// A boxed CustomAttributeNamedArgument(MemberInfo, CustomAttributeTypedArgument).
 fn named_argument<'t>(t: CurrentThread<'t>, member: Obj, typed: Obj) -> Managed<Obj<'t>> {
-    let class = NAMED_ARGUMENT.get(t)?;
-    let typed_class = TYPED_ARGUMENT.get(t)?;
+    let class = universe().library_type(LibraryType::CustomAttributeNamedArgument).to_managed(t)?;
+    let typed_class = universe().library_type(LibraryType::CustomAttributeTypedArgument).to_managed(t)?;
     let mut ctor = None;
     for candidate in class.methods_named(".ctor").to_managed(t)? {
         if candidate.sig().to_managed(t)?.params.last() == Some(&typed_class)

@@ -18,7 +18,7 @@ use saki_runtime::{
     Array, CurrentThread, Managed, ManagedField, Obj, Word, domain_copy, domains, exceptions, thread_aborts,
     thread_data, threads,
 };
-use saki_types::{ElementType, Method, Ty, Universe, universe};
+use saki_types::{ElementType, LibraryType, Method, Ty, Universe, universe};
 
 static TARGET_DOMAIN: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetDomainId");
 static TARGET_URI: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetUri");
@@ -126,7 +126,7 @@ fn put_complex(t: CurrentThread, values: Array, taken: Array) {
 }
 
 fn services(t: CurrentThread, name: &str, params: usize) -> Managed<&'static Method> {
-    class_method(t, universe().corlib_type("System.Runtime.Remoting", "RemotingServices").to_managed(t)?, name, params)
+    class_method(t, universe().library_type(LibraryType::RemotingServices).to_managed(t)?, name, params)
 }
 
 fn call_services<'t>(t: CurrentThread<'t>, name: &str, argument: impl Word) -> Managed<Option<Obj<'t>>> {

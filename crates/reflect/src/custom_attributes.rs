@@ -8,7 +8,6 @@ use crate::emit::{finished_builder_field, finished_builder_method, finished_buil
 use crate::field_access::set_value;
 use crate::handles::{assembly_of, event_of, field_of, image_of, method_of, property_of};
 use crate::invocation::invoke_boxed;
-use crate::known;
 use crate::members::{find_field, find_property};
 use crate::method_info;
 use crate::parameters::{self, param_row};
@@ -17,7 +16,7 @@ use saki_metadata::{CaNamedArg, TableId, Token};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, typed_values};
-use saki_types::{GenericContext, Image, Ty, universe};
+use saki_types::{GenericContext, Image, LibraryType, Ty, universe};
 
 /// The provider behind a reflection object; None for objects without metadata, such as array types.
 ///
@@ -54,10 +53,10 @@ pub fn provider_of(t: CurrentThread, object: Option<Obj>) -> Managed<Option<Prov
     if let Some(assembly) = assembly_of(object) {
         return Ok(Some(at(assembly.image, Token::new(TableId::Assembly, 1))));
     }
-    if known::RUNTIME_MODULE.is(class) {
+    if class.is(LibraryType::RuntimeModule) {
         return Ok(image_of(object).map(|image| at(image, Token::new(TableId::Module, 1))));
     }
-    if known::RUNTIME_PARAMETER_INFO.is(class) || class.is_corlib("System.Reflection", "ParameterInfo") {
+    if class.is(LibraryType::RuntimeParameterInfo) || class.is(LibraryType::ParameterInfo) {
         return parameter_provider(t, object);
     }
     let message = format!("Custom attributes of {} are not supported", class.full_name());
@@ -114,7 +113,7 @@ fn get_custom_attributes<'t>(
     _pseudo: bool,
 ) -> Managed<Array<'t>> {
     let wanted = attribute_type.map(|ty| this_type(t, Some(ty))).transpose()?;
-    let attribute_class = known::ATTRIBUTE.get(t)?;
+    let attribute_class = universe().library_type(LibraryType::Attribute).to_managed(t)?;
     let mut attributes = provider_attributes(t, provider)?;
     // A row may name the constructor of any class.
     attributes.retain(|attribute| attribute.constructor.owner.is_assignable_to(attribute_class).unwrap_or(false));

@@ -3,14 +3,13 @@
 //! Left out: whether an event may be raised at the time (`loader_events`).
 
 use crate::handles::assembly_of;
-use crate::known;
 use crate::library_calls::call_for_object;
 use crate::objects::assembly_object;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::Slot;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, Str, vm};
-use saki_types::Assembly;
+use saki_types::{Assembly, LibraryType};
 
 static ASSEMBLY_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyResolve");
 static ASSEMBLY_LOAD: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyLoad");
@@ -62,7 +61,7 @@ fn is_for_reflection_only(object: Obj) -> bool {
     static ACCESS: ManagedField = ManagedField::corlib("System.Reflection.Emit", "AssemblyBuilder", "access");
     /// System.Reflection.Emit.AssemblyBuilderAccess.
     const REFLECTION_ONLY: i32 = 6;
-    if known::ASSEMBLY_BUILDER.is(object.ty()) {
+    if object.ty().is(LibraryType::AssemblyBuilder) {
         return ACCESS.get::<i32>(object) == REFLECTION_ONLY;
     }
     assembly_of(object).is_some_and(|assembly| assembly.reflection_only)

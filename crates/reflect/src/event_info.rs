@@ -2,14 +2,13 @@
 
 use crate::field_info::is_own_or_inherited;
 use crate::handles::{Handle, event_of};
-use crate::known;
 use crate::members::{Event, events_of};
 use crate::native_memory::StructPlace;
 use crate::objects::{event_object, method_object};
 use saki_metadata::TableId;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
-use saki_types::{Method, Ty, Type};
+use saki_types::{LibraryType, Method, Ty, Type, universe};
 
 fn require_event(t: CurrentThread, event: Option<Obj>) -> Managed<(&'static Event, Ty)> {
     event.and_then(event_of).ok_or_else(|| exceptions::throw_argument_null(t, "event"))
@@ -42,7 +41,7 @@ fn get_event_info(t: CurrentThread, event: Option<Obj>, info: StructPlace) -> Ma
     info.set_ref(t, &RAISE, accessor_object(t, event.raise, reflected)?);
     info.set(&ATTRIBUTES, i32::from(event.flags));
     if !event.others.is_empty() {
-        let array = Array::new(t, known::METHOD_INFO.get(t)?, event.others.len())?;
+        let array = Array::new(t, universe().library_type(LibraryType::MethodInfo).to_managed(t)?, event.others.len())?;
         for (index, method) in event.others.iter().enumerate() {
             let item = method_object(t, method, method.owner)?;
             array.set(t, index, Some(item));

@@ -7,7 +7,7 @@ use crate::constants::{constant_object, constant_of};
 use crate::handles::{Handle, field_of, require_field};
 use crate::invocation::pointer_object;
 use crate::native_memory::StructPlace;
-use crate::real_proxy::{self, PROXIES};
+use crate::real_proxy;
 use crate::runtime_type::this_type;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::{TableId, Token};
@@ -17,7 +17,7 @@ use saki_runtime::object;
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, Word, class_init, statics, typed_values,
 };
-use saki_types::{Field, Ty, Type, universe};
+use saki_types::{Field, LibraryType, Ty, Type, universe};
 
 /// A variable that reflection reads or writes.
 ///
@@ -95,7 +95,7 @@ fn address_in(t: CurrentThread, field: &'static Field, target: Obj) -> Managed<*
 
 /// Whether the object is a transparent proxy, which has the fields of TransparentProxy and none of the class that it stands for.
 fn is_proxy_without(target: Obj, field: &'static Field) -> bool {
-    target.is_proxy() && !field.owner.is_corlib(PROXIES, "TransparentProxy")
+    target.is_proxy() && !field.owner.is(LibraryType::TransparentProxy)
 }
 
 impl<'t> Variable<'t> {

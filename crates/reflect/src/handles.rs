@@ -1,11 +1,10 @@
 //! Native handles: the record that an `IntPtr` or a reflection object stands for.
 
-use crate::known;
 use crate::members::{Event, Property};
 use saki_runtime::ExceptionType;
 use saki_runtime::references::Plain;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, exceptions};
-use saki_types::{Assembly, Field, Image, Method, Ty, Type};
+use saki_types::{Assembly, Field, Image, LibraryType, Method, Ty, Type};
 
 pub static METHOD_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "mhandle");
 pub static METHOD_REFLECTED: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "reftype");
@@ -72,11 +71,11 @@ pub fn address<T>(of: &'static T) -> usize {
 /// The method of a RuntimeMethodInfo, RuntimeConstructorInfo or finished DynamicMethod; None for builders.
 pub fn method_of(object: Obj) -> Option<&'static Method> {
     let ty = object.ty();
-    let field = if known::RUNTIME_METHOD_INFO.is(ty) {
+    let field = if ty.is(LibraryType::RuntimeMethodInfo) {
         &METHOD_HANDLE
-    } else if known::RUNTIME_CONSTRUCTOR_INFO.is(ty) {
+    } else if ty.is(LibraryType::RuntimeConstructorInfo) {
         &CONSTRUCTOR_HANDLE
-    } else if known::DYNAMIC_METHOD.is(ty) {
+    } else if ty.is(LibraryType::DynamicMethod) {
         &DYNAMIC_METHOD_HANDLE
     } else {
         return None;
@@ -86,7 +85,7 @@ pub fn method_of(object: Obj) -> Option<&'static Method> {
 
 /// The type that a method object was got from.
 pub fn reflected_type_of(object: Obj) -> Option<Ty> {
-    let is_constructor = known::RUNTIME_CONSTRUCTOR_INFO.is(object.ty());
+    let is_constructor = object.ty().is(LibraryType::RuntimeConstructorInfo);
     let field = if is_constructor { &CONSTRUCTOR_REFLECTED } else { &METHOD_REFLECTED };
     field.obj(object)?.as_type()
 }
@@ -105,7 +104,7 @@ pub fn require_method(t: CurrentThread, object: Option<Obj>) -> Managed<&'static
 
 /// The field of a RuntimeFieldInfo; None for others.
 pub fn field_of(object: Obj) -> Option<&'static Field> {
-    if !known::RUNTIME_FIELD_INFO.is(object.ty()) {
+    if !object.ty().is(LibraryType::RuntimeFieldInfo) {
         return None;
     }
     FIELD_HANDLE.get::<Handle<Field>>(object).get()
@@ -125,7 +124,7 @@ pub fn require_field(t: CurrentThread, object: Option<Obj>) -> Managed<&'static 
 
 /// The property of a RuntimePropertyInfo and the type it was got from; None for others.
 pub fn property_of(object: Obj) -> Option<(&'static Property, Ty)> {
-    if !known::RUNTIME_PROPERTY_INFO.is(object.ty()) {
+    if !object.ty().is(LibraryType::RuntimePropertyInfo) {
         return None;
     }
     let (property, class) =
@@ -135,7 +134,7 @@ pub fn property_of(object: Obj) -> Option<(&'static Property, Ty)> {
 
 /// The event of a RuntimeEventInfo and the type it was got from; None for others.
 pub fn event_of(object: Obj) -> Option<(&'static Event, Ty)> {
-    if !known::RUNTIME_EVENT_INFO.is(object.ty()) {
+    if !object.ty().is(LibraryType::RuntimeEventInfo) {
         return None;
     }
     let (event, class) = (EVENT_HANDLE.get::<Handle<Event>>(object), EVENT_CLASS.get::<Handle<Type>>(object));
@@ -145,9 +144,9 @@ pub fn event_of(object: Obj) -> Option<(&'static Event, Ty)> {
 /// The assembly of a RuntimeAssembly or AssemblyBuilder; None for others.
 pub fn assembly_of(object: Obj) -> Option<&'static Assembly> {
     let ty = object.ty();
-    let field = if known::ASSEMBLY_BUILDER.is(ty) {
+    let field = if ty.is(LibraryType::AssemblyBuilder) {
         &ASSEMBLY_BUILDER_HANDLE
-    } else if known::RUNTIME_ASSEMBLY.is(ty) {
+    } else if ty.is(LibraryType::RuntimeAssembly) {
         &ASSEMBLY_HANDLE
     } else {
         return None;
@@ -169,7 +168,7 @@ pub fn require_assembly(t: CurrentThread, object: Option<Obj>) -> Managed<&'stat
 
 /// The image of a RuntimeModule; None for ModuleBuilders and resource modules.
 pub fn image_of(object: Obj) -> Option<&'static Image> {
-    if !known::RUNTIME_MODULE.is(object.ty()) {
+    if !object.ty().is(LibraryType::RuntimeModule) {
         return None;
     }
     MODULE_HANDLE.get::<Handle<Image>>(object).get()

@@ -18,7 +18,9 @@ use saki_runtime::proxies;
 use saki_runtime::typed_values;
 use saki_runtime::vtables::vtable_of;
 use saki_runtime::{Array, CurrentThread, Managed, Obj, ObjRef, Word};
-use saki_types::{ArrayMethod, ElementType, LoadResult, Method, MethodKind, MethodSig, Ty, Type, universe};
+use saki_types::{
+    ArrayMethod, ElementType, LibraryType, LoadResult, Method, MethodKind, MethodSig, Ty, Type, universe,
+};
 
 /// Outcome of a reflected call: the result, or the exception that says why the call was not made.
 pub type CallOutcome<'t> = Result<Option<Obj<'t>>, Obj<'t>>;
@@ -441,7 +443,7 @@ fn boxed_result<'t>(t: CurrentThread<'t>, ty: Ty, result: Slot) -> Managed<Optio
 /// # Errors
 /// OutOfMemoryException.
 pub fn pointer_object<'t>(t: CurrentThread<'t>, ty: Ty, value: usize) -> Managed<Option<Obj<'t>>> {
-    let class = universe().corlib_type("System.Reflection", "Pointer").to_managed(t)?;
+    let class = universe().library_type(LibraryType::Pointer).to_managed(t)?;
     let Some(make) = class.find_method("Box", 2).to_managed(t)? else {
         return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));
     };

@@ -4,7 +4,7 @@
 //!
 //! | area | modules |
 //! |---|---|
-//! | handles, objects, caches | `known`, `members`, `thread_cache`, `native_memory`, `cache`, `handles`, `objects`, `module`, `library_calls` |
+//! | handles, objects, caches | `members`, `thread_cache`, `native_memory`, `cache`, `handles`, `objects`, `module`, `library_calls` |
 //! | facts from metadata | `constants`, `modifiers`, `generic_constraints`, `type_name`, `resources`, `attribute_rows`; also `callers` |
 //! | builders | `emit` |
 //! | types | `runtime_type`, `type_handle`, `activation`, `security_level` |
@@ -42,7 +42,6 @@ pub mod field_info;
 pub mod generic_constraints;
 pub mod handles;
 pub mod invocation;
-pub mod known;
 mod library_calls;
 mod loader_events;
 pub mod marshal_as;

@@ -1,14 +1,11 @@
 //! MarshalAsAttribute objects from marshalling descriptors. ECMA-335 §II.23.4.
 
-use crate::known::KnownType;
 use crate::type_lookup::{Scope, find};
 use crate::type_name::parse_type_name;
 use saki_metadata::{NativeTypeRaw, Token, native_type::native};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, Str};
-use saki_types::{Image, LoadError};
-
-static MARSHAL_AS: KnownType = KnownType::corlib("System.Runtime.InteropServices", "MarshalAsAttribute");
+use saki_types::{Image, LibraryType, LoadError, universe};
 
 macro_rules! fields {
     ($($name:ident = $field:literal;)*) => {
@@ -35,7 +32,7 @@ pub fn marshal_as_object<'t>(t: CurrentThread<'t>, image: &'static Image, parent
         .field_marshal(parent)
         .and_then(|row| row.map(|r| image.meta.parse_native_type(r.native_type)).transpose());
     let Some(raw) = raw.map_err(LoadError::from).to_managed(t)? else { return Ok(None) };
-    let made = Obj::new(t, MARSHAL_AS.get(t)?)?;
+    let made = Obj::new(t, universe().library_type(LibraryType::MarshalAsAttribute).to_managed(t)?)?;
     let unmanaged_type = match &raw {
         NativeTypeRaw::Simple(number) => *number,
         NativeTypeRaw::FixedString { .. } => native::BYVALTSTR,

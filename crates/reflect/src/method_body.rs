@@ -3,18 +3,13 @@
 use crate::cache::{self, Kind};
 use crate::emit::code_as_written;
 use crate::handles::address;
-use crate::known::KnownType;
 use saki_metadata::EhKind;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
 use saki_types::method::method_flags;
-use saki_types::{GenericContext, Method};
-
-static METHOD_BODY: KnownType = KnownType::corlib("System.Reflection", "MethodBody");
-static LOCAL: KnownType = KnownType::corlib("System.Reflection", "LocalVariableInfo");
-static CLAUSE: KnownType = KnownType::corlib("System.Reflection", "ExceptionHandlingClause");
+use saki_types::{GenericContext, LibraryType, Method, universe};
 
 /// The MethodBody of a method; None for methods without CIL.
 ///
@@ -37,7 +32,7 @@ fn make<'t>(t: CurrentThread<'t>, method: &'static Method, body: &saki_metadata:
     let code = Array::of_bytes(t, written.as_deref().unwrap_or(body.code))?;
     let locals = locals(t, method, body, &context)?;
     let clauses = clauses(t, method, body, &context)?;
-    let class = METHOD_BODY.get(t)?;
+    let class = universe().library_type(LibraryType::MethodBody).to_managed(t)?;
     let made = Obj::new(t, class)?;
     // MethodBody(ExceptionHandlingClause[], LocalVariableInfo[], byte[], bool, int, int)
     let Some(ctor) = class.find_method(".ctor", 6).to_managed(t)? else {
@@ -66,9 +61,9 @@ fn locals<'t>(
     static IS_PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
     static POSITION: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "position");
     let sigs = method.image().resolve_locals(body.local_var_sig, context).to_managed(t)?;
-    let array = Array::new(t, LOCAL.get(t)?, sigs.len())?;
+    let array = Array::new(t, universe().library_type(LibraryType::LocalVariableInfo).to_managed(t)?, sigs.len())?;
     for (index, sig) in sigs.iter().enumerate() {
-        let local = Obj::new(t, LOCAL.get(t)?)?;
+        let local = Obj::new(t, universe().library_type(LibraryType::LocalVariableInfo).to_managed(t)?)?;
         TYPE.set_ref(t, local, Obj::of_type(t, sig.ty)?);
         IS_PINNED.set(local, u8::from(sig.pinned));
         POSITION.set(local, index as u16);
@@ -95,9 +90,13 @@ fn clauses<'t>(
         ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "handler_offset");
     static HANDLER_LENGTH: ManagedField =
         ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "handler_length");
-    let array = Array::new(t, CLAUSE.get(t)?, body.eh_clauses.len())?;
+    let array = Array::new(
+        t,
+        universe().library_type(LibraryType::ExceptionHandlingClause).to_managed(t)?,
+        body.eh_clauses.len(),
+    )?;
     for (index, clause) in body.eh_clauses.iter().enumerate() {
-        let made = Obj::new(t, CLAUSE.get(t)?)?;
+        let made = Obj::new(t, universe().library_type(LibraryType::ExceptionHandlingClause).to_managed(t)?)?;
         let flags = match clause.kind {
             EhKind::Catch => 0,
             EhKind::Filter => 1,

@@ -6,7 +6,6 @@ use crate::cross_domain::copied_array;
 use crate::generic_constraints::arguments_fit;
 use crate::handles::{Handle, method_of, reflected_type_of, require_method};
 use crate::invocation;
-use crate::known;
 use crate::native_memory::StructPlace;
 use crate::objects::{method_object, type_array, types_of_array};
 use saki_metadata::{TableId, Token};
@@ -17,7 +16,7 @@ use saki_runtime::{
     dynamic_methods, entries, stack_trace, threads,
 };
 use saki_types::dynamic_records;
-use saki_types::{LoadError, LoadResult, Method, Ty, Type, universe};
+use saki_types::{LibraryType, LoadError, LoadResult, Method, Ty, Type, universe};
 
 /// The open method of a definition: for a method of an instantiation, or an instantiated method, that of the definition.
 ///
@@ -144,8 +143,8 @@ fn get_name<'t>(t: CurrentThread<'t>, info: Option<Obj>) -> Managed<Str<'t>> {
     let method = require_method(t, info)?;
     let name = Str::new(t, method.name)?;
     match info {
-        Some(info) if known::RUNTIME_METHOD_INFO.is(info.ty()) => METHOD_NAME.set_ref(t, info, name),
-        Some(info) if known::RUNTIME_CONSTRUCTOR_INFO.is(info.ty()) => CONSTRUCTOR_NAME.set_ref(t, info, name),
+        Some(info) if info.ty().is(LibraryType::RuntimeMethodInfo) => METHOD_NAME.set_ref(t, info, name),
+        Some(info) if info.ty().is(LibraryType::RuntimeConstructorInfo) => CONSTRUCTOR_NAME.set_ref(t, info, name),
         _ => {}
     }
     Ok(name)

@@ -2,12 +2,11 @@
 
 use crate::cache::{self, Kind};
 use crate::handles::{self, address};
-use crate::known;
 use crate::members::{Event, Property};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, Str};
-use saki_types::{Assembly, Field, Image, Method, Ty};
+use saki_types::{Assembly, Field, Image, LibraryType, Method, Ty, universe};
 
 /// The RuntimeMethodInfo or RuntimeConstructorInfo of a method, as got from `reflected`.
 ///
@@ -16,13 +15,13 @@ use saki_types::{Assembly, Field, Image, Method, Ty};
 pub fn method_object<'t>(t: CurrentThread<'t>, method: &'static Method, reflected: Ty) -> Managed<Obj<'t>> {
     cache::get_or_make(t, Kind::Method, address(method), address(reflected), || {
         let is_constructor = method.name == ".ctor" || method.name == ".cctor";
-        let class = if is_constructor { &known::RUNTIME_CONSTRUCTOR_INFO } else { &known::RUNTIME_METHOD_INFO };
+        let class = if is_constructor { LibraryType::RuntimeConstructorInfo } else { LibraryType::RuntimeMethodInfo };
         let (handle, reftype) = if is_constructor {
             (&handles::CONSTRUCTOR_HANDLE, &handles::CONSTRUCTOR_REFLECTED)
         } else {
             (&handles::METHOD_HANDLE, &handles::METHOD_REFLECTED)
         };
-        let made = Obj::new(t, class.get(t)?)?;
+        let made = Obj::new(t, universe().library_type(class).to_managed(t)?)?;
         handle.set(made, address(method));
         reftype.set_ref(t, made, Obj::of_type(t, reflected)?);
         Ok(made)
@@ -38,7 +37,7 @@ pub fn field_object<'t>(t: CurrentThread<'t>, field: &'static Field, reflected: 
     static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "type");
     static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "attrs");
     cache::get_or_make(t, Kind::Field, address(field), address(reflected), || {
-        let made = Obj::new(t, known::RUNTIME_FIELD_INFO.get(t)?)?;
+        let made = Obj::new(t, universe().library_type(LibraryType::RuntimeFieldInfo).to_managed(t)?)?;
         handles::FIELD_CLASS.set(made, address(reflected));
         handles::FIELD_HANDLE.set(made, address(field));
         NAME.set_ref(t, made, Str::new(t, field.name)?);
@@ -57,7 +56,7 @@ pub fn field_object<'t>(t: CurrentThread<'t>, field: &'static Field, reflected: 
 /// OutOfMemoryException.
 pub fn property_object<'t>(t: CurrentThread<'t>, property: &'static Property, reflected: Ty) -> Managed<Obj<'t>> {
     cache::get_or_make(t, Kind::Property, address(property), address(reflected), || {
-        let made = Obj::new(t, known::RUNTIME_PROPERTY_INFO.get(t)?)?;
+        let made = Obj::new(t, universe().library_type(LibraryType::RuntimePropertyInfo).to_managed(t)?)?;
         handles::PROPERTY_CLASS.set(made, address(reflected));
         handles::PROPERTY_HANDLE.set(made, address(property));
         Ok(made)
@@ -70,7 +69,7 @@ pub fn property_object<'t>(t: CurrentThread<'t>, property: &'static Property, re
 /// OutOfMemoryException.
 pub fn event_object<'t>(t: CurrentThread<'t>, event: &'static Event, reflected: Ty) -> Managed<Obj<'t>> {
     cache::get_or_make(t, Kind::Event, address(event), address(reflected), || {
-        let made = Obj::new(t, known::RUNTIME_EVENT_INFO.get(t)?)?;
+        let made = Obj::new(t, universe().library_type(LibraryType::RuntimeEventInfo).to_managed(t)?)?;
         handles::EVENT_CLASS.set(made, address(reflected));
         handles::EVENT_HANDLE.set(made, address(event));
         Ok(made)
@@ -83,7 +82,7 @@ pub fn event_object<'t>(t: CurrentThread<'t>, event: &'static Event, reflected: 
 /// OutOfMemoryException.
 pub fn assembly_object<'t>(t: CurrentThread<'t>, assembly: &'static Assembly) -> Managed<Obj<'t>> {
     cache::get_or_make(t, Kind::Assembly, address(assembly), 0, || {
-        let made = Obj::new(t, known::RUNTIME_ASSEMBLY.get(t)?)?;
+        let made = Obj::new(t, universe().library_type(LibraryType::RuntimeAssembly).to_managed(t)?)?;
         handles::ASSEMBLY_HANDLE.set(made, address(assembly));
         Ok(made)
     })
@@ -100,7 +99,7 @@ pub fn module_object<'t>(t: CurrentThread<'t>, image: &'static Image) -> Managed
     static SCOPE_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "scopename");
     static TOKEN: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "token");
     cache::get_or_make(t, Kind::Module, address(image), 0, || {
-        let made = Obj::new(t, known::RUNTIME_MODULE.get(t)?)?;
+        let made = Obj::new(t, universe().library_type(LibraryType::RuntimeModule).to_managed(t)?)?;
         let path = image.meta.path();
         let base_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let scope = image.meta.module().and_then(|row| image.meta.string(row.name)).unwrap_or_default();
@@ -144,7 +143,7 @@ pub fn resource_module_object<'t>(
     let meta = &assembly.image.meta;
     let name =
         meta.file(file_rid).and_then(|row| meta.string(row.name)).map_err(saki_types::LoadError::from).to_managed(t)?;
-    let made = Obj::new(t, known::RUNTIME_MODULE.get(t)?)?;
+    let made = Obj::new(t, universe().library_type(LibraryType::RuntimeModule).to_managed(t)?)?;
     ASSEMBLY.set_ref(t, made, assembly_object(t, assembly)?);
     let path = assembly.path.with_file_name(name);
     FULL_NAME.set_ref(t, made, Str::new(t, &path.display().to_string())?);

@@ -4,7 +4,6 @@ use crate::cache::{self, Kind};
 use crate::constants::{constant_object, constant_of};
 use crate::field_access::get_value;
 use crate::handles::{address, method_of};
-use crate::known;
 use crate::marshal_as::marshal_as_object;
 use crate::objects::method_object;
 use saki_metadata::{ConstantValue, ParamRow, Rid, TableId, Token};
@@ -12,7 +11,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
-use saki_types::{LoadError, LoadResult, Method, MethodKind, Ty, universe};
+use saki_types::{LibraryType, LoadError, LoadResult, Method, MethodKind, Ty, universe};
 
 pub static MEMBER: ManagedField = ManagedField::corlib("System.Reflection", "ParameterInfo", "MemberImpl");
 pub static POSITION: ManagedField = ManagedField::corlib("System.Reflection", "ParameterInfo", "PositionImpl");
@@ -61,7 +60,7 @@ pub fn parameter_objects<'t>(t: CurrentThread<'t>, method: &'static Method, refl
 
 fn make_all<'t>(t: CurrentThread<'t>, method: &'static Method, reflected: Ty) -> Managed<Array<'t>> {
     let sig = method.sig().to_managed(t)?;
-    let class = known::RUNTIME_PARAMETER_INFO.get(t)?;
+    let class = universe().library_type(LibraryType::RuntimeParameterInfo).to_managed(t)?;
     let member = method_object(t, method, reflected)?;
     let array = Array::new(t, class, sig.params.len())?;
     let mut rows: Vec<Option<(Rid, ParamRow)>> = vec![None; sig.params.len()];
@@ -88,7 +87,7 @@ fn make<'t>(
     row: Option<(Rid, ParamRow)>,
     member: Obj,
 ) -> Managed<Obj<'t>> {
-    let class = known::RUNTIME_PARAMETER_INFO.get(t)?;
+    let class = universe().library_type(LibraryType::RuntimeParameterInfo).to_managed(t)?;
     let meta = &method.image().meta;
     let made = Obj::new(t, class)?;
     let flags = row.as_ref().map_or(0, |(_, row)| row.flags);
@@ -138,14 +137,14 @@ fn default_value<'t>(
         return constant_object(t, &value, as_type);
     }
     match flags & param_flags::OPTIONAL != 0 {
-        true => static_value(t, "System.Reflection", "Missing", "Value"),
-        false => static_value(t, "System", "DBNull", "Value"),
+        true => static_value(t, LibraryType::Missing, "Value"),
+        false => static_value(t, LibraryType::DBNull, "Value"),
     }
 }
 
 /// The value of a static field of corlib.
-fn static_value<'t>(t: CurrentThread<'t>, namespace: &str, name: &str, field: &str) -> Managed<Option<Obj<'t>>> {
-    let ty = universe().corlib_type(namespace, name).to_managed(t)?;
+fn static_value<'t>(t: CurrentThread<'t>, owner: LibraryType, field: &str) -> Managed<Option<Obj<'t>>> {
+    let ty = universe().library_type(owner).to_managed(t)?;
     match ty.find_field(field).to_managed(t)? {
         Some(field) => get_value(t, field, None),
         None => Ok(None),

@@ -8,7 +8,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::proxies::REAL_PROXY;
 use saki_runtime::{CurrentThread, Managed, Obj};
-use saki_types::{Field, Method, Ty, universe};
+use saki_types::{Field, LibraryType, Method, Ty, universe};
 
 pub(crate) const PROXIES: &str = "System.Runtime.Remoting.Proxies";
 
@@ -31,7 +31,7 @@ pub(crate) fn or_default<'t>(t: CurrentThread<'t>, value: Option<Obj<'t>>, param
 
 /// A method of the class TransparentProxy, to be called on a proxy.
 fn own_method(t: CurrentThread, name: &str, params: usize) -> Managed<&'static Method> {
-    class_method(t, universe().corlib_type(PROXIES, "TransparentProxy").to_managed(t)?, name, params)
+    class_method(t, universe().library_type(LibraryType::TransparentProxy).to_managed(t)?, name, params)
 }
 
 /// The value that a field has behind the proxy.

@@ -16,7 +16,7 @@ use saki_runtime::proxies;
 use saki_runtime::{
     Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, domains, type_objects,
 };
-use saki_types::{Field, Method, universe};
+use saki_types::{Field, LibraryType, Method, universe};
 
 const MESSAGING: &str = "System.Runtime.Remoting.Messaging";
 
@@ -30,7 +30,8 @@ pub const REMOTING: Remoting = Remoting { invoke: invoke_on_proxy, get_field, se
 /// The object behind a proxy of a context-bound class, if the thread is in that object's context already.
 fn server_in_this_context<'t>(t: CurrentThread<'t>, proxy: Obj<'t>) -> Managed<Option<Obj<'t>>> {
     let class = proxies::remote_class(proxy).class();
-    if !class.is_subclass_of(universe().context_bound()).to_managed(t)? {
+    let Some(context_bound) = universe().context_bound() else { return Ok(None) };
+    if !class.is_subclass_of(context_bound).to_managed(t)? {
         return Ok(None);
     }
     let real_proxy = real_proxy_of(t, proxy)?;
@@ -54,7 +55,7 @@ fn invoke_on_proxy<'t>(
     if cross_domain::is_direct(t, proxy, method)? {
         return cross_domain::call(t, proxy, method, arguments);
     }
-    let class = universe().corlib_type(MESSAGING, "MonoMethodMessage").to_managed(t)?;
+    let class = universe().library_type(LibraryType::MonoMethodMessage).to_managed(t)?;
     let message = Obj::new(t, class)?;
     let shown = method_object(t, method, method.owner)?;
     let words = [Slot::from_ref(message), Slot::from_ref(shown), Slot::from_ref(None::<Obj>)];
@@ -64,7 +65,7 @@ fn invoke_on_proxy<'t>(
             sent.set(t, index, argument);
         }
     }
-    let class = universe().corlib_type(PROXIES, "RealProxy").to_managed(t)?;
+    let class = universe().library_type(LibraryType::RealProxy).to_managed(t)?;
     let private_invoke = class_method(t, class, "PrivateInvoke", 4)?;
     let (mut exception, mut results): (Option<Obj>, Option<Array>) = (None, None);
     let words = [
@@ -93,7 +94,7 @@ fn get_transparent_proxy<'t>(
 ) -> Managed<Obj<'t>> {
     let Some(real_proxy) = real_proxy else { return Err(exceptions::throw_null_reference(t)) };
     let ty = type_objects::require(t, CLASS_TO_PROXY.obj(real_proxy), "classToProxy")?;
-    let info = universe().corlib_type("System.Runtime.Remoting", "IRemotingTypeInfo").to_managed(t)?;
+    let info = universe().library_type(LibraryType::IRemotingTypeInfo).to_managed(t)?;
     let has_type_info = real_proxy.is_instance(t, info)?;
     proxies::make(t, Some(real_proxy), ty, has_type_info)
 }

@@ -2,7 +2,6 @@
 
 use crate::emit::builder_of;
 use crate::handles::{Handle, address};
-use crate::known;
 use crate::objects::{method_object, type_array};
 use rustc_hash::FxHashSet;
 use saki_metadata::TableId;
@@ -11,7 +10,9 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::type_objects::require;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, Str};
 use saki_types::names::NameStyle;
-use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, TypeKind, universe};
+use saki_types::{
+    ElementType, LibraryType, LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, TypeKind, universe,
+};
 
 /// The type behind `this` or a RuntimeType argument.
 pub(crate) fn this_type(t: CurrentThread, this: Option<Obj>) -> Managed<Ty> {
@@ -199,7 +200,7 @@ fn get_interface_map(
     }
     let is_dispatched = |method: &&'static Method| method.is_virtual() && !method.is_static();
     let members: Vec<_> = interface.methods().to_managed(t)?.filter(is_dispatched).collect();
-    let element = known::METHOD_INFO.get(t)?;
+    let element = universe().library_type(LibraryType::MethodInfo).to_managed(t)?;
     let target_array = Array::new(t, element, members.len())?;
     let method_array = Array::new(t, element, members.len())?;
     for (index, method) in members.into_iter().enumerate() {
@@ -263,9 +264,9 @@ pub fn type_code_of(ty: Ty) -> i32 {
         E::R4 => 13,
         E::R8 => 14,
         E::String => type_code::STRING,
-        E::ValueType if ty.is_corlib("System", "Decimal") => type_code::DECIMAL,
-        E::ValueType if ty.is_corlib("System", "DateTime") => type_code::DATE_TIME,
-        E::Class if ty.is_corlib("System", "DBNull") => type_code::DB_NULL,
+        E::ValueType if ty.is(LibraryType::Decimal) => type_code::DECIMAL,
+        E::ValueType if ty.is(LibraryType::DateTime) => type_code::DATE_TIME,
+        E::Class if ty.is(LibraryType::DBNull) => type_code::DB_NULL,
         _ => type_code::OBJECT,
     }
 }

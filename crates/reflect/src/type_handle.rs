@@ -131,12 +131,8 @@ fn has_references(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {
 /// # Errors
 /// `BadImageFormat`.
 pub fn is_byref_like(ty: Ty) -> LoadResult<bool> {
-    let is_old_one = ty.element_type == ElementType::ValueType
-        && ty.def().is_some_and(|def| {
-            def.image.is_corlib
-                && def.namespace == "System"
-                && matches!(def.name, "ArgIterator" | "RuntimeArgumentHandle" | "ByReference`1")
-        });
+    use saki_types::LibraryType as L;
+    let is_old_one = matches!(ty.library_role(), Some(L::ArgIterator | L::RuntimeArgumentHandle | L::ByReference));
     Ok(is_old_one || ty.is_byref_like()?)
 }
 

@@ -11,6 +11,7 @@ use crate::signature;
 use crate::ty::GenericContext;
 use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
 use rustc_hash::FxHashMap;
+use saki_contract::LibraryMethod;
 use saki_metadata::{ElementType, Rid, TableId, Token};
 use std::iter::Copied;
 use std::slice::Iter;
@@ -275,11 +276,12 @@ fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'sta
     let row = image.meta.method_def(rid)?;
     let name = image.meta.string(row.name)?;
     // The bodies of these methods in Mono's class library are empty.
-    let is_supplied = match name {
-        "Initialize" => image.is_corlib && owner.is_corlib("System", "Array"),
-        "BeginThreadAffinity" | "EndThreadAffinity" => image.is_corlib && owner.is_corlib("System.Threading", "Thread"),
-        _ => false,
-    };
+    let role = owner.library_role().and_then(|role| {
+        let profile = image.universe.profile();
+        profile.method_role(role, name, || Err(())).ok().flatten()
+    });
+    use LibraryMethod as M;
+    let is_supplied = matches!(role, Some(M::ArrayInitialize | M::ThreadBeginAffinity | M::ThreadEndAffinity));
     let method = Method {
         owner,
         kind: MethodKind::Def { image, rid },

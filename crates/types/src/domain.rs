@@ -10,6 +10,7 @@ use crate::error::{LoadError, LoadErrorKind};
 use crate::field::Field;
 use crate::identity::{AssemblyName, LoadContext};
 use crate::lazy::Lazy;
+use crate::library::Library;
 use crate::method::{LocalSig, Method, MethodSig, RemotingStub};
 use crate::ty::Ty;
 use crate::well_known::WellKnown;
@@ -41,6 +42,7 @@ pub struct Universe {
     /// The runtime's part of the domain.
     pub(crate) runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
     pub(crate) corlib: OnceLock<&'static Image>,
+    pub(crate) library: Library,
     pub(crate) well_known: OnceLock<WellKnown<Ty>>,
     pub(crate) constructed: ShardedLock<FxHashMap<ConstructedKey, Ty>>,
     pub(crate) method_instances: ShardedLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,

@@ -49,6 +49,8 @@ pub mod identity;
 pub mod interfaces;
 pub mod layout;
 pub mod lazy;
+mod library;
+mod library_members;
 pub mod method;
 mod modifiers;
 pub mod names;
@@ -68,6 +70,7 @@ pub use domain::{Assembly, Image, LoaderEvents, Universe};
 pub use error::{LoadError, LoadErrorKind, LoadResult};
 pub use field::Field;
 pub use method::{ArrayMethod, LocalSig, Method, MethodKind, MethodRuntime, MethodSig, RemotingStub};
+pub use saki_contract::{LibraryMethod, LibraryProfile, LibraryType};
 pub use saki_metadata::ElementType;
 pub use ty::{GenericContext, GenericParam, Ty, Type, TypeDef, TypeKind};
 pub use universe::universe;
@@ -77,6 +80,26 @@ pub use vtable::imt_slot_index;
 mod tests {
     //! Over the installed class libraries; silent where they are absent.
     use super::*;
+
+    #[test]
+    fn class_libraries_have_all_types_with_roles() {
+        if fixture::class_libraries().is_none() {
+            return;
+        }
+        for &role in LibraryType::ALL {
+            let ty = universe().library_type(role).unwrap_or_else(|error| panic!("{role:?}: {error}"));
+            let name = role.name();
+            if name.assembly.is_none() && !name.name.contains('/') {
+                assert!(ty.is(role), "{role:?}");
+            }
+        }
+        let handle = universe().library_type(LibraryType::WeakReferenceOf).expect("WeakReference<T>");
+        let instance = universe().instantiate(handle, &[universe().object()]).expect("WeakReference<object>");
+        assert!(
+            instance.is(LibraryType::WeakReferenceOf)
+                && !universe().sz_array_of(instance).is(LibraryType::WeakReferenceOf)
+        );
+    }
 
     /// Loads every type of these assemblies through all levels and reports what fails.
     #[test]

@@ -71,7 +71,8 @@ impl RemotingStub {
 impl Type {
     /// Whether the type derives from ContextBoundObject, so that `new` may return a proxy.
     pub fn is_context_bound(&'static self) -> bool {
-        self.is_marshal_by_ref() && self.is_subclass_of(self.universe().context_bound()).unwrap_or(false)
+        self.is_marshal_by_ref()
+            && self.universe().context_bound().is_some_and(|base| self.is_subclass_of(base).unwrap_or(false))
     }
 
     /// Whether the program may redirect `new` to remoting (`RemotingConfiguration.RegisterActivatedClientType`): a class of the program
@@ -85,6 +86,6 @@ impl Type {
     pub fn is_marshal_by_ref(&'static self) -> bool {
         !self.is_interface()
             && !self.is_value_type()
-            && self.is_subclass_of(self.universe().marshal_by_ref()).unwrap_or(false)
+            && self.universe().marshal_by_ref().is_some_and(|base| self.is_subclass_of(base).unwrap_or(false))
     }
 }

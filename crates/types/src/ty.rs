@@ -6,8 +6,10 @@
 use crate::domain::{Image, Universe};
 use crate::field::Field;
 use crate::lazy::Lazy;
+use crate::library;
 use crate::method::{Method, MethodSig};
 use rustc_hash::FxHashMap;
+use saki_contract::LibraryType;
 use saki_metadata::ElementType;
 use saki_metadata::{Rid, Token};
 use std::sync::OnceLock;
@@ -192,6 +194,8 @@ pub struct Type {
     pub args: &'static [Ty],
     /// Contains a generic parameter anywhere: no instance can exist.
     pub is_open: bool,
+    /// See `library`.
+    pub(crate) role: Option<LibraryType>,
     pub runtime: TypeRuntime,
     /// Number of the thread-static block, or u32::MAX when not assigned.
     pub thread_static_block: AtomicU32,
@@ -238,6 +242,7 @@ pub mod type_flags {
 impl Type {
     pub(crate) fn new(kind: TypeKind, element_type: ElementType, args: &'static [Ty], is_open: bool) -> Type {
         Type {
+            role: library::role_of(&kind),
             kind,
             element_type,
             args,
@@ -388,11 +393,5 @@ impl Type {
     /// The domain that the type belongs to.
     pub fn universe(&self) -> &'static Universe {
         self.image().universe
-    }
-
-    /// Whether this is the corlib definition `namespace.name`.
-    pub fn is_corlib(&self, namespace: &str, name: &str) -> bool {
-        self.def()
-            .is_some_and(|d| d.name == name && d.namespace == namespace && d.enclosing.is_none() && d.image.is_corlib)
     }
 }

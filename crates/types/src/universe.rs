@@ -10,12 +10,14 @@ use crate::collectible::{self, Owner};
 use crate::domain::{Assembly, Binder, ConstructedKey, Image};
 use crate::error::{LoadError, LoadResult};
 use crate::identity::qualified;
+use crate::library::Library;
 use crate::method::{Method, MethodSig};
 use crate::ty::{Ty, Type, TypeKind};
 use crate::well_known::WellKnown;
 use crossbeam_utils::sync::ShardedLock;
 use rustc_hash::FxHashMap;
 use saki_abi::ThreadAbi;
+use saki_contract::LibraryProfile;
 use saki_metadata::ElementType;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -95,24 +97,41 @@ pub fn set_current(universe: &'static Universe) {
     replace_entered(Some(universe));
 }
 
-/// Creates the first tables and loads corlib from `corlib_path`.
+/// Creates the first tables and loads the core assembly of Mono's class libraries from `corlib_path`.
 ///
 /// # Errors
-/// `FileNotFound`, `BadImageFormat`; `TypeLoad` when corlib lacks a type the VM needs.
+/// As `init_with`.
 pub fn init(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Universe> {
-    create(binder, corlib_path)
+    init_with(binder, corlib_path, &LibraryProfile::MONO)
+}
+
+/// Creates the first tables and loads the core assembly from `corlib_path`. All domains have class libraries of this profile.
+///
+/// # Errors
+/// `FileNotFound`, `BadImageFormat`; `TypeLoad` when the core assembly lacks a type the VM needs.
+pub fn init_with(
+    binder: Binder,
+    corlib_path: &Path,
+    profile: &'static LibraryProfile,
+) -> LoadResult<&'static Universe> {
+    create_with(binder, corlib_path, profile)
 }
 
 /// Creates the tables of another domain.
 ///
 /// # Errors
-/// As `init`.
+/// As `init_with`.
 pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Universe> {
+    create_with(binder, corlib_path, root().profile())
+}
+
+fn create_with(binder: Binder, corlib_path: &Path, profile: &'static LibraryProfile) -> LoadResult<&'static Universe> {
     let universe: &'static Universe = Box::leak(Box::new(Universe {
         binder,
         owner: AtomicPtr::new(std::ptr::null_mut()),
         runtime: OnceLock::new(),
         corlib: OnceLock::new(),
+        library: Library::new(profile),
         well_known: OnceLock::new(),
         constructed: ShardedLock::default(),
         method_instances: ShardedLock::default(),
@@ -130,7 +149,7 @@ pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Univers
     let _entered = enter(universe);
     let corlib: &'static Assembly = universe.binder.load_file(corlib_path)?;
     let _ = universe.corlib.set(corlib.image);
-    let well_known = WellKnown::load(|namespace, name| required(corlib.image, namespace, name))?;
+    let well_known = WellKnown::load(|role| universe.library_type(role), |role| universe.find_library_type(role))?;
     let _ = universe.well_known.set(well_known);
     Ok(universe)
 }

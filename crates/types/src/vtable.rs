@@ -14,6 +14,7 @@ use crate::signature::inflate;
 use crate::ty::GenericContext;
 use crate::ty::{Ty, Type, TypeKind};
 use saki_abi::vtable::IMT_SLOTS;
+use saki_contract::LibraryType;
 use std::sync::atomic::Ordering;
 
 pub use crate::ty::{Implementation, InterfaceSlots, VTableLayout};
@@ -173,7 +174,7 @@ impl Type {
         let Some(base) = object.find_method("Finalize", 0)? else { return Ok(None) };
         let Some(slot) = base.vtable_slot()? else { return Ok(None) };
         let found = self.method_in_slot(slot, base)?;
-        let is_empty = found.owner == object || found.owner == self.universe().critical_finalizer_object();
+        let is_empty = found.owner == object || found.owner.is(LibraryType::CriticalFinalizerObject);
         Ok((!is_empty).then_some(found))
     }
 }

@@ -1,61 +1,76 @@
-//! The corlib types that the VM itself names: a list of names, and a cell per name for the type found.
+//! The types of the core assembly that the VM asks for most: a cell for each, filled when a domain is made.
+//!
+//! Their names are those of their roles (`LibraryType`). Those that a class library may lack are options; where one is absent there are no such objects.
 
+use saki_contract::LibraryType;
 use saki_metadata::ElementType;
 
 macro_rules! well_known {
-    ($($field:ident = $namespace:literal $name:literal;)*) => {
+    (required { $($field:ident = $role:ident;)* } optional { $($may:ident = $may_role:ident;)* }) => {
         /// See the module header. `T` is a type.
-        pub struct WellKnown<T> { $($field: T,)* }
+        pub struct WellKnown<T> { $($field: T,)* $($may: Option<T>,)* }
 
         impl<T: Copy> WellKnown<T> {
             /// # Errors
-            /// The error that `find`, called with namespace and name, returns for the first type that corlib lacks.
-            pub(crate) fn load<E>(find: impl Fn(&str, &str) -> Result<T, E>) -> Result<WellKnown<T>, E> {
-                Ok(WellKnown { $($field: find($namespace, $name)?,)* })
+            /// The error that `require` returns for the first type that the core assembly lacks, and those of `find`.
+            pub(crate) fn load<E>(
+                require: impl Fn(LibraryType) -> Result<T, E>,
+                find: impl Fn(LibraryType) -> Result<Option<T>, E>,
+            ) -> Result<WellKnown<T>, E> {
+                $(const { assert!(!LibraryType::$role.is_optional()) };)*
+                Ok(WellKnown {
+                    $($field: require(LibraryType::$role)?,)*
+                    $($may: find(LibraryType::$may_role)?,)*
+                })
             }
 
             $(pub fn $field(&self) -> T { self.$field })*
+            $(pub fn $may(&self) -> Option<T> { self.$may })*
         }
     };
 }
 
 well_known! {
-    void = "System" "Void";
-    boolean = "System" "Boolean";
-    char_ = "System" "Char";
-    sbyte = "System" "SByte";
-    byte = "System" "Byte";
-    int16 = "System" "Int16";
-    uint16 = "System" "UInt16";
-    int32 = "System" "Int32";
-    uint32 = "System" "UInt32";
-    int64 = "System" "Int64";
-    uint64 = "System" "UInt64";
-    single = "System" "Single";
-    double = "System" "Double";
-    string = "System" "String";
-    object = "System" "Object";
-    intptr = "System" "IntPtr";
-    uintptr = "System" "UIntPtr";
-    typed_reference = "System" "TypedReference";
-    array = "System" "Array";
-    value_type = "System" "ValueType";
-    enum_type = "System" "Enum";
-    delegate = "System" "Delegate";
-    multicast_delegate = "System" "MulticastDelegate";
-    nullable = "System" "Nullable`1";
-    exception = "System" "Exception";
-    type_ = "System" "Type";
-    runtime_type = "System" "RuntimeType";
-    ilist = "System.Collections.Generic" "IList`1";
-    icollection = "System.Collections.Generic" "ICollection`1";
-    ienumerable = "System.Collections.Generic" "IEnumerable`1";
-    ireadonly_list = "System.Collections.Generic" "IReadOnlyList`1";
-    ireadonly_collection = "System.Collections.Generic" "IReadOnlyCollection`1";
-    marshal_by_ref = "System" "MarshalByRefObject";
-    context_bound = "System" "ContextBoundObject";
-    critical_finalizer_object = "System.Runtime.ConstrainedExecution" "CriticalFinalizerObject";
-    internal_thread = "System.Threading" "InternalThread";
+    required {
+        void = Void;
+        boolean = Boolean;
+        char_ = Char;
+        sbyte = SByte;
+        byte = Byte;
+        int16 = Int16;
+        uint16 = UInt16;
+        int32 = Int32;
+        uint32 = UInt32;
+        int64 = Int64;
+        uint64 = UInt64;
+        single = Single;
+        double = Double;
+        string = String;
+        object = Object;
+        intptr = IntPtr;
+        uintptr = UIntPtr;
+        typed_reference = TypedReference;
+        array = Array;
+        value_type = ValueType;
+        enum_type = Enum;
+        delegate = Delegate;
+        multicast_delegate = MulticastDelegate;
+        nullable = Nullable;
+        exception = Exception;
+        type_ = Type;
+        runtime_type = RuntimeType;
+        ilist = IList;
+        icollection = ICollection;
+        ienumerable = IEnumerable;
+        ireadonly_list = IReadOnlyList;
+        ireadonly_collection = IReadOnlyCollection;
+    }
+    optional {
+        marshal_by_ref = MarshalByRefObject;
+        context_bound = ContextBoundObject;
+        critical_finalizer_object = CriticalFinalizerObject;
+        internal_thread = InternalThread;
+    }
 }
 
 impl<T: Copy> WellKnown<T> {

@@ -18,6 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // For tests and tools alone.
     ("mutation", &[]),
     ("profile", &[]),
+    ("loops", &[]),
     ("os", &["base"]),
     ("abi", &["base"]),
     ("metadata", &["base"]),
@@ -26,7 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("fiber", &["os"]),
     ("thread", &["abi", "os", "sync"]),
     ("code", &["abi", "os", "sync"]),
-    ("types", &["base", "os", "abi", "metadata", "sync", "thread"]),
+    ("types", &["base", "os", "abi", "metadata", "contract", "sync", "thread"]),
     ("tools", &["base", "os", "metadata", "code"]),
     ("sched", &["fiber", "thread"]),
     ("reactor", &["thread"]),
@@ -41,7 +42,6 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("interop", &["runtime"]),
     ("reflect", &["runtime"]),
-    ("loops", &[]),
     ("icall", &["runtime", "interop", "reflect", "loops"]),
     ("cli", &["icall"]),
 ];

@@ -6,7 +6,7 @@ use saki_runtime::source_lines::source_position;
 use saki_runtime::stack_trace::{NO_IL_OFFSET, TraceFrame, frames_of};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::method::impl_flags;
-use saki_types::{Method, MethodKind, RemotingStub, Ty, universe};
+use saki_types::{LibraryType, Method, MethodKind, RemotingStub, Ty, universe};
 
 static IL_OFFSET: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "ilOffset");
 static NATIVE_OFFSET: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "nativeOffset");
@@ -140,7 +140,7 @@ pub(crate) fn frame_array<'t>(
     skip: usize,
     with_position: bool,
 ) -> Managed<Array<'t>> {
-    let class = universe().corlib_type("System.Diagnostics", "StackFrame").to_managed(t)?;
+    let class = universe().library_type(LibraryType::StackFrame).to_managed(t)?;
     let mut shown = Vec::new();
     for frame in frames {
         match has_name_only(frame) {

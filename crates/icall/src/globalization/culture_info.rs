@@ -5,7 +5,7 @@ use crate::arguments::{non_null, non_null_this, optional_string, string_array};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 use std::sync::{Mutex, PoisonError};
 
 macro_rules! culture_fields {
@@ -125,7 +125,7 @@ fn all_cultures<'t>(t: CurrentThread<'t>, neutral: bool, specific: bool, _instal
         .filter(|(_, culture)| if culture.is_neutral() { neutral } else { specific })
         .map(|(index, _)| index)
         .collect();
-    let ty = universe().corlib_type("System.Globalization", "CultureInfo").to_managed(t)?;
+    let ty = universe().library_type(LibraryType::CultureInfo).to_managed(t)?;
     let ctor = ty.find_method_sig(".ctor", &[]).to_managed(t)?;
     let first = usize::from(neutral);
     let array = Array::new(t, ty, wanted.len() + first)?;

@@ -9,7 +9,7 @@ use super::socket_table::{self, Socket, lookup};
 use saki_os::error::Errno;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, types_by_name};
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 use std::sync::atomic::Ordering;
 
 /// `SocketOptionName`s that need more than a number.
@@ -186,7 +186,7 @@ fn get_object(
     };
     let boxed = match found {
         Value::Number(number) => {
-            let int = universe().corlib_type("System", "Int32").to_managed(t)?;
+            let int = universe().library_type(LibraryType::Int32).to_managed(t)?;
             Obj::boxed_number(t, int, number)?
         }
         Value::Linger(linger) => {

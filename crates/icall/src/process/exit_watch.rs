@@ -11,7 +11,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::library_loops::Row;
 use saki_runtime::{CurrentThread, ExceptionType, Managed, ManagedField, Obj, monitors};
-use saki_types::{Ty, universe};
+use saki_types::{LibraryType, Ty, universe};
 
 static IS_WATCHING: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process", "watchingForExit");
 static REGISTRATION: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process", "registeredWaitHandle");
@@ -39,10 +39,10 @@ fn end_watch(t: CurrentThread, process: Obj) -> Managed<bool> {
         return Ok(false);
     }
     IS_WATCHING.set(process, 0_u8);
-    let type_of = |name| universe().corlib_type("System.Threading", name).to_managed(t);
+    let type_of = |role| universe().library_type(role).to_managed(t);
     let nobody = Slot::from_ref(None::<Obj>);
-    call(t, type_of("RegisteredWaitHandle")?, "Unregister", REGISTRATION.obj(process), &[nobody])?;
-    call(t, type_of("WaitHandle")?, "Close", WAIT_HANDLE.obj(process), &[])?;
+    call(t, type_of(LibraryType::RegisteredWaitHandle)?, "Unregister", REGISTRATION.obj(process), &[nobody])?;
+    call(t, type_of(LibraryType::WaitHandle)?, "Close", WAIT_HANDLE.obj(process), &[])?;
     WAIT_HANDLE.set_ref(t, process, None::<Obj>);
     REGISTRATION.set_ref(t, process, None::<Obj>);
     Ok(true)

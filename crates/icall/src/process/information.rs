@@ -4,7 +4,7 @@ use super::{modules, processes};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 
 /// `MonoProcessError`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,7 @@ fn get_processes<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
         return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
     };
     pids.sort_unstable();
-    let int = universe().corlib_type("System", "Int32").to_managed(t)?;
+    let int = universe().library_type(LibraryType::Int32).to_managed(t)?;
     let array = Array::new(t, int, pids.len())?;
     array.set_numbers(0, &pids);
     Ok(array)

@@ -10,7 +10,7 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::waits::Attempt;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place, RefPlace, Str, invoke, unhandled};
 use saki_thread::ThreadKind;
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
@@ -219,7 +219,7 @@ fn start_cancel_thread() -> std::io::Result<()> {
 }
 
 fn raise_cancel(t: CurrentThread) -> Managed<()> {
-    let console = universe().corlib_type("System", "Console").to_managed(t)?;
+    let console = universe().library_type(LibraryType::Console).to_managed(t)?;
     if let Some(method) = console.find_method("DoConsoleCancelEventInBackground", 0).to_managed(t)? {
         invoke::invoke(t, method, &[])?;
     }

@@ -17,7 +17,7 @@ use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
 
@@ -68,7 +68,7 @@ fn wait_for(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32> {
 
 /// Gives a job to the thread pool.
 fn queue(t: CurrentThread, job: Obj) -> Managed<()> {
-    let pool = universe().corlib_type("System.Threading", "ThreadPool").to_managed(t)?;
+    let pool = universe().library_type(LibraryType::ThreadPool).to_managed(t)?;
     match pool.find_method("UnsafeQueueCustomWorkItem", 2).to_managed(t)? {
         Some(method) => invoke::invoke(t, method, &[Slot::from_ref(job), Slot::from_bool(false)]).map(|_| ()),
         None => Err(exceptions::throw_not_implemented(t, "ThreadPool.UnsafeQueueCustomWorkItem")),

@@ -16,7 +16,7 @@ use saki_runtime::{
     suspension, thread_dump, thread_names, thread_statics,
 };
 use saki_thread::root;
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 
 static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
 
@@ -184,7 +184,7 @@ fn end_affinity(t: CurrentThread) {
 fn get_stack_traces(t: CurrentThread, threads: RefPlace, traces: RefPlace) -> Managed<()> {
     threads::current_object(t)?;
     thread_dump::with_stacks(|stacks| {
-        let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
+        let thread_ty = universe().library_type(LibraryType::Thread).to_managed(t)?;
         let all = Array::new(t, thread_ty, stacks.len())?;
         let mut shown = Vec::new();
         for stack in stacks {

@@ -19,7 +19,7 @@ use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
 use saki_types::native_call::native_call_method;
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
+use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
 
 /// Whether an array of this type is passed to native code as the address of its elements.
 fn is_plain_array(ty: Ty) -> LoadResult<bool> {
@@ -218,7 +218,7 @@ impl Importer<'_> {
             let (ty, method) = (ty.full_name(), method.full_name());
             return Err(LoadError::invalid_program(format!("{ty}, to which a call is constrained, has no {method}")));
         }
-        let object_methods = method.owner.is_corlib("System", "Object");
+        let object_methods = method.owner.is(LibraryType::Object);
         if object_methods && method.name == "GetType" && !ty.is_nullable() {
             let entry = self.type_object(ty);
             self.push(entry);
@@ -246,7 +246,7 @@ impl Importer<'_> {
         let value = self.b.load(cell, 0, MemType::Ref, plain(AliasClass::Runtime));
         let mut entry = Entry::scalar(value, IrType::Ref).non_null();
         entry.note = Note::TypeObject(ty);
-        entry.ty = saki_types::universe().corlib_type("System", "RuntimeType").ok();
+        entry.ty = saki_types::universe().library_type(LibraryType::RuntimeType).ok();
         entry
     }
 

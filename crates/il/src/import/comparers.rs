@@ -8,7 +8,7 @@ use super::importer::Importer;
 use super::kinds::{ir_type, mem_type};
 use super::stack::{Entry, Val};
 use crate::ir::{CmpOp, IrType, Op};
-use saki_types::{LoadResult, Method, Ty, universe};
+use saki_types::{LibraryType, LoadResult, Method, Ty, universe};
 
 /// Whether the default comparer of `ty` is known to use the type's own `Equals(T)`.
 pub(super) fn has_known_comparer(ty: Ty) -> LoadResult<bool> {
@@ -21,7 +21,7 @@ pub(super) fn has_known_comparer(ty: Ty) -> LoadResult<bool> {
     if ty.is_enum() {
         return Ok(true);
     }
-    let equatable = universe().instantiate(universe().corlib_type("System", "IEquatable`1")?, &[ty])?;
+    let equatable = universe().instantiate(universe().library_type(LibraryType::IEquatable)?, &[ty])?;
     ty.is_assignable_to(equatable)
 }
 

@@ -9,7 +9,7 @@ use crate::ir::{AliasClass, IrType, MemFlags, MemType, NullCheck, Op, Symbol, Va
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_abi::{HelperId, NativeAbi};
 use saki_metadata::opcodes::Instruction;
-use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, RemotingStub, Ty};
+use saki_types::{Field, LibraryType, LoadError, LoadErrorKind, LoadResult, RemotingStub, Ty};
 
 /// The object or value that an instance field belongs to.
 enum Base {
@@ -236,8 +236,8 @@ impl Importer<'_> {
     fn known_static(field: &'static Field) -> Option<i64> {
         let owner = field.owner;
         match field.name {
-            "Zero" if owner.is_corlib("System", "IntPtr") || owner.is_corlib("System", "UIntPtr") => Some(0),
-            "IsLittleEndian" if owner.is_corlib("System", "BitConverter") => {
+            "Zero" if owner.is(LibraryType::IntPtr) || owner.is(LibraryType::UIntPtr) => Some(0),
+            "IsLittleEndian" if owner.is(LibraryType::BitConverter) => {
                 Some(i64::from(NativeAbi::HOST.is_little_endian))
             }
             _ => None,

@@ -15,7 +15,7 @@ use crate::vector_types::family_name;
 use saki_metadata::opcodes::{Opcode, decode_at};
 use saki_metadata::{TableId, Token};
 use saki_types::method::impl_flags;
-use saki_types::{Image, LoadError, LoadResult, Method};
+use saki_types::{Image, LibraryType, LoadError, LoadResult, Method};
 
 /// CIL bytes inlined into one method at most.
 pub(super) const BUDGET_BYTES: u32 = 1500;
@@ -42,7 +42,7 @@ const STACK_WALKERS: [&str; 2] = ["StackFrame", "StackTrace"];
 /// Methods of `GCHandle` that wrap operations of a few nanoseconds: inlined although a check in them throws.
 fn is_handle_operation(method: &Method) -> bool {
     matches!(method.name, "get_Target" | "Free" | "Alloc" | ".ctor" | "get_IsAllocated")
-        && method.owner.is_corlib("System.Runtime.InteropServices", "GCHandle")
+        && method.owner.is(LibraryType::GCHandle)
 }
 
 impl Importer<'_> {

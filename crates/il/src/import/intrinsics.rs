@@ -15,7 +15,7 @@ use crate::ir::{
 };
 use saki_abi::NativeAbi;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET};
-use saki_types::{LoadResult, Method, Ty, universe};
+use saki_types::{LibraryType, LoadResult, Method, Ty, universe};
 
 impl Importer<'_> {
     /// The intrinsic for the method, if its calls are replaced.
@@ -296,7 +296,7 @@ impl Importer<'_> {
         let bytes = self.b.inst(Op::Bin(BinOp::Shl, wide, one), IrType::I64);
         let addr = self.b.inst(Op::Bin(BinOp::Add, string, bytes), IrType::ByRef);
         let value = self.b.load(addr, STRING_CHARS_OFFSET, MemType::U16, plain(AliasClass::Element));
-        self.push(Entry::scalar(value, IrType::I32).with_type(universe().corlib_type("System", "Char")?));
+        self.push(Entry::scalar(value, IrType::I32).with_type(universe().library_type(LibraryType::Char)?));
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::ir::{AliasClass, IrType, NullCheck, Op, Symbol};
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::opcodes::{Opcode as O, Operand};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, universe};
+use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, universe};
 
 impl Importer<'_> {
     pub(super) fn box_value(&mut self, ty: Ty) -> LoadResult<()> {
@@ -49,7 +49,7 @@ impl Importer<'_> {
             let value = self.b.helper(HelperId::BoxNullable, vec![handle, addr]);
             return Ok(Entry::scalar(value, IrType::Ref).exact(ty.args[0]));
         }
-        let ty = if ty.is_pointer() { universe().corlib_type("System", "IntPtr")? } else { ty };
+        let ty = if ty.is_pointer() { universe().library_type(LibraryType::IntPtr)? } else { ty };
         if ty.is_byref()
             || matches!(ty.element_type, saki_types::ElementType::Void | saki_types::ElementType::TypedByRef)
         {
@@ -163,7 +163,7 @@ impl Importer<'_> {
             self.push(entry);
             return Ok(());
         }
-        let ty = if ty.is_pointer() { universe().corlib_type("System", "IntPtr")? } else { ty };
+        let ty = if ty.is_pointer() { universe().library_type(LibraryType::IntPtr)? } else { ty };
         let entry = if is_exact {
             self.entry_at(object, OBJECT_HEADER_BYTES as i32, ty, plain(AliasClass::Field))?
         } else {

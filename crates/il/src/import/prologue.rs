@@ -12,7 +12,7 @@ use crate::ir::{
 };
 use saki_metadata::EhKind;
 use saki_types::method::impl_flags;
-use saki_types::{LoadError, LoadResult, Method};
+use saki_types::{LibraryType, LoadError, LoadResult, Method};
 
 /// The signature of a method's code: vararg methods get the argument block as last parameter.
 pub(super) fn own_signature(method: &'static Method, mut sig: CallSig) -> CallSig {
@@ -25,7 +25,7 @@ pub(super) fn own_signature(method: &'static Method, mut sig: CallSig) -> CallSi
 /// Methods that use data which lives only as long as `this`, after their last use of `this`. `DynamicMethod.Invoke` passes its handle
 /// to a RuntimeMethodInfo, which has no reference back.
 fn keeps_this(method: &Method) -> bool {
-    !method.is_static() && method.owner.is_corlib("System.Reflection.Emit", "DynamicMethod")
+    !method.is_static() && method.owner.is(LibraryType::DynamicMethod)
 }
 
 /// Limit of the elements for which vectors are reserved in advance.

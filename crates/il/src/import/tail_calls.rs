@@ -17,7 +17,7 @@ use super::scope::Return;
 use super::stack::{Entry, Val};
 use crate::ir::{BinOp, IrType, LocalKind, MemType, Op, ValueId};
 use saki_metadata::opcodes::{Opcode, decode_at};
-use saki_types::{LoadResult, Ty};
+use saki_types::{LibraryType, LoadResult, Ty};
 
 impl Importer<'_> {
     /// Whether the call being imported replaces the frame.
@@ -45,7 +45,7 @@ impl Importer<'_> {
         }
         for (entry, ty) in args.zip(call.params) {
             let points = ty.is_byref() || ty.is_pointer();
-            if (points && self.may_point_into_frame(entry, is_exposed)) || ty.is_corlib("System", "TypedReference") {
+            if (points && self.may_point_into_frame(entry, is_exposed)) || ty.is(LibraryType::TypedReference) {
                 return Ok(false);
             }
         }

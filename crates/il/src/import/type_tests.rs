@@ -7,7 +7,7 @@ use crate::ir::{IrType, Op, Symbol};
 use saki_metadata::TableId;
 use saki_metadata::opcodes::Instruction;
 use saki_types::dynamic::DynamicRef;
-use saki_types::{LoadError, LoadResult, Ty, universe};
+use saki_types::{LibraryType, LoadError, LoadResult, Ty, universe};
 
 impl Importer<'_> {
     /// The result of `entry is target` for a non-null object, if static types decide it.
@@ -97,30 +97,36 @@ impl Importer<'_> {
                         ty.vtable_layout()?;
                     }
                 }
-                (Symbol::TypeHandle(ty), "RuntimeTypeHandle")
+                (Symbol::TypeHandle(ty), LibraryType::RuntimeTypeHandle)
             }
-            TableId::Field => (Symbol::FieldHandle(facts.resolve_field(image, token, &context)?), "RuntimeFieldHandle"),
+            TableId::Field => {
+                (Symbol::FieldHandle(facts.resolve_field(image, token, &context)?), LibraryType::RuntimeFieldHandle)
+            }
             TableId::MemberRef if is_field_ref()? => {
-                (Symbol::FieldHandle(facts.resolve_field(image, token, &context)?), "RuntimeFieldHandle")
+                (Symbol::FieldHandle(facts.resolve_field(image, token, &context)?), LibraryType::RuntimeFieldHandle)
             }
-            _ => (Symbol::MethodHandle(facts.resolve_method(image, token, &context)?), "RuntimeMethodHandle"),
+            _ => {
+                (Symbol::MethodHandle(facts.resolve_method(image, token, &context)?), LibraryType::RuntimeMethodHandle)
+            }
         };
         self.push_handle(symbol, handle)
     }
 
     fn load_dynamic_token(&mut self, named: DynamicRef) -> LoadResult<()> {
         match named {
-            DynamicRef::Type(ty) => self.push_handle(Symbol::TypeHandle(ty), "RuntimeTypeHandle"),
-            DynamicRef::Method(method) => self.push_handle(Symbol::MethodHandle(method), "RuntimeMethodHandle"),
-            DynamicRef::Field(field) => self.push_handle(Symbol::FieldHandle(field), "RuntimeFieldHandle"),
+            DynamicRef::Type(ty) => self.push_handle(Symbol::TypeHandle(ty), LibraryType::RuntimeTypeHandle),
+            DynamicRef::Method(method) => {
+                self.push_handle(Symbol::MethodHandle(method), LibraryType::RuntimeMethodHandle)
+            }
+            DynamicRef::Field(field) => self.push_handle(Symbol::FieldHandle(field), LibraryType::RuntimeFieldHandle),
             DynamicRef::Text | DynamicRef::Signature(_) => {
                 Err(LoadError::invalid_program("ldtoken of neither type, method nor field"))
             }
         }
     }
 
-    fn push_handle(&mut self, symbol: Symbol, handle: &str) -> LoadResult<()> {
-        let ty = universe().corlib_type("System", handle)?;
+    fn push_handle(&mut self, symbol: Symbol, handle: LibraryType) -> LoadResult<()> {
+        let ty = universe().library_type(handle)?;
         self.push(Entry::of_struct(Val::Handle(symbol), ty));
         Ok(())
     }

@@ -7,11 +7,11 @@ use super::importer::Importer;
 use super::operand_kinds::require_kind;
 use super::stack::{Entry, Val};
 use crate::ir::{AliasClass, CmpOp, IrType, MemType, Op, Symbol, Terminator};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, universe};
+use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, universe};
 
 impl Importer<'_> {
     fn typed_reference_field(&self, name: &str) -> LoadResult<i32> {
-        let ty = universe().corlib_type("System", "TypedReference")?;
+        let ty = universe().library_type(LibraryType::TypedReference)?;
         match ty.find_field(name)? {
             Some(field) => Ok(field.offset_bytes()? as i32),
             None => {
@@ -22,13 +22,13 @@ impl Importer<'_> {
 
     fn pop_typed_reference(&mut self) -> LoadResult<Entry> {
         let entry = self.pop()?;
-        require_kind(&entry, IrType::Struct(universe().corlib_type("System", "TypedReference")?))?;
+        require_kind(&entry, IrType::Struct(universe().library_type(LibraryType::TypedReference)?))?;
         Ok(entry)
     }
 
     pub(super) fn make_typed_reference(&mut self, ty: Ty) -> LoadResult<()> {
         let pointer = self.pop_native()?;
-        let reference = universe().corlib_type("System", "TypedReference")?;
+        let reference = universe().library_type(LibraryType::TypedReference)?;
         let temp = self.b.temp(IrType::Struct(reference));
         let addr = self.b.addr_of(temp);
         let handle = self.b.symbol(Symbol::TypeHandle(ty));
@@ -63,7 +63,7 @@ impl Importer<'_> {
 
     pub(super) fn typed_reference_type(&mut self) -> LoadResult<()> {
         let entry = self.pop_typed_reference()?;
-        let handle = universe().corlib_type("System", "RuntimeTypeHandle")?;
+        let handle = universe().library_type(LibraryType::RuntimeTypeHandle)?;
         let offset = self.typed_reference_field("type")?;
         let part = self.part_of(&entry, offset, handle)?;
         let part = match part.val {

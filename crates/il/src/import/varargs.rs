@@ -10,7 +10,7 @@ use super::kinds::{ir_type, mem_type, this_type};
 use super::stack::{Effect, Entry, Val};
 use crate::ir::{AliasClass, CallSig, CallTarget, IrType, MemType, Op, Symbol};
 use saki_metadata::Token;
-use saki_types::{LoadError, LoadResult, Method, MethodSig, universe};
+use saki_types::{LibraryType, LoadError, LoadResult, Method, MethodSig, universe};
 
 impl Importer<'_> {
     pub(super) fn call_vararg(
@@ -72,7 +72,7 @@ impl Importer<'_> {
             return Err(LoadError::invalid_program("arglist in a method without variable arguments"));
         };
         let value = self.b.get(block);
-        let ty = universe().corlib_type("System", "RuntimeArgumentHandle")?;
+        let ty = universe().library_type(LibraryType::RuntimeArgumentHandle)?;
         let temp = self.b.temp(IrType::Struct(ty));
         let addr = self.b.addr_of(temp);
         self.b.effect(Op::InitStruct { addr, ty });

@@ -8,7 +8,7 @@ use crate::ir::{
     IrType, Local, LocalId, LocalKind, MemFlags, MemType, NullCheck, Op, Region, RegionId, Symbol, Terminator, ValueId,
 };
 use saki_abi::HelperId;
-use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, MethodKind, Ty};
+use saki_types::{ElementType, LibraryType, LoadError, LoadErrorKind, LoadResult, Method, MethodKind, Ty, universe};
 
 /// The IR type of a value of `ty`. Enums have that of their underlying type.
 ///
@@ -447,7 +447,7 @@ impl FunctionBuilder {
             let handle = self.symbol(Symbol::TypeHandle(ty));
             return required(self.call_helper(HelperId::BoxNullable, vec![handle, value]));
         }
-        let boxed_type = if ty.is_pointer() { corlib_type("System", "IntPtr")? } else { ty };
+        let boxed_type = if ty.is_pointer() { universe().library_type(LibraryType::IntPtr)? } else { ty };
         let object = self.emit(Op::NewObject(boxed_type), IrType::Ref);
         let data = self.offset(object, saki_abi::object::OBJECT_HEADER_BYTES as i32);
         self.store_value(data, value, boxed_type, Some(object), flags(AliasClass::Any))?;
@@ -469,7 +469,7 @@ impl FunctionBuilder {
             self.call_helper(HelperId::UnboxNullable, vec![address, object, handle]);
             return Ok(address);
         }
-        let boxed_type = if ty.is_pointer() { corlib_type("System", "IntPtr")? } else { ty };
+        let boxed_type = if ty.is_pointer() { universe().library_type(LibraryType::IntPtr)? } else { ty };
         let address = self.emit(Op::Unbox(object, boxed_type), IrType::ByRef);
         self.load_value(address, boxed_type, flags(AliasClass::Any))
     }
@@ -491,17 +491,6 @@ fn abi_type(ty: saki_abi::AbiType) -> IrType {
 /// The value of a call whose signature has a result.
 pub(crate) fn required(value: Option<ValueId>) -> LoadResult<ValueId> {
     value.ok_or_else(|| LoadError::invalid_program("a call without result where a value is needed"))
-}
-
-/// A type of the core library.
-///
-/// # Errors
-/// `TypeLoad` when the library has no such type.
-pub(crate) fn corlib_type(namespace: &str, name: &str) -> LoadResult<Ty> {
-    saki_types::universe()
-        .corlib()
-        .find_type(namespace, name)?
-        .ok_or_else(|| LoadError::type_load("the core library has no such type", format!("{namespace}.{name}")))
 }
 
 /// `NotSupported` about a method.

@@ -9,12 +9,12 @@
 //! Invariant: in a multicast call every target gets struct arguments of its own.
 //! Left out: making delegates, and what BeginInvoke and EndInvoke do once their arguments are boxed (runtime).
 
-use super::builder::{FunctionBuilder, call_sig, checked_flags, corlib_type, flags, required, return_type};
+use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, required, return_type};
 use crate::ir::{
     AliasClass, BinOp, CallSig, CallTarget, CmpOp, Function, IrType, LocalId, MemType, Op, Terminator, ValueId,
 };
 use saki_abi::HelperId;
-use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
+use saki_types::{Field, LibraryType, LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
 /// Values of a delegate's `invoke_impl` field. The numbers are read by compiled code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,8 +87,8 @@ impl DelegateFields {
     /// # Errors
     /// `MissingField` when the core library is not the expected one.
     pub fn load() -> LoadResult<DelegateFields> {
-        let delegate = corlib_type("System", "Delegate")?;
-        let multicast = corlib_type("System", "MulticastDelegate")?;
+        let delegate = universe().library_type(LibraryType::Delegate)?;
+        let multicast = universe().library_type(LibraryType::MulticastDelegate)?;
         Ok(DelegateFields {
             method_ptr: offset_of(delegate, "method_ptr")?,
             invoke_impl: offset_of(delegate, "invoke_impl")?,

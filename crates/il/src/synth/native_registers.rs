@@ -7,11 +7,11 @@
 //! Invariant: a word for the stack is an integer word behind one for each integer register, so it cannot be passed in a register.
 //! Left out: processors without that rule, for which the plan refuses such structs.
 
-use super::builder::{FunctionBuilder, corlib_type, flags};
+use super::builder::{FunctionBuilder, flags};
 use super::marshal::{Action, MethodPlan, NativeType, ParamPlan, struct_class};
 use crate::ir::{AliasClass, CallSig, ConvTarget, IrType, LocalId, MemType, Op, UnOp, ValueId};
 use saki_abi::native::{Eightbyte, NativeAbi, StructClass};
-use saki_types::{LoadResult, Ty};
+use saki_types::{LibraryType, LoadResult, Ty, universe};
 
 const INTEGER_REGISTERS: usize = NativeAbi::HOST.integer_registers;
 const FLOAT_REGISTERS: usize = NativeAbi::HOST.float_registers;
@@ -151,10 +151,10 @@ pub(super) enum StructResult {
 /// A struct type without references that is passed in registers of these classes; a stand-in for native structs, which the code generator does not know.
 fn pair(first: Eightbyte, second: Eightbyte) -> LoadResult<Ty> {
     let member = |class| match class {
-        Eightbyte::Integer => corlib_type("System", "Int64"),
-        Eightbyte::Sse => corlib_type("System", "Double"),
+        Eightbyte::Integer => universe().library_type(LibraryType::Int64),
+        Eightbyte::Sse => universe().library_type(LibraryType::Double),
     };
-    let definition = corlib_type("System.Collections.Generic", "KeyValuePair`2")?;
+    let definition = universe().library_type(LibraryType::KeyValuePair)?;
     saki_types::universe().instantiate(definition, &[member(first)?, member(second)?])
 }
 

@@ -8,8 +8,7 @@
 //! is in a memory local of this frame. Left out: conversions that need memory (`saki-interop`).
 
 use super::builder::{
-    FunctionBuilder, call_sig, checked_flags, corlib_type, flags, ir_type, mem_type, not_supported, required,
-    return_type,
+    FunctionBuilder, call_sig, checked_flags, flags, ir_type, mem_type, not_supported, required, return_type,
 };
 use super::delegate::DelegateFields;
 use super::marshal::{Action, MethodPlan, NativeType, ParamPlan, method_plan};
@@ -25,7 +24,7 @@ use crate::ir::{
 use saki_abi::HelperId;
 use saki_abi::native::Eightbyte;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
-use saki_types::{ElementType, LoadResult, Method, Ty};
+use saki_types::{ElementType, LibraryType, LoadResult, Method, Ty, universe};
 
 /// Bytes from the slot of a by-reference array to the length of the array that native code made.
 pub const ARRAY_LENGTH_OFFSET: i32 = 8;
@@ -526,7 +525,7 @@ fn throw_if_null(b: &mut FunctionBuilder, object: ValueId) -> LoadResult<()> {
     let (throw, go_on) = (b.new_cold_block(), b.new_block());
     b.branch_if(object, go_on, throw);
     b.switch_to(throw);
-    let class = corlib_type("System", "ArgumentNullException")?;
+    let class = universe().library_type(LibraryType::ArgumentNullException)?;
     let exception = b.emit(Op::NewObject(class), IrType::Ref);
     b.call_method(required_method(class, ".ctor", 0)?, vec![exception])?;
     b.terminate(Terminator::Throw(exception));
@@ -574,7 +573,7 @@ pub(super) fn call_marshaler(
     name: &str,
     argument: ValueId,
 ) -> LoadResult<Option<ValueId>> {
-    let interface = corlib_type("System.Runtime.InteropServices", "ICustomMarshaler")?;
+    let interface = universe().library_type(LibraryType::ICustomMarshaler)?;
     let method = required_method(interface, name, 1)?;
     let sig = call_sig(method)?;
     Ok(b.call(CallTarget::Interface { method }, sig, vec![marshaler, argument]))

@@ -11,7 +11,6 @@ use super::emitted_module::module_of;
 use super::values::{fixed_bytes, primitive_bytes};
 use crate::attribute_rows::Attribute;
 use crate::handles::{assembly_of, method_of};
-use crate::known;
 use crate::library_calls::object_in;
 use parking_lot::Mutex;
 use saki_metadata::ElementType;
@@ -20,7 +19,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, invoke};
 use saki_types::access::WRAP_NON_EXCEPTIONS;
-use saki_types::{Assembly, Ty, universe};
+use saki_types::{Assembly, LibraryType, Ty, universe};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
@@ -33,14 +32,8 @@ fn invalid<T>(t: CurrentThread, message: &str) -> Managed<T> {
 }
 
 /// Calls a virtual getter of a class in mscorlib.
-fn get<'t>(
-    t: CurrentThread<'t>,
-    namespace: &str,
-    class: &str,
-    getter: &str,
-    receiver: Obj,
-) -> Managed<Option<Obj<'t>>> {
-    let class = universe().corlib_type(namespace, class).to_managed(t)?;
+fn get<'t>(t: CurrentThread<'t>, class: LibraryType, getter: &str, receiver: Obj) -> Managed<Option<Obj<'t>>> {
+    let class = universe().library_type(class).to_managed(t)?;
     match class.find_method(getter, 0).to_managed(t)? {
         Some(method) => object_in(t, method, invoke::invoke_virtual(t, method, receiver, &[])?),
         None => Err(exceptions::throw_default(t, ExceptionType::MissingMethod)),
@@ -61,7 +54,7 @@ fn put_text(out: &mut Vec<u8>, text: Option<Str>) {
 fn put_type_name(t: CurrentThread, out: &mut Vec<u8>, object: Obj) -> Managed<()> {
     let is_corlib = object.as_type().is_some_and(|ty| ty.args.is_empty() && ty.image().is_corlib);
     let getter = if is_corlib { "get_FullName" } else { "get_AssemblyQualifiedName" };
-    let name = get(t, "System", "Type", getter, object)?;
+    let name = get(t, LibraryType::Type, getter, object)?;
     put_text(out, name.and_then(Obj::as_str));
     Ok(())
 }
@@ -185,8 +178,10 @@ fn put_array(t: CurrentThread, out: &mut Vec<u8>, element: Ty, array: Option<Obj
 /// Writes a named argument: kind, type, name, value.
 fn put_named(t: CurrentThread, out: &mut Vec<u8>, is_field: bool, member: Obj, value: Option<Obj>) -> Managed<()> {
     out.push(if is_field { ElementType::CaField as u8 } else { ElementType::CaProperty as u8 });
-    let (class, getter) = if is_field { ("FieldInfo", "get_FieldType") } else { ("PropertyInfo", "get_PropertyType") };
-    let type_of_member = get(t, "System.Reflection", class, getter, member)?;
+    let type_of_member = match is_field {
+        true => get(t, LibraryType::FieldInfo, "get_FieldType", member)?,
+        false => get(t, LibraryType::PropertyInfo, "get_PropertyType", member)?,
+    };
     let ty = match declared(t, type_of_member)? {
         Declared::Loaded(ty) => {
             put_kind(t, out, ty)?;
@@ -201,7 +196,7 @@ fn put_named(t: CurrentThread, out: &mut Vec<u8>, is_field: bool, member: Obj, v
             base
         }
     };
-    let name = get(t, "System.Reflection", "MemberInfo", "get_Name", member)?;
+    let name = get(t, LibraryType::MemberInfo, "get_Name", member)?;
     put_text(out, name.and_then(Obj::as_str));
     put_value(t, out, ty, value)
 }
@@ -268,9 +263,9 @@ pub fn is_visible(constructor: Obj, assembly: &'static Assembly) -> bool {
 /// NotSupportedException for an attribute class that is not finished.
 pub fn builder_attributes(t: CurrentThread, provider: Obj) -> Managed<Option<Vec<Attribute>>> {
     let class = provider.ty();
-    let (list, image) = if known::ASSEMBLY_BUILDER.is(class) {
+    let (list, image) = if class.is(LibraryType::AssemblyBuilder) {
         (b::ASSEMBLY_ATTRIBUTES.array(provider), assembly_of(provider).map(|assembly| assembly.image))
-    } else if known::MODULE_BUILDER.is(class) {
+    } else if class.is(LibraryType::ModuleBuilder) {
         (b::MODULE_ATTRIBUTES.array(provider), module_of(Some(provider)).map(|module| module.image()))
     } else {
         return Ok(None);
@@ -298,8 +293,7 @@ fn update_native_attributes(t: CurrentThread, builder: Option<Obj>) -> Managed<(
     let attributes = builder_attributes(t, builder)?.unwrap_or_default();
     let wraps = attributes.iter().any(|attribute| {
         let class = attribute.constructor.owner;
-        class.is_corlib("System.Runtime.CompilerServices", "RuntimeCompatibilityAttribute")
-            && attribute.blob == WRAP_NON_EXCEPTIONS
+        class.is(LibraryType::RuntimeCompatibilityAttribute) && attribute.blob == WRAP_NON_EXCEPTIONS
     });
     if let Some(assembly) = assembly_of(builder) {
         // Relaxed: pairs with nothing, see `wraps_thrown_objects`.

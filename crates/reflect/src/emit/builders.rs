@@ -1,14 +1,13 @@
 //! The fields of the builder classes that the runtime reads, and small readers over them, down to what a finished builder has become.
 
 use crate::handles::{Handle, MODULE_BUILDER_HANDLE};
-use crate::known::KnownType;
 pub use crate::objects::text;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, RootCell};
 use saki_types::emitted::EmittedType;
 use saki_types::method::method_flags;
-use saki_types::{Field, Image, Method, Ty, universe};
+use saki_types::{Field, Image, LibraryType, Method, Ty, universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub const EMIT: &str = "System.Reflection.Emit";
@@ -17,28 +16,6 @@ macro_rules! fields {
     ($($name:ident = $class:literal $field:literal;)*) => {
         $(pub static $name: ManagedField = ManagedField::corlib(EMIT, $class, $field);)*
     };
-}
-
-macro_rules! classes {
-    ($($name:ident = $class:literal;)*) => {
-        $(pub static $name: KnownType = KnownType::corlib(EMIT, $class);)*
-    };
-}
-
-classes! {
-    TYPE_BUILDER = "TypeBuilder";
-    ENUM_BUILDER = "EnumBuilder";
-    GENERIC_PARAMETER = "GenericTypeParameterBuilder";
-    INSTANTIATION = "TypeBuilderInstantiation";
-    ARRAY_TYPE = "ArrayType";
-    BYREF_TYPE = "ByRefType";
-    POINTER_TYPE = "PointerType";
-    METHOD_BUILDER = "MethodBuilder";
-    CONSTRUCTOR_BUILDER = "ConstructorBuilder";
-    FIELD_BUILDER = "FieldBuilder";
-    METHOD_ON_INSTANTIATION = "MethodOnTypeBuilderInst";
-    CONSTRUCTOR_ON_INSTANTIATION = "ConstructorOnTypeBuilderInst";
-    FIELD_ON_INSTANTIATION = "FieldOnTypeBuilderInst";
 }
 
 fields! {
@@ -169,7 +146,6 @@ fields! {
 }
 
 /// Made by `ModuleBuilder.GetArrayMethod`.
-pub static ARRAY_METHOD: KnownType = KnownType::corlib("System.Reflection", "MonoArrayMethod");
 pub static ARRAY_METHOD_PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoArrayMethod", "parent");
 pub static ARRAY_METHOD_RETURN: ManagedField = ManagedField::corlib("System.Reflection", "MonoArrayMethod", "ret");
 pub static ARRAY_METHOD_PARAMETERS: ManagedField =
@@ -223,11 +199,15 @@ static CONSTRUCTOR: MethodFields = MethodFields::of("ConstructorBuilder");
 /// The fields of a MethodBuilder or ConstructorBuilder; None for objects of other classes.
 pub fn method_fields(object: Obj) -> Option<&'static MethodFields> {
     let class = object.ty();
-    if METHOD_BUILDER.is(class) { Some(&METHOD) } else { CONSTRUCTOR_BUILDER.is(class).then_some(&CONSTRUCTOR) }
+    if class.is(LibraryType::MethodBuilder) {
+        Some(&METHOD)
+    } else {
+        class.is(LibraryType::ConstructorBuilder).then_some(&CONSTRUCTOR)
+    }
 }
 
 pub fn is_method_builder(object: Obj) -> bool {
-    METHOD_BUILDER.is(object.ty())
+    object.ty().is(LibraryType::MethodBuilder)
 }
 
 /// The name of a MethodBuilder or ConstructorBuilder.
@@ -279,10 +259,10 @@ pub fn fields_of<'t>(builder: Obj<'t>) -> impl Iterator<Item = Obj<'t>> {
 /// The TypeBuilder itself, or that of an EnumBuilder; None for other types.
 pub fn type_builder<'t>(object: Obj<'t>) -> Option<Obj<'t>> {
     let class = object.ty();
-    if ENUM_BUILDER.is(class) {
+    if class.is(LibraryType::EnumBuilder) {
         return ENUM_TYPE.obj(object);
     }
-    TYPE_BUILDER.is(class).then_some(object)
+    class.is(LibraryType::TypeBuilder).then_some(object)
 }
 
 /// Whether a TypeBuilder makes a value type: by its parent, as ECMA-335 §II.10.1.3 says.
@@ -351,7 +331,7 @@ pub fn finished_builder_method(object: Obj) -> Option<&'static Method> {
 
 /// The field that a FieldBuilder became.
 pub fn finished_builder_field(object: Obj) -> Option<&'static Field> {
-    if !FIELD_BUILDER.is(object.ty()) {
+    if !object.ty().is(LibraryType::FieldBuilder) {
         return None;
     }
     FIELD_NATIVE.get::<Handle<Field>>(object).get()

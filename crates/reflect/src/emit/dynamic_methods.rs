@@ -6,11 +6,9 @@
 
 use super::blocks::clauses;
 use super::builders::{
-    ARRAY_METHOD, ARRAY_METHOD_NAME, ARRAY_METHOD_PARAMETERS, ARRAY_METHOD_PARENT, EMIT, bytes, elements, length, part,
-    text,
+    ARRAY_METHOD_NAME, ARRAY_METHOD_PARAMETERS, ARRAY_METHOD_PARENT, EMIT, bytes, elements, length, part, text,
 };
 use crate::handles::{DYNAMIC_METHOD_HANDLE, Handle, MODULE_BUILDER_HANDLE, address, field_of, method_of};
-use crate::known;
 use crate::module::image_of_module;
 use crate::objects::types_of_array;
 use saki_runtime::ExceptionType;
@@ -19,7 +17,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, strings};
 use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
 use saki_types::dynamic_records;
-use saki_types::{Image, LocalSig, Method, MethodSig, Ty, universe};
+use saki_types::{Image, LibraryType, LocalSig, Method, MethodSig, Ty, universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Throws for what cannot be part of a dynamic method.
@@ -44,10 +42,10 @@ fn require_types(t: CurrentThread, array: Option<Array>) -> Managed<Vec<Ty>> {
 /// The image behind a RuntimeModule or ModuleBuilder.
 fn image_behind(t: CurrentThread, module: Option<Obj>) -> Managed<&'static Image> {
     let found = match module {
-        Some(module) if known::MODULE_BUILDER.is(module.ty()) => {
+        Some(module) if module.ty().is(LibraryType::ModuleBuilder) => {
             MODULE_BUILDER_HANDLE.get::<Handle<Image>>(module).get()
         }
-        Some(module) if known::RUNTIME_MODULE.is(module.ty()) => image_of_module(module),
+        Some(module) if module.ty().is(LibraryType::RuntimeModule) => image_of_module(module),
         _ => None,
     };
     match found {
@@ -153,9 +151,9 @@ fn reference(t: CurrentThread, object: Option<Obj>, signatures: &mut Vec<MethodS
     let ty = object.ty();
     if ty == universe().string() {
         Ok(DynamicRef::Text)
-    } else if known::DYNAMIC_METHOD.is(ty) {
+    } else if ty.is(LibraryType::DynamicMethod) {
         method_for(t, object).map(DynamicRef::Method)
-    } else if known::SIGNATURE_HELPER.is(ty) {
+    } else if ty.is(LibraryType::SignatureHelper) {
         signatures.push(call_signature(t, object)?);
         Ok(DynamicRef::Signature(signatures.len() - 1))
     } else if let Some(method) = method_of(object) {
@@ -164,7 +162,7 @@ fn reference(t: CurrentThread, object: Option<Obj>, signatures: &mut Vec<MethodS
         Ok(DynamicRef::Field(field))
     } else if ty == universe().runtime_type() {
         require_type(t, Some(object)).map(DynamicRef::Type)
-    } else if ARRAY_METHOD.is(ty) {
+    } else if ty.is(LibraryType::MonoArrayMethod) {
         array_method(t, object).map(DynamicRef::Method)
     } else {
         not_supported(t, &format!("A dynamic method cannot name a {}.", ty.full_name()))

@@ -5,7 +5,6 @@
 
 use super::builders::{self as b, elements, emitted_type, length, type_builder};
 use super::emitted_module::EmittedModule;
-use crate::known::KnownType;
 use rustc_hash::FxHashMap;
 use saki_metadata::writer::{ImageWriter, put_compressed, put_compressed_signed};
 use saki_metadata::{BlobIdx, CodedKind, ElementType, MethodSigRaw, StringIdx, TableId, Token, TypeSig};
@@ -13,7 +12,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, Managed, Obj};
 use saki_types::emitted::{EmittedType, TypeReference};
-use saki_types::{Assembly, GenericContext, Image, MethodSig, Ty, TypeKind, universe};
+use saki_types::{Assembly, GenericContext, Image, LibraryType, MethodSig, Ty, TypeKind, universe};
 use std::collections::HashMap;
 
 /// Kinds and flags in the first byte of a signature. ECMA-335 §II.23.2.
@@ -290,17 +289,16 @@ impl<'t> Encoder<'t> {
             let count = length(b::TYPE_PARAMETERS.array(builder));
             return self.put_open(out, TypeReference::Emitted(emitted), b::is_value_type(builder), count);
         }
-        if b::GENERIC_PARAMETER.is(class) {
+        if class.is(LibraryType::GenericTypeParameterBuilder) {
             let is_method = b::PARAMETER_METHOD.obj(object).is_some();
             out.push(if is_method { ElementType::MVar as u8 } else { ElementType::Var as u8 });
             put_compressed(out, b::PARAMETER_INDEX.get::<i32>(object) as u32);
             return Ok(());
         }
-        if b::INSTANTIATION.is(class) {
+        if class.is(LibraryType::TypeBuilderInstantiation) {
             return self.put_instantiation(out, object);
         }
-        let prefix = |class_of: &KnownType| class_of.is(class);
-        if prefix(&b::ARRAY_TYPE) {
+        if class.is(LibraryType::ArrayType) {
             let element = b::SYMBOL_ELEMENT.obj(object);
             let rank = b::ARRAY_RANK.get::<i32>(object);
             if rank == 0 {
@@ -312,8 +310,8 @@ impl<'t> Encoder<'t> {
             put_array_shape(out, rank as u32);
             return Ok(());
         }
-        if prefix(&b::BYREF_TYPE) || prefix(&b::POINTER_TYPE) {
-            out.push(if prefix(&b::BYREF_TYPE) { ElementType::ByRef as u8 } else { ElementType::Ptr as u8 });
+        if class.is(LibraryType::ByRefType) || class.is(LibraryType::PointerType) {
+            out.push(if class.is(LibraryType::ByRefType) { ElementType::ByRef as u8 } else { ElementType::Ptr as u8 });
             return self.put_type(out, b::SYMBOL_ELEMENT.obj(object));
         }
         match object.as_type() {

@@ -9,7 +9,7 @@ use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, Managed, Obj};
 use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::method::method_flags;
-use saki_types::{Field, LoadError, Method, Ty};
+use saki_types::{Field, LibraryType, LoadError, Method, Ty};
 
 /// System.Reflection.CallingConventions.
 pub mod conventions {
@@ -143,7 +143,7 @@ impl Encoder<'_> {
         if let Some(fields) = method_fields(object) {
             return self.builder_token(object, fields, None);
         }
-        if b::METHOD_ON_INSTANTIATION.is(class) {
+        if class.is(LibraryType::MethodOnTypeBuilderInst) {
             let owner = b::part(&b::METHOD_INSTANCE_TYPE, object);
             let generic = self.method_on(owner, b::part(&b::METHOD_INSTANCE_BASE, object))?;
             let arguments = b::METHOD_INSTANCE_ARGUMENTS.array(object);
@@ -157,11 +157,11 @@ impl Encoder<'_> {
             }
             return Ok(self.method_spec(generic, &signature));
         }
-        if b::CONSTRUCTOR_ON_INSTANTIATION.is(class) {
+        if class.is(LibraryType::ConstructorOnTypeBuilderInst) {
             let owner = b::part(&b::CONSTRUCTOR_INSTANCE_TYPE, object);
             return self.method_on(owner, b::part(&b::CONSTRUCTOR_INSTANCE_BASE, object));
         }
-        if b::ARRAY_METHOD.is(class) {
+        if class.is(LibraryType::MonoArrayMethod) {
             return self.array_method_token(object);
         }
         match method_of(object) {
@@ -196,7 +196,7 @@ impl Encoder<'_> {
 
     /// The method of `owner` that `base` defines.
     fn method_on(&mut self, owner: Obj, base: Obj) -> Managed<Token> {
-        let is_instantiation = b::INSTANTIATION.is(owner.ty())
+        let is_instantiation = owner.ty().is(LibraryType::TypeBuilderInstantiation)
             || type_builder(owner).is_none() && owner.as_type().is_some_and(|ty| !ty.args.is_empty());
         if !is_instantiation {
             return self.method_token(Some(base));
@@ -294,13 +294,13 @@ impl Encoder<'_> {
             return self.not_supported("A token for no field.");
         };
         let class = object.ty();
-        if b::FIELD_BUILDER.is(class) {
+        if class.is(LibraryType::FieldBuilder) {
             return self.field_builder_token(object);
         }
-        if b::FIELD_ON_INSTANTIATION.is(class) {
+        if class.is(LibraryType::FieldOnTypeBuilderInst) {
             let owner = self.type_token(b::FIELD_INSTANCE_TYPE.obj(object), true)?;
             let base = b::part(&b::FIELD_INSTANCE_BASE, object);
-            let (name, signature) = if b::FIELD_BUILDER.is(base.ty()) {
+            let (name, signature) = if base.ty().is(LibraryType::FieldBuilder) {
                 (text(b::FIELD_NAME.str(base)), self.field_signature(base)?)
             } else {
                 match field_of(base) {

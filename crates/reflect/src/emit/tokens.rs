@@ -7,12 +7,11 @@ use super::builders::{self as b, finished_builder_field, finished_builder_method
 use super::emitted_module::{EmittedModule, Named, held, require_module};
 use super::encoder::Encoder;
 use crate::handles::{address, field_of, method_of};
-use crate::known;
 use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str};
-use saki_types::{Field, Method, Ty, universe};
+use saki_types::{Field, LibraryType, Method, Ty, universe};
 
 impl Encoder<'_> {
     /// The token in this image of what `token` names in the module.
@@ -51,10 +50,13 @@ impl Encoder<'_> {
                 if is_type(class) {
                     return self.type_token(Some(object), token.table() == TableId::TypeSpec);
                 }
-                if b::FIELD_BUILDER.is(class) || b::FIELD_ON_INSTANTIATION.is(class) || field_of(object).is_some() {
+                if class.is(LibraryType::FieldBuilder)
+                    || class.is(LibraryType::FieldOnTypeBuilderInst)
+                    || field_of(object).is_some()
+                {
                     return self.field_token(Some(object));
                 }
-                if known::SIGNATURE_HELPER.is(class) {
+                if class.is(LibraryType::SignatureHelper) {
                     let signature = self.call_signature(object)?;
                     return Ok(self.stand_alone(&signature));
                 }
@@ -123,7 +125,7 @@ fn token_for(t: CurrentThread, module: &'static EmittedModule, object: Obj, open
     {
         return Ok(module.type_token(ty, open));
     }
-    let table = if known::SIGNATURE_HELPER.is(class) {
+    let table = if class.is(LibraryType::SignatureHelper) {
         TableId::StandAloneSig
     } else if !is_type(class) {
         TableId::MemberRef

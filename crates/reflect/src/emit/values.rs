@@ -5,6 +5,7 @@ use saki_metadata::ElementType;
 use saki_metadata::native_type::native;
 use saki_metadata::writer::put_compressed;
 use saki_runtime::{ManagedField, Obj};
+use saki_types::LibraryType;
 
 /// The element type and bytes of a constant; None for objects that cannot be one.
 pub fn constant(value: Option<Obj>) -> Option<(ElementType, Vec<u8>)> {
@@ -14,7 +15,7 @@ pub fn constant(value: Option<Obj>) -> Option<(ElementType, Vec<u8>)> {
     }
     let ty = value.ty().underlying();
     // A date is its number of ticks.
-    if ty.is_corlib("System", "DateTime") {
+    if ty.is(LibraryType::DateTime) {
         return Some((ElementType::I8, value.unboxed::<u64>()?.to_le_bytes().to_vec()));
     }
     Some((ty.element_type, primitive_bytes(value)?))

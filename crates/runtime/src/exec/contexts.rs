@@ -7,7 +7,7 @@ use crate::fields::ManagedField;
 use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
 use saki_thread::root;
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 
 impl Domain {
     /// The remoting context that threads start in, made on first use without running a constructor. For the current domain.
@@ -20,7 +20,7 @@ impl Domain {
         if let Some(cell) = self.default_context.get() {
             return Ok(known(t, cell));
         }
-        let ty = universe().corlib_type("System.Runtime.Remoting.Contexts", "Context").to_managed(t)?;
+        let ty = universe().library_type(LibraryType::Context).to_managed(t)?;
         let context = Obj::new(t, ty)?;
         DOMAIN_ID.set(context, self.id);
         // The first to publish wins; the other object is garbage.

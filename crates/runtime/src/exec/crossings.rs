@@ -13,7 +13,7 @@ use saki_abi::vtable::VTable;
 use saki_abi::{ObjRef, Object};
 use saki_il::ir::IrType;
 use saki_sync::monitor::Monitor;
-use saki_types::{ElementType, Field, LoadResult, Method, Ty, Type};
+use saki_types::{ElementType, Field, LibraryType, LoadResult, Method, Ty, Type};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{
@@ -513,7 +513,7 @@ impl Kind {
             Kind::F64 => passed == IrType::F64,
             Kind::Object => passed == IrType::Ref,
             Kind::String => passed == IrType::Ref && managed.element_type == ElementType::String,
-            Kind::Array => passed == IrType::Ref && (managed.is_array() || managed.is_corlib("System", "Array")),
+            Kind::Array => passed == IrType::Ref && (managed.is_array() || managed.is(LibraryType::Array)),
             Kind::Address => match passed {
                 IrType::ByRef | IrType::Struct(_) => true,
                 IrType::I64 => !matches!(managed.element_type, ElementType::I8 | ElementType::U8),

@@ -3,13 +3,13 @@
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::invoke::{self, Slot};
-use crate::proxies::{self, HAS_TYPE_INFO, NAMESPACE, REAL_PROXY};
+use crate::proxies::{self, HAS_TYPE_INFO, REAL_PROXY};
 use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::upper_layers;
 use parking_lot::RwLock;
 use rustc_hash::{FxBuildHasher, FxHashSet};
-use saki_types::{Field, Method, Ty, universe};
+use saki_types::{Field, LibraryType, Method, Ty, universe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether a proxy whose class is not assignable to `ty` may be used as `ty`.
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Errors
 /// What the RealProxy's `CanCastTo` throws.
 pub fn can_cast(t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {
-    if ty.is_corlib(NAMESPACE, "TransparentProxy") {
+    if ty.is(LibraryType::TransparentProxy) {
         // The class library casts a proxy to TransparentProxy to get at its RealProxy.
         return Ok(true);
     }
@@ -32,7 +32,7 @@ pub fn can_cast(t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {
     }
     // Reflection may have set the field to null.
     let Some(real_proxy) = REAL_PROXY.obj(proxy) else { return Ok(false) };
-    let info = universe().corlib_type("System.Runtime.Remoting", "IRemotingTypeInfo").to_managed(t)?;
+    let info = universe().library_type(LibraryType::IRemotingTypeInfo).to_managed(t)?;
     let Some(question) = info.find_method("CanCastTo", 2).to_managed(t)? else { return Ok(false) };
     let wanted = Obj::of_type(t, ty)?;
     let answer = invoke::invoke_virtual(t, question, real_proxy, &[Slot::from_ref(wanted), Slot::from_ref(proxy)])?;
@@ -125,7 +125,7 @@ pub fn new_marshal_by_ref_helper<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Op
 /// # Errors
 /// Exceptions of activation; OutOfMemoryException.
 pub fn new_context_bound<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
-    let services = universe().corlib_type("System.Runtime.Remoting.Activation", "ActivationServices").to_managed(t)?;
+    let services = universe().library_type(LibraryType::ActivationServices).to_managed(t)?;
     if let Some(create) = services.find_method("CreateProxyForType", 1).to_managed(t)? {
         let shown = Obj::of_type(t, ty)?;
         let made = invoke::invoke(t, create, &[Slot::from_ref(shown)])?;

@@ -1,9 +1,9 @@
-//! The exception types of corlib that Rust code throws, by name once.
+//! The exception types of the class library that Rust code throws, among the types that have roles.
 
-use saki_types::{Ty, universe};
+use saki_types::{LibraryType, Ty, universe};
 
 macro_rules! exception_types {
-    ($($variant:ident = $namespace:literal $name:literal;)*) => {
+    ($($variant:ident = $role:ident;)*) => {
         /// An exception type of corlib.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum ExceptionType { $($variant,)* }
@@ -11,71 +11,69 @@ macro_rules! exception_types {
         impl ExceptionType {
             pub const ALL: &'static [ExceptionType] = &[$(ExceptionType::$variant,)*];
 
-            /// Namespace and name.
-            pub const fn full_name(self) -> (&'static str, &'static str) {
-                match self { $(ExceptionType::$variant => ($namespace, $name),)* }
+            pub const fn role(self) -> LibraryType {
+                match self { $(ExceptionType::$variant => LibraryType::$role,)* }
             }
         }
     };
 }
 
 exception_types! {
-    AppDomainUnloaded = "System" "AppDomainUnloadedException";
-    Application = "System" "ApplicationException";
-    Argument = "System" "ArgumentException";
-    ArgumentNull = "System" "ArgumentNullException";
-    ArgumentOutOfRange = "System" "ArgumentOutOfRangeException";
-    ArrayTypeMismatch = "System" "ArrayTypeMismatchException";
-    BadImageFormat = "System" "BadImageFormatException";
-    CannotUnloadAppDomain = "System" "CannotUnloadAppDomainException";
-    CustomAttributeFormat = "System.Reflection" "CustomAttributeFormatException";
-    DivideByZero = "System" "DivideByZeroException";
-    DllNotFound = "System" "DllNotFoundException";
-    DuplicateWaitObject = "System" "DuplicateWaitObjectException";
-    EntryPointNotFound = "System" "EntryPointNotFoundException";
-    ExecutionEngine = "System" "ExecutionEngineException";
-    FieldAccess = "System" "FieldAccessException";
-    FileLoad = "System.IO" "FileLoadException";
-    FileNotFound = "System.IO" "FileNotFoundException";
-    Format = "System" "FormatException";
-    IO = "System.IO" "IOException";
-    IndexOutOfRange = "System" "IndexOutOfRangeException";
-    InvalidCast = "System" "InvalidCastException";
-    InvalidOperation = "System" "InvalidOperationException";
-    InvalidProgram = "System" "InvalidProgramException";
-    MarshalDirective = "System.Runtime.InteropServices" "MarshalDirectiveException";
-    MemberAccess = "System" "MemberAccessException";
-    MethodAccess = "System" "MethodAccessException";
-    MissingField = "System" "MissingFieldException";
-    MissingMember = "System" "MissingMemberException";
-    MissingMethod = "System" "MissingMethodException";
-    NotImplemented = "System" "NotImplementedException";
-    NotSupported = "System" "NotSupportedException";
-    NullReference = "System" "NullReferenceException";
-    OutOfMemory = "System" "OutOfMemoryException";
-    Overflow = "System" "OverflowException";
-    PlatformNotSupported = "System" "PlatformNotSupportedException";
-    ReflectionTypeLoad = "System.Reflection" "ReflectionTypeLoadException";
-    Remoting = "System.Runtime.Remoting" "RemotingException";
-    RuntimeWrapped = "System.Runtime.CompilerServices" "RuntimeWrappedException";
-    Serialization = "System.Runtime.Serialization" "SerializationException";
-    StackOverflow = "System" "StackOverflowException";
-    SynchronizationLock = "System.Threading" "SynchronizationLockException";
-    System = "System" "SystemException";
-    Target = "System.Reflection" "TargetException";
-    TargetParameterCount = "System.Reflection" "TargetParameterCountException";
-    ThreadAbort = "System.Threading" "ThreadAbortException";
-    ThreadInterrupted = "System.Threading" "ThreadInterruptedException";
-    ThreadState = "System.Threading" "ThreadStateException";
-    TypeInitialization = "System" "TypeInitializationException";
-    TypeLoad = "System" "TypeLoadException";
+    AppDomainUnloaded = AppDomainUnloadedException;
+    Application = ApplicationException;
+    Argument = ArgumentException;
+    ArgumentNull = ArgumentNullException;
+    ArgumentOutOfRange = ArgumentOutOfRangeException;
+    ArrayTypeMismatch = ArrayTypeMismatchException;
+    BadImageFormat = BadImageFormatException;
+    CannotUnloadAppDomain = CannotUnloadAppDomainException;
+    CustomAttributeFormat = CustomAttributeFormatException;
+    DivideByZero = DivideByZeroException;
+    DllNotFound = DllNotFoundException;
+    DuplicateWaitObject = DuplicateWaitObjectException;
+    EntryPointNotFound = EntryPointNotFoundException;
+    ExecutionEngine = ExecutionEngineException;
+    FieldAccess = FieldAccessException;
+    FileLoad = FileLoadException;
+    FileNotFound = FileNotFoundException;
+    Format = FormatException;
+    IO = IOException;
+    IndexOutOfRange = IndexOutOfRangeException;
+    InvalidCast = InvalidCastException;
+    InvalidOperation = InvalidOperationException;
+    InvalidProgram = InvalidProgramException;
+    MarshalDirective = MarshalDirectiveException;
+    MemberAccess = MemberAccessException;
+    MethodAccess = MethodAccessException;
+    MissingField = MissingFieldException;
+    MissingMember = MissingMemberException;
+    MissingMethod = MissingMethodException;
+    NotImplemented = NotImplementedException;
+    NotSupported = NotSupportedException;
+    NullReference = NullReferenceException;
+    OutOfMemory = OutOfMemoryException;
+    Overflow = OverflowException;
+    PlatformNotSupported = PlatformNotSupportedException;
+    ReflectionTypeLoad = ReflectionTypeLoadException;
+    Remoting = RemotingException;
+    RuntimeWrapped = RuntimeWrappedException;
+    Serialization = SerializationException;
+    StackOverflow = StackOverflowException;
+    SynchronizationLock = SynchronizationLockException;
+    System = SystemException;
+    Target = TargetException;
+    TargetParameterCount = TargetParameterCountException;
+    ThreadAbort = ThreadAbortException;
+    ThreadInterrupted = ThreadInterruptedException;
+    ThreadState = ThreadStateException;
+    TypeInitialization = TypeInitializationException;
+    TypeLoad = TypeLoadException;
 }
 
 impl ExceptionType {
     /// The type in the current domain. All class libraries that Saki runs on have it (`tests/internal_call_signatures.rs` of `icall`).
     pub fn ty(self) -> Ty {
-        let (namespace, name) = self.full_name();
-        match universe().corlib_type(namespace, name) {
+        match universe().library_type(self.role()) {
             Ok(ty) => ty,
             Err(error) => saki_base::bug!("exception type: {error}"),
         }
@@ -83,7 +81,6 @@ impl ExceptionType {
 
     /// Whether `ty` is the type, in whichever domain.
     pub fn is(self, ty: Ty) -> bool {
-        let (namespace, name) = self.full_name();
-        ty.is_corlib(namespace, name)
+        ty.is(self.role())
     }
 }

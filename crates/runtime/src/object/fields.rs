@@ -42,8 +42,8 @@ impl ManagedField {
 
     /// A field that the exception's own class declares.
     pub const fn of_exception(exception: ExceptionType, field: &'static str) -> Self {
-        let (namespace, type_name) = exception.full_name();
-        ManagedField::corlib(namespace, type_name, field)
+        let name = exception.role().name();
+        ManagedField::corlib(name.namespace, name.name, field)
     }
 
     pub const fn of(

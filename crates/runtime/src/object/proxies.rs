@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, VTable, VTableFlags};
 use saki_types::collectible::{self, Owner};
-use saki_types::{LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
+use saki_types::{LibraryType, LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
 use std::sync::atomic::Ordering;
 
 pub(crate) const NAMESPACE: &str = "System.Runtime.Remoting.Proxies";
@@ -70,7 +70,7 @@ pub fn remote_class(proxy: Obj) -> &'static RemoteClass {
 pub fn shown_type(proxy: Obj) -> Ty {
     let remote = remote_class(proxy);
     match remote.interfaces.first() {
-        Some(interface) if remote.class() == universe().marshal_by_ref() => interface,
+        Some(interface) if remote.class().is(LibraryType::MarshalByRefObject) => interface,
         _ => remote.class(),
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn forget_dead() {
 
 /// A proxy's vtable: ancestors and slots of the class, memory layout of TransparentProxy.
 fn build_vtable(class: Ty, owner: Option<&'static Owner>) -> LoadResult<&'static VTable> {
-    let own = universe().corlib_type(NAMESPACE, "TransparentProxy")?;
+    let own = universe().library_type(LibraryType::TransparentProxy)?;
     let own = vtable_of(own)?;
     let display = class_display(class)?;
     let slots = &class.vtable_layout()?.slots;
@@ -141,9 +141,13 @@ fn build_vtable(class: Ty, owner: Option<&'static Owner>) -> LoadResult<&'static
 /// # Errors
 /// TypeLoadException; OutOfMemoryException.
 pub fn make<'t>(t: CurrentThread<'t>, real_proxy: Option<Obj>, ty: Ty, has_type_info: bool) -> Managed<Obj<'t>> {
-    let class =
-        if ty.is_interface() { class_for(universe().marshal_by_ref(), vec![ty]) } else { class_for(ty, Vec::new()) }
-            .to_managed(t)?;
+    let class = if ty.is_interface() {
+        let base = universe().library_type(LibraryType::MarshalByRefObject);
+        base.and_then(|base| class_for(base, vec![ty]))
+    } else {
+        class_for(ty, Vec::new())
+    }
+    .to_managed(t)?;
     // SAFETY: vtables are never freed while their domain lives.
     let proxy = object::new_instance_of(t, unsafe { &*class.default_vtable })?;
     REAL_PROXY.set_ref(t, proxy, real_proxy);

@@ -9,7 +9,7 @@ use saki_metadata::ElementType;
 use saki_os::message_log::{self, Level, Subject};
 use saki_sampler::events::{self, EventKind};
 use saki_types::collectible::{self, Owner};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty, Type, imt_slot_index, universe};
+use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, Type, imt_slot_index, universe};
 use std::alloc::Layout;
 use std::sync::atomic::Ordering;
 
@@ -59,7 +59,7 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
         if !ty.is_sz_array() {
             flags |= VTableFlags::MULTI_DIM;
         }
-        if ty.element().is_some_and(|element| element.is_corlib("System.Runtime.CompilerServices", "Ephemeron")) {
+        if ty.element().is_some_and(|element| element.is(LibraryType::Ephemeron)) {
             flags |= VTableFlags::EPHEMERONS;
         }
     }
@@ -74,10 +74,12 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
     }
     if ty.finalizer()?.is_some() {
         flags |= VTableFlags::FINALIZER;
-        if crate::weak_references::note_class(ty)? || *ty == *universe().internal_thread() {
+        if crate::weak_references::note_class(ty)? || ty.is(LibraryType::InternalThread) {
             flags |= VTableFlags::IS_RELEASED_BY_COLLECTOR;
         }
-        if ty.is_subclass_of(universe().critical_finalizer_object())? {
+        if let Some(critical) = universe().critical_finalizer_object()
+            && ty.is_subclass_of(critical)?
+        {
             flags |= VTableFlags::CRITICAL_FINALIZER;
         }
     }

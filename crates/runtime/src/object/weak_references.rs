@@ -2,7 +2,7 @@
 
 use crate::references::Obj;
 use saki_sync::handle_table::Handle;
-use saki_types::{LoadResult, Ty};
+use saki_types::{LibraryType, LoadResult, Ty};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Offsets in bytes of the handle in `WeakReference` and in `WeakReference<T>`; 0 = no vtable of the class was built yet.
@@ -13,9 +13,9 @@ static HANDLE_OFFSETS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new
 /// # Errors
 /// Those of the type's fields.
 pub(crate) fn note_class(ty: Ty) -> LoadResult<bool> {
-    let (place, field) = if ty.is_corlib("System", "WeakReference") {
+    let (place, field) = if ty.is(LibraryType::WeakReference) {
         (&HANDLE_OFFSETS[0], "gcHandle")
-    } else if ty.is_corlib("System", "WeakReference`1") && !ty.is_open {
+    } else if ty.is(LibraryType::WeakReferenceOf) && !ty.is_open {
         (&HANDLE_OFFSETS[1], "handle")
     } else {
         return Ok(false);
@@ -28,7 +28,7 @@ pub(crate) fn note_class(ty: Ty) -> LoadResult<bool> {
 
 /// Takes the handle out of a dead object of such a class. The world is stopped.
 pub(crate) fn take_handle(object: Obj, ty: Ty) -> Option<Handle> {
-    let is_generic = ty.is_corlib("System", "WeakReference`1");
+    let is_generic = ty.is(LibraryType::WeakReferenceOf);
     let offset = HANDLE_OFFSETS[usize::from(is_generic)].load(Ordering::Relaxed);
     let place = object.field_address::<u32>(offset);
     // SAFETY: the offset is that of the class's GCHandle, which is one int, or a native int whose upper half is 0; no other thread runs.

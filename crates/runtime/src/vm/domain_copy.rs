@@ -14,7 +14,7 @@ use crate::type_objects;
 use saki_abi::ObjRef;
 use saki_thread::root;
 use saki_types::binder::AssemblyName;
-use saki_types::{Image, LoadError, LoadResult, Method, Ty, TypeKind, Universe, universe};
+use saki_types::{Image, LibraryType, LoadError, LoadResult, Method, Ty, TypeKind, Universe, universe};
 
 /// The most objects of a graph whose identity matters.
 const MAX_SHARED: usize = 256;
@@ -124,7 +124,7 @@ fn copy_one<'t>(t: CurrentThread<'t>, object: Obj<'t>, copied: &mut Copied<'t>) 
     if let Some(text) = object.as_str() {
         return Str::from_units(t, text.units()).map(Obj::from);
     }
-    if from.is_corlib("System", "RuntimeType") {
+    if from.is(LibraryType::RuntimeType) {
         return match type_objects::type_of_object(object) {
             Some(ty) => Obj::of_type(t, type_in(ty, universe()).to_managed(t)?),
             None => Err(refuse(t, from)),

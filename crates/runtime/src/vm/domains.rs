@@ -23,7 +23,7 @@ use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, root};
 use saki_types::app_config::AppConfig;
 use saki_types::binder::{Binder, SearchPaths};
-use saki_types::{LoadResult, Universe, universe};
+use saki_types::{LibraryType, LoadResult, Universe, universe};
 use std::path::{Path, PathBuf};
 
 static NATIVE_HANDLE: ManagedField = ManagedField::corlib("System", "AppDomain", "_mono_app_domain");
@@ -46,7 +46,7 @@ pub(crate) fn start(t: CurrentThread) -> Managed<&'static Domain> {
 }
 
 fn new_setup<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
-    let ty = universe().corlib_type("System", "AppDomainSetup").to_managed(t)?;
+    let ty = universe().library_type(LibraryType::AppDomainSetup).to_managed(t)?;
     Obj::new(t, ty)
 }
 
@@ -54,7 +54,7 @@ impl Domain {
     /// The objects that must exist before managed code runs in the domain, which the current thread is in.
     fn make_objects(&'static self, t: CurrentThread) -> Managed<()> {
         static EMPTY: ManagedField = ManagedField::corlib("System", "String", "Empty");
-        let ty = universe().corlib_type("System", "AppDomain").to_managed(t)?;
+        let ty = universe().library_type(LibraryType::AppDomain).to_managed(t)?;
         let object = Obj::new(t, ty)?;
         NATIVE_HANDLE.set(object, std::ptr::from_ref(self));
         self.object.set(object);

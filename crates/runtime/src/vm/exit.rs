@@ -17,6 +17,7 @@ use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
 use crate::{finalizer_signal, suspension, thread_aborts};
 use saki_thread::ThreadKind;
+use saki_types::LibraryType;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -139,9 +140,9 @@ fn standard_streams() -> impl Fn(Obj) -> bool {
     let _ = (FILE_HANDLE.offset_bytes(), HANDLE.offset_bytes());
     move |object| {
         let ty = object.ty();
-        let handle = if ty.is_corlib("System.IO", "FileStream") {
+        let handle = if ty.is(LibraryType::FileStream) {
             FILE_HANDLE.obj(object)
-        } else if ty.is_corlib("Microsoft.Win32.SafeHandles", "SafeFileHandle") {
+        } else if ty.is(LibraryType::SafeFileHandle) {
             Some(object)
         } else {
             return false;

@@ -15,7 +15,7 @@ use saki_gc::{HeapObject, Root, RootKind, StoppedHeap};
 use saki_profile::heap::{DOMAIN_MARK, GraphBuilder, HeapGraph, HeapType, Slots, TooLarge};
 use saki_thread::{ManagedThread, ThreadKind, ThreadRef};
 use saki_types::collectible::Hold;
-use saki_types::{Field, Method, Ty, Type};
+use saki_types::{Field, LibraryType, Method, Ty, Type};
 use saki_unwind::{FrameKind, Frames};
 use std::hash::Hash;
 
@@ -338,10 +338,10 @@ fn source_name(source: Source, threads: &FxHashMap<u32, ThreadRef>) -> String {
 
 /// The purpose for which the runtime keeps objects of this type in cells.
 fn cell_name(ty: Ty) -> String {
-    if ty.is_corlib("System", "String") {
+    if ty.is(LibraryType::String) {
         return format!("literals and interned strings{}", domain_mark(ty));
     }
-    if ty.is_corlib("System", "RuntimeType") {
+    if ty.is(LibraryType::RuntimeType) {
         return format!("type objects{}", domain_mark(ty));
     }
     format!("the runtime ({})", name_of(ty))

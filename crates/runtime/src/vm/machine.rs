@@ -25,7 +25,7 @@ use saki_reactor::PolledBy;
 use saki_thread::ThreadKind;
 pub use saki_tools::Request;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
-use saki_types::{Assembly, LoadError, Method, Type, universe};
+use saki_types::{Assembly, LibraryProfile, LoadError, Method, Type, universe};
 use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -253,13 +253,16 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         application_base: PathBuf::new(),
         framework_root: options.framework_root.clone(),
     };
+    let profile: &'static LibraryProfile = &LibraryProfile::MONO;
+    let file = format!("{}.dll", profile.core_assembly);
     let corlib = options
         .mono_path
         .iter()
-        .map(|dir| dir.join("mscorlib.dll"))
+        .map(|dir| dir.join(&file))
         .find(|path| path.is_file())
-        .unwrap_or_else(|| options.framework_root.join(PROFILE).join("mscorlib.dll"));
-    saki_types::universe::init(Binder::new(paths).with_events(layers.loader_events), &corlib).map_err(|error| {
+        .unwrap_or_else(|| options.framework_root.join(PROFILE).join(&file));
+    let binder = Binder::new(paths).with_events(layers.loader_events);
+    saki_types::universe::init_with(binder, &corlib, profile).map_err(|error| {
         // If the mscorlib is too different to start at all, the error itself would not help the user.
         let image = saki_metadata::Image::open(&corlib).ok();
         image.and_then(|image| class_library::identify(&image).err()).map_or_else(|| error.into(), StartError)

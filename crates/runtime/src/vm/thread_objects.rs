@@ -22,7 +22,7 @@ pub use crate::thread_state as state;
 use parking_lot::Mutex;
 use saki_sched::ThreadMode;
 use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
 pub static INTERNAL_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "internal_thread");
@@ -201,7 +201,8 @@ pub fn internal_of<'t>(t: CurrentThread<'t>, thread: Obj<'t>) -> Managed<Obj<'t>
 }
 
 fn new_internal<'t>(t: CurrentThread<'t>, managed_id: i32, bits: u32) -> Managed<Obj<'t>> {
-    let internal = object::new_instance_without_finalizer(t, universe().internal_thread())?;
+    let class = universe().library_type(LibraryType::InternalThread).to_managed(t)?;
+    let internal = object::new_instance_without_finalizer(t, class)?;
     MANAGED_ID.set(internal, managed_id);
     APARTMENT_STATE.set(internal, APARTMENT_UNKNOWN);
     PRIORITY.set(internal, NORMAL_PRIORITY);
@@ -229,7 +230,7 @@ pub fn construct_internal<'t>(t: CurrentThread<'t>, thread: Obj) -> Managed<Obj<
 /// # Errors
 /// OutOfMemoryException.
 pub fn create_main(t: CurrentThread) -> Managed<()> {
-    let thread_ty = universe().corlib_type("System.Threading", "Thread").to_managed(t)?;
+    let thread_ty = universe().library_type(LibraryType::Thread).to_managed(t)?;
     let thread = Obj::new(t, thread_ty)?;
     let is_main = t.managed().kind() == ThreadKind::Main;
     // The thread has one number in all domains.

@@ -8,7 +8,7 @@ use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 
 /// Exit code of a process that an unhandled exception ended, as Mono's.
 pub const UNHANDLED_EXIT_CODE: i32 = 1;
@@ -90,7 +90,7 @@ fn handler_in<'t>(t: CurrentThread<'t>, domain: &Domain) -> Option<Obj<'t>> {
 fn raise_event_in(t: CurrentThread, domain: &Domain, exception: Obj) -> bool {
     let Some(handler) = handler_in(t, domain) else { return false };
     let raised: Managed<()> = (|| {
-        let args_ty = universe().corlib_type("System", "UnhandledExceptionEventArgs").to_managed(t)?;
+        let args_ty = universe().library_type(LibraryType::UnhandledExceptionEventArgs).to_managed(t)?;
         let args = Obj::new(t, args_ty)?;
         if let Some(ctor) = args_ty.find_method(".ctor", 2).to_managed(t)? {
             invoke::invoke(t, ctor, &[Slot::from_ref(args), Slot::from_ref(exception), Slot::from_bool(true)])?;

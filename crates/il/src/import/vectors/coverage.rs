@@ -5,7 +5,7 @@ use crate::vector_types::{Family, family_name, lanes_of};
 use saki_metadata::{TableId, Token};
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::class::has_attribute;
-use saki_types::{Method, Ty, universe};
+use saki_types::{LibraryType, Method, Ty, universe};
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/usr/lib/mono";
@@ -40,7 +40,7 @@ fn check(ty: Ty, missing: &mut Vec<String>, found: &mut usize) {
     let Some((family, _)) = family_name(ty) else { return };
     for definition in ty.methods().expect("methods") {
         let methods = if definition.is_generic_definition() {
-            let int = universe().corlib_type("System", "Int32").expect("corlib has it");
+            let int = universe().library_type(LibraryType::Int32).expect("corlib has it");
             let args = vec![int; definition.generic_args.len()];
             universe().instantiate_method(definition, &args).ok()
         } else {

@@ -8,7 +8,7 @@
 use super::layout::native_layout;
 use saki_metadata::NativeTypeRaw;
 use saki_metadata::native_type::native;
-use saki_types::{ElementType, LoadResult, Ty};
+use saki_types::{ElementType, LibraryType, LoadResult, Ty};
 
 /// `CharSet` after defaults: on this platform `Auto` is ANSI, and ANSI is UTF-8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -238,7 +238,7 @@ pub fn native_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place:
         E::Ptr | E::FnPtr => WORD,
         E::String => string_type(ty, raw, charset, place),
         E::SzArray | E::Array => array_type(ty, raw, charset, place)?,
-        E::ValueType if place == Place::Param && ty.is_corlib("System", "DateTime") => NativeType::Date,
+        E::ValueType if place == Place::Param && ty.is(LibraryType::DateTime) => NativeType::Date,
         E::ValueType => value_type(ty)?,
         E::Class | E::Object | E::GenericInst => class_type(ty, simple, charset, place)?,
         E::TypedByRef => refuse(ty, "TypedReference cannot be marshalled"),
@@ -320,7 +320,7 @@ fn array_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: Plac
 }
 
 fn value_type(ty: Ty) -> LoadResult<NativeType> {
-    if ty.is_corlib("System.Runtime.InteropServices", "HandleRef") {
+    if ty.is(LibraryType::HandleRef) {
         return Ok(NativeType::HandleRef(ty));
     }
     let layout = native_layout(ty)?;
@@ -332,10 +332,10 @@ fn value_type(ty: Ty) -> LoadResult<NativeType> {
 }
 
 fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> LoadResult<NativeType> {
-    if ty.is_delegate() || ty.is_corlib("System", "Delegate") || ty.is_corlib("System", "MulticastDelegate") {
+    if ty.is_delegate() || ty.is(LibraryType::Delegate) || ty.is(LibraryType::MulticastDelegate) {
         return Ok(NativeType::Delegate(ty));
     }
-    if ty.is_corlib("System.Text", "StringBuilder") {
+    if ty.is(LibraryType::StringBuilder) {
         return Ok(match pointer_form(simple, charset) {
             Some(_) if !matches!(place, Place::Param | Place::Element) => {
                 refuse(ty, "a StringBuilder can only be a parameter")
@@ -345,13 +345,13 @@ fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> Loa
         });
     }
     if let Some(base) = handle_class(ty)? {
-        return Ok(if base.is_corlib("System.Runtime.InteropServices", "SafeHandle") {
+        return Ok(if base.is(LibraryType::SafeHandle) {
             NativeType::SafeHandle(ty)
         } else {
             NativeType::CriticalHandle(ty)
         });
     }
-    if ty.element_type == ElementType::Object || ty.is_interface() || ty.is_corlib("System", "Object") {
+    if ty.element_type == ElementType::Object || ty.is_interface() || ty.is(LibraryType::Object) {
         return Ok(match simple {
             Some(native::INTERFACE | native::IUNKNOWN | native::IDISPATCH) if place == Place::Field => {
                 NativeType::NullObject { size_bytes: 8 }
@@ -375,9 +375,7 @@ fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> Loa
 pub fn handle_class(ty: Ty) -> LoadResult<Option<Ty>> {
     let mut next = Some(ty);
     while let Some(current) = next {
-        if current.is_corlib("System.Runtime.InteropServices", "SafeHandle")
-            || current.is_corlib("System.Runtime.InteropServices", "CriticalHandle")
-        {
+        if current.is(LibraryType::SafeHandle) || current.is(LibraryType::CriticalHandle) {
             return Ok(Some(current));
         }
         next = current.parent()?;

@@ -9,7 +9,7 @@ use crate::threads::{self, state};
 use crate::{invoke, profile_events, suspension, thread_aborts, thread_names, unhandled};
 use saki_os::message_log::{self, Level, Subject};
 use saki_thread::{ManagedThread, ThreadKind, WaitObserver, WaitState};
-use saki_types::{Method, universe};
+use saki_types::{LibraryType, Method, universe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -137,7 +137,7 @@ fn reset_for_pool(t: CurrentThread, name: &str) -> Managed<()> {
 }
 
 fn callback(t: CurrentThread) -> Managed<&'static Method> {
-    let ty = universe().corlib_type("System.Threading", "_ThreadPoolWaitCallback").to_managed(t)?;
+    let ty = universe().library_type(LibraryType::ThreadPoolWaitCallback).to_managed(t)?;
     let method = ty.find_method("PerformWaitCallback", 0).to_managed(t)?;
     match method {
         Some(method) => Ok(method),

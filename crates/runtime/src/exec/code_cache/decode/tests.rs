@@ -6,6 +6,7 @@ use super::super::settings::{SETTINGS, Settings};
 use super::*;
 use crate::object::fixture::class_libraries;
 use saki_abi::{AddressUse, RelocKind};
+use saki_types::universe;
 
 /// The module of System.dll, in a cache that has no files.
 fn home() -> Option<&'static Module> {

@@ -1,0 +1,171 @@
+//! What the machine's code names in the class libraries, as data: types, fields and methods by their roles, and profiles, which say how one class library differs.
+//!
+//! The tables (`types`, `fields`, `methods`) are written for Mono's class libraries. A `LibraryProfile` has the name of the core assembly and the differences from the tables:
+//! what is called otherwise and what is absent. So a class library without remoting, or with other names, is a profile, and no other code names its members by texts.
+//! Invariants: names are unique in a profile; only what is marked `optional` may be absent. Left out: finding the members (`types::library`), and what signatures do not express.
+
+mod fields;
+mod methods;
+mod types;
+
+use crate::Version;
+pub use fields::{FIELDS, FieldsOf, has_field};
+pub use methods::LibraryMethod;
+pub use types::{LibraryType, TypeName};
+
+/// A kind of class libraries: see the module header.
+pub struct LibraryProfile {
+    /// For messages.
+    pub name: &'static str,
+    /// The assembly that defines Object.
+    pub core_assembly: &'static str,
+    /// The versions that this profile describes: they differ in the contract's lines, not in roles.
+    pub versions: &'static [Version],
+    /// Types that these class libraries lack.
+    pub absent_types: &'static [LibraryType],
+    /// Types with other names than the table's.
+    pub renamed_types: &'static [(LibraryType, TypeName)],
+    /// Fields with other names than the table's: owner, the table's name, the name here.
+    pub renamed_fields: &'static [(LibraryType, &'static str, &'static str)],
+    /// Methods that are not treated specially here, although there may be methods of the name.
+    pub absent_methods: &'static [LibraryMethod],
+    /// Methods with other names than the table's.
+    pub renamed_methods: &'static [(LibraryMethod, &'static str)],
+}
+
+impl LibraryProfile {
+    /// The class libraries of Mono, for which the tables are written.
+    pub const MONO: LibraryProfile = LibraryProfile {
+        name: "Mono",
+        core_assembly: "mscorlib",
+        versions: &Version::ALL,
+        absent_types: &[],
+        renamed_types: &[],
+        renamed_fields: &[],
+        absent_methods: &[],
+        renamed_methods: &[],
+    };
+
+    /// The name of the type in these class libraries; None if they lack it.
+    pub fn type_name(&self, role: LibraryType) -> Option<TypeName> {
+        if self.absent_types.contains(&role) {
+            return None;
+        }
+        let renamed = self.renamed_types.iter().find(|(renamed, _)| *renamed == role);
+        Some(renamed.map_or_else(|| role.name(), |(_, name)| *name))
+    }
+
+    /// The name of a field of the table in these class libraries.
+    pub fn field_name(&self, owner: LibraryType, name: &'static str) -> &'static str {
+        let renamed = self.renamed_fields.iter().find(|(of, from, _)| *of == owner && *from == name);
+        renamed.map_or(name, |(_, _, to)| to)
+    }
+
+    /// The role of a method, by its owner's role, its name and the number of its parameters, which is asked for only if overloads differ in it.
+    ///
+    /// # Errors
+    /// What `params` returns.
+    pub fn method_role<E>(
+        &self,
+        owner: LibraryType,
+        name: &str,
+        params: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Option<LibraryMethod>, E> {
+        let rows = LibraryMethod::of_owner(owner).filter(|row| self.method_name(*row) == Some(name));
+        methods::choose(rows, params)
+    }
+
+    /// The name of the method in these class libraries; None if none is treated so.
+    pub fn method_name(&self, role: LibraryMethod) -> Option<&'static str> {
+        if self.absent_methods.contains(&role) {
+            return None;
+        }
+        let renamed = self.renamed_methods.iter().find(|(renamed, _)| *renamed == role);
+        Some(renamed.map_or_else(|| role.name(), |(_, name)| name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Contract, Kind};
+    use std::collections::BTreeSet;
+
+    /// "assembly:Namespace.Type::field" of each row of the table.
+    fn rows_of_fields() -> BTreeSet<String> {
+        let rows = FIELDS.iter().flat_map(|row| row.names.iter().map(|name| (row.owner.name(), *name)));
+        rows.map(|(owner, name)| {
+            let assembly = owner.assembly.unwrap_or(LibraryProfile::MONO.core_assembly);
+            format!("{assembly}:{}.{}::{name}", owner.namespace, owner.name.replace('/', "+"))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn table_of_fields_is_that_of_the_contract() {
+        let contract = Contract::own();
+        let fields = contract.sections.iter().flat_map(|section| {
+            let lines = section.lines.iter().filter(|line| line.kind == Kind::Field);
+            lines.map(|line| format!("{}:{}::{}", section.assembly, line.member().0, line.member().1))
+        });
+        // `corlib_mark` reads this one from the metadata, before there are types.
+        let listed: BTreeSet<String> =
+            fields.filter(|field| field != "mscorlib:System.Environment::mono_corlib_version").collect();
+        let rows = rows_of_fields();
+        assert_eq!(rows.difference(&listed).collect::<Vec<_>>(), Vec::<&String>::new(), "not in contract.txt");
+        assert_eq!(listed.difference(&rows).collect::<Vec<_>>(), Vec::<&String>::new(), "not in the table");
+    }
+
+    #[test]
+    fn names_of_types_are_unique() {
+        let mut names = BTreeSet::new();
+        for role in LibraryType::ALL {
+            let name = role.name();
+            assert!(names.insert((name.assembly, name.namespace, name.name)), "{role:?}");
+        }
+    }
+
+    #[test]
+    fn methods_of_an_owner_lie_together_and_differ() {
+        let params = |count: usize| move || Ok::<usize, ()>(count);
+        let role = |owner, name, count| LibraryProfile::MONO.method_role(owner, name, params(count)).unwrap();
+        let flag = LibraryMethod::InterlockedCompareExchangeFlag;
+        assert_eq!(
+            role(LibraryType::Interlocked, "CompareExchange", 3),
+            Some(LibraryMethod::InterlockedCompareExchange)
+        );
+        assert_eq!(role(LibraryType::Interlocked, "CompareExchange", 4), Some(flag));
+        assert_eq!(role(LibraryType::Interlocked, "CompareExchange", 2), None);
+        assert_eq!(role(LibraryType::GCHandle, "Alloc", 7), Some(LibraryMethod::GCHandleAlloc));
+        assert_eq!(role(LibraryType::Decimal, "Add", 2), None);
+        for method in LibraryMethod::ALL {
+            let found = LibraryMethod::of_owner(method.owner()).filter(|other| other == method).count();
+            assert_eq!(found, 1, "{method:?}: the rows of an owner lie together");
+        }
+    }
+
+    #[test]
+    fn profiles_rename_and_lack() {
+        let other = LibraryProfile {
+            absent_types: &[LibraryType::MarshalByRefObject],
+            renamed_fields: &[(LibraryType::Delegate, "m_target", "_target")],
+            absent_methods: &[LibraryMethod::ArrayUnsafeMov],
+            renamed_methods: &[(LibraryMethod::StringAllocate, "Allocate")],
+            ..LibraryProfile::MONO
+        };
+        assert_eq!(other.type_name(LibraryType::MarshalByRefObject), None);
+        assert_eq!(other.type_name(LibraryType::Delegate), Some(LibraryType::Delegate.name()));
+        assert_eq!(other.field_name(LibraryType::Delegate, "m_target"), "_target");
+        assert_eq!(other.field_name(LibraryType::Delegate, "method"), "method");
+        let role = |owner, name| other.method_role(owner, name, || Ok::<usize, ()>(1)).unwrap();
+        assert_eq!(role(LibraryType::Array, "UnsafeMov"), None);
+        assert_eq!(role(LibraryType::String, "Allocate"), Some(LibraryMethod::StringAllocate));
+        assert_eq!(role(LibraryType::String, "FastAllocateString"), None);
+    }
+
+    #[test]
+    fn only_optional_types_are_absent() {
+        assert!(LibraryProfile::MONO.absent_types.iter().all(|role| role.is_optional()));
+        assert!(LibraryType::MarshalByRefObject.is_optional() && !LibraryType::Object.is_optional());
+    }
+}

@@ -1,0 +1,339 @@
+//! The types of the class libraries that the machine's code names, as data: each has a role, by which all other code asks for it.
+//!
+//! A row is a role and the name that the type has in Mono's class libraries; nested types are "Outer/Inner". A profile may rename a role or say that its class libraries
+//! lack it (`LibraryProfile`), which they may only for rows marked `optional`: for these the machine's code has an answer to absence, mostly that there are no such objects.
+//! Left out: types that are named in the rows of internal calls and library loops alone, by whole signatures.
+
+/// Where a type is found by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TypeName {
+    /// The assembly; None = the core assembly of the profile.
+    pub assembly: Option<&'static str>,
+    pub namespace: &'static str,
+    /// Without the namespace; nested types as "Outer/Inner".
+    pub name: &'static str,
+}
+
+/// A row of the table.
+struct Row {
+    name: TypeName,
+    is_optional: bool,
+}
+
+/// Whether a row of a table is marked `optional`.
+macro_rules! is_marked {
+    () => {
+        false
+    };
+    (optional) => {
+        true
+    };
+}
+
+macro_rules! library_types {
+    ($([$assembly:expr] { $($namespace:literal { $($role:ident = $name:literal $(, $optional:ident)?;)* })* })*) => {
+        /// The role of a type of the class libraries.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u16)]
+        pub enum LibraryType { $($($($role,)*)*)* }
+
+        const ROWS: &[Row] = &[$($($(Row {
+            name: TypeName { assembly: $assembly, namespace: $namespace, name: $name },
+            is_optional: is_marked!($($optional)?),
+        },)*)*)*];
+
+        impl LibraryType {
+            /// All roles, in the order of the table.
+            pub const ALL: &'static [LibraryType] = &[$($($(LibraryType::$role,)*)*)*];
+        }
+    };
+}
+
+library_types! {
+    [None] {
+        "Microsoft.Win32.SafeHandles" {
+            SafeFileHandle = "SafeFileHandle", optional;
+        }
+        "System" {
+            AppDomain = "AppDomain";
+            AppDomainSetup = "AppDomainSetup", optional;
+            AppDomainUnloadedException = "AppDomainUnloadedException";
+            ApplicationException = "ApplicationException";
+            ArgIterator = "ArgIterator";
+            ArgumentException = "ArgumentException";
+            ArgumentNullException = "ArgumentNullException";
+            ArgumentOutOfRangeException = "ArgumentOutOfRangeException";
+            Array = "Array";
+            ArrayTypeMismatchException = "ArrayTypeMismatchException";
+            Attribute = "Attribute";
+            BadImageFormatException = "BadImageFormatException";
+            BitConverter = "BitConverter";
+            Boolean = "Boolean";
+            Buffer = "Buffer";
+            ByReference = "ByReference`1", optional;
+            Byte = "Byte";
+            CannotUnloadAppDomainException = "CannotUnloadAppDomainException";
+            Char = "Char";
+            Console = "Console", optional;
+            ContextBoundObject = "ContextBoundObject", optional;
+            DateTime = "DateTime";
+            DBNull = "DBNull";
+            Decimal = "Decimal";
+            Delegate = "Delegate";
+            DivideByZeroException = "DivideByZeroException";
+            DllNotFoundException = "DllNotFoundException";
+            Double = "Double";
+            DuplicateWaitObjectException = "DuplicateWaitObjectException";
+            EntryPointNotFoundException = "EntryPointNotFoundException";
+            Enum = "Enum";
+            Exception = "Exception";
+            ExecutionEngineException = "ExecutionEngineException";
+            FieldAccessException = "FieldAccessException";
+            FormatException = "FormatException";
+            IEquatable = "IEquatable`1";
+            IndexOutOfRangeException = "IndexOutOfRangeException";
+            Int16 = "Int16";
+            Int32 = "Int32";
+            Int64 = "Int64";
+            IntPtr = "IntPtr";
+            InvalidCastException = "InvalidCastException";
+            InvalidOperationException = "InvalidOperationException";
+            InvalidProgramException = "InvalidProgramException";
+            MarshalByRefObject = "MarshalByRefObject", optional;
+            Math = "Math";
+            MathF = "MathF", optional;
+            MemberAccessException = "MemberAccessException";
+            MethodAccessException = "MethodAccessException";
+            MissingFieldException = "MissingFieldException";
+            MissingMemberException = "MissingMemberException";
+            MissingMethodException = "MissingMethodException";
+            MulticastDelegate = "MulticastDelegate";
+            NotImplementedException = "NotImplementedException";
+            NotSupportedException = "NotSupportedException";
+            Nullable = "Nullable`1";
+            NullReferenceException = "NullReferenceException";
+            Object = "Object";
+            OutOfMemoryException = "OutOfMemoryException";
+            OverflowException = "OverflowException";
+            PlatformNotSupportedException = "PlatformNotSupportedException";
+            RuntimeArgumentHandle = "RuntimeArgumentHandle";
+            RuntimeFieldHandle = "RuntimeFieldHandle";
+            RuntimeMethodHandle = "RuntimeMethodHandle";
+            RuntimeType = "RuntimeType";
+            RuntimeTypeHandle = "RuntimeTypeHandle";
+            SByte = "SByte";
+            Single = "Single";
+            StackOverflowException = "StackOverflowException";
+            String = "String";
+            SystemException = "SystemException";
+            Type = "Type";
+            TypedReference = "TypedReference";
+            TypeInitializationException = "TypeInitializationException";
+            TypeLoadException = "TypeLoadException";
+            UInt16 = "UInt16";
+            UInt32 = "UInt32";
+            UInt64 = "UInt64";
+            UIntPtr = "UIntPtr";
+            UnhandledExceptionEventArgs = "UnhandledExceptionEventArgs";
+            ValueType = "ValueType";
+            Void = "Void";
+            WeakReference = "WeakReference";
+            WeakReferenceOf = "WeakReference`1";
+        }
+        "System.Collections.Generic" {
+            EqualityComparer = "EqualityComparer`1";
+            ICollection = "ICollection`1";
+            IEnumerable = "IEnumerable`1";
+            IList = "IList`1";
+            IReadOnlyCollection = "IReadOnlyCollection`1";
+            IReadOnlyList = "IReadOnlyList`1";
+            KeyValuePair = "KeyValuePair`2";
+            List = "List`1";
+        }
+        "System.Diagnostics" {
+            StackFrame = "StackFrame";
+        }
+        "System.Globalization" {
+            CalendarData = "CalendarData", optional;
+            CultureData = "CultureData", optional;
+            CultureInfo = "CultureInfo";
+            RegionInfo = "RegionInfo", optional;
+            TextInfo = "TextInfo";
+        }
+        "System.IO" {
+            FileLoadException = "FileLoadException";
+            FileNotFoundException = "FileNotFoundException";
+            FileStream = "FileStream", optional;
+            IOException = "IOException";
+        }
+        "System.Reflection" {
+            Assembly = "Assembly";
+            CustomAttributeData = "CustomAttributeData";
+            CustomAttributeFormatException = "CustomAttributeFormatException";
+            CustomAttributeNamedArgument = "CustomAttributeNamedArgument";
+            CustomAttributeTypedArgument = "CustomAttributeTypedArgument";
+            ExceptionHandlingClause = "ExceptionHandlingClause";
+            FieldInfo = "FieldInfo";
+            LocalVariableInfo = "LocalVariableInfo";
+            ManifestResourceInfo = "ManifestResourceInfo";
+            MemberInfo = "MemberInfo";
+            MethodBody = "MethodBody";
+            MethodInfo = "MethodInfo";
+            Missing = "Missing";
+            Module = "Module";
+            MonoArrayMethod = "MonoArrayMethod", optional;
+            MonoEventInfo = "MonoEventInfo", optional;
+            MonoMethodInfo = "MonoMethodInfo", optional;
+            MonoPropertyInfo = "MonoPropertyInfo", optional;
+            ParameterInfo = "ParameterInfo";
+            Pointer = "Pointer";
+            PropertyInfo = "PropertyInfo";
+            ReflectionTypeLoadException = "ReflectionTypeLoadException";
+            RuntimeAssembly = "RuntimeAssembly";
+            RuntimeConstructorInfo = "RuntimeConstructorInfo";
+            RuntimeEventInfo = "RuntimeEventInfo";
+            RuntimeFieldInfo = "RuntimeFieldInfo";
+            RuntimeMethodInfo = "RuntimeMethodInfo";
+            RuntimeModule = "RuntimeModule";
+            RuntimeParameterInfo = "RuntimeParameterInfo";
+            RuntimePropertyInfo = "RuntimePropertyInfo";
+            TargetException = "TargetException";
+            TargetParameterCountException = "TargetParameterCountException";
+        }
+        "System.Reflection.Emit" {
+            ArrayType = "ArrayType", optional;
+            AssemblyBuilder = "AssemblyBuilder", optional;
+            ByRefType = "ByRefType", optional;
+            ConstructorBuilder = "ConstructorBuilder", optional;
+            ConstructorOnTypeBuilderInst = "ConstructorOnTypeBuilderInst", optional;
+            CustomAttributeBuilder = "CustomAttributeBuilder", optional;
+            DynamicMethod = "DynamicMethod", optional;
+            EnumBuilder = "EnumBuilder", optional;
+            EventBuilder = "EventBuilder", optional;
+            FieldBuilder = "FieldBuilder", optional;
+            FieldOnTypeBuilderInst = "FieldOnTypeBuilderInst", optional;
+            GenericTypeParameterBuilder = "GenericTypeParameterBuilder", optional;
+            ILExceptionBlock = "ILExceptionBlock", optional;
+            ILExceptionInfo = "ILExceptionInfo", optional;
+            ILGenerator = "ILGenerator", optional;
+            MethodBuilder = "MethodBuilder", optional;
+            MethodOnTypeBuilderInst = "MethodOnTypeBuilderInst", optional;
+            ModuleBuilder = "ModuleBuilder", optional;
+            MonoResource = "MonoResource", optional;
+            MonoWin32Resource = "MonoWin32Resource", optional;
+            ParameterBuilder = "ParameterBuilder", optional;
+            PointerType = "PointerType", optional;
+            PropertyBuilder = "PropertyBuilder", optional;
+            RefEmitPermissionSet = "RefEmitPermissionSet", optional;
+            SignatureHelper = "SignatureHelper", optional;
+            SymbolType = "SymbolType", optional;
+            TypeBuilder = "TypeBuilder", optional;
+            TypeBuilderInstantiation = "TypeBuilderInstantiation", optional;
+            UnmanagedMarshal = "UnmanagedMarshal", optional;
+        }
+        "System.Runtime.CompilerServices" {
+            Ephemeron = "Ephemeron", optional;
+            RuntimeCompatibilityAttribute = "RuntimeCompatibilityAttribute";
+            RuntimeHelpers = "RuntimeHelpers";
+            RuntimeWrappedException = "RuntimeWrappedException";
+        }
+        "System.Runtime.ConstrainedExecution" {
+            CriticalFinalizerObject = "CriticalFinalizerObject", optional;
+        }
+        "System.Runtime.InteropServices" {
+            CriticalHandle = "CriticalHandle";
+            GCHandle = "GCHandle";
+            HandleRef = "HandleRef";
+            ICustomMarshaler = "ICustomMarshaler";
+            MarshalAsAttribute = "MarshalAsAttribute";
+            MarshalDirectiveException = "MarshalDirectiveException";
+            SafeHandle = "SafeHandle";
+        }
+        "System.Runtime.Remoting" {
+            IRemotingTypeInfo = "IRemotingTypeInfo", optional;
+            RemotingException = "RemotingException", optional;
+            RemotingServices = "RemotingServices", optional;
+        }
+        "System.Runtime.Remoting.Activation" {
+            ActivationServices = "ActivationServices", optional;
+        }
+        "System.Runtime.Remoting.Contexts" {
+            Context = "Context", optional;
+        }
+        "System.Runtime.Remoting.Messaging" {
+            AsyncResult = "AsyncResult", optional;
+            MonoMethodMessage = "MonoMethodMessage", optional;
+        }
+        "System.Runtime.Remoting.Proxies" {
+            RealProxy = "RealProxy", optional;
+            TransparentProxy = "TransparentProxy", optional;
+        }
+        "System.Runtime.Serialization" {
+            SerializationException = "SerializationException";
+        }
+        "System.Text" {
+            DecoderNLS = "DecoderNLS", optional;
+            StringBuilder = "StringBuilder";
+            UnicodeEncoding = "UnicodeEncoding";
+            Utf8Decoder = "UTF8Encoding/UTF8Decoder", optional;
+        }
+        "System.Threading" {
+            EventWaitHandle = "EventWaitHandle";
+            Interlocked = "Interlocked";
+            InternalThread = "InternalThread", optional;
+            Monitor = "Monitor";
+            RegisteredWaitHandle = "RegisteredWaitHandle";
+            SynchronizationLockException = "SynchronizationLockException";
+            Thread = "Thread";
+            ThreadAbortException = "ThreadAbortException";
+            ThreadInterruptedException = "ThreadInterruptedException";
+            ThreadPool = "ThreadPool";
+            ThreadPoolWaitCallback = "_ThreadPoolWaitCallback", optional;
+            ThreadStateException = "ThreadStateException";
+            Volatile = "Volatile";
+            WaitHandle = "WaitHandle";
+        }
+    }
+    [Some("System")] {
+        "System" {
+            IOSelectorJob = "IOSelectorJob", optional;
+        }
+        "System.Diagnostics" {
+            CounterCreationData = "CounterCreationData";
+            FileVersionInfo = "FileVersionInfo";
+            Process = "Process";
+            ProcInfo = "Process/ProcInfo";
+            ProcessModule = "ProcessModule";
+            ProcessStartInfo = "ProcessStartInfo";
+        }
+        "System.Net" {
+            IPAddress = "IPAddress";
+            SocketAddress = "SocketAddress";
+        }
+        "System.Net.Sockets" {
+            IPv6MulticastOption = "IPv6MulticastOption";
+            LingerOption = "LingerOption";
+            MulticastOption = "MulticastOption";
+            Socket = "Socket";
+        }
+    }
+}
+
+impl LibraryType {
+    /// The number of roles.
+    pub const COUNT: usize = LibraryType::ALL.len();
+
+    const fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// The name in the table, which a profile may change (`LibraryProfile::name_of`).
+    pub const fn name(self) -> TypeName {
+        self.row().name
+    }
+
+    /// Whether a class library may lack the type.
+    pub const fn is_optional(self) -> bool {
+        self.row().is_optional
+    }
+}

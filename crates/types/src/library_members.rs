@@ -1,0 +1,72 @@
+//! Finding what the tables of the class libraries name (`saki_contract::LibraryProfile`): types by their roles, roles of methods.
+
+use crate::domain::Universe;
+use crate::error::{LoadError, LoadResult};
+use crate::identity::{AssemblyName, qualified};
+use crate::method::Method;
+use crate::ty::Ty;
+use saki_contract::{LibraryMethod, LibraryProfile, LibraryType, TypeName};
+
+impl Universe {
+    /// The profile of the domain's class libraries.
+    pub fn profile(&self) -> &'static LibraryProfile {
+        self.library.profile
+    }
+
+    /// The type with a role; None if the class libraries lack it.
+    ///
+    /// # Errors
+    /// Those of loading its assembly; `BadImageFormat`.
+    pub fn find_library_type(&self, role: LibraryType) -> LoadResult<Option<Ty>> {
+        let cell = &self.library.found[role as usize];
+        if let Some(known) = cell.get() {
+            return Ok(*known);
+        }
+        let found = match self.profile().type_name(role) {
+            Some(name) => self.find_named(name)?,
+            None => None,
+        };
+        Ok(*cell.get_or_init(|| found))
+    }
+
+    /// The type with a role.
+    ///
+    /// # Errors
+    /// As `find_library_type`; `TypeLoad` if the class libraries lack it.
+    pub fn library_type(&self, role: LibraryType) -> LoadResult<Ty> {
+        self.find_library_type(role)?.ok_or_else(|| {
+            let name = self.profile().type_name(role).unwrap_or(role.name());
+            let full = qualified(name.namespace, name.name);
+            LoadError::type_load(format!("{} has no type {full}", self.corlib().meta.path().display()), full)
+        })
+    }
+
+    fn find_named(&self, name: TypeName) -> LoadResult<Option<Ty>> {
+        let image = match name.assembly {
+            None => self.corlib(),
+            Some(assembly) => {
+                let wanted = AssemblyName { name: assembly.to_string(), ..AssemblyName::default() };
+                self.binder().resolve(&wanted, None)?.image
+            }
+        };
+        let mut parts = name.name.split('/');
+        let mut found = image.find_type(name.namespace, parts.next().unwrap_or_default())?;
+        for nested in parts {
+            let Some(outer) = found else { return Ok(None) };
+            found = outer.find_nested("", nested)?;
+        }
+        Ok(found)
+    }
+}
+
+impl Method {
+    /// The role of the method in the class libraries. Loads the signature only where overloads differ in the number of parameters.
+    ///
+    /// # Errors
+    /// The errors of the method's signature.
+    pub fn library_role(&'static self) -> LoadResult<Option<LibraryMethod>> {
+        let Some(owner) = self.owner.library_role() else { return Ok(None) };
+        let profile = self.owner.universe().profile();
+        profile.method_role(owner, self.name, || Ok(self.sig()?.params.len()))
+    }
+}
