@@ -14,7 +14,9 @@ mod lines;
 mod signatures;
 
 pub use compare::{Difference, claimed_version, compare, nearest};
-pub use library::{FIELDS, FieldsOf, LibraryMethod, LibraryProfile, LibraryType, TypeName, has_field};
+pub use library::{
+    Companion, FIELDS, FieldsOf, LibraryAssembly, LibraryMethod, LibraryProfile, LibraryType, TypeName, has_field,
+};
 pub use lines::{Contract, Kind, Line, Section};
 pub use signatures::{declared_calls, find_type, layout_text, members_named, name_of_call};
 

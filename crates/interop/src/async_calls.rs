@@ -16,11 +16,9 @@ use saki_runtime::{
 };
 use saki_types::{LibraryType, Method, Ty, universe};
 
-const NAMESPACE: &str = "System.Runtime.Remoting.Messaging";
-
 macro_rules! field {
     ($name:ident = $field:literal) => {
-        static $name: ManagedField = ManagedField::corlib(NAMESPACE, "AsyncResult", $field);
+        static $name: ManagedField = ManagedField::new(LibraryType::AsyncResult, $field);
     };
 }
 

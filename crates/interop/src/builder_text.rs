@@ -10,11 +10,11 @@ use saki_runtime::references::{Array, Obj};
 use saki_runtime::thread::{CurrentThread, Managed};
 use saki_types::{LibraryType, universe};
 
-static CHARS: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkChars");
-static PREVIOUS: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkPrevious");
-static LENGTH: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkLength");
-static MAX_CAPACITY: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_MaxCapacity");
-static OFFSET: ManagedField = ManagedField::corlib("System.Text", "StringBuilder", "m_ChunkOffset");
+static CHARS: ManagedField = ManagedField::new(LibraryType::StringBuilder, "m_ChunkChars");
+static PREVIOUS: ManagedField = ManagedField::new(LibraryType::StringBuilder, "m_ChunkPrevious");
+static LENGTH: ManagedField = ManagedField::new(LibraryType::StringBuilder, "m_ChunkLength");
+static MAX_CAPACITY: ManagedField = ManagedField::new(LibraryType::StringBuilder, "m_MaxCapacity");
+static OFFSET: ManagedField = ManagedField::new(LibraryType::StringBuilder, "m_ChunkOffset");
 
 /// The capacity of a new builder in characters, as in the class library.
 const DEFAULT_CAPACITY: usize = 16;

@@ -31,14 +31,14 @@ use saki_runtime::thread::{CurrentThread, Managed};
 use saki_runtime::{callback_exceptions, domain_copy, domains, handles, thread_data, threads, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ThreadKind;
-use saki_types::{Method, Ty, collectible};
+use saki_types::{LibraryType, Method, Ty, collectible};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The C entry of a delegate, 0 until one is needed.
-static DELEGATE_TRAMPOLINE: ManagedField = ManagedField::corlib("System", "Delegate", "delegate_trampoline");
+static DELEGATE_TRAMPOLINE: ManagedField = ManagedField::new(LibraryType::Delegate, "delegate_trampoline");
 /// The native function of a `SelfPassing` delegate.
-static EXTRA_ARG: ManagedField = ManagedField::corlib("System", "Delegate", "extra_arg");
+static EXTRA_ARG: ManagedField = ManagedField::new(LibraryType::Delegate, "extra_arg");
 
 /// The number of entries that are tried for reuse when one is needed.
 const REUSE_ATTEMPTS: usize = 4;

@@ -12,7 +12,7 @@ use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Ob
 use saki_types::{LibraryType, Method};
 
 /// `RuntimeMethodInfo.mhandle`.
-static METHOD_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "mhandle");
+static METHOD_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfo, "mhandle");
 
 /// The size of the smallest block: allocating 0 bytes gives memory, too.
 const MIN_BLOCK_BYTES: usize = 4;

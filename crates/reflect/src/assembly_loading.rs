@@ -7,10 +7,10 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, Str, thread_data};
 use saki_types::binder::{AssemblyName, Binder};
-use saki_types::{Assembly, Image, LoadErrorKind, LoadResult, universe};
+use saki_types::{Assembly, Image, LibraryType, LoadErrorKind, LoadResult, universe};
 use std::path::Path;
 
-static EVIDENCE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeAssembly", "_evidence");
+static EVIDENCE: ManagedField = ManagedField::new(LibraryType::RuntimeAssembly, "_evidence");
 
 /// The assembly of this name; None when there is none. Raises AssemblyResolve through the binder's hook.
 ///

@@ -10,7 +10,7 @@
 use crate::invocation::invoke_boxed;
 use crate::library_calls::{call_for_object, class_method};
 use crate::parameters::{param_flags, param_row};
-use crate::real_proxy::{PROXIES, or_default, real_proxy_of};
+use crate::real_proxy::{or_default, real_proxy_of};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::Slot;
 use saki_runtime::proxies;
@@ -20,8 +20,8 @@ use saki_runtime::{
 };
 use saki_types::{ElementType, LibraryType, Method, Ty, Universe, universe};
 
-static TARGET_DOMAIN: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetDomainId");
-static TARGET_URI: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetUri");
+static TARGET_DOMAIN: ManagedField = ManagedField::new(LibraryType::RealProxy, "_targetDomainId");
+static TARGET_URI: ManagedField = ManagedField::new(LibraryType::RealProxy, "_targetUri");
 /// `_targetDomainId` of proxies whose object is not in another domain of this process.
 const NO_DOMAIN: i32 = -1;
 

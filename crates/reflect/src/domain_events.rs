@@ -11,11 +11,11 @@ use saki_runtime::invoke::Slot;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, Str, vm};
 use saki_types::{Assembly, LibraryType};
 
-static ASSEMBLY_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyResolve");
-static ASSEMBLY_LOAD: ManagedField = ManagedField::corlib("System", "AppDomain", "AssemblyLoad");
+static ASSEMBLY_RESOLVE: ManagedField = ManagedField::new(LibraryType::AppDomain, "AssemblyResolve");
+static ASSEMBLY_LOAD: ManagedField = ManagedField::new(LibraryType::AppDomain, "AssemblyLoad");
 static REFLECTION_ONLY_RESOLVE: ManagedField =
-    ManagedField::corlib("System", "AppDomain", "ReflectionOnlyAssemblyResolve");
-static TYPE_RESOLVE: ManagedField = ManagedField::corlib("System", "AppDomain", "TypeResolve");
+    ManagedField::new(LibraryType::AppDomain, "ReflectionOnlyAssemblyResolve");
+static TYPE_RESOLVE: ManagedField = ManagedField::new(LibraryType::AppDomain, "TypeResolve");
 
 /// Whether the program has handlers for an event of the AppDomain.
 fn has_handlers(t: CurrentThread, event: &ManagedField) -> bool {
@@ -58,7 +58,7 @@ pub(crate) fn raise_assembly_resolve(
 
 /// Whether an Assembly object is for reflection only, so that the assembly's code may not run.
 fn is_for_reflection_only(object: Obj) -> bool {
-    static ACCESS: ManagedField = ManagedField::corlib("System.Reflection.Emit", "AssemblyBuilder", "access");
+    static ACCESS: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "access");
     /// System.Reflection.Emit.AssemblyBuilderAccess.
     const REFLECTION_ONLY: i32 = 6;
     if object.ty().is(LibraryType::AssemblyBuilder) {

@@ -24,14 +24,14 @@ fn accessor_object<'t>(
 
 /// `get_event_info(event, out MonoEventInfo)`
 fn get_event_info(t: CurrentThread, event: Option<Obj>, info: StructPlace) -> Managed<()> {
-    static DECLARING: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "declaring_type");
-    static REFLECTED: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "reflected_type");
-    static NAME: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "name");
-    static ADD: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "add_method");
-    static REMOVE: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "remove_method");
-    static RAISE: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "raise_method");
-    static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "attrs");
-    static OTHERS: ManagedField = ManagedField::corlib("System.Reflection", "MonoEventInfo", "other_methods");
+    static DECLARING: ManagedField = ManagedField::new(LibraryType::MonoEventInfo, "declaring_type");
+    static REFLECTED: ManagedField = ManagedField::new(LibraryType::MonoEventInfo, "reflected_type");
+    static NAME: ManagedField = ManagedField::new(LibraryType::MonoEventInfo, "name");
+    static ADD: ManagedField = ManagedField::new(LibraryType::MonoEventInfo, "add_method");
+    static REMOVE: ManagedField = ManagedField::new(LibraryType::MonoEventInfo, "remove_method");
+    static RAISE: ManagedField = ManagedField::new(LibraryType::MonoEventInfo, "raise_method");
+    static ATTRIBUTES: ManagedField = ManagedField::new(LibraryType::MonoEventInfo, "attrs");
+    static OTHERS: ManagedField = ManagedField::new(LibraryType::MonoEventInfo, "other_methods");
     let (event, reflected) = require_event(t, event)?;
     info.set_ref(t, &REFLECTED, Obj::of_type(t, reflected)?);
     info.set_ref(t, &DECLARING, Obj::of_type(t, event.owner)?);

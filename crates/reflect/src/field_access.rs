@@ -245,8 +245,8 @@ fn get_raw_constant_value<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Manage
     }
 }
 
-static TYPED_REFERENCE_TYPE: ManagedField = ManagedField::corlib("System", "TypedReference", "type");
-static TYPED_REFERENCE_VALUE: ManagedField = ManagedField::corlib("System", "TypedReference", "Value");
+static TYPED_REFERENCE_TYPE: ManagedField = ManagedField::new(LibraryType::TypedReference, "type");
+static TYPED_REFERENCE_VALUE: ManagedField = ManagedField::new(LibraryType::TypedReference, "Value");
 
 /// The variable that a TypedReference refers to.
 fn referenced<'t>(t: CurrentThread<'t>, reference: StructPlace) -> Managed<Variable<'t>> {
@@ -316,7 +316,7 @@ fn make_typed_reference(
     fields: Option<Array>,
     last_type: Option<Obj>,
 ) -> Managed<()> {
-    static CLASS: ManagedField = ManagedField::corlib("System", "TypedReference", "Type");
+    static CLASS: ManagedField = ManagedField::new(LibraryType::TypedReference, "Type");
     let (Some(target), Some(fields)) = (target, fields) else {
         return Err(exceptions::throw_argument_null(t, "target"));
     };

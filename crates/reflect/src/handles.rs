@@ -6,27 +6,21 @@ use saki_runtime::references::Plain;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, exceptions};
 use saki_types::{Assembly, Field, Image, LibraryType, Method, Ty, Type};
 
-pub static METHOD_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "mhandle");
-pub static METHOD_REFLECTED: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "reftype");
-pub static CONSTRUCTOR_HANDLE: ManagedField =
-    ManagedField::corlib("System.Reflection", "RuntimeConstructorInfo", "mhandle");
-pub static CONSTRUCTOR_REFLECTED: ManagedField =
-    ManagedField::corlib("System.Reflection", "RuntimeConstructorInfo", "reftype");
-pub static FIELD_CLASS: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "klass");
-pub static FIELD_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "fhandle");
-pub static PROPERTY_CLASS: ManagedField = ManagedField::corlib("System.Reflection", "RuntimePropertyInfo", "klass");
-pub static PROPERTY_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimePropertyInfo", "prop");
-pub static EVENT_CLASS: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeEventInfo", "klass");
-pub static EVENT_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeEventInfo", "handle");
-pub static ASSEMBLY_HANDLE: ManagedField =
-    ManagedField::corlib("System.Reflection", "RuntimeAssembly", "_mono_assembly");
-pub static MODULE_HANDLE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "_impl");
-pub static ASSEMBLY_BUILDER_HANDLE: ManagedField =
-    ManagedField::corlib("System.Reflection.Emit", "AssemblyBuilder", "_mono_assembly");
-pub static MODULE_BUILDER_HANDLE: ManagedField =
-    ManagedField::corlib("System.Reflection.Emit", "ModuleBuilder", "_impl");
-pub static DYNAMIC_METHOD_HANDLE: ManagedField =
-    ManagedField::corlib("System.Reflection.Emit", "DynamicMethod", "mhandle");
+pub static METHOD_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfo, "mhandle");
+pub static METHOD_REFLECTED: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfo, "reftype");
+pub static CONSTRUCTOR_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeConstructorInfo, "mhandle");
+pub static CONSTRUCTOR_REFLECTED: ManagedField = ManagedField::new(LibraryType::RuntimeConstructorInfo, "reftype");
+pub static FIELD_CLASS: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "klass");
+pub static FIELD_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "fhandle");
+pub static PROPERTY_CLASS: ManagedField = ManagedField::new(LibraryType::RuntimePropertyInfo, "klass");
+pub static PROPERTY_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimePropertyInfo, "prop");
+pub static EVENT_CLASS: ManagedField = ManagedField::new(LibraryType::RuntimeEventInfo, "klass");
+pub static EVENT_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeEventInfo, "handle");
+pub static ASSEMBLY_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeAssembly, "_mono_assembly");
+pub static MODULE_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "_impl");
+pub static ASSEMBLY_BUILDER_HANDLE: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "_mono_assembly");
+pub static MODULE_BUILDER_HANDLE: ManagedField = ManagedField::new(LibraryType::ModuleBuilder, "_impl");
+pub static DYNAMIC_METHOD_HANDLE: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "mhandle");
 
 /// How managed code names a record of the virtual machine: the value of a RuntimeTypeHandle, of a RuntimeMethodHandle and so on, and
 /// what reflection objects hold in a field. It may be null.

@@ -9,7 +9,7 @@ use saki_types::{Image, LibraryType, LoadError, universe};
 
 macro_rules! fields {
     ($($name:ident = $field:literal;)*) => {
-        $(static $name: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "MarshalAsAttribute", $field);)*
+        $(static $name: ManagedField = ManagedField::new(LibraryType::MarshalAsAttribute, $field);)*
     };
 }
 fields! {

@@ -57,9 +57,9 @@ fn locals<'t>(
     body: &saki_metadata::MethodBody<'_>,
     context: &GenericContext,
 ) -> Managed<Array<'t>> {
-    static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
-    static IS_PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
-    static POSITION: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "position");
+    static TYPE: ManagedField = ManagedField::new(LibraryType::LocalVariableInfo, "type");
+    static IS_PINNED: ManagedField = ManagedField::new(LibraryType::LocalVariableInfo, "is_pinned");
+    static POSITION: ManagedField = ManagedField::new(LibraryType::LocalVariableInfo, "position");
     let sigs = method.image().resolve_locals(body.local_var_sig, context).to_managed(t)?;
     let array = Array::new(t, universe().library_type(LibraryType::LocalVariableInfo).to_managed(t)?, sigs.len())?;
     for (index, sig) in sigs.iter().enumerate() {
@@ -78,18 +78,13 @@ fn clauses<'t>(
     body: &saki_metadata::MethodBody<'_>,
     context: &GenericContext,
 ) -> Managed<Array<'t>> {
-    static CATCH_TYPE: ManagedField =
-        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "catch_type");
-    static FILTER: ManagedField = ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "filter_offset");
-    static FLAGS: ManagedField = ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "flags");
-    static TRY_OFFSET: ManagedField =
-        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "try_offset");
-    static TRY_LENGTH: ManagedField =
-        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "try_length");
-    static HANDLER_OFFSET: ManagedField =
-        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "handler_offset");
-    static HANDLER_LENGTH: ManagedField =
-        ManagedField::corlib("System.Reflection", "ExceptionHandlingClause", "handler_length");
+    static CATCH_TYPE: ManagedField = ManagedField::new(LibraryType::ExceptionHandlingClause, "catch_type");
+    static FILTER: ManagedField = ManagedField::new(LibraryType::ExceptionHandlingClause, "filter_offset");
+    static FLAGS: ManagedField = ManagedField::new(LibraryType::ExceptionHandlingClause, "flags");
+    static TRY_OFFSET: ManagedField = ManagedField::new(LibraryType::ExceptionHandlingClause, "try_offset");
+    static TRY_LENGTH: ManagedField = ManagedField::new(LibraryType::ExceptionHandlingClause, "try_length");
+    static HANDLER_OFFSET: ManagedField = ManagedField::new(LibraryType::ExceptionHandlingClause, "handler_offset");
+    static HANDLER_LENGTH: ManagedField = ManagedField::new(LibraryType::ExceptionHandlingClause, "handler_length");
     let array = Array::new(
         t,
         universe().library_type(LibraryType::ExceptionHandlingClause).to_managed(t)?,

@@ -98,11 +98,11 @@ fn calling_conventions(method: &'static Method) -> LoadResult<i32> {
 
 /// `get_method_info(handle, out MonoMethodInfo)`
 fn get_method_info(t: CurrentThread, method: Handle<Method>, info: StructPlace) -> Managed<()> {
-    static PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "parent");
-    static RETURN: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "ret");
-    static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "attrs");
-    static IMPL_ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "iattrs");
-    static CONVENTION: ManagedField = ManagedField::corlib("System.Reflection", "MonoMethodInfo", "callconv");
+    static PARENT: ManagedField = ManagedField::new(LibraryType::MonoMethodInfo, "parent");
+    static RETURN: ManagedField = ManagedField::new(LibraryType::MonoMethodInfo, "ret");
+    static ATTRIBUTES: ManagedField = ManagedField::new(LibraryType::MonoMethodInfo, "attrs");
+    static IMPL_ATTRIBUTES: ManagedField = ManagedField::new(LibraryType::MonoMethodInfo, "iattrs");
+    static CONVENTION: ManagedField = ManagedField::new(LibraryType::MonoMethodInfo, "callconv");
     let Some(method) = method.get() else {
         return Err(exceptions::throw_argument_null(t, "handle"));
     };
@@ -135,8 +135,8 @@ fn get_parameter_info<'t>(t: CurrentThread<'t>, method: Handle<Method>, member: 
     crate::parameters::parameter_objects(t, method, reflected.unwrap_or(method.owner))
 }
 
-static METHOD_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeMethodInfo", "name");
-static CONSTRUCTOR_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeConstructorInfo", "name");
+static METHOD_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfo, "name");
+static CONSTRUCTOR_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeConstructorInfo, "name");
 
 /// The method's name. It is stored in the object, where managed code finds it from now on, so that there is one string for it.
 fn get_name<'t>(t: CurrentThread<'t>, info: Option<Obj>) -> Managed<Str<'t>> {

@@ -3,14 +3,14 @@
 use crate::handles::{Handle, MODULE_HANDLE};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place};
-use saki_types::Image;
+use saki_types::{Image, LibraryType};
 
 pub(crate) fn require_image(t: CurrentThread, image: Handle<Image>) -> Managed<&'static Image> {
     image.get().ok_or_else(|| exceptions::throw_argument_null(t, "module"))
 }
 
 fn get_metadata_token(t: CurrentThread, module: Option<Obj>) -> Managed<i32> {
-    static TOKEN: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "token");
+    static TOKEN: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "token");
     let Some(module) = module else {
         return Err(exceptions::throw_argument_null(t, "module"));
     };

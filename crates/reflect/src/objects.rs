@@ -33,9 +33,9 @@ pub fn method_object<'t>(t: CurrentThread<'t>, method: &'static Method, reflecte
 /// # Errors
 /// OutOfMemoryException; TypeLoadException for the field's type.
 pub fn field_object<'t>(t: CurrentThread<'t>, field: &'static Field, reflected: Ty) -> Managed<Obj<'t>> {
-    static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "name");
-    static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "type");
-    static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeFieldInfo", "attrs");
+    static NAME: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "name");
+    static TYPE: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "type");
+    static ATTRIBUTES: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "attrs");
     cache::get_or_make(t, Kind::Field, address(field), address(reflected), || {
         let made = Obj::new(t, universe().library_type(LibraryType::RuntimeFieldInfo).to_managed(t)?)?;
         handles::FIELD_CLASS.set(made, address(reflected));
@@ -93,11 +93,11 @@ pub fn assembly_object<'t>(t: CurrentThread<'t>, assembly: &'static Assembly) ->
 /// # Errors
 /// OutOfMemoryException.
 pub fn module_object<'t>(t: CurrentThread<'t>, image: &'static Image) -> Managed<Obj<'t>> {
-    static ASSEMBLY: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "assembly");
-    static FULL_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "fqname");
-    static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "name");
-    static SCOPE_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "scopename");
-    static TOKEN: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "token");
+    static ASSEMBLY: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "assembly");
+    static FULL_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "fqname");
+    static NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "name");
+    static SCOPE_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "scopename");
+    static TOKEN: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "token");
     cache::get_or_make(t, Kind::Module, address(image), 0, || {
         let made = Obj::new(t, universe().library_type(LibraryType::RuntimeModule).to_managed(t)?)?;
         let path = image.meta.path();
@@ -135,11 +135,11 @@ pub fn resource_module_object<'t>(
     assembly: &'static Assembly,
     file_rid: u32,
 ) -> Managed<Obj<'t>> {
-    static ASSEMBLY: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "assembly");
-    static FULL_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "fqname");
-    static NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "name");
-    static SCOPE_NAME: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "scopename");
-    static IS_RESOURCE: ManagedField = ManagedField::corlib("System.Reflection", "RuntimeModule", "is_resource");
+    static ASSEMBLY: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "assembly");
+    static FULL_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "fqname");
+    static NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "name");
+    static SCOPE_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "scopename");
+    static IS_RESOURCE: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "is_resource");
     let meta = &assembly.image.meta;
     let name =
         meta.file(file_rid).and_then(|row| meta.string(row.name)).map_err(saki_types::LoadError::from).to_managed(t)?;

@@ -13,8 +13,8 @@ use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::{LibraryType, LoadError, LoadResult, Method, MethodKind, Ty, universe};
 
-pub static MEMBER: ManagedField = ManagedField::corlib("System.Reflection", "ParameterInfo", "MemberImpl");
-pub static POSITION: ManagedField = ManagedField::corlib("System.Reflection", "ParameterInfo", "PositionImpl");
+pub static MEMBER: ManagedField = ManagedField::new(LibraryType::ParameterInfo, "MemberImpl");
+pub static POSITION: ManagedField = ManagedField::new(LibraryType::ParameterInfo, "PositionImpl");
 
 /// `ParamAttributes`, §II.23.1.13.
 pub(crate) mod param_flags {

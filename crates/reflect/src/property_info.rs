@@ -11,7 +11,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::method::method_flags;
-use saki_types::{Method, Ty, Type};
+use saki_types::{LibraryType, Method, Ty, Type};
 
 /// System.Reflection.PInfo: which fields to fill.
 mod wanted {
@@ -45,12 +45,12 @@ fn accessor_object<'t>(
 
 /// `get_property_info(property, ref MonoPropertyInfo, PInfo)`
 fn get_property_info(t: CurrentThread, property: Option<Obj>, info: StructPlace, which: i32) -> Managed<()> {
-    static PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "parent");
-    static DECLARING: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "declaring_type");
-    static NAME: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "name");
-    static GETTER: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "get_method");
-    static SETTER: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "set_method");
-    static ATTRIBUTES: ManagedField = ManagedField::corlib("System.Reflection", "MonoPropertyInfo", "attrs");
+    static PARENT: ManagedField = ManagedField::new(LibraryType::MonoPropertyInfo, "parent");
+    static DECLARING: ManagedField = ManagedField::new(LibraryType::MonoPropertyInfo, "declaring_type");
+    static NAME: ManagedField = ManagedField::new(LibraryType::MonoPropertyInfo, "name");
+    static GETTER: ManagedField = ManagedField::new(LibraryType::MonoPropertyInfo, "get_method");
+    static SETTER: ManagedField = ManagedField::new(LibraryType::MonoPropertyInfo, "set_method");
+    static ATTRIBUTES: ManagedField = ManagedField::new(LibraryType::MonoPropertyInfo, "attrs");
     let (property, reflected) = require_property(t, property)?;
     if which & wanted::REFLECTED_TYPE != 0 {
         info.set_ref(t, &PARENT, Obj::of_type(t, reflected)?);

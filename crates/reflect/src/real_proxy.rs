@@ -10,8 +10,6 @@ use saki_runtime::proxies::REAL_PROXY;
 use saki_runtime::{CurrentThread, Managed, Obj};
 use saki_types::{Field, LibraryType, Method, Ty, universe};
 
-pub(crate) const PROXIES: &str = "System.Runtime.Remoting.Proxies";
-
 /// The RealProxy of a transparent proxy. A proxy is made with one, but reflection may set the field to null.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use crate::handles::require_method;
 use crate::invocation::invoke_boxed;
 use crate::library_calls::{call_for_object, class_method};
 use crate::objects::{method_object, text};
-use crate::real_proxy::{PROXIES, get_field, or_default, real_proxy_of, set_field};
+use crate::real_proxy::{get_field, or_default, real_proxy_of, set_field};
 use saki_runtime::ExceptionType;
 use saki_runtime::Remoting;
 use saki_runtime::exceptions::{self, ToManaged};
@@ -18,12 +18,10 @@ use saki_runtime::{
 };
 use saki_types::{Field, LibraryType, Method, universe};
 
-const MESSAGING: &str = "System.Runtime.Remoting.Messaging";
-
-static CLASS_TO_PROXY: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "class_to_proxy");
-static TARGET_CONTEXT: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_targetContext");
-static SERVER: ManagedField = ManagedField::corlib(PROXIES, "RealProxy", "_server");
-static MESSAGE_ARGUMENTS: ManagedField = ManagedField::corlib(MESSAGING, "MonoMethodMessage", "args");
+static CLASS_TO_PROXY: ManagedField = ManagedField::new(LibraryType::RealProxy, "class_to_proxy");
+static TARGET_CONTEXT: ManagedField = ManagedField::new(LibraryType::RealProxy, "_targetContext");
+static SERVER: ManagedField = ManagedField::new(LibraryType::RealProxy, "_server");
+static MESSAGE_ARGUMENTS: ManagedField = ManagedField::new(LibraryType::MonoMethodMessage, "args");
 
 pub const REMOTING: Remoting = Remoting { invoke: invoke_on_proxy, get_field, set_field, server_in_this_context };
 

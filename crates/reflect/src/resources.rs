@@ -5,7 +5,7 @@ use crate::objects::{assembly_object, module_object, text};
 use saki_metadata::{ManifestResourceRow, Rid, TableId};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, Str};
-use saki_types::{Assembly, LoadError, universe};
+use saki_types::{Assembly, LibraryType, LoadError, universe};
 
 /// System.Reflection.ResourceLocation.
 mod location {
@@ -66,11 +66,10 @@ fn get_resource_info(t: CurrentThread, this: Option<Obj>, name: Option<Str>, inf
 
 fn fill_info(t: CurrentThread, assembly: &'static Assembly, name: &str, info: Obj) -> Managed<bool> {
     static ASSEMBLY: ManagedField =
-        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "<ReferencedAssembly>k__BackingField");
-    static FILE: ManagedField =
-        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "<FileName>k__BackingField");
+        ManagedField::new(LibraryType::ManifestResourceInfo, "<ReferencedAssembly>k__BackingField");
+    static FILE: ManagedField = ManagedField::new(LibraryType::ManifestResourceInfo, "<FileName>k__BackingField");
     static LOCATION: ManagedField =
-        ManagedField::corlib("System.Reflection", "ManifestResourceInfo", "<ResourceLocation>k__BackingField");
+        ManagedField::new(LibraryType::ManifestResourceInfo, "<ResourceLocation>k__BackingField");
     let Some((_, row)) = find(t, assembly, name)? else { return Ok(false) };
     let meta = &assembly.image.meta;
     let implementation = row.implementation;

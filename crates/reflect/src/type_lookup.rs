@@ -41,7 +41,7 @@ pub fn find(t: CurrentThread, name: &TypeName, scope: &Scope) -> Managed<Option<
         None => scope.image,
     };
     let mut definition = find_definition(image, name, scope.ignore_case).to_managed(t)?;
-    if definition.is_none() && name.assembly.is_none() && scope.search_corlib && !image.is_corlib {
+    if definition.is_none() && name.assembly.is_none() && scope.search_corlib && *image != *universe().corlib() {
         definition = find_definition(universe().corlib(), name, scope.ignore_case).to_managed(t)?;
     }
     if definition.is_none()

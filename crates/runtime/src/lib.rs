@@ -17,8 +17,8 @@ pub use exec::{
 };
 pub use object::{
     cast_cache, cells, class_library, delegate_signatures, delegates, entries, exception_types, exceptions, fields,
-    handles, missing, proxies, references, statics, strings, thread, thread_state, type_objects, typed_values,
-    types_by_name, vtables, widening,
+    handles, method_names, missing, proxies, references, statics, strings, thread, thread_state, type_objects,
+    typed_values, vtables, widening,
 };
 pub use vm::{
     call_trace, collectible, coverage, crash_report, domain_copy, domain_unload, domains, dynamic_methods, exit,

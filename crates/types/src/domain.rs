@@ -42,7 +42,7 @@ pub struct Universe {
     /// The runtime's part of the domain.
     pub(crate) runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
     pub(crate) corlib: OnceLock<&'static Image>,
-    pub(crate) library: Library,
+    pub(crate) library: Library<Ty>,
     pub(crate) well_known: OnceLock<WellKnown<Ty>>,
     pub(crate) constructed: ShardedLock<FxHashMap<ConstructedKey, Ty>>,
     pub(crate) method_instances: ShardedLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,

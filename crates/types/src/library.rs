@@ -3,22 +3,21 @@
 //! `Type::is` compares the role that a type gets when its record is made, so that no code asks for a class-library type by a text. Invariant: types of the core assembly that
 //! are not nested have their role from the start; nested types and types of other assemblies have none, and are only found (`library_members`).
 
-use crate::ty::{Ty, Type, TypeKind};
 use rustc_hash::FxHashMap;
-use saki_contract::{LibraryProfile, LibraryType};
+use saki_contract::{LibraryAssembly, LibraryProfile, LibraryType};
 use std::sync::OnceLock;
 
-/// See the module header.
-pub(crate) struct Library {
+/// See the module header. `T` is a type.
+pub struct Library<T> {
     pub(crate) profile: &'static LibraryProfile,
     /// Roles by namespace and name, of the core assembly's types that are not nested.
     roles: FxHashMap<(&'static str, &'static str), LibraryType>,
     /// By role; None = the class libraries lack the type. Filled by `Universe::find_library_type`.
-    pub(crate) found: Box<[OnceLock<Option<Ty>>]>,
+    pub(crate) found: Box<[OnceLock<Option<T>>]>,
 }
 
-impl Library {
-    pub(crate) fn new(profile: &'static LibraryProfile) -> Library {
+impl<T> Library<T> {
+    pub(crate) fn new(profile: &'static LibraryProfile) -> Library<T> {
         let named = LibraryType::ALL.iter().filter_map(|&role| Some((role, profile.type_name(role)?)));
         let roles = named.filter(|(role, _)| has_mark(*role)).map(|(role, name)| ((name.namespace, name.name), role));
         Library {
@@ -27,34 +26,15 @@ impl Library {
             found: std::iter::repeat_with(OnceLock::new).take(LibraryType::COUNT).collect(),
         }
     }
+
+    /// The role of a type of the core assembly that is not nested.
+    pub(crate) fn role_of(&self, namespace: &str, name: &str) -> Option<LibraryType> {
+        self.roles.get(&(namespace, name)).copied()
+    }
 }
 
 /// Whether types of this role know their role.
-fn has_mark(role: LibraryType) -> bool {
+pub(crate) fn has_mark(role: LibraryType) -> bool {
     let name = role.name();
-    name.assembly.is_none() && !name.name.contains('/')
-}
-
-/// The role of a type whose record is being made.
-pub(crate) fn role_of(kind: &TypeKind) -> Option<LibraryType> {
-    match kind {
-        TypeKind::Def(def) if def.image.is_corlib && def.enclosing.is_none() => {
-            def.image.universe.library.roles.get(&(def.namespace, def.name)).copied()
-        }
-        TypeKind::Inst { definition } => definition.role,
-        _ => None,
-    }
-}
-
-impl Type {
-    /// Whether the type has this role in the class libraries of its domain; an instantiation has the role of its definition.
-    pub fn is(&self, role: LibraryType) -> bool {
-        debug_assert!(has_mark(role), "{role:?}: only types of the core assembly that are not nested know their role");
-        self.role == Some(role)
-    }
-
-    /// The role of the type, if it has one: see `is`.
-    pub fn library_role(&self) -> Option<LibraryType> {
-        self.role
-    }
+    name.assembly == LibraryAssembly::Core && !name.name.contains('/')
 }

@@ -4,8 +4,8 @@ use crate::domain::Universe;
 use crate::error::{LoadError, LoadResult};
 use crate::identity::{AssemblyName, qualified};
 use crate::method::Method;
-use crate::ty::Ty;
-use saki_contract::{LibraryMethod, LibraryProfile, LibraryType, TypeName};
+use crate::ty::{Ty, Type};
+use saki_contract::{LibraryAssembly, LibraryMethod, LibraryProfile, LibraryType, TypeName};
 
 impl Universe {
     /// The profile of the domain's class libraries.
@@ -43,8 +43,8 @@ impl Universe {
 
     fn find_named(&self, name: TypeName) -> LoadResult<Option<Ty>> {
         let image = match name.assembly {
-            None => self.corlib(),
-            Some(assembly) => {
+            LibraryAssembly::Core => self.corlib(),
+            LibraryAssembly::Named(assembly) => {
                 let wanted = AssemblyName { name: assembly.to_string(), ..AssemblyName::default() };
                 self.binder().resolve(&wanted, None)?.image
             }
@@ -56,6 +56,15 @@ impl Universe {
             found = outer.find_nested("", nested)?;
         }
         Ok(found)
+    }
+}
+
+impl Type {
+    /// Whether rows of vector operations and library loops may mean this type: one of the core assembly or of its companions that is not nested.
+    pub fn is_of_class_libraries(&self) -> bool {
+        let Some(def) = self.def().filter(|def| def.enclosing.is_none()) else { return false };
+        let profile = def.image.universe.profile();
+        def.image.is_corlib || profile.has_companion(def.image.assembly().name, def.namespace, def.name)
     }
 }
 

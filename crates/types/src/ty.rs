@@ -6,7 +6,7 @@
 use crate::domain::{Image, Universe};
 use crate::field::Field;
 use crate::lazy::Lazy;
-use crate::library;
+use crate::library::has_mark;
 use crate::method::{Method, MethodSig};
 use rustc_hash::FxHashMap;
 use saki_contract::LibraryType;
@@ -239,10 +239,21 @@ pub mod type_flags {
     pub const BEFORE_FIELD_INIT: u32 = 0x0010_0000;
 }
 
+/// The role of a type whose record is being made.
+fn role_of(kind: &TypeKind) -> Option<LibraryType> {
+    match kind {
+        TypeKind::Def(def) if def.image.is_corlib && def.enclosing.is_none() => {
+            def.image.universe.library.role_of(def.namespace, def.name)
+        }
+        TypeKind::Inst { definition } => definition.role,
+        _ => None,
+    }
+}
+
 impl Type {
     pub(crate) fn new(kind: TypeKind, element_type: ElementType, args: &'static [Ty], is_open: bool) -> Type {
         Type {
-            role: library::role_of(&kind),
+            role: role_of(&kind),
             kind,
             element_type,
             args,
@@ -388,6 +399,17 @@ impl Type {
             TypeKind::Var(p) | TypeKind::MVar(p) => p.image,
             TypeKind::FnPtr(sig) => sig.ret.universe().corlib(),
         }
+    }
+
+    /// Whether the type has this role in the class libraries of its domain; an instantiation has the role of its definition.
+    pub fn is(&self, role: LibraryType) -> bool {
+        debug_assert!(has_mark(role), "{role:?}: only types of the core assembly that are not nested know their role");
+        self.role == Some(role)
+    }
+
+    /// The role of the type, if it has one: see `is`.
+    pub fn library_role(&self) -> Option<LibraryType> {
+        self.role
     }
 
     /// The domain that the type belongs to.

@@ -193,7 +193,7 @@ impl Universe {
         }
     }
 
-    /// A corlib type that must exist.
+    /// A type of the core assembly by its name, for tests; other code asks for a role (`library_type`).
     ///
     /// # Errors
     /// `TypeLoad`.

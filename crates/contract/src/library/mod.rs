@@ -11,7 +11,16 @@ mod types;
 use crate::Version;
 pub use fields::{FIELDS, FieldsOf, has_field};
 pub use methods::LibraryMethod;
-pub use types::{LibraryType, TypeName};
+pub use types::{LibraryAssembly, LibraryType, TypeName};
+
+/// Types of an assembly beside the core assembly whose methods the machine may replace. Programs bring copies of some of these assemblies, so that the assembly's name
+/// decides, not its path.
+pub struct Companion {
+    pub assembly: &'static str,
+    pub namespace: &'static str,
+    /// Without the namespace; empty = all types.
+    pub types: &'static [&'static str],
+}
 
 /// A kind of class libraries: see the module header.
 pub struct LibraryProfile {
@@ -31,7 +40,20 @@ pub struct LibraryProfile {
     pub absent_methods: &'static [LibraryMethod],
     /// Methods with other names than the table's.
     pub renamed_methods: &'static [(LibraryMethod, &'static str)],
+    /// Types outside the core assembly of which rows of vector operations and library loops name methods.
+    pub companions: &'static [Companion],
 }
+
+/// The companions of Mono's class libraries. Only System.Memory's copy of SpanHelpers is as mscorlib's; its other types have other layouts.
+const MONO_COMPANIONS: &[Companion] = &[
+    Companion { assembly: "Mono.Simd", namespace: "Mono.Simd", types: &[] },
+    Companion { assembly: "System", namespace: "System.Diagnostics", types: &["Process"] },
+    Companion { assembly: "System", namespace: "System.Net.Sockets", types: &["Socket"] },
+    Companion { assembly: "System.Memory", namespace: "System", types: &["SpanHelpers"] },
+    Companion { assembly: "System.Numerics", namespace: "System.Numerics", types: &[] },
+    Companion { assembly: "System.Numerics.Vectors", namespace: "System.Numerics", types: &[] },
+    Companion { assembly: "System.Private.CoreLib", namespace: "System.Numerics", types: &[] },
+];
 
 impl LibraryProfile {
     /// The class libraries of Mono, for which the tables are written.
@@ -44,7 +66,11 @@ impl LibraryProfile {
         renamed_fields: &[],
         absent_methods: &[],
         renamed_methods: &[],
+        companions: MONO_COMPANIONS,
     };
+
+    /// All profiles: the machine takes the first whose core assembly it finds.
+    pub const ALL: &'static [&'static LibraryProfile] = &[&LibraryProfile::MONO];
 
     /// The name of the type in these class libraries; None if they lack it.
     pub fn type_name(&self, role: LibraryType) -> Option<TypeName> {
@@ -59,6 +85,15 @@ impl LibraryProfile {
     pub fn field_name(&self, owner: LibraryType, name: &'static str) -> &'static str {
         let renamed = self.renamed_fields.iter().find(|(of, from, _)| *of == owner && *from == name);
         renamed.map_or(name, |(_, _, to)| to)
+    }
+
+    /// Whether rows of vector operations and library loops may mean this type of an assembly beside the core assembly.
+    pub fn has_companion(&self, assembly: &str, namespace: &str, name: &str) -> bool {
+        self.companions.iter().any(|companion| {
+            companion.namespace == namespace
+                && companion.assembly == assembly
+                && (companion.types.is_empty() || companion.types.contains(&name))
+        })
     }
 
     /// The role of a method, by its owner's role, its name and the number of its parameters, which is asked for only if overloads differ in it.
@@ -95,7 +130,10 @@ mod tests {
     fn rows_of_fields() -> BTreeSet<String> {
         let rows = FIELDS.iter().flat_map(|row| row.names.iter().map(|name| (row.owner.name(), *name)));
         rows.map(|(owner, name)| {
-            let assembly = owner.assembly.unwrap_or(LibraryProfile::MONO.core_assembly);
+            let assembly = match owner.assembly {
+                LibraryAssembly::Core => LibraryProfile::MONO.core_assembly,
+                LibraryAssembly::Named(assembly) => assembly,
+            };
             format!("{assembly}:{}.{}::{name}", owner.namespace, owner.name.replace('/', "+"))
         })
         .collect()
@@ -164,8 +202,18 @@ mod tests {
     }
 
     #[test]
-    fn only_optional_types_are_absent() {
-        assert!(LibraryProfile::MONO.absent_types.iter().all(|role| role.is_optional()));
+    fn profiles_agree_with_the_tables() {
+        for profile in LibraryProfile::ALL {
+            let absent = profile.absent_types.iter().find(|role| !role.is_optional());
+            assert_eq!(absent, None, "{}: only optional types may be absent", profile.name);
+            let unknown = profile.renamed_fields.iter().find(|(owner, name, _)| !has_field(*owner, name));
+            assert_eq!(unknown, None, "{}: no such row", profile.name);
+        }
         assert!(LibraryType::MarshalByRefObject.is_optional() && !LibraryType::Object.is_optional());
+        assert!(has_field(LibraryType::Delegate, "method_ptr") && !has_field(LibraryType::Delegate, "method_pt"));
+        for version in Version::ALL {
+            let of_version = LibraryProfile::ALL.iter().filter(|profile| profile.versions.contains(&version));
+            assert_eq!(of_version.count(), 1, "{version:?}");
+        }
     }
 }

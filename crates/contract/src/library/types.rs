@@ -4,11 +4,18 @@
 //! lack it (`LibraryProfile`), which they may only for rows marked `optional`: for these the machine's code has an answer to absence, mostly that there are no such objects.
 //! Left out: types that are named in the rows of internal calls and library loops alone, by whole signatures.
 
+/// An assembly of the class libraries.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LibraryAssembly {
+    /// The core assembly, which each profile names.
+    Core,
+    Named(&'static str),
+}
+
 /// Where a type is found by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TypeName {
-    /// The assembly; None = the core assembly of the profile.
-    pub assembly: Option<&'static str>,
+    pub assembly: LibraryAssembly,
     pub namespace: &'static str,
     /// Without the namespace; nested types as "Outer/Inner".
     pub name: &'static str,
@@ -50,7 +57,7 @@ macro_rules! library_types {
 }
 
 library_types! {
-    [None] {
+    [LibraryAssembly::Core] {
         "Microsoft.Win32.SafeHandles" {
             SafeFileHandle = "SafeFileHandle", optional;
         }
@@ -294,7 +301,7 @@ library_types! {
             WaitHandle = "WaitHandle";
         }
     }
-    [Some("System")] {
+    [LibraryAssembly::Named("System")] {
         "System" {
             IOSelectorJob = "IOSelectorJob", optional;
         }
@@ -315,6 +322,12 @@ library_types! {
             LingerOption = "LingerOption";
             MulticastOption = "MulticastOption";
             Socket = "Socket";
+        }
+    }
+    [LibraryAssembly::Named("System.Numerics")] {
+        "System.Numerics" {
+            BigInteger = "BigInteger", optional;
+            BigNumberBuffer = "BigNumber/BigNumberBuffer", optional;
         }
     }
 }

@@ -5,9 +5,10 @@
 use super::counter_table::{Category, Counter, NUMBER_OF_ITEMS_32, with_categories};
 use crate::arguments::{optional_string, string_array, units_at};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Place, Str};
+use saki_types::LibraryType;
 
-static CREATION_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "CounterCreationData", "name");
-static CREATION_TYPE: ManagedField = ManagedField::of("System", "System.Diagnostics", "CounterCreationData", "type");
+static CREATION_NAME: ManagedField = ManagedField::new(LibraryType::CounterCreationData, "name");
+static CREATION_TYPE: ManagedField = ManagedField::new(LibraryType::CounterCreationData, "type");
 
 /// Frequencies are in ticks of 100 ns.
 const TICKS_PER_SECOND: i64 = 10_000_000;

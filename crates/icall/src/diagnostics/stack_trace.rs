@@ -8,14 +8,14 @@ use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Ob
 use saki_types::method::impl_flags;
 use saki_types::{LibraryType, Method, MethodKind, RemotingStub, Ty, universe};
 
-static IL_OFFSET: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "ilOffset");
-static NATIVE_OFFSET: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "nativeOffset");
-static METHOD_INDEX: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "methodIndex");
-static METHOD_BASE: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "methodBase");
-static FILE_NAME: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "fileName");
-static LINE_NUMBER: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "lineNumber");
-static COLUMN_NUMBER: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "columnNumber");
-static INTERNAL_NAME: ManagedField = ManagedField::corlib("System.Diagnostics", "StackFrame", "internalMethodName");
+static IL_OFFSET: ManagedField = ManagedField::new(LibraryType::StackFrame, "ilOffset");
+static NATIVE_OFFSET: ManagedField = ManagedField::new(LibraryType::StackFrame, "nativeOffset");
+static METHOD_INDEX: ManagedField = ManagedField::new(LibraryType::StackFrame, "methodIndex");
+static METHOD_BASE: ManagedField = ManagedField::new(LibraryType::StackFrame, "methodBase");
+static FILE_NAME: ManagedField = ManagedField::new(LibraryType::StackFrame, "fileName");
+static LINE_NUMBER: ManagedField = ManagedField::new(LibraryType::StackFrame, "lineNumber");
+static COLUMN_NUMBER: ManagedField = ManagedField::new(LibraryType::StackFrame, "columnNumber");
+static INTERNAL_NAME: ManagedField = ManagedField::new(LibraryType::StackFrame, "internalMethodName");
 
 /// `StackFrame.OFFSET_UNKNOWN`.
 const OFFSET_UNKNOWN: i32 = -1;

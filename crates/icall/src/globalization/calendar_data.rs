@@ -3,10 +3,11 @@
 use super::data;
 use crate::arguments::{non_null, non_null_this, optional_string, string_array};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
+use saki_types::LibraryType;
 
 macro_rules! lists {
     ($($name:ident = $field:literal;)*) => {
-        $(static $name: ManagedField = ManagedField::corlib("System.Globalization", "CalendarData", $field);)*
+        $(static $name: ManagedField = ManagedField::new(LibraryType::CalendarData, $field);)*
         /// Lists, whose keys in the data are the fields' names.
         static LISTS: &[(&ManagedField, &str)] = &[$((&$name, $field),)*];
     };
@@ -25,8 +26,8 @@ lists! {
     ABBREVIATED_MONTH_GENITIVE_NAMES = "saAbbrevMonthGenitiveNames";
 }
 
-static NATIVE_NAME: ManagedField = ManagedField::corlib("System.Globalization", "CalendarData", "sNativeName");
-static MONTH_DAY: ManagedField = ManagedField::corlib("System.Globalization", "CalendarData", "sMonthDay");
+static NATIVE_NAME: ManagedField = ManagedField::new(LibraryType::CalendarData, "sNativeName");
+static MONTH_DAY: ManagedField = ManagedField::new(LibraryType::CalendarData, "sMonthDay");
 
 /// `name` is the culture's name in lower case. False: not known.
 fn fill_calendar_data(t: CurrentThread, this: Option<Obj>, name: Option<Str>, _calendar: i32) -> Managed<bool> {

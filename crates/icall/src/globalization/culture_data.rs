@@ -3,15 +3,16 @@
 use super::data::{self, Culture};
 use crate::arguments::{argument_error, non_null_this, optional_string, string_array};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Place};
+use saki_types::LibraryType;
 use std::sync::{Mutex, PoisonError};
 
-static AM: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "sAM1159");
-static PM: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "sPM2359");
-static TIME_SEPARATOR: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "sTimeSeparator");
-static LONG_TIMES: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "saLongTimes");
-static SHORT_TIMES: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "saShortTimes");
-static FIRST_DAY: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "iFirstDayOfWeek");
-static FIRST_WEEK: ManagedField = ManagedField::corlib("System.Globalization", "CultureData", "iFirstWeekOfYear");
+static AM: ManagedField = ManagedField::new(LibraryType::CultureData, "sAM1159");
+static PM: ManagedField = ManagedField::new(LibraryType::CultureData, "sPM2359");
+static TIME_SEPARATOR: ManagedField = ManagedField::new(LibraryType::CultureData, "sTimeSeparator");
+static LONG_TIMES: ManagedField = ManagedField::new(LibraryType::CultureData, "saLongTimes");
+static SHORT_TIMES: ManagedField = ManagedField::new(LibraryType::CultureData, "saShortTimes");
+static FIRST_DAY: ManagedField = ManagedField::new(LibraryType::CultureData, "iFirstDayOfWeek");
+static FIRST_WEEK: ManagedField = ManagedField::new(LibraryType::CultureData, "iFirstWeekOfYear");
 
 fn culture_at(t: CurrentThread, index: i32) -> Managed<(usize, &'static Culture)> {
     let index = usize::try_from(index).unwrap_or(usize::MAX);

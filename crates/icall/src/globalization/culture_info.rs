@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 macro_rules! culture_fields {
     ($($name:ident = $field:literal;)*) => {
-        $(static $name: ManagedField = ManagedField::corlib("System.Globalization", "CultureInfo", $field);)*
+        $(static $name: ManagedField = ManagedField::new(LibraryType::CultureInfo, $field);)*
     };
 }
 

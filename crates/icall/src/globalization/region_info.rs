@@ -3,10 +3,11 @@
 use super::data;
 use crate::arguments::{non_null, non_null_this, optional_string};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
+use saki_types::LibraryType;
 
 macro_rules! texts {
     ($($name:ident = $field:literal;)*) => {
-        $(static $name: ManagedField = ManagedField::corlib("System.Globalization", "RegionInfo", $field);)*
+        $(static $name: ManagedField = ManagedField::new(LibraryType::RegionInfo, $field);)*
         /// Texts, whose keys in the data are the fields' names.
         static TEXTS: &[(&ManagedField, &str)] = &[$((&$name, $field),)*];
     };
@@ -24,7 +25,7 @@ texts! {
     CURRENCY_NATIVE_NAME = "currencyNativeName";
 }
 
-static REGION_ID: ManagedField = ManagedField::corlib("System.Globalization", "RegionInfo", "regionId");
+static REGION_ID: ManagedField = ManagedField::new(LibraryType::RegionInfo, "regionId");
 
 /// `name` is in upper case. False: not known.
 fn from_name(t: CurrentThread, this: Option<Obj>, name: Option<Str>) -> Managed<bool> {

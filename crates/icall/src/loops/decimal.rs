@@ -6,9 +6,8 @@ use saki_interop::builder_text::builder_units;
 use saki_loops::decimal::limbs_of;
 use saki_metadata::ElementType;
 use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::types_by_name::find_type;
 use saki_runtime::{Array, CurrentThread, Managed, Obj, Place, Word};
-use saki_types::universe;
+use saki_types::{LibraryType, universe};
 use std::sync::OnceLock;
 
 /// `BigNumberBuffer`: the digits that were found, with a zero unit behind them.
@@ -33,18 +32,18 @@ struct Number {
 /// Whether the class library's types have their fields as `Buffer` and `Number` have them.
 fn has_known_fields() -> bool {
     static IS_KNOWN: OnceLock<bool> = OnceLock::new();
-    let is_at = |type_name: &str, field: &str, offset_bytes: usize| {
-        let ty = find_type("System.Numerics", "System.Numerics", type_name);
+    let is_at = |owner: LibraryType, field: &str, offset_bytes: usize| {
+        let ty = universe().find_library_type(owner).ok().flatten();
         let field = ty.and_then(|ty| ty.find_field(field).ok().flatten());
         field.and_then(|field| field.offset_bytes().ok()) == Some(offset_bytes as u32)
     };
     *IS_KNOWN.get_or_init(|| {
-        let buffer = "BigNumber/BigNumberBuffer";
+        let buffer = LibraryType::BigNumberBuffer;
         is_at(buffer, "digits", std::mem::offset_of!(Buffer, digits))
             && is_at(buffer, "scale", std::mem::offset_of!(Buffer, scale))
             && is_at(buffer, "sign", std::mem::offset_of!(Buffer, is_negative))
-            && is_at("BigInteger", "_sign", std::mem::offset_of!(Number, sign))
-            && is_at("BigInteger", "_bits", std::mem::offset_of!(Number, words))
+            && is_at(LibraryType::BigInteger, "_sign", std::mem::offset_of!(Number, sign))
+            && is_at(LibraryType::BigInteger, "_bits", std::mem::offset_of!(Number, words))
     })
 }
 

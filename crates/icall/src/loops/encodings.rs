@@ -8,6 +8,7 @@ use saki_loops::{transcode, utf8};
 use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, Obj};
+use saki_types::LibraryType;
 
 /// Elements converted between two safepoints.
 const SLICE: usize = SLICE_BYTES / 4;
@@ -62,9 +63,9 @@ fn by_characters(t: CurrentThread, bytes: &[u8], work: impl FnMut(&[u8]) -> Opti
 }
 
 /// The part of a character that a decoder holds.
-static DECODER_BITS: ManagedField = ManagedField::corlib("System.Text", "UTF8Encoding/UTF8Decoder", "bits");
+static DECODER_BITS: ManagedField = ManagedField::new(LibraryType::Utf8Decoder, "bits");
 /// The number of bytes that a decoder's last call decoded.
-static BYTES_USED: ManagedField = ManagedField::corlib("System.Text", "DecoderNLS", "_bytesUsed");
+static BYTES_USED: ManagedField = ManagedField::new(LibraryType::DecoderNLS, "_bytesUsed");
 
 /// The decoder as `input` takes it: None if it holds nothing.
 fn utf8_state(decoder: Option<Obj>) -> Option<Obj> {
@@ -305,7 +306,7 @@ fn latin1_byte_count(
 }
 
 /// The byte order of an encoding.
-static IS_BIG_ENDIAN: ManagedField = ManagedField::corlib("System.Text", "UnicodeEncoding", "bigEndian");
+static IS_BIG_ENDIAN: ManagedField = ManagedField::new(LibraryType::UnicodeEncoding, "bigEndian");
 
 /// Whether the encoding has this machine's order of bytes.
 fn is_own_order(encoding: Option<Obj>) -> bool {

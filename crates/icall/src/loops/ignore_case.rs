@@ -10,6 +10,7 @@ use saki_loops::transcode;
 use saki_runtime::fields::ManagedField;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, Managed, Obj, Str};
+use saki_types::LibraryType;
 
 /// `CompareInfo.CompareOrdinalIgnoreCase`: by the first units that differ, else by the lengths: their difference if all units were ASCII, otherwise their order only.
 fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
@@ -30,8 +31,7 @@ fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
 }
 
 /// Whether the culture changes the case of ASCII's letters as most cultures do. Two bytes: whether that is known, and whether it is so.
-static ASCII_CASE_IS_PLAIN: ManagedField =
-    ManagedField::corlib("System.Globalization", "TextInfo", "m_IsAsciiCasingSameAsInvariant");
+static ASCII_CASE_IS_PLAIN: ManagedField = ManagedField::new(LibraryType::TextInfo, "m_IsAsciiCasingSameAsInvariant");
 
 /// Writes the text in this case. False: it is not all ASCII, and not all of the text was written.
 fn convert(t: CurrentThread, case: Case, source: &[u16], target: &mut [u16]) -> bool {

@@ -7,10 +7,11 @@ use super::socket_errors::SocketError;
 use crate::arguments::{argument_error, non_null};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, types_by_name};
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
+use saki_types::{LibraryType, universe};
 
-static BUFFER: ManagedField = ManagedField::of("System", "System.Net", "SocketAddress", "m_Buffer");
-static SIZE: ManagedField = ManagedField::of("System", "System.Net", "SocketAddress", "m_Size");
+static BUFFER: ManagedField = ManagedField::new(LibraryType::SocketAddress, "m_Buffer");
+static SIZE: ManagedField = ManagedField::new(LibraryType::SocketAddress, "m_Size");
 
 /// `AddressFamily`.
 const FAMILIES: [(i32, i32); 6] = [
@@ -159,7 +160,7 @@ pub(crate) fn to_managed<'t>(t: CurrentThread<'t>, address: &Address) -> Address
         _ => bytes[2..length + 2].copy_from_slice(&raw[2..length + 2]),
     }
     bytes[..2].copy_from_slice(&(managed as u16).to_le_bytes());
-    let ty = types_by_name::load_type("System", "System.Net", "SocketAddress").to_managed(t)?;
+    let ty = universe().library_type(LibraryType::SocketAddress).to_managed(t)?;
     let result = Obj::new(t, ty)?;
     let buffer = Array::of_bytes(t, &bytes)?;
     BUFFER.set_ref(t, result, buffer);
@@ -169,7 +170,7 @@ pub(crate) fn to_managed<'t>(t: CurrentThread<'t>, address: &Address) -> Address
 
 /// The IPv4 address of an IPAddress, in network order as in memory; 0 for null.
 pub(crate) fn ipv4_of(address: Option<Obj>) -> libc::in_addr {
-    static ADDRESS: ManagedField = ManagedField::of("System", "System.Net", "IPAddress", "_addressOrScopeId");
+    static ADDRESS: ManagedField = ManagedField::new(LibraryType::IPAddress, "_addressOrScopeId");
     libc::in_addr { s_addr: address.map_or(0, |address| ADDRESS.get::<u32>(address)).to_le() }
 }
 
@@ -178,7 +179,7 @@ pub(crate) fn ipv4_of(address: Option<Obj>) -> libc::in_addr {
 /// # Errors
 /// ArgumentException for an IPv4 address.
 pub(crate) fn ipv6_of(t: CurrentThread, address: Option<Obj>) -> Managed<libc::in6_addr> {
-    static NUMBERS: ManagedField = ManagedField::of("System", "System.Net", "IPAddress", "_numbers");
+    static NUMBERS: ManagedField = ManagedField::new(LibraryType::IPAddress, "_numbers");
     let mut bytes = [0; 16];
     if let Some(address) = address {
         let Some(numbers) = NUMBERS.array(address).filter(|numbers| numbers.length() >= 8) else {

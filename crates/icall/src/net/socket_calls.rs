@@ -11,6 +11,7 @@ use saki_runtime::library_loops::Row;
 use saki_runtime::{
     Array, CurrentThread, ExceptionType, InternalCall, Managed, ManagedField, Obj, Place, exceptions, threads,
 };
+use saki_types::LibraryType;
 use std::sync::atomic::Ordering;
 
 fn system_type(kind: i32) -> SocketResult<i32> {
@@ -293,9 +294,9 @@ fn last_error(t: CurrentThread) -> i32 {
     unsafe { (*t.abi()).last_error }
 }
 
-static HANDLE_OBJECT: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "m_Handle");
-static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
-static IS_CONNECTED: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "is_connected");
+static HANDLE_OBJECT: ManagedField = ManagedField::new(LibraryType::Socket, "m_Handle");
+static HANDLE: ManagedField = ManagedField::new(LibraryType::SafeHandle, "handle");
+static IS_CONNECTED: ManagedField = ManagedField::new(LibraryType::Socket, "is_connected");
 
 /// `Socket.Connected`. The class library takes a connection for lost when a transfer has timed out; in .NET it is not.
 fn connected(t: CurrentThread, this: Option<Obj>) -> Managed<bool> {

@@ -8,7 +8,7 @@ use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::socket_table::{self, Socket, lookup};
 use saki_os::error::Errno;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, types_by_name};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace};
 use saki_types::{LibraryType, universe};
 use std::sync::atomic::Ordering;
 
@@ -144,8 +144,8 @@ fn set_number(socket: &Socket, level: i32, name: i32, value: i32) -> SocketResul
     Ok(())
 }
 
-static LINGER_ENABLED: ManagedField = ManagedField::of("System", "System.Net.Sockets", "LingerOption", "enabled");
-static LINGER_TIME: ManagedField = ManagedField::of("System", "System.Net.Sockets", "LingerOption", "lingerTime");
+static LINGER_ENABLED: ManagedField = ManagedField::new(LibraryType::LingerOption, "enabled");
+static LINGER_TIME: ManagedField = ManagedField::new(LibraryType::LingerOption, "lingerTime");
 
 /// The managed type of an option's value.
 enum Value {
@@ -190,7 +190,7 @@ fn get_object(
             Obj::boxed_number(t, int, number)?
         }
         Value::Linger(linger) => {
-            let ty = types_by_name::load_type("System", "System.Net.Sockets", "LingerOption").to_managed(t)?;
+            let ty = universe().library_type(LibraryType::LingerOption).to_managed(t)?;
             let option = Obj::new(t, ty)?;
             LINGER_ENABLED.set(option, u8::from(linger.l_onoff != 0));
             LINGER_TIME.set(option, linger.l_linger);
@@ -234,23 +234,22 @@ fn set_object(
     system_name: i32,
     value: Obj,
 ) -> Managed<SocketResult<()>> {
-    static GROUP: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "group");
-    static LOCAL: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "localAddress");
-    static INDEX: ManagedField = ManagedField::of("System", "System.Net.Sockets", "MulticastOption", "ifIndex");
-    static GROUP6: ManagedField = ManagedField::of("System", "System.Net.Sockets", "IPv6MulticastOption", "m_Group");
-    static INDEX6: ManagedField =
-        ManagedField::of("System", "System.Net.Sockets", "IPv6MulticastOption", "m_Interface");
-    let is_a = |class: &str| -> Managed<bool> {
-        let ty = types_by_name::load_type("System", "System.Net.Sockets", class).to_managed(t)?;
+    static GROUP: ManagedField = ManagedField::new(LibraryType::MulticastOption, "group");
+    static LOCAL: ManagedField = ManagedField::new(LibraryType::MulticastOption, "localAddress");
+    static INDEX: ManagedField = ManagedField::new(LibraryType::MulticastOption, "ifIndex");
+    static GROUP6: ManagedField = ManagedField::new(LibraryType::IPv6MulticastOption, "m_Group");
+    static INDEX6: ManagedField = ManagedField::new(LibraryType::IPv6MulticastOption, "m_Interface");
+    let is_a = |class: LibraryType| -> Managed<bool> {
+        let ty = universe().library_type(class).to_managed(t)?;
         value.is_instance(t, ty)
     };
     Ok(match (level, name) {
-        (SOCKET, name::LINGER) if is_a("LingerOption")? => {
+        (SOCKET, name::LINGER) if is_a(LibraryType::LingerOption)? => {
             let on = i32::from(LINGER_ENABLED.get::<u8>(value));
             let linger = libc::linger { l_onoff: on, l_linger: LINGER_TIME.get::<i32>(value) };
             set(socket, libc::SOL_SOCKET, system_name, linger)
         }
-        (IP, name::ADD_MEMBERSHIP | name::DROP_MEMBERSHIP) if is_a("MulticastOption")? => {
+        (IP, name::ADD_MEMBERSHIP | name::DROP_MEMBERSHIP) if is_a(LibraryType::MulticastOption)? => {
             let request = libc::ip_mreqn {
                 imr_multiaddr: ipv4_of(GROUP.obj(value)),
                 imr_address: ipv4_of(LOCAL.obj(value)),
@@ -258,7 +257,7 @@ fn set_object(
             };
             set(socket, level, system_name, request)
         }
-        (IPV6, name::ADD_MEMBERSHIP | name::DROP_MEMBERSHIP) if is_a("IPv6MulticastOption")? => {
+        (IPV6, name::ADD_MEMBERSHIP | name::DROP_MEMBERSHIP) if is_a(LibraryType::IPv6MulticastOption)? => {
             let request = libc::ipv6_mreq {
                 ipv6mr_multiaddr: ipv6_of(t, GROUP6.obj(value))?,
                 ipv6mr_interface: INDEX6.get::<i64>(value) as u32,

@@ -7,11 +7,12 @@ use saki_reactor::Interest;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::profile_events::IoWait;
 use saki_runtime::waits::{self, AnyReady, Attempt, Limit, Unfinished, Wait, Waited};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, types_by_name};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace};
+use saki_types::{LibraryType, universe};
 use std::time::Duration;
 
-static HANDLE_OBJECT: ManagedField = ManagedField::of("System", "System.Net.Sockets", "Socket", "m_Handle");
-static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
+static HANDLE_OBJECT: ManagedField = ManagedField::new(LibraryType::Socket, "m_Handle");
+static HANDLE: ManagedField = ManagedField::new(LibraryType::SafeHandle, "handle");
 
 const FAILURES: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
@@ -105,7 +106,7 @@ fn select(t: CurrentThread, sockets: RefPlace, timeout_us: i32, error: Place<i32
         sockets.set(t, None::<Obj>);
         return Ok(());
     }
-    let ty = types_by_name::load_type("System", "System.Net.Sockets", "Socket").to_managed(t)?;
+    let ty = universe().library_type(LibraryType::Socket).to_managed(t)?;
     let result = Array::new(t, ty, ready + 3)?;
     let (mut mode, mut next) = (0, 0);
     for (index, socket) in array.iter().enumerate() {

@@ -13,9 +13,9 @@ use saki_runtime::library_loops::Row;
 use saki_runtime::{CurrentThread, ExceptionType, Managed, ManagedField, Obj, monitors};
 use saki_types::{LibraryType, Ty, universe};
 
-static IS_WATCHING: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process", "watchingForExit");
-static REGISTRATION: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process", "registeredWaitHandle");
-static WAIT_HANDLE: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process", "waitHandle");
+static IS_WATCHING: ManagedField = ManagedField::new(LibraryType::Process, "watchingForExit");
+static REGISTRATION: ManagedField = ManagedField::new(LibraryType::Process, "registeredWaitHandle");
+static WAIT_HANDLE: ManagedField = ManagedField::new(LibraryType::Process, "waitHandle");
 
 /// Runs `work` with the lock of the Process object.
 fn locked(t: CurrentThread, process: Option<Obj>, work: impl FnOnce(CurrentThread, Obj) -> Managed<()>) -> Managed<()> {

@@ -5,11 +5,12 @@ use super::version_resource::{parse, resource};
 use crate::arguments::{non_null_this, units_at};
 use crate::io::path::system_path_of;
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
+use saki_types::LibraryType;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 const fn field(name: &'static str) -> ManagedField {
-    ManagedField::of("System", "System.Diagnostics", "FileVersionInfo", name)
+    ManagedField::new(LibraryType::FileVersionInfo, name)
 }
 
 /// The strings of the resource and the fields they go to.

@@ -4,14 +4,15 @@
 
 use super::processes::KnownProcess;
 use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, Str, types_by_name};
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, Str};
+use saki_types::{LibraryType, universe};
 
-static FILE_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessModule", "filename");
-static MODULE_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessModule", "modulename");
-static BASE: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessModule", "baseaddr");
-static SIZE: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessModule", "memory_size");
-static VERSION: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessModule", "version_info");
-static VERSION_FILE: ManagedField = ManagedField::of("System", "System.Diagnostics", "FileVersionInfo", "filename");
+static FILE_NAME: ManagedField = ManagedField::new(LibraryType::ProcessModule, "filename");
+static MODULE_NAME: ManagedField = ManagedField::new(LibraryType::ProcessModule, "modulename");
+static BASE: ManagedField = ManagedField::new(LibraryType::ProcessModule, "baseaddr");
+static SIZE: ManagedField = ManagedField::new(LibraryType::ProcessModule, "memory_size");
+static VERSION: ManagedField = ManagedField::new(LibraryType::ProcessModule, "version_info");
+static VERSION_FILE: ManagedField = ManagedField::new(LibraryType::FileVersionInfo, "filename");
 
 struct Mapping {
     path: String,
@@ -56,8 +57,8 @@ pub(super) fn of_process<'t>(t: CurrentThread<'t>, process: Option<&KnownProcess
             modules[..=at].rotate_right(1);
         }
     }
-    let ty = types_by_name::load_type("System", "System.Diagnostics", "ProcessModule").to_managed(t)?;
-    let version_ty = types_by_name::load_type("System", "System.Diagnostics", "FileVersionInfo").to_managed(t)?;
+    let ty = universe().library_type(LibraryType::ProcessModule).to_managed(t)?;
+    let version_ty = universe().library_type(LibraryType::FileVersionInfo).to_managed(t)?;
     let array = Array::new(t, ty, modules.len())?;
     for (index, module) in modules.iter().enumerate() {
         let item = Obj::new(t, ty)?;

@@ -10,6 +10,7 @@ use saki_abi::ObjRef;
 use saki_os::error::Errno;
 use saki_os::message_log::{self, Level, Subject};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
+use saki_types::LibraryType;
 use std::ffi::OsString;
 use std::marker::PhantomData;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -18,16 +19,14 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-static FILE_NAME: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessStartInfo", "fileName");
-static ARGUMENTS: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessStartInfo", "arguments");
-static DIRECTORY: ManagedField = ManagedField::of("System", "System.Diagnostics", "ProcessStartInfo", "directory");
+static FILE_NAME: ManagedField = ManagedField::new(LibraryType::ProcessStartInfo, "fileName");
+static ARGUMENTS: ManagedField = ManagedField::new(LibraryType::ProcessStartInfo, "arguments");
+static DIRECTORY: ManagedField = ManagedField::new(LibraryType::ProcessStartInfo, "directory");
 
-static INFO_HANDLE: ManagedField =
-    ManagedField::of("System", "System.Diagnostics", "Process/ProcInfo", "process_handle");
-static INFO_PID: ManagedField = ManagedField::of("System", "System.Diagnostics", "Process/ProcInfo", "pid");
+static INFO_HANDLE: ManagedField = ManagedField::new(LibraryType::ProcInfo, "process_handle");
+static INFO_PID: ManagedField = ManagedField::new(LibraryType::ProcInfo, "pid");
 /// string[] of "NAME=value"; null = the environment of this process.
-static INFO_ENVIRONMENT: ManagedField =
-    ManagedField::of("System", "System.Diagnostics", "Process/ProcInfo", "envVariables");
+static INFO_ENVIRONMENT: ManagedField = ManagedField::new(LibraryType::ProcInfo, "envVariables");
 
 /// A variable of type `Process.ProcInfo` of the caller, on its stack or in the heap.
 #[derive(Clone, Copy)]

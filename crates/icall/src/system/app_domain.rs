@@ -6,6 +6,7 @@ use saki_runtime::{
     CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, domain_unload, exceptions, thread_data, unhandled,
 };
 use saki_thread::root;
+use saki_types::LibraryType;
 use std::sync::OnceLock;
 
 /// The domain of the AppDomain object that a method is called on.
@@ -35,7 +36,7 @@ fn friendly_name<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Str<'t>
 
 macro_rules! setup_fields {
     ($($key:literal => $field:ident $name:literal;)*) => {
-        $(static $field: ManagedField = ManagedField::corlib("System", "AppDomainSetup", $name);)*
+        $(static $field: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, $name);)*
 
         /// The field of AppDomainSetup behind a predefined name of `GetData`.
         fn setup_field(key: &str) -> Option<&'static ManagedField> {

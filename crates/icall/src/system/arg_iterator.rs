@@ -10,13 +10,13 @@ use saki_runtime::ExceptionType;
 use saki_runtime::VarArgCookie;
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, exceptions};
-use saki_types::{GenericContext, LoadResult, MethodSig, Ty, Type};
+use saki_types::{GenericContext, LibraryType, LoadResult, MethodSig, Ty, Type};
 use std::collections::HashMap;
 
-static SIG: ManagedField = ManagedField::corlib("System", "ArgIterator", "sig");
-static ARGS: ManagedField = ManagedField::corlib("System", "ArgIterator", "args");
-static NEXT_ARG: ManagedField = ManagedField::corlib("System", "ArgIterator", "next_arg");
-static NUM_ARGS: ManagedField = ManagedField::corlib("System", "ArgIterator", "num_args");
+static SIG: ManagedField = ManagedField::new(LibraryType::ArgIterator, "sig");
+static ARGS: ManagedField = ManagedField::new(LibraryType::ArgIterator, "args");
+static NEXT_ARG: ManagedField = ManagedField::new(LibraryType::ArgIterator, "next_arg");
+static NUM_ARGS: ManagedField = ManagedField::new(LibraryType::ArgIterator, "num_args");
 
 const SLOT_BYTES: usize = 8;
 

@@ -1,11 +1,11 @@
 //! System.TypedReference as ArgIterator makes them; its own internal calls are in `reflect`.
 
 use saki_runtime::ManagedField;
-use saki_types::{Ty, Type};
+use saki_types::{LibraryType, Ty, Type};
 
-static TYPE: ManagedField = ManagedField::corlib("System", "TypedReference", "type");
-static VALUE: ManagedField = ManagedField::corlib("System", "TypedReference", "Value");
-static CLASS: ManagedField = ManagedField::corlib("System", "TypedReference", "Type");
+static TYPE: ManagedField = ManagedField::new(LibraryType::TypedReference, "type");
+static VALUE: ManagedField = ManagedField::new(LibraryType::TypedReference, "Value");
+static CLASS: ManagedField = ManagedField::new(LibraryType::TypedReference, "Type");
 
 /// Fills a TypedReference in.
 pub(super) fn write(reference: *mut u8, ty: Ty, value: *mut u8) {

@@ -21,7 +21,7 @@ use saki_types::{LibraryType, universe};
 use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
 
-static OPERATION: ManagedField = ManagedField::of("System", "System", "IOSelectorJob", "operation");
+static OPERATION: ManagedField = ManagedField::new(LibraryType::IOSelectorJob, "operation");
 
 /// `IOOperation`.
 const READ: i32 = 1;

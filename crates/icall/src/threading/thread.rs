@@ -18,7 +18,7 @@ use saki_runtime::{
 use saki_thread::root;
 use saki_types::{LibraryType, universe};
 
-static CURRENT_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "current_thread");
+static CURRENT_THREAD: ManagedField = ManagedField::new(LibraryType::Thread, "current_thread");
 
 fn construct_internal_thread(t: CurrentThread, thread: Option<Obj>) -> Managed<()> {
     threads::construct_internal(t, non_null_this(t, thread)?).map(|_| ())

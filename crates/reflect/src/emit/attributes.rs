@@ -52,8 +52,8 @@ fn put_text(out: &mut Vec<u8>, text: Option<Str>) {
 
 /// Writes the name of a type, with its assembly unless that is mscorlib.
 fn put_type_name(t: CurrentThread, out: &mut Vec<u8>, object: Obj) -> Managed<()> {
-    let is_corlib = object.as_type().is_some_and(|ty| ty.args.is_empty() && ty.image().is_corlib);
-    let getter = if is_corlib { "get_FullName" } else { "get_AssemblyQualifiedName" };
+    let is_of_core = object.as_type().is_some_and(|ty| ty.args.is_empty() && ty.image().is_corlib);
+    let getter = if is_of_core { "get_FullName" } else { "get_AssemblyQualifiedName" };
     let name = get(t, LibraryType::Type, getter, object)?;
     put_text(out, name.and_then(Obj::as_str));
     Ok(())

@@ -1,9 +1,9 @@
 //! The exception blocks of an ILGenerator, and reading arrays of structs.
 
-use super::builders::EMIT;
 use saki_metadata::{EhClause, EhKind};
 use saki_runtime::ExceptionType;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, exceptions};
+use saki_types::LibraryType;
 
 /// An element of an array of structs of the class library, whose fields are known by name.
 #[derive(Clone, Copy)]
@@ -41,15 +41,15 @@ pub fn clauses(
     generator: Obj,
     catch: &mut dyn FnMut(Option<Obj>) -> Managed<u32>,
 ) -> Managed<Vec<EhClause>> {
-    static INFOS: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "ex_handlers");
-    static HANDLERS: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "handlers");
-    static TRY_START: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "start");
-    static TRY_LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILExceptionInfo", "len");
-    static CAUGHT: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "extype");
-    static KIND: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "type");
-    static START: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "start");
-    static LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "len");
-    static FILTER: ManagedField = ManagedField::corlib(EMIT, "ILExceptionBlock", "filter_offset");
+    static INFOS: ManagedField = ManagedField::new(LibraryType::ILGenerator, "ex_handlers");
+    static HANDLERS: ManagedField = ManagedField::new(LibraryType::ILExceptionInfo, "handlers");
+    static TRY_START: ManagedField = ManagedField::new(LibraryType::ILExceptionInfo, "start");
+    static TRY_LENGTH: ManagedField = ManagedField::new(LibraryType::ILExceptionInfo, "len");
+    static CAUGHT: ManagedField = ManagedField::new(LibraryType::ILExceptionBlock, "extype");
+    static KIND: ManagedField = ManagedField::new(LibraryType::ILExceptionBlock, "type");
+    static START: ManagedField = ManagedField::new(LibraryType::ILExceptionBlock, "start");
+    static LENGTH: ManagedField = ManagedField::new(LibraryType::ILExceptionBlock, "len");
+    static FILTER: ManagedField = ManagedField::new(LibraryType::ILExceptionBlock, "filter_offset");
     let mut out = Vec::new();
     for info in structs(INFOS.array(generator)).rev() {
         let Some(handlers) = info.obj(&HANDLERS).and_then(Obj::as_array) else { continue };

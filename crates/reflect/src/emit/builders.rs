@@ -10,151 +10,147 @@ use saki_types::method::method_flags;
 use saki_types::{Field, Image, LibraryType, Method, Ty, universe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-pub const EMIT: &str = "System.Reflection.Emit";
-
 macro_rules! fields {
-    ($($name:ident = $class:literal $field:literal;)*) => {
-        $(pub static $name: ManagedField = ManagedField::corlib(EMIT, $class, $field);)*
+    ($($name:ident = $class:ident $field:literal;)*) => {
+        $(pub static $name: ManagedField = ManagedField::new(LibraryType::$class, $field);)*
     };
 }
 
 fields! {
-    MODULE_ASSEMBLY = "ModuleBuilder" "assemblyb";
-    MODULE_NAME = "ModuleBuilder" "name";
-    MODULE_FILE = "ModuleBuilder" "fqname";
-    MODULE_NATIVE = "ModuleBuilder" "dynamic_image";
+    MODULE_ASSEMBLY = ModuleBuilder "assemblyb";
+    MODULE_NAME = ModuleBuilder "name";
+    MODULE_FILE = ModuleBuilder "fqname";
+    MODULE_NATIVE = ModuleBuilder "dynamic_image";
 
-    MODULE_ATTRIBUTES = "ModuleBuilder" "cattrs";
-    ASSEMBLY_ATTRIBUTES = "AssemblyBuilder" "cattrs";
+    MODULE_ATTRIBUTES = ModuleBuilder "cattrs";
+    ASSEMBLY_ATTRIBUTES = AssemblyBuilder "cattrs";
 
-    TYPE_NAME = "TypeBuilder" "tname";
-    TYPE_NAMESPACE = "TypeBuilder" "nspace";
-    TYPE_PARENT = "TypeBuilder" "parent";
-    TYPE_ENCLOSING = "TypeBuilder" "nesting_type";
-    TYPE_INTERFACES = "TypeBuilder" "interfaces";
-    TYPE_METHOD_COUNT = "TypeBuilder" "num_methods";
-    TYPE_METHODS = "TypeBuilder" "methods";
-    TYPE_CONSTRUCTORS = "TypeBuilder" "ctors";
-    TYPE_PROPERTIES = "TypeBuilder" "properties";
-    TYPE_FIELD_COUNT = "TypeBuilder" "num_fields";
-    TYPE_FIELDS = "TypeBuilder" "fields";
-    TYPE_EVENTS = "TypeBuilder" "events";
-    TYPE_ATTRIBUTES = "TypeBuilder" "cattrs";
-    TYPE_FLAGS = "TypeBuilder" "attrs";
-    TYPE_ROW = "TypeBuilder" "table_idx";
-    TYPE_MODULE = "TypeBuilder" "pmodule";
-    TYPE_SIZE = "TypeBuilder" "class_size";
-    TYPE_PACKING = "TypeBuilder" "packing_size";
+    TYPE_NAME = TypeBuilder "tname";
+    TYPE_NAMESPACE = TypeBuilder "nspace";
+    TYPE_PARENT = TypeBuilder "parent";
+    TYPE_ENCLOSING = TypeBuilder "nesting_type";
+    TYPE_INTERFACES = TypeBuilder "interfaces";
+    TYPE_METHOD_COUNT = TypeBuilder "num_methods";
+    TYPE_METHODS = TypeBuilder "methods";
+    TYPE_CONSTRUCTORS = TypeBuilder "ctors";
+    TYPE_PROPERTIES = TypeBuilder "properties";
+    TYPE_FIELD_COUNT = TypeBuilder "num_fields";
+    TYPE_FIELDS = TypeBuilder "fields";
+    TYPE_EVENTS = TypeBuilder "events";
+    TYPE_ATTRIBUTES = TypeBuilder "cattrs";
+    TYPE_FLAGS = TypeBuilder "attrs";
+    TYPE_ROW = TypeBuilder "table_idx";
+    TYPE_MODULE = TypeBuilder "pmodule";
+    TYPE_SIZE = TypeBuilder "class_size";
+    TYPE_PACKING = TypeBuilder "packing_size";
     // Written by the runtime alone: the address of the `EmittedType`.
-    TYPE_NATIVE = "TypeBuilder" "generic_container";
-    TYPE_PARAMETERS = "TypeBuilder" "generic_params";
+    TYPE_NATIVE = TypeBuilder "generic_container";
+    TYPE_PARAMETERS = TypeBuilder "generic_params";
 
-    ENUM_TYPE = "EnumBuilder" "_tb";
+    ENUM_TYPE = EnumBuilder "_tb";
 
-    PARAMETER_METHOD = "GenericTypeParameterBuilder" "mbuilder";
-    PARAMETER_NAME = "GenericTypeParameterBuilder" "name";
-    PARAMETER_INDEX = "GenericTypeParameterBuilder" "index";
-    PARAMETER_BASE = "GenericTypeParameterBuilder" "base_type";
-    PARAMETER_INTERFACES = "GenericTypeParameterBuilder" "iface_constraints";
-    PARAMETER_ATTRIBUTES = "GenericTypeParameterBuilder" "cattrs";
-    PARAMETER_FLAGS = "GenericTypeParameterBuilder" "attrs";
+    PARAMETER_METHOD = GenericTypeParameterBuilder "mbuilder";
+    PARAMETER_NAME = GenericTypeParameterBuilder "name";
+    PARAMETER_INDEX = GenericTypeParameterBuilder "index";
+    PARAMETER_BASE = GenericTypeParameterBuilder "base_type";
+    PARAMETER_INTERFACES = GenericTypeParameterBuilder "iface_constraints";
+    PARAMETER_ATTRIBUTES = GenericTypeParameterBuilder "cattrs";
+    PARAMETER_FLAGS = GenericTypeParameterBuilder "attrs";
 
-    INSTANTIATION_DEFINITION = "TypeBuilderInstantiation" "generic_type";
-    INSTANTIATION_ARGUMENTS = "TypeBuilderInstantiation" "type_arguments";
-    SYMBOL_ELEMENT = "SymbolType" "m_baseType";
-    ARRAY_RANK = "ArrayType" "rank";
+    INSTANTIATION_DEFINITION = TypeBuilderInstantiation "generic_type";
+    INSTANTIATION_ARGUMENTS = TypeBuilderInstantiation "type_arguments";
+    SYMBOL_ELEMENT = SymbolType "m_baseType";
+    ARRAY_RANK = ArrayType "rank";
 
-    METHOD_NAME = "MethodBuilder" "name";
-    METHOD_RETURN = "MethodBuilder" "rtype";
-    METHOD_CODE = "MethodBuilder" "code";
-    METHOD_OVERRIDES = "MethodBuilder" "override_methods";
-    METHOD_LIBRARY = "MethodBuilder" "pi_dll";
-    METHOD_IMPORT = "MethodBuilder" "pi_entry";
-    METHOD_CHARSET = "MethodBuilder" "charset";
-    METHOD_IMPORT_FLAGS = "MethodBuilder" "extra_flags";
-    METHOD_CONVENTION = "MethodBuilder" "native_cc";
-    METHOD_PARAMETERS = "MethodBuilder" "generic_params";
-    METHOD_RETURN_REQUIRED = "MethodBuilder" "returnModReq";
-    METHOD_RETURN_OPTIONAL = "MethodBuilder" "returnModOpt";
+    METHOD_NAME = MethodBuilder "name";
+    METHOD_RETURN = MethodBuilder "rtype";
+    METHOD_CODE = MethodBuilder "code";
+    METHOD_OVERRIDES = MethodBuilder "override_methods";
+    METHOD_LIBRARY = MethodBuilder "pi_dll";
+    METHOD_IMPORT = MethodBuilder "pi_entry";
+    METHOD_CHARSET = MethodBuilder "charset";
+    METHOD_IMPORT_FLAGS = MethodBuilder "extra_flags";
+    METHOD_CONVENTION = MethodBuilder "native_cc";
+    METHOD_PARAMETERS = MethodBuilder "generic_params";
+    METHOD_RETURN_REQUIRED = MethodBuilder "returnModReq";
+    METHOD_RETURN_OPTIONAL = MethodBuilder "returnModOpt";
 
-    FIELD_FLAGS = "FieldBuilder" "attrs";
-    FIELD_TYPE = "FieldBuilder" "type";
-    FIELD_NAME = "FieldBuilder" "name";
-    FIELD_DEFAULT = "FieldBuilder" "def_value";
-    FIELD_OFFSET = "FieldBuilder" "offset";
-    FIELD_OWNER = "FieldBuilder" "typeb";
-    FIELD_DATA = "FieldBuilder" "rva_data";
-    FIELD_ATTRIBUTES = "FieldBuilder" "cattrs";
-    FIELD_MARSHAL = "FieldBuilder" "marshal_info";
-    FIELD_NATIVE = "FieldBuilder" "handle";
-    FIELD_REQUIRED = "FieldBuilder" "modReq";
-    FIELD_OPTIONAL = "FieldBuilder" "modOpt";
+    FIELD_FLAGS = FieldBuilder "attrs";
+    FIELD_TYPE = FieldBuilder "type";
+    FIELD_NAME = FieldBuilder "name";
+    FIELD_DEFAULT = FieldBuilder "def_value";
+    FIELD_OFFSET = FieldBuilder "offset";
+    FIELD_OWNER = FieldBuilder "typeb";
+    FIELD_DATA = FieldBuilder "rva_data";
+    FIELD_ATTRIBUTES = FieldBuilder "cattrs";
+    FIELD_MARSHAL = FieldBuilder "marshal_info";
+    FIELD_NATIVE = FieldBuilder "handle";
+    FIELD_REQUIRED = FieldBuilder "modReq";
+    FIELD_OPTIONAL = FieldBuilder "modOpt";
 
-    PROPERTY_FLAGS = "PropertyBuilder" "attrs";
-    PROPERTY_NAME = "PropertyBuilder" "name";
-    PROPERTY_TYPE = "PropertyBuilder" "type";
-    PROPERTY_PARAMETERS = "PropertyBuilder" "parameters";
-    PROPERTY_ATTRIBUTES = "PropertyBuilder" "cattrs";
-    PROPERTY_DEFAULT = "PropertyBuilder" "def_value";
-    PROPERTY_SETTER = "PropertyBuilder" "set_method";
-    PROPERTY_GETTER = "PropertyBuilder" "get_method";
-    PROPERTY_ROW = "PropertyBuilder" "table_idx";
-    PROPERTY_RETURN_REQUIRED = "PropertyBuilder" "returnModReq";
-    PROPERTY_RETURN_OPTIONAL = "PropertyBuilder" "returnModOpt";
-    PROPERTY_REQUIRED = "PropertyBuilder" "paramModReq";
-    PROPERTY_OPTIONAL = "PropertyBuilder" "paramModOpt";
-    PROPERTY_CONVENTION = "PropertyBuilder" "callingConvention";
+    PROPERTY_FLAGS = PropertyBuilder "attrs";
+    PROPERTY_NAME = PropertyBuilder "name";
+    PROPERTY_TYPE = PropertyBuilder "type";
+    PROPERTY_PARAMETERS = PropertyBuilder "parameters";
+    PROPERTY_ATTRIBUTES = PropertyBuilder "cattrs";
+    PROPERTY_DEFAULT = PropertyBuilder "def_value";
+    PROPERTY_SETTER = PropertyBuilder "set_method";
+    PROPERTY_GETTER = PropertyBuilder "get_method";
+    PROPERTY_ROW = PropertyBuilder "table_idx";
+    PROPERTY_RETURN_REQUIRED = PropertyBuilder "returnModReq";
+    PROPERTY_RETURN_OPTIONAL = PropertyBuilder "returnModOpt";
+    PROPERTY_REQUIRED = PropertyBuilder "paramModReq";
+    PROPERTY_OPTIONAL = PropertyBuilder "paramModOpt";
+    PROPERTY_CONVENTION = PropertyBuilder "callingConvention";
 
-    EVENT_NAME = "EventBuilder" "name";
-    EVENT_TYPE = "EventBuilder" "type";
-    EVENT_ATTRIBUTES = "EventBuilder" "cattrs";
-    EVENT_ADD = "EventBuilder" "add_method";
-    EVENT_REMOVE = "EventBuilder" "remove_method";
-    EVENT_RAISE = "EventBuilder" "raise_method";
-    EVENT_OTHERS = "EventBuilder" "other_methods";
-    EVENT_FLAGS = "EventBuilder" "attrs";
-    EVENT_ROW = "EventBuilder" "table_idx";
+    EVENT_NAME = EventBuilder "name";
+    EVENT_TYPE = EventBuilder "type";
+    EVENT_ATTRIBUTES = EventBuilder "cattrs";
+    EVENT_ADD = EventBuilder "add_method";
+    EVENT_REMOVE = EventBuilder "remove_method";
+    EVENT_RAISE = EventBuilder "raise_method";
+    EVENT_OTHERS = EventBuilder "other_methods";
+    EVENT_FLAGS = EventBuilder "attrs";
+    EVENT_ROW = EventBuilder "table_idx";
 
-    ARGUMENT_NAME = "ParameterBuilder" "name";
-    ARGUMENT_ATTRIBUTES = "ParameterBuilder" "cattrs";
-    ARGUMENT_MARSHAL = "ParameterBuilder" "marshal_info";
-    ARGUMENT_FLAGS = "ParameterBuilder" "attrs";
-    ARGUMENT_POSITION = "ParameterBuilder" "position";
-    ARGUMENT_DEFAULT = "ParameterBuilder" "def_value";
+    ARGUMENT_NAME = ParameterBuilder "name";
+    ARGUMENT_ATTRIBUTES = ParameterBuilder "cattrs";
+    ARGUMENT_MARSHAL = ParameterBuilder "marshal_info";
+    ARGUMENT_FLAGS = ParameterBuilder "attrs";
+    ARGUMENT_POSITION = ParameterBuilder "position";
+    ARGUMENT_DEFAULT = ParameterBuilder "def_value";
 
-    ATTRIBUTE_CONSTRUCTOR = "CustomAttributeBuilder" "ctor";
-    ATTRIBUTE_DATA = "CustomAttributeBuilder" "data";
+    ATTRIBUTE_CONSTRUCTOR = CustomAttributeBuilder "ctor";
+    ATTRIBUTE_DATA = CustomAttributeBuilder "data";
 
-    METHOD_INSTANCE_TYPE = "MethodOnTypeBuilderInst" "instantiation";
-    METHOD_INSTANCE_BASE = "MethodOnTypeBuilderInst" "base_method";
-    METHOD_INSTANCE_ARGUMENTS = "MethodOnTypeBuilderInst" "method_arguments";
-    CONSTRUCTOR_INSTANCE_TYPE = "ConstructorOnTypeBuilderInst" "instantiation";
-    CONSTRUCTOR_INSTANCE_BASE = "ConstructorOnTypeBuilderInst" "cb";
-    FIELD_INSTANCE_TYPE = "FieldOnTypeBuilderInst" "instantiation";
-    FIELD_INSTANCE_BASE = "FieldOnTypeBuilderInst" "fb";
+    METHOD_INSTANCE_TYPE = MethodOnTypeBuilderInst "instantiation";
+    METHOD_INSTANCE_BASE = MethodOnTypeBuilderInst "base_method";
+    METHOD_INSTANCE_ARGUMENTS = MethodOnTypeBuilderInst "method_arguments";
+    CONSTRUCTOR_INSTANCE_TYPE = ConstructorOnTypeBuilderInst "instantiation";
+    CONSTRUCTOR_INSTANCE_BASE = ConstructorOnTypeBuilderInst "cb";
+    FIELD_INSTANCE_TYPE = FieldOnTypeBuilderInst "instantiation";
+    FIELD_INSTANCE_BASE = FieldOnTypeBuilderInst "fb";
 
-    HELPER_ARGUMENTS = "SignatureHelper" "arguments";
-    HELPER_MODULE = "SignatureHelper" "module";
-    HELPER_RETURN = "SignatureHelper" "returnType";
-    HELPER_CONVENTIONS = "SignatureHelper" "callConv";
-    HELPER_UNMANAGED = "SignatureHelper" "unmanagedCallConv";
+    HELPER_ARGUMENTS = SignatureHelper "arguments";
+    HELPER_MODULE = SignatureHelper "module";
+    HELPER_RETURN = SignatureHelper "returnType";
+    HELPER_CONVENTIONS = SignatureHelper "callConv";
+    HELPER_UNMANAGED = SignatureHelper "unmanagedCallConv";
 
-    GENERATOR_CODE = "ILGenerator" "code";
-    GENERATOR_LENGTH = "ILGenerator" "code_len";
-    GENERATOR_STACK = "ILGenerator" "max_stack";
-    GENERATOR_LOCALS = "ILGenerator" "locals";
+    GENERATOR_CODE = ILGenerator "code";
+    GENERATOR_LENGTH = ILGenerator "code_len";
+    GENERATOR_STACK = ILGenerator "max_stack";
+    GENERATOR_LOCALS = ILGenerator "locals";
 }
 
 /// Made by `ModuleBuilder.GetArrayMethod`.
-pub static ARRAY_METHOD_PARENT: ManagedField = ManagedField::corlib("System.Reflection", "MonoArrayMethod", "parent");
-pub static ARRAY_METHOD_RETURN: ManagedField = ManagedField::corlib("System.Reflection", "MonoArrayMethod", "ret");
-pub static ARRAY_METHOD_PARAMETERS: ManagedField =
-    ManagedField::corlib("System.Reflection", "MonoArrayMethod", "parameters");
-pub static ARRAY_METHOD_NAME: ManagedField = ManagedField::corlib("System.Reflection", "MonoArrayMethod", "name");
-pub static ARRAY_METHOD_CONVENTION: ManagedField =
-    ManagedField::corlib("System.Reflection", "MonoArrayMethod", "call_conv");
-pub static LOCAL_TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
-pub static LOCAL_PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
+pub static ARRAY_METHOD_PARENT: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "parent");
+pub static ARRAY_METHOD_RETURN: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "ret");
+pub static ARRAY_METHOD_PARAMETERS: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "parameters");
+pub static ARRAY_METHOD_NAME: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "name");
+pub static ARRAY_METHOD_CONVENTION: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "call_conv");
+pub static LOCAL_TYPE: ManagedField = ManagedField::new(LibraryType::LocalVariableInfo, "type");
+pub static LOCAL_PINNED: ManagedField = ManagedField::new(LibraryType::LocalVariableInfo, "is_pinned");
 
 /// What MethodBuilder and ConstructorBuilder have in common.
 pub struct MethodFields {
@@ -174,27 +170,27 @@ pub struct MethodFields {
 }
 
 impl MethodFields {
-    const fn of(class: &'static str) -> Self {
+    const fn of(class: LibraryType) -> Self {
         MethodFields {
-            handle: ManagedField::corlib(EMIT, class, "mhandle"),
-            parameters: ManagedField::corlib(EMIT, class, "parameters"),
-            flags: ManagedField::corlib(EMIT, class, "attrs"),
-            impl_flags: ManagedField::corlib(EMIT, class, "iattrs"),
-            row: ManagedField::corlib(EMIT, class, "table_idx"),
-            generator: ManagedField::corlib(EMIT, class, "ilgen"),
-            owner: ManagedField::corlib(EMIT, class, "type"),
-            arguments: ManagedField::corlib(EMIT, class, "pinfo"),
-            attributes: ManagedField::corlib(EMIT, class, "cattrs"),
-            conventions: ManagedField::corlib(EMIT, class, "call_conv"),
-            init_locals: ManagedField::corlib(EMIT, class, "init_locals"),
-            required: ManagedField::corlib(EMIT, class, "paramModReq"),
-            optional: ManagedField::corlib(EMIT, class, "paramModOpt"),
+            handle: ManagedField::new(class, "mhandle"),
+            parameters: ManagedField::new(class, "parameters"),
+            flags: ManagedField::new(class, "attrs"),
+            impl_flags: ManagedField::new(class, "iattrs"),
+            row: ManagedField::new(class, "table_idx"),
+            generator: ManagedField::new(class, "ilgen"),
+            owner: ManagedField::new(class, "type"),
+            arguments: ManagedField::new(class, "pinfo"),
+            attributes: ManagedField::new(class, "cattrs"),
+            conventions: ManagedField::new(class, "call_conv"),
+            init_locals: ManagedField::new(class, "init_locals"),
+            required: ManagedField::new(class, "paramModReq"),
+            optional: ManagedField::new(class, "paramModOpt"),
         }
     }
 }
 
-static METHOD: MethodFields = MethodFields::of("MethodBuilder");
-static CONSTRUCTOR: MethodFields = MethodFields::of("ConstructorBuilder");
+static METHOD: MethodFields = MethodFields::of(LibraryType::MethodBuilder);
+static CONSTRUCTOR: MethodFields = MethodFields::of(LibraryType::ConstructorBuilder);
 
 /// The fields of a MethodBuilder or ConstructorBuilder; None for objects of other classes.
 pub fn method_fields(object: Obj) -> Option<&'static MethodFields> {

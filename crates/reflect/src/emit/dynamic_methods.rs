@@ -6,7 +6,7 @@
 
 use super::blocks::clauses;
 use super::builders::{
-    ARRAY_METHOD_NAME, ARRAY_METHOD_PARAMETERS, ARRAY_METHOD_PARENT, EMIT, bytes, elements, length, part, text,
+    ARRAY_METHOD_NAME, ARRAY_METHOD_PARAMETERS, ARRAY_METHOD_PARENT, bytes, elements, length, part, text,
 };
 use crate::handles::{DYNAMIC_METHOD_HANDLE, Handle, MODULE_BUILDER_HANDLE, address, field_of, method_of};
 use crate::module::image_of_module;
@@ -59,12 +59,12 @@ fn image_behind(t: CurrentThread, module: Option<Obj>) -> Managed<&'static Image
 /// # Errors
 /// NotSupportedException.
 fn method_for(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
-    static NAME: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "name");
-    static RETURN_TYPE: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "returnType");
-    static PARAMETERS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "parameters");
-    static MODULE: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "module");
-    static OWNER: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "owner");
-    static SKIP_VISIBILITY: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "skipVisibility");
+    static NAME: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "name");
+    static RETURN_TYPE: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "returnType");
+    static PARAMETERS: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "parameters");
+    static MODULE: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "module");
+    static OWNER: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "owner");
+    static SKIP_VISIBILITY: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "skipVisibility");
     if let Some(known) = method_of(object) {
         return Ok(known);
     }
@@ -106,10 +106,10 @@ fn method_for(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
 
 /// The `calli` signature that a SignatureHelper describes.
 fn call_signature(t: CurrentThread, helper: Obj) -> Managed<MethodSig> {
-    static ARGUMENTS: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "arguments");
-    static RETURN_TYPE: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "returnType");
-    static CONVENTIONS: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "callConv");
-    static UNMANAGED: ManagedField = ManagedField::corlib(EMIT, "SignatureHelper", "unmanagedCallConv");
+    static ARGUMENTS: ManagedField = ManagedField::new(LibraryType::SignatureHelper, "arguments");
+    static RETURN_TYPE: ManagedField = ManagedField::new(LibraryType::SignatureHelper, "returnType");
+    static CONVENTIONS: ManagedField = ManagedField::new(LibraryType::SignatureHelper, "callConv");
+    static UNMANAGED: ManagedField = ManagedField::new(LibraryType::SignatureHelper, "unmanagedCallConv");
     /// System.Reflection.CallingConventions.
     const VARARG: i32 = 2;
     const HAS_THIS: i32 = 0x20;
@@ -170,8 +170,8 @@ fn reference(t: CurrentThread, object: Option<Obj>, signatures: &mut Vec<MethodS
 }
 
 fn references(t: CurrentThread, object: Obj, signatures: &mut Vec<MethodSig>) -> Managed<Vec<DynamicRef>> {
-    static COUNT: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "nrefs");
-    static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
+    static COUNT: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "nrefs");
+    static REFS: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "refs");
     let Some(array) = REFS.array(object) else { return Ok(Vec::new()) };
     // Every second element is reserved for the runtime.
     let count = COUNT.get::<i32>(object).max(0) as usize;
@@ -179,9 +179,9 @@ fn references(t: CurrentThread, object: Obj, signatures: &mut Vec<MethodSig>) ->
 }
 
 fn locals(t: CurrentThread, generator: Obj) -> Managed<Vec<LocalSig>> {
-    static LOCALS: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "locals");
-    static TYPE: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "type");
-    static PINNED: ManagedField = ManagedField::corlib("System.Reflection", "LocalVariableInfo", "is_pinned");
+    static LOCALS: ManagedField = ManagedField::new(LibraryType::ILGenerator, "locals");
+    static TYPE: ManagedField = ManagedField::new(LibraryType::LocalVariableInfo, "type");
+    static PINNED: ManagedField = ManagedField::new(LibraryType::LocalVariableInfo, "is_pinned");
     let array = LOCALS.array(generator);
     let mut out = Vec::with_capacity(length(array));
     for local in elements(array) {
@@ -194,12 +194,12 @@ fn locals(t: CurrentThread, generator: Obj) -> Managed<Vec<LocalSig>> {
 /// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock. It has created the dynamic methods that this one
 /// names, or is about to.
 fn create_dynamic_method(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
-    static GENERATOR: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "ilgen");
-    static INIT_LOCALS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "init_locals");
-    static REFS: ManagedField = ManagedField::corlib(EMIT, "DynamicMethod", "refs");
-    static CODE: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "code");
-    static CODE_LENGTH: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "code_len");
-    static MAX_STACK: ManagedField = ManagedField::corlib(EMIT, "ILGenerator", "max_stack");
+    static GENERATOR: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "ilgen");
+    static INIT_LOCALS: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "init_locals");
+    static REFS: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "refs");
+    static CODE: ManagedField = ManagedField::new(LibraryType::ILGenerator, "code");
+    static CODE_LENGTH: ManagedField = ManagedField::new(LibraryType::ILGenerator, "code_len");
+    static MAX_STACK: ManagedField = ManagedField::new(LibraryType::ILGenerator, "max_stack");
     let Some(object) = object else {
         return Err(exceptions::throw_argument_null(t, "m"));
     };

@@ -2,7 +2,7 @@
 
 use super::attributes::is_visible;
 use super::blocks::{clauses, structs};
-use super::builders::{self as b, EMIT, MethodFields, bytes, elements, method_fields, text};
+use super::builders::{self as b, MethodFields, bytes, elements, method_fields, text};
 use super::encoder::Encoder;
 use super::values::{constant, marshal_descriptor};
 use saki_metadata::opcodes::{Operand, decode};
@@ -11,8 +11,8 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
-use saki_types::Method;
 use saki_types::method::{impl_flags, method_flags};
+use saki_types::{LibraryType, Method};
 
 /// Stack depth of a body whose builder does not know it. ECMA-335 §II.25.4.2.
 const DEFAULT_MAX_STACK: u16 = 8;
@@ -54,8 +54,8 @@ impl Encoder<'_> {
 
     /// Adds declarative security, from a RefEmitPermissionSet[] or null.
     pub fn add_permissions(&mut self, parent: Token, list: Option<Array>) -> Managed<()> {
-        static ACTION: ManagedField = ManagedField::corlib(EMIT, "RefEmitPermissionSet", "action");
-        static SET: ManagedField = ManagedField::corlib(EMIT, "RefEmitPermissionSet", "pset");
+        static ACTION: ManagedField = ManagedField::new(LibraryType::RefEmitPermissionSet, "action");
+        static SET: ManagedField = ManagedField::new(LibraryType::RefEmitPermissionSet, "pset");
         for set in structs(list) {
             let (action, permissions) = (set.get::<i32>(&ACTION), set.obj(&SET));
             let utf16: Vec<u8> =

@@ -2,28 +2,29 @@
 //!
 //! Such an assembly is an empty image in memory (`saki_types::dynamic`); its types have images of their own.
 
-use super::builders::{self as b, EMIT, text};
+use super::builders::{self as b, text};
 use super::emitted_module::EmittedModule;
 use crate::cache::{self, Kind};
 use crate::handles::{ASSEMBLY_BUILDER_HANDLE, MODULE_BUILDER_HANDLE, address, assembly_of};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj};
+use saki_types::LibraryType;
 use saki_types::binder::AssemblyName;
 use saki_types::dynamic::{create_assembly, create_module};
 
 /// `AssemblyBuilder.basic_init(AssemblyBuilder)`
 fn init_assembly<'t>(t: CurrentThread<'t>, builder: Option<Obj<'t>>) -> Managed<()> {
-    static NAME: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "name");
-    static VERSION: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "version");
-    static CULTURE: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "culture");
-    static ACCESS: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "access");
+    static NAME: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "name");
+    static VERSION: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "version");
+    static CULTURE: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "culture");
+    static ACCESS: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "access");
     /// AssemblyBuilderAccess.Run, which is part of RunAndSave and RunAndCollect.
     const RUN: u32 = 1;
     const RUN_AND_COLLECT: u32 = 8 | RUN;
     /// Memory outside the managed heap that an assembly and its first type usually take.
     const USUAL_BYTES: usize = 16 << 10;
     /// Hexadecimal digits in ASCII.
-    static KEY_TOKEN: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pktoken");
+    static KEY_TOKEN: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "pktoken");
     let Some(builder) = builder else { return Err(exceptions::throw_null_reference(t)) };
     let mut identity =
         AssemblyName { name: text(NAME.str(builder)), culture: text(CULTURE.str(builder)), ..AssemblyName::default() };

@@ -4,25 +4,26 @@
 //! Left out: modules that were added from files.
 
 use super::blocks::{Element, structs};
-use super::builders::{self as b, EMIT, bytes, elements, emitted_type, is_method_builder, length, method_fields, text};
+use super::builders::{self as b, bytes, elements, emitted_type, is_method_builder, length, method_fields, text};
 use super::emitted_module::{EmittedModule, require_module};
 use super::encoder::{Encoder, ModuleRows, Scope, TypeRows};
 use saki_metadata::writer::{ImageSpec, NativeResource};
 use saki_metadata::{TableId, Token, sha1};
 use saki_runtime::ExceptionType;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, exceptions};
+use saki_types::LibraryType;
 use saki_types::emitted::EmittedType;
 use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 
-static TYPES: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "types");
-static TYPE_COUNT: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "num_types");
-static GLOBAL_TYPE: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "global_type");
-static GUID: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "guid");
-static IS_MAIN: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "is_main");
-static MODULE_RESOURCES: ManagedField = ManagedField::corlib(EMIT, "ModuleBuilder", "resources");
-static SUBTYPES: ManagedField = ManagedField::corlib(EMIT, "TypeBuilder", "subtypes");
+static TYPES: ManagedField = ManagedField::new(LibraryType::ModuleBuilder, "types");
+static TYPE_COUNT: ManagedField = ManagedField::new(LibraryType::ModuleBuilder, "num_types");
+static GLOBAL_TYPE: ManagedField = ManagedField::new(LibraryType::ModuleBuilder, "global_type");
+static GUID: ManagedField = ManagedField::new(LibraryType::ModuleBuilder, "guid");
+static IS_MAIN: ManagedField = ManagedField::new(LibraryType::ModuleBuilder, "is_main");
+static MODULE_RESOURCES: ManagedField = ManagedField::new(LibraryType::ModuleBuilder, "resources");
+static SUBTYPES: ManagedField = ManagedField::new(LibraryType::TypeBuilder, "subtypes");
 
 /// PEFileKinds.
 mod file_kind {
@@ -76,10 +77,10 @@ struct Resources {
 impl Resources {
     /// Adds the rows and bytes of a MonoResource[], which may be null.
     fn add(&mut self, encoder: &mut Encoder, list: Option<Array>) -> Managed<()> {
-        static DATA: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "data");
-        static NAME: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "name");
-        static FILE: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "filename");
-        static FLAGS: ManagedField = ManagedField::corlib(EMIT, "MonoResource", "attrs");
+        static DATA: ManagedField = ManagedField::new(LibraryType::MonoResource, "data");
+        static NAME: ManagedField = ManagedField::new(LibraryType::MonoResource, "name");
+        static FILE: ManagedField = ManagedField::new(LibraryType::MonoResource, "filename");
+        static FLAGS: ManagedField = ManagedField::new(LibraryType::MonoResource, "attrs");
         const ALIGNMENT: usize = 8;
         const NO_METADATA: u32 = 1;
         for resource in structs(list) {
@@ -112,17 +113,17 @@ impl Resources {
 
 /// The manifest: assembly, its other modules, forwarded types.
 fn add_manifest(encoder: &mut Encoder, assembly: Obj, main: Obj) -> Managed<()> {
-    static NAME: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "name");
-    static VERSION: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "version");
-    static CULTURE: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "culture");
-    static KEY: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "public_key");
-    static HASH: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "algid");
-    static FLAGS: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "flags");
-    static MODULES: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "modules");
-    static FORWARDERS: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "type_forwarders");
-    static MINIMUM: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "permissions_minimum");
-    static OPTIONAL: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "permissions_optional");
-    static REFUSED: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "permissions_refused");
+    static NAME: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "name");
+    static VERSION: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "version");
+    static CULTURE: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "culture");
+    static KEY: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "public_key");
+    static HASH: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "algid");
+    static FLAGS: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "flags");
+    static MODULES: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "modules");
+    static FORWARDERS: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "type_forwarders");
+    static MINIMUM: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "permissions_minimum");
+    static OPTIONAL: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "permissions_optional");
+    static REFUSED: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "permissions_refused");
     const SHA1: u32 = 0x8004;
     const FORWARDER: u32 = 0x0020_0000;
     let mut version = [0u32; 4];
@@ -178,11 +179,11 @@ fn add_module(encoder: &mut Encoder, module: Obj) -> Managed<()> {
 
 /// The MonoWin32Resource[] of an assembly.
 fn native_resources(assembly: Obj) -> Vec<NativeResource> {
-    static LIST: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "win32_resources");
-    static KIND: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "res_type");
-    static ID: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "res_id");
-    static LANGUAGE: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "lang_id");
-    static DATA: ManagedField = ManagedField::corlib(EMIT, "MonoWin32Resource", "data");
+    static LIST: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "win32_resources");
+    static KIND: ManagedField = ManagedField::new(LibraryType::MonoWin32Resource, "res_type");
+    static ID: ManagedField = ManagedField::new(LibraryType::MonoWin32Resource, "res_id");
+    static LANGUAGE: ManagedField = ManagedField::new(LibraryType::MonoWin32Resource, "lang_id");
+    static DATA: ManagedField = ManagedField::new(LibraryType::MonoWin32Resource, "data");
     let resource = |resource: Element| {
         let [kind, id, language] = [&KIND, &ID, &LANGUAGE].map(|field| resource.get::<u32>(field));
         NativeResource { kind, id, language, data: bytes(resource.obj(&DATA).and_then(Obj::as_array)) }
@@ -191,11 +192,11 @@ fn native_resources(assembly: Obj) -> Vec<NativeResource> {
 }
 
 fn build(t: CurrentThread, object: Obj, module: &'static EmittedModule) -> Managed<Vec<u8>> {
-    static ENTRY_POINT: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "entry_point");
-    static KIND: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "pekind");
-    static CODE_KIND: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "peKind");
-    static KEY: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "public_key");
-    static RESOURCES: ManagedField = ManagedField::corlib(EMIT, "AssemblyBuilder", "resources");
+    static ENTRY_POINT: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "entry_point");
+    static KIND: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "pekind");
+    static CODE_KIND: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "peKind");
+    static KEY: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "public_key");
+    static RESOURCES: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "resources");
     /// A public key blob is this much longer than the signatures made with it.
     const KEY_HEADER_BYTES: usize = 32;
     const MIN_SIGNATURE_BYTES: usize = 128;

@@ -1,11 +1,12 @@
 //! Rows of types: TypeDef and everything that belongs to it.
 
-use super::builders::{self as b, EMIT, bytes, elements, is_method_builder, length, method_fields, text};
+use super::builders::{self as b, bytes, elements, is_method_builder, length, method_fields, text};
 use super::encoder::{Encoder, first_byte};
 use super::members::nested_list;
 use saki_metadata::writer::put_compressed;
 use saki_metadata::{TableId, Token};
 use saki_runtime::{Managed, ManagedField, Obj};
+use saki_types::LibraryType;
 use saki_types::emitted::EmittedType;
 use saki_types::field::field_flags;
 use saki_types::method::method_flags;
@@ -32,7 +33,7 @@ fn zeros(field: Obj, flags: u16) -> Vec<u8> {
 impl Encoder<'_> {
     /// Adds a type. `method_rows` must know the rows that its methods get.
     pub fn add_type(&mut self, builder: Obj, emitted: &'static EmittedType) -> Managed<()> {
-        static PERMISSIONS: ManagedField = ManagedField::corlib(EMIT, "TypeBuilder", "permissions");
+        static PERMISSIONS: ManagedField = ManagedField::new(LibraryType::TypeBuilder, "permissions");
         self.current = Some(emitted);
         let parent = b::TYPE_PARENT.obj(builder);
         let extends = if parent.is_none() { Token::NIL } else { self.type_token(parent, true)? };

@@ -1,6 +1,6 @@
 //! Constants and marshalling descriptors as blobs. ECMA-335 §II.22.9, §II.23.4.
 
-use super::builders::{EMIT, text};
+use super::builders::text;
 use saki_metadata::ElementType;
 use saki_metadata::native_type::native;
 use saki_metadata::writer::put_compressed;
@@ -50,14 +50,14 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
 
 /// The descriptor of an UnmanagedMarshal object.
 pub fn marshal_descriptor(object: Obj) -> Vec<u8> {
-    static COUNT: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "count");
-    static KIND: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "t");
-    static ELEMENT: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "tbase");
-    static GUID: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "guid");
-    static COOKIE: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "mcookie");
-    static MARSHALER: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "marshaltype");
-    static SIZE_PARAMETER: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "param_num");
-    static HAS_SIZE: ManagedField = ManagedField::corlib(EMIT, "UnmanagedMarshal", "has_size");
+    static COUNT: ManagedField = ManagedField::new(LibraryType::UnmanagedMarshal, "count");
+    static KIND: ManagedField = ManagedField::new(LibraryType::UnmanagedMarshal, "t");
+    static ELEMENT: ManagedField = ManagedField::new(LibraryType::UnmanagedMarshal, "tbase");
+    static GUID: ManagedField = ManagedField::new(LibraryType::UnmanagedMarshal, "guid");
+    static COOKIE: ManagedField = ManagedField::new(LibraryType::UnmanagedMarshal, "mcookie");
+    static MARSHALER: ManagedField = ManagedField::new(LibraryType::UnmanagedMarshal, "marshaltype");
+    static SIZE_PARAMETER: ManagedField = ManagedField::new(LibraryType::UnmanagedMarshal, "param_num");
+    static HAS_SIZE: ManagedField = ManagedField::new(LibraryType::UnmanagedMarshal, "has_size");
     let kind = KIND.get::<i32>(object) as u8;
     let element = ELEMENT.get::<i32>(object) as u8;
     let count = COUNT.get::<i32>(object).max(0) as u32;

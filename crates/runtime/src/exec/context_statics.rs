@@ -12,9 +12,9 @@ use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use parking_lot::Mutex;
 use saki_sync::handle_table::{Handle, HandleKind};
-use saki_types::{Field, universe};
+use saki_types::{Field, LibraryType, universe};
 
-static STATIC_DATA: ManagedField = ManagedField::corlib("System.Runtime.Remoting.Contexts", "Context", "static_data");
+static STATIC_DATA: ManagedField = ManagedField::new(LibraryType::Context, "static_data");
 
 /// The fields by their numbers.
 static FIELDS: Mutex<Vec<&'static Field>> = Mutex::new(Vec::new());

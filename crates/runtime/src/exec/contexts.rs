@@ -15,8 +15,7 @@ impl Domain {
     /// # Errors
     /// OutOfMemoryException.
     pub fn default_context<'t>(&self, t: CurrentThread<'t>) -> Managed<Obj<'t>> {
-        static DOMAIN_ID: ManagedField =
-            ManagedField::corlib("System.Runtime.Remoting.Contexts", "Context", "domain_id");
+        static DOMAIN_ID: ManagedField = ManagedField::new(LibraryType::Context, "domain_id");
         if let Some(cell) = self.default_context.get() {
             return Ok(known(t, cell));
         }

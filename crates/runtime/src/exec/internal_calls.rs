@@ -7,7 +7,7 @@
 
 use crate::class_library;
 use crate::crossings::Signature;
-pub use crate::types_by_name::name_of;
+pub use crate::method_names::name_of;
 use rustc_hash::FxHashMap;
 use saki_contract::Versions;
 use saki_types::Method;

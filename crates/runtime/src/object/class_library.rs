@@ -8,9 +8,9 @@
 //! uses it is the code cache's key.
 
 use parking_lot::Mutex;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use saki_contract::{
-    Contract, Difference, Kind, Line, Version, claimed_version, compare, corlib_mark, nearest, release_of,
+    Contract, Difference, LibraryProfile, Line, Version, claimed_version, compare, corlib_mark, nearest, release_of,
 };
 use saki_metadata::Image;
 use saki_types::Method;
@@ -42,7 +42,7 @@ pub fn identify(corlib: &Image) -> Result<Version, String> {
             None => format!("{path}: not Mono's mscorlib (it has no Environment.mono_corlib_version); {supported}"),
         });
     };
-    let lines = Contract::own_section("mscorlib");
+    let lines = Contract::own_section(LibraryProfile::MONO.core_assembly);
     let (version, differences) = nearest(corlib, &lines).map_err(|e| format!("{path}: {e}"))?;
     match differences.first() {
         None => Ok(version),
@@ -94,7 +94,7 @@ fn section_of(assembly: &'static str) -> &'static [Line<'static>] {
 /// None for other assemblies.
 pub fn disagreement(method: &'static Method) -> Option<String> {
     let (image, version) = (method.image(), version()?);
-    if image.is_corlib {
+    if *image == *image.universe.corlib() {
         return None;
     }
     let lines = section_of(image.assembly().name);
@@ -106,7 +106,7 @@ pub fn disagreement(method: &'static Method) -> Option<String> {
     (!is_agreed).then(|| {
         format!(
             "{}: {} declares it otherwise than the class libraries of Mono {} do, of which mscorlib is ({}). All files must be of one release",
-            crate::types_by_name::name_of(method),
+            crate::method_names::name_of(method),
             image.meta.path().display(),
             version.name(),
             release()
@@ -131,21 +131,4 @@ pub fn release() -> &'static str {
         let named = release_of(saki_types::universe().corlib().meta);
         named.or_else(|| version().map(|version| version.name().to_owned())).unwrap_or_default()
     })
-}
-
-/// Whether the contract has the field, in debug builds: a field that Rust code reads and that is not listed would not be compared with other
-/// class libraries. Nested types as "Outer/Inner".
-pub(crate) fn is_field_listed(assembly: &str, namespace: &str, type_name: &str, field: &str) -> bool {
-    static LISTED: OnceLock<FxHashSet<String>> = OnceLock::new();
-    let listed = LISTED.get_or_init(|| {
-        let contract = Contract::own();
-        let fields = contract.sections.iter().flat_map(|section| {
-            let fields = section.lines.iter().filter(|line| line.kind == Kind::Field);
-            fields.map(|line| (section.assembly, line.member()))
-        });
-        fields.map(|(assembly, (owner, name))| format!("{assembly}:{owner}::{name}")).collect()
-    });
-    let owner = type_name.replace('/', "+");
-    let separator = if namespace.is_empty() { "" } else { "." };
-    listed.contains(&format!("{assembly}:{namespace}{separator}{owner}::{field}"))
 }

@@ -9,15 +9,15 @@ use crate::proxies;
 use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
 use saki_il::synth::delegate::{DelegateKind, delegate_kind};
-use saki_types::{LoadResult, Method, MethodKind, RemotingStub};
+use saki_types::{LibraryType, LoadResult, Method, MethodKind, RemotingStub};
 
-pub static METHOD_PTR: ManagedField = ManagedField::corlib("System", "Delegate", "method_ptr");
-pub static INVOKE_IMPL: ManagedField = ManagedField::corlib("System", "Delegate", "invoke_impl");
-pub static TARGET: ManagedField = ManagedField::corlib("System", "Delegate", "m_target");
-pub static METHOD: ManagedField = ManagedField::corlib("System", "Delegate", "method");
-pub static METHOD_INFO: ManagedField = ManagedField::corlib("System", "Delegate", "method_info");
-pub static METHOD_IS_VIRTUAL: ManagedField = ManagedField::corlib("System", "Delegate", "method_is_virtual");
-pub static DELEGATES: ManagedField = ManagedField::corlib("System", "MulticastDelegate", "delegates");
+pub static METHOD_PTR: ManagedField = ManagedField::new(LibraryType::Delegate, "method_ptr");
+pub static INVOKE_IMPL: ManagedField = ManagedField::new(LibraryType::Delegate, "invoke_impl");
+pub static TARGET: ManagedField = ManagedField::new(LibraryType::Delegate, "m_target");
+pub static METHOD: ManagedField = ManagedField::new(LibraryType::Delegate, "method");
+pub static METHOD_INFO: ManagedField = ManagedField::new(LibraryType::Delegate, "method_info");
+pub static METHOD_IS_VIRTUAL: ManagedField = ManagedField::new(LibraryType::Delegate, "method_is_virtual");
+pub static DELEGATES: ManagedField = ManagedField::new(LibraryType::MulticastDelegate, "delegates");
 
 /// The delegate constructor. `method` may be null when only the code address is known (ldftn through a local); it is then found by
 /// the address.

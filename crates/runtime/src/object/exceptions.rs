@@ -11,12 +11,12 @@ pub use crate::thread::Thrown;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
 use saki_os::message_log::{self, Level, Subject};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
+use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
-static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
-static HRESULT: ManagedField = ManagedField::corlib("System", "Exception", "_HResult");
-pub(crate) static STACK_TRACE: ManagedField = ManagedField::corlib("System", "Exception", "_stackTrace");
-pub static INNER_EXCEPTION: ManagedField = ManagedField::corlib("System", "Exception", "_innerException");
+static MESSAGE: ManagedField = ManagedField::new(LibraryType::Exception, "_message");
+static HRESULT: ManagedField = ManagedField::new(LibraryType::Exception, "_HResult");
+pub(crate) static STACK_TRACE: ManagedField = ManagedField::new(LibraryType::Exception, "_stackTrace");
+pub static INNER_EXCEPTION: ManagedField = ManagedField::new(LibraryType::Exception, "_innerException");
 
 /// Turns load errors into pending exceptions.
 pub trait ToManaged<T> {

@@ -1,24 +1,23 @@
-//! Access from Rust to fields of class-library objects, by name, with the offset looked up once.
+//! Access from Rust to fields of class-library objects that the contract lists (`saki_contract::FIELDS`), with the offset looked up once.
 
 use crate::exception_types::ExceptionType;
 use crate::references::{Array, Obj, Plain, Str, Word};
 use crate::thread::CurrentThread;
 use saki_abi::ObjRef;
-use saki_types::{Field, universe};
+use saki_contract::has_field;
+use saki_types::{Field, LibraryType, universe};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A field of a corlib (or other) type that the runtime reads or writes.
+/// A field of the class libraries that the machine reads or writes.
 ///
 /// ```ignore
-/// static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
+/// static MESSAGE: ManagedField = ManagedField::new(LibraryType::Exception, "_message");
 /// let text = MESSAGE.str(exception);
 /// ```
 pub struct ManagedField {
-    assembly: &'static str,
-    namespace: &'static str,
-    /// Nested types as "Outer/Inner".
-    type_name: &'static str,
+    owner: LibraryType,
+    /// As in the table; a profile may have another name for it.
     field: &'static str,
     offset: AtomicUsize,
     /// The field in the root domain.
@@ -29,40 +28,18 @@ pub struct ManagedField {
 const UNKNOWN: usize = usize::MAX;
 
 impl ManagedField {
-    pub const fn corlib(namespace: &'static str, type_name: &'static str, field: &'static str) -> Self {
-        ManagedField {
-            assembly: "mscorlib",
-            namespace,
-            type_name,
-            field,
-            offset: AtomicUsize::new(UNKNOWN),
-            in_root: OnceLock::new(),
-        }
+    /// A field of the table; others do not compile.
+    pub const fn new(owner: LibraryType, field: &'static str) -> Self {
+        assert!(has_field(owner, field), "crates/contract/src/library/fields.rs has no row for this field");
+        ManagedField { owner, field, offset: AtomicUsize::new(UNKNOWN), in_root: OnceLock::new() }
     }
 
     /// A field that the exception's own class declares.
     pub const fn of_exception(exception: ExceptionType, field: &'static str) -> Self {
-        let name = exception.role().name();
-        ManagedField::corlib(name.namespace, name.name, field)
+        ManagedField::new(exception.role(), field)
     }
 
-    pub const fn of(
-        assembly: &'static str,
-        namespace: &'static str,
-        type_name: &'static str,
-        field: &'static str,
-    ) -> Self {
-        ManagedField {
-            assembly,
-            namespace,
-            type_name,
-            field,
-            offset: AtomicUsize::new(UNKNOWN),
-            in_root: OnceLock::new(),
-        }
-    }
-
-    /// The name of the field.
+    /// The name of the field, as in the table.
     pub fn name(&self) -> &'static str {
         self.field
     }
@@ -76,20 +53,11 @@ impl ManagedField {
     }
 
     fn look_up(&self) -> &'static Field {
-        debug_assert!(
-            crate::class_library::is_field_listed(self.assembly, self.namespace, self.type_name, self.field),
-            "{}.{}::{} of {} is not in the contract (crates/contract/contract.txt)",
-            self.namespace,
-            self.type_name,
-            self.field,
-            self.assembly
-        );
-        let ty = crate::types_by_name::find_type(self.assembly, self.namespace, self.type_name);
-        let field = ty.and_then(|t| t.find_field(self.field).ok().flatten());
-        let Some(field) = field else {
-            saki_base::bug!("{}.{} of {} has no field {}", self.namespace, self.type_name, self.assembly, self.field);
-        };
-        field
+        let universe = universe();
+        let name = universe.profile().field_name(self.owner, self.field);
+        let ty = universe.find_library_type(self.owner).ok().flatten();
+        let field = ty.and_then(|ty| ty.find_field(name).ok().flatten());
+        field.unwrap_or_else(|| saki_base::bug!("{:?} of the class library has no field {name}", self.owner))
     }
 
     /// Bytes from the object start (classes) or the value start (value types): the same in all domains.
@@ -104,7 +72,7 @@ impl ManagedField {
                 self.offset.store(offset as usize, Ordering::Relaxed);
                 offset as usize
             }
-            Err(error) => saki_base::bug!("layout of {}.{}: {error}", self.namespace, self.type_name),
+            Err(error) => saki_base::bug!("layout of {:?}: {error}", self.owner),
         }
     }
 
@@ -150,7 +118,7 @@ impl ManagedField {
 
     #[cold]
     fn wrong_type(&self) -> ! {
-        saki_base::bug!("{}.{}::{} holds an object of another type", self.namespace, self.type_name, self.field)
+        saki_base::bug!("{:?}::{} holds an object of another type", self.owner, self.field)
     }
 
     /// Writes a reference, with the write barrier.

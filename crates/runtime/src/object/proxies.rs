@@ -20,12 +20,9 @@ use saki_types::collectible::{self, Owner};
 use saki_types::{LibraryType, LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
 use std::sync::atomic::Ordering;
 
-pub(crate) const NAMESPACE: &str = "System.Runtime.Remoting.Proxies";
-
-pub static REAL_PROXY: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_rp");
-static CLASS: ManagedField = ManagedField::corlib(NAMESPACE, "TransparentProxy", "_class");
-pub(crate) static HAS_TYPE_INFO: ManagedField =
-    ManagedField::corlib(NAMESPACE, "TransparentProxy", "_custom_type_info");
+pub static REAL_PROXY: ManagedField = ManagedField::new(LibraryType::TransparentProxy, "_rp");
+static CLASS: ManagedField = ManagedField::new(LibraryType::TransparentProxy, "_class");
+pub(crate) static HAS_TYPE_INFO: ManagedField = ManagedField::new(LibraryType::TransparentProxy, "_custom_type_info");
 
 /// The class and interfaces that a proxy stands for. There is one record for each combination. It begins like the class library's
 /// own structure.

@@ -5,11 +5,11 @@ use crate::exception_types::ExceptionType;
 use crate::fields::ManagedField;
 use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
-use saki_types::{Ty, Type, universe};
+use saki_types::{LibraryType, Ty, Type, universe};
 use std::sync::atomic::Ordering;
 
 /// `RuntimeTypeHandle value` inside System.Type.
-static IMPL: ManagedField = ManagedField::corlib("System", "Type", "_impl");
+static IMPL: ManagedField = ManagedField::new(LibraryType::Type, "_impl");
 
 /// The cell that holds the type object.
 ///

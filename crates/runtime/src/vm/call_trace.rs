@@ -25,7 +25,7 @@ use saki_metadata::ElementType;
 use saki_os::FaultContext;
 use saki_os::signal::{self, Disposition};
 use saki_thread::ManagedThread;
-use saki_types::{Method, Ty};
+use saki_types::{LibraryType, Method, Ty};
 use saki_unwind::Frame;
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -47,7 +47,7 @@ const ROOM_BYTES: usize = 32;
 /// Offset of a vector in its room.
 const VECTOR_OFFSET: usize = 16;
 
-static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
+static MESSAGE: ManagedField = ManagedField::new(LibraryType::Exception, "_message");
 
 struct Trace {
     spec: CallSpec,

@@ -254,7 +254,7 @@ fn refuse(t: CurrentThread, ty: Ty) -> exceptions::Thrown {
 /// The pending exception as an exception of `to`: itself if it belongs to `to`, else a new exception of the same class, or of the
 /// nearest base class that `to` can load, with the same message.
 pub fn copy_pending(t: CurrentThread, to: &'static Universe) -> exceptions::Thrown {
-    static MESSAGE: ManagedField = ManagedField::corlib("System", "Exception", "_message");
+    static MESSAGE: ManagedField = ManagedField::new(LibraryType::Exception, "_message");
     let original = t.take_exception();
     if *original.ty().universe() == *to {
         return t.throw(original);
@@ -283,7 +283,7 @@ pub fn copy_pending(t: CurrentThread, to: &'static Universe) -> exceptions::Thro
 }
 
 const fn setup(field: &'static str) -> ManagedField {
-    ManagedField::corlib("System", "AppDomainSetup", field)
+    ManagedField::new(LibraryType::AppDomainSetup, field)
 }
 
 static SETUP_TEXTS: [ManagedField; 10] = [

@@ -26,7 +26,7 @@ use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{LibraryType, LoadResult, Universe, universe};
 use std::path::{Path, PathBuf};
 
-static NATIVE_HANDLE: ManagedField = ManagedField::corlib("System", "AppDomain", "_mono_app_domain");
+static NATIVE_HANDLE: ManagedField = ManagedField::new(LibraryType::AppDomain, "_mono_app_domain");
 
 /// The domain of an AppDomain object that is no proxy; None if the object was made without one (`GetUninitializedObject`).
 pub fn of_object(object: Obj) -> Option<&'static Domain> {
@@ -53,7 +53,7 @@ fn new_setup<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
 impl Domain {
     /// The objects that must exist before managed code runs in the domain, which the current thread is in.
     fn make_objects(&'static self, t: CurrentThread) -> Managed<()> {
-        static EMPTY: ManagedField = ManagedField::corlib("System", "String", "Empty");
+        static EMPTY: ManagedField = ManagedField::new(LibraryType::String, "Empty");
         let ty = universe().library_type(LibraryType::AppDomain).to_managed(t)?;
         let object = Obj::new(t, ty)?;
         NATIVE_HANDLE.set(object, std::ptr::from_ref(self));

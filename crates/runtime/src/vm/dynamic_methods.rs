@@ -40,7 +40,7 @@ use saki_gc::{WeakFate, WeakKind, WeakTable};
 use saki_sync::{SlotPool, Stamp};
 use saki_types::dynamic::{DynamicCode, DynamicRef};
 use saki_types::dynamic_records::{self, Finder, notes};
-use saki_types::{Method, collectible, universe};
+use saki_types::{LibraryType, Method, collectible, universe};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -312,7 +312,7 @@ fn named_methods(method: &'static Method) -> impl Iterator<Item = &'static Metho
 /// Lets an exception keep the DynamicMethod that its trace names, in the field that the class library has for this: a list of
 /// pairs (object, rest).
 pub fn hold_by_exception(t: CurrentThread, exception: Obj, method: &'static Method) {
-    static HELD: ManagedField = ManagedField::corlib("System", "Exception", "_dynamicMethods");
+    static HELD: ManagedField = ManagedField::new(LibraryType::Exception, "_dynamicMethods");
     // SAFETY: null or the object, which this frame keeps from here on.
     let Some(object) = (unsafe { Obj::from_word(object_of(method)) }) else { return keep(method) };
     if HELD.array(exception).is_some_and(|pair| pair.get(0) == Some(object)) {

@@ -110,7 +110,7 @@ fn raise_process_exit(t: CurrentThread) {
 }
 
 fn raise_process_exit_in(t: CurrentThread, domain: &Domain) {
-    static PROCESS_EXIT: ManagedField = ManagedField::corlib("System", "AppDomain", "ProcessExit");
+    static PROCESS_EXIT: ManagedField = ManagedField::new(LibraryType::AppDomain, "ProcessExit");
     let Some(sender) = domain.object(t) else { return };
     let Some(handler) = PROCESS_EXIT.obj(sender) else { return };
     let words = [Slot::from_ref(handler), Slot::from_ref(sender), Slot::from_ref(None::<Obj>)];
@@ -134,8 +134,8 @@ fn is_socket(object: Obj) -> bool {
 /// A function that recognises the files behind Console.In, Out and Error, and their handles. These are not finalized, so that finalizers
 /// can print until the process ends.
 fn standard_streams() -> impl Fn(Obj) -> bool {
-    static FILE_HANDLE: ManagedField = ManagedField::corlib("System.IO", "FileStream", "safeHandle");
-    static HANDLE: ManagedField = ManagedField::corlib("System.Runtime.InteropServices", "SafeHandle", "handle");
+    static FILE_HANDLE: ManagedField = ManagedField::new(LibraryType::FileStream, "safeHandle");
+    static HANDLE: ManagedField = ManagedField::new(LibraryType::SafeHandle, "handle");
     // The offsets are looked up now, because that is not allowed while the world is stopped.
     let _ = (FILE_HANDLE.offset_bytes(), HANDLE.offset_bytes());
     move |object| {

@@ -25,7 +25,7 @@ use saki_reactor::PolledBy;
 use saki_thread::ThreadKind;
 pub use saki_tools::Request;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
-use saki_types::{Assembly, LibraryProfile, LoadError, Method, Type, universe};
+use saki_types::{Assembly, LibraryProfile, LibraryType, LoadError, Method, Type, universe};
 use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -228,6 +228,18 @@ impl VmBuilder {
     }
 }
 
+/// The core assembly, and the profile of its class libraries: the first one that there is in the program's folders, else in the framework's.
+fn core_assembly(options: &VmOptions) -> (PathBuf, &'static LibraryProfile) {
+    let framework = options.framework_root.join(PROFILE);
+    let file_in = |folder: &Path, profile: &LibraryProfile| folder.join(format!("{}.dll", profile.core_assembly));
+    let folders = options.mono_path.iter().chain([&framework]);
+    let candidates = folders.flat_map(|folder| LibraryProfile::ALL.iter().map(move |profile| (folder, *profile)));
+    let found =
+        candidates.map(|(folder, profile)| (file_in(folder, profile), profile)).find(|(file, _)| file.is_file());
+    // Opening the file that is not there says so.
+    found.unwrap_or_else(|| (file_in(&framework, &LibraryProfile::MONO), &LibraryProfile::MONO))
+}
+
 /// Starts the parts in the order in which they need each other.
 fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
@@ -253,14 +265,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         application_base: PathBuf::new(),
         framework_root: options.framework_root.clone(),
     };
-    let profile: &'static LibraryProfile = &LibraryProfile::MONO;
-    let file = format!("{}.dll", profile.core_assembly);
-    let corlib = options
-        .mono_path
-        .iter()
-        .map(|dir| dir.join(&file))
-        .find(|path| path.is_file())
-        .unwrap_or_else(|| options.framework_root.join(PROFILE).join(&file));
+    let (corlib, profile) = core_assembly(options);
     let binder = Binder::new(paths).with_events(layers.loader_events);
     saki_types::universe::init_with(binder, &corlib, profile).map_err(|error| {
         // If the mscorlib is too different to start at all, the error itself would not help the user.
@@ -432,8 +437,8 @@ fn run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) {
 }
 
 fn try_run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) -> Managed<i32> {
-    static APPLICATION_BASE: ManagedField = ManagedField::corlib("System", "AppDomainSetup", "application_base");
-    static CONFIGURATION_FILE: ManagedField = ManagedField::corlib("System", "AppDomainSetup", "configuration_file");
+    static APPLICATION_BASE: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, "application_base");
+    static CONFIGURATION_FILE: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, "configuration_file");
     let mut base = assembly.path.parent().unwrap_or(Path::new("/")).display().to_string();
     if !base.ends_with('/') {
         base.push('/');

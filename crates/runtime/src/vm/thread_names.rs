@@ -6,11 +6,12 @@ use crate::references::Obj;
 use crate::thread_objects::{self, state};
 use parking_lot::Mutex;
 use saki_thread::ManagedThread;
+use saki_types::LibraryType;
 
 /// The native part of a thread's name: a boxed string, null = none.
-static NAME: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "name_chars");
+static NAME: ManagedField = ManagedField::new(LibraryType::InternalThread, "name_chars");
 /// Whether the program has set the name, which it may do once.
-static IS_NAMED: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "name_free");
+static IS_NAMED: ManagedField = ManagedField::new(LibraryType::InternalThread, "name_free");
 /// Guards every thread's name; held for a copy, never at a safepoint.
 static NAMES: Mutex<()> = Mutex::new(());
 

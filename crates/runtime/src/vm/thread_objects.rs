@@ -25,21 +25,19 @@ use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, Thread
 use saki_types::{LibraryType, universe};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
-pub static INTERNAL_THREAD: ManagedField = ManagedField::corlib("System.Threading", "Thread", "internal_thread");
-pub static START_ARGUMENT: ManagedField = ManagedField::corlib("System.Threading", "Thread", "m_ThreadStartArg");
-static HANDLE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "handle");
-static STATE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "state");
-static THREAD_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "thread_id");
-pub static MANAGED_ID: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "managed_id");
-pub static APARTMENT_STATE: ManagedField =
-    ManagedField::corlib("System.Threading", "InternalThread", "apartment_state");
-pub static PRIORITY: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "priority");
-pub static STACK_SIZE: ManagedField = ManagedField::corlib("System.Threading", "InternalThread", "stack_size");
-pub static IS_POOL_THREAD: ManagedField =
-    ManagedField::corlib("System.Threading", "InternalThread", "threadpool_thread");
+pub static INTERNAL_THREAD: ManagedField = ManagedField::new(LibraryType::Thread, "internal_thread");
+pub static START_ARGUMENT: ManagedField = ManagedField::new(LibraryType::Thread, "m_ThreadStartArg");
+static HANDLE: ManagedField = ManagedField::new(LibraryType::InternalThread, "handle");
+static STATE: ManagedField = ManagedField::new(LibraryType::InternalThread, "state");
+static THREAD_ID: ManagedField = ManagedField::new(LibraryType::InternalThread, "thread_id");
+pub static MANAGED_ID: ManagedField = ManagedField::new(LibraryType::InternalThread, "managed_id");
+pub static APARTMENT_STATE: ManagedField = ManagedField::new(LibraryType::InternalThread, "apartment_state");
+pub static PRIORITY: ManagedField = ManagedField::new(LibraryType::InternalThread, "priority");
+pub static STACK_SIZE: ManagedField = ManagedField::new(LibraryType::InternalThread, "stack_size");
+pub static IS_POOL_THREAD: ManagedField = ManagedField::new(LibraryType::InternalThread, "threadpool_thread");
 /// `Thread.Interrupt` came before the thread was started.
 pub static INTERRUPT_WANTED: ManagedField =
-    ManagedField::corlib("System.Threading", "InternalThread", "thread_interrupt_requested");
+    ManagedField::new(LibraryType::InternalThread, "thread_interrupt_requested");
 
 /// `ApartmentState`.
 const APARTMENT_STA: u8 = 0;

@@ -16,7 +16,7 @@ pub const UNHANDLED_EXIT_CODE: i32 = 1;
 /// The exit code after an unhandled exception of a work item of the thread pool or of a finalizer, and after an abort of the main thread.
 pub const OTHER_EXIT_CODE: i32 = 255;
 
-static UNHANDLED: ManagedField = ManagedField::corlib("System", "AppDomain", "UnhandledException");
+static UNHANDLED: ManagedField = ManagedField::new(LibraryType::AppDomain, "UnhandledException");
 
 /// The text of an exception: `ToString()`, or its type name when that fails.
 pub fn describe(t: CurrentThread, exception: Obj) -> String {
