@@ -1,7 +1,7 @@
 //! The value types that are vectors: known by the assembly, the namespace and the name of their definition.
 //!
-//! Many programs come with copies of the System.Numerics assemblies made for .NET Standard, which are used beside those of the class library; so the assembly's name
-//! decides, not its path. Invariant: a type counts as a vector only if its size is right.
+//! Many programs come with copies of the System.Numerics assemblies made for .NET Standard, which are used beside those of the class library; the profile of the class
+//! libraries names these assemblies (`LibraryProfile::companions`). Invariant: a type counts as a vector only if its size is right.
 
 use crate::ir::{Lanes, MemType};
 use saki_types::{ElementType, Ty};
@@ -49,9 +49,6 @@ pub(crate) enum Family {
     MonoSimd,
 }
 
-/// Assemblies whose System.Numerics is the class library's.
-const NUMERICS: [&str; 4] = ["mscorlib", "System.Numerics", "System.Numerics.Vectors", "System.Private.CoreLib"];
-
 /// Family and name of the type, if its assembly and namespace are those of a vector library.
 pub(crate) fn family_name(ty: Ty) -> Option<(Family, &'static str)> {
     let def = ty.def()?;
@@ -60,15 +57,7 @@ pub(crate) fn family_name(ty: Ty) -> Option<(Family, &'static str)> {
         "Mono.Simd" => Family::MonoSimd,
         _ => return None,
     };
-    if def.enclosing.is_some() {
-        return None;
-    }
-    let assembly = def.image.assembly().name;
-    let is_known = match family {
-        Family::Numerics => def.image.is_corlib || NUMERICS.contains(&assembly),
-        Family::MonoSimd => assembly == "Mono.Simd",
-    };
-    is_known.then_some((family, def.name))
+    ty.is_of_class_libraries().then_some((family, def.name))
 }
 
 /// The lanes of a vector type; None for other types.

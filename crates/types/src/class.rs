@@ -6,12 +6,11 @@ use crate::domain::Image;
 use crate::error::{LoadError, LoadResult};
 use crate::field::{Field, field_flags};
 use crate::lazy::Lazy;
-use crate::method::{ArrayMethod, Method, MethodKind, impl_flags, method_flags};
+use crate::method::{ArrayMethod, Method, MethodKind, method_flags};
 use crate::signature;
 use crate::ty::GenericContext;
 use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
 use rustc_hash::FxHashMap;
-use saki_contract::LibraryMethod;
 use saki_metadata::{ElementType, Rid, TableId, Token};
 use std::iter::Copied;
 use std::slice::Iter;
@@ -275,19 +274,12 @@ fn array_class(ty: Ty) -> ClassInfo {
 fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'static Method> {
     let row = image.meta.method_def(rid)?;
     let name = image.meta.string(row.name)?;
-    // The bodies of these methods in Mono's class library are empty.
-    let role = owner.library_role().and_then(|role| {
-        let profile = image.universe.profile();
-        profile.method_role(role, name, || Err(())).ok().flatten()
-    });
-    use LibraryMethod as M;
-    let is_supplied = matches!(role, Some(M::ArrayInitialize | M::ThreadBeginAffinity | M::ThreadEndAffinity));
     let method = Method {
         owner,
         kind: MethodKind::Def { image, rid },
         name,
         flags: row.flags,
-        impl_flags: row.impl_flags | if is_supplied { impl_flags::INTERNAL_CALL } else { 0 },
+        impl_flags: row.impl_flags,
         generic_args: method_params_of(owner, image, rid)?,
         definition: None,
         runtime: Default::default(),

@@ -50,7 +50,6 @@ library_methods! {
         ArrayGetLengthOf = "GetLength" 1;
         ArrayGetLowerBound = "GetLowerBound" 1;
         ArrayGetRank = "get_Rank" 0;
-        ArrayInitialize = "Initialize" _;
         ArraySetGenericValue = "SetGenericValueImpl" 2;
         ArrayUnsafeMov = "UnsafeMov" 1;
     }
@@ -137,8 +136,6 @@ library_methods! {
         StringGetLength = "get_Length" 0;
     }
     Thread {
-        ThreadBeginAffinity = "BeginThreadAffinity" _;
-        ThreadEndAffinity = "EndThreadAffinity" _;
         ThreadMemoryBarrier = "MemoryBarrier" 0;
         ThreadSpinWait = "SpinWait_nop" 0;
         ThreadVolatileRead = "VolatileRead" 1;

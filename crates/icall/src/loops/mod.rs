@@ -40,6 +40,9 @@ const TABLES: [&[Row]; 13] = [
 /// Methods of System.Numerics.
 const NUMERICS: [&[Row]; 2] = [big_numbers::TABLE, decimal::TABLE];
 
+/// Methods of mscorlib that do nothing where .NET's do something.
+const CORE_CORRECTIONS: [&[Row]; 2] = [crate::system::array::CORRECTIONS, crate::threading::thread::CORRECTIONS];
+
 /// Methods of System that do otherwise than .NET's.
 const CORRECTIONS: [&[Row]; 2] = [crate::net::CORRECTIONS, crate::process::CORRECTIONS];
 
@@ -47,6 +50,7 @@ pub(crate) fn tables() -> Vec<&'static [Row]> {
     TABLES
         .iter()
         .chain(&NUMERICS)
+        .chain(&CORE_CORRECTIONS)
         .chain(&CORRECTIONS)
         .chain(&search::OF_TYPES)
         .chain(&elements::OF_TYPES)
@@ -90,6 +94,7 @@ mod tests {
     #[test]
     fn each_row_names_a_method_of_the_class_library() {
         check("mscorlib.dll", "mscorlib", &super::TABLES);
+        check("mscorlib.dll", "mscorlib", &super::CORE_CORRECTIONS);
         check("System.Numerics.dll", "System.Numerics", &super::NUMERICS);
         check("System.dll", "System", &super::CORRECTIONS);
     }

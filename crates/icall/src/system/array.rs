@@ -5,6 +5,7 @@ use saki_abi::object::ArrayBound;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
+use saki_runtime::library_loops::Row;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace};
 
 /// The dimension's length and lower bound.
@@ -88,11 +89,13 @@ fn initialize(t: CurrentThread, this: Option<Array>) -> Managed<()> {
     Ok(())
 }
 
+/// The body in Mono's class library is empty.
+pub(crate) const CORRECTIONS: &[Row] = &[Row::new("System.Array::Initialize() System.Void", &initialize).correcting()];
+
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Array::GetRank", &get_rank),
     InternalCall::new("System.Array::GetLength", &get_length),
     InternalCall::new("System.Array::GetLowerBound", &get_lower_bound),
-    InternalCall::new("System.Array::Initialize", &initialize),
     InternalCall::new("System.Array::ClearInternal", &clear_internal),
     InternalCall::new("@6.8 System.Array::GetGenericValueImpl", &get_generic_value),
     InternalCall::new("@6.8 System.Array::SetGenericValueImpl", &set_generic_value),

@@ -8,6 +8,7 @@ use saki_abi::ObjRef;
 use saki_reflect::cross_domain;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::ToManaged;
+use saki_runtime::library_loops::Row;
 use saki_runtime::thread_aborts;
 use saki_runtime::threads;
 use saki_runtime::waits::{self, WaitEnd};
@@ -206,10 +207,15 @@ fn get_stack_traces(t: CurrentThread, threads: RefPlace, traces: RefPlace) -> Ma
     })
 }
 
+/// The bodies in Mono's class library are empty.
+pub(crate) const CORRECTIONS: &[Row] = &[
+    Row::new("static System.Threading.Thread::BeginThreadAffinity() System.Void", &begin_affinity).correcting(),
+    Row::new("static System.Threading.Thread::EndThreadAffinity() System.Void", &end_affinity).correcting(),
+];
+
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.InternalThread::Thread_free_internal", &free_internal),
     InternalCall::new("System.Threading.Thread::Abort_internal", &abort),
-    InternalCall::new("System.Threading.Thread::BeginThreadAffinity", &begin_affinity),
     InternalCall::new("System.Threading.Thread::ByteArrayToCurrentDomain", &byte_array_to_domain),
     InternalCall::new("System.Threading.Thread::ByteArrayToRootDomain", &byte_array_to_domain),
     InternalCall::new("System.Threading.Thread::ClrState", &clear_state),
@@ -217,7 +223,6 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.Thread::GetAbortExceptionState", &get_abort_exception_state),
     InternalCall::new("@6.8 System.Threading.Thread::GetCurrentThread", &get_current_thread),
     InternalCall::new("@6.12,6.14 System.Threading.Thread::GetCurrentThread_icall", &store_current_thread),
-    InternalCall::new("System.Threading.Thread::EndThreadAffinity", &end_affinity),
     InternalCall::new("System.Threading.Thread::GetDomainID", &get_domain_id),
     InternalCall::new("System.Threading.Thread::GetName_internal", &get_name),
     InternalCall::new("System.Threading.Thread::GetPriorityNative", &get_priority),

@@ -19,7 +19,7 @@ use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
 use saki_types::native_call::native_call_method;
-use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
+use saki_types::{LibraryMethod, LibraryType, LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
 
 /// Whether an array of this type is passed to native code as the address of its elements.
 fn is_plain_array(ty: Ty) -> LoadResult<bool> {
@@ -218,13 +218,13 @@ impl Importer<'_> {
             let (ty, method) = (ty.full_name(), method.full_name());
             return Err(LoadError::invalid_program(format!("{ty}, to which a call is constrained, has no {method}")));
         }
-        let object_methods = method.owner.is(LibraryType::Object);
-        if object_methods && method.name == "GetType" && !ty.is_nullable() {
+        let role = method.library_role()?;
+        if role == Some(LibraryMethod::ObjectGetType) && !ty.is_nullable() {
             let entry = self.type_object(ty);
             self.push(entry);
             return Ok(());
         }
-        if object_methods && method.name == "GetHashCode" && ty.is_enum() {
+        if role == Some(LibraryMethod::ObjectGetHashCode) && ty.is_enum() {
             // An enum's hash code is that of its underlying number.
             if let Some(target) = ty.underlying().find_method("GetHashCode", 0)? {
                 return self.call_direct(target, args);

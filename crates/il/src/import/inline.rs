@@ -15,7 +15,7 @@ use crate::vector_types::family_name;
 use saki_metadata::opcodes::{Opcode, decode_at};
 use saki_metadata::{TableId, Token};
 use saki_types::method::impl_flags;
-use saki_types::{Image, LibraryType, LoadError, LoadResult, Method};
+use saki_types::{Image, LibraryMethod, LoadError, LoadResult, Method};
 
 /// CIL bytes inlined into one method at most.
 pub(super) const BUDGET_BYTES: u32 = 1500;
@@ -40,9 +40,12 @@ const CALLER_SENSITIVE: [&str; 3] = ["GetCallingAssembly", "GetExecutingAssembly
 const STACK_WALKERS: [&str; 2] = ["StackFrame", "StackTrace"];
 
 /// Methods of `GCHandle` that wrap operations of a few nanoseconds: inlined although a check in them throws.
-fn is_handle_operation(method: &Method) -> bool {
-    matches!(method.name, "get_Target" | "Free" | "Alloc" | ".ctor" | "get_IsAllocated")
-        && method.owner.is(LibraryType::GCHandle)
+fn is_handle_operation(method: &'static Method) -> bool {
+    use LibraryMethod as M;
+    matches!(
+        method.library_role(),
+        Ok(Some(M::GCHandleTarget | M::GCHandleFree | M::GCHandleAlloc | M::GCHandleNew | M::GCHandleIsAllocated))
+    )
 }
 
 impl Importer<'_> {

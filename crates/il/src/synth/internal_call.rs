@@ -7,7 +7,7 @@ use super::builder::{FunctionBuilder, call_sig, mem_type};
 use super::native_value::narrow_scalar;
 use crate::ir::{CallTarget, Function, LocalId, Symbol, Terminator};
 use saki_abi::HelperId;
-use saki_types::{LibraryType, LoadResult, Method};
+use saki_types::{LibraryMethod, LoadResult, Method};
 
 /// Body of an `InternalCall` method.
 ///
@@ -26,18 +26,18 @@ pub fn internal_call(method: &'static Method) -> LoadResult<Function> {
 }
 
 /// Whether the Rust function of an internal call neither throws, allocates nor walks the stack.
-pub fn is_leaf(method: &Method) -> bool {
-    matches!(method.name, "GetTarget" | "FreeHandle") && method.owner.is(LibraryType::GCHandle)
+pub fn is_leaf(method: &'static Method) -> bool {
+    is_handle_target(method) || is_handle_free(method)
 }
 
 /// Whether it is `GCHandle.GetTarget(int)`, which the code generator expands.
-pub fn is_handle_target(method: &Method) -> bool {
-    method.name == "GetTarget" && method.owner.is(LibraryType::GCHandle)
+pub fn is_handle_target(method: &'static Method) -> bool {
+    method.library_role() == Ok(Some(LibraryMethod::GCHandleGetTarget))
 }
 
 /// Whether it is `GCHandle.FreeHandle(int)`, whose Rust function returns whether there was a handle.
-pub fn is_handle_free(method: &Method) -> bool {
-    method.name == "FreeHandle" && method.owner.is(LibraryType::GCHandle)
+pub fn is_handle_free(method: &'static Method) -> bool {
+    method.library_role() == Ok(Some(LibraryMethod::GCHandleFreeHandle))
 }
 
 /// Body of an `InternalCall` method for which there is no Rust function: throws NotImplementedException with its name.

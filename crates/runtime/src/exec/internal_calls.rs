@@ -8,6 +8,7 @@
 use crate::class_library;
 use crate::crossings::Signature;
 pub use crate::method_names::name_of;
+use crate::method_names::with_parameters;
 use rustc_hash::FxHashMap;
 use saki_contract::Versions;
 use saki_types::Method;
@@ -94,10 +95,7 @@ pub fn find_unchecked(method: &'static Method) -> Option<&'static InternalCall> 
     }
     let name = name_of(method);
     let rows = &TABLE.get()?.rows;
-    let signature = method.sig().ok().map(|sig| {
-        let params: Vec<String> = sig.params.iter().map(|p| p.full_name()).collect();
-        format!("{name}({})", params.join(","))
-    });
+    let signature = with_parameters(method);
     signature.and_then(|s| rows.get(s.as_str())).or_else(|| rows.get(name.as_str())).copied()
 }
 

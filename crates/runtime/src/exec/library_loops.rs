@@ -1,7 +1,7 @@
 //! Methods of the class library whose loops are Rust functions.
 //!
-//! A row names a method with its whole signature. If the method's assembly is mscorlib, System.Numerics or System.Memory (of which programs carry copies with a
-//! SpanHelpers like mscorlib's), the function replaces the body: it takes the same arguments, after the `CurrentThread`, and returns the same results. Where the body
+//! A row names a method with its whole signature. If its type is one of the core assembly or of its companions (`LibraryProfile::companions`), the function replaces the
+//! body, which may be empty: it takes the same arguments, after the `CurrentThread`, and returns the same results. Where the body
 //! is faster for few elements, a row says from how many elements on the function is called (`Least`). A function whose row says `may_decline` handles the ordinary
 //! cases only and returns `DECLINED` for the others, having written nothing that the body does not write again; then the body runs. So reflection, stack traces of
 //! exceptions that a body throws, and the class library's own checks stay as they are.
@@ -15,6 +15,7 @@
 //! lacks is simply not replaced, so the contract has no lines for these methods.
 
 use crate::crossings::{Callable, Kind, Signature};
+use crate::method_names;
 use rustc_hash::FxHashMap;
 use saki_types::{ElementType, LoadResult, Method};
 use std::sync::OnceLock;
@@ -81,15 +82,6 @@ impl Row {
     }
 }
 
-/// The other assemblies with replaced methods, and the types that have these. Other types of System.Memory have a different layout from mscorlib's.
-const OTHERS: [(&str, &str); 5] = [
-    ("System", "Process"),
-    ("System", "Socket"),
-    ("System.Memory", "SpanHelpers"),
-    ("System.Numerics", "BigIntegerCalculator"),
-    ("System.Numerics", "BigNumber"),
-];
-
 type Rows = FxHashMap<(&'static str, &'static str), Vec<&'static Row>>;
 
 static ROWS: OnceLock<Rows> = OnceLock::new();
@@ -111,15 +103,6 @@ pub(crate) fn set_table(tables: &[&'static [Row]]) {
     let _ = ROWS.set(rows);
 }
 
-/// A method in the form in which rows name it.
-fn signature_of(method: &'static Method) -> Option<String> {
-    let sig = method.sig().ok()?;
-    let params: Vec<String> = sig.params.iter().map(|p| p.full_name()).collect();
-    let kind = if method.is_static() { "static " } else { "" };
-    let name = crate::internal_calls::name_of(method);
-    Some(format!("{kind}{name}({}) {}", params.join(","), sig.ret.full_name()))
-}
-
 /// The row of a method. In debug builds its kinds were compared with the method's signature.
 pub(crate) fn find(method: &'static Method) -> Option<&'static Row> {
     let row = find_unchecked(method)?;
@@ -133,12 +116,11 @@ pub(crate) fn find(method: &'static Method) -> Option<&'static Row> {
 
 /// As `find`, without the comparison.
 pub fn find_unchecked(method: &'static Method) -> Option<&'static Row> {
-    let def = method.owner.def().filter(|def| def.enclosing.is_none())?;
-    let candidates = ROWS.get()?.get(&(def.name, method.name))?;
-    if !def.image.is_corlib && !OTHERS.contains(&(def.image.assembly().name, def.name)) {
+    let candidates = ROWS.get()?.get(&(method.owner.def()?.name, method.name))?;
+    if !method.owner.is_of_class_libraries() {
         return None;
     }
-    let signature = signature_of(method)?;
+    let signature = method_names::signature_of(method)?;
     candidates.iter().find(|row| row.signature == signature).copied()
 }
 
