@@ -2,7 +2,8 @@
 //!
 //! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate,
 //! `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one door, `forbidden_names` that files do not name what their
-//! invariants forbid, `twins` that no type is defined twice, `outside_crates` what comes into the build from outside,
+//! invariants forbid, `library_names` that names of the class library lie in its profile, `twins` that no type is defined twice, `outside_crates` what comes into the
+//! build from outside,
 //! `documents` that the pages' links lead somewhere, `symbols` that they speak of things that exist, `architecture` that ARCHITECTURE.md is short and its tables are true.
 //! Every finding is one line `path:line: what is wrong`; warnings do not fail the run.
 
@@ -13,6 +14,7 @@ mod documents;
 mod findings;
 mod forbidden_names;
 mod layers;
+mod library_names;
 mod messages;
 mod modules;
 mod outside_crates;
@@ -56,6 +58,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     dependencies::check(root, &files, &mut findings)?;
     cycles::check(&files, &mut findings);
     layers::check(&files, &mut findings);
+    library_names::check(&files, &mut findings);
     messages::check(&files, &mut findings);
     forbidden_names::check(&files, &mut findings);
     start_and_end::check(&files, &mut findings);
