@@ -1,14 +1,14 @@
 //! System calls that block, made for managed code in a safe region.
 //!
-//! Invariant: the world can stop while a thread waits; a signal does not end the wait, a requested abort does. Left out: the meaning of the results; calls that park instead
-//! (`io::streams`, `net::socket_waits`).
+//! Invariant: the world can stop while a thread waits; a signal does not end the wait, a requested abort does. Left
+//! out: the meaning of the results; calls that park instead (`io::streams`, `net::socket_waits`).
 
 use saki_os::error::Errno;
 use saki_runtime::CurrentThread;
 use saki_runtime::waits::{self, Attempt, Blocking, Wait};
 
-/// Makes a system call in a safe region, again after signals, unless the thread is aborted: then the exception is pending, to
-/// be thrown when the internal call returns.
+/// Makes a system call in a safe region, again after signals, unless the thread is aborted: then the exception is
+/// pending, to be thrown when the internal call returns.
 ///
 /// # Errors
 /// The call's error; EINTR for an abort.

@@ -6,8 +6,9 @@ use crate::slices::SLICE_BYTES;
 use base64_simd::{AsOut, STANDARD, STANDARD_NO_PAD};
 use std::mem::MaybeUninit;
 
-/// Digits of base 64 that are converted together, and the bytes that they stand for.
+/// Digits of base 64 that are converted together.
 pub const PIECE_DIGITS: usize = 1024;
+/// The bytes that `PIECE_DIGITS` stand for.
 pub const PIECE_BYTES: usize = PIECE_DIGITS / 4 * 3;
 
 /// Encodes `bytes` into `units`, which has exactly the length of the result.
@@ -21,11 +22,14 @@ pub fn encode(bytes: &[u8], units: &mut [u16]) {
     }
 }
 
-/// Digits in a line, where lines are wanted, and the bytes that they stand for.
+/// Digits in a line, where lines are wanted.
 pub const LINE_DIGITS: usize = 76;
+/// The bytes that a line stands for.
 pub const LINE_BYTES: usize = LINE_DIGITS / 4 * 3;
+/// What separates lines.
 pub const LINE_END: [u16; 2] = [b'\r' as u16, b'\n' as u16];
 
+/// The number of digits of so many bytes, with padding.
 pub fn digits_of(len_bytes: usize) -> usize {
     4 * len_bytes.div_ceil(3)
 }
@@ -53,7 +57,8 @@ fn decode_four(units: [u16; 4]) -> Option<u32> {
     })
 }
 
-/// The length of the first piece of a decoding. It is short, so that a text with short lines does not decode much of a piece in vain.
+/// The length of the first piece of a decoding. It is short, so that a text with short lines does not decode much of a
+/// piece in vain.
 const FIRST_DIGITS: usize = 64;
 
 /// Decodes a piece by way of `ascii`; leaves `bytes` as they are when a character is no digit.
@@ -104,6 +109,7 @@ fn decode_fours(units: &[u16], bytes: &mut [u8], rest: &mut impl FnMut()) -> usi
     from
 }
 
+/// The unit that fills the last group of four.
 pub const PADDING: u16 = b'=' as u16;
 /// The digit of value zero.
 const ZERO: u16 = b'A' as u16;
@@ -116,7 +122,8 @@ pub struct Decoded {
     pub is_whole: bool,
 }
 
-/// Decodes as `Convert.TryDecodeFromUtf16` does: spaces are not allowed, padding only in the last group of four; decodes as many groups as there is room for.
+/// Decodes as `Convert.TryDecodeFromUtf16` does: spaces are not allowed, padding only in the last group of four;
+/// decodes as many groups as there is room for.
 pub fn decode(units: &[u16], bytes: &mut [u8], mut rest: impl FnMut()) -> Decoded {
     let stopped = |units: usize, bytes: usize| Decoded { units, bytes, is_whole: false };
     let Some((before, last)) = units.as_chunks::<4>().0.split_last().map(|(last, before)| (before.len(), *last)) else {

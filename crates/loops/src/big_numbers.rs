@@ -1,4 +1,5 @@
-//! Sums, differences and products of large numbers: sequences of 32-bit words, the lowest first. These functions work on two words at a time.
+//! Sums, differences and products of large numbers: sequences of 32-bit words, the lowest first. These functions work
+//! on two words at a time.
 
 use crate::slices::SLICE_BYTES;
 
@@ -23,6 +24,7 @@ impl Words {
         Some(Words { start, count: usize::try_from(count).ok().filter(|&count| count <= MOST_WORDS)? })
     }
 
+    /// Whether the numbers have memory in common.
     pub fn overlaps(self, other: Words) -> bool {
         {
             let size_bytes = |number: Words| number.count * size_of::<u32>();
@@ -70,6 +72,7 @@ impl Words {
         Words { start: self.start.wrapping_add(first), count: self.count - first }
     }
 
+    /// The lowest `count` words.
     pub fn first(self, count: usize) -> Self {
         Words { start: self.start, count }
     }
@@ -88,7 +91,9 @@ pub trait Step {
     fn word(a: u32, b: u32, carry: bool) -> (u32, bool);
 }
 
+/// Adds.
 pub struct Sum;
+/// Subtracts.
 pub struct Difference;
 
 impl Step for Sum {
@@ -155,7 +160,8 @@ pub unsafe fn combine<S: Step>(a: Words, b: Words, result: Words) -> bool {
     carry
 }
 
-/// Adds (or subtracts) the carry to the words of `a`, into `result`, which is `a` itself or does not overlap it. Returns the carry.
+/// Adds (or subtracts) the carry to the words of `a`, into `result`, which is `a` itself or does not overlap it.
+/// Returns the carry.
 ///
 /// # Safety
 /// `a` can be read, and as many words of `result` written.
@@ -177,7 +183,8 @@ pub unsafe fn carry_on<S: Step>(a: Words, result: Words, mut carry: bool) -> boo
     carry
 }
 
-/// Adds `a` times a factor of one or two words to `result`, which has at least as many words as the two, and whose words beyond `a.count` are zero.
+/// Adds `a` times a factor of one or two words to `result`, which has at least as many words as the two, and whose
+/// words beyond `a.count` are zero.
 ///
 /// # Safety
 /// `a` can be read and `result` written; they do not overlap.
@@ -228,7 +235,8 @@ pub const WORDS_AT_ONCE: usize = 1 << 13;
 pub unsafe fn multiply_words(a: Words, b: Words, product: Words, mut rest: impl FnMut()) {
     let mut first = 0;
     while first < a.count {
-        // A part is longer than `b`, so the words that the part before has written above its own lie within this part's.
+        // A part is longer than `b`, so the words that the part before has written above its own lie within this
+        // part's.
         let left = a.count - first;
         let part = a.from(first).first(if left < 2 * WORDS_AT_ONCE { left } else { WORDS_AT_ONCE });
         let place = |place: usize| product.from(first + place).first(part.count + b.count - place);
@@ -270,8 +278,8 @@ pub unsafe fn add_words(a: *mut u32, b: *const u32, count: usize, mut rest: impl
     carry as u32
 }
 
-/// Subtracts `factor` times the `count` words of `b` from those of `a`; returns the carry. Calls `rest` now and then. `by_limbs`: the numbers do not overlap, and the factor
-/// has one word.
+/// Subtracts `factor` times the `count` words of `b` from those of `a`; returns the carry. Calls `rest` now and then.
+/// `by_limbs`: the numbers do not overlap, and the factor has one word.
 ///
 /// # Safety
 /// As for `add_words`.

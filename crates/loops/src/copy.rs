@@ -5,8 +5,8 @@ const STRING_INSTRUCTION_BYTES: usize = 2048;
 /// It does not make copies of this length by that instruction.
 const PIECE_BYTES: usize = 1984;
 const PAGE_BYTES: usize = 4096;
-/// The instruction takes up to 25 times as long where the target begins at most so many bytes behind the source, apart from whole pages (3,000 bytes: 842 ns instead
-/// of 35). All large objects begin at a page.
+/// The instruction takes up to 25 times as long where the target begins at most so many bytes behind the source, apart
+/// from whole pages (3,000 bytes: 842 ns instead of 35). All large objects begin at a page.
 const SLOW_DISTANCE_BYTES: usize = 63;
 
 /// memmove.

@@ -18,7 +18,8 @@ fn multiply_add(limbs: &mut Vec<u64>, factor: u64, more: u64) {
     }
 }
 
-/// The number with these digits (values 0 to 9) and `zeros` more zeros behind them. `rest` is called after each ten microseconds of work or so.
+/// The number with these digits (values 0 to 9) and `zeros` more zeros behind them. `rest` is called after each ten
+/// microseconds of work or so.
 pub fn limbs_of(digits: &[u8], zeros: usize, mut rest: impl FnMut()) -> Vec<u64> {
     let mut limbs = Vec::with_capacity((digits.len() + zeros) / TOGETHER + 1);
     let mut work = 0;

@@ -1,6 +1,8 @@
-//! Searches for elements by vectors: SSE2, which every x86-64 processor has, or AVX2 where the processor has it; elsewhere loops that the compiler vectorises.
+//! Searches for elements by vectors: SSE2, which every x86-64 processor has, or AVX2 where the processor has it;
+//! elsewhere loops that the compiler vectorises.
 //!
-//! Functions take addresses, since the memory belongs to managed objects that other threads may write to meanwhile. Places count elements, the first one is 0.
+//! Functions take addresses, since the memory belongs to managed objects that other threads may write to meanwhile.
+//! Places count elements, the first one is 0.
 
 /// Elements of 1, 2, 4 or 8 bytes.
 pub trait Element: Copy + Eq {

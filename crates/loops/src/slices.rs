@@ -10,7 +10,8 @@ pub enum Way {
     Backward,
 }
 
-/// Calls `work` on slices, `(first, number)`, of `count` elements of that size, in either direction, until it returns a result. Calls `rest` between two slices.
+/// Calls `work` on slices, `(first, number)`, of `count` elements of that size, in either direction, until it returns a
+/// result. Calls `rest` between two slices.
 #[inline]
 pub fn slices<R>(
     way: Way,

@@ -7,7 +7,8 @@ pub fn is_valid(bytes: &[u8]) -> bool {
     simdutf8::basic::from_utf8(bytes).is_ok()
 }
 
-/// A place between two characters, at `at` or up to three bytes before it (the length of `bytes` if that is not greater).
+/// A place between two characters, at `at` or up to three bytes before it (the length of `bytes` if that is not
+/// greater).
 pub fn boundary(bytes: &[u8], at: usize) -> usize {
     if at >= bytes.len() {
         return bytes.len();
@@ -16,7 +17,8 @@ pub fn boundary(bytes: &[u8], at: usize) -> usize {
     (at.saturating_sub(3)..=at).rev().find(|&place| bytes[place] & 0xc0 != 0x80).unwrap_or(at)
 }
 
-/// The number of UTF-16 units of valid UTF-8: one for each byte that begins a character, and one more for each character of four bytes.
+/// The number of UTF-16 units of valid UTF-8: one for each byte that begins a character, and one more for each
+/// character of four bytes.
 pub fn units_of(bytes: &[u8]) -> usize {
     // Sums over so many bytes stay below 256.
     const AT_ONCE: usize = 120;
@@ -61,11 +63,13 @@ fn decode(bytes: &[u8]) -> Option<(usize, u32)> {
     }
 }
 
-/// Numbers of elements that are checked together for being ASCII: many, which take a few instructions, and few, which are otherwise converted one by one.
+/// Numbers of elements that are checked together for being ASCII: many, which take a few instructions, and few, which
+/// are otherwise converted one by one.
 const MANY_AT_ONCE: usize = 32;
 const AT_ONCE: usize = 8;
 
-/// The length and code of the first character in four bytes, if it has two or three bytes. None: another length, or invalid.
+/// The length and code of the first character in four bytes, if it has two or three bytes. None: another length, or
+/// invalid.
 #[inline(always)]
 fn decode_short(bytes: [u8; 4]) -> Option<(usize, u16)> {
     let word = u32::from_le_bytes(bytes);
@@ -136,7 +140,8 @@ pub fn decode_all(bytes: &[u8], units: &mut [u16]) -> Option<usize> {
     Some(to)
 }
 
-/// The number of bytes of units in UTF-8, and whether a surrogate is among them. A surrogate counts for two bytes, half of the pair's four.
+/// The number of bytes of units in UTF-8, and whether a surrogate is among them. A surrogate counts for two bytes, half
+/// of the pair's four.
 fn bytes_of(units: &[u16]) -> (usize, bool) {
     // Sums of so many stay below 65,536.
     const AT_ONCE: usize = 8192;
@@ -159,7 +164,8 @@ pub fn utf8_len_bytes(units: &[u16]) -> Option<usize> {
     (!has_surrogates || mem::utf16_valid_up_to(units) == units.len()).then_some(bytes)
 }
 
-/// Encodes all of `units` into the front of `bytes` and returns the number of bytes. None: an unpaired surrogate, or too many.
+/// Encodes all of `units` into the front of `bytes` and returns the number of bytes. None: an unpaired surrogate, or
+/// too many.
 pub fn encode_all(units: &[u16], bytes: &mut [u8]) -> Option<usize> {
     let (mut from, mut to) = (0, 0);
     while from < units.len() {

@@ -8,8 +8,8 @@ use crate::slices::{SLICE_BYTES, Way};
 /// The number of places between two rests that may each cost a comparison with the word.
 const CANDIDATES: usize = SLICE_BYTES / 64;
 
-/// The first of `places`, in the given direction, at which the word is. `find` returns a candidate in a range `(first, number)` of places, counted from `first`;
-/// `is_there` compares the whole word.
+/// The first of `places`, in the given direction, at which the word is. `find` returns a candidate in a range `(first,
+/// number)` of places, counted from `first`; `is_there` compares the whole word.
 fn walk(
     way: Way,
     places: usize,

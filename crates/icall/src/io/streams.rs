@@ -1,8 +1,9 @@
 //! Reading and writing files, pipes and terminals.
 //!
-//! Where waits park, pipes are tried with RWF_NOWAIT, which leaves the mode of the descriptor as it is: child processes and native code may have the same open file.
-//! Terminals do not support the flag; they are read when poll(2) says that there is input. Invariant: files on disk, writes to terminals, and pipes of kernels without
-//! RWF_NOWAIT block in a safe region.
+//! Where waits park, pipes are tried with RWF_NOWAIT, which leaves the mode of the descriptor as it is: child processes
+//! and native code may have the same open file. Terminals do not support the flag; they are read when poll(2) says that
+//! there is input. Invariant: files on disk, writes to terminals, and pipes of kernels without RWF_NOWAIT block in a
+//! safe region.
 
 use super::file_handles::FileType;
 use crate::system_call::system_call;
@@ -34,7 +35,8 @@ fn parked(
     }
     match waits::wait_for(t, wait_for(t, stream.fd, interest), |_| attempt()) {
         Ok(count) => Some(Ok(count)),
-        // The file does not support the flag, or has no position, or there is no such call here: older kernels lack it, and filters of containers forbid it with EPERM.
+        // The file does not support the flag, or has no position, or there is no such call here: older kernels lack it,
+        // and filters of containers forbid it with EPERM.
         Err(Unfinished::Failed(Errno(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM | libc::ESPIPE | libc::EINVAL))) => {
             None
         }
@@ -47,15 +49,16 @@ fn wait_for(t: CurrentThread, fd: i32, interest: Interest) -> Wait<'static, Read
     Wait::new(Ready::new(t, fd, interest, Lifetime::Unknown))
 }
 
-/// Where waits park, parks until there is input or the descriptor cannot be waited for; the read that follows finds out which. For files that do not support
-/// RWF_NOWAIT.
+/// Where waits park, parks until there is input or the descriptor cannot be waited for; the read that follows finds out
+/// which. For files that do not support RWF_NOWAIT.
 pub(crate) fn park_until_readable(t: CurrentThread, fd: i32) {
     if saki_reactor::waits_park() {
         let _ = waits::wait_for(t, wait_for(t, fd, Interest::Read), |_| poll_input(fd));
     }
 }
 
-/// Whether there is input. If another reader of the same descriptor takes the input before the caller reads, the caller blocks in its read.
+/// Whether there is input. If another reader of the same descriptor takes the input before the caller reads, the caller
+/// blocks in its read.
 fn poll_input(fd: i32) -> Attempt<usize> {
     let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // SAFETY: one descriptor; does not wait.

@@ -1,7 +1,7 @@
 //! Connecting to sockets of the file system (unix(7)).
 //!
-//! A connection is made at once, or waits because the listener's queue is full. The system does not report that the queue has room again, so a parked thread tries
-//! again after pauses.
+//! A connection is made at once, or waits because the listener's queue is full. The system does not report that the
+//! queue has room again, so a parked thread tries again after pauses.
 
 use super::socket_addresses::Address;
 use super::socket_errors::SocketResult;

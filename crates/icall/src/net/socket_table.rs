@@ -1,7 +1,7 @@
 //! The table of sockets: managed code names a socket by its file descriptor.
 //!
-//! Invariant: a descriptor is in the table from before managed code gets it until before it is closed; descriptors of anything else fail with NOT_SOCKET. Left out:
-//! waiting for sockets (`socket_waits`).
+//! Invariant: a descriptor is in the table from before managed code gets it until before it is closed; descriptors of
+//! anything else fail with NOT_SOCKET. Left out: waiting for sockets (`socket_waits`).
 
 use super::socket_errors::{SocketError, SocketResult, check};
 use parking_lot::RwLock;
@@ -22,11 +22,13 @@ pub(crate) struct Socket {
     pub(crate) is_readable: AtomicBool,
     /// Whether the program wants calls to wait.
     pub(crate) is_blocking: AtomicBool,
-    /// Whether the descriptor stays non-blocking even if the program wants calls to wait: accept(2) on a listening socket has no flag to try it without blocking.
+    /// Whether the descriptor stays non-blocking even if the program wants calls to wait: accept(2) on a listening
+    /// socket has no flag to try it without blocking.
     pub(crate) is_kept_non_blocking: AtomicBool,
     /// How long receiving and sending wait, in microseconds; 0: for ever.
     timeouts_us: [AtomicU64; 2],
-    /// Whether the last transfer of a connection timed out: the connection is still there, although the class library takes it for lost.
+    /// Whether the last transfer of a connection timed out: the connection is still there, although the class library
+    /// takes it for lost.
     pub(crate) has_timed_out: AtomicBool,
     /// The Winsock code of a failed connect, for SO_ERROR, which the system gives only once.
     pub(crate) saved_error: AtomicI32,
@@ -74,8 +76,10 @@ pub(crate) fn remove(handle: usize) -> SocketResult<Arc<Socket>> {
 }
 
 impl Socket {
-    /// The code of a call that failed, by `was_blocking`, whether it was to wait when it began. A call that gives up has timed out, unless another thread closes the socket, which
-    /// ends the call of a connection as an aborted one, and others as interrupted ones. (A call that an abort interrupts ends with the abort's exception, whatever the code.)
+    /// The code of a call that failed, by `was_blocking`, whether it was to wait when it began. A call that gives up
+    /// has timed out, unless another thread closes the socket, which ends the call of a connection as an aborted one,
+    /// and others as interrupted ones. (A call that an abort interrupts ends with the abort's exception, whatever the
+    /// code.)
     pub(crate) fn error_of_wait(&self, was_blocking: bool, end: &Unfinished) -> SocketError {
         // Acquire: pairs with the Release of the thread that makes the socket non-blocking to end this call.
         let is_closed = || was_blocking && !self.is_blocking.load(Ordering::Acquire);

@@ -1,7 +1,7 @@
 //! System.Net.Sockets.Socket: sending and receiving.
 //!
-//! Every call waits in a safe region, or parks (`saki_reactor`), and can be cancelled. The last argument of the internal calls, whether the socket
-//! blocks, is not used: the descriptor's flags tell the system.
+//! Every call waits in a safe region, or parks (`saki_reactor`), and can be cancelled. The last argument of the
+//! internal calls, whether the socket blocks, is not used: the descriptor's flags tell the system.
 
 use super::socket_addresses::{self, Address};
 use super::socket_errors::{SocketError, SocketResult, check, report};
@@ -47,7 +47,8 @@ fn system_flags(flags: i32) -> SocketResult<i32> {
     Ok(system)
 }
 
-/// Receives with the system's `flags`. The end of the data counts as an interruption when this side has shut down receiving. `receive` gets the flags to use.
+/// Receives with the system's `flags`. The end of the data counts as an interruption when this side has shut down
+/// receiving. `receive` gets the flags to use.
 fn receive_with(
     t: CurrentThread,
     socket: usize,

@@ -1,10 +1,13 @@
 //! Waiting for sockets: calls that block or park, and how another thread ends them.
 //!
-//! To end the blocking call of another thread, SafeSocketHandle makes the socket non-blocking and then cancels: a signal interrupts the system call, and the next try
-//! would block. Waits for readiness end because they are cancelled. Where waits park (`saki_reactor`) no signal is needed: the thread is woken, and looks at
-//! `is_blocking` and whether it is cancelled. A signal that comes before the system call is lost; SafeSocketHandle repeats it until the thread has left.
+//! To end the blocking call of another thread, SafeSocketHandle makes the socket non-blocking and then cancels: a
+//! signal interrupts the system call, and the next try would block. Waits for readiness end because they are cancelled.
+//! Where waits park (`saki_reactor`) no signal is needed: the thread is woken, and looks at `is_blocking` and whether
+//! it is cancelled. A signal that comes before the system call is lost; SafeSocketHandle repeats it until the thread
+//! has left.
 //!
-//! Left out: the cycle of a wait (`saki_runtime::waits`), and the codes that managed code gets (`Socket::error_of_wait`).
+//! Left out: the cycle of a wait (`saki_runtime::waits`), and the codes that managed code gets
+//! (`Socket::error_of_wait`).
 
 use super::socket_table::{Socket, timeout_of};
 use saki_os::error::Errno;
@@ -31,7 +34,8 @@ impl<'t> Operation<'t> {
         operation
     }
 
-    /// Begins when it is asked for the first time whether it is cancelled. Most calls need not wait, and then nobody need be able to cancel them.
+    /// Begins when it is asked for the first time whether it is cancelled. Most calls need not wait, and then nobody
+    /// need be able to cancel them.
     fn at_first_look(t: CurrentThread<'t>) -> Operation<'t> {
         Operation { t, has_begun: Cell::new(false) }
     }
@@ -67,7 +71,8 @@ pub(crate) fn cancel(thread: &ManagedThread) {
     });
 }
 
-/// Makes a system call that blocks, as an operation that is interrupted and made again when it is cancelled: on a socket that does not block any more it then fails.
+/// Makes a system call that blocks, as an operation that is interrupted and made again when it is cancelled: on a
+/// socket that does not block any more it then fails.
 pub(crate) fn call(
     t: CurrentThread,
     limit: Limit<'_>,
@@ -217,8 +222,8 @@ pub(crate) fn park(
     park_for(t, socket, interest, Looked::new(t, socket, interest, Amount::Other, true), attempt)
 }
 
-/// A call that waits for the socket. Where waits park, it is tried with `MSG_DONTWAIT`, unless it is known that it would fail; where it blocks itself, it gets no
-/// more flags.
+/// A call that waits for the socket. Where waits park, it is tried with `MSG_DONTWAIT`, unless it is known that it
+/// would fail; where it blocks itself, it gets no more flags.
 pub(crate) fn transfer(
     t: CurrentThread,
     socket: &Socket,
@@ -252,8 +257,9 @@ pub(crate) fn transfer(
     call_within_timeout(t, socket, interest, attempt)
 }
 
-/// A call that blocks and has the socket's timeout. The system begins the timeout anew with each call, so that a call that signals interrupt again and again would
-/// never end: after the first signal only the rest of the timeout is waited. `attempt` gets flags to add.
+/// A call that blocks and has the socket's timeout. The system begins the timeout anew with each call, so that a call
+/// that signals interrupt again and again would never end: after the first signal only the rest of the timeout is
+/// waited. `attempt` gets flags to add.
 pub(crate) fn call_within_timeout(
     t: CurrentThread,
     socket: &Socket,

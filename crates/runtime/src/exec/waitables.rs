@@ -1,7 +1,8 @@
 //! Waitable objects, which WaitHandle waits for: events, mutexes, semaphores, and objects that end once (processes).
 //!
-//! A program names an object by a handle (`table`). Named objects are known in this process only, as in Mono. The files from the bottom up: `object`, `table`, `waiting`,
-//! `report`; here are the operations on handles. Left out: how the thread waits (`waits`).
+//! A program names an object by a handle (`table`). Named objects are known in this process only, as in Mono. The files
+//! from the bottom up: `object`, `table`, `waiting`, `report`; here are the operations on handles. Left out: how the
+//! thread waits (`waits`).
 
 mod object;
 mod report;

@@ -1,7 +1,8 @@
 //! Waits: what a thread does around an operation that may not be possible yet.
 //!
-//! An operation is an *attempt*, which says how it ended (`Attempt`), and a wait says what the thread waits for between two attempts (`Source`), for how long
-//! (`Limit`), and who else may end it. One cycle (`cycle`) makes the attempts. Aborts and suspensions are looked for there and nowhere else.
+//! An operation is an *attempt*, which says how it ended (`Attempt`), and a wait says what the thread waits for between
+//! two attempts (`Source`), for how long (`Limit`), and who else may end it. One cycle (`cycle`) makes the attempts.
+//! Aborts and suspensions are looked for there and nowhere else.
 //!
 //! | function | is ended by requests for | throws |
 //! |---|---|---|
@@ -9,8 +10,8 @@
 //! | `wait_until_some` | an abort | yes |
 //! | `wait` | an abort or an interrupt | no: the caller may find that its wait has succeeded all the same |
 //!
-//! The files from the bottom up: `attempt` and `limit`; `source`; `cycle`. Left out: waits of the machine for itself, which no request ends (`ManagedThread::wait_until`), and locks
-//! (`monitors`).
+//! The files from the bottom up: `attempt` and `limit`; `source`; `cycle`. Left out: waits of the machine for itself,
+//! which no request ends (`ManagedThread::wait_until`), and locks (`monitors`).
 
 mod attempt;
 mod cycle;
@@ -33,7 +34,8 @@ pub fn timeout(milliseconds: i32) -> Option<Duration> {
     u64::try_from(milliseconds).ok().map(Duration::from_millis)
 }
 
-/// The end of an interruptible wait. After `Interrupted` the caller calls `thread_aborts::throw_requested`, unless it finds that the wait has succeeded.
+/// The end of an interruptible wait. After `Interrupted` the caller calls `thread_aborts::throw_requested`, unless it
+/// finds that the wait has succeeded.
 pub use saki_sync::monitor::BlockEnd as WaitEnd;
 
 /// A thread whose waits end for aborts alone.
@@ -97,8 +99,8 @@ pub fn wait_until_some<T>(t: CurrentThread, mut take: impl FnMut() -> Option<T>)
     }
 }
 
-/// Runs a blocking operation that an interrupt or abort ends. `operation` gets the rest of the time and whether requests may interrupt
-/// it; it is called again when an abort that has to wait interrupted it.
+/// Runs a blocking operation that an interrupt or abort ends. `operation` gets the rest of the time and whether
+/// requests may interrupt it; it is called again when an abort that has to wait interrupted it.
 pub fn wait(
     t: CurrentThread,
     timeout: Option<Duration>,

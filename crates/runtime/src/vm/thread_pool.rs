@@ -1,10 +1,11 @@
 //! The thread pool: the threads that run the managed work queue of System.Threading.ThreadPool.
 //!
-//! Managed code keeps the queue and asks for at most one thread per processor at a time; each request is answered by one
-//! call of `_ThreadPoolWaitCallback.PerformWaitCallback`, which drains the queue for about 30 ms. Invariants: a request is
-//! never lost: as soon as the queue may hold an item that no worker has begun (`demand`), the request is taken by an idle worker, a new
-//! one, one that becomes free, or one that the monitor lets in; at most `goal` workers are active, except that after the goal has sunk
-//! workers finish their present work items; the pool's lock is never held at a safepoint or while blocking.
+//! Managed code keeps the queue and asks for at most one thread per processor at a time; each request is answered by
+//! one call of `_ThreadPoolWaitCallback.PerformWaitCallback`, which drains the queue for about 30 ms. Invariants: a
+//! request is never lost: as soon as the queue may hold an item that no worker has begun (`demand`), the request is
+//! taken by an idle worker, a new one, one that becomes free, or one that the monitor lets in; at most `goal` workers
+//! are active, except that after the goal has sunk workers finish their present work items; the pool's lock is never
+//! held at a safepoint or while blocking.
 //!
 //! | who changes the goal | when | to |
 //! |---|---|---|
@@ -12,7 +13,8 @@
 //! | hill climbing (`climb`) | every fourth look at which requests wait | as throughput tells |
 //! | the monitor | nothing has waited for 5 s | the minimum |
 //!
-//! The files from the bottom up: `climb`, `demand`; `pool`; `monitor` and `workers`. Left out: I/O completion threads (only their limits are kept).
+//! The files from the bottom up: `climb`, `demand`; `pool`; `monitor` and `workers`. Left out: I/O completion threads
+//! (only their limits are kept).
 
 mod climb;
 mod demand;
@@ -68,7 +70,8 @@ pub fn note_queued() {
     }
 }
 
-/// In a forked child, which has no worker, unless one forked. Requests stay: managed code counts them, and makes no more when there are many.
+/// In a forked child, which has no worker, unless one forked. Requests stay: managed code counts them, and makes no
+/// more when there are many.
 pub fn begin_child() {
     saki_thread::child_locks::revive(&POOL);
     let mut pool = POOL.lock();
@@ -103,10 +106,12 @@ impl From<(i32, i32)> for Counts {
     }
 }
 
+/// The numbers from which on the pool adds threads only slowly.
 pub fn min() -> Counts {
     POOL.lock().min.into()
 }
 
+/// The numbers that the pool never exceeds.
 pub fn max() -> Counts {
     POOL.lock().max.into()
 }

@@ -61,7 +61,8 @@ pub(super) struct Object {
     /// The number of handles and waits that refer to the object.
     pub(super) references: usize,
     pub(super) name: Option<String>,
-    /// The waits by ticket, hence in the order in which they came. A million threads may wait for one object, and any of them may leave.
+    /// The waits by ticket, hence in the order in which they came. A million threads may wait for one object, and any
+    /// of them may leave.
     pub(super) waits: BTreeMap<u64, Arc<Wait>>,
 }
 

@@ -4,12 +4,12 @@ use super::object::{Kind, Wait};
 use super::table::TABLE;
 use std::time::Duration;
 
-/// The time that a dump waits for the table, with the world stopped. The table is held for some instructions; a dump does without it rather
-/// than let the program wait.
+/// The time that a dump waits for the table, with the world stopped. The table is held for some instructions; a dump
+/// does without it rather than let the program wait.
 const REPORT_PATIENCE: Duration = Duration::from_millis(100);
 
-/// What a thread waits for, by `Waiting::address`, which is its wait target in `WaitState::Handle`: a description ("mutex 3"), and the managed ids of the threads without
-/// which the wait does not end. None if it is not known.
+/// What a thread waits for, by `Waiting::address`, which is its wait target in `WaitState::Handle`: a description
+/// ("mutex 3"), and the managed ids of the threads without which the wait does not end. None if it is not known.
 ///
 /// # Safety
 /// The world is stopped, and the thread whose target it is is in such a wait.

@@ -1,8 +1,9 @@
 //! The table of waitable objects: slots, handles, names, owners; and what a signal does.
 //!
-//! A handle is an opaque word above 2^40: a slot of the table and the slot's generation, so a closed handle is unknown and no handle is taken for a file descriptor.
-//! Invariants: all state is guarded by the table's lock, which is held for a few instructions and never at a safepoint; the thread that signals an object satisfies its
-//! waiters in the order they came (a wait for all takes all objects at once or none), so a waiter that wakes has what it waited for.
+//! A handle is an opaque word above 2^40: a slot of the table and the slot's generation, so a closed handle is unknown
+//! and no handle is taken for a file descriptor. Invariants: all state is guarded by the table's lock, which is held
+//! for a few instructions and never at a safepoint; the thread that signals an object satisfies its waiters in the
+//! order they came (a wait for all takes all objects at once or none), so a waiter that wakes has what it waited for.
 
 use super::object::{ABANDONED, Kind, KindName, Object, Wait};
 use saki_sync::word_locks::Mutex;
@@ -33,8 +34,8 @@ pub(super) struct Table {
 
 pub(super) static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
-/// The number of mutexes in `Table::owned`: a thread that ends and reads 0 owns none. It changes under the table's lock. Relaxed: a thread has
-/// acquired its mutexes itself, or has learned under the lock that it owns them.
+/// The number of mutexes in `Table::owned`: a thread that ends and reads 0 owns none. It changes under the table's
+/// lock. Relaxed: a thread has acquired its mutexes itself, or has learned under the lock that it owns them.
 pub(super) static OWNED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Threads to wake once the lock is released. Mostly there is one, which takes no separate memory.
@@ -151,7 +152,8 @@ impl Table {
         }
     }
 
-    /// Acquires the objects of a wait if they are signalled, and returns the index of the first, perhaps plus `ABANDONED`.
+    /// Acquires the objects of a wait if they are signalled, and returns the index of the first, perhaps plus
+    /// `ABANDONED`.
     pub(super) fn satisfy(&mut self, slots: &[usize], for_all: bool, thread_id: u32) -> Option<u32> {
         if for_all {
             if !slots.iter().all(|&slot| self.is_signalled(slot, thread_id)) {

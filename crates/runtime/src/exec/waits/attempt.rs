@@ -9,13 +9,15 @@ pub enum Attempt<T> {
     Done(T),
     /// The operation is not possible yet: the thread waits, and tries again.
     WouldBlock,
-    /// A signal ended the attempt before it had an effect: it is made again, unless somebody wants the thread to stop waiting.
+    /// A signal ended the attempt before it had an effect: it is made again, unless somebody wants the thread to stop
+    /// waiting.
     Interrupted,
     Failed(Errno),
 }
 
 impl Attempt<usize> {
-    /// The end of the system call that has just returned `result`, which is negative if it failed: `Attempt::of (libc::read (…))`.
+    /// The end of the system call that has just returned `result`, which is negative if it failed: `Attempt::of
+    /// (libc::read (…))`.
     pub fn of(result: impl TryInto<usize>) -> Attempt<usize> {
         match result.try_into() {
             Ok(value) => Attempt::Done(value),
@@ -32,7 +34,8 @@ impl Attempt<usize> {
 #[derive(Debug)]
 pub enum Unfinished {
     Failed(Errno),
-    /// An attempt that blocks by itself said that it would block: the descriptor does not block, or the system's own timeout has passed.
+    /// An attempt that blocks by itself said that it would block: the descriptor does not block, or the system's own
+    /// timeout has passed.
     WouldBlock,
     TimedOut,
     /// The wait's `is_over` returned true.

@@ -8,7 +8,8 @@
 //! | parking | the limit | `TimedOut`, after one last attempt |
 //! | going on after a stay, or after an attempt that waits | a suspension; the thread stops here, before managed code sees a result | |
 //!
-//! Invariant: a request that comes after the look for it ends the stay that follows, unless an earlier one has to wait. Left out: what the thread is and what it waits for.
+//! Invariant: a request that comes after the look for it ends the stay that follows, unless an earlier one has to wait.
+//! Left out: what the thread is and what it waits for.
 
 use super::attempt::{Attempt, Unfinished, Waited};
 use super::limit::{Deadline, Limit, Turn};
@@ -43,11 +44,13 @@ impl<'a, S> Wait<'a, S> {
         Wait { source, limit: Limit::Never, is_over: &|| false }
     }
 
+    /// Ends at that time.
     pub fn within(self, limit: Limit<'a>) -> Wait<'a, S> {
         Wait { limit, ..self }
     }
 
-    /// Ends when `is_over` returns true. It is asked only when the thread is about to wait, and after the thread was woken.
+    /// Ends when `is_over` returns true. It is asked only when the thread is about to wait, and after the thread was
+    /// woken.
     pub fn unless(self, is_over: &'a dyn Fn() -> bool) -> Wait<'a, S> {
         Wait { is_over, ..self }
     }

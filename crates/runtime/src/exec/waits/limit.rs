@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 pub enum Limit<'a> {
     Never,
     Until(Instant),
-    /// A time from the moment at which the thread has to wait. It is asked for only then, since most operations need not wait. None: for ever.
+    /// A time from the moment at which the thread has to wait. It is asked for only then, since most operations need
+    /// not wait. None: for ever.
     After(&'a dyn Fn() -> Option<Duration>),
 }
 

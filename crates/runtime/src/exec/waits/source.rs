@@ -19,7 +19,8 @@ pub struct Stay<'a> {
 }
 
 impl Stay<'_> {
-    /// Parks once, until another thread wakes this one (`ManagedThread::unpark`) or the time has passed, which the caller finds out.
+    /// Parks once, until another thread wakes this one (`ManagedThread::unpark`) or the time has passed, which the
+    /// caller finds out.
     pub fn until_unparked(self, thread: &ManagedThread, at_most: Option<Duration>) {
         let mut has_parked = false;
         let has_abort = || self.heeds_aborts && thread.pending_requests() & REQUEST_ABORT != 0;
@@ -65,6 +66,7 @@ pub trait Source<T> {
 pub struct Blocking(&'static ManagedThread);
 
 impl Blocking {
+    /// For attempts of the current thread.
     pub fn new(t: CurrentThread) -> Blocking {
         Blocking(t.managed())
     }
@@ -97,6 +99,7 @@ impl<T> Source<T> for Itself {
 pub struct Unparked(&'static ManagedThread);
 
 impl Unparked {
+    /// For the current thread, which others find by its `ManagedThread`.
     pub fn new(t: CurrentThread) -> Unparked {
         Unparked(t.managed())
     }
@@ -118,6 +121,7 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// For the current thread. `lifetime` is the same at every wait for a descriptor.
     pub fn new(t: CurrentThread, fd: i32, interest: Interest, lifetime: Lifetime) -> Ready {
         Ready { thread: t.managed(), fd, interest, lifetime }
     }
@@ -145,13 +149,15 @@ pub fn end_of<T>(end: WaitEnd) -> Parked<T> {
 /// The pause between two looks at descriptors that cannot be waited for.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// One of several descriptors, whose ends the reactor is told of. Those that the reactor cannot wait for are looked at again and again.
+/// One of several descriptors, whose ends the reactor is told of. Those that the reactor cannot wait for are looked at
+/// again and again.
 pub struct AnyReady<'a> {
     thread: &'static ManagedThread,
     wanted: &'a [(i32, Interest)],
 }
 
 impl<'a> AnyReady<'a> {
+    /// For the current thread.
     pub fn new(t: CurrentThread, wanted: &'a [(i32, Interest)]) -> AnyReady<'a> {
         AnyReady { thread: t.managed(), wanted }
     }

@@ -1,9 +1,10 @@
 //! Hill climbing: the number of workers of the thread pool that may be active follows from its effect on throughput.
 //!
-//! A step up is kept if throughput grew, a step down if it did not sink; otherwise the step is taken back, and no other is tried for a
-//! while. The direction is up while there are fewer runnable workers than processors (the other workers wait), and down
-//! while there are more. Invariant: the result lies between the limits. Left out: the case that all workers wait (the monitor adds one
-//! at once), and the cost of single work items: those of one sample are assumed to be like those of the next.
+//! A step up is kept if throughput grew, a step down if it did not sink; otherwise the step is taken back, and no other
+//! is tried for a while. The direction is up while there are fewer runnable workers than processors (the other workers
+//! wait), and down while there are more. Invariant: the result lies between the limits. Left out: the case that all
+//! workers wait (the monitor adds one at once), and the cost of single work items: those of one sample are assumed to
+//! be like those of the next.
 
 /// The smallest relative change of throughput that counts; less is noise.
 const MIN_CHANGE: f64 = 0.05;

@@ -1,8 +1,8 @@
 //! Whether the managed work queue may hold an item that no worker has begun.
 //!
-//! Managed code requests a thread whenever one has ended its turn, whether or not there is work. Each thread that comes looks through the
-//! local queues of all workers: with 10,000 workers whose items end one after the other that alone takes a second. So requests wait here
-//! while every queued item is known to have begun.
+//! Managed code requests a thread whenever one has ended its turn, whether or not there is work. Each thread that comes
+//! looks through the local queues of all workers: with 10,000 workers whose items end one after the other that alone
+//! takes a second. So requests wait here while every queued item is known to have begun.
 //!
 //! | who | does |
 //! |---|---|
@@ -11,11 +11,11 @@
 //! | a worker that returns from the queue after a wait, but no item's end | `begun` -= 1: it may have waited for the queue itself |
 //! | the pool, under its lock | notes that a request waits, then looks at the numbers once more |
 //!
-//! All accesses are SeqCst: when one thread queues an item and another lets a request wait, at least one of them sees the other's store.
-//! Invariant: `begun` is at most the items taken out of queues plus the workers that are about to take one or to return. Items that are
-//! taken out in another way (run by the thread that waits for them) count as queued for ever; then requests are answered at once, which
-//! costs only time. An asynchronous exception can keep a thread from counting the item that it has queued, so after the first such
-//! exception no request waits here any more.
+//! All accesses are SeqCst: when one thread queues an item and another lets a request wait, at least one of them sees
+//! the other's store. Invariant: `begun` is at most the items taken out of queues plus the workers that are about to
+//! take one or to return. Items that are taken out in another way (run by the thread that waits for them) count as
+//! queued for ever; then requests are answered at once, which costs only time. An asynchronous exception can keep a
+//! thread from counting the item that it has queued, so after the first such exception no request waits here any more.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -53,7 +53,8 @@ impl Demand {
         self.begun.fetch_sub(1, SeqCst);
     }
 
-    /// Whether a request should be answered now; if not, `note_queued` of the next item returns true. Called under the pool's lock.
+    /// Whether a request should be answered now; if not, `note_queued` of the next item returns true. Called under the
+    /// pool's lock.
     pub(super) fn is_worth_a_thread(&self) -> bool {
         if self.may_have_unbegun() {
             self.has_waiting_request.store(false, SeqCst);

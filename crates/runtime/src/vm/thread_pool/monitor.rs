@@ -1,4 +1,5 @@
-//! The monitor, a thread that lives while requests wait: it adds workers that the present workers' progress calls for, and changes the goal.
+//! The monitor, a thread that lives while requests wait: it adds workers that the present workers' progress calls for,
+//! and changes the goal.
 
 use super::climb::{Climb, Sample};
 use super::pool::{Actions, COMPLETED, POOL, PROGRESSED, Pool, cpu_count};

@@ -1,6 +1,7 @@
 //! The state of the pool: its workers, the requests that wait for one, limits and the goal.
 //!
-//! Lock: `POOL`, never held at a safepoint or while blocking. What is to be done about other threads is noted (`Actions`) and done after the lock is released.
+//! Lock: `POOL`, never held at a safepoint or while blocking. What is to be done about other threads is noted
+//! (`Actions`) and done after the lock is released.
 
 use super::demand::Demand;
 use crate::domains::Domain;
@@ -19,7 +20,8 @@ pub(super) static DEMAND: Demand = Demand::new();
 pub(super) static COMPLETED: AtomicU64 = AtomicU64::new(0);
 /// Requests taken and progress that long work items reported.
 pub(super) static PROGRESSED: AtomicU64 = AtomicU64::new(0);
-/// Whether more workers are active than the goal allows; a worker asks between two work items. A hint only: `take_request` decides.
+/// Whether more workers are active than the goal allows; a worker asks between two work items. A hint only:
+/// `take_request` decides.
 pub(super) static IS_OVER_GOAL: AtomicBool = AtomicBool::new(false);
 
 /// The most threads that a program can ask for; larger numbers count as this one, as in Mono and .NET.
@@ -43,7 +45,8 @@ pub(super) struct Pool {
     /// The number of workers that were spawned and are not yet in `workers`.
     pub(super) starting: usize,
     pub(super) idle: Vec<Idle>,
-    /// The number of workers that wait inside a work item, if the thread mode replaces them (`ThreadMode::waiting_threads_to_replace`).
+    /// The number of workers that wait inside a work item, if the thread mode replaces them
+    /// (`ThreadMode::waiting_threads_to_replace`).
     pub(super) waiting: usize,
     /// The number of workers that may be active, that is, neither idle nor waiting.
     pub(super) goal: usize,

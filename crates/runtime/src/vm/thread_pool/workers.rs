@@ -159,7 +159,8 @@ fn prepare(t: CurrentThread) -> Managed<()> {
     Ok(())
 }
 
-/// Called when a worker has returned from the queue. If it has waited and no item has ended since, it may have waited for the queue itself.
+/// Called when a worker has returned from the queue. If it has waited and no item has ended since, it may have waited
+/// for the queue itself.
 fn end_turn(thread: &ManagedThread) {
     if thread.is_in_work_item.swap(false, Ordering::Relaxed) {
         DEMAND.forget_begun();
