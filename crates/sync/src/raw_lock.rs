@@ -83,8 +83,12 @@ impl RawLock {
             return true;
         }
         let start = std::time::Instant::now();
-        // Acquire pairs with `unlock`. A waiter that was woken looks at the word before it gives up, so no wake is lost with it.
-        while self.state.atomic().swap(CONTENDED, Ordering::Acquire) != FREE {
+        loop {
+            // Acquire pairs with `unlock`. A waiter that was woken looks at the word before it gives up, so no wake is lost with it.
+            let before = self.state.atomic().swap(CONTENDED, Ordering::Acquire);
+            if before == FREE {
+                break;
+            }
             let rest = timeout.saturating_sub(start.elapsed());
             if rest.is_zero() {
                 return false;
