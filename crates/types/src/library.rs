@@ -1,7 +1,8 @@
 //! The class libraries of a domain: the profile that describes them, and cells for the types that have roles.
 //!
-//! `Type::is` compares the role that a type gets when its record is made, so that no code asks for a class-library type by a text. Invariant: types of the core assembly that
-//! are not nested have their role from the start; nested types and types of other assemblies have none, and are only found (`library_members`).
+//! `Type::is` compares the role that a type gets when its record is made, so that no code asks for a class-library type
+//! by a text. Invariant: types of the core assembly that are not nested have their role from the start; nested types
+//! and types of other assemblies have none, and are only found (`library_members`).
 
 use rustc_hash::FxHashMap;
 use saki_contract::{LibraryAssembly, LibraryProfile, LibraryType};

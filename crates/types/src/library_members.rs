@@ -1,4 +1,5 @@
-//! Finding what the tables of the class libraries name (`saki_contract::LibraryProfile`): types by their roles, roles of methods.
+//! Finding what the tables of the class libraries name (`saki_contract::LibraryProfile`): types by their roles, roles
+//! of methods.
 
 use crate::domain::Universe;
 use crate::error::{LoadError, LoadResult};
@@ -60,7 +61,8 @@ impl Universe {
 }
 
 impl Type {
-    /// Whether rows of vector operations and library loops may mean this type: one of the core assembly or of its companions that is not nested.
+    /// Whether rows of vector operations and library loops may mean this type: one of the core assembly or of its
+    /// companions that is not nested.
     pub fn is_of_class_libraries(&self) -> bool {
         let Some(def) = self.def().filter(|def| def.enclosing.is_none()) else { return false };
         let profile = def.image.universe.profile();
@@ -69,7 +71,8 @@ impl Type {
 }
 
 impl Method {
-    /// The role of the method in the class libraries. Loads the signature only where overloads differ in the number of parameters.
+    /// The role of the method in the class libraries. Loads the signature only where overloads differ in the number of
+    /// parameters.
     ///
     /// # Errors
     /// The errors of the method's signature.

@@ -401,7 +401,8 @@ impl Type {
         }
     }
 
-    /// Whether the type has this role in the class libraries of its domain; an instantiation has the role of its definition.
+    /// Whether the type has this role in the class libraries of its domain; an instantiation has the role of its
+    /// definition.
     pub fn is(&self, role: LibraryType) -> bool {
         debug_assert!(has_mark(role), "{role:?}: only types of the core assembly that are not nested know their role");
         self.role == Some(role)

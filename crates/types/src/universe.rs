@@ -105,7 +105,8 @@ pub fn init(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Universe>
     init_with(binder, corlib_path, &LibraryProfile::MONO)
 }
 
-/// Creates the first tables and loads the core assembly from `corlib_path`. All domains have class libraries of this profile.
+/// Creates the first tables and loads the core assembly from `corlib_path`. All domains have class libraries of this
+/// profile.
 ///
 /// # Errors
 /// `FileNotFound`, `BadImageFormat`; `TypeLoad` when the core assembly lacks a type the VM needs.

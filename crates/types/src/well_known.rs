@@ -1,6 +1,7 @@
 //! The types of the core assembly that the VM asks for most: a cell for each, filled when a domain is made.
 //!
-//! Their names are those of their roles (`LibraryType`). Those that a class library may lack are options; where one is absent there are no such objects.
+//! Their names are those of their roles (`LibraryType`). Those that a class library may lack are options; where one is
+//! absent there are no such objects.
 
 use saki_contract::LibraryType;
 use saki_metadata::ElementType;

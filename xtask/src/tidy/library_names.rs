@@ -1,8 +1,10 @@
-//! Names of the class library lie in its profile: no code asks for a type by a text, or whether an assembly is the core assembly in order to compare names.
+//! Names of the class library lie in its profile: no code asks for a type by a text, or whether an assembly is the core
+//! assembly in order to compare names.
 //!
-//! `is_corlib` is the word by which such tests began. Crate `contract` has the tables of roles (`LibraryType`, `FIELDS`, `LibraryMethod`), by which code asks instead
-//! (`Type::is`, `Method::library_role`). Some code asks whether an image is the core assembly as such: the list of these files, with their reasons, may only shrink.
-//! Left out: what tests do, and names that are compared without this word.
+//! `is_corlib` is the word by which such tests began. Crate `contract` has the tables of roles (`LibraryType`,
+//! `FIELDS`, `LibraryMethod`), by which code asks instead (`Type::is`, `Method::library_role`). Some code asks whether
+//! an image is the core assembly as such: the list of these files, with their reasons, may only shrink. Left out: what
+//! tests do, and names that are compared without this word.
 
 use super::findings::{Findings, SourceFile};
 use super::rust_text::tokens;

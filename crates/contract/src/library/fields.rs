@@ -1,7 +1,9 @@
-//! The fields of the class libraries that the machine's code reads or writes by name, as data: by the role of the type that has them.
+//! The fields of the class libraries that the machine's code reads or writes by name, as data: by the role of the type
+//! that has them.
 //!
-//! A field that no row names cannot be used: `ManagedField::new` does not compile. The names are those of Mono's class libraries, which a profile may change
-//! (`LibraryProfile::field_name`). The rows are those of `contract.txt`, which has the fields' types as well; a test compares the two. The fields of an optional type are optional with it.
+//! A field that no row names cannot be used: `ManagedField::new` does not compile. The names are those of Mono's class
+//! libraries, which a profile may change (`LibraryProfile::field_name`). The rows are those of `contract.txt`, which
+//! has the fields' types as well; a test compares the two. The fields of an optional type are optional with it.
 
 use super::types::LibraryType;
 

@@ -1,8 +1,11 @@
-//! The methods of the class libraries that the machine's code treats specially, as data: each has a role, by which all other code asks for it.
+//! The methods of the class libraries that the machine's code treats specially, as data: each has a role, by which all
+//! other code asks for it.
 //!
-//! A row is a role, the method's name in Mono's class libraries and the number of its parameters, where overloads differ (`_`: all methods of the name). The owner is a role
-//! itself. Profiles may rename a method or lack it: then nothing is treated specially, so that each role must be one without which programs still run, or one whose method no
-//! other class library has. Left out: methods that have a Rust function for their whole work; rows of internal calls and library loops name these by their signatures.
+//! A row is a role, the method's name in Mono's class libraries and the number of its parameters, where overloads
+//! differ (`_`: all methods of the name). The owner is a role itself. Profiles may rename a method or lack it: then
+//! nothing is treated specially, so that each role must be one without which programs still run, or one whose method no
+//! other class library has. Left out: methods that have a Rust function for their whole work; rows of internal calls
+//! and library loops name these by their signatures.
 
 use super::types::LibraryType;
 
@@ -179,6 +182,7 @@ impl LibraryMethod {
         self.row().name
     }
 
+    /// The type that declares the method.
     pub const fn owner(self) -> LibraryType {
         self.row().owner
     }

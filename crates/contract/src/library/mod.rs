@@ -1,8 +1,11 @@
-//! What the machine's code names in the class libraries, as data: types, fields and methods by their roles, and profiles, which say how one class library differs.
+//! What the machine's code names in the class libraries, as data: types, fields and methods by their roles, and
+//! profiles, which say how one class library differs.
 //!
-//! The tables (`types`, `fields`, `methods`) are written for Mono's class libraries. A `LibraryProfile` has the name of the core assembly and the differences from the tables:
-//! what is called otherwise and what is absent. So a class library without remoting, or with other names, is a profile, and no other code names its members by texts.
-//! Invariants: names are unique in a profile; only what is marked `optional` may be absent. Left out: finding the members (`types::library`), and what signatures do not express.
+//! The tables (`types`, `fields`, `methods`) are written for Mono's class libraries. A `LibraryProfile` has the name of
+//! the core assembly and the differences from the tables: what is called otherwise and what is absent. So a class
+//! library without remoting, or with other names, is a profile, and no other code names its members by texts.
+//! Invariants: names are unique in a profile; only what is marked `optional` may be absent. Left out: finding the
+//! members (`types::library`), and what signatures do not express.
 
 mod fields;
 mod methods;
@@ -13,8 +16,8 @@ pub use fields::{FIELDS, FieldsOf, has_field};
 pub use methods::LibraryMethod;
 pub use types::{LibraryAssembly, LibraryType, TypeName};
 
-/// Types of an assembly beside the core assembly whose methods the machine may replace. Programs bring copies of some of these assemblies, so that the assembly's name
-/// decides, not its path.
+/// Types of an assembly beside the core assembly whose methods the machine may replace. Programs bring copies of some
+/// of these assemblies, so that the assembly's name decides, not its path.
 pub struct Companion {
     pub assembly: &'static str,
     pub namespace: &'static str,
@@ -44,7 +47,8 @@ pub struct LibraryProfile {
     pub companions: &'static [Companion],
 }
 
-/// The companions of Mono's class libraries. Only System.Memory's copy of SpanHelpers is as mscorlib's; its other types have other layouts.
+/// The companions of Mono's class libraries. Only System.Memory's copy of SpanHelpers is as mscorlib's; its other types
+/// have other layouts.
 const MONO_COMPANIONS: &[Companion] = &[
     Companion { assembly: "Mono.Simd", namespace: "Mono.Simd", types: &[] },
     Companion { assembly: "System", namespace: "System.Diagnostics", types: &["Process"] },
@@ -96,7 +100,8 @@ impl LibraryProfile {
         })
     }
 
-    /// The role of a method, by its owner's role, its name and the number of its parameters, which is asked for only if overloads differ in it.
+    /// The role of a method, by its owner's role, its name and the number of its parameters, which is asked for only if
+    /// overloads differ in it.
     ///
     /// # Errors
     /// What `params` returns.

@@ -1,8 +1,11 @@
-//! The types of the class libraries that the machine's code names, as data: each has a role, by which all other code asks for it.
+//! The types of the class libraries that the machine's code names, as data: each has a role, by which all other code
+//! asks for it.
 //!
-//! A row is a role and the name that the type has in Mono's class libraries; nested types are "Outer/Inner". A profile may rename a role or say that its class libraries
-//! lack it (`LibraryProfile`), which they may only for rows marked `optional`: for these the machine's code has an answer to absence, mostly that there are no such objects.
-//! Left out: types that are named in the rows of internal calls and library loops alone, by whole signatures.
+//! A row is a role and the name that the type has in Mono's class libraries; nested types are "Outer/Inner". A profile
+//! may rename a role or say that its class libraries lack it (`LibraryProfile`), which they may only for rows marked
+//! `optional`: an absent type has no objects, so that no field of it is reached, and code that needs the type itself
+//! gets none, or TypeLoadException where managed code asked for it. Left out: types that are named in the rows of
+//! internal calls and library loops alone, by whole signatures.
 
 /// An assembly of the class libraries.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -155,7 +158,6 @@ library_types! {
             IReadOnlyCollection = "IReadOnlyCollection`1";
             IReadOnlyList = "IReadOnlyList`1";
             KeyValuePair = "KeyValuePair`2";
-            List = "List`1";
         }
         "System.Diagnostics" {
             StackFrame = "StackFrame";

@@ -139,8 +139,8 @@ fn of_float(method: &'static Method, op: UnOp) -> LoadResult<Option<Intrinsic>> 
     })
 }
 
-/// Internal calls that take a few nanoseconds and need no frame of their own in stack traces: reflection and expression trees ask dozens of these
-/// questions about types in a row.
+/// Internal calls that take a few nanoseconds and need no frame of their own in stack traces: reflection and expression
+/// trees ask dozens of these questions about types in a row.
 fn is_quick(role: LibraryMethod) -> bool {
     use LibraryMethod as M;
     matches!(

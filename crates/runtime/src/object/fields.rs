@@ -1,4 +1,5 @@
-//! Access from Rust to fields of class-library objects that the contract lists (`saki_contract::FIELDS`), with the offset looked up once.
+//! Access from Rust to fields of class-library objects that the contract lists (`saki_contract::FIELDS`), with the
+//! offset looked up once.
 
 use crate::exception_types::ExceptionType;
 use crate::references::{Array, Obj, Plain, Str, Word};

@@ -29,7 +29,8 @@ pub fn name_of(method: &'static Method) -> String {
     name
 }
 
-/// A method with its whole signature: "static Namespace.Type::Method(Parameters) Result". None if its signature cannot be read.
+/// A method with its whole signature: "static Namespace.Type::Method(Parameters) Result". None if its signature cannot
+/// be read.
 pub fn signature_of(method: &'static Method) -> Option<String> {
     let sig = method.sig().ok()?;
     let kind = if method.is_static() { "static " } else { "" };

@@ -228,7 +228,8 @@ impl VmBuilder {
     }
 }
 
-/// The core assembly, and the profile of its class libraries: the first one that there is in the program's folders, else in the framework's.
+/// The core assembly, and the profile of its class libraries: the first one that there is in the program's folders,
+/// else in the framework's.
 fn core_assembly(options: &VmOptions) -> (PathBuf, &'static LibraryProfile) {
     let framework = options.framework_root.join(PROFILE);
     let file_in = |folder: &Path, profile: &LibraryProfile| folder.join(format!("{}.dll", profile.core_assembly));
