@@ -8,10 +8,10 @@
 use super::native_type::{CharSet, NativeType, Place, native_type};
 use rustc_hash::FxHashMap;
 use saki_metadata::{TableId, Token};
+use saki_types::lazy::loader_lock;
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, Field, LoadResult, Ty, collectible, universe};
-use std::cell::RefCell;
-use std::sync::{LazyLock, RwLock};
+use std::sync::{LazyLock, Mutex, RwLock};
 
 /// `TypeAttributes.StringFormatMask` and its `UnicodeClass` value.
 const STRING_FORMAT_MASK: u32 = 0x3_0000;
@@ -49,10 +49,9 @@ impl NativeLayout {
 
 static LAYOUTS: LazyLock<RwLock<FxHashMap<Ty, &'static NativeLayout>>> = LazyLock::new(Default::default);
 
-thread_local! {
-    /// Types whose layout this thread is computing.
-    static IN_PROGRESS: RefCell<Vec<Ty>> = const { RefCell::new(Vec::new()) };
-}
+/// Types whose layout is being computed. The thread that computes holds the loader lock, so they are all its own. (A list in thread-local storage would not be:
+/// a green thread may change its OS thread when it waits for that lock.)
+static IN_PROGRESS: Mutex<Vec<Ty>> = Mutex::new(Vec::new());
 
 /// The native layout of a struct or class.
 ///
@@ -62,13 +61,15 @@ pub fn native_layout(ty: Ty) -> LoadResult<&'static NativeLayout> {
     if let Some(layout) = LAYOUTS.read().expect("not poisoned").get(&ty) {
         return Ok(layout);
     }
-    if IN_PROGRESS.with_borrow(|types| types.contains(&ty)) {
+    let _computing = loader_lock();
+    let in_progress = || IN_PROGRESS.lock().expect("not poisoned");
+    if in_progress().contains(&ty) {
         let why = format!("'{}' contains itself and has no native layout.", ty.full_name());
         return Ok(collectible::keep_beside(ty, NativeLayout::refused(why)));
     }
-    IN_PROGRESS.with_borrow_mut(|types| types.push(ty));
+    in_progress().push(ty);
     let computed = compute(ty);
-    IN_PROGRESS.with_borrow_mut(|types| types.pop());
+    in_progress().pop();
     let layout = computed?;
     let mut layouts = LAYOUTS.write().expect("not poisoned");
     Ok(layouts.entry(ty).or_insert_with(|| collectible::keep_beside(ty, layout)))
