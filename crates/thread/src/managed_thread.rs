@@ -12,7 +12,7 @@
 //! | `carrier` | the carrier's OS thread, when it takes the thread | owner; other threads may read a carrier that has changed since |
 //! | `roots` | owner; collector while stopped; `abort` slots by the requester before the request bit | anyone |
 //! | `scheduler_data` | creator, before the thread begins; Relaxed, published by the run queue | anyone that has a reference to the thread |
-//! | `pins`, `wait_observer` | owner; Relaxed | owner |
+//! | `pins`, `wait_observer`, `computation` | owner; Relaxed | owner |
 //! | `is_in_ran_list` | see `Carrier::note_ran` | the same |
 //! | `registry_index` | the thread that holds the registry's lock; Relaxed | the same |
 //! | `cold_stack` | see `cold_stack` | the same |
@@ -196,6 +196,8 @@ pub struct ManagedThread {
     pub state_bits: AtomicU32,
     /// Free for the thread pool. For the thread itself.
     pub is_in_work_item: AtomicBool,
+    /// Free for the loader, for the thread itself: the computation that it is in, or null.
+    pub computation: AtomicPtr<()>,
     /// For calls that other threads may end: one at a time, and over before the thread ends.
     pub cancel_word: CancelWord,
     pub(crate) stack_reserve: StackReserve,
@@ -270,6 +272,7 @@ impl ManagedThread {
             runtime_data: AtomicUsize::new(0),
             state_bits: AtomicU32::new(NO_STATE),
             is_in_work_item: AtomicBool::new(false),
+            computation: AtomicPtr::new(std::ptr::null_mut()),
             cancel_word: CancelWord::new(),
             stack_reserve: StackReserve::default(),
             cold_stack: ColdStack::default(),

@@ -4,6 +4,7 @@
 //! facts that need each other in opposite orders. Here one reentrant lock orders all computing, and a fact that needs itself
 //! is an error.
 
+use crate::computation;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use saki_sync::RawLock;
 use std::cell::Cell;
@@ -86,16 +87,7 @@ impl Drop for LoaderLockGuard {
     }
 }
 
-thread_local! {
-    static ARE_FAILURES_DOUBTED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether failures on this thread prove nothing from now on, because something that they may follow from was not tried. Returns the value before.
-pub(crate) fn doubt_failures(are_doubted: bool) -> bool {
-    ARE_FAILURES_DOUBTED.replace(are_doubted)
-}
-
-/// A fact computed on first use. Failures are remembered too, except `UnfinishedType`, and those that are doubted (`doubt_failures`).
+/// A fact computed on first use. Failures are remembered too, except `UnfinishedType`, and those of a computation whose failures are doubted (`computation`).
 pub struct Lazy<T> {
     /// The error is boxed, since there are thousands of cells and hardly any errors.
     value: OnceLock<Result<T, Box<LoadError>>>,
@@ -131,7 +123,7 @@ impl<T: Clone> Lazy<T> {
         let computed = compute().map_err(Box::new);
         self.computing.set(false);
         if let Err(error) = &computed
-            && (error.kind == LoadErrorKind::UnfinishedType || ARE_FAILURES_DOUBTED.get())
+            && (error.kind == LoadErrorKind::UnfinishedType || are_failures_doubted())
         {
             return known(&computed);
         }
@@ -148,6 +140,11 @@ impl<T: Clone> Lazy<T> {
         let _lock = loader_lock();
         self.computing.get()
     }
+}
+
+/// Whether failures on this thread prove nothing.
+fn are_failures_doubted() -> bool {
+    computation::with_current(|current| current.is_some_and(|current| current.are_failures_doubted.get()))
 }
 
 fn known<T: Clone>(value: &Result<T, Box<LoadError>>) -> LoadResult<T> {

@@ -36,6 +36,7 @@ pub mod binder;
 pub mod cast;
 pub mod class;
 pub mod collectible;
+mod computation;
 pub mod domain;
 pub mod dynamic;
 pub mod dynamic_records;

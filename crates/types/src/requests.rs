@@ -7,11 +7,11 @@
 //! Invariants: no managed code runs inside `without_managed_code`; what failed for want of an answer is not remembered (`Lazy`), since a later attempt may
 //! succeed. Left out: files that are modules of one assembly, which are loaded without asking.
 
+use crate::computation::{self, Computation};
 use crate::domain::{EmittedType, Image};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
-use crate::lazy;
 use saki_metadata::Rid;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::fmt;
 
 /// What the program is asked for.
@@ -57,16 +57,11 @@ impl PartialEq for Request {
     }
 }
 
-/// A computation that must not run managed code.
-struct Computation {
-    answered_in_vain: Vec<Request>,
+/// What is kept about a computation that must not run managed code.
+struct Details<'a> {
+    answered_in_vain: &'a [Request],
     /// The first request that was refused.
-    wanted: Option<Request>,
-}
-
-thread_local! {
-    /// The computation on this thread.
-    static COMPUTATION: RefCell<Option<Computation>> = const { RefCell::new(None) };
+    wanted: Cell<Option<Request>>,
 }
 
 /// Runs `work`, whose result counts only if it has asked the program for nothing.
@@ -74,13 +69,11 @@ thread_local! {
 /// # Errors
 /// The request that `work` made first; its result is dropped.
 pub fn without_managed_code<T>(answered_in_vain: &[Request], work: impl FnOnce() -> T) -> Result<T, Request> {
-    let started = Computation { answered_in_vain: answered_in_vain.to_vec(), wanted: None };
-    let outer = COMPUTATION.replace(Some(started));
-    let outer_doubt = lazy::doubt_failures(false);
-    let result = work();
-    lazy::doubt_failures(outer_doubt);
-    let wanted = COMPUTATION.replace(outer).and_then(|computation| computation.wanted);
-    wanted.map_or(Ok(result), Err)
+    let details = Details { answered_in_vain, wanted: Cell::new(None) };
+    let computation =
+        Computation { are_failures_doubted: Cell::new(false), details: std::ptr::from_ref(&details).cast() };
+    let result = computation::run(&computation, work);
+    details.wanted.get().map_or(Ok(result), Err)
 }
 
 /// How a fact goes on for which the program would have to be asked.
@@ -95,13 +88,15 @@ pub(crate) enum Leave {
 /// # Errors
 /// `Unanswered`, inside `without_managed_code`.
 pub(crate) fn ask(request: Request) -> LoadResult<Leave> {
-    COMPUTATION.with_borrow_mut(|computation| {
-        let Some(computation) = computation else { return Ok(Leave::Ask) };
-        if computation.answered_in_vain.contains(&request) {
+    computation::with_current(|current| {
+        let Some(current) = current else { return Ok(Leave::Ask) };
+        // SAFETY: `without_managed_code` alone makes computations; its frame, which has the details, has not returned.
+        let details = unsafe { &*current.details.cast::<Details>() };
+        if details.answered_in_vain.contains(&request) {
             return Ok(Leave::HasNoAnswer);
         }
-        computation.wanted.get_or_insert(request);
-        lazy::doubt_failures(true);
+        details.wanted.set(Some(details.wanted.get().unwrap_or(request)));
+        current.are_failures_doubted.set(true);
         Err(LoadError::new(LoadErrorKind::Unanswered, "the program has to be asked first", ""))
     })
 }

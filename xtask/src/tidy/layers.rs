@@ -32,6 +32,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
                 modules: &[
                     "app_config",
                     "collectible",
+                    "computation",
                     "domain",
                     "error",
                     "field",
