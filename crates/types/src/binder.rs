@@ -11,6 +11,7 @@ use crate::collectible::Hold;
 use crate::domain::{Assembly, EmittedType, Image, LoaderEvents};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::identity::normal_culture;
+use crate::requests;
 use saki_os::message_log::{self, Level, Subject};
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -172,6 +173,7 @@ impl Binder {
             return Ok(found);
         }
         let ask = || {
+            requests::forbid_in_computations();
             let found = self.events.resolve_assembly(wanted, requesting);
             let outcome = if found.is_some() { "gave it" } else { "did not give it" };
             log(Level::Info, format_args!("The event AssemblyResolve {outcome} ('{}').", wanted.name));
@@ -395,6 +397,7 @@ impl Binder {
     fn announce(&self, assembly: &'static Assembly) {
         let path = assembly.path.display();
         log(Level::Info, format_args!("Assembly Loader loaded assembly from location: '{path}'."));
+        requests::forbid_in_computations();
         self.events.assembly_loaded(assembly);
     }
 }

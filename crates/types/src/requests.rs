@@ -2,9 +2,9 @@
 //! Answering runs managed code, which only a managed thread can do, and not in the middle of anything.
 //!
 //! A compilation runs inside `without_managed_code`: a fact that needs an answer is refused with `LoadErrorKind::Unanswered`, and the request is noted. The
-//! caller then has a managed thread `answer` it, and computes again. Requests that were answered in vain are handed in, and fail as the program's answer says.
+//! caller then has a managed thread `answer` it, and computes again. It hands in the requests that have been answered: a fact for which one of them did not help fails.
 //!
-//! Invariants: no managed code runs inside `without_managed_code`; what failed for want of an answer is not remembered (`Lazy`), since a later attempt may
+//! Invariants: no managed code runs inside `without_managed_code` (`forbid_in_computations` checks that in debug builds where the program is asked); what failed for want of an answer is not remembered (`Lazy`), since a later attempt may
 //! succeed. Left out: files that are modules of one assembly, which are loaded without asking.
 
 use crate::computation::{self, Computation};
@@ -59,7 +59,7 @@ impl PartialEq for Request {
 
 /// What is kept about a computation that must not run managed code.
 struct Details<'a> {
-    answered_in_vain: &'a [Request],
+    answered: &'a [Request],
     /// The first request that was refused.
     wanted: Cell<Option<Request>>,
 }
@@ -68,8 +68,8 @@ struct Details<'a> {
 ///
 /// # Errors
 /// The request that `work` made first; its result is dropped.
-pub fn without_managed_code<T>(answered_in_vain: &[Request], work: impl FnOnce() -> T) -> Result<T, Request> {
-    let details = Details { answered_in_vain, wanted: Cell::new(None) };
+pub fn without_managed_code<T>(answered: &[Request], work: impl FnOnce() -> T) -> Result<T, Request> {
+    let details = Details { answered, wanted: Cell::new(None) };
     let computation =
         Computation { are_failures_doubted: Cell::new(false), details: std::ptr::from_ref(&details).cast() };
     let result = computation::run(&computation, work);
@@ -92,13 +92,20 @@ pub(crate) fn ask(request: Request) -> LoadResult<Leave> {
         let Some(current) = current else { return Ok(Leave::Ask) };
         // SAFETY: `without_managed_code` alone makes computations; its frame, which has the details, has not returned.
         let details = unsafe { &*current.details.cast::<Details>() };
-        if details.answered_in_vain.contains(&request) {
+        if details.answered.contains(&request) {
             return Ok(Leave::HasNoAnswer);
         }
         details.wanted.set(Some(details.wanted.get().unwrap_or(request)));
         current.are_failures_doubted.set(true);
         Err(LoadError::new(LoadErrorKind::Unanswered, "the program has to be asked first", ""))
     })
+}
+
+/// Called where the program is asked or told, which runs managed code.
+pub(crate) fn forbid_in_computations() {
+    if cfg!(debug_assertions) && computation::with_current(|current| current.is_some()) {
+        saki_base::bug!("managed code is about to run in the middle of a compilation");
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::{AssemblyName, Binder, identity, not_found, successor};
 use crate::domain::{Assembly, Image};
 use crate::error::LoadResult;
 use crate::identity::normal_culture;
+use crate::requests;
 use std::path::Path;
 
 impl Binder {
@@ -42,6 +43,7 @@ impl Binder {
         if let Some(found) = self.find_reflection_only(wanted) {
             return Ok(found);
         }
+        requests::forbid_in_computations();
         self.events.resolve_assembly(wanted, Some(requesting)).ok_or_else(|| not_found(wanted))
     }
 
