@@ -153,7 +153,7 @@ impl Slot {
         }
         let Some(bytes) = encode::encode(self.module, code, kind, &images, &initialised) else { return };
         let len = bytes.len();
-        self.module.bodies.fresh.lock().insert(self.key, bytes.leak());
+        self.module.bodies.fresh.lock().insert(self.key, bytes);
         saver::start(write_back);
         // Relaxed: a counter; the thread that crosses the limit writes.
         STATISTICS.kept.fetch_add(1, Ordering::Relaxed);
@@ -202,7 +202,7 @@ pub fn write_back() {
         let on_disk = on_disk.and_then(|file| CodeFile::open(&file, settings.build_key, module.id));
         let on_disk = on_disk.iter().flat_map(CodeFile::bodies).filter(|(key, _)| !fresh.contains_key(key));
         let on_disk: Vec<(Key, Vec<u8>)> = on_disk.collect();
-        let fresh = fresh.iter().map(|(key, body)| (*key, *body));
+        let fresh = fresh.iter().map(|(key, body)| (*key, body.as_slice()));
         let bodies: Vec<(Key, &[u8])> =
             fresh.chain(on_disk.iter().map(|(key, body)| (*key, body.as_slice()))).collect();
         let Some(contents) = file::build(settings.build_key, module.id, &bodies) else { continue };

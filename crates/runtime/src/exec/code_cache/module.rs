@@ -8,7 +8,6 @@ use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use saki_os::message_log::{self, Level, Subject};
 use saki_types::{Image, collectible};
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
@@ -27,8 +26,8 @@ pub(super) struct Bodies {
     pub file_name: OsString,
     /// The user's file and the one that came with the installation, if they exist.
     files: OnceLock<Vec<CodeFile<MappedFile>>>,
-    /// Bodies compiled in this run, encoded.
-    pub fresh: Mutex<FxHashMap<Key, &'static [u8]>>,
+    /// Bodies compiled in this run, encoded, until they are written.
+    pub fresh: Mutex<FxHashMap<Key, Vec<u8>>>,
 }
 
 static BODIES: Mutex<Option<FxHashMap<ContentId, &'static Bodies>>> = Mutex::new(None);
@@ -46,7 +45,7 @@ impl Module {
 
     /// The body with this key, from the files as they were when they were first opened: the user's own body comes before that of
     /// the installation, and that before a body that another domain has compiled.
-    pub fn find(&self, key: Key) -> Option<Cow<'static, [u8]>> {
+    pub fn find(&self, key: Key) -> Option<Vec<u8>> {
         let bodies = self.bodies;
         let files = bodies.files.get_or_init(|| {
             let files = settings::open_files(&bodies.file_name);
@@ -58,10 +57,10 @@ impl Module {
             files
         });
         if let Some(found) = files.iter().find_map(|file| file.find(key)) {
-            return Some(Cow::Owned(found));
+            return Some(found);
         }
         // One domain compiles each body once.
-        if crate::domain::count() < 2 { None } else { bodies.fresh.lock().get(&key).map(|body| Cow::Borrowed(*body)) }
+        if crate::domain::count() < 2 { None } else { bodies.fresh.lock().get(&key).cloned() }
     }
 }
 
