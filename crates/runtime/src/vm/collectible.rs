@@ -255,11 +255,11 @@ pub(crate) fn reclaim_dead() {
     }
     // Twice, because without walkers two advances make every stamp pass at once.
     let _ = walks.try_advance() && walks.try_advance();
-    while retired.front().is_some_and(|batch| walks.has_passed(batch.stamp)) {
-        if let Some(batch) = retired.pop_front() {
-            free(batch);
-        }
-    }
+    let passed = retired.iter().take_while(|batch| walks.has_passed(batch.stamp)).count();
+    let free_now: Vec<Batch> = retired.drain(..passed).collect();
+    // Freeing stops the world, for which no lock of this rank may be held.
+    drop(retired);
+    free_now.into_iter().for_each(free);
 }
 
 fn free(batch: Batch) {
