@@ -119,18 +119,17 @@ impl RootProvider for Assemblies {
 
 impl ConditionalRoots for Assemblies {
     fn begin(&self, is_full: bool) -> Option<[Range<usize>; 2]> {
-        let mut judgement = self.judgement.lock();
-        judgement.has_seen_stacks = false;
-        judgement.new.clear();
+        let mut new = Vec::new();
         let mut count = 0;
         for_each_owner(&mut |owner| {
             owner.unsee();
             if !owner.is_kept() {
                 count += 1;
             } else if owner.see() {
-                judgement.new.push(owner);
+                new.push(owner);
             }
         });
+        *self.judgement.lock() = Judgement { new, has_seen_stacks: false };
         let code = saki_code::region_range().ok().filter(|_| is_full && count > 0 && may_judge());
         self.is_judging.store(code.is_some(), Ordering::Relaxed);
         let (start, len_bytes) = collectible::address_range();
@@ -177,6 +176,7 @@ impl Assemblies {
     }
 
     fn see_stacks(&self) {
+        let finder = Finder::lock();
         saki_thread::for_each_thread(|thread| {
             // SAFETY: the thread is stopped.
             if let Some(owner) = unsafe { entered_by(thread.abi()) }.and_then(Universe::owner) {
@@ -187,15 +187,15 @@ impl Assemblies {
                     // SAFETY: a word of a stopped thread's stack or saved registers, aligned.
                     let word = unsafe { (address as *const usize).read_volatile() };
                     self.saw(word);
-                    self.see_named_by_dynamic_method(word);
+                    self.see_named_by_dynamic_method(word, &finder);
                 }
             });
         });
     }
 
     /// A dynamic method that runs may have lost the object that keeps the types and members named by its code alive.
-    fn see_named_by_dynamic_method(&self, word: usize) {
-        let method = if saki_code::contains(word) { method_of_code(word) } else { Finder::lock().find(word) };
+    fn see_named_by_dynamic_method(&self, word: usize, finder: &Finder) {
+        let method = if saki_code::contains(word) { method_of_code(word) } else { finder.find(word) };
         let Some(method) = method.filter(|method| method.is_dynamic()) else { return };
         if let Some(owner) = collectible::owner_of(method.owner) {
             self.see(owner);
