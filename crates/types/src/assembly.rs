@@ -231,8 +231,10 @@ impl Image {
         let assembly = self.assembly();
         let path = assembly.path.with_file_name(name);
         let _lock = crate::lazy::loader_lock();
-        let mut modules = assembly.module_images.write().expect("not poisoned");
-        if let Some(found) = modules.iter().find(|m| m.meta.path() == path) {
+        // The loader lock keeps others from adding the module meanwhile.
+        let known =
+            assembly.module_images.read().expect("not poisoned").iter().find(|m| m.meta.path() == path).copied();
+        if let Some(found) = known {
             return Ok(found);
         }
         if let Some(other) = owner_of_module(assembly, &path) {
@@ -244,7 +246,7 @@ impl Image {
         }
         let image = Image::keep(crate::files::open(&path)?, false, None, collectible::owner_of(assembly));
         let _ = image.assembly.set(assembly);
-        modules.push(image);
+        assembly.module_images.write().expect("not poisoned").push(image);
         Ok(image)
     }
 
