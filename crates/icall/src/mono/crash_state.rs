@@ -46,7 +46,9 @@ fn stage_file(folder: &str, stage: i32) -> String {
 
 /// Notes that a stage begins.
 fn note_stage(stage: Stage) {
-    if let Some(folder) = STAGE_FOLDER.lock().clone() {
+    // The lock is given back before the thread may wait for a stop of the world.
+    let folder = STAGE_FOLDER.lock().clone();
+    if let Some(folder) = folder {
         // The report matters more than its log.
         let _ = saki_thread::blocking(|| File::create(stage_file(&folder, stage as i32)));
     }

@@ -137,7 +137,8 @@ pub(crate) fn forget_dead_literals() {
 /// Drops a literal of a dynamic method whose code is gone.
 pub fn forget_literal(image: &'static Image, token: u32) {
     let key = (image as *const Image as usize, token);
-    if let Some(cell) = LITERALS.lock().as_mut().and_then(|table| table.remove(&key)) {
+    let cell = LITERALS.lock().as_mut().and_then(|table| table.remove(&key));
+    if let Some(cell) = cell {
         // SAFETY: `set_literal` made it, and only the method's code loaded from it.
         unsafe { cell.free() };
     }
