@@ -116,8 +116,14 @@ pub(super) struct Counters {
     last: Option<[i64; COUNTERS.len()]>,
 }
 
+/// The counters' values now.
+pub(super) fn read() -> [i64; COUNTERS.len()] {
+    let system = System::read();
+    COUNTERS.each_ref().map(|counter| (counter.read)(&system))
+}
+
 impl Counters {
-    pub fn add_to(&mut self, buffer: &mut Buffer, time_ns: u64) {
+    pub fn add_to(&mut self, values: &[i64; COUNTERS.len()], buffer: &mut Buffer, time_ns: u64) {
         let last = self.last.get_or_insert_with(|| {
             buffer.event(event::COUNTER_DESCRIPTIONS, time_ns).number(COUNTERS.len() as u64);
             for (index, counter) in (1..).zip(&COUNTERS) {
@@ -126,10 +132,8 @@ impl Counters {
             }
             [0; COUNTERS.len()]
         });
-        let system = System::read();
         buffer.event(event::COUNTER_VALUES, time_ns);
-        for ((index, counter), last) in (1..).zip(&COUNTERS).zip(last) {
-            let value = (counter.read)(&system);
+        for (((index, counter), last), &value) in (1..).zip(&COUNTERS).zip(last).zip(values) {
             if value != *last {
                 buffer.number(index).number(counter.ty).signed(value - *last);
                 *last = value;

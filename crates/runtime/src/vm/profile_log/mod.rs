@@ -206,8 +206,10 @@ impl Log {
 
     fn add_counters(&self) {
         if is_on(LogEvents::COUNTER) {
+            // Reading takes locks under which the log's are taken.
+            let values = counters::read();
             let mut counters = self.counters.lock();
-            self.writer.write(OWN_THREAD, |log| counters.add_to(&mut log.buffer, now_ns()));
+            self.writer.write(OWN_THREAD, |log| counters.add_to(&values, &mut log.buffer, now_ns()));
         }
     }
 
