@@ -21,6 +21,7 @@
 //! catches it. Left out: what is asked (`profile_control`, `heap_command`).
 
 use saki_base::tell;
+use saki_os::clock::Moment;
 use saki_os::privilege;
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -31,7 +32,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long the client waits for the process to connect.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -251,7 +252,7 @@ fn connect(process: u32, listener: &UnixListener) -> Result<UnixStream, String> 
     if unsafe { libc::kill(process as libc::pid_t, libc::SIGQUIT) } != 0 {
         return Err(text(saki_os::error::last_error()));
     }
-    let deadline = Instant::now() + CONNECT_LIMIT;
+    let deadline = Moment::now() + CONNECT_LIMIT;
     loop {
         match listener.accept() {
             Ok((stream, _)) if is_own_user(&stream) => {
@@ -259,7 +260,7 @@ fn connect(process: u32, listener: &UnixListener) -> Result<UnixStream, String> 
                 return Ok(stream);
             }
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(text(error)),
-            _ if Instant::now() >= deadline => return Err(format!("process {process} does not answer")),
+            _ if Moment::now() >= deadline => return Err(format!("process {process} does not answer")),
             _ => std::thread::sleep(LOOK_INTERVAL / 10),
         }
     }

@@ -59,6 +59,7 @@ use options::Options;
 use run_source::RunCommand;
 use saki_base::messages;
 use saki_os::ExitStage;
+use saki_os::clock::Moment;
 use saki_runtime::compile_only::compile_to_text;
 use saki_runtime::vm::VmOptions;
 use saki_runtime::{HostEvents, Vm};
@@ -215,7 +216,7 @@ fn run(name: &str, options: &Options) -> i32 {
 
 /// Starts the machine and runs the program, a file that has been checked.
 fn start(options: &Options, path: &Path) -> i32 {
-    let started = std::time::Instant::now();
+    let started = Moment::now();
     if let Some(Err(stop)) = options.profile.as_ref().map(|option| option.prepare(&options.framework_root())) {
         return stop.print();
     }

@@ -10,9 +10,10 @@
 
 use parking_lot::Mutex;
 use saki_abi::ObjRef;
+use saki_os::clock::Moment;
 use saki_thread::ManagedThread;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// An allocation that was sampled.
 pub struct SampledAllocation<'a> {
@@ -36,7 +37,7 @@ pub struct Collection {
     pub was_full: bool,
     /// The times when the collector asked threads to stop, when the last one had stopped, when strong marking ended and weak references began, when
     /// freeing memory began, and when all was done.
-    pub steps: [Instant; 5],
+    pub steps: [Moment; 5],
 }
 
 impl Collection {

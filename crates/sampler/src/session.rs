@@ -8,6 +8,7 @@ use crate::recording::Recording;
 use crate::unsampled::Unsampled;
 use crate::wake::wake_reader;
 use crate::{handler, threads, wall};
+use saki_os::clock::Moment;
 use saki_os::{TimerClock, signal};
 use saki_profile::Profile;
 use std::io;
@@ -82,8 +83,8 @@ pub fn stop() -> Option<Sampled> {
     events::listen(Kinds::NONE);
     arming.threads.into_values().for_each(threads::disarm);
     let mut running = READER.lock().take()?;
-    let deadline = std::time::Instant::now() + MAX_WAIT;
-    while !running.reader.read() && std::time::Instant::now() < deadline {
+    let deadline = Moment::now() + MAX_WAIT;
+    while !running.reader.read() && Moment::now() < deadline {
         std::thread::sleep(Duration::from_micros(100));
     }
     running.reader.name_threads();

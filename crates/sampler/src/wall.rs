@@ -17,22 +17,23 @@
 use crate::carriers::{SIGNAL, record_of};
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
 use crate::reader_thread::READER;
+use saki_os::clock::Moment;
 use saki_thread::{ManagedThread, StopReason, WaitState};
 use saki_unwind::Frames;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Rounds take at most this part (one in so many) of a processor's time.
 const MAX_SHARE: u32 = 10;
 
 /// Rounds until `is_over`.
 pub fn run(interval: Duration, is_over: impl Fn() -> bool) {
-    let mut last = Instant::now();
+    let mut last = Moment::now();
     while !is_over() {
         std::thread::sleep(interval.saturating_sub(last.elapsed()));
-        let begun = Instant::now();
-        let ticks = (begun.duration_since(last).as_nanos() / interval.as_nanos().max(1)).max(1) as u32;
-        last += interval * ticks;
+        let begun = Moment::now();
+        let ticks = ((begun - last).as_nanos() / interval.as_nanos().max(1)).max(1) as u32;
+        last = last + interval * ticks;
         let cpu_before_ns = saki_os::clock::thread_cpu_ns();
         round(ticks);
         let rest = Duration::from_nanos(saki_os::clock::thread_cpu_ns() - cpu_before_ns) * (MAX_SHARE - 1);

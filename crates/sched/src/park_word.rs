@@ -14,9 +14,10 @@
 //! Invariant: of all calls of `publish_parked`, `unpark` and `end_move`, exactly one tells its caller to make a parked thread runnable, and all
 //! accesses to the thread's stack happen before it runs.
 
+use saki_os::clock::Moment;
 use saki_sync::WaitWord;
 use saki_sync::facade::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
@@ -56,11 +57,11 @@ impl ParkWord {
 
     /// For the owner: sleeps on its OS thread until there is a token, or the time has passed. Whether there was one.
     pub fn wait_in_place(&self, timeout: Option<Duration>) -> bool {
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = timeout.and_then(|timeout| Moment::now().checked_add(timeout));
         // Relaxed: publishes nothing. Failure means NOTIFIED, taken below.
         let _ = self.0.atomic().compare_exchange(EMPTY, IN_PLACE, Ordering::Relaxed, Ordering::Relaxed);
         while self.0.load(Ordering::Relaxed) != NOTIFIED {
-            let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let rest = deadline.map(|deadline| deadline.saturating_duration_since(Moment::now()));
             if rest.is_some_and(|rest| rest.is_zero()) || !self.0.wait(IN_PLACE, rest) {
                 break;
             }

@@ -7,7 +7,8 @@
 //! much as the sleep after it).
 
 #[cfg(not(loom))]
-use std::time::{Duration, Instant};
+use saki_os::clock::Moment;
+use std::time::Duration;
 
 /// About the cost of a park and its wake (13–23 µs), so that a useless spin at most doubles the cost of waiting.
 #[cfg(not(loom))]
@@ -28,7 +29,7 @@ pub struct Backoff {
     pauses: u32,
     /// Different for each thread, so that spinners do not look in step.
     jitter: u32,
-    end: Option<Instant>,
+    end: Option<Moment>,
 }
 
 #[cfg(not(loom))]
@@ -53,7 +54,7 @@ impl Backoff {
     /// Pauses; `false`, without a pause, when the time for spinning is over.
     pub fn spin(&mut self) -> bool {
         if self.pauses > UNTIMED_PAUSES {
-            let now = Instant::now();
+            let now = Moment::now();
             if now >= *self.end.get_or_insert(now + MAX_SPIN) {
                 return false;
             }
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_spin_ends_in_bounded_time() {
-        let start = Instant::now();
+        let start = Moment::now();
         let mut backoff = Backoff::new(7);
         let mut looks = 0;
         while backoff.spin() {

@@ -46,8 +46,9 @@ use crate::parker::ManagedParker;
 #[cfg(not(loom))]
 use saki_abi::monitor::QUIET_EXITS;
 use saki_abi::monitor::{RETIRED, WAITERS, WAKING};
+use saki_os::clock::Moment;
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const IDLE: u32 = 0;
 const ENTERING: u32 = 1;
@@ -209,15 +210,15 @@ const _: () = {
     assert!(offset_of!(Monitor, last) == known::LAST_OFFSET as usize);
 };
 
-struct Deadline(Option<Instant>);
+struct Deadline(Option<Moment>);
 
 impl Deadline {
     fn after(timeout: Option<Duration>) -> Deadline {
-        Deadline(timeout.and_then(|t| Instant::now().checked_add(t)))
+        Deadline(timeout.and_then(|t| Moment::now().checked_add(t)))
     }
 
     fn rest(&self) -> Option<Duration> {
-        self.0.map(|d| d.saturating_duration_since(Instant::now()))
+        self.0.map(|d| d.saturating_duration_since(Moment::now()))
     }
 }
 

@@ -11,7 +11,8 @@
 
 use crate::facade::atomic::{AtomicPtr, Ordering};
 use crate::wait_word::WaitWord;
-use std::time::{Duration, Instant};
+use saki_os::clock::Moment;
+use std::time::Duration;
 
 const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
@@ -52,14 +53,14 @@ impl Parker {
         }
         // Relaxed: publishes nothing. Failure means NOTIFIED, taken below.
         let _ = state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed);
-        let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+        let deadline = timeout.and_then(|t| Moment::now().checked_add(t));
         loop {
             if state.load(Ordering::Relaxed) == NOTIFIED {
                 // Acquire as above.
                 state.swap(EMPTY, Ordering::Acquire);
                 return true;
             }
-            let rest = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            let rest = deadline.map(|d| d.saturating_duration_since(Moment::now()));
             let expired = rest.is_some_and(|r| r.is_zero());
             if expired || !self.state.wait(PARKED, rest) {
                 // Acquire: the token may have come just now.

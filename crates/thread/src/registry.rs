@@ -12,6 +12,7 @@ use crate::exit;
 use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKind, WaitState, WaitTarget};
 use crate::protocol::{RUNNING, SAFE};
 use crate::stop::STOP_LOCK;
+use saki_os::clock::Moment;
 use saki_os::signal::AlternateStackMemory;
 use saki_sync::monitor::BlockEnd;
 use saki_sync::thin_lock::MAX_OWNER;
@@ -191,7 +192,7 @@ impl ThreadRef {
     }
 
     fn join_unattached(&self, timeout: Option<Duration>) -> BlockEnd {
-        let start = std::time::Instant::now();
+        let start = Moment::now();
         // SeqCst, here and at the look at the lifecycle: see `tell_end`.
         UNATTACHED_JOINERS.fetch_add(1, Ordering::SeqCst);
         let end = loop {

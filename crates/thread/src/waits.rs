@@ -3,8 +3,9 @@
 //! Invariant: requests (`request`) end interruptible waits; a wait tells its observer when it begins and ends. Left out: what is waited for.
 
 use crate::managed_thread::{ManagedThread, WaitState};
+use saki_os::clock::Moment;
 use saki_sync::monitor::{BlockEnd, Blocker, MonitorNode};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 impl ManagedThread {
     /// `Thread.Sleep`, in a safe region. Ends early when interrupted or aborted (if `interruptible`).
@@ -21,12 +22,12 @@ impl ManagedThread {
         mut done: impl FnMut() -> bool,
     ) -> BlockEnd {
         let before = self.set_wait_state(what);
-        let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+        let deadline = timeout.and_then(|t| Moment::now().checked_add(t));
         let end = loop {
             if done() {
                 break BlockEnd::Woken;
             }
-            let rest = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            let rest = deadline.map(|d| d.saturating_duration_since(Moment::now()));
             match self.block(rest, interruptible) {
                 BlockEnd::Woken if rest.is_some_and(|r| r.is_zero()) => break BlockEnd::TimedOut,
                 BlockEnd::Woken => {}

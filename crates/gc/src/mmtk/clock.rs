@@ -1,18 +1,19 @@
 //! Times of the collection under way, for the policy, the statistics and the client (`gc::Collection`).
 
 use parking_lot::Mutex;
-use std::time::{Duration, Instant};
+use saki_os::clock::Moment;
+use std::time::Duration;
 
 #[derive(Clone, Copy, Default)]
 struct Clock {
-    last_start: Option<Instant>,
+    last_start: Option<Moment>,
     /// Times of the collection under way: when the world had stopped, when weak processing began, and when it last ended.
-    stopped: Option<Instant>,
-    weak_start: Option<Instant>,
-    weak_end: Option<Instant>,
+    stopped: Option<Moment>,
+    weak_start: Option<Moment>,
+    weak_end: Option<Moment>,
     /// The thread that noted the start, and its processor time then.
     starter: (u32, Duration),
-    last_end: Option<Instant>,
+    last_end: Option<Moment>,
 }
 
 static CLOCK: Mutex<Clock> = Mutex::new(Clock {
@@ -28,7 +29,7 @@ static CLOCK: Mutex<Clock> = Mutex::new(Clock {
 pub(super) fn note_pause_start() {
     let mut clock = CLOCK.lock();
     *clock = Clock {
-        last_start: Some(Instant::now()),
+        last_start: Some(Moment::now()),
         starter: processor_time(),
         last_end: clock.last_end,
         ..Clock::default()
@@ -37,18 +38,18 @@ pub(super) fn note_pause_start() {
 
 /// All threads have stopped.
 pub(super) fn note_stopped() {
-    CLOCK.lock().stopped = Some(Instant::now());
+    CLOCK.lock().stopped = Some(Moment::now());
 }
 
 /// All strongly reachable objects are marked, and weak processing begins. Called several times, since weak processing may reach
 /// more objects.
 pub(super) fn note_weak_start() {
-    CLOCK.lock().weak_start.get_or_insert_with(Instant::now);
+    CLOCK.lock().weak_start.get_or_insert_with(Moment::now);
 }
 
 /// Weak processing has ended.
 pub(super) fn note_weak_end() {
-    CLOCK.lock().weak_end = Some(Instant::now());
+    CLOCK.lock().weak_end = Some(Moment::now());
 }
 
 /// The calling thread and the processor time it has had.
@@ -64,12 +65,12 @@ pub(super) struct Times {
     /// Between the end of the collection before and the start of this one.
     pub(super) mutator_time: Duration,
     /// As in `gc::Collection`.
-    pub(super) steps: [Instant; 5],
+    pub(super) steps: [Moment; 5],
 }
 
 /// The pause ends.
 pub(super) fn note_end() -> Times {
-    let now = Instant::now();
+    let now = Moment::now();
     let mut clock = CLOCK.lock();
     let start = clock.last_start.unwrap_or(now);
     let pause = now - start;

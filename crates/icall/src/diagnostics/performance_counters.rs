@@ -68,10 +68,10 @@ unsafe fn counter_at<'a>(counter: *const Counter) -> Option<&'a Counter> {
     unsafe { counter.as_ref() }
 }
 
-fn get_sample(_t: CurrentThread, counter: *const Counter, only_value: bool, sample: Place<CounterSample>) -> bool {
+fn get_sample(t: CurrentThread, counter: *const Counter, only_value: bool, sample: Place<CounterSample>) -> bool {
     // SAFETY: managed code keeps the handle of `GetImpl_icall` until it frees it.
     let Some(counter) = (unsafe { counter_at(counter) }) else { return false };
-    let now = if only_value { 0 } else { (saki_os::clock::monotonic_ns() / 100) as i64 };
+    let now = if only_value { 0 } else { (t.vm().clock().monotonic_ns() / 100) as i64 };
     sample.set(CounterSample {
         raw_value: counter.value(),
         base_value: i64::from(!only_value),

@@ -4,8 +4,8 @@ use saki_runtime::{CurrentThread, InternalCall};
 
 const NANOSECONDS_PER_TICK: u64 = 100;
 
-fn timestamp(_t: CurrentThread) -> i64 {
-    (saki_os::clock::monotonic_ns() / NANOSECONDS_PER_TICK) as i64
+fn timestamp(t: CurrentThread) -> i64 {
+    (t.vm().clock().monotonic_ns() / NANOSECONDS_PER_TICK) as i64
 }
 
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Diagnostics.Stopwatch::GetTimestamp", &timestamp)];

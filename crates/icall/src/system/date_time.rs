@@ -6,8 +6,8 @@ use saki_runtime::{CurrentThread, InternalCall};
 const FILE_TIME_OF_UNIX_EPOCH: i64 = 116_444_736_000_000_000;
 const NANOSECONDS_PER_TICK: u64 = 100;
 
-fn system_time_as_file_time(_t: CurrentThread) -> i64 {
-    FILE_TIME_OF_UNIX_EPOCH + (saki_os::clock::realtime_ns() / NANOSECONDS_PER_TICK) as i64
+fn system_time_as_file_time(t: CurrentThread) -> i64 {
+    FILE_TIME_OF_UNIX_EPOCH + (t.vm().clock().realtime_ns() / NANOSECONDS_PER_TICK) as i64
 }
 
 pub const TABLE: &[InternalCall] =

@@ -101,9 +101,9 @@ fn has_shutdown_started(_t: CurrentThread) -> bool {
     process_exit::has_shutdown_started()
 }
 
-fn tick_count(_t: CurrentThread) -> i32 {
+fn tick_count(t: CurrentThread) -> i32 {
     const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
-    (saki_os::clock::monotonic_ns() / NANOSECONDS_PER_MILLISECOND) as i32
+    (t.vm().clock().monotonic_ns() / NANOSECONDS_PER_MILLISECOND) as i32
 }
 
 fn processor_count(_t: CurrentThread) -> i32 {

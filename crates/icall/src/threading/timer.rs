@@ -5,8 +5,8 @@ use saki_runtime::{CurrentThread, InternalCall};
 const NS_PER_TICK: u64 = 100;
 
 /// 100-ns ticks since a fixed moment.
-fn time_monotonic(_t: CurrentThread) -> i64 {
-    (saki_os::clock::monotonic_ns() / NS_PER_TICK) as i64
+fn time_monotonic(t: CurrentThread) -> i64 {
+    (t.vm().clock().monotonic_ns() / NS_PER_TICK) as i64
 }
 
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Threading.Timer::GetTimeMonotonic", &time_monotonic)];

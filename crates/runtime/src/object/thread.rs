@@ -2,6 +2,7 @@
 
 use crate::references::{Array, Obj, Str, Word};
 use saki_abi::ThreadAbi;
+use saki_os::clock::Clock;
 use saki_thread::ManagedThread;
 use std::marker::PhantomData;
 
@@ -12,6 +13,18 @@ use std::marker::PhantomData;
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct CurrentThread<'t>(*mut ThreadAbi, PhantomData<&'t ManagedThread>);
+
+/// What surrounds the machine, for code that runs in it. There is one machine in a process, so the value is empty; code
+/// that asks it need not change when there are several.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine(());
+
+impl Machine {
+    /// Whose time the machine runs by.
+    pub fn clock(self) -> Clock {
+        saki_os::clock::machine()
+    }
+}
 
 /// Proof that an exception is pending on the current thread.
 #[derive(Debug)]
@@ -46,6 +59,11 @@ impl<'t> CurrentThread<'t> {
 
     pub fn abi(self) -> *mut ThreadAbi {
         self.0
+    }
+
+    /// The machine that the thread belongs to.
+    pub fn vm(self) -> Machine {
+        Machine(())
     }
 
     /// The whole managed thread.

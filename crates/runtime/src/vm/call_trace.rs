@@ -23,6 +23,7 @@ use saki_il::ir::{
 };
 use saki_metadata::ElementType;
 use saki_os::FaultContext;
+use saki_os::clock::Moment;
 use saki_os::signal::{self, Disposition};
 use saki_thread::ManagedThread;
 use saki_types::{LibraryType, Method, Ty};
@@ -30,7 +31,6 @@ use saki_unwind::Frame;
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// What is traced; nothing if it is not set.
 static TRACE: OnceLock<Trace> = OnceLock::new();
@@ -51,7 +51,7 @@ static MESSAGE: ManagedField = ManagedField::new(LibraryType::Exception, "_messa
 
 struct Trace {
     spec: CallSpec,
-    started: Instant,
+    started: Moment,
     /// The depth of calls by managed id of the thread.
     depths: Mutex<FxHashMap<u32, i64>>,
 }
@@ -62,7 +62,7 @@ struct Trace {
 /// The system's, for the handler of SIGUSR2.
 pub fn prepare(spec: &CallSpec) -> std::io::Result<()> {
     IS_ENABLED.store(!spec.is_disabled(), Ordering::Relaxed);
-    let trace = Trace { spec: spec.clone(), started: Instant::now(), depths: Mutex::default() };
+    let trace = Trace { spec: spec.clone(), started: Moment::now(), depths: Mutex::default() };
     let _ = TRACE.set(trace);
     signal::install(libc::SIGUSR2, switch)
 }

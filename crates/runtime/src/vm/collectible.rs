@@ -37,6 +37,7 @@ use rustc_hash::FxHashSet;
 use saki_abi::ObjRef;
 use saki_code::{CodeInfo, MethodEntry};
 use saki_gc::{ConditionalRoots, Root, RootKind, RootProvider};
+use saki_os::clock::Moment;
 use saki_sync::Stamp;
 use saki_thread::StopReason;
 use saki_types::collectible::{self, Owner, for_each_owner};
@@ -47,7 +48,7 @@ use saki_types::{Method, Universe};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Assemblies and domains that have ended since the start, for `saki --stats`.
 pub static ENDED: AtomicU64 = AtomicU64::new(0);
@@ -344,6 +345,6 @@ pub(crate) fn release_domain(t: CurrentThread, universe: &'static Universe) {
         RELEASED_BYTES.store(0, Ordering::Relaxed);
         saki_gc::collect(t.managed(), true);
         // Otherwise a program that makes domains in a loop would outrun the thread that frees them.
-        finalizer_signal::wait_for_pending_until(t, Some(Instant::now() + FREEING_LIMIT));
+        finalizer_signal::wait_for_pending_until(t, Some(Moment::now() + FREEING_LIMIT));
     }
 }

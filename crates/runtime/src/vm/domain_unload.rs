@@ -13,10 +13,11 @@ use crate::invoke::{self, Slot};
 use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
 use crate::{cells, collectible, finalizer_signal, handles, interruption, statics, thread_aborts, waits};
+use saki_os::clock::Moment;
 use saki_thread::{ThreadKind, WaitState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The longest time to wait for the domain's threads to leave it.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -110,7 +111,7 @@ fn tear_down(t: CurrentThread, domain: &'static Domain) -> u32 {
 
 /// Aborts the threads that are in the domain until no thread is in it.
 fn abort_threads(t: CurrentThread, domain: &'static Domain) -> bool {
-    let deadline = Instant::now() + ABORT_TIMEOUT;
+    let deadline = Moment::now() + ABORT_TIMEOUT;
     loop {
         let inside = domain.threads();
         if inside.is_empty() {
@@ -125,7 +126,7 @@ fn abort_threads(t: CurrentThread, domain: &'static Domain) -> bool {
                 interruption::end_system_call(thread);
             }
         }
-        if Instant::now() > deadline {
+        if Moment::now() > deadline {
             return false;
         }
         t.managed().sleep(Some(LOOK_INTERVAL), false);

@@ -16,10 +16,11 @@ use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
 use crate::{finalizer_signal, suspension, thread_aborts};
+use saki_os::clock::Moment;
 use saki_thread::ThreadKind;
 use saki_types::LibraryType;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 static ENDING_THREAD: AtomicU32 = AtomicU32::new(0);
 static ARE_FINALIZERS_RUNNING: AtomicBool = AtomicBool::new(false);
@@ -84,7 +85,7 @@ pub fn run_exit_hooks(t: CurrentThread) {
     (upper_layers().host.before_exit)();
     raise_process_exit(t);
     ARE_FINALIZERS_RUNNING.store(true, Ordering::Relaxed);
-    let deadline = Instant::now() + EXIT_STOP_LIMIT;
+    let deadline = Moment::now() + EXIT_STOP_LIMIT;
     suspension::suspend_others(t, EXIT_STOP_LIMIT);
     let is_standard_stream = standard_streams();
     saki_gc::make_all_finalizable(&mut |object| {
@@ -95,7 +96,7 @@ pub fn run_exit_hooks(t: CurrentThread) {
     if !finalizer_signal::wait_while_others_are_stopped(t, deadline) {
         suspension::abort_others(t);
         // The deadline is needed because a finalizer may never return.
-        finalizer_signal::wait_for_pending_until(t, Some(Instant::now() + FINALIZERS_LIMIT));
+        finalizer_signal::wait_for_pending_until(t, Some(Moment::now() + FINALIZERS_LIMIT));
     }
 }
 

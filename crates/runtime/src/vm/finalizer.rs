@@ -8,9 +8,10 @@ use crate::profile_log::{self, LogEvents};
 use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::{abort_requests, collectible, domains, dynamic_methods, finalizer_signal};
+use saki_os::clock::Moment;
 use saki_thread::ThreadKind;
 use saki_types::Ty;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The time for which this thread leaves dead dynamic methods to the threads that make new ones: those reuse the memory that they free,
 /// which is in their processors' caches (lambdas compiled and dropped took 3 % longer when this thread helped at once).
@@ -34,11 +35,11 @@ pub(crate) fn start() -> std::io::Result<()> {
             } else if collectible::are_dead() {
                 dynamic_methods::reclaim_dead(true);
                 reclaim_at = None;
-            } else if reclaim_at.is_some_and(|due| due <= Instant::now()) {
+            } else if reclaim_at.is_some_and(|due| due <= Moment::now()) {
                 dynamic_methods::reclaim_dead(false);
-                reclaim_at = dynamic_methods::are_dead().then(|| Instant::now() + RECLAIM_DELAY);
+                reclaim_at = dynamic_methods::are_dead().then(|| Moment::now() + RECLAIM_DELAY);
             } else if reclaim_at.is_none() {
-                reclaim_at = Some(Instant::now() + RECLAIM_DELAY);
+                reclaim_at = Some(Moment::now() + RECLAIM_DELAY);
             }
             collectible::reclaim_dead();
             drain(t);

@@ -3,11 +3,12 @@
 //! Left out: the thread's work (`finalizer`).
 
 use crate::thread::CurrentThread;
+use saki_os::clock::Moment;
 use saki_sync::WaitWord;
 use saki_sync::word_locks::{Mutex, MutexGuard};
 use saki_thread::{WaitState, child_locks};
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(Default)]
 struct State {
@@ -42,10 +43,10 @@ fn tell_change() {
 }
 
 /// Waits for a change of the state, with the lock given back meanwhile. False: the deadline came first.
-fn wait(state: &mut MutexGuard<'_, State>, deadline: Option<Instant>) -> bool {
+fn wait(state: &mut MutexGuard<'_, State>, deadline: Option<Moment>) -> bool {
     // Acquire: a later change ends the wait.
     let seen = CHANGED.load(Ordering::Acquire);
-    let rest = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    let rest = deadline.map(|deadline| deadline.saturating_duration_since(Moment::now()));
     MutexGuard::unlocked(state, || CHANGED.wait(seen, rest)) && rest.is_none_or(|rest| !rest.is_zero())
 }
 
@@ -84,7 +85,7 @@ pub(crate) fn note_thread(t: CurrentThread) {
 }
 
 /// On the finalizer thread: returns when it is wanted, or at `deadline`.
-pub(crate) fn wait_for_work(deadline: Option<Instant>) {
+pub(crate) fn wait_for_work(deadline: Option<Moment>) {
     let mut state = STATE.lock();
     state.busy = false;
     tell_change();
@@ -108,7 +109,7 @@ pub fn wait_for_pending(t: CurrentThread) {
 }
 
 /// As `wait_for_pending`, but at most until `deadline`; false when the deadline came first.
-pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Instant>) -> bool {
+pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Moment>) -> bool {
     let me = t.id();
     saki_thread::blocking(|| {
         let mut state = STATE.lock();
@@ -125,10 +126,10 @@ pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Instant>
 
 /// As `wait_for_pending_until` while the other threads are stopped: false also when the finalizer thread has waited a while for
 /// one of the stopped threads.
-pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Instant) -> bool {
+pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Moment) -> bool {
     let mut looks = 0;
     while looks < MAX_WAITING_LOOKS {
-        let now = Instant::now();
+        let now = Moment::now();
         if wait_for_pending_until(t, Some(deadline.min(now + LOOK_INTERVAL))) {
             return true;
         }
@@ -158,10 +159,10 @@ pub(crate) fn wait_for_memory(t: CurrentThread) -> bool {
 
 /// Waits until the finalizer thread has nothing to do. False: it has ended no finalizer for a while, or waits for another thread.
 fn wait_while_finalizers_end(t: CurrentThread) -> bool {
-    let start = Instant::now();
+    let start = Moment::now();
     let (mut left, mut last_end, mut looks) = (saki_gc::finalizable_count(), start, 0);
     while looks < MAX_WAITING_LOOKS {
-        let now = Instant::now();
+        let now = Moment::now();
         if wait_for_pending_until(t, Some(now + LOOK_INTERVAL)) {
             return true;
         }
@@ -187,7 +188,7 @@ fn waits_for_another_thread() -> bool {
 }
 
 /// False: the deadline came first.
-fn wait_until_idle(state: &mut MutexGuard<State>, deadline: Option<Instant>) -> bool {
+fn wait_until_idle(state: &mut MutexGuard<State>, deadline: Option<Moment>) -> bool {
     while state.wanted || state.busy {
         if !wait(state, deadline) {
             return false;
@@ -203,9 +204,9 @@ mod tests {
     #[test]
     fn a_finalizer_that_never_returns_does_not_keep_the_process() {
         let mut state = STATE.lock();
-        assert!(wait_until_idle(&mut state, Some(Instant::now())));
+        assert!(wait_until_idle(&mut state, Some(Moment::now())));
         state.busy = true;
-        assert!(!wait_until_idle(&mut state, Some(Instant::now() + Duration::from_millis(5))));
+        assert!(!wait_until_idle(&mut state, Some(Moment::now() + Duration::from_millis(5))));
         state.busy = false;
         assert!(wait_until_idle(&mut state, None));
     }

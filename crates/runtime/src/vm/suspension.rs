@@ -28,9 +28,10 @@ pub use crate::stops::stop_if_asked;
 use crate::stops::{BOTH, now_suspended, stay_suspended};
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_objects::{counted_thread_of, state, state_bits, thread_of};
+use saki_os::clock::Moment;
 use saki_thread::{ManagedThread, NO_STATE, POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The time between two checks of `Suspend` whether the thread has stopped: safepoints are microseconds apart.
 const LOOK_INTERVAL: Duration = Duration::from_micros(50);
@@ -137,7 +138,7 @@ pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
             stopping.push(ThreadRef::to(thread));
         }
     });
-    let deadline = Instant::now() + limit;
+    let deadline = Moment::now() + limit;
     // A stopped thread does not run again, so each thread is checked only until it has stopped; once if it waits already.
     let runs = |thread: &ThreadRef| {
         if thread.is_detached() {
@@ -150,7 +151,7 @@ pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
     };
     loop {
         stopping.retain(runs);
-        if stopping.is_empty() || Instant::now() >= deadline {
+        if stopping.is_empty() || Moment::now() >= deadline {
             return;
         }
         t.managed().sleep(Some(LOOK_INTERVAL), false);

@@ -204,7 +204,7 @@ fn remove_all(cache: &Folder, files: &[CacheFile]) -> std::io::Result<usize> {
 
 fn evict_to(cache: &Folder, max_total_bytes: u64) {
     let mut files = files(cache);
-    let now = SystemTime::now();
+    let now = saki_os::clock::system_time();
     let is_abandoned =
         |file: &CacheFile| file.is_temporary() && now.duration_since(file.used).is_ok_and(|age| age > ABANDONED);
     files.retain(|file| !is_abandoned(file) || remove(cache, file).is_err());

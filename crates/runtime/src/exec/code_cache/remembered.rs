@@ -78,7 +78,7 @@ pub(super) fn find_or_hash(stamp: &FileStamp, path: &Path, hash: impl FnOnce() -
         return count(true, id);
     }
     let id = hash();
-    if stands_for_contents(stamp, SystemTime::now())
+    if stands_for_contents(stamp, saki_os::clock::system_time())
         && FileStamp::of_path(path).is_some_and(|now| now == *stamp)
         && !saki_os::file_map::is_on_tmpfs(path)
     {
