@@ -3,8 +3,9 @@
 //! Invariant: a symbol is valid for as long as the process; its text never moves. Left out: the managed string pool.
 
 use crate::arena::leak_str;
+use crate::locks::{RwLock, rank};
 use rustc_hash::FxHashMap;
-use std::sync::{OnceLock, RwLock};
+use std::sync::OnceLock;
 
 /// An interned string. 0 is the empty string.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -18,7 +19,7 @@ struct Tables {
 
 /// A table of interned strings, usable from many threads.
 pub struct Interner {
-    tables: RwLock<Tables>,
+    tables: RwLock<rank::Symbols, Tables>,
 }
 
 impl Default for Interner {
@@ -46,7 +47,7 @@ impl Interner {
         if let Some(symbol) = self.lookup(text) {
             return symbol;
         }
-        let mut tables = self.tables.write().unwrap_or_else(|e| e.into_inner());
+        let mut tables = self.tables.write();
         if let Some(symbol) = tables.by_text.get(text) {
             return *symbol;
         }
@@ -59,12 +60,12 @@ impl Interner {
 
     /// The symbol of this text if it was interned before.
     pub fn lookup(&self, text: &str) -> Option<Symbol> {
-        self.tables.read().unwrap_or_else(|e| e.into_inner()).by_text.get(text).copied()
+        self.tables.read().by_text.get(text).copied()
     }
 
     /// The text of a symbol of this table.
     pub fn resolve(&self, symbol: Symbol) -> &'static str {
-        match self.tables.read().unwrap_or_else(|e| e.into_inner()).texts.get(symbol.0 as usize) {
+        match self.tables.read().texts.get(symbol.0 as usize) {
             Some(text) => text,
             None => crate::bug!("symbol {} is of another interner", symbol.0),
         }

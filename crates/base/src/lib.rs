@@ -6,6 +6,7 @@ pub mod arena;
 pub mod bug;
 pub mod id;
 pub mod interner;
+pub mod locks;
 pub mod messages;
 
 pub use arena::{Arena, leak, leak_slice, leak_str};

@@ -10,9 +10,9 @@
 //! would panic there; `cargo xtask tidy` keeps them out. An answer is what a command was called for (`saki info`), so the command itself looks whether it has arrived.
 //! Left out: the program's own output, and the words of signal handlers, which may use system calls only.
 
+use crate::locks::{Mutex, rank};
 use std::fmt::{self, Arguments, Write as _};
 use std::io::{self, Write};
-use std::sync::Mutex;
 
 /// A message of usual length is written by one system call, without allocation: memory may be what is short.
 const BUFFER_BYTES: usize = 1024;
@@ -80,7 +80,7 @@ pub fn write_beside_output(write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 }
 
 /// Why an answer has not arrived.
-static ANSWER_FAILURE: Mutex<Option<io::Error>> = Mutex::new(None);
+static ANSWER_FAILURE: Mutex<rank::AnswerFailure, Option<io::Error>> = Mutex::new(None);
 
 /// Writes a part of a command's answer to standard output, unless an earlier part could not be written.
 pub fn answer(text: Arguments<'_>) {
@@ -89,7 +89,7 @@ pub fn answer(text: Arguments<'_>) {
 
 /// As `answer`, of a file that goes to standard output.
 pub fn answer_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
-    let mut failure = ANSWER_FAILURE.lock().unwrap_or_else(|error| error.into_inner());
+    let mut failure = ANSWER_FAILURE.lock();
     if failure.is_none() {
         *failure = write_beside_output(write).err();
     }
@@ -97,7 +97,7 @@ pub fn answer_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
 
 /// The error of the first answer that could not be written, once.
 pub fn answer_failure() -> Option<io::Error> {
-    ANSWER_FAILURE.lock().unwrap_or_else(|error| error.into_inner()).take()
+    ANSWER_FAILURE.lock().take()
 }
 
 /// A line on standard error: `tell!("saki: {error}")`.

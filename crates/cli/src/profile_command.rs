@@ -9,6 +9,7 @@ use crate::output_format::about_jitdump;
 use crate::profile_file;
 use crate::profile_request::ProfileRequest;
 use crate::program_words;
+use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_base::{messages, tell};
 use saki_os::ExitStage;
 use saki_profile::diff::Changes;
@@ -18,7 +19,6 @@ use saki_sampler::Sampled;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 /// A profile that is being made.
 struct Session {
@@ -30,10 +30,10 @@ struct Session {
     client: Option<UnixStream>,
 }
 
-static SESSION: Mutex<Option<Session>> = Mutex::new(None);
+static SESSION: Mutex<rank::ProfileSession, Option<Session>> = Mutex::new(None);
 
-fn session() -> MutexGuard<'static, Option<Session>> {
-    SESSION.lock().unwrap_or_else(|error| error.into_inner())
+fn session() -> MutexGuard<'static, rank::ProfileSession, Option<Session>> {
+    SESSION.lock()
 }
 
 /// Begins to profile the program that is about to run; the files are written when the process ends, or after the duration that was asked for. The heap

@@ -16,9 +16,10 @@ use crate::entry::MethodEntry;
 use crate::error::CodeError;
 use crate::region::{Region, mapped_region, zeroed_words};
 use crate::waiting_calls;
+use saki_base::locks::{Mutex, rank};
 use saki_sync::facade::atomic::{AtomicU32, AtomicU64};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 /// Size of the aligned word by which a call is patched.
 const STORE_BYTES: usize = 8;
@@ -35,13 +36,13 @@ struct Tables {
     /// Number of the next new site; 0 means no site.
     next: AtomicUsize,
     /// Numbers to reuse.
-    freed: Mutex<Vec<u32>>,
+    freed: Mutex<rank::FreedCallSites, Vec<u32>>,
 }
 
 impl Tables {
     /// A number for a site; None when all are in use.
     fn take_number(&self) -> Option<u32> {
-        if let Some(number) = self.freed.lock().unwrap_or_else(|e| e.into_inner()).pop() {
+        if let Some(number) = self.freed.lock().pop() {
             return Some(number);
         }
         // Relaxed: hands out numbers.
@@ -57,7 +58,7 @@ impl Tables {
             taken.push(number);
         });
         if !taken.is_empty() {
-            self.freed.lock().unwrap_or_else(|e| e.into_inner()).append(&mut taken);
+            self.freed.lock().append(&mut taken);
         }
     }
 }

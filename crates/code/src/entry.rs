@@ -18,10 +18,11 @@ use crate::call_sites;
 use crate::error::CodeError;
 use crate::region::{Region, mapped_region};
 use crate::stub_slots::{self, EntryRecord, place_stub, veneer};
+use saki_base::locks::{Mutex, rank};
 use saki_sync::Recycler;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{LazyLock, Mutex, OnceLock};
+use std::sync::{LazyLock, OnceLock};
 
 /// A method's callable address, before and after it is compiled.
 #[derive(Clone, Copy)]
@@ -122,7 +123,7 @@ impl MethodEntry {
     /// `CodeError` when the region is full.
     pub fn unbox_stub(self) -> Result<usize, CodeError> {
         let cell = self.cell_address();
-        let mut made = UNBOX_STUBS.lock().unwrap_or_else(|e| e.into_inner());
+        let mut made = UNBOX_STUBS.lock();
         if let Some(&stub) = made.get(&cell) {
             return Ok(stub);
         }
@@ -139,7 +140,7 @@ impl std::fmt::Debug for MethodEntry {
 }
 
 /// Unboxing stubs, by the cell that they jump through.
-static UNBOX_STUBS: LazyLock<Mutex<HashMap<usize, usize>>> = LazyLock::new(Mutex::default);
+static UNBOX_STUBS: LazyLock<Mutex<rank::UnboxStubs, HashMap<usize, usize>>> = LazyLock::new(Mutex::default);
 
 /// Entries of freed methods.
 static FREED: Recycler<MethodEntry, 1> = Recycler::new(QUARANTINED_ENTRIES);

@@ -23,9 +23,9 @@ use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
 use crate::start_map;
 use crate::stub_slots::veneer;
 use saki_abi::{AddressUse, Reloc};
+use saki_base::locks::{Mutex, rank};
 use saki_sync::{Recycler, SlotPool};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 
 /// What a relocation of a placed body leads to.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ const QUARANTINED_BODIES: usize = 32;
 static FREED: Recycler<u32, MAX_FREED_ROOMS> = Recycler::new(QUARANTINED_BODIES);
 
 /// Offsets of larger freed bodies, by size.
-static LARGE_FREED: Mutex<BTreeMap<usize, Vec<u32>>> = Mutex::new(BTreeMap::new());
+static LARGE_FREED: Mutex<rank::LargeRooms, BTreeMap<usize, Vec<u32>>> = Mutex::new(BTreeMap::new());
 
 static CURSORS: SlotPool<Cursor> = SlotPool::new();
 
@@ -160,7 +160,7 @@ fn rooms(bodies: &[&'static CodeInfo]) -> impl Iterator<Item = (usize, u32)> {
 fn free_large_rooms(bodies: &[&'static CodeInfo]) {
     let mut large = rooms(bodies).filter(|(room, _)| *room >= MAX_FREED_ROOMS).peekable();
     if large.peek().is_some() {
-        let mut freed = LARGE_FREED.lock().unwrap_or_else(|e| e.into_inner());
+        let mut freed = LARGE_FREED.lock();
         large.for_each(|(room, offset)| freed.entry(room).or_default().push(offset));
     }
 }
@@ -217,11 +217,7 @@ fn take_freed(len: usize, align: usize) -> Option<usize> {
     if align != ROOM_BYTES {
         return None;
     }
-    let offset = if room < MAX_FREED_ROOMS {
-        FREED.take(room)
-    } else {
-        LARGE_FREED.lock().unwrap_or_else(|e| e.into_inner()).get_mut(&room)?.pop()
-    };
+    let offset = if room < MAX_FREED_ROOMS { FREED.take(room) } else { LARGE_FREED.lock().get_mut(&room)?.pop() };
     offset.map(|offset| offset as usize)
 }
 

@@ -11,10 +11,11 @@
 
 use crate::arch::{Arch, Architecture};
 use crate::error::CodeError;
+use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_os::{DualMapping, ForkActions, ForkStage, Reservation, on_fork};
 use std::io;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 /// Unit of allocation; small enough to scan its start bits (64 words) in a signal handler.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
@@ -46,7 +47,7 @@ pub(crate) struct Region {
     /// Keeps the views mapped.
     views: DualMapping,
     /// Between the start of a fork and its end: the child's memory.
-    child_views: Mutex<Option<io::Result<DualMapping>>>,
+    child_views: Mutex<rank::ChildViews, Option<io::Result<DualMapping>>>,
 }
 const _: () = assert!(crate::start_map::GRANULES_PER_CHUNK * GRANULE_BYTES == CHUNK_BYTES);
 
@@ -156,8 +157,8 @@ impl Region {
         }
     }
 
-    fn child_views(&self) -> std::sync::MutexGuard<'_, Option<io::Result<DualMapping>>> {
-        self.child_views.lock().unwrap_or_else(|e| e.into_inner())
+    fn child_views(&self) -> MutexGuard<'_, rank::ChildViews, Option<io::Result<DualMapping>>> {
+        self.child_views.lock()
     }
 
     /// Size of the part of each view for entry records.

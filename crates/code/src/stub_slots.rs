@@ -9,9 +9,10 @@ use crate::error::CodeError;
 use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, Region, region};
 use crate::start_map::STUB_CHUNK;
+use saki_base::locks::{Mutex, RwLock, rank};
 use std::collections::HashMap;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, RwLock};
 
 const STUBS_PER_CHUNK: usize = CHUNK_BYTES / STUB_BYTES;
 
@@ -56,7 +57,7 @@ pub(crate) fn place_stub(
 }
 
 fn take_slot(region: &Region) -> Result<(usize, usize), CodeError> {
-    static GROW: Mutex<()> = Mutex::new(());
+    static GROW: Mutex<rank::StubSlots, ()> = Mutex::new(());
     loop {
         // Acquire: the chunk's fields were written before it was installed.
         let current = CURRENT.load(Ordering::Acquire);
@@ -69,7 +70,7 @@ fn take_slot(region: &Region) -> Result<(usize, usize), CodeError> {
                 return Ok((chunk.code_offset + slot * STUB_BYTES, chunk.data_address + slot * STUB_BYTES));
             }
         }
-        let _growing = GROW.lock().unwrap_or_else(|e| e.into_inner());
+        let _growing = GROW.lock();
         // Relaxed: only compared; the lock orders it against the store below.
         if CURRENT.load(Ordering::Relaxed) != current {
             continue;
@@ -117,11 +118,11 @@ pub(crate) fn stub_of_record(region: &Region, record: usize) -> usize {
 /// # Errors
 /// `CodeError` when the region is full.
 pub fn veneer(target: usize) -> Result<usize, CodeError> {
-    static VENEERS: LazyLock<RwLock<HashMap<usize, usize>>> = LazyLock::new(Default::default);
-    if let Some(&address) = VENEERS.read().unwrap_or_else(|e| e.into_inner()).get(&target) {
+    static VENEERS: LazyLock<RwLock<rank::Veneers, HashMap<usize, usize>>> = LazyLock::new(Default::default);
+    if let Some(&address) = VENEERS.read().get(&target) {
         return Ok(address);
     }
-    let mut veneers = VENEERS.write().unwrap_or_else(|e| e.into_inner());
+    let mut veneers = VENEERS.write();
     if let Some(&address) = veneers.get(&target) {
         return Ok(address);
     }

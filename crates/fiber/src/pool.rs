@@ -27,13 +27,13 @@
 //! Invariant: a slot is on one list or in one [`PooledStack`], never both; chunks are unmapped with the pool only. Left out: the
 //! code that runs on a stack, and caches of single carriers.
 
+use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_os::address_space::{scarcity, share_bytes};
 use saki_os::memory::{discard_raw, is_resident};
 use saki_os::{GuardKind, Reservation, guard, page_size_bytes};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes below each stack that cannot be touched: 64 KiB, larger than any step of compiled code, which probes its frames page by page, and
 /// above them 384 KiB that the stack's user may open for the handlers of an overflow.
@@ -188,7 +188,7 @@ impl Class {
 /// See the module header.
 pub struct StackPool {
     options: StackPoolOptions,
-    classes: [Mutex<Class>; CLASSES],
+    classes: [Mutex<rank::StackClass, Class>; CLASSES],
     /// Stacks with guards by `mprotect`. Relaxed everywhere: a count.
     protected_stacks: AtomicUsize,
 }
@@ -236,8 +236,8 @@ impl StackPool {
         self.options.guard.unwrap_or_else(guard::kind)
     }
 
-    fn class(&self, class: usize) -> MutexGuard<'_, Class> {
-        self.classes[class].lock().unwrap_or_else(PoisonError::into_inner)
+    fn class(&self, class: usize) -> MutexGuard<'_, rank::StackClass, Class> {
+        self.classes[class].lock()
     }
 
     /// Takes a stack with at least `size_bytes` usable bytes; its contents are left over from its last use. Errors: `InvalidInput` for

@@ -10,9 +10,9 @@
 //! young objects. Left out: the table's own logic, which is C#.
 
 use crate::tracer::Tracer;
-use parking_lot::Mutex;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_abi::{ArrayHeader, ObjRef, VTable, VTableFlags};
+use saki_base::locks::{Mutex, rank};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A root: updated by collections, so always the current address; 0 = not set.
@@ -37,7 +37,8 @@ struct Found {
 // SAFETY: only the collection dereferences the addresses, with the world stopped and the lock held.
 unsafe impl Send for Found {}
 
-static FOUND: Mutex<Found> = Mutex::new(Found { arrays: Vec::new(), resolved_arrays: 0, unresolved: Vec::new() });
+static FOUND: Mutex<rank::Ephemerons, Found> =
+    Mutex::new(Found { arrays: Vec::new(), resolved_arrays: 0, unresolved: Vec::new() });
 
 /// Dead pairs get this object as their key. To be called before there is one.
 pub fn set_ephemeron_tombstone(tombstone: ObjRef) {

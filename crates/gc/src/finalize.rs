@@ -20,9 +20,9 @@ use crate::client::client;
 use crate::object::vtable_of;
 use crate::suppression::{set_suppressed, take_suppressed};
 use crate::tracer::Tracer;
-use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use saki_abi::{ObjRef, VTableFlags};
+use saki_base::locks::{Mutex, rank};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +39,7 @@ struct Finalizers {
 unsafe impl Send for Finalizers {}
 
 /// Never held across a safepoint.
-static FINALIZERS: Mutex<Finalizers> = Mutex::new(Finalizers {
+static FINALIZERS: Mutex<rank::Finalizers, Finalizers> = Mutex::new(Finalizers {
     young: Vec::new(),
     old: Vec::new(),
     ready: VecDeque::new(),

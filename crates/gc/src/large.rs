@@ -4,8 +4,8 @@
 //! from a sorted map. Invariant: it holds every large object that is allocated and not yet swept. It stores addresses,
 //! not references: it keeps nothing alive, and large objects never move. Left out: the memory itself.
 
-use parking_lot::Mutex;
 use saki_abi::ObjRef;
+use saki_base::locks::{Mutex, rank};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -17,7 +17,8 @@ struct LargeObjects {
 }
 
 /// Held for short look-ups and insertions only, never across a safepoint, so a stopped world leaves it free.
-static LARGE_OBJECTS: Mutex<LargeObjects> = Mutex::new(LargeObjects { by_start: BTreeMap::new(), young: Vec::new() });
+static LARGE_OBJECTS: Mutex<rank::LargeObjects, LargeObjects> =
+    Mutex::new(LargeObjects { by_start: BTreeMap::new(), young: Vec::new() });
 
 pub(crate) fn insert(start: usize, size_bytes: usize) {
     let mut objects = LARGE_OBJECTS.lock();

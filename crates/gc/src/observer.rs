@@ -8,8 +8,8 @@
 //!
 //! Invariant: observers allocate no managed objects. With sampling off the slow path pays one load and a branch.
 
-use parking_lot::Mutex;
 use saki_abi::ObjRef;
+use saki_base::locks::{Mutex, rank};
 use saki_os::clock::Moment;
 use saki_thread::ManagedThread;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -60,7 +60,7 @@ pub enum Sampler {
 }
 
 /// Mean bytes between two samples that each `Sampler` asks for; 0 = none.
-static REQUESTS: Mutex<[usize; 2]> = Mutex::new([0; 2]);
+static REQUESTS: Mutex<rank::ObserverRequests, [usize; 2]> = Mutex::new([0; 2]);
 
 /// The least of them; 0 while there are none. Relaxed: a thread that sees a change late samples later.
 static SAMPLING_BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -81,7 +81,7 @@ pub(crate) fn sampling_bytes() -> usize {
 /// Whether objects that collections move are noted. Relaxed: set and read around collections, whose begin orders it.
 static ARE_MOVES_NOTED: AtomicBool = AtomicBool::new(false);
 /// Addresses before and after, of the collection under way.
-static MOVES: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+static MOVES: Mutex<rank::ObservedMoves, Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
 /// Switches on or off that collections record which objects they move, for `take_moves`.
 pub fn note_moves(are_noted: bool) {

@@ -27,7 +27,7 @@
 //! | `full_is_due` | the collection's end, world stopped | relaxed: read by the same thread |
 //! | `overhead_exceeded` | set by the collection's end, swapped by a mutator | relaxed: it guards no data |
 
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ pub struct HeapPolicy {
     nursery_sizes: NurserySizes,
     nursery_bytes: AtomicUsize,
     small_bytes: AtomicUsize,
-    nursery_times: Mutex<NurseryTimes>,
+    nursery_times: Mutex<rank::NurseryTimes, NurseryTimes>,
     /// The size of the largest nursery.
     nursery_pages: usize,
     max_pages: usize,
@@ -100,7 +100,7 @@ pub struct HeapPolicy {
     large_allowance_pages: AtomicUsize,
     full_is_due: AtomicBool,
     overhead_exceeded: AtomicBool,
-    streak: Mutex<OverheadStreak>,
+    streak: Mutex<rank::OverheadStreak, OverheadStreak>,
 }
 
 impl HeapPolicy {

@@ -5,8 +5,8 @@
 //! registration. Left out: weak references (`weak`), finalization queues (`finalize`).
 
 use crate::client::{RootKind, client};
-use parking_lot::Mutex;
 use saki_abi::{ObjRef, RefMap};
+use saki_base::locks::{Mutex, rank};
 use saki_thread::ManagedThread;
 use saki_thread::statics::BlockScan;
 use std::ops::Range;
@@ -26,7 +26,7 @@ impl RootRange {
 }
 
 /// Held for registration and, with the world stopped, for scanning; never across a safepoint.
-static RANGES: Mutex<Vec<RootRange>> = Mutex::new(Vec::new());
+static RANGES: Mutex<rank::RootRanges, Vec<RootRange>> = Mutex::new(Vec::new());
 
 /// `count` slots from `base` on, each of which holds an object or null: the references among the statics of a type.
 ///

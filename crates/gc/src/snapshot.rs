@@ -11,8 +11,8 @@ use crate::client::{Root, RootKind, RootProvider, StoppedHeap, client};
 use crate::object::{for_each_reference, object_size_bytes, vtable_of};
 use crate::roots;
 use crate::{ephemeron, finalize, mmtk, snapshot_request, stack_roots, world};
-use parking_lot::Mutex;
 use saki_abi::{ObjRef, VTable};
+use saki_base::locks::{Mutex, rank};
 use saki_thread::ManagedThread;
 use std::ops::Range;
 
@@ -151,7 +151,7 @@ fn for_each_root_of_thread(thread: &'static ManagedThread, visit: &mut dyn FnMut
 }
 
 /// One snapshot at a time. Waited for with the thread counted as stopped.
-static TURN: Mutex<()> = Mutex::new(());
+static TURN: Mutex<rank::HeapSnapshot, ()> = Mutex::new(());
 
 /// Runs a full collection and calls `inspect` on a collector thread before the program goes on. For any thread, also one that is
 /// not attached; a managed one waits as at a safepoint. False: there was no full collection, and no call.

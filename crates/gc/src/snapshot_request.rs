@@ -3,7 +3,7 @@
 //! Left out: reading the stopped heap (`snapshot`).
 
 use crate::client::{StoppedHeap, client};
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 
 /// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin, after which the next one is full.
 const MAX_ATTEMPTS: usize = 5;
@@ -14,7 +14,7 @@ struct Inspector(*mut (dyn FnMut(&StoppedHeap) + Send));
 // SAFETY: points to the closure that `request`'s caller lends, which is `Send`; the caller waits until it was called.
 unsafe impl Send for Inspector {}
 
-static REQUESTED: Mutex<Option<Inspector>> = Mutex::new(None);
+static REQUESTED: Mutex<rank::SnapshotRequest, Option<Inspector>> = Mutex::new(None);
 
 /// Runs `collect`, again and again, until a full collection has called `inspect`; `collect` waits for a collection. False: there was no full collection, and no call. One
 /// request at a time.

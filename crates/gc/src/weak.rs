@@ -12,7 +12,7 @@
 use crate::client::{WeakFate, WeakKind, client};
 use crate::tracer::Tracer;
 use crate::{conditional, ephemeron, finalize, large, weak_fields};
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
@@ -21,7 +21,7 @@ enum Step {
 }
 
 /// Where the collection that runs has got to.
-static STEP: Mutex<Step> = Mutex::new(Step::Strong);
+static STEP: Mutex<rank::WeakStep, Step> = Mutex::new(Step::Strong);
 
 fn update_tables(kind: WeakKind, tracer: &dyn Tracer) {
     for table in client().weak_tables() {

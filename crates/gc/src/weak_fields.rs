@@ -12,11 +12,11 @@
 
 use crate::ephemeron;
 use crate::tracer::Tracer;
-use parking_lot::Mutex;
 use saki_abi::{ObjRef, RefMap, VTable, VTableFlags};
+use saki_base::locks::{Mutex, rank};
 
 /// Addresses of objects that were scanned since the last `settle`, possibly more than once.
-static NOTED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static NOTED: Mutex<rank::WeakFields, Vec<usize>> = Mutex::new(Vec::new());
 
 /// The scanner met an object (at its new address). True: the references of its elements are not to be traced.
 #[inline(always)]

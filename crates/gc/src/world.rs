@@ -1,10 +1,10 @@
 //! The collector's use of the thread system: the only file that calls `saki_thread`'s stop and resume.
 
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_thread::ManagedThread;
 
 /// Proof that the world is stopped, kept between `stop` and `resume`, which may run on different collector threads.
-static STOPPED: Mutex<Option<saki_thread::StopToken>> = Mutex::new(None);
+static STOPPED: Mutex<rank::CollectionStop, Option<saki_thread::StopToken>> = Mutex::new(None);
 
 /// Returns when no managed thread runs.
 pub(crate) fn stop() {

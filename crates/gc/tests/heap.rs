@@ -4,11 +4,11 @@
 mod common;
 
 use common::{LEFT, NEXT, Types, array, deep, get, hide, node, scrub, set, start, value};
-use parking_lot::Mutex;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_abi::{ArrayHeader, ObjRef};
 use saki_gc::{HeapClient, HeapOptions, RootProvider, WeakFate, WeakKind, WeakTable, barrier};
 use saki_thread::ManagedThread;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const NULL: ObjRef = ObjRef::NULL;
@@ -93,7 +93,7 @@ static WAKE_UPS: AtomicUsize = AtomicUsize::new(0);
 
 impl WeakTable for Weak {
     fn update_weak(&self, kind: WeakKind, _is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
-        for (handle_kind, target) in HANDLES.lock().iter_mut() {
+        for (handle_kind, target) in HANDLES.lock().unwrap().iter_mut() {
             if *handle_kind == kind && *target != 0 {
                 *target = match fate_of(ObjRef(*target as *mut _)) {
                     WeakFate::Alive(object) => object.address(),
@@ -105,13 +105,13 @@ impl WeakTable for Weak {
 }
 
 fn weak(kind: WeakKind, object: ObjRef) -> usize {
-    let mut handles = HANDLES.lock();
+    let mut handles = HANDLES.lock().unwrap();
     handles.push((kind, object.address()));
     handles.len() - 1
 }
 
 fn target(handle: usize) -> ObjRef {
-    ObjRef(HANDLES.lock()[handle].1 as *mut _)
+    ObjRef(HANDLES.lock().unwrap()[handle].1 as *mut _)
 }
 
 impl Stage<'_> {

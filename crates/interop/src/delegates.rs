@@ -11,8 +11,8 @@
 
 use crate::refusals::directive_error;
 use crate::slots::NativeSlot;
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_il::ir::{CallSig, IrType};
 use saki_il::synth::delegate::{DelegateKind, invoke_method};
 use saki_il::synth::{callback, pinvoke};
@@ -55,7 +55,7 @@ struct CallbackType {
     result_in_memory_bytes: Option<u32>,
     /// Size of another struct result; 0 without one.
     struct_result_bytes: u32,
-    contexts: Mutex<VecDeque<&'static CallbackContext>>,
+    contexts: Mutex<rank::CallbackContexts, VecDeque<&'static CallbackContext>>,
 }
 
 /// The context that a C entry passes: never freed, reused when its delegate is gone.
@@ -65,9 +65,9 @@ struct CallbackContext {
     class: &'static CallbackType,
 }
 
-static CALLBACK_TYPES: Mutex<Option<FxHashMap<Ty, &'static CallbackType>>> = Mutex::new(None);
-static ENTRIES: Mutex<Option<FxHashMap<usize, &'static CallbackContext>>> = Mutex::new(None);
-static NATIVE_INVOKES: Mutex<Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
+static CALLBACK_TYPES: Mutex<rank::CallbackTypes, Option<FxHashMap<Ty, &'static CallbackType>>> = Mutex::new(None);
+static ENTRIES: Mutex<rank::CallbackEntries, Option<FxHashMap<usize, &'static CallbackContext>>> = Mutex::new(None);
+static NATIVE_INVOKES: Mutex<rank::NativeInvokes, Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
 
 impl CallbackContext {
     /// The delegate; None when it has been collected or its domain is unloaded.

@@ -3,8 +3,8 @@
 //! A descriptor is made when the code that names it is placed and lives as long as the method.
 //! Invariant: one descriptor per (method, parameter), so that its cached data exists once.
 
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_il::synth::marshal::{MethodPlan, ParamPlan, method_plan};
 use saki_runtime::ExceptionType;
 use saki_runtime::cells::RootCell;
@@ -25,7 +25,8 @@ pub struct MarshalDescriptor {
 
 type Key = (usize, u32);
 
-static DESCRIPTORS: Mutex<Option<FxHashMap<Key, &'static MarshalDescriptor>>> = Mutex::new(None);
+static DESCRIPTORS: Mutex<rank::MarshalDescriptors, Option<FxHashMap<Key, &'static MarshalDescriptor>>> =
+    Mutex::new(None);
 
 /// The descriptor of parameter `index` of `method`.
 ///

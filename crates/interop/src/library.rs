@@ -3,7 +3,7 @@
 //! A library name is tried as it is, without ".dll", with "lib" in front; each time beside the assembly, then wherever
 //! the dynamic linker looks, with and without ".so". Invariant: a library is opened once and never closed.
 
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_os::message_log::{self, Level, Subject};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Library(usize);
 
-static LOADED: Mutex<Option<HashMap<PathBuf, Option<Library>>>> = Mutex::new(None);
+static LOADED: Mutex<rank::NativeLibraries, Option<HashMap<PathBuf, Option<Library>>>> = Mutex::new(None);
 
 /// File names to try for a library, in order; names without a directory go to the dynamic linker's own search.
 pub fn candidates(name: &str, assembly_directory: Option<&Path>) -> Vec<PathBuf> {

@@ -5,8 +5,8 @@
 
 use crate::dllmap::{DllMap, LIBRARY_DIRECTORY, global_config_paths};
 use crate::library;
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_il::synth::marshal::{impl_map, pinvoke_flags};
 use saki_os::message_log::{self, Level, Subject};
 use saki_runtime::ExceptionType;
@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 static GLOBAL: OnceLock<Vec<DllMap>> = OnceLock::new();
-static PER_ASSEMBLY: Mutex<Option<FxHashMap<PathBuf, &'static DllMap>>> = Mutex::new(None);
+static PER_ASSEMBLY: Mutex<rank::DllMaps, Option<FxHashMap<PathBuf, &'static DllMap>>> = Mutex::new(None);
 
 /// The text that follows the name in Mono's exceptions.
 const UNKNOWN_MEMBER: &str = "assembly:<unknown assembly> type:<unknown type> member:(null)";

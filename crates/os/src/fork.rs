@@ -146,7 +146,8 @@ extern "C" fn child() {
     IS_CHILD.store(true, Ordering::Relaxed);
     if !IS_PLAIN.get() {
         CHILD.store(PENDING, Ordering::Release);
-        keeping_errno(|| actions().for_each(|actions| (actions.child)()));
+        // The child has one thread, which frees the locks of the others.
+        saki_base::locks::order::alone(|| keeping_errno(|| actions().for_each(|actions| (actions.child)())));
     }
 }
 

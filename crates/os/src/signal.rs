@@ -7,10 +7,10 @@
 use crate::error::{check, errno, set_errno};
 use crate::fault_context::FaultContext;
 use crate::memory::{Reservation, page_size_bytes, round_up_to_page};
+use saki_base::locks::{Mutex, rank};
 use std::cell::UnsafeCell;
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The decision of a handler about a signal.
@@ -43,14 +43,14 @@ unsafe impl Sync for Slots {}
 static SLOTS: Slots = Slots(
     [const { Slot { handler: AtomicUsize::new(0), previous: UnsafeCell::new(MaybeUninit::uninit()) } }; SIGNAL_COUNT],
 );
-static INSTALL: Mutex<()> = Mutex::new(());
+static INSTALL: Mutex<rank::SignalActions, ()> = Mutex::new(());
 
 /// Installs or replaces the process's handler for a signal. The action found the first time stays the chained one.
 ///
 /// Errors: those of `sigaction`.
 pub fn install(signal: i32, handler: SignalHandler) -> io::Result<()> {
     let slot = SLOTS.0.get(signal as usize).ok_or(io::ErrorKind::InvalidInput)?;
-    let _guard = INSTALL.lock().unwrap_or_else(|e| e.into_inner());
+    let _guard = INSTALL.lock();
     let first = slot.handler.load(Ordering::Relaxed) == 0;
     if first {
         // SAFETY: under `INSTALL`, and no trampoline for this signal is installed yet.

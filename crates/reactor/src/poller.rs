@@ -7,6 +7,7 @@ use crate::descriptor::{self, Descriptor, Waiter, record};
 use crate::model::{PolledBy, model, polled_by};
 use crate::observer;
 use crate::record::{Interest, Woken};
+use saki_base::locks::rank;
 use saki_os::{ForkActions, ForkStage, on_fork};
 use saki_sync::word_locks::Mutex;
 use saki_thread::{ManagedThread, child_locks};
@@ -17,7 +18,7 @@ use std::time::Duration;
 /// Null until the first wait, in a forked child again. Release, read with Acquire. Never freed.
 static BACKEND: AtomicPtr<Started> = AtomicPtr::new(std::ptr::null_mut());
 /// Held by the thread that starts the backend.
-static START: Mutex<()> = Mutex::new(());
+static START: Mutex<rank::ReactorStart, ()> = Mutex::new(());
 
 type Started = Result<Box<dyn Backend>, i32>;
 

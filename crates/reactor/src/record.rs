@@ -12,6 +12,7 @@
 //!
 //! Left out: the system that reports, and the meaning of a waiter, which is a word that can be compared.
 
+use saki_base::locks::rank;
 use saki_sync::facade::{Mutex, lock};
 
 /// The direction that a thread waits for.
@@ -145,7 +146,7 @@ pub enum Lifetime {
 }
 
 /// See the module header.
-pub(crate) struct Record<W>(Mutex<State<W>>);
+pub(crate) struct Record<W>(Mutex<rank::DescriptorRecord, State<W>>);
 
 impl<W: Copy + PartialEq> Record<W> {
     pub(crate) fn new() -> Record<W> {

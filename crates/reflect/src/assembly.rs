@@ -45,9 +45,7 @@ fn image_types(image: &'static Image, exported_only: bool, out: &mut Found) -> L
 /// All images of an assembly with metadata, the manifest's first.
 fn images(assembly: &'static Assembly) -> Vec<&'static Image> {
     let mut out = vec![assembly.image];
-    if let Ok(modules) = assembly.module_images.read() {
-        out.extend(modules.iter().copied());
-    }
+    out.extend(assembly.module_images.read().iter().copied());
     out
 }
 

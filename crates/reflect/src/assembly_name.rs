@@ -4,8 +4,8 @@ use crate::assembly_loading::{INVALID_IMAGE, throw_invalid_file};
 use crate::handles::Handle;
 use crate::native_memory::{NativeText, allocate, byte_block, c_string};
 use crate::objects::text;
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, Str};
 use saki_types::binder::{token_of_key, token_of_reference};
@@ -116,7 +116,7 @@ fn name_of_image(meta: &saki_metadata::Image) -> LoadResult<Option<MonoAssemblyN
 }
 
 /// The native name of each assembly, made once; it lives for ever.
-static NAMES: Mutex<Option<FxHashMap<usize, usize>>> = Mutex::new(None);
+static NAMES: Mutex<rank::AssemblyNames, Option<FxHashMap<usize, usize>>> = Mutex::new(None);
 
 /// Drops the names of assemblies that are dead or belong to dead domains. Their memory stays: a few words each.
 pub(crate) fn forget_dead() {

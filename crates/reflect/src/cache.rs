@@ -1,8 +1,8 @@
 //! The side table of reflection objects: a root cell for each (kind, handle, reflected type).
 
 use crate::thread_cache::ThreadCache;
-use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{RwLock, rank};
 use saki_runtime::{CurrentThread, Managed, Obj, RootCell, dynamic_methods};
 use saki_types::collectible;
 use saki_types::dynamic_records;
@@ -23,7 +23,7 @@ pub enum Kind {
 type Key = (Kind, usize, usize);
 
 /// Never held while an object is allocated: allocation is a safepoint.
-static CELLS: RwLock<Option<FxHashMap<Key, RootCell>>> = RwLock::new(None);
+static CELLS: RwLock<rank::ReflectionObjects, Option<FxHashMap<Key, RootCell>>> = RwLock::new(None);
 
 thread_local! {
     /// Entries of `CELLS` that this thread used last, found without its lock.

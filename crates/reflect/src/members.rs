@@ -1,7 +1,7 @@
 //! Properties and events of exact types. ECMA-335 §II.22.13, §II.22.34.
 
-use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{RwLock, rank};
 use saki_metadata::{Rid, TableId, Token};
 use saki_types::collectible;
 use saki_types::{GenericContext, Image, LoadResult, Method, Ty};
@@ -77,13 +77,13 @@ impl Event {
     }
 }
 
-type Table<T> = RwLock<Option<FxHashMap<Ty, &'static [&'static T]>>>;
+type Table<R, T> = RwLock<R, Option<FxHashMap<Ty, &'static [&'static T]>>>;
 
-static PROPERTIES: Table<Property> = RwLock::new(None);
-static EVENTS: Table<Event> = RwLock::new(None);
+static PROPERTIES: Table<rank::Properties, Property> = RwLock::new(None);
+static EVENTS: Table<rank::Events, Event> = RwLock::new(None);
 
-fn cached<T: 'static>(
-    table: &Table<T>,
+fn cached<R: rank::Rank, T: 'static>(
+    table: &Table<R, T>,
     ty: Ty,
     make: impl FnOnce(Ty) -> LoadResult<Vec<&'static T>>,
 ) -> LoadResult<&'static [&'static T]> {
@@ -103,7 +103,7 @@ fn cached<T: 'static>(
 
 /// Drops the members of types of dead assemblies.
 pub(crate) fn forget_dead() {
-    fn forget<T>(table: &Table<T>) {
+    fn forget<R: rank::Rank, T>(table: &Table<R, T>) {
         if let Some(table) = table.write().as_mut() {
             table.retain(|ty, _| !collectible::is_dead(std::ptr::from_ref(*ty).addr()));
         }

@@ -5,8 +5,8 @@ use crate::emit::tokens::{finished_field, finished_method, finished_type};
 use crate::handles::{Handle, address};
 use crate::module::require_image;
 use crate::objects::{field_object, method_object};
-use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{RwLock, rank};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
@@ -20,7 +20,7 @@ mod resolve_error {
 }
 
 /// Lists of generic arguments handed in by programs, kept as long as the types in them because types refer to them.
-static CONTEXTS: RwLock<Option<FxHashMap<Vec<usize>, &'static [Ty]>>> = RwLock::new(None);
+static CONTEXTS: RwLock<rank::TokenContexts, Option<FxHashMap<Vec<usize>, &'static [Ty]>>> = RwLock::new(None);
 
 fn interned(types: Vec<Ty>) -> &'static [Ty] {
     if types.is_empty() {

@@ -5,8 +5,8 @@ use crate::handles::{Handle, address};
 use crate::native_memory::{allocate, c_string};
 use crate::objects::{assembly_object, module_object};
 use crate::runtime_type::this_type;
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
@@ -230,7 +230,7 @@ struct GenericParamInfo {
 }
 
 /// The address of each generic parameter's `GenericParamInfo`, which lives for ever.
-static PARAM_INFOS: Mutex<Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
+static PARAM_INFOS: Mutex<rank::GenericParameters, Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
 
 /// Drops the entries of parameters of dead assemblies and domains. Their memory stays: a few words each, and few programs ask.
 pub(crate) fn forget_dead() {

@@ -4,8 +4,8 @@
 
 use crate::events::Kinds;
 use crate::threads;
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_os::TimerClock;
 use saki_thread::{Carrier, CarrierHooks};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ pub fn interval(hz: u32) -> Duration {
 }
 
 /// The threads being sampled, by the kernel's id; None while nothing is. Locked by hooks, for moments; no thread stops the world while it holds the lock.
-static ARMED: Mutex<Option<Arming>> = Mutex::new(None);
+static ARMED: Mutex<rank::ArmedCarriers, Option<Arming>> = Mutex::new(None);
 
 pub struct Arming {
     pub rates: Rates,

@@ -18,7 +18,7 @@ use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
 use crate::native_walk;
 use crate::stack::Stack;
 use crate::wake::wake_reader;
-use parking_lot::{Mutex, MutexGuard};
+use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_code::CodeInfo;
 use saki_thread::ManagedThread;
 use saki_unwind::{Frame, Frames, MORE_FRAMES};
@@ -222,7 +222,8 @@ pub(crate) struct Waiting {
     pub lost: u64,
 }
 
-static WAITING: Mutex<Waiting> = Mutex::new(Waiting { stacks: Vec::new(), events: Vec::new(), lost: 0 });
+static WAITING: Mutex<rank::WaitingEvents, Waiting> =
+    Mutex::new(Waiting { stacks: Vec::new(), events: Vec::new(), lost: 0 });
 
 /// The number of the stack that was met last. Relaxed: they only differ.
 static LAST_STACK: AtomicU32 = AtomicU32::new(MORE_FRAMES);
@@ -270,7 +271,7 @@ pub unsafe fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64
 }
 
 /// The list; with room for an event, unless it stays full for long.
-fn with_room() -> MutexGuard<'static, Waiting> {
+fn with_room() -> MutexGuard<'static, rank::WaitingEvents, Waiting> {
     for _ in 0..MAX_PAUSES {
         let waiting = WAITING.lock();
         if waiting.events.len() < MAX_WAITING {

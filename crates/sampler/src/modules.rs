@@ -9,7 +9,7 @@
 //! they are not copied.
 
 use crate::call_frame_information::Sections;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use std::ffi::CStr;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ struct List {
 }
 
 static MODULES: AtomicPtr<List> = AtomicPtr::new(std::ptr::null_mut());
-static REFRESH: Mutex<()> = Mutex::new(());
+static REFRESH: Mutex<rank::NativeModules, ()> = Mutex::new(());
 
 fn list() -> Option<&'static List> {
     // Acquire: see the table.

@@ -4,7 +4,7 @@ use crate::carriers::{self, Rates};
 use crate::reader::Reader;
 use crate::unsampled::Unsampled;
 use crate::wake::WAKE;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const MIN_ROUND: Duration = Duration::from_millis(2);
 const SAMPLES_A_ROUND: u32 = 100;
 
 /// The reader, between `start` and `stop`.
-pub static READER: Mutex<Option<Running>> = Mutex::new(None);
+pub static READER: Mutex<rank::SampleReader, Option<Running>> = Mutex::new(None);
 
 pub struct Running {
     pub reader: Reader,
@@ -26,7 +26,7 @@ pub struct Running {
 }
 
 /// The kernel's id of the reader's thread.
-static READER_THREAD: Mutex<Option<u32>> = Mutex::new(None);
+static READER_THREAD: Mutex<rank::SampleReaderThread, Option<u32>> = Mutex::new(None);
 
 /// How long the reader may wait.
 fn round() -> Option<Duration> {

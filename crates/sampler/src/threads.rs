@@ -11,7 +11,7 @@
 //! signal of a timer that is gone comes late. Records are never freed; one is reused when its thread has ended and the reader has emptied
 //! its ring. OS threads without a record (beyond `MAX_RECORDS`) or a timer are not sampled; their number is counted.
 
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_os::{ThreadTimer, TimerClock, TimerSetting};
 use saki_sync::SampleRing;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -44,7 +44,7 @@ pub struct ThreadRecord {
 static RECORDS: [AtomicPtr<ThreadRecord>; MAX_RECORDS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_RECORDS];
 static RECORD_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Numbers of the records that may be reused.
-static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static FREE: Mutex<rank::FreeSampleRings, Vec<usize>> = Mutex::new(Vec::new());
 
 /// OS threads that could not be sampled. Relaxed: a count.
 pub static NOT_SAMPLED: AtomicU64 = AtomicU64::new(0);

@@ -5,6 +5,7 @@ use crate::runnable::spill;
 use crate::switch;
 use crate::worker::{self, Worker};
 use crate::workers::{delist, enlist};
+use saki_base::locks::rank;
 use saki_os::signal::{AlternateStackMemory, SignalMask};
 use saki_os::thread::EndNotice;
 use saki_sync::word_locks::Mutex;
@@ -18,7 +19,7 @@ const WORKER_STACK_BYTES: usize = 256 << 10;
 /// Numbers of workers, which begin before they are in the list.
 static WORKER_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Records of workers whose OS threads have ended.
-static FREE_WORKERS: Mutex<Vec<&'static Worker>> = Mutex::new(Vec::new());
+static FREE_WORKERS: Mutex<rank::FreeWorkers, Vec<&'static Worker>> = Mutex::new(Vec::new());
 /// Signals that carriers let in: those of the main thread. A carrier may be started by a thread that lets none in.
 static MASK: OnceLock<SignalMask> = OnceLock::new();
 /// Tells of OS threads that native code ends (`native_exit`).

@@ -23,6 +23,7 @@
 
 use crate::green::Green;
 use crate::parts::stacks;
+use saki_base::locks::rank;
 use saki_fiber::PooledStack;
 use saki_sync::WaitWord;
 use saki_sync::word_locks::Mutex;
@@ -52,7 +53,7 @@ static MOVED_AWAY: AtomicU64 = AtomicU64::new(0);
 static RESTORED: AtomicU64 = AtomicU64::new(0);
 static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
 /// Threads with hot stacks, except those that have ended.
-static LISTED: Mutex<Vec<&'static Green>> = Mutex::new(Vec::new());
+static LISTED: Mutex<rank::ColdThreads, Vec<&'static Green>> = Mutex::new(Vec::new());
 /// Counts reasons for the mover to run again; the mover sleeps on this word.
 static REASONS: WaitWord = WaitWord::new(0);
 static IS_ASLEEP: AtomicBool = AtomicBool::new(false);

@@ -31,6 +31,7 @@
 //! Left out: where work is (the callback `look` knows), and the choice of the carrier that suits it best: the one that fell asleep last is
 //! woken.
 
+use saki_base::locks::rank;
 use saki_os::clock::monotonic_ns;
 use saki_sync::WaitWord;
 use saki_sync::facade::atomic::{AtomicU32, Ordering};
@@ -88,7 +89,7 @@ pub struct IdleCarriers<I = fn()> {
     /// How often a thread has polled. Relaxed: changed with the role held, and a hint for other threads.
     polls: AtomicU32,
     /// Idle carriers in the order in which they fell asleep, except that the poller comes first.
-    idle: Mutex<Vec<u32>>,
+    idle: Mutex<rank::IdleCarriers, Vec<u32>>,
     carriers: Box<[Carrier]>,
     interrupt: I,
 }

@@ -6,13 +6,14 @@
 //! idle and then looks here, are ordered by the barriers there. Left out: waking of carriers.
 
 use crate::{RunQueue, TaskWord, queue};
+use saki_base::locks::rank;
 use saki_sync::facade::atomic::{AtomicUsize, Ordering};
 use saki_sync::facade::{Mutex, lock};
 use std::collections::VecDeque;
 
 /// See the module header.
 pub struct Injector<T> {
-    tasks: Mutex<VecDeque<T>>,
+    tasks: Mutex<rank::Injector, VecDeque<T>>,
     len: AtomicUsize,
 }
 

@@ -21,6 +21,7 @@
 //! Invariant: there are as many ACTIVE workers as `target` − `free` says; `counts` is held for a few instructions, never across a switch, a
 //! safepoint or a wait. Left out: which worker is woken for a free slot.
 
+use saki_base::locks::rank;
 use saki_sync::WaitWord;
 use saki_sync::facade::atomic::{AtomicU32, AtomicUsize, Ordering};
 use saki_sync::facade::{Mutex, heavy_fence, lock};
@@ -119,7 +120,7 @@ struct Counts {
 
 /// See the module header.
 pub struct Slots {
-    counts: Mutex<Counts>,
+    counts: Mutex<rank::SlotCounts, Counts>,
     free: AtomicUsize,
     returning_count: AtomicUsize,
 }

@@ -10,6 +10,7 @@ use crate::parts::{self, slots};
 use crate::runnable::{inject, make_runnable, put_behind};
 use crate::search::find_work;
 use crate::worker::{After, Worker, here_for_switch};
+use saki_base::locks::order;
 use saki_fiber::Context;
 use saki_thread::scheduling;
 use std::sync::atomic::Ordering;
@@ -64,6 +65,7 @@ fn must_go_to_base(worker: &Worker) -> bool {
 
 /// Switches away from `green`, the present thread, which is WAITING; returns when it is its turn again, perhaps on another carrier.
 pub(crate) fn leave(green: &'static Green, after: After) {
+    let held = order::carry();
     let worker = here_for_switch();
     worker.after.set(Some((after, green)));
     let next = if must_go_to_base(worker) { None } else { worker.pick() };
@@ -78,6 +80,7 @@ pub(crate) fn leave(green: &'static Green, after: After) {
         }
     }
     here_for_switch().finish_switch();
+    held.restore();
 }
 
 /// The first function of a new green thread.

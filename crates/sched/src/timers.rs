@@ -17,8 +17,9 @@
 //! list is empty. Left out: clocks, and who calls `expire`: any thread may.
 
 use saki_base::bug;
+use saki_base::locks::rank;
 use saki_sync::facade::atomic::{AtomicU64, Ordering};
-use saki_sync::facade::{Mutex, MutexGuard, lock};
+use saki_sync::facade::{Mutex, lock};
 
 /// Nanoseconds of a tick, as a power of two: a tenth of the worst time of waking a thread.
 const TICK_SHIFT: u32 = 14;
@@ -74,7 +75,7 @@ struct Wheels<T> {
 
 /// See the module header.
 pub struct Timers<T> {
-    wheels: Mutex<Wheels<T>>,
+    wheels: Mutex<rank::Timers, Wheels<T>>,
     hint: AtomicU64,
 }
 
@@ -165,15 +166,11 @@ impl<T> Timers<T> {
 
     /// How many timers there are.
     pub fn len(&self) -> usize {
-        self.wheels().len
+        lock(&self.wheels).len
     }
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    fn wheels(&self) -> MutexGuard<'_, Wheels<T>> {
-        lock(&self.wheels)
     }
 }
 

@@ -3,11 +3,12 @@
 use crate::green::Green;
 use crate::parts::has_injected;
 use crate::worker::Worker;
+use saki_base::locks::rank;
 use saki_sync::word_locks::RwLock;
 use saki_thread::child_locks;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-static WORKERS: RwLock<Vec<&'static Worker>> = RwLock::new(Vec::new());
+static WORKERS: RwLock<rank::Workers, Vec<&'static Worker>> = RwLock::new(Vec::new());
 
 /// Threads stolen. Relaxed: a number for reports.
 static STOLEN_COUNT: AtomicU64 = AtomicU64::new(0);

@@ -4,6 +4,8 @@
 //! weakens SeqCst accesses to AcqRel (fences stay), so a protocol that needs SeqCst must say so with a fence. Left out:
 //! futexes (see `wait_word`, which emulates them for models).
 
+use saki_base::locks::rank::Rank;
+
 #[cfg(not(loom))]
 pub mod atomic {
     pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -14,14 +16,24 @@ pub mod atomic {
 }
 
 #[cfg(not(loom))]
-pub use crate::short_mutex::{ShortMutex as Mutex, ShortMutexGuard as MutexGuard};
+pub use crate::short_mutex::ShortMutex as Mutex;
+#[cfg(not(loom))]
+use crate::short_mutex::ShortMutexGuard;
 #[cfg(loom)]
-pub use loom::{
-    sync::{Arc, Mutex, MutexGuard},
-    thread,
-};
+pub use loom::{sync::Arc, thread};
 #[cfg(not(loom))]
 pub use std::{sync::Arc, thread};
+
+/// loom's mutex, with a rank that nothing checks: a model's threads are all on one OS thread.
+#[cfg(loom)]
+pub struct Mutex<R, T>(loom::sync::Mutex<T>, std::marker::PhantomData<R>);
+
+#[cfg(loom)]
+impl<R, T> Mutex<R, T> {
+    pub fn new(value: T) -> Mutex<R, T> {
+        Mutex(loom::sync::Mutex::new(value), std::marker::PhantomData)
+    }
+}
 
 /// A hint in spin loops; a scheduling point in models.
 #[inline(always)]
@@ -58,9 +70,14 @@ pub fn heavy_fence() {
 
 /// Locks a mutex, ignoring poison: a panic aborts the machine.
 #[inline]
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    #[cfg(not(loom))]
-    return mutex.lock();
-    #[cfg(loom)]
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
+#[track_caller]
+#[cfg(not(loom))]
+pub fn lock<R: Rank, T>(mutex: &Mutex<R, T>) -> ShortMutexGuard<'_, R, T> {
+    mutex.lock()
+}
+
+/// Locks a mutex, ignoring poison: a panic aborts the machine.
+#[cfg(loom)]
+pub fn lock<R: Rank, T>(mutex: &Mutex<R, T>) -> loom::sync::MutexGuard<'_, T> {
+    mutex.0.lock().unwrap_or_else(|e| e.into_inner())
 }

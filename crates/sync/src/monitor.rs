@@ -46,6 +46,7 @@ use crate::parker::ManagedParker;
 #[cfg(not(loom))]
 use saki_abi::monitor::QUIET_EXITS;
 use saki_abi::monitor::{RETIRED, WAITERS, WAKING};
+use saki_base::locks::rank;
 use saki_os::clock::Moment;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -176,7 +177,7 @@ struct Queues {
 /// lock of the queues on another.
 #[repr(C)]
 pub struct Monitor {
-    queues: Mutex<Queues>,
+    queues: Mutex<rank::MonitorQueues, Queues>,
     owner: AtomicU32,
     flags: AtomicU32,
     /// Entries beyond the first, except those that the object's word counts; only the owner touches it.

@@ -15,6 +15,7 @@ use crate::facade::{Mutex, lock};
 use crate::monitor::Monitor;
 #[cfg(not(loom))]
 use crate::thin_lock::MAX_OWNER;
+use saki_base::locks::rank;
 
 /// Entries that there is room for: as many as a sync word can name, 1 GiB of address space. Less where that is not to be had.
 #[cfg(not(loom))]
@@ -47,7 +48,7 @@ pub struct MonitorTable {
     used: AtomicU32,
     /// Retired monitors, whose entries the next collection frees.
     retired: AtomicU32,
-    free: Mutex<Free>,
+    free: Mutex<rank::FreeMonitors, Free>,
 }
 
 #[derive(Default)]

@@ -15,9 +15,9 @@
 //! which the pool had no slot.
 
 use crate::slot_pool::SlotPool;
+use saki_base::locks::{Mutex, rank};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// How many items of one kind move at once between a processor and the shared list.
 const MOVED_AT_ONCE: usize = 32;
@@ -45,7 +45,7 @@ impl<T, const KINDS: usize> Default for Places<T, KINDS> {
 }
 
 struct Spilled<T> {
-    things: Mutex<Vec<T>>,
+    things: Mutex<rank::SpilledItems, Vec<T>>,
     /// Their number. A hint, so that threads take no lock when there is nothing.
     count: AtomicUsize,
 }
@@ -117,14 +117,14 @@ impl<T> Spilled<T> {
     }
 
     fn add(&self, more: impl Iterator<Item = T>) {
-        let mut things = self.things.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut things = self.things.lock();
         things.extend(more);
         // Relaxed, here and below: a hint.
         self.count.store(things.len(), Ordering::Relaxed);
     }
 
     fn fill(&self, ready: &mut Vec<T>) {
-        let mut things = self.things.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut things = self.things.lock();
         let first = things.len().saturating_sub(MOVED_AT_ONCE);
         ready.extend(things.drain(first..));
         self.count.store(things.len(), Ordering::Relaxed);

@@ -8,43 +8,55 @@
 //! the time of a Wait/Pulse ping-pong between green threads.
 
 use crate::raw_lock::RawLock;
+use saki_base::locks::order;
+use saki_base::locks::rank::Rank;
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 /// See the module header.
-#[derive(Default)]
-pub struct ShortMutex<T> {
+pub struct ShortMutex<R, T> {
     raw: RawLock,
+    rank: PhantomData<R>,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: the lock gives one thread at a time access to the value.
-unsafe impl<T: Send> Sync for ShortMutex<T> {}
+unsafe impl<R, T: Send> Sync for ShortMutex<R, T> {}
 // SAFETY: as for the value.
-unsafe impl<T: Send> Send for ShortMutex<T> {}
+unsafe impl<R, T: Send> Send for ShortMutex<R, T> {}
 
-impl<T> ShortMutex<T> {
-    pub const fn new(value: T) -> ShortMutex<T> {
-        ShortMutex { raw: RawLock::new(), value: UnsafeCell::new(value) }
+impl<R: Rank, T: Default> Default for ShortMutex<R, T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<R: Rank, T> ShortMutex<R, T> {
+    pub const fn new(value: T) -> ShortMutex<R, T> {
+        ShortMutex { raw: RawLock::new(), rank: PhantomData, value: UnsafeCell::new(value) }
     }
 
     #[inline]
-    pub fn lock(&self) -> ShortMutexGuard<'_, T> {
+    #[track_caller]
+    pub fn lock(&self) -> ShortMutexGuard<'_, R, T> {
+        order::check::<R>();
         self.raw.lock();
+        order::took::<R, _>(&self.raw);
         ShortMutexGuard { mutex: self }
     }
 }
 
 /// Access to a `ShortMutex`.
 #[must_use = "the mutex is unlocked when this is dropped"]
-pub struct ShortMutexGuard<'a, T> {
-    mutex: &'a ShortMutex<T>,
+pub struct ShortMutexGuard<'a, R, T> {
+    mutex: &'a ShortMutex<R, T>,
 }
 
 // SAFETY: a shared guard gives shared access to the value only.
-unsafe impl<T: Sync> Sync for ShortMutexGuard<'_, T> {}
+unsafe impl<R, T: Sync> Sync for ShortMutexGuard<'_, R, T> {}
 
-impl<T> Deref for ShortMutexGuard<'_, T> {
+impl<R, T> Deref for ShortMutexGuard<'_, R, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
@@ -53,7 +65,7 @@ impl<T> Deref for ShortMutexGuard<'_, T> {
     }
 }
 
-impl<T> DerefMut for ShortMutexGuard<'_, T> {
+impl<R, T> DerefMut for ShortMutexGuard<'_, R, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the guard holds the lock and is borrowed mutably.
@@ -61,9 +73,10 @@ impl<T> DerefMut for ShortMutexGuard<'_, T> {
     }
 }
 
-impl<T> Drop for ShortMutexGuard<'_, T> {
+impl<R, T> Drop for ShortMutexGuard<'_, R, T> {
     #[inline]
     fn drop(&mut self) {
+        order::gave_back(&self.mutex.raw);
         self.mutex.raw.unlock();
     }
 }
@@ -71,10 +84,11 @@ impl<T> Drop for ShortMutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use saki_base::locks::rank;
 
     #[test]
     fn threads_take_turns_with_the_value() {
-        static SUM: ShortMutex<u64> = ShortMutex::new(0);
+        static SUM: ShortMutex<rank::SpilledItems, u64> = ShortMutex::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..20_000).for_each(|_| *SUM.lock() += 1));

@@ -10,14 +10,15 @@
 
 use crate::raw_lock::RawLock;
 use crate::raw_shared_lock::RawSharedLock;
-use parking_lot::lock_api::{self, GuardNoSend};
+use saki_base::locks::lock_api::{self, GuardNoSend};
+use saki_base::locks::{RawMutex, RawRwLock};
 use std::time::{Duration, Instant};
 
-/// A mutex around data. As `parking_lot::Mutex`.
-pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
-pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
-/// Data for one writer or many readers. As `parking_lot::RwLock`.
-pub type RwLock<T> = lock_api::RwLock<RawSharedLock, T>;
+/// A mutex around data, with a rank. As `saki_base::locks::Mutex`.
+pub type Mutex<R, T> = lock_api::Mutex<RawMutex<R, RawLock>, T>;
+pub type MutexGuard<'a, R, T> = lock_api::MutexGuard<'a, RawMutex<R, RawLock>, T>;
+/// Data for one writer or many readers, with a rank. As `saki_base::locks::RwLock`.
+pub type RwLock<R, T> = lock_api::RwLock<RawRwLock<R, RawSharedLock>, T>;
 
 // SAFETY: the lock excludes: its CAS from FREE succeeds for one thread until `unlock` (model of `raw_lock`).
 unsafe impl lock_api::RawMutex for RawLock {
@@ -119,10 +120,11 @@ unsafe impl lock_api::RawRwLockRecursive for RawSharedLock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use saki_base::locks::rank;
 
     #[test]
     fn a_timed_lock_gives_up_and_takes_a_free_lock() {
-        let lock = Mutex::new(7);
+        let lock: Mutex<rank::Symbols, i32> = Mutex::new(7);
         let held = lock.lock();
         std::thread::scope(|scope| {
             scope.spawn(|| assert!(lock.try_lock_for(Duration::from_millis(2)).is_none()));

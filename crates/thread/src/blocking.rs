@@ -73,6 +73,7 @@ impl ManagedThread {
     /// SAFE, or WAITING on a carrier: RUNNING, after a stop if there is one, and on a carrier.
     #[inline(always)]
     pub(crate) fn leave_safe(&self) {
+        saki_base::locks::order::check_safepoint();
         if !STOP_WORDS.try_leave_safe(&self.state, self.poll_word()) {
             self.leave_safe_slow();
         }

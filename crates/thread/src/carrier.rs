@@ -21,6 +21,7 @@
 
 use crate::child_locks::{hold, release, revive, revive_list};
 use crate::managed_thread::ManagedThread;
+use saki_base::locks::rank;
 use saki_os::signal::{AlternateStack, AlternateStackMemory};
 use saki_sync::SlotCache;
 use saki_sync::word_locks::{Mutex, RwLock};
@@ -61,10 +62,10 @@ unsafe impl Sync for Carrier {}
 // SAFETY: as above.
 unsafe impl Send for Carrier {}
 
-static CARRIERS: RwLock<Vec<&'static Carrier>> = RwLock::new(Vec::new());
-static FREE: Mutex<Vec<&'static Carrier>> = Mutex::new(Vec::new());
+static CARRIERS: RwLock<rank::Carriers, Vec<&'static Carrier>> = RwLock::new(Vec::new());
+static FREE: Mutex<rank::FreeCarriers, Vec<&'static Carrier>> = Mutex::new(Vec::new());
 /// The threads that were on the lists of ended carriers.
-static ORPHANED_RAN: Mutex<Vec<&'static ManagedThread>> = Mutex::new(Vec::new());
+static ORPHANED_RAN: Mutex<rank::OrphanedThreads, Vec<&'static ManagedThread>> = Mutex::new(Vec::new());
 
 impl Carrier {
     fn leak() -> &'static Carrier {

@@ -4,6 +4,8 @@
 //! (`saki_sync::word_locks`): nothing beside the word knows that a thread waits. Left out: data that a thread of the parent was changing under a lock that nobody
 //! held for the fork; threads which are not stopped change none.
 
+use saki_base::locks::order;
+use saki_base::locks::rank::Rank;
 use saki_sync::word_locks::{Mutex, RwLock};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,43 +13,45 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static HELD_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Takes the lock until `release` or `revive`, which the same thread calls. For the thread that forks.
-pub fn hold<T>(lock: &Mutex<T>) {
+pub fn hold<R: Rank, T>(lock: &Mutex<R, T>) {
     std::mem::forget(lock.lock());
+    order::keep_for_fork();
     HELD_COUNT.fetch_add(1, Ordering::Relaxed);
 }
 
 /// As `hold`, against readers and writers.
-pub fn hold_list<T>(lock: &RwLock<T>) {
+pub fn hold_list<R: Rank, T>(lock: &RwLock<R, T>) {
     std::mem::forget(lock.write());
+    order::keep_for_fork();
     HELD_COUNT.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Undoes `hold`, in the parent.
-pub fn release<T>(lock: &Mutex<T>) {
+pub fn release<R: Rank, T>(lock: &Mutex<R, T>) {
     assert!(HELD_COUNT.fetch_sub(1, Ordering::Relaxed) > 0, "a lock that was not held for a fork");
     // SAFETY: this thread took it by `hold`; the count says that there was such a call.
     unsafe { lock.force_unlock() };
 }
 
 /// Undoes `hold_list`, in the parent.
-pub fn release_list<T>(lock: &RwLock<T>) {
+pub fn release_list<R: Rank, T>(lock: &RwLock<R, T>) {
     assert!(HELD_COUNT.fetch_sub(1, Ordering::Relaxed) > 0, "a lock that was not held for a fork");
     // SAFETY: this thread took it by `hold_list`; the count says that there was such a call.
     unsafe { lock.force_unlock_write() };
 }
 
 /// Frees a lock that a thread of the parent may hold or wait for. In a forked child, before it has a second thread.
-pub fn revive<T>(lock: &Mutex<T>) {
+pub fn revive<R: Rank, T>(lock: &Mutex<R, T>) {
     assert!(saki_os::fork::is_child(), "a lock is broken open outside of a forked child");
     HELD_COUNT.store(0, Ordering::Relaxed);
     // SAFETY: the calling thread is the process's only one and has no guard of the lock, so no guard is left whose owner counts on it.
-    unsafe { lock.raw() }.forget_owner();
+    unsafe { lock.raw() }.break_open().forget_owner();
 }
 
 /// As `revive`, against readers and writers.
-pub fn revive_list<T>(lock: &RwLock<T>) {
+pub fn revive_list<R: Rank, T>(lock: &RwLock<R, T>) {
     assert!(saki_os::fork::is_child(), "a lock is broken open outside of a forked child");
     HELD_COUNT.store(0, Ordering::Relaxed);
     // SAFETY: the calling thread is the process's only one and has no guard of the lock, so no guard is left whose owner counts on it.
-    unsafe { lock.raw() }.forget_owners();
+    unsafe { lock.raw() }.break_open().forget_owners();
 }

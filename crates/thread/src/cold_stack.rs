@@ -14,12 +14,13 @@
 //! Invariant: stacks move under `MOVES` shared; a stopper holds it exclusively from when the world has stopped until it resumes, so that no stack
 //! moves then. Left out: the choice of stacks that move.
 
-use saki_sync::RawSharedLock;
+use saki_base::locks::rank;
+use saki_sync::word_locks::RwLock;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-static MOVES: RawSharedLock = RawSharedLock::new();
+static MOVES: RwLock<rank::StackMoves, ()> = RwLock::new(());
 
 /// See the module header.
 #[derive(Default)]
@@ -32,25 +33,22 @@ pub(crate) struct ColdStack {
 
 /// Runs `f`, which moves stacks, while the world is not stopped. `f` neither blocks nor takes locks that are held while the world is stopped.
 pub fn while_moving<R>(f: impl FnOnce() -> R) -> R {
-    struct Unlock;
-    impl Drop for Unlock {
-        fn drop(&mut self) {
-            MOVES.unlock_shared();
-        }
-    }
-    MOVES.lock_shared();
-    let _unlock = Unlock;
+    let _moving = MOVES.read();
     f()
 }
 
 /// No stack moves until `allow_moves`, which may be called on another thread. The world has stopped.
 pub(crate) fn forbid_moves() {
-    MOVES.lock_exclusive();
+    std::mem::forget(MOVES.write());
 }
 
-/// Undoes `forbid_moves`, which was called before, once; also in a forked child, where the threads that wait to move stacks are not.
-pub(crate) fn allow_moves() {
-    MOVES.unlock_exclusive();
+/// Undoes `forbid_moves`; also in a forked child, where the threads that wait to move stacks are not.
+///
+/// # Safety
+/// `forbid_moves` was called before, once.
+pub(crate) unsafe fn allow_moves() {
+    // SAFETY: this function's contract; the lock does not care which thread unlocks it.
+    unsafe { MOVES.force_unlock_write() };
 }
 
 impl ColdStack {

@@ -13,6 +13,7 @@
 use crate::child_locks::revive;
 use crate::current::current;
 use crate::managed_thread::{ManagedThread, ThreadKind, WaitState};
+use saki_base::locks::rank;
 use saki_sync::WaitWord;
 use saki_sync::word_locks::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,7 +22,7 @@ static FOREGROUND: WaitWord = WaitWord::new(0);
 static WAITERS: AtomicU32 = AtomicU32::new(0);
 
 /// The thread that waits for the foreground threads, to be unparked.
-static WAITING: Mutex<Option<&'static ManagedThread>> = Mutex::new(None);
+static WAITING: Mutex<rank::ProcessEnd, Option<&'static ManagedThread>> = Mutex::new(None);
 
 pub(crate) fn count_started(kind: ThreadKind) {
     if kind == ThreadKind::Foreground {

@@ -11,12 +11,13 @@ use crate::process_number;
 use crate::registry;
 use crate::request::POLL_FORKED;
 use crate::safepoint::{StopReason, StopToken, resume_the_world, stop_the_world};
+use saki_base::locks::rank;
 use saki_os::{ForkActions, ForkStage, on_fork};
 use saki_sync::word_locks::Mutex;
 use std::sync::atomic::Ordering;
 
 /// Proof that the world is stopped for a fork.
-static STOPPED: Mutex<Option<StopToken>> = Mutex::new(None);
+static STOPPED: Mutex<rank::ForkStop, Option<StopToken>> = Mutex::new(None);
 
 /// Stops the world for a fork. The thread that forks calls it, and `resume` in both processes.
 pub fn stop() {
@@ -58,6 +59,6 @@ fn child() {
 impl ManagedThread {
     /// A forked child does not have the threads that wait for the end of this one.
     pub(crate) fn forget_joiners(&self) {
-        self.joiners.lock().unwrap_or_else(|e| e.into_inner()).clear();
+        self.joiners.lock().clear();
     }
 }

@@ -30,10 +30,11 @@ use crate::spill::CALLEE_SAVED_COUNT;
 use crate::stack_reserve::StackReserve;
 use crate::statics::{BlockScan, StaticBlock, StaticBlocks};
 use saki_abi::{ObjRef, ThreadAbi};
+use saki_base::locks::rank;
 use saki_sync::monitor::MonitorNode;
+use saki_sync::word_locks::Mutex;
 use saki_sync::{CancelWord, SlotCache, facade};
 use std::cell::UnsafeCell;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -176,8 +177,8 @@ pub struct ManagedThread {
     /// The number of the process (`process_number`) in which the structure was made or taken from the pool, or of a child that goes on with the thread.
     process_number: AtomicU32,
     pub(crate) references: AtomicU32,
-    name: Mutex<Option<String>>,
-    pub(crate) joiners: Mutex<Vec<&'static ManagedThread>>,
+    name: Mutex<rank::ThreadName, Option<String>>,
+    pub(crate) joiners: Mutex<rank::Joiners, Vec<&'static ManagedThread>>,
     pub(crate) statics: StaticBlocks,
     carrier: AtomicPtr<Carrier>,
     /// Null for a native thread; else the scheduler's part, which stays with the structure.
@@ -375,11 +376,11 @@ impl ManagedThread {
     }
 
     pub fn name(&self) -> Option<String> {
-        self.name.lock().unwrap_or_else(|e| e.into_inner()).clone()
+        self.name.lock().clone()
     }
 
     pub fn set_name(&self, name: Option<&str>) {
-        *self.name.lock().unwrap_or_else(|e| e.into_inner()) = name.map(str::to_owned);
+        *self.name.lock() = name.map(str::to_owned);
     }
 
     /// Started and not yet ended.

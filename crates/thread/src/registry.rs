@@ -12,6 +12,7 @@ use crate::exit;
 use crate::managed_thread::{ATTACHED, CREATED, DETACHED, ManagedThread, ThreadKind, WaitState, WaitTarget};
 use crate::protocol::{RUNNING, SAFE};
 use crate::stop::STOP_LOCK;
+use saki_base::locks::rank;
 use saki_os::clock::Moment;
 use saki_os::signal::AlternateStackMemory;
 use saki_sync::monitor::BlockEnd;
@@ -24,10 +25,10 @@ use std::time::Duration;
 
 const MIN_FREE_IDS: usize = 512;
 
-static THREADS: RwLock<Vec<&'static ManagedThread>> = RwLock::new(Vec::new());
-static HOOKS: RwLock<Vec<&'static ThreadHooks>> = RwLock::new(Vec::new());
-static CARRIER_HOOKS: RwLock<Vec<&'static CarrierHooks>> = RwLock::new(Vec::new());
-static POOL: Mutex<Pool> =
+static THREADS: RwLock<rank::Threads, Vec<&'static ManagedThread>> = RwLock::new(Vec::new());
+static HOOKS: RwLock<rank::ThreadHooks, Vec<&'static ThreadHooks>> = RwLock::new(Vec::new());
+static CARRIER_HOOKS: RwLock<rank::CarrierHooks, Vec<&'static CarrierHooks>> = RwLock::new(Vec::new());
+static POOL: Mutex<rank::ThreadStructures, Pool> =
     Mutex::new(Pool { next_id: 1, free_ids: VecDeque::new(), structures: Vec::new(), green_structures: Vec::new() });
 
 struct Pool {
@@ -180,11 +181,11 @@ impl ThreadRef {
         if self.0.is_detached() {
             return BlockEnd::Woken;
         }
-        self.0.joiners.lock().unwrap_or_else(|e| e.into_inner()).push(me);
+        self.0.joiners.lock().push(me);
         let before = me.set_wait_target(WaitTarget::new(std::ptr::from_ref(self.0).addr(), timeout));
         let end = me.wait_until(WaitState::Join, timeout, interruptible, || self.0.is_detached());
         me.set_wait_target(before);
-        let mut joiners = self.0.joiners.lock().unwrap_or_else(|e| e.into_inner());
+        let mut joiners = self.0.joiners.lock();
         if let Some(place) = joiners.iter().position(|j| std::ptr::eq(*j, me)) {
             joiners.swap_remove(place);
         }
@@ -499,7 +500,7 @@ pub(crate) fn tell_end(thread: &'static ManagedThread) {
     if UNATTACHED_JOINERS.load(Ordering::SeqCst) != 0 {
         saki_os::futex::wake_all(&thread.lifecycle);
     }
-    for joiner in thread.joiners.lock().unwrap_or_else(|e| e.into_inner()).iter() {
+    for joiner in thread.joiners.lock().iter() {
         joiner.unpark();
     }
     exit::count_thread_ended(thread);

@@ -143,8 +143,8 @@ pub fn resume_the_world(token: StopToken) {
         // Relaxed: the stopper runs; the next publication sets it again if need be.
         stopper.registers_are_saved.store(false, Ordering::Relaxed);
     }
-    // The function that made the token called `forbid_moves`.
-    cold_stack::allow_moves();
+    // SAFETY: the function that made the token called `forbid_moves`.
+    unsafe { cold_stack::allow_moves() };
     STOP_WORDS.resume(carriers.iter().map(|c| &c.stop).chain(threads.iter().map(|t| t.poll_word())));
     STOP_LOCK.unlock();
 }
@@ -176,6 +176,7 @@ impl ManagedThread {
     /// The slow half of `poll`: waits while a stop is requested, with registers spilled and SP published.
     #[cold]
     pub fn poll_slow(&self) -> u32 {
+        saki_base::locks::order::check_safepoint();
         if self.poll_word().load(Ordering::Acquire) & POLL_STOP != 0 {
             debug_assert!(self.is_running(), "a safepoint inside a safe region");
             with_spilled_registers(|sp| {

@@ -3,8 +3,26 @@
 //! Left out: stopping (`safepoint`), the protocol (`protocol`).
 
 use crate::protocol::StopWords;
+use saki_base::locks::{order, rank};
 use saki_sync::RawLock;
 
 pub(crate) static STOP_WORDS: StopWords = StopWords::new();
 /// Held during a stop, and for every change of the list of carriers.
-pub(crate) static STOP_LOCK: RawLock = RawLock::new();
+pub(crate) static STOP_LOCK: StopLock = StopLock(RawLock::new());
+
+/// A lock with the rank of the world. Another thread than the one that took it may unlock it.
+pub(crate) struct StopLock(RawLock);
+
+impl StopLock {
+    #[track_caller]
+    pub(crate) fn lock(&self) {
+        order::check::<rank::World>();
+        self.0.lock();
+        order::took::<rank::World, _>(self);
+    }
+
+    pub(crate) fn unlock(&self) {
+        order::end_stop();
+        self.0.unlock();
+    }
+}

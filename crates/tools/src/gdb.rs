@@ -9,8 +9,8 @@
 use crate::body::Body;
 use crate::elf::{self, Function};
 use crate::frames::FrameShape;
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use std::collections::BTreeMap;
 use std::ptr;
 
@@ -52,7 +52,7 @@ extern "C" fn __jit_debug_register_code() {
 
 /// The objects of this process.
 #[derive(Default)]
-pub(crate) struct GdbInterface(Mutex<Chunks>);
+pub(crate) struct GdbInterface(Mutex<rank::GdbInterface, Chunks>);
 
 /// By number of the chunk.
 #[derive(Default)]

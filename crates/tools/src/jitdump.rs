@@ -7,7 +7,7 @@
 use crate::body::{Body, SourceLine};
 use crate::frames::{self, FrameShape, Frames};
 use crate::output_file::{create_new, give_up};
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_os::ExitStage;
 use std::fs::File;
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ const CODE_UNWINDING_INFO: u32 = 4;
 const PREFIX_BYTES: usize = 16;
 
 /// The file, for all threads.
-pub(crate) struct JitDump(Mutex<Option<Output>>);
+pub(crate) struct JitDump(Mutex<rank::JitDump, Option<Output>>);
 
 struct Output {
     file: File,

@@ -7,14 +7,14 @@
 use crate::body::Body;
 use crate::options::DEFAULT_DIRECTORY;
 use crate::output_file::{create_new, give_up};
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
 /// The file, for all threads.
-pub(crate) struct PerfMap(Mutex<Option<Lines>>);
+pub(crate) struct PerfMap(Mutex<rank::PerfMap, Option<Lines>>);
 
 struct Lines {
     file: File,

@@ -10,10 +10,11 @@ use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_referenc
 use crate::lazy::Lazy;
 use crate::requests::{self, Leave, Request};
 use crate::ty::Ty;
+use saki_base::locks::RwLock;
 use saki_metadata::{Rid, TableId, Token};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
-use std::sync::{OnceLock, RwLock};
 
 pub use crate::domain::{Assembly, Image};
 pub use crate::identity::qualified;
@@ -24,7 +25,7 @@ fn owner_of_module(assembly: &'static Assembly, module: &Path) -> Option<&'stati
     let has_it = |other: &&&'static Assembly| {
         other.path != assembly.path
             && !other.reflection_only
-            && other.module_images.read().expect("not poisoned").iter().any(|image| image.meta.path() == module)
+            && other.module_images.read().iter().any(|image| image.meta.path() == module)
     };
     if assembly.reflection_only {
         return None;
@@ -96,7 +97,7 @@ impl Image {
         let meta = keep(owner, meta.map_err(|e| open_error(&e, Path::new(name)))?);
         let image = Image::keep(meta, false, None, owner);
         let _ = image.assembly.set(assembly);
-        assembly.module_images.write().expect("not poisoned").push(image);
+        assembly.module_images.write().push(image);
         Ok(image)
     }
 
@@ -180,10 +181,10 @@ impl Image {
             }
         }
         // Types made at run time are not in the image's tables.
-        if let Some(found) = self.assembly().emitted.read().expect("not poisoned").get(&qualified(namespace, name)) {
+        if let Some(found) = self.assembly().emitted.read().get(&qualified(namespace, name)) {
             return Ok(Some(found));
         }
-        let modules = self.assembly().module_images.read().expect("not poisoned").clone();
+        let modules = self.assembly().module_images.read().clone();
         for module in modules {
             if let Some(found) = module.find_type_here(namespace, name)? {
                 return Ok(Some(found));
@@ -232,8 +233,7 @@ impl Image {
         let path = assembly.path.with_file_name(name);
         let _lock = crate::lazy::loader_lock();
         // The loader lock keeps others from adding the module meanwhile.
-        let known =
-            assembly.module_images.read().expect("not poisoned").iter().find(|m| m.meta.path() == path).copied();
+        let known = assembly.module_images.read().iter().find(|m| m.meta.path() == path).copied();
         if let Some(found) = known {
             return Ok(found);
         }
@@ -246,7 +246,7 @@ impl Image {
         }
         let image = Image::keep(crate::files::open(&path)?, false, None, collectible::owner_of(assembly));
         let _ = image.assembly.set(assembly);
-        assembly.module_images.write().expect("not poisoned").push(image);
+        assembly.module_images.write().push(image);
         Ok(image)
     }
 
@@ -336,7 +336,7 @@ impl Image {
             if implementation.table() != TableId::AssemblyRef {
                 break;
             }
-            let mut passed = self.forwarders_passed.write().expect("not poisoned");
+            let mut passed = self.forwarders_passed.write();
             if !passed.contains(&(at, target)) {
                 passed.push((at, target));
             }
@@ -387,7 +387,7 @@ impl Image {
 
     /// The modules whose type forwarders were followed so far, each with the module to which it led.
     pub fn forwarders_passed(&'static self) -> Vec<(&'static Image, &'static Image)> {
-        self.forwarders_passed.read().expect("not poisoned").clone()
+        self.forwarders_passed.read().clone()
     }
 
     /// The error for TypeRef row `rid`, whose scope has no such type.
@@ -525,11 +525,11 @@ impl Assembly {
 
     /// Top-level types made at run time, in no particular order.
     pub fn emitted_types(&self) -> Vec<Ty> {
-        self.emitted.read().expect("not poisoned").values().copied().collect()
+        self.emitted.read().values().copied().collect()
     }
 
     pub(crate) fn add_emitted(&self, namespace: &str, name: &str, ty: Ty) {
-        self.emitted.write().expect("not poisoned").insert(qualified(namespace, name), ty);
+        self.emitted.write().insert(qualified(namespace, name), ty);
     }
 
     /// "Name, Version=…, Culture=…, PublicKeyToken=…".

@@ -12,10 +12,11 @@ use crate::domain::{Assembly, EmittedType, Image, LoaderEvents};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::identity::normal_culture;
 use crate::requests;
+use saki_base::locks::RwLock;
 use saki_os::message_log::{self, Level, Subject};
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
-use std::sync::{OnceLock, RwLock};
+use std::sync::OnceLock;
 
 pub use crate::domain::{Binder, SearchPaths};
 pub use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
@@ -88,30 +89,30 @@ impl Binder {
     }
 
     pub fn set_application_base(&self, directory: &Path) {
-        self.paths.write().expect("not poisoned").application_base = directory.to_path_buf();
+        self.paths.write().application_base = directory.to_path_buf();
     }
 
     /// Sets the program's configuration.
     pub fn set_config(&self, config: AppConfig) {
-        *self.config.write().expect("not poisoned") = config;
+        *self.config.write() = config;
     }
 
     fn redirected(&self, wanted: &AssemblyName) -> Option<AssemblyName> {
-        self.config.read().expect("not poisoned").redirected(wanted)
+        self.config.read().redirected(wanted)
     }
 
     pub fn paths(&self) -> SearchPaths {
-        self.paths.read().expect("not poisoned").clone()
+        self.paths.read().clone()
     }
 
     /// Assemblies in load order. While the result exists, none of them is freed.
     pub fn loaded(&self) -> Loaded {
         let hold = Hold::new();
-        Loaded { assemblies: self.loaded.read().expect("not poisoned").clone(), _hold: hold }
+        Loaded { assemblies: self.loaded.read().clone(), _hold: hold }
     }
 
     fn find_loaded(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
-        self.loaded.read().expect("not poisoned").iter().copied().find(|a| {
+        self.loaded.read().iter().copied().find(|a| {
             !a.is_dynamic
                 && a.name.eq_ignore_ascii_case(&wanted.name)
                 && a.culture.eq_ignore_ascii_case(normal_culture(&wanted.culture))
@@ -257,7 +258,7 @@ impl Binder {
             if let Some(other) = self.redirected(&name) {
                 return self.resolve(&other, None);
             }
-            let loaded = self.loaded.read().expect("not poisoned");
+            let loaded = self.loaded.read();
             if let Some(found) = loaded.iter().find(|a| {
                 !a.is_dynamic
                     && a.name == name.name
@@ -278,7 +279,7 @@ impl Binder {
         // A program may bring its own copy of an assembly in the GAC, in another build.
         if !paths.application_base.as_os_str().is_empty() {
             out.extend(files_in(&paths.application_base, wanted));
-            for path in &self.config.read().expect("not poisoned").private_paths {
+            for path in &self.config.read().private_paths {
                 out.extend(files_in(&paths.application_base.join(path), wanted));
             }
         }
@@ -300,7 +301,7 @@ impl Binder {
         let [a, b, c, d] = wanted.version;
         let token: String = wanted.public_key_token.iter().map(|byte| format!("{byte:02x}")).collect();
         let folder = format!("{a}.{b}.{c}.{d}_{}_{token}", normal_culture(&wanted.culture));
-        let own = self.paths.read().expect("not poisoned").framework_root.join("gac");
+        let own = self.paths.read().framework_root.join("gac");
         let file = Path::new(&wanted.name).join(folder).join(format!("{}.dll", wanted.name));
         extra_gacs().iter().chain([&own]).map(|gac| gac.join(&file)).find(|path| path.is_file())
     }
@@ -343,12 +344,12 @@ impl Binder {
         let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let assembly = {
             let _lock = crate::lazy::loader_lock();
-            if let Some(found) = self.loaded.read().expect("not poisoned").iter().find(|a| a.path == path) {
+            if let Some(found) = self.loaded.read().iter().find(|a| a.path == path) {
                 return Ok(found);
             }
-            let is_corlib = self.loaded.read().expect("not poisoned").is_empty();
+            let is_corlib = self.loaded.read().is_empty();
             let assembly = Assembly::open(&path, is_corlib, context)?;
-            self.loaded.write().expect("not poisoned").push(assembly);
+            self.loaded.write().push(assembly);
             assembly
         };
         self.announce(assembly);
@@ -367,31 +368,31 @@ impl Binder {
         {
             return self.resolve(&other, None);
         }
-        self.loaded.write().expect("not poisoned").push(assembly);
+        self.loaded.write().push(assembly);
         self.announce(assembly);
         Ok(assembly)
     }
 
     /// Adds an assembly made at run time.
     pub(crate) fn add_dynamic(&self, assembly: &'static Assembly) {
-        self.loaded.write().expect("not poisoned").push(assembly);
+        self.loaded.write().push(assembly);
     }
 
     /// Whether the list of assemblies is unlocked.
     pub(crate) fn is_free(&self) -> bool {
-        self.loaded.try_write().is_ok()
+        self.loaded.try_write().is_some()
     }
 
     /// Drops the assemblies of dead owners from the list.
     pub(crate) fn forget_dead(&self) {
-        let mut loaded = self.loaded.write().expect("not poisoned");
+        let mut loaded = self.loaded.write();
         loaded.retain(|assembly| !crate::collectible::is_dead(std::ptr::from_ref(*assembly).addr()));
     }
 
     /// Empties the list of assemblies, at the end of the domain.
     pub(crate) fn end(&self) {
-        *self.loaded.write().expect("not poisoned") = Vec::new();
-        *self.config.write().expect("not poisoned") = AppConfig::default();
+        *self.loaded.write() = Vec::new();
+        *self.config.write() = AppConfig::default();
     }
 
     fn announce(&self, assembly: &'static Assembly) {

@@ -16,7 +16,7 @@
 //! at the latest. Because addresses are never used again, stale keys in tables are harmless: they equal no other key. The records of the
 //! first domain are leaked. Left out: the code and entries of the methods, which are the runtime's.
 
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_os::Reservation;
 use std::alloc::Layout;
 use std::any::Any;
@@ -43,7 +43,7 @@ pub struct Owner {
     is_domain: bool,
     /// The domain is not unloaded.
     is_in_use: AtomicBool,
-    inner: Mutex<Inner>,
+    inner: Mutex<rank::OwnerState, Inner>,
     /// A record is held by something that collections do not trace, so the owner lives for ever.
     is_kept: AtomicBool,
     /// The running collection has seen a word that points into the records.
@@ -225,7 +225,7 @@ impl Drop for Hold {
 }
 
 /// All owners that are in use or live.
-static OWNERS: Mutex<Vec<&'static Owner>> = Mutex::new(Vec::new());
+static OWNERS: Mutex<rank::Owners, Vec<&'static Owner>> = Mutex::new(Vec::new());
 
 impl Owner {
     /// A new owner for an assembly, without records yet; it refers to `domain_owner`. None without address space for it.

@@ -14,13 +14,13 @@ use crate::library::Library;
 use crate::method::{LocalSig, Method, MethodSig, RemotingStub};
 use crate::ty::Ty;
 use crate::well_known::WellKnown;
-use crossbeam_utils::sync::ShardedLock;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{RwLock, ShardedLock, rank};
 use saki_metadata::{EhClause, Rid, Token};
 use std::any::Any;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{OnceLock, RwLock};
 
 /// Key of a constructed type.
 #[derive(PartialEq, Eq, Hash)]
@@ -44,11 +44,12 @@ pub struct Universe {
     pub(crate) corlib: OnceLock<&'static Image>,
     pub(crate) library: Library<Ty>,
     pub(crate) well_known: OnceLock<WellKnown<Ty>>,
-    pub(crate) constructed: ShardedLock<FxHashMap<ConstructedKey, Ty>>,
-    pub(crate) method_instances: ShardedLock<FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
-    pub(crate) remoting_stubs: RwLock<FxHashMap<RemotingStub, &'static Method>>,
+    pub(crate) constructed: ShardedLock<rank::ConstructedTypes, FxHashMap<ConstructedKey, Ty>>,
+    pub(crate) method_instances:
+        ShardedLock<rank::MethodInstances, FxHashMap<(&'static Method, Vec<Ty>), &'static Method>>,
+    pub(crate) remoting_stubs: RwLock<rank::RemotingStubs, FxHashMap<RemotingStub, &'static Method>>,
     /// Methods of `native_call`, by signature including the parameter for the function's address.
-    pub(crate) native_calls: RwLock<FxHashMap<MethodSig, &'static Method>>,
+    pub(crate) native_calls: RwLock<rank::NativeCalls, FxHashMap<MethodSig, &'static Method>>,
 }
 
 impl PartialEq for Universe {
@@ -118,11 +119,11 @@ pub trait LoaderEvents: Sync {
 
 /// Loaded assemblies and where to look for more.
 pub struct Binder {
-    pub(crate) paths: RwLock<SearchPaths>,
-    pub(crate) config: RwLock<AppConfig>,
-    pub(crate) loaded: RwLock<Vec<&'static Assembly>>,
+    pub(crate) paths: RwLock<rank::SearchPaths, SearchPaths>,
+    pub(crate) config: RwLock<rank::AppConfig, AppConfig>,
+    pub(crate) loaded: RwLock<rank::LoadedAssemblies, Vec<&'static Assembly>>,
     /// Assemblies of the reflection-only context.
-    pub(crate) reflection_only: RwLock<Vec<&'static Assembly>>,
+    pub(crate) reflection_only: RwLock<rank::ReflectionOnlyAssemblies, Vec<&'static Assembly>>,
     pub(crate) events: &'static dyn LoaderEvents,
 }
 
@@ -139,7 +140,7 @@ pub struct Image {
     pub(crate) type_refs: Box<[Lazy<Ty>]>,
     pub(crate) assembly_refs: Box<[Lazy<&'static Assembly>]>,
     /// Modules whose type forwarders were followed for TypeRefs of this image, each with the module to which it led.
-    pub(crate) forwarders_passed: RwLock<Vec<(&'static Image, &'static Image)>>,
+    pub(crate) forwarders_passed: RwLock<rank::ForwardersPassed, Vec<(&'static Image, &'static Image)>>,
     /// The TypeRef row of `System.WeakAttribute`, 0 = none; searched when a class with reference fields is laid out.
     pub(crate) weak_attribute: OnceLock<Rid>,
     /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
@@ -201,9 +202,9 @@ pub struct Assembly {
     /// GC handle of the reflection object; the runtime's.
     pub reflection_handle: std::sync::atomic::AtomicU32,
     pub module_reflection_handle: std::sync::atomic::AtomicU32,
-    pub module_images: RwLock<Vec<&'static Image>>,
+    pub module_images: RwLock<rank::ModuleImages, Vec<&'static Image>>,
     /// Types made at run time, not nested, by full name.
-    pub(crate) emitted: RwLock<FxHashMap<String, Ty>>,
+    pub(crate) emitted: RwLock<rank::EmittedTypes, FxHashMap<String, Ty>>,
     /// Friend assemblies (`InternalsVisibleToAttribute`); read by `access`.
     pub(crate) friends: Lazy<&'static [AssemblyName]>,
 }
@@ -268,7 +269,7 @@ pub struct EmittedType {
     /// Address of the root cell that holds the builder; the runtime's.
     pub builder_cell: AtomicUsize,
     pub(crate) created: OnceLock<Ty>,
-    pub(crate) nested: RwLock<Vec<Ty>>,
+    pub(crate) nested: RwLock<rank::NestedTypes, Vec<Ty>>,
 }
 
 /// The referent of a TypeRef row of an emitted image.

@@ -12,8 +12,8 @@
 
 use crate::domain::Image;
 use crate::method::Method;
-use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashSet;
+use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_sync::SlotPool;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::mem::MaybeUninit;
@@ -64,7 +64,7 @@ static RESERVES: SlotPool<Reserve> = SlotPool::new();
 /// Records that a reserve takes at once.
 const RESERVED_RECORDS: usize = 32;
 
-static ARENA: Mutex<Option<Arena>> = Mutex::new(None);
+static ARENA: Mutex<rank::DynamicRecords, Option<Arena>> = Mutex::new(None);
 
 /// Address range from the lowest chunk to the end of the highest (with `HIGH`); it only grows. For a test without the lock.
 static LOW: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -166,7 +166,7 @@ pub fn notes(method: &'static Method) -> &'static DynamicNotes {
 }
 
 /// The records, locked for many look-ups.
-pub struct Finder(MutexGuard<'static, Option<Arena>>);
+pub struct Finder(MutexGuard<'static, rank::DynamicRecords, Option<Arena>>);
 
 impl Finder {
     /// Locks the records. The result must not be held across a safepoint.

@@ -12,9 +12,10 @@ use crate::field::Field;
 use crate::requests::{self, Leave, Request};
 use crate::ty::{Ty, Type};
 use crate::universe::universe;
+use saki_base::locks::RwLock;
 use saki_metadata::{Rid, TableId, Token};
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{OnceLock, RwLock};
 
 pub use crate::domain::{EmittedImage, EmittedType, ShownTokens, TypeReference};
 
@@ -122,7 +123,7 @@ impl EmittedType {
         let ty = image.type_def(self.own_row())?;
         if self.created.set(ty).is_ok() {
             match self.enclosing {
-                Some(outer) => outer.nested.write().expect("not poisoned").push(ty),
+                Some(outer) => outer.nested.write().push(ty),
                 None => self.module.assembly().add_emitted(&self.namespace, &self.name, ty),
             }
         }
@@ -236,7 +237,7 @@ impl Type {
     pub fn nested_types(&'static self) -> LoadResult<Vec<Ty>> {
         let Some(def) = self.def() else { return Ok(Vec::new()) };
         if let Some(emitted) = def.image.emitted_type() {
-            return Ok(emitted.nested.read().expect("not poisoned").clone());
+            return Ok(emitted.nested.read().clone());
         }
         def.image.meta.nested_classes(def.rid).map(|rid| def.image.type_def(rid)).collect()
     }

@@ -2,21 +2,21 @@
 
 use crate::error::{LoadResult, open_error};
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_metadata::{FileStamp, Image};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// A file in one state; after a change of the file the key differs.
 type Key = (PathBuf, FileStamp);
 
-static OPENED: Mutex<Option<FxHashMap<Key, &'static Image>>> = Mutex::new(None);
+static OPENED: Mutex<rank::OpenedFiles, Option<FxHashMap<Key, &'static Image>>> = Mutex::new(None);
 
 /// The metadata of the file, mapped on first use and kept.
 ///
 /// # Errors
 /// `FileNotFound`, `FileLoad`, `BadImageFormat`.
 pub(crate) fn open(path: &Path) -> LoadResult<&'static Image> {
-    let mut opened = OPENED.lock().unwrap_or_else(|e| e.into_inner());
+    let mut opened = OPENED.lock();
     let table = opened.get_or_insert_default();
     if let Some(stamp) = FileStamp::of_path(path)
         && let Some(image) = table.get(&(path.to_path_buf(), stamp))

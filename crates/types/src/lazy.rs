@@ -6,6 +6,7 @@
 
 use crate::computation;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use saki_base::locks::{order, rank};
 use saki_sync::RawLock;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -47,11 +48,13 @@ pub fn loader_lock() -> LoaderLockGuard {
         lock.depth.set(lock.depth.get() + 1);
         return LoaderLockGuard(PhantomData);
     }
+    order::check::<rank::Loader>();
     if !lock.lock.try_lock() {
         // The holder of the lock may run an assembly-resolve handler, which is managed code and may cause a collection. That collection must not wait for
         // threads that wait for the lock.
         saki_thread::lock_in_safe_region(&lock.lock);
     }
+    order::took::<rank::Loader, _>(lock);
     lock.owner.store(me, Ordering::Relaxed);
     lock.depth.set(1);
     LoaderLockGuard(PhantomData)
@@ -81,6 +84,7 @@ impl Drop for LoaderLockGuard {
         let depth = lock.depth.get() - 1;
         lock.depth.set(depth);
         if depth == 0 {
+            order::gave_back(lock);
             lock.owner.store(0, Ordering::Relaxed);
             lock.lock.unlock();
         }

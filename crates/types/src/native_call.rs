@@ -18,11 +18,11 @@ pub fn native_call_method(sig: &MethodSig) -> &'static Method {
         has_this: false,
         ..sig.clone()
     };
-    if let Some(found) = universe.native_calls.read().expect("not poisoned").get(&own) {
+    if let Some(found) = universe.native_calls.read().get(&own) {
         return found;
     }
     let owner = universe.object();
-    universe.native_calls.write().expect("not poisoned").entry(own).or_insert_with_key(|own| {
+    universe.native_calls.write().entry(own).or_insert_with_key(|own| {
         // The methods in the table are never freed, so the types in their signatures must not be either.
         for ty in own.params.iter().chain([&own.ret]) {
             if let Some(owner) = collectible::owner_of(*ty) {

@@ -14,14 +14,14 @@ use crate::library::Library;
 use crate::method::{Method, MethodSig};
 use crate::ty::{Ty, Type, TypeKind};
 use crate::well_known::WellKnown;
-use crossbeam_utils::sync::ShardedLock;
 use rustc_hash::FxHashMap;
 use saki_abi::ThreadAbi;
+use saki_base::locks::{RwLock, ShardedLock};
 use saki_contract::LibraryProfile;
 use saki_metadata::ElementType;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{OnceLock, RwLock};
 
 pub use crate::domain::Universe;
 
@@ -171,10 +171,10 @@ impl Universe {
     /// Removes the entries of dead owners from the tables.
     pub fn forget_dead(&self) {
         let is_dead = |ty: &Ty| collectible::is_dead(std::ptr::from_ref(*ty).addr());
-        self.constructed.write().expect("not poisoned").retain(|_, ty| !is_dead(ty));
+        self.constructed.write().retain(|_, ty| !is_dead(ty));
         let is_dead = |method: &&'static Method| collectible::is_dead(std::ptr::from_ref(*method).addr());
-        self.method_instances.write().expect("not poisoned").retain(|_, method| !is_dead(method));
-        self.remoting_stubs.write().expect("not poisoned").retain(|_, method| !is_dead(method));
+        self.method_instances.write().retain(|_, method| !is_dead(method));
+        self.remoting_stubs.write().retain(|_, method| !is_dead(method));
     }
 
     /// Empties the tables of an unloaded domain and ends its records.
@@ -184,9 +184,9 @@ impl Universe {
     pub unsafe fn end(&self) {
         let owner = self.owner();
         self.owner.store(std::ptr::null_mut(), Ordering::Release);
-        *self.constructed.write().expect("not poisoned") = FxHashMap::default();
-        *self.method_instances.write().expect("not poisoned") = FxHashMap::default();
-        *self.remoting_stubs.write().expect("not poisoned") = FxHashMap::default();
+        *self.constructed.write() = FxHashMap::default();
+        *self.method_instances.write() = FxHashMap::default();
+        *self.remoting_stubs.write() = FxHashMap::default();
         self.binder.end();
         if let Some(owner) = owner {
             // SAFETY: as the caller promises.
@@ -209,10 +209,10 @@ impl Universe {
         owner: Option<&'static Owner>,
         make: impl FnOnce() -> Type,
     ) -> Ty {
-        if let Some(ty) = tables.constructed.read().expect("not poisoned").get(&key) {
+        if let Some(ty) = tables.constructed.read().get(&key) {
             return ty;
         }
-        let mut table = tables.constructed.write().expect("not poisoned");
+        let mut table = tables.constructed.write();
         table.entry(key).or_insert_with(|| collectible::keep_with(owner, make()))
     }
 
@@ -305,10 +305,10 @@ impl Universe {
         }
         let tables = definition.owner.universe();
         let key = (definition, args.to_vec());
-        if let Some(found) = tables.method_instances.read().expect("not poisoned").get(&key) {
+        if let Some(found) = tables.method_instances.read().get(&key) {
             return Ok(found);
         }
-        let mut table = tables.method_instances.write().expect("not poisoned");
+        let mut table = tables.method_instances.write();
         Ok(table.entry(key).or_insert_with(|| crate::class::method_instance(definition, args)))
     }
 }

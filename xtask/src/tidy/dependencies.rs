@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("spin", &[]),
     // For tests and tools alone.
     ("mutation", &[]),
-    ("profile", &[]),
+    ("profile", &["base"]),
     ("loops", &[]),
     ("os", &["base"]),
     ("abi", &["base"]),

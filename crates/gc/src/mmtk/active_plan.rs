@@ -10,15 +10,15 @@ use super::thread_pointers::{carrier_of, is_mutator, mutator_pointer};
 use mmtk::util::{VMMutatorThread, VMThread};
 use mmtk::vm::ActivePlan;
 use mmtk::{Mutator, memory_manager};
-use parking_lot::Mutex;
 use saki_abi::ObjRef;
+use saki_base::locks::{Mutex, rank};
 use saki_thread::{Carrier, CarrierHooks, ManagedThread, POLL_PREEMPT};
 
 /// Bound carriers. Held for the push and the removal only, never across a safepoint.
-static BOUND: Mutex<Vec<&'static Carrier>> = Mutex::new(Vec::new());
+static BOUND: Mutex<rank::BoundCarriers, Vec<&'static Carrier>> = Mutex::new(Vec::new());
 
 /// Slots remembered by carriers that have detached since the last collection.
-static ORPHANED_SLOTS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static ORPHANED_SLOTS: Mutex<rank::OrphanedSlots, Vec<usize>> = Mutex::new(Vec::new());
 
 pub(crate) struct SakiThreads;
 

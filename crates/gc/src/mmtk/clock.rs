@@ -1,6 +1,6 @@
 //! Times of the collection under way, for the policy, the statistics and the client (`gc::Collection`).
 
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_os::clock::Moment;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ struct Clock {
     last_end: Option<Moment>,
 }
 
-static CLOCK: Mutex<Clock> = Mutex::new(Clock {
+static CLOCK: Mutex<rank::CollectionClock, Clock> = Mutex::new(Clock {
     last_start: None,
     stopped: None,
     weak_start: None,

@@ -17,7 +17,7 @@ use mmtk::util::alloc::AllocationError;
 use mmtk::util::heap::GCTriggerPolicy;
 use mmtk::util::{OpaquePointer, VMMutatorThread, VMThread, VMWorkerThread};
 use mmtk::vm::{Collection, GCThreadContext};
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_sync::WaitWord;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -30,7 +30,7 @@ static REQUESTED: AtomicU64 = AtomicU64::new(0);
 static WORKERS: AtomicUsize = AtomicUsize::new(0);
 static LIVE_WORKERS: WaitWord = WaitWord::new(0);
 /// Why a collector thread could not be started.
-static WORKER_FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
+static WORKER_FAILURE: Mutex<rank::WorkerFailure, Option<std::io::Error>> = Mutex::new(None);
 
 /// The error of starting a collector thread, if any; to be called after MMTk has requested its threads.
 pub(super) fn worker_failure() -> Option<std::io::Error> {

@@ -6,7 +6,7 @@
 //! measure (.NET CLR JIT, Loading, Remoting, Interop, Security, the thread pool's I/O).
 
 use crate::process::information;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_runtime::thread_pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -80,7 +80,7 @@ pub struct Category {
     instances: Vec<(String, Vec<Arc<AtomicI64>>)>,
 }
 
-static CATEGORIES: Mutex<Vec<Category>> = Mutex::new(Vec::new());
+static CATEGORIES: Mutex<rank::CounterCategories, Vec<Category>> = Mutex::new(Vec::new());
 
 /// Runs `action` on the categories. It must not allocate managed objects: the lock is held.
 pub fn with_categories<R>(action: impl FnOnce(&mut Vec<Category>) -> R) -> R {

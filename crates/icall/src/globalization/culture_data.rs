@@ -2,9 +2,9 @@
 
 use super::data::{self, Culture};
 use crate::arguments::{argument_error, non_null_this, optional_string, string_array};
+use saki_base::locks::{Mutex, rank};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Place};
 use saki_types::LibraryType;
-use std::sync::{Mutex, PoisonError};
 
 static AM: ManagedField = ManagedField::new(LibraryType::CultureData, "sAM1159");
 static PM: ManagedField = ManagedField::new(LibraryType::CultureData, "sPM2359");
@@ -99,9 +99,9 @@ fn number_data(culture: &'static Culture) -> NumberData {
 
 /// Fills the entry and returns the string pool to which its offsets refer.
 fn fill_number_data(t: CurrentThread, index: i32, entry: Place<[i32; PARTS.len()]>) -> Managed<*const u8> {
-    static MADE: Mutex<Vec<Option<&'static NumberData>>> = Mutex::new(Vec::new());
+    static MADE: Mutex<rank::NumberFormats, Vec<Option<&'static NumberData>>> = Mutex::new(Vec::new());
     let (index, culture) = culture_at(t, index)?;
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut made = MADE.lock();
     if made.is_empty() {
         made.resize(data::cultures().len(), None);
     }

@@ -2,11 +2,11 @@
 
 use super::data::{self, Culture};
 use crate::arguments::{non_null, non_null_this, optional_string, string_array};
+use saki_base::locks::{Mutex, rank};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::{LibraryType, universe};
-use std::sync::{Mutex, PoisonError};
 
 macro_rules! culture_fields {
     ($($name:ident = $field:literal;)*) => {
@@ -46,8 +46,8 @@ struct TextInfoData {
 
 /// The native text data of a culture, made once.
 fn text_info_data(index: usize, culture: &'static Culture) -> *const TextInfoData {
-    static MADE: Mutex<Vec<Option<&'static TextInfoData>>> = Mutex::new(Vec::new());
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    static MADE: Mutex<rank::TextInfos, Vec<Option<&'static TextInfoData>>> = Mutex::new(Vec::new());
+    let mut made = MADE.lock();
     if made.len() <= index {
         made.resize(data::cultures().len(), None);
     }

@@ -7,7 +7,7 @@
 use super::errors::{IoResult, Win32Error};
 use super::file_sharing::{self, Use};
 use super::streams::Stream;
-use parking_lot::RwLock;
+use saki_base::locks::{RwLock, rank};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Arc, LazyLock};
@@ -65,7 +65,7 @@ impl FileHandle {
     }
 }
 
-static HANDLES: LazyLock<RwLock<HashMap<i32, Arc<FileHandle>>>> = LazyLock::new(RwLock::default);
+static HANDLES: LazyLock<RwLock<rank::FileHandles, HashMap<i32, Arc<FileHandle>>>> = LazyLock::new(RwLock::default);
 
 /// Puts an open file into the table.
 pub fn insert(handle: FileHandle) {

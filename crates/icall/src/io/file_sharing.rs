@@ -5,7 +5,7 @@
 //! Left out: file systems without locks, and programs that do not ask for them.
 
 use super::file_handles::Access;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ impl Use {
     }
 }
 
-static USES: LazyLock<Mutex<HashMap<FileIdentity, Vec<Use>>>> = LazyLock::new(Mutex::default);
+static USES: LazyLock<Mutex<rank::FileUses, HashMap<FileIdentity, Vec<Use>>>> = LazyLock::new(Mutex::default);
 
 /// Counts a new handle. False when it does not go with the others; then it is not counted.
 pub fn open(new: Use) -> bool {

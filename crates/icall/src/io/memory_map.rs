@@ -6,7 +6,7 @@
 
 use super::path::system_path_of;
 use crate::arguments::units_at;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_runtime::{CurrentThread, InternalCall, Place};
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -54,7 +54,7 @@ struct View {
 }
 
 /// Mappings by name; the lock also guards every `Mapping::references`.
-static NAMED: LazyLock<Mutex<HashMap<String, usize>>> = LazyLock::new(Mutex::default);
+static NAMED: LazyLock<Mutex<rank::NamedMaps, HashMap<String, usize>>> = LazyLock::new(Mutex::default);
 
 fn page_size() -> i64 {
     // SAFETY: asks for a constant of the system.

@@ -6,7 +6,7 @@
 //! them; sending to Microsoft's error reporting, which Mono does on macOS only; reports of the process's own crash.
 
 use crate::arguments::non_null;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_reflect::native_memory::text_of;
 use saki_runtime::ExceptionType;
 use saki_runtime::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
@@ -38,7 +38,7 @@ enum Stage {
 const LAST_STAGE: i32 = Stage::Done as i32;
 
 /// The folder where stages are noted; None: they are not noted.
-static STAGE_FOLDER: Mutex<Option<String>> = Mutex::new(None);
+static STAGE_FOLDER: Mutex<rank::CrashFolder, Option<String>> = Mutex::new(None);
 
 fn stage_file(folder: &str, stage: i32) -> String {
     format!("{folder}/crash_stage_{stage}")

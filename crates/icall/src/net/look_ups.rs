@@ -6,6 +6,7 @@
 //!
 //! Invariant: a job in the queue has a thread that will take it: one of the pool's, or the one that queued it, if the system refuses threads.
 
+use saki_base::locks::rank;
 use saki_runtime::profile_events::IoWait;
 use saki_runtime::waits;
 use saki_runtime::{CurrentThread, Managed};
@@ -30,7 +31,7 @@ struct Pool {
     idle: usize,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { jobs: VecDeque::new(), threads: 0, idle: 0 });
+static POOL: Mutex<rank::LookUpPool, Pool> = Mutex::new(Pool { jobs: VecDeque::new(), threads: 0, idle: 0 });
 /// Counts jobs; idle threads sleep on it. (A condition variable would keep a list of them, whose entries a forked child lacks.)
 static WORK: WaitWord = WaitWord::new(0);
 
@@ -110,7 +111,7 @@ fn serve_here() {
 /// A look-up: the thread that waits and the place for the answer.
 struct LookUp<R> {
     thread: &'static ManagedThread,
-    answer: Mutex<Option<R>>,
+    answer: Mutex<rank::LookUpAnswer, Option<R>>,
 }
 
 /// The result of `look_up`, which asks the resolver.

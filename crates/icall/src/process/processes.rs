@@ -7,6 +7,7 @@
 //! such events as long as a forked process that runs no program yet has a copy of the descriptor.
 //! Locks are not held across system calls that block.
 
+use saki_base::locks::rank;
 use saki_runtime::waitables::{self, Kind};
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
@@ -42,7 +43,7 @@ pub(super) struct KnownProcess {
     /// The name that managed code shows.
     pub(super) name: String,
     pub(super) start_time: i64,
-    end: Mutex<Option<End>>,
+    end: Mutex<rank::ProcessResult, Option<End>>,
     handle: usize,
     /// The number by which the watcher names the process.
     watch_id: u64,
@@ -61,9 +62,9 @@ impl KnownProcess {
 }
 
 /// The processes by their handles.
-static PROCESSES: LazyLock<Mutex<HashMap<usize, Arc<KnownProcess>>>> = LazyLock::new(Mutex::default);
+static PROCESSES: LazyLock<Mutex<rank::Processes, HashMap<usize, Arc<KnownProcess>>>> = LazyLock::new(Mutex::default);
 /// The processes that the watcher waits for, by `watch_id`. The thread that removes an entry closes its descriptor.
-static WATCHED: LazyLock<Mutex<HashMap<u64, Watched>>> = LazyLock::new(Mutex::default);
+static WATCHED: LazyLock<Mutex<rank::WatchedProcesses, HashMap<u64, Watched>>> = LazyLock::new(Mutex::default);
 
 struct Watched {
     process: Arc<KnownProcess>,
@@ -132,9 +133,9 @@ fn watcher() -> Option<i32> {
 }
 
 /// The descriptor that the watcher waits on, once there is a watcher or the system has refused one.
-static WATCHER: Mutex<Option<Option<i32>>> = Mutex::new(None);
+static WATCHER: Mutex<rank::ProcessWatcher, Option<Option<i32>>> = Mutex::new(None);
 /// The handle of this process, once it was asked for.
-static CURRENT: Mutex<Option<usize>> = Mutex::new(None);
+static CURRENT: Mutex<rank::CurrentProcess, Option<usize>> = Mutex::new(None);
 
 /// Before a fork: the watcher changes nothing.
 pub fn hold_for_fork() {

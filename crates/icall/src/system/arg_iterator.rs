@@ -4,7 +4,7 @@
 //! the address of a copy).
 
 use super::typed_reference;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_metadata::TableId;
 use saki_runtime::ExceptionType;
 use saki_runtime::VarArgCookie;
@@ -21,7 +21,7 @@ static NUM_ARGS: ManagedField = ManagedField::new(LibraryType::ArgIterator, "num
 const SLOT_BYTES: usize = 8;
 
 /// Decoded signatures by cookie address: they are leaked, so decode each once.
-static SIGNATURES: Mutex<Option<HashMap<usize, &'static MethodSig>>> = Mutex::new(None);
+static SIGNATURES: Mutex<rank::VarargSignatures, Option<HashMap<usize, &'static MethodSig>>> = Mutex::new(None);
 
 /// Address of a field of the iterator, which is a struct on the caller's stack.
 fn place<T>(iterator: *mut u8, field: &ManagedField) -> *mut T {

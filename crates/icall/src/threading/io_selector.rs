@@ -10,6 +10,7 @@
 mod blocking;
 mod parked;
 
+use saki_base::locks::rank;
 use saki_reactor::Interest;
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
@@ -51,7 +52,7 @@ impl Jobs {
 }
 
 /// The jobs by descriptor; no entry is empty.
-static JOBS: LazyLock<Mutex<HashMap<i32, Jobs>>> = LazyLock::new(Mutex::default);
+static JOBS: LazyLock<Mutex<rank::SelectorJobs, HashMap<i32, Jobs>>> = LazyLock::new(Mutex::default);
 
 /// Takes all jobs of a descriptor, reads first.
 fn take_all(fd: i32) -> Vec<Handle> {

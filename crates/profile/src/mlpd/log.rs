@@ -15,9 +15,9 @@
 use super::buffer::{BUFFER_BYTES, Buffer, Header};
 use super::event;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, MutexGuard, rank};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 /// Threads that write at once seldom meet.
 const SHARDS: usize = 32;
@@ -38,9 +38,9 @@ pub struct ThreadLog {
 
 /// See the module header.
 pub struct LogWriter {
-    shards: [Mutex<FxHashMap<u64, ThreadLog>>; SHARDS],
-    metadata: Mutex<Buffer>,
-    sink: Mutex<SinkState>,
+    shards: [Mutex<rank::LogShard, FxHashMap<u64, ThreadLog>>; SHARDS],
+    metadata: Mutex<rank::LogMetadata, Buffer>,
+    sink: Mutex<rank::LogSink, SinkState>,
     has_ended: AtomicBool,
 }
 
@@ -50,8 +50,8 @@ struct SinkState {
     scratch: Vec<u8>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|error| error.into_inner())
+fn lock<R: rank::Rank, T>(mutex: &Mutex<R, T>) -> MutexGuard<'_, R, T> {
+    mutex.lock()
 }
 
 impl LogWriter {
@@ -166,14 +166,14 @@ impl LogWriter {
 mod tests {
     use super::super::buffer::{BUFFER_ID, HEADER_ID};
     use super::*;
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex};
 
     /// Takes so many bytes.
     struct Room(Arc<Mutex<Vec<u8>>>, usize);
 
     impl Write for Room {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let mut held = lock(&self.0);
+            let mut held = self.0.lock().unwrap();
             if held.len() + bytes.len() > self.1 {
                 return Err(io::ErrorKind::StorageFull.into());
             }
@@ -222,7 +222,7 @@ mod tests {
         log.forget_thread(33);
         log.sync_point(event::sync_point::PERIODIC, 10);
         log.end().unwrap();
-        assert_eq!(buffers(&lock(&held)), [7, 1, 33, 7]);
+        assert_eq!(buffers(&held.lock().unwrap()), [7, 1, 33, 7]);
     }
 
     #[test]
@@ -231,9 +231,9 @@ mod tests {
         for time in 0..200_000 {
             log.write(1, |log| _ = log.buffer.event(event::ENTER, time).method(time));
         }
-        assert!(lock(&held).len() > BUFFER_BYTES);
+        assert!(held.lock().unwrap().len() > BUFFER_BYTES);
         log.end().unwrap();
-        assert!(buffers(&lock(&held)).len() > 5);
+        assert!(buffers(&held.lock().unwrap()).len() > 5);
     }
 
     #[test]
@@ -244,6 +244,6 @@ mod tests {
         }
         assert!(log.has_ended());
         assert_eq!(log.end().unwrap_err().kind(), io::ErrorKind::StorageFull);
-        assert_eq!(buffers(&lock(&held)), [1, 1]);
+        assert_eq!(buffers(&held.lock().unwrap()), [1, 1]);
     }
 }

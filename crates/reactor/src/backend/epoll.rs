@@ -2,7 +2,7 @@
 
 use super::{Backend, Bell, Event, check, timespec};
 use crate::record::Readiness;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ pub(crate) struct Epoll {
     bell: Bell,
     /// Not on the stack: any of thousands of threads may be the one that waits. Locked by the waiting
     /// thread.
-    events: Mutex<Box<Events>>,
+    events: Mutex<rank::EpollEvents, Box<Events>>,
     /// Relaxed: whether the kernel lacks epoll_pwait2(2) (5.11), found by trying.
     has_only_milliseconds: AtomicBool,
 }

@@ -2,14 +2,14 @@
 
 use super::{Backend, Bell, Event, check, is_always_ready, timespec};
 use crate::record::Readiness;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
 /// See the module header.
 pub(crate) struct Poll {
-    watched: Mutex<HashMap<i32, Readiness>>,
+    watched: Mutex<rank::PollSet, HashMap<i32, Readiness>>,
     /// Rings when the list has changed.
     bell: Bell,
 }

@@ -12,7 +12,7 @@ use crate::record::Readiness;
 use crate::transfer_request::{Direction, Transfer};
 use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use std::io;
 use std::time::Duration;
 
@@ -100,9 +100,9 @@ impl Submissions {
 /// See the module header.
 pub(crate) struct Uring {
     ring: IoUring,
-    submissions: Mutex<Submissions>,
+    submissions: Mutex<rank::UringSubmissions, Submissions>,
     /// Held by the waiting thread.
-    completions: Mutex<()>,
+    completions: Mutex<rank::UringCompletions, ()>,
 }
 
 impl Uring {

@@ -23,7 +23,7 @@ struct Content {
 
 /// A stream in the kernel, as an edge-triggered backend watches it: a change of what is there is told once, from `tell` on.
 struct Stream {
-    content: Mutex<Content>,
+    content: Mutex<rank::DescriptorRecord, Content>,
     is_watched: AtomicBool,
     /// The last change that the poller is to hear of, and that it has heard of.
     changes: WaitWord,

@@ -12,7 +12,7 @@ use super::values::{fixed_bytes, primitive_bytes};
 use crate::attribute_rows::Attribute;
 use crate::handles::{assembly_of, method_of};
 use crate::library_calls::object_in;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_metadata::ElementType;
 use saki_metadata::writer::put_compressed;
 use saki_runtime::ExceptionType;
@@ -234,7 +234,7 @@ fn get_blob<'t>(
 
 /// Blobs of attributes that are in no image, kept for ever.
 fn interned(blob: Vec<u8>) -> &'static [u8] {
-    static BLOBS: Mutex<Option<HashSet<&'static [u8]>>> = Mutex::new(None);
+    static BLOBS: Mutex<rank::AttributeBlobs, Option<HashSet<&'static [u8]>>> = Mutex::new(None);
     let mut blobs = BLOBS.lock();
     let blobs = blobs.get_or_insert_default();
     match blobs.get(&*blob) {

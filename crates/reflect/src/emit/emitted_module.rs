@@ -4,8 +4,8 @@
 
 use super::builders as b;
 use crate::handles::{Handle, address};
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions;
 use saki_runtime::{CurrentThread, Managed, Obj, RootCell};
@@ -37,7 +37,7 @@ pub struct EmittedModule {
     image: &'static Image,
     /// The name of the file that the module is saved to.
     file_name: String,
-    state: Mutex<State>,
+    state: Mutex<rank::EmittedModule, State>,
 }
 
 #[derive(Default)]
@@ -53,7 +53,7 @@ struct State {
 }
 
 /// The native sides of all ModuleBuilders, by the address of the image.
-static MODULES: Mutex<Option<FxHashMap<usize, &'static EmittedModule>>> = Mutex::new(None);
+static MODULES: Mutex<rank::EmittedModules, Option<FxHashMap<usize, &'static EmittedModule>>> = Mutex::new(None);
 
 /// Drops the modules of dead assemblies.
 pub(crate) fn forget_dead_modules() {

@@ -17,6 +17,7 @@ use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_aborts;
 use rustc_hash::FxHashMap;
+use saki_base::locks::rank;
 use saki_sync::word_locks::Mutex;
 use saki_thread::{ManagedThread, WaitState, child_locks, root};
 use saki_types::{Ty, collectible, universe};
@@ -35,7 +36,7 @@ struct Running {
     waiting: FxHashMap<u32, (Ty, &'static ManagedThread)>,
 }
 
-static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+static RUNNING: Mutex<rank::RunningInitialisers, Option<Running>> = Mutex::new(None);
 
 /// The time that a report waits for the table, with the world stopped. The table is held for some instructions; a report does without it
 /// rather than let the program wait.

@@ -10,14 +10,14 @@ use crate::handles;
 use crate::monitors;
 use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::{Field, LibraryType, universe};
 
 static STATIC_DATA: ManagedField = ManagedField::new(LibraryType::Context, "static_data");
 
 /// The fields by their numbers.
-static FIELDS: Mutex<Vec<&'static Field>> = Mutex::new(Vec::new());
+static FIELDS: Mutex<rank::ContextStatics, Vec<&'static Field>> = Mutex::new(Vec::new());
 /// Timeout of a monitor, in milliseconds.
 const WAIT_FOREVER: i32 = -1;
 

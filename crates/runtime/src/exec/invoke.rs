@@ -10,15 +10,15 @@ use crate::object;
 use crate::references::Obj;
 pub use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
-use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{RwLock, rank};
 use saki_il::ir::{CallSig, IrType};
 use saki_metadata::ElementType;
 use saki_types::{Method, Ty};
 use std::sync::atomic::Ordering;
 
 /// By machine signature.
-static THUNKS: RwLock<Option<FxHashMap<Vec<u8>, usize>>> = RwLock::new(None);
+static THUNKS: RwLock<rank::InvokeThunks, Option<FxHashMap<Vec<u8>, usize>>> = RwLock::new(None);
 
 /// What a thunk depends on: the class of each parameter, that of the result, whether the result is a struct, and whether there is a `this`.
 fn machine_signature(sig: &CallSig, has_this: bool) -> Vec<u8> {

@@ -7,8 +7,8 @@ use crate::proxies::{self, HAS_TYPE_INFO, REAL_PROXY};
 use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::upper_layers;
-use parking_lot::RwLock;
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use saki_base::locks::{RwLock, rank};
 use saki_types::{Field, LibraryType, Method, Ty, universe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -91,7 +91,8 @@ pub fn set_field_helper(
 }
 
 /// Classes whose `new` the program has redirected, by address: activation decides which object is made.
-static REDIRECTED: RwLock<FxHashSet<usize>> = RwLock::new(FxHashSet::with_hasher(FxBuildHasher));
+static REDIRECTED: RwLock<rank::RedirectedMethods, FxHashSet<usize>> =
+    RwLock::new(FxHashSet::with_hasher(FxBuildHasher));
 static HAS_REDIRECTED: AtomicBool = AtomicBool::new(false);
 
 /// `ActivationServices.EnableProxyActivation`: whether `new` asks the class library's activation first.

@@ -2,8 +2,8 @@
 //!
 //! Counted only when asked for (`--stats`). docs/design/types.md rests on these numbers.
 
-use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
+use saki_base::locks::{Mutex, rank};
 use saki_types::{Method, Ty, universe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -11,7 +11,7 @@ static ENABLED: AtomicBool = AtomicBool::new(false);
 /// A method definition, and its arguments with Object for every reference type.
 type Shared = (usize, Vec<Ty>);
 
-static SEEN: Mutex<Option<FxHashSet<Shared>>> = Mutex::new(None);
+static SEEN: Mutex<rank::SharedBodies, Option<FxHashSet<Shared>>> = Mutex::new(None);
 
 /// Bodies that sharing would have made unnecessary, and their costs.
 pub static SHAREABLE_METHODS: AtomicU64 = AtomicU64::new(0);

@@ -6,8 +6,8 @@
 
 use crate::references::{Obj, Word};
 use crate::thread::CurrentThread;
-use parking_lot::Mutex;
 use saki_abi::ObjRef;
+use saki_base::locks::{Mutex, rank};
 use saki_types::Universe;
 use saki_types::collectible::{self, Owner};
 use std::alloc::Layout;
@@ -24,9 +24,9 @@ struct Chunk {
 // the collector with the world stopped.
 unsafe impl Send for Chunk {}
 
-static CHUNKS: Mutex<Vec<Chunk>> = Mutex::new(Vec::new());
+static CHUNKS: Mutex<rank::CellChunks, Vec<Chunk>> = Mutex::new(Vec::new());
 /// Cells to use again.
-static FREED: Mutex<Vec<RootCell>> = Mutex::new(Vec::new());
+static FREED: Mutex<rank::FreedCells, Vec<RootCell>> = Mutex::new(Vec::new());
 
 /// Address of a root cell.
 #[derive(Clone, Copy, PartialEq, Eq)]

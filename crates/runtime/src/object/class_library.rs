@@ -7,8 +7,8 @@
 //! data depends on the version: the contract (crate `contract`) and the marks of rows in the table of internal calls. The only code that
 //! uses it is the code cache's key.
 
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_contract::{
     Contract, Difference, LibraryProfile, Line, Version, claimed_version, compare, corlib_mark, nearest, release_of,
 };
@@ -79,7 +79,8 @@ pub fn strangers(framework_profile: &Path, version: Version) -> Vec<String> {
 
 /// The lines about an assembly that is not mscorlib, found once.
 fn section_of(assembly: &'static str) -> &'static [Line<'static>] {
-    static SECTIONS: Mutex<Option<FxHashMap<String, &'static [Line<'static>]>>> = Mutex::new(None);
+    static SECTIONS: Mutex<rank::ContractSections, Option<FxHashMap<String, &'static [Line<'static>]>>> =
+        Mutex::new(None);
     let mut sections = SECTIONS.lock();
     let sections = sections.get_or_insert_default();
     if let Some(known) = sections.get(assembly) {

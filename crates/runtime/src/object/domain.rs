@@ -14,8 +14,8 @@
 use crate::cells::RootCell;
 use crate::references::{Obj, Word};
 use crate::thread::CurrentThread;
-use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, RwLock, rank};
 use saki_types::{Assembly, Universe, universe};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -34,17 +34,17 @@ const UNLOADED: u32 = 3;
 pub struct Domain {
     pub id: i32,
     pub universe: &'static Universe,
-    friendly_name: Mutex<String>,
+    friendly_name: Mutex<rank::DomainName, String>,
     pub(crate) object: RootCell,
     pub(crate) setup: RootCell,
     pub(crate) default_context: OnceLock<RootCell>,
-    data: Mutex<HashMap<String, RootCell>>,
+    data: Mutex<rank::DomainData, HashMap<String, RootCell>>,
     entry_assembly: OnceLock<&'static Assembly>,
-    pub(crate) interned: Mutex<FxHashMap<Box<[u16]>, RootCell>>,
+    pub(crate) interned: Mutex<rank::InternedStrings, FxHashMap<Box<[u16]>, RootCell>>,
     pub(crate) preallocated: OnceLock<Preallocated>,
     state: AtomicU32,
     /// For each thread that is in the domain, by managed id, how many times it has entered and not left.
-    pub(crate) threads: Mutex<FxHashMap<u32, u32>>,
+    pub(crate) threads: Mutex<rank::DomainThreads, FxHashMap<u32, u32>>,
 }
 
 /// Exceptions made at start-up because there may be no memory or stack for them later.
@@ -54,7 +54,7 @@ pub(crate) struct Preallocated {
 }
 
 /// All domains, by id from `ROOT_DOMAIN_ID`.
-static DOMAINS: RwLock<Vec<&'static Domain>> = RwLock::new(Vec::new());
+static DOMAINS: RwLock<rank::Domains, Vec<&'static Domain>> = RwLock::new(Vec::new());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// The domain that the current thread runs in.

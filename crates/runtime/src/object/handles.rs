@@ -5,8 +5,8 @@ use crate::events;
 use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
-use parking_lot::Mutex;
 use saki_abi::ObjRef;
+use saki_base::locks::{Mutex, rank};
 use saki_gc::{Root, RootKind, RootProvider, WeakFate, WeakKind, WeakTable};
 use saki_sync::handle_table::{Handle, HandleKind, HandleTable, StaleHandle};
 use saki_thread::{Carrier, CarrierHooks, ManagedThread};
@@ -146,7 +146,7 @@ pub(crate) struct Roots;
 
 /// Targets of normal handles, as root slots of the collection that runs: the table's slots are tagged words, which the
 /// collector cannot update. `update_weak` updates the table's slots. This list is not changed before the next collection begins.
-static NORMAL_TARGETS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static NORMAL_TARGETS: Mutex<rank::NormalHandles, Vec<usize>> = Mutex::new(Vec::new());
 
 impl RootProvider for Roots {
     fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef)) {

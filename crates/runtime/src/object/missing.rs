@@ -1,9 +1,9 @@
 //! Internal calls and features that a run asked for and Saki lacks, for `saki --missing`.
 
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use std::collections::BTreeMap;
 
-static HIT: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+static HIT: Mutex<rank::MissingCalls, BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 /// Counts one hit of a missing feature.
 pub fn record(what: &str) {

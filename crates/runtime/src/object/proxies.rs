@@ -12,10 +12,10 @@ use crate::object;
 use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::{self, class_display, vtable_of};
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, VTable, VTableFlags};
+use saki_base::locks::{Mutex, rank};
 use saki_types::collectible::{self, Owner};
 use saki_types::{LibraryType, LoadError, LoadResult, Method, RemotingStub, Ty, Type, universe};
 use std::sync::atomic::Ordering;
@@ -55,7 +55,7 @@ impl RemoteClass {
 }
 
 type Classes = FxHashMap<(Ty, Vec<Ty>), &'static RemoteClass>;
-static CLASSES: Mutex<Option<Classes>> = Mutex::new(None);
+static CLASSES: Mutex<rank::ProxyClasses, Option<Classes>> = Mutex::new(None);
 
 /// The class and interfaces that `proxy` stands for.
 pub fn remote_class(proxy: Obj) -> &'static RemoteClass {

@@ -1,7 +1,7 @@
 //! Static storage: one zeroed area per type for normal statics, one block per type and thread for thread-statics.
 
-use parking_lot::RwLock;
 use saki_abi::ObjRef;
+use saki_base::locks::{RwLock, rank};
 use saki_thread::StopReason;
 use saki_types::collectible::{self, Owner};
 use saki_types::layout::StaticLayout;
@@ -24,12 +24,12 @@ impl StaticRoots {
     }
 }
 
-static ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
+static ROOTS: RwLock<rank::StaticRoots, Vec<StaticRoots>> = RwLock::new(Vec::new());
 /// Areas that lie among the records of an owner, so that heap snapshots can name them. Entries are removed with their owners.
-static OWNED_ROOTS: RwLock<Vec<StaticRoots>> = RwLock::new(Vec::new());
+static OWNED_ROOTS: RwLock<rank::OwnedStaticRoots, Vec<StaticRoots>> = RwLock::new(Vec::new());
 
 /// Types with thread-statics, by block number. The number of a freed type is reused: by then no thread has a block of it.
-static THREAD_BLOCKS: RwLock<Vec<Option<Ty>>> = RwLock::new(Vec::new());
+static THREAD_BLOCKS: RwLock<rank::ThreadStaticTypes, Vec<Option<Ty>>> = RwLock::new(Vec::new());
 
 /// A copy of a writable image section.
 struct WritableCopy {
@@ -39,7 +39,7 @@ struct WritableCopy {
     image: &'static Image,
 }
 
-static WRITABLE_SECTIONS: RwLock<Vec<WritableCopy>> = RwLock::new(Vec::new());
+static WRITABLE_SECTIONS: RwLock<rank::WritableSections, Vec<WritableCopy>> = RwLock::new(Vec::new());
 
 fn zeroed(size_bytes: usize) -> *mut u8 {
     let words = size_bytes.div_ceil(16).max(1);

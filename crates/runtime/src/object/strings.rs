@@ -5,9 +5,9 @@ use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::vtable_of;
 use crate::{domain, exceptions};
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::vtable::VTable;
+use saki_base::locks::{Mutex, rank};
 use saki_metadata::Token;
 use saki_types::{Image, universe};
 
@@ -103,8 +103,11 @@ fn intern_cell(t: CurrentThread, text: &[u16], existing: Option<Str>) -> Managed
     Ok(*table.entry(text.into()).or_insert_with(|| RootCell::of_domain(domain.universe, string)))
 }
 
-/// The literals of compiled code, by image and token.
-static LITERALS: Mutex<Option<FxHashMap<(usize, u32), RootCell>>> = Mutex::new(None);
+/// By image and token.
+type Literals = FxHashMap<(usize, u32), RootCell>;
+
+/// The literals of compiled code.
+static LITERALS: Mutex<rank::Literals, Option<Literals>> = Mutex::new(None);
 
 /// The cell of an `ldstr` literal, made when code that loads it is placed.
 ///

@@ -13,9 +13,9 @@ use crate::references::{Obj, Str};
 use crate::stack_trace;
 use crate::thread::CurrentThread;
 use crate::{crash_report, type_objects};
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::{HelperId, ObjRef};
+use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeKind, PlacedClause};
 use saki_il::ir::{
     AliasClass, BinOp, CallSig, CallTarget, Function, Inst, IrType, Local, LocalId, LocalKind, MemFlags, MemType,
@@ -53,7 +53,7 @@ struct Trace {
     spec: CallSpec,
     started: Moment,
     /// The depth of calls by managed id of the thread.
-    depths: Mutex<FxHashMap<u32, i64>>,
+    depths: Mutex<rank::CallDepths, FxHashMap<u32, i64>>,
 }
 
 /// Before the machine starts: has methods compiled with probes.

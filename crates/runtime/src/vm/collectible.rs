@@ -32,9 +32,9 @@ use crate::upper_layers::upper_layers;
 use crate::{
     cast_cache, class_init, code_cache, compile, entries, finalizer_signal, proxies, source_lines, statics, strings,
 };
-use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use saki_abi::ObjRef;
+use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeInfo, MethodEntry};
 use saki_gc::{ConditionalRoots, Root, RootKind, RootProvider};
 use saki_os::clock::Moment;
@@ -54,7 +54,7 @@ use std::time::Duration;
 pub static ENDED: AtomicU64 = AtomicU64::new(0);
 pub static DOMAINS_ENDED: AtomicU64 = AtomicU64::new(0);
 
-static DEAD: Mutex<Vec<&'static Owner>> = Mutex::new(Vec::new());
+static DEAD: Mutex<rank::DeadOwners, Vec<&'static Owner>> = Mutex::new(Vec::new());
 /// Length of `DEAD`. A hint.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -65,7 +65,7 @@ struct Batch {
     entries: Vec<MethodEntry>,
 }
 
-static RETIRED: Mutex<VecDeque<Batch>> = Mutex::new(VecDeque::new());
+static RETIRED: Mutex<rank::RetiredOwners, VecDeque<Batch>> = Mutex::new(VecDeque::new());
 
 #[derive(Default)]
 struct Judgement {
@@ -75,7 +75,7 @@ struct Judgement {
 }
 
 pub(crate) struct Assemblies {
-    judgement: Mutex<Judgement>,
+    judgement: Mutex<rank::OwnerJudgement, Judgement>,
     /// Whether the collection that runs decides which owners are dead, so that their roots are conditional.
     is_judging: AtomicBool,
 }

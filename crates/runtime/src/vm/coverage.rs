@@ -9,8 +9,8 @@
 
 use crate::domain;
 use crate::source_lines;
-use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{RwLock, rank};
 use saki_metadata::opcodes::{Operand, decode_at};
 use saki_metadata::{Rid, SourcePosition, TableId, Token};
 use saki_os::ExitStage;
@@ -43,7 +43,7 @@ struct Statement {
 struct Coverage {
     settings: CoverageSettings,
     /// By the address of the file's metadata and the row, since domains share files.
-    methods: RwLock<FxHashMap<(usize, Rid), &'static [Statement]>>,
+    methods: RwLock<rank::CoveredMethods, FxHashMap<(usize, Rid), &'static [Statement]>>,
 }
 
 static COVERAGE: OnceLock<Coverage> = OnceLock::new();

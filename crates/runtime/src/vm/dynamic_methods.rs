@@ -32,9 +32,9 @@ use crate::fields::ManagedField;
 use crate::profile_log::{self, LogEvents};
 use crate::references::{Array, Obj, Word};
 use crate::thread::CurrentThread;
-use parking_lot::Mutex;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use saki_abi::ObjRef;
+use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeInfo, MethodEntry, PlacedClause};
 use saki_gc::{WeakFate, WeakKind, WeakTable};
 use saki_sync::{SlotPool, Stamp};
@@ -88,7 +88,7 @@ fn address_of(method: &'static Method) -> usize {
     std::ptr::from_ref(method).addr()
 }
 
-static LISTS: Mutex<Lists> = Mutex::new(Lists {
+static LISTS: Mutex<rank::DynamicMethods, Lists> = Mutex::new(Lists {
     without_slot: Share::new(),
     kept: MethodSet::with_hasher(FxBuildHasher),
     with_young_info: Vec::new(),
@@ -202,7 +202,7 @@ struct Batch {
 }
 
 /// Batches that wait for walks to end, oldest first. The lock is held for moments, without a safepoint.
-static RETIRED: Mutex<VecDeque<Batch>> = Mutex::new(VecDeque::new());
+static RETIRED: Mutex<rank::RetiredMethods, VecDeque<Batch>> = Mutex::new(VecDeque::new());
 /// Length of `RETIRED`. A hint.
 static RETIRED_COUNT: AtomicUsize = AtomicUsize::new(0);
 

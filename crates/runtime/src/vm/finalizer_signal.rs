@@ -3,6 +3,7 @@
 //! Left out: the thread's work (`finalizer`).
 
 use crate::thread::CurrentThread;
+use saki_base::locks::rank;
 use saki_os::clock::Moment;
 use saki_sync::WaitWord;
 use saki_sync::word_locks::{Mutex, MutexGuard};
@@ -21,7 +22,8 @@ struct State {
     thread: Option<u32>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
+static STATE: Mutex<rank::FinalizerState, State> =
+    Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
 /// Counts changes of `STATE`; threads that wait for one sleep on it. Changes under the lock. (A condition variable would keep a list of them, whose entries a forked child lacks.)
 static CHANGED: WaitWord = WaitWord::new(0);
 
@@ -43,7 +45,7 @@ fn tell_change() {
 }
 
 /// Waits for a change of the state, with the lock given back meanwhile. False: the deadline came first.
-fn wait(state: &mut MutexGuard<'_, State>, deadline: Option<Moment>) -> bool {
+fn wait(state: &mut MutexGuard<'_, rank::FinalizerState, State>, deadline: Option<Moment>) -> bool {
     // Acquire: a later change ends the wait.
     let seen = CHANGED.load(Ordering::Acquire);
     let rest = deadline.map(|deadline| deadline.saturating_duration_since(Moment::now()));
@@ -188,7 +190,7 @@ fn waits_for_another_thread() -> bool {
 }
 
 /// False: the deadline came first.
-fn wait_until_idle(state: &mut MutexGuard<State>, deadline: Option<Moment>) -> bool {
+fn wait_until_idle(state: &mut MutexGuard<rank::FinalizerState, State>, deadline: Option<Moment>) -> bool {
     while state.wanted || state.busy {
         if !wait(state, deadline) {
             return false;

@@ -8,6 +8,7 @@
 //! Invariant: a thread gets the signal only in a safe region, and only while it has an abort request that it has not taken.
 //! Left out: `Thread.Interrupt`, which ends only waits, and waits are by parking.
 
+use saki_base::locks::rank;
 use saki_sync::word_locks::Mutex;
 use saki_thread::{ManagedThread, REQUEST_ABORT, ThreadKind, ThreadRef};
 use std::sync::Once;
@@ -27,7 +28,7 @@ struct Unnoticed {
     has_sender: bool,
 }
 
-static UNNOTICED: Mutex<Unnoticed> =
+static UNNOTICED: Mutex<rank::UnnoticedRequests, Unnoticed> =
     Mutex::new(Unnoticed { threads: Vec::new(), pause: FIRST_PAUSE, has_sender: false });
 
 /// The number of the signal, whose handler is installed. Real-time signals have no other use here.

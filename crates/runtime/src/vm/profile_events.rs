@@ -12,9 +12,9 @@ use crate::stack_trace::for_each_method_at;
 use crate::thread::CurrentThread;
 use crate::thread_data;
 use crate::vtables::type_of_vtable;
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use saki_abi::{ObjRef, VTable};
+use saki_base::locks::{Mutex, rank};
 use saki_gc::{Collection, SampledAllocation, Sampler};
 use saki_jit::CompiledBy;
 use saki_sampler::allocations::{self, Listener, Record, Recorder, Tables};
@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::LocalKey;
 
 /// Names of types that live as long as the process, by address.
-static NAMES: Mutex<Option<FxHashMap<usize, Arc<str>>>> = Mutex::new(None);
+static NAMES: Mutex<rank::SampledNames, Option<FxHashMap<usize, Arc<str>>>> = Mutex::new(None);
 
 /// Whether a session records allocations. Relaxed: allocations that are recorded between sessions are dropped or counted.
 static RECORDS_ALLOCATIONS: AtomicBool = AtomicBool::new(false);
@@ -92,9 +92,9 @@ struct NumberedStacks {
     stacks: FxHashMap<(u32, u32), u32>,
 }
 
-static NUMBERED_STACKS: Mutex<Option<NumberedStacks>> = Mutex::new(None);
+static NUMBERED_STACKS: Mutex<rank::NumberedStacks, Option<NumberedStacks>> = Mutex::new(None);
 
-static NUMBERED_NAMES: Mutex<Option<NumberedNames>> = Mutex::new(None);
+static NUMBERED_NAMES: Mutex<rank::NumberedNames, Option<NumberedNames>> = Mutex::new(None);
 
 impl Listener for ToSession {
     /// The most records before they are summed: 200 KB. The more records are summed at once, the fewer sums there are.

@@ -4,9 +4,9 @@
 //! not. Left out: symbols that a program passes along with an assembly in memory.
 
 use crate::exception_trace::NO_IL_OFFSET;
-use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use saki_abi::position;
+use saki_base::locks::{RwLock, rank};
 use saki_code::CodeInfo;
 pub use saki_metadata::SourcePosition;
 use saki_metadata::{Rid, SymbolFile};
@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 type Symbols = OnceLock<Option<SymbolFile>>;
 
 /// The symbols by address of the image.
-static SYMBOLS: RwLock<Option<FxHashMap<usize, &'static Symbols>>> = RwLock::new(None);
+static SYMBOLS: RwLock<rank::SourceSymbols, Option<FxHashMap<usize, &'static Symbols>>> = RwLock::new(None);
 
 fn symbols_of(image: &'static Image) -> Option<&'static SymbolFile> {
     let key = std::ptr::from_ref(image).addr();

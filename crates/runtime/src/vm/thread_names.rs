@@ -4,7 +4,7 @@
 use crate::fields::ManagedField;
 use crate::references::Obj;
 use crate::thread_objects::{self, state};
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_thread::ManagedThread;
 use saki_types::LibraryType;
 
@@ -13,7 +13,7 @@ static NAME: ManagedField = ManagedField::new(LibraryType::InternalThread, "name
 /// Whether the program has set the name, which it may do once.
 static IS_NAMED: ManagedField = ManagedField::new(LibraryType::InternalThread, "name_free");
 /// Guards every thread's name; held for a copy, never at a safepoint.
-static NAMES: Mutex<()> = Mutex::new(());
+static NAMES: Mutex<rank::ThreadNames, ()> = Mutex::new(());
 
 /// The name in an InternalThread.
 pub fn name_of(internal: Obj) -> Option<String> {

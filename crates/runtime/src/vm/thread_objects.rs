@@ -19,7 +19,7 @@ use crate::object;
 use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 pub use crate::thread_state as state;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_sched::ThreadMode;
 use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
 use saki_types::{LibraryType, universe};
@@ -167,7 +167,7 @@ fn take_reference(internal: Obj) -> Option<Box<ThreadRef>> {
 }
 
 /// References that collections took from dead objects. Never locked across a safepoint.
-static RELEASED: Mutex<Vec<ThreadRef>> = Mutex::new(Vec::new());
+static RELEASED: Mutex<rank::ReleasedThreads, Vec<ThreadRef>> = Mutex::new(Vec::new());
 /// Whether `RELEASED` may have references. Relaxed: a hint.
 static HAS_RELEASED: AtomicBool = AtomicBool::new(false);
 

@@ -8,8 +8,8 @@
 //!
 //! Invariant: the handler is async-signal-safe. Left out: keeping samples, which is the profiler's work.
 
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeInfo, CodeKind, lookup, walks};
 use saki_os::signal::{self, Disposition};
 use saki_os::{FaultContext, ThreadTimer};
@@ -44,7 +44,7 @@ pub static STATISTICS: WalkCheckStatistics = WalkCheckStatistics {
 
 static INTERVAL: OnceLock<Duration> = OnceLock::new();
 /// The threads' timers, by managed id.
-static TIMERS: Mutex<Option<FxHashMap<u32, ThreadTimer>>> = Mutex::new(None);
+static TIMERS: Mutex<rank::WalkCheckTimers, Option<FxHashMap<u32, ThreadTimer>>> = Mutex::new(None);
 
 const LEFT: usize = 1024;
 /// Program counters that handlers have stored for the thread that looks them up.

@@ -69,7 +69,7 @@ fn cancelled_timers_leave_nothing() {
         }
         assert_eq!(timers.next_deadline_ns(), None);
     }
-    assert_eq!(timers.wheels().entries.len(), 10);
+    assert_eq!(lock(&timers.wheels).entries.len(), 10);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! before a record's; `NOTES` alone.
 
 use super::{JOBS, Jobs, NAME, queue_or_end};
+use saki_base::locks::rank;
 use saki_reactor::Interest;
 use saki_runtime::CurrentThread;
 use saki_sync::handle_table::Handle;
@@ -14,7 +15,7 @@ use saki_thread::{ManagedThread, ThreadKind, WaitState, child_locks};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Reports of the poller that the dispatcher has not handled yet.
-static NOTES: Mutex<Vec<(i32, Interest)>> = Mutex::new(Vec::new());
+static NOTES: Mutex<rank::SelectorNotes, Vec<(i32, Interest)>> = Mutex::new(Vec::new());
 /// Null before it runs. Release, read with Acquire.
 static DISPATCHER: AtomicPtr<ManagedThread> = AtomicPtr::new(std::ptr::null_mut());
 

@@ -7,11 +7,12 @@
 
 use super::native_type::{CharSet, NativeType, Place, native_type};
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, RwLock, rank};
 use saki_metadata::{TableId, Token};
 use saki_types::lazy::loader_lock;
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, Field, LoadResult, Ty, collectible, universe};
-use std::sync::{LazyLock, Mutex, RwLock};
+use std::sync::LazyLock;
 
 /// `TypeAttributes.StringFormatMask` and its `UnicodeClass` value.
 const STRING_FORMAT_MASK: u32 = 0x3_0000;
@@ -47,22 +48,23 @@ impl NativeLayout {
     }
 }
 
-static LAYOUTS: LazyLock<RwLock<FxHashMap<Ty, &'static NativeLayout>>> = LazyLock::new(Default::default);
+static LAYOUTS: LazyLock<RwLock<rank::NativeLayouts, FxHashMap<Ty, &'static NativeLayout>>> =
+    LazyLock::new(Default::default);
 
 /// Types whose layout is being computed. The thread that computes holds the loader lock, so they are all its own. (A list in thread-local storage would not be:
 /// a green thread may change its OS thread when it waits for that lock.)
-static IN_PROGRESS: Mutex<Vec<Ty>> = Mutex::new(Vec::new());
+static IN_PROGRESS: Mutex<rank::NativeLayoutsInProgress, Vec<Ty>> = Mutex::new(Vec::new());
 
 /// The native layout of a struct or class.
 ///
 /// # Errors
 /// The errors of loading the fields and of the managed layout.
 pub fn native_layout(ty: Ty) -> LoadResult<&'static NativeLayout> {
-    if let Some(layout) = LAYOUTS.read().expect("not poisoned").get(&ty) {
+    if let Some(layout) = LAYOUTS.read().get(&ty) {
         return Ok(layout);
     }
     let _computing = loader_lock();
-    let in_progress = || IN_PROGRESS.lock().expect("not poisoned");
+    let in_progress = || IN_PROGRESS.lock();
     if in_progress().contains(&ty) {
         let why = format!("'{}' contains itself and has no native layout.", ty.full_name());
         return Ok(collectible::keep_beside(ty, NativeLayout::refused(why)));
@@ -71,13 +73,13 @@ pub fn native_layout(ty: Ty) -> LoadResult<&'static NativeLayout> {
     let computed = compute(ty);
     in_progress().pop();
     let layout = computed?;
-    let mut layouts = LAYOUTS.write().expect("not poisoned");
+    let mut layouts = LAYOUTS.write();
     Ok(layouts.entry(ty).or_insert_with(|| collectible::keep_beside(ty, layout)))
 }
 
 /// Removes the layouts of types of dead assemblies and domains.
 pub fn forget_dead() {
-    let mut layouts = LAYOUTS.write().expect("not poisoned");
+    let mut layouts = LAYOUTS.write();
     layouts.retain(|ty, _| !collectible::is_dead(std::ptr::from_ref(*ty).addr()));
 }
 

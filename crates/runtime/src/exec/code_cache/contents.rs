@@ -13,8 +13,8 @@
 use super::checksum;
 pub use super::checksum::ContentId;
 use super::remembered;
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_metadata::{FileStamp, Image};
 use std::fs::File;
 use std::io::{self, Read};
@@ -28,7 +28,7 @@ struct Identified {
 }
 
 /// The identified images, by address; images of files are never freed.
-static IDENTIFIED: Mutex<Option<FxHashMap<usize, Identified>>> = Mutex::new(None);
+static IDENTIFIED: Mutex<rank::IdentifiedFiles, Option<FxHashMap<usize, Identified>>> = Mutex::new(None);
 
 /// The identity of an image that was mapped from a file; None for one that came from memory.
 pub(super) fn id_of(image: &'static Image) -> Option<ContentId> {

@@ -34,6 +34,7 @@ pub use file::{body_count, read_anything};
 pub use key::Identity;
 use module::Module;
 pub(crate) use module::forget_dead;
+use saki_base::locks::rank;
 use saki_code::CodeKind;
 use saki_jit::{CompiledCode, CompilerOptions};
 use saki_os::ExitStage;
@@ -164,7 +165,7 @@ impl Slot {
 }
 
 /// Held while bodies are written.
-static WRITING: Mutex<()> = Mutex::new(());
+static WRITING: Mutex<rank::CacheWriting, ()> = Mutex::new(());
 
 /// Before a fork: waits until no bodies are written.
 pub fn hold() {

@@ -4,8 +4,8 @@ use super::checksum::hash;
 use super::contents::{self, ContentId};
 use super::file::{CodeFile, Key, MappedFile};
 use super::settings;
-use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, RwLock, rank};
 use saki_os::message_log::{self, Level, Subject};
 use saki_types::{Image, collectible};
 use std::ffi::OsString;
@@ -27,10 +27,10 @@ pub(super) struct Bodies {
     /// The user's file and the one that came with the installation, if they exist.
     files: OnceLock<Vec<CodeFile<MappedFile>>>,
     /// Bodies compiled in this run, encoded, until they are written.
-    pub fresh: Mutex<FxHashMap<Key, Vec<u8>>>,
+    pub fresh: Mutex<rank::FreshBodies, FxHashMap<Key, Vec<u8>>>,
 }
 
-static BODIES: Mutex<Option<FxHashMap<ContentId, &'static Bodies>>> = Mutex::new(None);
+static BODIES: Mutex<rank::CachedBodies, Option<FxHashMap<ContentId, &'static Bodies>>> = Mutex::new(None);
 
 impl Module {
     fn new(image: Option<&'static Image>, id: ContentId, name: &str) -> &'static Module {
@@ -65,7 +65,7 @@ impl Module {
 }
 
 /// The modules, by address of the image; None for an image that cannot be named in other processes.
-static MODULES: RwLock<Option<FxHashMap<usize, Option<&'static Module>>>> = RwLock::new(None);
+static MODULES: RwLock<rank::CachedModules, Option<FxHashMap<usize, Option<&'static Module>>>> = RwLock::new(None);
 static MACHINE: OnceLock<&'static Module> = OnceLock::new();
 
 /// The thunks that belong to no module; None when the cache is off.

@@ -24,7 +24,7 @@ use super::checksum::{ContentId, hash};
 use super::directory::Place;
 use super::settings::STATISTICS;
 use super::trusted::TrustedFolder;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_metadata::FileStamp;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -58,7 +58,7 @@ struct Places {
     installed: Option<Place>,
     /// The records of both caches, as they were at the first look-up.
     read: [OnceLock<Vec<Record>>; 2],
-    fresh: Mutex<Vec<Record>>,
+    fresh: Mutex<rank::FreshRecords, Vec<Record>>,
 }
 
 /// Sets the caches in which hashes are looked up; they are written to `own`.

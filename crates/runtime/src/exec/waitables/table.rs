@@ -6,6 +6,7 @@
 //! order they came (a wait for all takes all objects at once or none), so a waiter that wakes has what it waited for.
 
 use super::object::{ABANDONED, Kind, KindName, Object, Wait};
+use saki_base::locks::rank;
 use saki_sync::word_locks::Mutex;
 use saki_thread::ManagedThread;
 use std::collections::{BTreeMap, HashMap};
@@ -32,7 +33,7 @@ pub(super) struct Table {
     pub(super) next_ticket: u64,
 }
 
-pub(super) static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+pub(super) static TABLE: LazyLock<Mutex<rank::Waitables, Table>> = LazyLock::new(Mutex::default);
 
 /// The number of mutexes in `Table::owned`: a thread that ends and reads 0 owns none. It changes under the table's
 /// lock. Relaxed: a thread has acquired its mutexes itself, or has learned under the lock that it owns them.

@@ -5,7 +5,7 @@ use super::names::Names;
 use super::root_regions::RootRegions;
 use super::settings::{HeapShots, LogEvents, LogSettings, SampleClock};
 use crate::events::is_logged;
-use parking_lot::Mutex;
+use saki_base::locks::{Mutex, rank};
 use saki_profile::mlpd::log::LogWriter;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
@@ -24,10 +24,10 @@ pub(crate) struct Log {
     /// Settings that a program may change (`control`). Relaxed: a thread that sees a change late writes a little more or less.
     pub(super) max_frames: AtomicUsize,
     pub(super) max_call_depth: AtomicU32,
-    pub(super) heap_shots: Mutex<HeapShots>,
-    pub(super) samples: Mutex<Option<(SampleClock, u32)>>,
+    pub(super) heap_shots: Mutex<rank::HeapShots, HeapShots>,
+    pub(super) samples: Mutex<rank::LogSamples, Option<(SampleClock, u32)>>,
     pub(super) root_regions: RootRegions,
-    pub(super) counters: Mutex<Counters>,
+    pub(super) counters: Mutex<rank::LogCounters, Counters>,
     pub(super) has_ended: AtomicBool,
 }
 

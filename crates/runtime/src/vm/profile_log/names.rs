@@ -8,8 +8,8 @@
 
 use super::now_ns;
 use crate::domains::Domain;
-use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_profile::mlpd::event::{self, metadata};
 use saki_profile::mlpd::log::LogWriter;
 use saki_types::{Image, Method, Ty, Universe, collectible};
@@ -51,14 +51,14 @@ impl Part {
 pub(super) struct Names {
     last: AtomicU64,
     /// Numbers of methods, by address and part.
-    methods: Mutex<FxHashMap<usize, u64>>,
+    methods: Mutex<rank::LoggedMethods, FxHashMap<usize, u64>>,
     /// Numbers of vtables, by address.
-    vtables: Mutex<FxHashMap<usize, u64>>,
-    classes: Mutex<FxHashMap<usize, u64>>,
-    images: Mutex<FxHashMap<usize, u64>>,
-    domains: Mutex<FxHashMap<usize, u64>>,
-    threads: Mutex<FxHashMap<u64, String>>,
-    natives: Mutex<FxHashMap<String, u64>>,
+    vtables: Mutex<rank::LoggedVTables, FxHashMap<usize, u64>>,
+    classes: Mutex<rank::LoggedClasses, FxHashMap<usize, u64>>,
+    images: Mutex<rank::LoggedImages, FxHashMap<usize, u64>>,
+    domains: Mutex<rank::LoggedDomains, FxHashMap<usize, u64>>,
+    threads: Mutex<rank::LoggedThreads, FxHashMap<u64, String>>,
+    natives: Mutex<rank::LoggedNatives, FxHashMap<String, u64>>,
 }
 
 impl Names {
@@ -189,9 +189,13 @@ impl Names {
 
     /// The addresses of dead records may be reused from now on (`profile_log::forget_dead`).
     pub fn forget_dead(&self) {
-        for table in [&self.methods, &self.vtables, &self.classes, &self.images] {
+        fn forget<R: rank::Rank>(table: &Mutex<R, FxHashMap<usize, u64>>) {
             table.lock().retain(|key, _| !collectible::is_dead(key & !Part::MASK));
         }
+        forget(&self.methods);
+        forget(&self.vtables);
+        forget(&self.classes);
+        forget(&self.images);
     }
 
     /// The invented address of a native function in the log, so that a function has one row in reports however many of its instructions were hit.
@@ -219,8 +223,12 @@ impl Names {
 }
 
 /// The number from the table, or a new one that `describe` writes to the log.
-fn described(table: &Mutex<FxHashMap<usize, u64>>, key: usize, describe: impl FnOnce() -> u64) -> u64 {
-    let mut table: MutexGuard<'_, _> = table.lock();
+fn described<R: rank::Rank>(
+    table: &Mutex<R, FxHashMap<usize, u64>>,
+    key: usize,
+    describe: impl FnOnce() -> u64,
+) -> u64 {
+    let mut table: MutexGuard<'_, R, _> = table.lock();
     *table.entry(key).or_insert_with(describe)
 }
 

@@ -6,8 +6,8 @@
 //!
 //! Invariant: as for heap shots, this runs on a collector thread with the world stopped; locks are held between two safepoints only.
 
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{Mutex, rank};
 use saki_gc::{Root, RootKind};
 use saki_profile::mlpd::event::root_source;
 use saki_types::Type;
@@ -16,7 +16,7 @@ use std::ops::Range;
 /// The regions that the log has, by first address, with the number of the last heap shot that had a root in them.
 #[derive(Default)]
 pub(super) struct RootRegions {
-    last_seen: Mutex<FxHashMap<usize, u64>>,
+    last_seen: Mutex<rank::LogRootRegions, FxHashMap<usize, u64>>,
 }
 
 /// Where a root of the heap shot lies.

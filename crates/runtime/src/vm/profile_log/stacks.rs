@@ -1,7 +1,7 @@
 //! Stacks of methods by numbers, encoded as allocations in the log have them.
 
-use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{RwLock, rank};
 use saki_profile::mlpd::EncodedStack;
 use saki_sampler::allocations::Record;
 use saki_unwind::MORE_FRAMES;
@@ -25,7 +25,7 @@ pub(super) struct Stack {
 const FIRST_STACK: u32 = MORE_FRAMES + 1;
 
 /// The lock is held between two safepoints only, and not while a name is looked up.
-pub(super) static STACKS: RwLock<Option<Stacks>> = RwLock::new(None);
+pub(super) static STACKS: RwLock<rank::LogStacks, Option<Stacks>> = RwLock::new(None);
 
 impl Stacks {
     /// The number of the stack in which `outer` calls the method.

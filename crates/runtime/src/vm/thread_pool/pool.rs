@@ -6,6 +6,7 @@
 use super::demand::Demand;
 use crate::domains::Domain;
 use crate::thread_aborts;
+use saki_base::locks::rank;
 use saki_sync::word_locks::Mutex;
 use saki_thread::{ManagedThread, WaitState};
 use std::collections::VecDeque;
@@ -113,7 +114,7 @@ impl Pool {
     }
 }
 
-pub(super) static POOL: LazyLock<Mutex<Pool>> = LazyLock::new(|| {
+pub(super) static POOL: LazyLock<Mutex<rank::ThreadPool, Pool>> = LazyLock::new(|| {
     let least = cpu_count() * threads_per_cpu();
     let most = least * MAX_THREADS_PER_CPU;
     Mutex::new(Pool {
