@@ -363,10 +363,7 @@ impl Type {
         if let Some(method) = cell.get() {
             return Ok(method);
         }
-        let _lock = crate::lazy::loader_lock();
-        if let Some(method) = cell.get() {
-            return Ok(method);
-        }
+        // No lock: if two threads make the record at the same time, the first stays, and nothing refers to the other.
         let def = self.def().expect("array methods are created at once");
         let method = create_method(self, def.image, rid)?;
         Ok(cell.get_or_init(|| method))

@@ -1,8 +1,12 @@
-//! Compute-once cells under the loader lock.
+//! Compute-once cells, most of them under the loader lock.
 //!
 //! `OnceLock` alone would deadlock when a fact of a type needs itself (a recursive struct), and when two threads compute two
 //! facts that need each other in opposite orders. Here one reentrant lock orders all computing, and a fact that needs itself
 //! is an error.
+//!
+//! Facts that never need themselves and whose computing changes nothing else (`find`) take no lock: two threads may
+//! compute one at the same time, and the first result stays. Signatures and records of methods are such facts, and most
+//! of what a start needs.
 
 use crate::computation;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
@@ -134,15 +138,27 @@ impl<T: Clone> Lazy<T> {
         known(self.value.get_or_init(|| computed))
     }
 
+    /// The value, computed by `compute` on first use, without the loader lock: `compute` does not need this fact, and
+    /// does nothing but make the result. If several threads compute it, the first result stays.
+    ///
+    /// # Errors
+    /// The error that stays.
+    pub fn find(&self, compute: impl FnOnce() -> LoadResult<T>) -> LoadResult<T> {
+        if let Some(value) = self.value.get() {
+            return known(value);
+        }
+        let computed = compute().map_err(Box::new);
+        if let Err(error) = &computed
+            && error.kind == LoadErrorKind::UnfinishedType
+        {
+            return known(&computed);
+        }
+        known(self.value.get_or_init(|| computed))
+    }
+
     /// The value, if it has been computed successfully.
     pub fn get_if_ready(&self) -> Option<&T> {
         self.value.get()?.as_ref().ok()
-    }
-
-    /// Whether the current holder of the loader lock is inside `compute`.
-    pub fn is_computing(&self) -> bool {
-        let _lock = loader_lock();
-        self.computing.get()
     }
 }
 
@@ -160,8 +176,28 @@ fn known<T: Clone>(value: &Result<T, Box<LoadError>>) -> LoadResult<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::loader_lock;
+    use super::{Lazy, loader_lock};
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn threads_that_find_a_fact_at_the_same_time_get_the_same() {
+        let lazy = Lazy::default();
+        let both_compute = Barrier::new(2);
+        let find = |mine: u32| {
+            // Whoever held the loader lock would keep the other from coming here.
+            let compute = || {
+                both_compute.wait();
+                Ok(mine)
+            };
+            lazy.find(compute).expect("found")
+        };
+        let (first, second) = std::thread::scope(|scope| {
+            let other = scope.spawn(|| find(2));
+            (find(1), other.join().expect("no panic"))
+        });
+        assert_eq!((first, Some(&first)), (second, lazy.get_if_ready()));
+    }
 
     #[test]
     fn os_threads_without_a_machine_exclude_one_another() {

@@ -161,7 +161,7 @@ impl Method {
         if let Some(code) = self.dynamic_code() {
             return Ok(code.sig());
         }
-        self.sig.get(&|| self.full_name(), || method_sig(self))
+        self.sig.find(|| method_sig(self))
     }
 }
 
@@ -171,7 +171,7 @@ impl Field {
     /// # Errors
     /// `BadImageFormat`, `TypeLoad`.
     pub fn ty(&'static self) -> LoadResult<Ty> {
-        self.ty.get(&|| format!("{self:?}"), || field_type(self))
+        self.ty.find(|| field_type(self))
     }
 }
 
