@@ -226,10 +226,10 @@ fn start(options: &Options, path: &Path) -> i32 {
         return fail(&format!("--trace: {error}"));
     }
     start_up_memory::prepare();
-    if options.stats {
-        saki_runtime::compile::keep_statistics();
-        saki_runtime::sharing_statistics::enable();
-    }
+    let tools = match options.perf_tools() {
+        Ok(tools) => tools,
+        Err(message) => return fail(&message),
+    };
     let options_of_machine = VmOptions {
         threads: options.threads,
         hot_stacks: options.hot_stacks,
@@ -241,7 +241,11 @@ fn start(options: &Options, path: &Path) -> i32 {
         verify: options.verify,
         code_cache: options.code_cache(),
         vectors: !options.no_simd,
-        tools: options.perf.clone(),
+        tools,
+        statistics: options.stats,
+        check_walks_hz: options.check_walks,
+        thread_dumps: true,
+        ..VmOptions::default()
     };
     let host = HostEvents { before_exit: profile_command::before_exit, serve_request: profile_control::serve_request };
     // As C programs do, and `mono`: for the program's native libraries. No other thread runs yet.
@@ -250,15 +254,7 @@ fn start(options: &Options, path: &Path) -> i32 {
         Ok(machine) => machine,
         Err(error) => return fail(&error.to_string()),
     };
-    if let Some(times_a_second) = options.check_walks
-        && let Err(error) = saki_runtime::walk_check::start(times_a_second)
-    {
-        return fail(&format!("--check-walks: {error}"));
-    }
     program_words::remember(&options.command);
-    if let Err(error) = saki_runtime::thread_dump::start() {
-        return fail(&format!("no thread dumps: {error}"));
-    }
     let assembly = match machine.load_program(path) {
         Ok(assembly) => assembly,
         Err(error) => return fail(&error.to_string()),

@@ -192,6 +192,17 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The tools of `--perf`, else of SAKI_PERF.
+    ///
+    /// # Errors
+    /// What is wrong with the variable.
+    pub fn perf_tools(&self) -> Result<Request, String> {
+        match &self.perf {
+            Some(tools) => Ok(tools.clone()),
+            None => std::env::var("SAKI_PERF").unwrap_or_default().parse().map_err(|e| format!("SAKI_PERF: {e}")),
+        }
+    }
+
     /// Directories to search for assemblies before the program's own.
     pub fn mono_path(&self) -> Vec<PathBuf> {
         mono_path().into_iter().chain(self.assembly_folders.iter().cloned()).collect()

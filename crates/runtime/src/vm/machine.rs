@@ -15,11 +15,13 @@ use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
     call_trace, class_library, code_cache, compile, crash_report, finalizer, fork, handles, helpers, internal_calls,
-    library_loops, monitors, source_lines, stack_text, thread_hooks, thrown_frames, unhandled, upcalls,
+    library_loops, monitors, sharing_statistics, source_lines, stack_text, thread_dump, thread_hooks, thrown_frames,
+    unhandled, upcalls, walk_check,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{PlacedClause, StubHooks};
 use saki_jit::CompilerOptions;
+use saki_os::clock::{self, Clock};
 use saki_os::errata::{self, LockedReads};
 use saki_reactor::PolledBy;
 use saki_thread::ThreadKind;
@@ -50,8 +52,16 @@ pub struct VmOptions {
     pub code_cache: bool,
     /// Implement vector types by the processor's vectors, where it has them.
     pub vectors: bool,
-    /// The profilers and debuggers to which code is described; None: those that SAKI_PERF lists.
-    pub tools: Option<Request>,
+    /// The profilers and debuggers to which code is described.
+    pub tools: Request,
+    /// Count what compiling costs (`compile::statistics`), and which generic instances could share code.
+    pub statistics: bool,
+    /// Check so many times a second, by signals, that stacks can be walked from any instruction; None: never.
+    pub check_walks_hz: Option<u32>,
+    /// Have SIGQUIT write the stacks of all threads.
+    pub thread_dumps: bool,
+    /// Whose time the machine runs by.
+    pub clock: Clock,
 }
 
 impl Default for VmOptions {
@@ -67,7 +77,11 @@ impl Default for VmOptions {
             verify: false,
             code_cache: false,
             vectors: true,
-            tools: None,
+            tools: Request::default(),
+            statistics: false,
+            check_walks_hz: None,
+            thread_dumps: false,
+            clock: Clock::SYSTEM,
         }
     }
 }
@@ -244,7 +258,12 @@ fn core_assembly(options: &VmOptions) -> (PathBuf, &'static LibraryProfile) {
 /// Starts the parts in the order in which they need each other.
 fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
+    clock::set_machine(options.clock);
     upcalls::set(&RuntimeUpcalls);
+    if options.statistics {
+        compile::keep_statistics();
+        sharing_statistics::enable();
+    }
     // Before the collector's threads exist: in a process with several threads the kernel takes milliseconds to register it.
     saki_os::membarrier::initialise();
     errata::prepare();
@@ -253,13 +272,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     if !handles::has_room() || !monitors::has_room() {
         return Err(StartError("no address space for tables of handles and monitors".to_owned()));
     }
-    let tools = match &options.tools {
-        Some(request) => request.clone(),
-        None => {
-            std::env::var("SAKI_PERF").unwrap_or_default().parse().map_err(|e| StartError(format!("SAKI_PERF: {e}")))?
-        }
-    };
-    saki_tools::install(&tools, source_lines::lines_of, stack_text::name_of_code)
+    saki_tools::install(&options.tools, source_lines::lines_of, stack_text::name_of_code)
         .map_err(|e| StartError(format!("--perf: {e}")))?;
     let paths = SearchPaths {
         mono_path: options.mono_path.clone(),
@@ -335,6 +348,12 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_exception()))))?;
     fork::hook().map_err(|e| StartError(format!("no memory to take notice of forks: {e}")))?;
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
+    if let Some(times_a_second) = options.check_walks_hz {
+        walk_check::start(times_a_second).map_err(|e| StartError(format!("--check-walks: {e}")))?;
+    }
+    if options.thread_dumps {
+        thread_dump::start().map_err(|e| StartError(format!("no thread dumps: {e}")))?;
+    }
     Ok(t.abi())
 }
 
