@@ -260,7 +260,7 @@ ranks! {
     /// Mapped files by name, and their counts of references.
     NamedMaps in "icall/src/io/memory_map.rs", over [];
     /// The records of open sockets.
-    Sockets in "icall/src/net/sockets.rs", over [];
+    Sockets in "icall/src/net/socket_table.rs", over [];
     /// The answer of one look-up.
     LookUpAnswer in "icall/src/net/look_ups.rs", over [];
     /// The exit code of one child process.
@@ -340,7 +340,7 @@ ranks! {
     /// Code that calls methods from Rust, by signature.
     InvokeThunks in "runtime/src/exec/invoke.rs", over [];
     /// Errors that compiled code throws, by method.
-    DeferredErrors in "runtime/src/exec/compile.rs", over [];
+    DeferredErrors in "runtime/src/exec/compile/deferred.rs", over [];
     /// What the code cache knows of each image.
     CachedModules in "runtime/src/exec/code_cache/module.rs", over [];
     /// The bodies of each file in the code cache.

@@ -141,23 +141,23 @@ pub(super) fn run<R: Send + 'static>(t: CurrentThread, look_up: impl FnOnce() ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parking_lot::Condvar;
+    use std::sync::Condvar;
     use std::sync::mpsc::channel;
 
     #[test]
     fn more_jobs_than_threads_are_all_done_and_many_at_a_time() {
         const JOBS: usize = 3 * MAX_THREADS;
         let (done, results) = channel();
-        let gate = Arc::new((parking_lot::Mutex::new(0), Condvar::new()));
+        let gate = Arc::new((std::sync::Mutex::new(0), Condvar::new()));
         for number in 0..JOBS {
             let (done, gate) = (done.clone(), Arc::clone(&gate));
             assert!(submit(Box::new(move || {
                 // No job goes on before as many jobs have started as there are threads.
-                let mut arrived = gate.0.lock();
+                let mut arrived = gate.0.lock().unwrap();
                 *arrived += 1;
                 gate.1.notify_all();
                 while *arrived < MAX_THREADS {
-                    gate.1.wait(&mut arrived);
+                    arrived = gate.1.wait(arrived).unwrap();
                 }
                 drop(arrived);
                 done.send(number).unwrap();

@@ -4,7 +4,7 @@
 //! anything else fail with NOT_SOCKET. Left out: waiting for sockets (`socket_waits`).
 
 use super::socket_errors::{SocketError, SocketResult, check};
-use parking_lot::RwLock;
+use saki_base::locks::{RwLock, rank};
 use saki_reactor::Interest;
 use saki_runtime::waits::Unfinished;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub(crate) struct Socket {
 /// The value of a timeout that the system has not been asked for yet.
 const UNKNOWN_TIMEOUT: u64 = u64::MAX;
 
-static SOCKETS: LazyLock<RwLock<HashMap<i32, Arc<Socket>>>> = LazyLock::new(RwLock::default);
+static SOCKETS: LazyLock<RwLock<rank::Sockets, HashMap<i32, Arc<Socket>>>> = LazyLock::new(RwLock::default);
 
 /// Puts an open socket into the table.
 pub(crate) fn insert(fd: i32, domain: i32, kind: i32, protocol: i32) -> usize {

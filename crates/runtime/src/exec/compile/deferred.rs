@@ -1,11 +1,11 @@
 //! Load errors that compiled code throws when it reaches the instruction that met them (`HelperId::ThrowDeferred`), by method.
 
-use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
+use saki_base::locks::{RwLock, rank};
 use saki_types::{LoadError, Method, collectible};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static DEFERRED: RwLock<Option<FxHashMap<usize, Vec<LoadError>>>> = RwLock::new(None);
+static DEFERRED: RwLock<rank::DeferredErrors, Option<FxHashMap<usize, Vec<LoadError>>>> = RwLock::new(None);
 /// Whether `DEFERRED` has errors of a method that may be freed; if not, `forget_deferred_errors` needs no lock.
 static HAS_MORTAL_DEFERRED: AtomicBool = AtomicBool::new(false);
 
