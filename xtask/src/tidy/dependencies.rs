@@ -17,8 +17,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("spin", &[]),
     // For tests and tools alone.
     ("mutation", &[]),
-    ("profile", &["base"]),
     ("loops", &[]),
+    ("profile", &["base"]),
     ("os", &["base"]),
     ("abi", &["base"]),
     ("metadata", &["base"]),
@@ -50,6 +50,8 @@ const LAYERS: &[(&str, &[&str])] = &[
 const OUTSIDE: &[(&str, &[&str])] = &[
     ("mmtk", &["gc"]),
     ("cranelift", &["jit"]),
+    ("parking_lot", &["base", "spin"]),
+    ("crossbeam-utils", &["base"]),
     ("memmap2", &["metadata"]),
     ("iced-x86", &["code"]),
     ("io-uring", &["reactor"]),

@@ -5,15 +5,12 @@
 //! handlers, which must not take the streams' locks.
 
 use super::findings::{Findings, SourceFile};
-use super::modules::program_files;
+use super::modules::machine_files;
 use super::rust_text::{Token, tokens};
 use std::path::Path;
 
 /// The door itself.
 const DOOR: &str = "crates/base/src/messages.rs";
-
-/// Crates whose code runs in tests only.
-const CRATES_FOR_TESTS: [&str; 1] = ["mutation"];
 
 /// Macros that panic where they cannot write.
 const MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
@@ -22,27 +19,13 @@ const MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 const HANDLES: [&str; 4] = ["stdout", "stderr", "Stdout", "Stderr"];
 
 pub fn check(files: &[SourceFile], findings: &mut Findings) {
-    let roots = files.iter().filter(|file| is_root(&file.path));
-    for root in roots {
-        for path in program_files(&root.path, files) {
-            let Some(file) = files.iter().find(|file| file.path == path) else { continue };
-            // Models run under loom only.
-            if path == Path::new(DOOR) || path.file_name().is_some_and(|name| name == "model.rs") {
-                continue;
-            }
-            for (line, what) in writes(&tokens(&file.text)) {
-                let message =
-                    format!("{what} goes past saki_base::messages: a closed or full stream must not end the process");
-                findings.error(&path, line, message);
-            }
+    for file in machine_files(files).into_iter().filter(|file| file.path != Path::new(DOOR)) {
+        for (line, what) in writes(&tokens(&file.text)) {
+            let message =
+                format!("{what} goes past saki_base::messages: a closed or full stream must not end the process");
+            findings.error(&file.path, line, message);
         }
     }
-}
-
-/// Whether a crate of the virtual machine begins with this file.
-fn is_root(path: &Path) -> bool {
-    let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
-    matches!(parts[..], ["crates", name, "src", "lib.rs" | "main.rs"] if !CRATES_FOR_TESTS.contains(&name))
 }
 
 /// Line and text of each macro and handle.

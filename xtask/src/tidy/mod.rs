@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
 //! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate,
-//! `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one door, `forbidden_names` that files do not name what their
+//! `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one door, `locks` that each lock has a rank, `forbidden_names` that files do not name what their
 //! invariants forbid, `library_names` that names of the class library lie in its profile, `twins` that no type is defined twice, `outside_crates` what comes into the
 //! build from outside,
 //! `documents` that the pages' links lead somewhere, `symbols` that they speak of things that exist, `architecture` that ARCHITECTURE.md is short and its tables are true.
@@ -15,6 +15,7 @@ mod findings;
 mod forbidden_names;
 mod layers;
 mod library_names;
+mod locks;
 mod messages;
 mod modules;
 mod outside_crates;
@@ -61,6 +62,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     library_names::check(&files, &mut findings);
     messages::check(&files, &mut findings);
     forbidden_names::check(&files, &mut findings);
+    locks::check(&files, &mut findings);
     start_and_end::check(&files, &mut findings);
     twins::check(&files, &mut findings);
     outside_crates::check(root, &mut findings)?;

@@ -68,6 +68,21 @@ pub fn program_files(root: &Path, files: &[SourceFile]) -> BTreeSet<PathBuf> {
     found.all_files
 }
 
+/// Crates whose code runs in tests only.
+const CRATES_FOR_TESTS: [&str; 1] = ["mutation"];
+
+/// The files of all crates that are part of the virtual machine. Models are left out: they run under loom only.
+pub fn machine_files(files: &[SourceFile]) -> Vec<&SourceFile> {
+    let is_root = |path: &Path| {
+        let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+        matches!(parts[..], ["crates", name, "src", "lib.rs" | "main.rs"] if !CRATES_FOR_TESTS.contains(&name))
+    };
+    let roots = files.iter().filter(|file| is_root(&file.path));
+    let paths: BTreeSet<PathBuf> = roots.flat_map(|root| program_files(&root.path, files)).collect();
+    let is_model = |path: &Path| path.file_name().is_some_and(|name| name == "model.rs");
+    files.iter().filter(|file| paths.contains(&file.path) && !is_model(&file.path)).collect()
+}
+
 impl Crate {
     /// Reads the module in `file` and, through its declarations, those below.
     fn read(&mut self, file: &Path, module: ModulePath, texts: &BTreeMap<&Path, &str>) {
