@@ -1,11 +1,13 @@
 //! `cargo xtask tidy`: the rules that rustfmt and clippy do not know.
 //!
-//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that between the files of a crate,
-//! `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one door, `locks` that each lock has a rank, `forbidden_names` that files do not name what their
-//! invariants forbid, `library_names` that names of the class library lie in its profile, `twins` that no type is defined twice, `outside_crates` what comes into the
-//! build from outside,
-//! `documents` that the pages' links lead somewhere, `symbols` that they speak of things that exist, `architecture` that ARCHITECTURE.md is short and its tables are true.
-//! Every finding is one line `path:line: what is wrong`; warnings do not fail the run.
+//! `source` checks each Rust file by itself, `dependencies` the direction between crates, `cycles` and `layers` that
+//! between the files of a crate, `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one
+//! door, `locks` that each lock has a rank, `surroundings` that time, threads and variables have one door each,
+//! `forbidden_names` that files do not name what their invariants forbid, `library_names` that names of the class
+//! library lie in its profile, `twins` that no type is defined twice, `outside_crates` what comes into the build from
+//! outside, `documents` that the pages' links lead somewhere, `symbols` that they speak of things that exist,
+//! `architecture` that ARCHITECTURE.md is short and its tables are true. Every finding is one line
+//! `path:line: what is wrong`; warnings do not fail the run.
 
 mod architecture;
 mod cycles;
@@ -22,6 +24,7 @@ mod outside_crates;
 mod rust_text;
 mod source;
 mod start_and_end;
+mod surroundings;
 mod symbols;
 mod twins;
 
@@ -64,6 +67,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     forbidden_names::check(&files, &mut findings);
     locks::check(&files, &mut findings);
     start_and_end::check(&files, &mut findings);
+    surroundings::check(&files, &mut findings);
     twins::check(&files, &mut findings);
     outside_crates::check(root, &mut findings)?;
     let pages = documents::collect(root)?;
