@@ -55,3 +55,29 @@ pub fn revive_list<R: Rank, T>(lock: &RwLock<R, T>) {
     // SAFETY: the calling thread is the process's only one and has no guard of the lock, so no guard is left whose owner counts on it.
     unsafe { lock.raw() }.break_open().forget_owners();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saki_base::locks::rank;
+
+    #[test]
+    fn a_lock_of_a_fork_counts_as_held_until_it_is_given_back() {
+        static LIST: RwLock<rank::Workers, u32> = RwLock::new(1);
+        static LOCK: Mutex<rank::FinalizerState, u32> = Mutex::new(2);
+        // SAFETY: only the addresses are looked at.
+        let (list, lock) = unsafe { (LIST.raw(), LOCK.raw()) };
+        let held = || (order::holds(list), order::holds(lock));
+        let is_checked = cfg!(debug_assertions);
+        hold_list(&LIST);
+        hold(&LOCK);
+        assert_eq!(held(), (is_checked, is_checked));
+        assert!(LIST.try_read().is_none() && LOCK.try_lock().is_none());
+        release(&LOCK);
+        assert_eq!(held(), (is_checked, false));
+        release_list(&LIST);
+        assert_eq!(held(), (false, false));
+        assert_eq!(*LIST.read(), 1);
+        assert_eq!(*LOCK.lock(), 2);
+    }
+}

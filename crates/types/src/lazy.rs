@@ -130,9 +130,7 @@ impl<T: Clone> Lazy<T> {
         }
         let computed = compute().map_err(Box::new);
         self.computing.set(false);
-        if let Err(error) = &computed
-            && (error.kind == LoadErrorKind::UnfinishedType || are_failures_doubted())
-        {
+        if computed.as_ref().is_err_and(|error| !proves_something(error)) {
             return known(&computed);
         }
         known(self.value.get_or_init(|| computed))
@@ -148,9 +146,7 @@ impl<T: Clone> Lazy<T> {
             return known(value);
         }
         let computed = compute().map_err(Box::new);
-        if let Err(error) = &computed
-            && error.kind == LoadErrorKind::UnfinishedType
-        {
+        if computed.as_ref().is_err_and(|error| !proves_something(error)) {
             return known(&computed);
         }
         known(self.value.get_or_init(|| computed))
@@ -160,6 +156,11 @@ impl<T: Clone> Lazy<T> {
     pub fn get_if_ready(&self) -> Option<&T> {
         self.value.get()?.as_ref().ok()
     }
+}
+
+/// Whether a fact that failed so is remembered to fail.
+fn proves_something(error: &LoadError) -> bool {
+    error.kind != LoadErrorKind::UnfinishedType && !are_failures_doubted()
 }
 
 /// Whether failures on this thread prove nothing.
