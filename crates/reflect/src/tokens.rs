@@ -19,8 +19,11 @@ mod resolve_error {
     pub const OTHER: i32 = 2;
 }
 
+/// Lists of generic arguments, by the addresses of the types in them.
+type Contexts = FxHashMap<Vec<usize>, &'static [Ty]>;
+
 /// Lists of generic arguments handed in by programs, kept as long as the types in them because types refer to them.
-static CONTEXTS: RwLock<rank::TokenContexts, Option<FxHashMap<Vec<usize>, &'static [Ty]>>> = RwLock::new(None);
+static CONTEXTS: RwLock<rank::TokenContexts, Option<Contexts>> = RwLock::new(None);
 
 fn interned(types: Vec<Ty>) -> &'static [Ty] {
     if types.is_empty() {
