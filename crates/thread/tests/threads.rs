@@ -30,20 +30,29 @@ fn a_thread_lives_between_spawn_and_join() {
 
 #[test]
 fn sleep_and_join_end_by_time_and_by_interrupt() {
-    let thread = spawn(ThreadKind::Background, None, 0, |thread| {
+    let steps = Arc::new(AtomicU64::new(0));
+    let step = steps.clone();
+    let thread = spawn(ThreadKind::Background, None, 0, move |thread| {
         assert_eq!(thread.sleep(Some(Duration::from_millis(1)), true), BlockEnd::TimedOut);
+        step.store(1, Ordering::Release);
         assert_eq!(thread.sleep(None, true), BlockEnd::Interrupted);
         assert_eq!(thread.take_requests(REQUEST_INTERRUPT), REQUEST_INTERRUPT);
+        step.store(2, Ordering::Release);
         assert_eq!(thread.sleep(None, true), BlockEnd::Interrupted);
         assert_ne!(thread.poll(), 0);
         assert_eq!(thread.take_requests(REQUEST_ABORT), REQUEST_ABORT);
         assert_eq!(thread.poll(), 0);
     })
     .unwrap();
+    let wait_until = |is_there: &dyn Fn() -> bool| {
+        while !is_there() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    wait_until(&|| steps.load(Ordering::Acquire) == 1);
     assert!(!thread.join(Some(Duration::from_millis(5))));
     thread.request(REQUEST_INTERRUPT);
-    std::thread::sleep(Duration::from_millis(5));
-    assert_eq!(thread.wait_state(), WaitState::Sleep);
+    wait_until(&|| steps.load(Ordering::Acquire) == 2 && thread.wait_state() == WaitState::Sleep);
     thread.request(REQUEST_ABORT);
     let joiner = spawn(ThreadKind::Background, None, 0, move |_| assert!(thread.join(None))).unwrap();
     assert!(joiner.join(None));

@@ -125,6 +125,8 @@ ranks! {
     // a safe region, or is no managed thread.
     /// The command's profile session, from its start to the writing of the profile.
     ProfileSession in "cli/src/profile_command.rs", over_all;
+    /// The sampling of Mono's log; the sampler is started and stopped under it.
+    LogSamples in "runtime/src/vm/profile_log/log.rs", over_all;
     /// The sampler's reader between the session's start and its end.
     SampleReader in "sampler/src/reader_thread.rs", over_all;
     /// One heap snapshot at a time.
@@ -152,7 +154,7 @@ ranks! {
     /// The side of the ring that reports, held by the thread that waits.
     UringCompletions in "reactor/src/backend/uring.rs", over [DescriptorRecord, SelectorNotes];
     /// Who waits for one descriptor.
-    DescriptorRecord in "reactor/src/record.rs", over [PollSet, UringSubmissions];
+    DescriptorRecord in "reactor/src/record.rs", over [PollSet];
     /// How far the weak processing of the collection that runs has got.
     WeakStep in "gc/src/weak.rs", over [DeadOwners, DynamicMethods, Ephemerons, WeakFields, LargeObjects];
     /// Who wants to look at the heap at the end of the collection.
@@ -223,8 +225,6 @@ ranks! {
     OverheadStreak in "gc/src/policy.rs", over [];
     /// How often allocations are to be sampled.
     ObserverRequests in "gc/src/observer.rs", over [];
-    /// The objects that the collection that runs has moved, for a profiler.
-    ObservedMoves in "gc/src/observer.rs", over [];
     /// Objects with finalizers, and those whose finalizers are due.
     Finalizers in "gc/src/finalize.rs", over [BoundCarriers, ReleasedThreads, ThreadNames];
     /// The tables of weak keys that the collection that runs has found.
@@ -325,8 +325,6 @@ ranks! {
     ThreadNames in "runtime/src/vm/thread_names.rs", over [];
     /// When Mono's log takes its next snapshot of the heap.
     HeapShots in "runtime/src/vm/profile_log/log.rs", over [];
-    /// The sampling of Mono's log.
-    LogSamples in "runtime/src/vm/profile_log/log.rs", over [];
     /// The counters that Mono's log writes.
     LogCounters in "runtime/src/vm/profile_log/log.rs", over [];
 
@@ -354,7 +352,7 @@ ranks! {
 
     // Objects and the facts about them.
     /// The list of domains.
-    Domains in "runtime/src/object/domain.rs", over [CellChunks, FreedCells];
+    Domains in "runtime/src/object/domain.rs", over [DomainThreads, CellChunks, FreedCells];
     /// The name of one domain.
     DomainName in "runtime/src/object/domain.rs", over [];
     /// The data that a program keeps in one domain.
@@ -445,14 +443,14 @@ ranks! {
     // Waiting for descriptors.
     /// The descriptors that `poll` waits for.
     PollSet in "reactor/src/backend/poll.rs", over [];
-    /// The side of the ring that takes orders.
-    UringSubmissions in "reactor/src/backend/uring.rs", over [];
 
     // The scheduler.
     /// The stacks of one size.
     StackClass in "fiber/src/pool.rs", over [];
 
     // Small lists that may be needed anywhere.
+    /// The objects that the collection that runs has moved, for a profiler.
+    ObservedMoves in "gc/src/observer.rs", anywhere;
     /// The thread that waits for the last foreground thread.
     ProcessEnd in "thread/src/exit.rs", anywhere_over [SlotCounts, FreeWorkers, IdleCarriers, Injector];
     /// How many carriers may run, and who waits to come back.
@@ -465,6 +463,8 @@ ranks! {
     IdleCarriers in "sched/src/idle.rs", anywhere;
     /// The scheduler's common queue.
     Injector in "sched/src/injector.rs", anywhere;
+    /// The side of the ring that takes orders.
+    UringSubmissions in "reactor/src/backend/uring.rs", anywhere;
     /// The timers of green threads.
     Timers in "sched/src/timers.rs", anywhere;
     /// Who waits for one monitor.
