@@ -244,6 +244,7 @@ fn start(options: &Options, path: &Path) -> i32 {
         tools,
         statistics: options.stats,
         check_walks_hz: options.check_walks,
+        replace_bodies_hz: options.replace_bodies,
         thread_dumps: true,
         ..VmOptions::default()
     };

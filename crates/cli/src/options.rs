@@ -92,6 +92,10 @@ pub struct Options {
     #[arg(long, value_name = "HZ", hide_short_help = true)]
     pub check_walks: Option<u32>,
 
+    /// Test aid: compile random methods again, HZ times a second, and let their callers run the new code and later the old
+    #[arg(long, value_name = "HZ", hide_short_help = true)]
+    pub replace_bodies: Option<u32>,
+
     /// Run the code generator's verifier
     #[arg(long, hide_short_help = true)]
     pub verify: bool,
@@ -177,6 +181,7 @@ impl Default for Options {
             stats: false,
             missing: false,
             check_walks: None,
+            replace_bodies: None,
             check_mutants: false,
             verify: false,
             trace_compile: false,

@@ -15,6 +15,7 @@ struct Reports {
     statistics: bool,
     missing: bool,
     walks: bool,
+    replacements: bool,
 }
 
 static REPORTS: OnceLock<Reports> = OnceLock::new();
@@ -32,11 +33,14 @@ pub fn at_exit(start_up: Duration, options: &Options) {
         if reports.walks {
             print_walks();
         }
+        if reports.replacements {
+            print_replacements();
+        }
     }
     let (statistics, missing) = (options.stats, options.missing);
-    let walks = options.check_walks.is_some();
-    let reports = Reports { start_up, statistics, missing, walks };
-    if (statistics || missing || walks) && REPORTS.set(reports).is_ok() {
+    let (walks, replacements) = (options.check_walks.is_some(), options.replace_bodies.is_some());
+    let reports = Reports { start_up, statistics, missing, walks, replacements };
+    if (statistics || missing || walks || replacements) && REPORTS.set(reports).is_ok() {
         saki_os::at_exit(ExitStage::Statistics, report);
     }
 }
@@ -53,6 +57,19 @@ fn print_walks() {
         get(&checked.stale_lookups),
         get(&checked.stale_hits),
         get(&checked.wrong)
+    );
+}
+
+fn print_replacements() {
+    let replaced = &saki_runtime::vm::body_replacement::STATISTICS;
+    // Relaxed: counters.
+    let get = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    tell!(
+        "bodies: {} made, {} taken back, {} stops, {} wrong",
+        get(&replaced.made),
+        get(&replaced.taken_back),
+        get(&replaced.stops),
+        get(&replaced.wrong)
     );
 }
 

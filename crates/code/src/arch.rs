@@ -1,9 +1,10 @@
 //! What this crate needs of a processor architecture, and which one this is.
 //!
-//! Each architecture is one file below `arch/` with one type that implements [`Architecture`]. A new architecture writes that file (and
-//! those of the same kind in `os::fault_context`, `os::i_cache`, `fiber::switch` and `thread::spill`, which exist for aarch64), the
-//! settings of `jit::isa`, and a row of `abi::NativeAbi`. The liveness of frame words (`frame_liveness`), the walk of native frames (`sampler`) and the
-//! baseline compiler (`jit::baseline`) may be missing: nothing depends on them.
+//! Each architecture is one file below `arch/` with one type that implements [`Architecture`]. A new architecture
+//! writes that file (and those of the same kind in `os::fault_context`, `os::i_cache`, `fiber::switch` and
+//! `thread::spill`, which exist for aarch64), the settings of `jit::isa`, and a row of `abi::NativeAbi`. The liveness
+//! of frame words (`frame_liveness`), the walk of native frames (`sampler`) and the baseline compiler (`jit::baseline`)
+//! may be missing: nothing depends on them.
 //!
 //! Invariant: no other file of this crate or of `unwind` knows an instruction, but for `frame_liveness`.
 
@@ -29,7 +30,8 @@ pub(crate) trait Architecture {
     const ENTRY_PREVIOUS_EXIT_OFFSET: isize;
     /// EntryFrame: SP = FP − this while managed code runs.
     const ENTRY_SAVED_BYTES: usize;
-    /// Offset of the lazy tail in an entry stub: until there is code, the stub jumps to it, and it calls the compile trampoline.
+    /// Offset of the lazy tail in an entry stub: until there is code, the stub jumps to it, and it calls the compile
+    /// trampoline.
     const LAZY_TAIL_OFFSET: usize;
 
     /// Whether the rest of this interface works. It is asked before anything else of it is used.
@@ -40,9 +42,11 @@ pub(crate) trait Architecture {
 
     // Stubs. Each is written once and then only read and executed.
 
-    /// The stub at `stub`: a jump to the address in the word at `cell`, then the lazy tail, which calls `hop`, the compile trampoline's veneer.
+    /// The stub at `stub`: a jump to the address in the word at `cell`, then the lazy tail, which calls `hop`, the
+    /// compile trampoline's veneer.
     fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; STUB_BYTES];
-    /// The stub at `stub` that adds the header's size to the first argument and jumps to the address in the word at `cell`.
+    /// The stub at `stub` that adds the header's size to the first argument and jumps to the address in the word at
+    /// `cell`.
     fn encode_unbox(stub: usize, cell: usize) -> [u8; STUB_BYTES];
     /// A jump to `target`, however far, that changes no register.
     fn encode_veneer(target: usize) -> [u8; STUB_BYTES];
@@ -50,14 +54,14 @@ pub(crate) trait Architecture {
     fn compile_trampoline() -> usize;
     /// The stub that compiled code names by `id`.
     fn stub_address(id: StubId) -> usize;
-    /// Where the signal handler sends a thread that faulted in compiled code, with the kind of fault as first argument and the faulting
-    /// PC + 1 on top of the stack.
+    /// Where the signal handler sends a thread that faulted in compiled code, with the kind of fault as first argument
+    /// and the faulting PC + 1 on top of the stack.
     fn fault_throw_address() -> usize;
 
     // Patching.
 
-    /// Applies a relocation to `body`, which will run at `start`; the target is an address. `far` gives an address within reach that
-    /// jumps to its argument.
+    /// Applies a relocation to `body`, which will run at `start`; the target is an address. `far` gives an address
+    /// within reach that jumps to its argument.
     ///
     /// # Errors
     /// `BadRelocation`, or the errors of `far`.
@@ -67,8 +71,11 @@ pub(crate) trait Architecture {
         reloc: &Reloc<usize>,
         far: impl FnOnce(usize) -> Result<usize, CodeError>,
     ) -> Result<(), CodeError>;
-    /// The four bytes, at the address `field`, of a call that was placed by `relocate`, changed to call `target`, which lies in the region.
+    /// The four bytes, at the address `field`, of a call that was placed by `relocate`, changed to call `target`, which
+    /// lies in the region.
     fn call_field(field: usize, target: usize) -> [u8; 4];
+    /// Where a call goes whose field, at the address `field`, holds these bytes.
+    fn called_address(field: usize, bytes: [u8; 4]) -> usize;
 
     // Entering managed code.
 
@@ -89,7 +96,8 @@ pub(crate) trait Architecture {
     /// # Safety
     /// `pc` is in a placed body that begins at `start`.
     unsafe fn frame_state(start: usize, pc: usize) -> FrameState;
-    /// Whether the instruction at `pc` is a stack probe: in the prologue of a frame larger than a page, it touches the stack page by page.
+    /// Whether the instruction at `pc` is a stack probe: in the prologue of a frame larger than a page, it touches the
+    /// stack page by page.
     ///
     /// # Safety
     /// `pc` is in a placed body with these first and past-the-end addresses.
@@ -112,9 +120,9 @@ pub const ENTRY_PREVIOUS_EXIT_OFFSET: isize = Arch::ENTRY_PREVIOUS_EXIT_OFFSET;
 /// EntryFrame: SP = FP − this while managed code runs.
 pub const ENTRY_SAVED_BYTES: usize = Arch::ENTRY_SAVED_BYTES;
 
-/// Calls `target(arguments…)` (Tail convention, at most three integer arguments) as managed code on `thread`.
-/// Returns 0 after a normal return, with the result register in `*result` unless that is null; or 1 when an exception left the code,
-/// which is then in `pending_exception`.
+/// Calls `target(arguments…)` (Tail convention, at most three integer arguments) as managed code on `thread`. Returns 0
+/// after a normal return, with the result register in `*result` unless that is null; or 1 when an exception left the
+/// code, which is then in `pending_exception`.
 ///
 /// # Safety
 /// `thread` is the current thread's; `target` is code that keeps the conventions in the crate's documentation, and
@@ -130,7 +138,8 @@ pub fn enter_return_address() -> usize {
     Arch::enter_return_address()
 }
 
-/// The address at which an exception lands that reaches the boundary (FP = the EntryFrame's, SP = FP − `ENTRY_SAVED_BYTES`).
+/// The address at which an exception lands that reaches the boundary (FP = the EntryFrame's, SP = FP −
+/// `ENTRY_SAVED_BYTES`).
 pub fn enter_unwound_address() -> usize {
     Arch::enter_unwound_address()
 }
@@ -140,8 +149,8 @@ pub fn stub_address(id: StubId) -> usize {
     Arch::stub_address(id)
 }
 
-/// Where the signal handler sends a thread that faulted in compiled code: the kind of fault is the first argument, the faulting PC + 1 is on
-/// top of the stack.
+/// Where the signal handler sends a thread that faulted in compiled code: the kind of fault is the first argument, the
+/// faulting PC + 1 is on top of the stack.
 pub fn fault_throw_address() -> usize {
     Arch::fault_throw_address()
 }

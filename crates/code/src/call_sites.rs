@@ -1,21 +1,24 @@
-//! Calls in placed code whose callee had no code yet: they go to its entry stub, and are patched once there is code.
+//! Direct calls in placed code: each is listed with its callee's entry as long as both live, so that it follows the
+//! callee's code from version to version.
 //!
-//! The displacement of a call is 4 bytes. It is changed while other threads may execute the call, by one store to the aligned
-//! 8-byte word that it lies in: processors see such a store whole, and calls with the old and the new displacement are both right,
-//! so no other thread needs to be notified. A displacement that crosses such a boundary (three of eight do) is never patched; the
-//! call through the stub costs a line of the instruction cache and an indirect jump.
+//! The displacement of a call is 4 bytes. It is changed while other threads may execute the call, by one store to the
+//! aligned 8-byte word that it lies in: processors see such a store whole, and calls with the old and the new
+//! displacement are both right, so no other thread needs to be notified. A displacement that crosses such a boundary
+//! (three of eight do on x86-64) is changed only while the world is stopped, and once: to the entry stub, which is
+//! right for every version (`redirect_crossing`). If the callee has no code when the call is placed, it goes through
+//! the stub from the beginning, and needs no place in the list. A call through the stub costs a line of the instruction
+//! cache and an indirect jump.
 //!
-//! `set_target` stores the target and then takes the list; `wait` adds to the list and then looks at the target (`waiting_calls`).
+//! How calls and entry agree is the matter of `linked_calls`.
 //!
-//! A call must live as long as its callee's entry: both are freed with their domain. A site's number is reused once its list was
-//! taken. So `add` may find at the head a number that was there before (ABA); this is harmless, as the number names a site that
-//! waits now. Left out: calls of dynamic and collectible methods, which keep going through the stubs.
+//! A call must live as long as its callee's entry: both are freed with their domain. Left out: calls of dynamic and
+//! collectible methods, which keep going through the stubs.
 
 use crate::arch::{Arch, Architecture, STUB_BYTES};
 use crate::entry::MethodEntry;
 use crate::error::CodeError;
+use crate::linked_calls;
 use crate::region::{Region, mapped_region, zeroed_words};
-use crate::waiting_calls;
 use saki_base::locks::{Mutex, rank};
 use saki_sync::facade::atomic::{AtomicU32, AtomicU64};
 use std::sync::OnceLock;
@@ -25,41 +28,41 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const STORE_BYTES: usize = 8;
 /// Bytes of the field of a call.
 const FIELD_BYTES: usize = 4;
-/// Bytes of code per waiting call for which the table has room; calls beyond that stay unpatched.
+/// Bytes of code per call for which the table has room; calls beyond that go through the stubs.
 const BYTES_PER_SITE: usize = 64;
 
 struct Tables {
     /// Heads of the lists, by number of the entry.
     heads: &'static [AtomicU32],
-    /// See `waiting_calls`.
+    /// See `linked_calls`.
     sites: &'static [AtomicU64],
     /// Number of the next new site; 0 means no site.
     next: AtomicUsize,
     /// Numbers to reuse.
     freed: Mutex<rank::FreedCallSites, Vec<u32>>,
+    /// How many these are; a hint.
+    freed_count: AtomicUsize,
 }
 
 impl Tables {
     /// A number for a site; None when all are in use.
     fn take_number(&self) -> Option<u32> {
-        if let Some(number) = self.freed.lock().pop() {
-            return Some(number);
+        // Relaxed, here and below: a hint.
+        if self.freed_count.load(Ordering::Relaxed) > 0 {
+            let mut freed = self.freed.lock();
+            let number = freed.pop();
+            self.freed_count.store(freed.len(), Ordering::Relaxed);
+            if number.is_some() {
+                return number;
+            }
         }
         // Relaxed: hands out numbers.
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         (number < self.sites.len()).then_some(number as u32)
     }
 
-    /// Empties the entry's list and visits the offset of each call that was in it.
-    fn take_all(&self, entry: usize, mut visit: impl FnMut(u32)) {
-        let mut taken = Vec::new();
-        waiting_calls::take_all(&self.heads[entry], self.sites, |number, offset| {
-            visit(offset);
-            taken.push(number);
-        });
-        if !taken.is_empty() {
-            self.freed.lock().append(&mut taken);
-        }
+    fn head(&self, region: &Region, entry: MethodEntry) -> &'static AtomicU32 {
+        &self.heads[entry.number(region)]
     }
 }
 
@@ -69,37 +72,120 @@ fn tables(region: &Region) -> Option<&'static Tables> {
     let make = || {
         let heads = zeroed_words(region.data_bytes() / STUB_BYTES)?;
         let sites = zeroed_words(region.code_bytes / BYTES_PER_SITE)?;
-        Ok(Tables { heads, sites, next: AtomicUsize::new(1), freed: Mutex::default() })
+        Ok(Tables {
+            heads,
+            sites,
+            next: AtomicUsize::new(1),
+            freed: Mutex::default(),
+            freed_count: AtomicUsize::new(0),
+        })
     };
     TABLES.get_or_init(make).as_ref().ok()
 }
 
-/// Notes a call, whose field is at `offset` from the region's base, so that it is patched to the entry's code as soon as there is code.
-/// The call must lie in code that lives as long as the entry.
-pub(crate) fn wait(region: &Region, entry: MethodEntry, offset: usize) {
-    if offset % STORE_BYTES > STORE_BYTES - FIELD_BYTES {
+/// Whether other threads may execute the call with its field at `offset` from the region's base while it is changed.
+fn is_patchable(offset: usize) -> bool {
+    offset % STORE_BYTES <= STORE_BYTES - FIELD_BYTES
+}
+
+/// A call in a body that has been written, but is not published yet.
+pub(crate) struct NewCall {
+    pub callee: MethodEntry,
+    /// Of the call's field, from the region's base.
+    pub offset: usize,
+    /// Where it goes.
+    pub placed: usize,
+    /// The caller is a body of the callee, and the call goes to its start.
+    pub is_own: bool,
+}
+
+/// Makes a call follow its callee. Both live equally long.
+pub(crate) fn link(region: &Region, call: &NewCall) {
+    let NewCall { callee, offset, placed, is_own } = *call;
+    let stub = callee.stub_address();
+    let is_patchable = is_patchable(offset);
+    if placed == stub && !is_patchable {
         return;
     }
-    let Some(tables) = tables(region) else { return };
-    let Some(number) = tables.take_number() else { return };
-    waiting_calls::add(&tables.heads[entry.number(region)], tables.sites, number, offset as u32);
-    if let Some(code) = entry.target() {
-        patch(entry, code);
+    let Some((tables, number)) = tables(region).and_then(|tables| Some((tables, tables.take_number()?))) else {
+        // SAFETY: the body is not published.
+        unsafe { redirect(region, offset, stub) };
+        return;
+    };
+    linked_calls::add(tables.head(region, callee), tables.sites, number, offset as u32);
+    // A body that calls itself is about to become the callee's code if there is none.
+    let without_code = if is_own { placed } else { stub };
+    let target = || callee.target().unwrap_or(without_code);
+    if is_patchable {
+        linked_calls::follow(target, placed, |code| lead_call(region, offset, code));
+    } else if target() != placed {
+        // SAFETY: as above.
+        unsafe { redirect(region, offset, stub) };
     }
 }
 
-/// Drops the entry's waiting calls: its method is freed, and so is the code of the calls.
+/// # Safety
+/// No thread can execute the call meanwhile.
+unsafe fn redirect(region: &Region, offset: usize, code: usize) {
+    let field = Arch::call_field(region.base + offset, code);
+    // SAFETY: the field of a placed call, which no thread executes.
+    unsafe { region.write(offset, &field) };
+}
+
+fn lead_call(region: &Region, offset: usize, code: usize) {
+    region.store_field(offset, Arch::call_field(region.base + offset, code));
+}
+
+/// Drops the entry's calls: its method is freed, and so is the code of the calls.
 pub(crate) fn forget(entry: MethodEntry) {
-    if let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) {
-        tables.take_all(entry.number(region), |_| {});
+    let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) else { return };
+    let mut taken = Vec::new();
+    linked_calls::take_all(tables.head(region, entry), tables.sites, |number| taken.push(number));
+    if !taken.is_empty() {
+        let mut freed = tables.freed.lock();
+        freed.append(&mut taken);
+        tables.freed_count.store(freed.len(), Ordering::Relaxed);
     }
 }
 
-/// Makes the calls that wait for the entry go to `code`, its target.
-pub(crate) fn patch(entry: MethodEntry, code: usize) {
+/// Makes the calls in the entry's list that can be changed at any time go to `code`.
+pub(crate) fn lead_all(entry: MethodEntry, code: usize) {
     let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) else { return };
-    tables.take_all(entry.number(region), |offset| {
-        let offset = offset as usize;
-        region.store_field(offset, Arch::call_field(region.base + offset, code));
+    linked_calls::for_each(tables.head(region, entry), tables.sites, |offset| {
+        if is_patchable(offset as usize) {
+            lead_call(region, offset as usize, code);
+        }
     });
+}
+
+/// Makes the other calls in the entry's list go through the stub.
+///
+/// # Safety
+/// The world is stopped.
+pub(crate) unsafe fn redirect_crossing(entry: MethodEntry) {
+    let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) else { return };
+    let stub = entry.stub_address();
+    linked_calls::for_each(tables.head(region, entry), tables.sites, |offset| {
+        if !is_patchable(offset as usize) {
+            // SAFETY: no thread executes managed code, and stopped threads are at no call instruction: a call that has
+            // begun has ended.
+            unsafe { redirect(region, offset as usize, stub) };
+        }
+    });
+}
+
+/// Where the calls in the entry's list go, for checks.
+///
+/// # Safety
+/// The world is stopped.
+pub(crate) unsafe fn called_addresses(entry: MethodEntry) -> Vec<usize> {
+    let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) else { return Vec::new() };
+    let mut called = Vec::new();
+    linked_calls::for_each(tables.head(region, entry), tables.sites, |offset| {
+        let address = region.base + offset as usize;
+        // SAFETY: the field of a placed call, whose code stays as long as the entry; nothing changes it meanwhile.
+        let field = unsafe { (address as *const [u8; FIELD_BYTES]).read() };
+        called.push(Arch::called_address(address, field));
+    });
+    called
 }

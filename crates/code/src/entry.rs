@@ -8,14 +8,16 @@
 //! | `record.target` | meaning | who moves it |
 //! |---|---|---|
 //! | the stub's own lazy tail | not compiled | initial |
-//! | code address | calls go there | `set_target`, Release; pairs with the data dependency of the jump (and the i-cache step of `place`) |
+//! | code address | calls go there | `lead_to`, AcqRel; pairs with the data dependency of the jump (and the i-cache step of `place`) |
 //!
-//! The entry of a freed method (a dynamic method, or a method of an assembly or domain that ended) is reused for another method
-//! (`free_all`); its argument is null in between. An unboxing stub stays with its entry, since it jumps through the entry's record.
+//! The entry of a freed method (a dynamic method, or a method of an assembly or domain that ended) is reused for
+//! another method (`free_all`); its argument is null in between. An unboxing stub stays with its entry, since it jumps
+//! through the entry's record.
 
 use crate::arch::{Arch, Architecture, STUB_BYTES};
 use crate::call_sites;
 use crate::error::CodeError;
+use crate::linked_calls;
 use crate::region::{Region, mapped_region};
 use crate::stub_slots::{self, EntryRecord, place_stub, veneer};
 use saki_base::locks::{Mutex, rank};
@@ -51,8 +53,8 @@ impl MethodEntry {
     /// Frees entries for use by other methods. Until an entry is reused, its stub must not be called.
     ///
     /// # Safety
-    /// Nothing refers to the stubs and no stack holds their addresses: their methods are freed, and so is all code with calls that wait
-    /// for them. No entry is listed twice.
+    /// Nothing refers to the stubs and no stack holds their addresses: their methods are freed, and so is all code with
+    /// calls that wait for them. No entry is listed twice.
     pub unsafe fn free_all(entries: &[MethodEntry]) {
         for &entry in entries {
             call_sites::forget(entry);
@@ -97,19 +99,42 @@ impl MethodEntry {
         self.0.argument.load(Ordering::Relaxed)
     }
 
-    /// Makes calls go to `code`; the code is already in the code map.
-    pub fn set_target(self, code: usize) {
-        // Release: a thread that jumps there sees the code and its tables.
-        self.0.target.store(code, Ordering::Release);
-        call_sites::patch(self, code);
+    /// Makes calls go to the code that is current, which is in the code map; None: the next call through the stub
+    /// compiles. To be called after each change of what `current` gives, which is a read-modify-write with Release;
+    /// `current` reads with Acquire. Then the entry and the calls in its list that may be changed at any time go to
+    /// what is current, whichever thread was last. For the others see `redirect_calls`.
+    pub fn lead_to(self, current: impl Fn() -> Option<usize>) {
+        let (stub, lazy_tail) = (self.stub_address(), self.stub_address() + Arch::LAZY_TAIL_OFFSET);
+        let target = || current().unwrap_or(lazy_tail);
+        let lead_calls = |code| call_sites::lead_all(self, if code == lazy_tail { stub } else { code });
+        linked_calls::lead(&self.0.target, target, lead_calls);
     }
 
-    /// Makes the next call through the stub compile again.
-    pub fn reset_to_lazy(self) {
-        self.0.target.store(self.stub_address() + Arch::LAZY_TAIL_OFFSET, Ordering::Release);
+    /// Makes the calls in the list that `lead_to` could not change go through the stub.
+    ///
+    /// # Safety
+    /// The world is stopped.
+    pub unsafe fn redirect_calls(self) {
+        // SAFETY: as the caller promises.
+        unsafe { call_sites::redirect_crossing(self) };
     }
 
-    /// The compiled code, or `None` before `set_target`.
+    /// Where the calls in the list go, for checks.
+    ///
+    /// # Safety
+    /// The world is stopped.
+    pub unsafe fn called_addresses(self) -> Vec<usize> {
+        // SAFETY: as the caller promises.
+        unsafe { call_sites::called_addresses(self) }
+    }
+
+    /// For an entry that nothing leads to.
+    fn reset_to_lazy(self) {
+        // Relaxed: whoever takes the entry from the pool publishes it.
+        self.0.target.store(self.stub_address() + Arch::LAZY_TAIL_OFFSET, Ordering::Relaxed);
+    }
+
+    /// The compiled code, or `None` if there is none.
     pub fn target(self) -> Option<usize> {
         // Acquire: the caller may look the code up.
         let target = self.0.target.load(Ordering::Acquire);
@@ -145,7 +170,8 @@ static UNBOX_STUBS: LazyLock<Mutex<rank::UnboxStubs, HashMap<usize, usize>>> = L
 /// Entries of freed methods.
 static FREED: Recycler<MethodEntry, 1> = Recycler::new(QUARANTINED_ENTRIES);
 
-/// Entries freed on a processor before the oldest of them is reused, so that an address does not soon denote another method.
+/// Entries freed on a processor before the oldest of them is reused, so that an address does not soon denote another
+/// method.
 const QUARANTINED_ENTRIES: usize = 256;
 
 /// A veneer of the compile trampoline in reach of every entry stub.

@@ -1,19 +1,20 @@
 //! Placing code: allocation from chunks owned by the placing thread, relocation, publication.
 //!
-//! Publication order: code, header and tables are written → instruction caches synchronised → start bit (Release) →
-//! the caller stores the address in an entry cell. Each step happens before the next becomes visible, so a thread that can
+//! Publication order: code, header and tables are written → instruction caches synchronised → start bit (Release) → the
+//! caller stores the address in an entry cell. Each step happens before the next becomes visible, so a thread that can
 //! execute the code can also look it up.
 //!
-//! Chunk cursors, and rooms that removed bodies have left, are kept in pools with a slot per processor (`SlotPool`, `Recycler`), so that
-//! placing threads do not contend for a lock or a cache line.
+//! Chunk cursors, and rooms that removed bodies have left, are kept in pools with a slot per processor (`SlotPool`,
+//! `Recycler`), so that placing threads do not contend for a lock or a cache line.
 //!
-//! Removal, of the bodies compiled as removable (dynamic methods, methods of collectible assemblies and of domains), has these steps: published →
-//! `retire` clears the start bit → grace period of `walks` → `free_all`: the room waits for a body of its size, oldest room first → placed again.
+//! Removal, of the bodies compiled as removable (dynamic methods, methods of collectible assemblies and of domains),
+//! has these steps: published → `retire` clears the start bit → grace period of `walks` → `free_all`: the room waits
+//! for a body of its size, oldest room first → placed again.
 //!
 //! Left out: giving room back to the system.
 
 use crate::arch::{Arch, Architecture};
-use crate::call_sites;
+use crate::call_sites::{self, NewCall};
 use crate::entry::MethodEntry;
 use crate::error::CodeError;
 use crate::info::CodeInfo;
@@ -31,9 +32,12 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug)]
 pub enum PlacedTarget {
     Address(usize),
-    /// A method. Where it is called, the entry stub until the method is compiled, then the code; the calling code lives as long as the
-    /// entry. Where its address is taken, the entry stub.
+    /// A method. Where it is called, the current version of its code, or the entry stub while there is none; the
+    /// calling code lives as long as the entry. Where its address is taken, the entry stub.
     Method(MethodEntry),
+    /// The method whose body this is, and which lives as long as its entry. A call goes to this body's own start, and
+    /// follows the method's versions like others.
+    OwnMethod(MethodEntry),
     /// Bytes from the start of the body itself.
     OwnOffset(u32),
 }
@@ -50,7 +54,8 @@ const ROOM_BYTES: usize = 32;
 /// Rooms of this size and more are in one list for all processors; a lambda has a few hundred bytes.
 const MAX_FREED_ROOMS: usize = 128;
 const _: () = assert!(ROOM_BYTES.is_multiple_of(GRANULE_BYTES));
-/// Bodies of a size freed on a processor before the oldest room is reused, so that an address does not soon denote another body.
+/// Bodies of a size freed on a processor before the oldest room is reused, so that an address does not soon denote
+/// another body.
 const QUARANTINED_BODIES: usize = 32;
 
 /// Offsets of freed bodies, by size in units of `ROOM_BYTES`.
@@ -78,8 +83,17 @@ pub fn place(
     assert!(align.is_power_of_two() && align <= CHUNK_BYTES / 2 && !body.is_empty());
     let offset = allocate(region, body.len(), align)?;
     let start = region.base + offset;
+    let mut calls = Vec::new();
     for reloc in relocs {
-        apply(&mut body, start, reloc)?;
+        let target = address_of(reloc, start);
+        if let (PlacedTarget::Method(callee) | PlacedTarget::OwnMethod(callee), AddressUse::Called) =
+            (reloc.target, reloc.usage)
+        {
+            let is_own = matches!(reloc.target, PlacedTarget::OwnMethod(_));
+            calls.push(NewCall { callee, offset: offset + reloc.offset as usize, placed: target, is_own });
+        }
+        let Reloc { offset, kind, usage, addend, .. } = *reloc;
+        Arch::relocate(&mut body, start, &Reloc { offset, kind, usage, target, addend }, veneer)?;
     }
     info.start = start;
     info.len_bytes = u32::try_from(body.len())
@@ -90,14 +104,10 @@ pub fn place(
     unsafe { region.write(offset - header.len(), &header) };
     // SAFETY: as above.
     unsafe { region.write(offset, &body) };
+    calls.iter().for_each(|call| call_sites::link(region, call));
     saki_os::i_cache::synchronise(start..start + body.len());
     if let Some(observer) = observer() {
         observer.placed(info);
-    }
-    for reloc in relocs {
-        if let (PlacedTarget::Method(entry), AddressUse::Called) = (reloc.target, reloc.usage) {
-            call_sites::wait(region, entry, offset + reloc.offset as usize);
-        }
     }
     map::publish(region, offset);
     Ok(info)
@@ -121,8 +131,8 @@ pub unsafe fn retire(info: &CodeInfo) {
 /// Makes the rooms of retired bodies reusable and frees their `CodeInfo`s.
 ///
 /// # Safety
-/// The bodies were retired, a stamp of `walks()` taken after that has passed, and nothing uses `bodies` any more; none is listed
-/// twice.
+/// The bodies were retired, a stamp of `walks()` taken after that has passed, and nothing uses `bodies` any more; none
+/// is listed twice.
 pub unsafe fn free_all(bodies: &[&'static CodeInfo]) {
     FREED.free(rooms(bodies).filter(|(room, _)| *room < MAX_FREED_ROOMS));
     free_large_rooms(bodies);
@@ -130,7 +140,8 @@ pub unsafe fn free_all(bodies: &[&'static CodeInfo]) {
     unsafe { free_infos(bodies) };
 }
 
-/// As `free_all`, for the bodies of a domain: their rooms, many of each size, may be reused at once and on any processor.
+/// As `free_all`, for the bodies of a domain: their rooms, many of each size, may be reused at once and on any
+/// processor.
 ///
 /// # Safety
 /// As `free_all`.
@@ -227,12 +238,15 @@ fn fit(cursor: &Cursor, len: usize, align: usize) -> Option<usize> {
     (offset + len <= cursor.end).then_some(offset)
 }
 
-fn apply(body: &mut [u8], start: usize, reloc: &Reloc<PlacedTarget>) -> Result<(), CodeError> {
-    let target = match reloc.target {
-        PlacedTarget::Address(address) => address,
-        PlacedTarget::Method(entry) => entry.stub_address(),
-        PlacedTarget::OwnOffset(offset) => start + offset as usize,
-    };
-    let Reloc { offset, kind, usage, addend, .. } = *reloc;
-    Arch::relocate(body, start, &Reloc { offset, kind, usage, target, addend }, veneer)
+/// The address that a relocation of a body at `start` leads to.
+fn address_of(reloc: &Reloc<PlacedTarget>, start: usize) -> usize {
+    match (reloc.target, reloc.usage) {
+        (PlacedTarget::Address(address), _) => address,
+        (PlacedTarget::Method(entry), AddressUse::Called) => entry.target().unwrap_or_else(|| entry.stub_address()),
+        (PlacedTarget::OwnMethod(_), AddressUse::Called) => start,
+        (PlacedTarget::Method(entry) | PlacedTarget::OwnMethod(entry), AddressUse::AddressTaken) => {
+            entry.stub_address()
+        }
+        (PlacedTarget::OwnOffset(offset), _) => start + offset as usize,
+    }
 }

@@ -28,7 +28,7 @@ const _: () = assert!(size_of::<Landing>() == 40);
 #[repr(C)]
 pub struct StubHooks {
     /// (thread, entry argument) → code address to continue in. 0 = `pending_exception` is set. The hook itself calls
-    /// `MethodEntry::set_target` when the method is compiled.
+    /// `MethodEntry::lead_to` when the method is compiled.
     pub compile: unsafe extern "C" fn(*mut ThreadAbi, *const ()) -> usize,
     /// (thread, receiver, interface method) → code address; cached for (vtable, method). 0 = `pending_exception` is set.
     pub resolve_interface: unsafe extern "C" fn(*mut ThreadAbi, ObjRef, *const ()) -> usize,

@@ -1,19 +1,23 @@
-//! The interface-dispatch cache that `StubId::ImtResolve` probes in assembly: (vtable, interface method) → code address.
+//! The interface-dispatch cache that `StubId::ImtResolve` probes in assembly: (vtable, interface method) → code
+//! address.
 //!
-//! Buckets are singly linked lists of immutable nodes, pushed at the head and removed only while the world is stopped, so a probe needs
-//! no synchronisation beyond the data dependency of its loads. A bucket is null or its newest node, stored by a `compare_exchange`
-//! Release that pairs with the dependent loads of the stub (x86 and ARM order those) and the Acquire loads here. The number of nodes
-//! is bounded by the distinct pairs that programs call. Targets are entry stubs or final code, so nodes never need an update.
+//! Buckets are singly linked lists of immutable nodes, pushed at the head and removed only while the world is stopped,
+//! so a probe needs no synchronisation beyond the data dependency of its loads. A bucket is null or its newest node,
+//! stored by a `compare_exchange` Release that pairs with the dependent loads of the stub (x86 and ARM order those) and
+//! the Acquire loads here. The number of nodes is bounded by the distinct pairs that programs call. Targets are entry
+//! stubs or the code that was current; when other code becomes current, `imt_cache_lead` leads them there while the
+//! world is stopped.
 
 use saki_abi::VTable;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// One cached pair; the assembly knows the field order.
 #[repr(C)]
 pub(crate) struct ImtNode {
     vtable: *const VTable,
     method: *const (),
-    target: usize,
+    /// Changed only while the world is stopped.
+    target: AtomicUsize,
     next: *mut ImtNode,
 }
 
@@ -43,7 +47,7 @@ pub fn imt_cache_insert(vtable: *const VTable, method: *const (), target: usize)
     let bucket = bucket_of(vtable, method);
     // Acquire: the nodes' fields.
     let mut head = bucket.load(Ordering::Acquire);
-    let mut node = Box::new(ImtNode { vtable, method, target, next: head });
+    let mut node = Box::new(ImtNode { vtable, method, target: AtomicUsize::new(target), next: head });
     loop {
         if find(head, vtable, method).is_some() {
             return;
@@ -67,7 +71,8 @@ fn find(mut node: *mut ImtNode, vtable: *const VTable, method: *const ()) -> Opt
         // SAFETY: nodes reached from a bucket are immutable, and freed with the world stopped only.
         let here = unsafe { &*node };
         if here.vtable == vtable && here.method == method {
-            return Some(here.target);
+            // Relaxed: the word changes only while no thread is here.
+            return Some(here.target.load(Ordering::Relaxed));
         }
         node = here.next;
     }
@@ -83,7 +88,8 @@ pub unsafe fn imt_cache_forget(is_dead: impl Fn(usize) -> bool) {
         // Relaxed, here and below: the world is stopped.
         let mut place: *mut *mut ImtNode = bucket.as_ptr();
         loop {
-            // SAFETY: the bucket's word, or the `next` of a node that stays; the world is stopped, so nothing else uses them.
+            // SAFETY: the bucket's word, or the `next` of a node that stays; the world is stopped, so nothing else uses
+            // them.
             let node = unsafe { *place };
             // SAFETY: null or a node of the list.
             let Some(here) = (unsafe { node.as_mut() }) else { break };
@@ -95,6 +101,24 @@ pub unsafe fn imt_cache_forget(is_dead: impl Fn(usize) -> bool) {
             unsafe { *place = here.next };
             // SAFETY: made by `imt_cache_insert`, unlinked, and the world is stopped, so no other thread has it.
             drop(unsafe { Box::from_raw(node) });
+        }
+    }
+}
+
+/// Leads pairs to other code: `successor` gives the new target of an old one.
+///
+/// # Safety
+/// The world is stopped, and no thread is between learning a target and inserting it.
+pub unsafe fn imt_cache_lead(successor: impl Fn(usize) -> Option<usize>) {
+    for bucket in &BUCKETS {
+        // Relaxed, here and below: the world is stopped.
+        let mut node: *const ImtNode = bucket.load(Ordering::Relaxed);
+        // SAFETY: null or a node of the list, which is freed only by who stops the world.
+        while let Some(here) = unsafe { node.as_ref() } {
+            if let Some(target) = successor(here.target.load(Ordering::Relaxed)) {
+                here.target.store(target, Ordering::Relaxed);
+            }
+            node = here.next;
         }
     }
 }

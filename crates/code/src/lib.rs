@@ -85,6 +85,7 @@ mod hooks;
 mod imt;
 #[cfg(not(loom))]
 mod info;
+mod linked_calls;
 #[cfg(not(loom))]
 mod map;
 #[cfg(not(loom))]
@@ -100,7 +101,6 @@ mod stub_slots;
     expect(dead_code, reason = "what only stubs use, and there are none yet for this architecture")
 )]
 mod trampolines;
-mod waiting_calls;
 
 #[cfg(not(loom))]
 pub use arch::{
@@ -118,7 +118,7 @@ pub use heap::{PlacedTarget, free_all, free_all_of_domain, place, retire};
 #[cfg(not(loom))]
 pub use hooks::{Landing, StubHooks, UnwindHooks, install_hooks};
 #[cfg(not(loom))]
-pub use imt::{imt_cache_forget, imt_cache_insert, imt_cached};
+pub use imt::{imt_cache_forget, imt_cache_insert, imt_cache_lead, imt_cached};
 #[cfg(not(loom))]
 pub use info::{CodeInfo, CodeKind, PlacedClause, PlacedInlineSite, PlacedTables};
 #[cfg(not(loom))]

@@ -5,9 +5,10 @@
 //! │ code                   │ entry records              │   read + execute view: what runs, and what stubs read
 //! │ same pages, at `writable_base`                      │   read + write view: where code and records are written
 //! ```
-//! Invariant: no page is both writable and executable at one address, unless a debugger was asked for (`allow_breakpoints`); every code address reaches every other and all
-//! records with a signed 32-bit displacement. Both views stay mapped for the life of the process. Only their length depends on
-//! the address space available. Left out: returning pages of retired code.
+//! Invariant: no page is both writable and executable at one address, unless a debugger was asked for
+//! (`allow_breakpoints`); every code address reaches every other and all records with a signed 32-bit displacement.
+//! Both views stay mapped for the life of the process. Only their length depends on the address space available. Left
+//! out: returning pages of retired code.
 
 use crate::arch::{Arch, Architecture};
 use crate::error::CodeError;
@@ -23,9 +24,11 @@ pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 const MAX_CODE_BYTES: usize = 1 << 30;
 /// The least size with which Saki starts: `mcs` compiling a program fills a third of it.
 const MIN_CODE_BYTES: usize = 8 << 20;
-/// The part of scarce address space that the code region may ask for; it is mapped twice, and its tables take a quarter of it.
+/// The part of scarce address space that the code region may ask for; it is mapped twice, and its tables take a quarter
+/// of it.
 const CODE_SHARE: usize = 32;
-/// The part of the code region's size that is reserved for entry records: enough for a quarter of the region full of entry stubs.
+/// The part of the code region's size that is reserved for entry records: enough for a quarter of the region full of
+/// entry stubs.
 const DATA_SHARE: usize = 4;
 pub(crate) const MAX_DATA_CHUNKS: usize = MAX_CODE_BYTES / DATA_SHARE / CHUNK_BYTES;
 /// Bodies start at multiples of this; one start bit covers one granule.
@@ -39,8 +42,8 @@ pub(crate) struct Region {
     pub code_bytes: usize,
     /// One bit per granule: a body starts here. Set by release `fetch_or` after its header is written.
     pub starts: &'static [AtomicU64],
-    /// Per chunk: 0 = plain; n = continues a body that starts n chunks before; `start_map::STUB_CHUNK | i` = stubs, whose records
-    /// are in data chunk i.
+    /// Per chunk: 0 = plain; n = continues a body that starts n chunks before; `start_map::STUB_CHUNK | i` = stubs,
+    /// whose records are in data chunk i.
     pub chunk_kinds: &'static [AtomicU32],
     next_chunk: AtomicUsize,
     next_data_chunk: AtomicUsize,
@@ -53,7 +56,8 @@ const _: () = assert!(crate::start_map::GRANULES_PER_CHUNK * GRANULE_BYTES == CH
 
 static REGION: OnceLock<Result<Region, CodeError>> = OnceLock::new();
 
-/// Maps the region now instead of at first use, to learn early that it cannot be mapped, or that Saki does not run on this processor.
+/// Maps the region now instead of at first use, to learn early that it cannot be mapped, or that Saki does not run on
+/// this processor.
 ///
 /// # Errors
 /// `CodeError::Map`, `CodeError::Unsupported`.
@@ -126,8 +130,9 @@ impl Region {
         })
     }
 
-    /// Before a fork, with the world stopped: copies what a child needs. Both views are shared memory, so that parent and child would write into each other's code
-    /// otherwise, and the child's code must be that of this moment: afterwards the parent goes on.
+    /// Before a fork, with the world stopped: copies what a child needs. Both views are shared memory, so that parent
+    /// and child would write into each other's code otherwise, and the child's code must be that of this moment:
+    /// afterwards the parent goes on.
     fn prepare_fork(&self) {
         let chunks = |next: &AtomicUsize, room: usize| (next.load(Ordering::Relaxed) * CHUNK_BYTES).min(room);
         let code = 0..chunks(&self.next_chunk, self.code_bytes);
@@ -140,7 +145,8 @@ impl Region {
         *self.child_views() = None;
     }
 
-    /// In the child, which has one thread. Without a copy the views stay as they are, so that a child that only calls `exec` is not kept from it.
+    /// In the child, which has one thread. Without a copy the views stay as they are, so that a child that only calls
+    /// `exec` is not kept from it.
     fn begin_child(&self) {
         let mut copy = self.child_views();
         *copy = match copy.take() {
@@ -218,7 +224,8 @@ impl Region {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), destination, bytes.len()) };
     }
 
-    /// Stores 4 bytes of placed code atomically; they must not cross an 8-byte boundary. Other threads may execute them.
+    /// Stores 4 bytes of placed code atomically; they must not cross an 8-byte boundary. Other threads may execute
+    /// them.
     pub fn store_field(&self, offset: usize, field: [u8; 4]) {
         let (word, shift) = (offset / 8 * 8, offset % 8 * 8);
         assert!(shift <= 32 && word < self.code_bytes);
@@ -227,8 +234,9 @@ impl Region {
         let word = unsafe { AtomicU64::from_ptr((self.writable_base + word) as *mut u64) };
         let mask = u64::from(u32::MAX) << shift;
         let field = u64::from(u32::from_le_bytes(field)) << shift;
-        // Relaxed: a thread that executes the old bytes is right as well.
-        let _ = word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| Some(old & !mask | field));
+        // AcqRel: the last of several writers has acquired the others' (`linked_calls`). A thread that executes the old
+        // bytes is right as well.
+        let _ = word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |old| Some(old & !mask | field));
     }
 }
 

@@ -58,7 +58,7 @@ unsafe extern "C" fn compile(thread: *mut ThreadAbi, argument: *const ()) -> usi
     let method = unsafe { &*(argument as *const LazyMethod) };
     method.compiled.fetch_add(1, Ordering::Relaxed);
     let info = place_plain(method.body, "lazy");
-    method.entry.get().unwrap().set_target(info.start);
+    method.entry.get().unwrap().lead_to(|| Some(info.start));
     trash_registers();
     info.start
 }
@@ -136,7 +136,7 @@ fn entry_compiles_once_and_keeps_arguments() {
     let code = entry.target().unwrap();
     assert_eq!(lookup(code).unwrap().start, code);
     assert!(lookup(entry.stub_address()).is_none());
-    entry.reset_to_lazy();
+    entry.lead_to(|| None);
     assert_eq!(call(entry.stub_address(), [1, 2, 4]), 7);
     assert_eq!(method.compiled.load(Ordering::Relaxed), 2);
 }
@@ -331,6 +331,62 @@ fn calls_placed_before_their_callee_are_patched() {
     assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
 }
 
+/// A call to a method that has code, with its field at each of the offsets.
+#[test]
+fn calls_placed_after_their_callee_follow_its_versions() {
+    install();
+    let entry = *new_lazy(ADD).entry.get().unwrap();
+    let versions = [ADD, FIRST_ARGUMENT].map(|body| place_plain(body, "version").start);
+    entry.lead_to(|| Some(versions[0]));
+    let placed = |field: usize, target| {
+        let mut body = vec![0x90; field - 5];
+        body.extend([0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3]);
+        let (kind, usage) = (RelocKind::X86PcRelative4, AddressUse::Called);
+        let reloc = Reloc { offset: field as u32, kind, usage, target, addend: -4 };
+        let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "late caller");
+        place(body, 16, &[reloc], info).unwrap()
+    };
+    let goes_to = |field: usize, caller: &CodeInfo| {
+        let at = caller.start + field;
+        // SAFETY: the field of the call in a placed body.
+        (at + 4).wrapping_add_signed(unsafe { (at as *const i32).read_unaligned() } as isize)
+    };
+    let crosses = |field: usize| field % 8 > 4;
+    let callers: Vec<_> = (5..13).map(|field| (field, placed(field, PlacedTarget::Method(entry)))).collect();
+    for &(field, caller) in &callers {
+        assert_eq!(goes_to(field, caller), versions[0], "field at {field}");
+    }
+    entry.lead_to(|| Some(versions[1]));
+    for &(field, caller) in &callers {
+        assert_eq!(goes_to(field, caller), versions[usize::from(!crosses(field))], "field at {field}");
+    }
+    // SAFETY: no thread executes the calls.
+    unsafe { entry.redirect_calls() };
+    for &(field, caller) in &callers {
+        let expected = if crosses(field) { entry.stub_address() } else { versions[1] };
+        assert_eq!(goes_to(field, caller), expected, "field at {field}");
+        assert_eq!(call(caller.start, [16, 2, 3]), call(versions[1], [16, 2, 3]));
+    }
+    entry.lead_to(|| Some(versions[0]));
+    // SAFETY: as above.
+    let called = unsafe { entry.called_addresses() };
+    assert_eq!(called.len(), 8);
+    assert!(called.iter().all(|&address| address == versions[0] || address == entry.stub_address()));
+
+    // A body that calls itself, which is not current yet: its calls go where others go.
+    for field in 5..13 {
+        let own = placed(field, PlacedTarget::OwnMethod(entry));
+        let expected = if crosses(field) { entry.stub_address() } else { versions[0] };
+        assert_eq!(goes_to(field, own), expected, "field at {field}");
+    }
+    // The first body of a method calls itself at once.
+    let first = *new_lazy(ADD).entry.get().unwrap();
+    for field in 5..13 {
+        let own = placed(field, PlacedTarget::OwnMethod(first));
+        assert_eq!(goes_to(field, own), own.start, "field at {field}");
+    }
+}
+
 #[test]
 fn the_address_of_a_method_is_its_entry_stub_before_and_after_it_is_compiled() {
     install();
@@ -355,7 +411,7 @@ fn the_address_of_a_method_is_its_entry_stub_before_and_after_it_is_compiled() {
 
 /// Caller and callee were of one domain and are freed together: the memory of the call, which may have been reused, must not be written to.
 #[test]
-fn calls_of_a_freed_entry_wait_no_more() {
+fn calls_of_a_freed_entry_follow_no_more() {
     install();
     let entry = *new_lazy(ADD).entry.get().unwrap();
     let body = vec![0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3, 0x90];
@@ -376,7 +432,7 @@ fn calls_of_a_freed_entry_wait_no_more() {
     let unbox = entry.unbox_stub().unwrap();
     // SAFETY: nothing calls the method.
     unsafe { MethodEntry::free_all(&[entry]) };
-    entry.set_target(caller.start);
+    entry.lead_to(|| Some(caller.start));
     assert_eq!(field(), before);
     assert_eq!(entry.unbox_stub().unwrap(), unbox, "it stays with the entry");
 }

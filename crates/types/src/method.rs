@@ -88,8 +88,10 @@ pub enum MethodKind {
 pub struct MethodRuntime {
     /// Address of the entry stub's bookkeeping (`code::MethodEntry`), null until asked for.
     pub entry: AtomicPtr<u8>,
-    /// Code address once compiled; 0 before.
-    pub code: AtomicUsize,
+    /// The current version of its code (`runtime::object::versions`), null before the first.
+    pub version: AtomicPtr<u8>,
+    /// Address of its code if that stays its code as long as it lives; 0 before it is compiled, or if it may be replaced.
+    pub lasting_code: AtomicUsize,
     /// Unboxing entry stub, 0 until asked for.
     pub unbox_entry: AtomicUsize,
     /// Native entry point cell of a P/Invoke, and other per-kind data.

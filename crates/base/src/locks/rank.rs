@@ -335,6 +335,8 @@ ranks! {
     RedirectedMethods in "runtime/src/exec/proxy_calls.rs", over [];
     /// The context-static fields by their numbers.
     ContextStatics in "runtime/src/exec/context_statics.rs", over [];
+    /// The methods whose code can be replaced.
+    ReplaceableMethods in "runtime/src/object/versions.rs", over [];
     /// Code that calls methods from Rust, by signature.
     InvokeThunks in "runtime/src/exec/invoke.rs", over [];
     /// Errors that compiled code throws, by method.

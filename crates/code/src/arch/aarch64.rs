@@ -58,6 +58,10 @@ impl Architecture for Target {
         not_written()
     }
 
+    fn called_address(_: usize, _: [u8; 4]) -> usize {
+        not_written()
+    }
+
     /// # Safety
     /// None: it does not return.
     unsafe fn enter(_: *mut ThreadAbi, _: usize, _: [u64; 3], _: *mut u64) -> u32 {

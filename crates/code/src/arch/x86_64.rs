@@ -504,6 +504,10 @@ impl Architecture for Target {
         displacement(field + FIELD_BYTES, target)
     }
 
+    fn called_address(field: usize, bytes: [u8; FIELD_BYTES]) -> usize {
+        (field + FIELD_BYTES).wrapping_add_signed(i32::from_le_bytes(bytes) as isize)
+    }
+
     unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32 {
         // SAFETY: as the caller promises; `saki_enter` keeps the C ABI.
         unsafe { saki_enter(thread, target, arguments[0], arguments[1], arguments[2], result) }

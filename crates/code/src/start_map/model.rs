@@ -72,7 +72,7 @@ fn model_a_caller_finds_what_it_calls() {
         let (other, third) = (map.clone(), map.clone());
         let placing = thread::spawn(move || {
             other.place(1);
-            // Release, as `MethodEntry::set_target`.
+            // Release, as `MethodEntry::lead_to`.
             other.cell.store(1, Ordering::Release);
         });
         let neighbour = thread::spawn(move || third.place(0));

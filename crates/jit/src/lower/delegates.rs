@@ -9,8 +9,8 @@ use saki_il::synth::delegate::{DelegateFields, DelegateKind, delegate_kind};
 use saki_types::{Method, MethodRuntime, Ty, collectible};
 use std::mem::offset_of;
 
-/// Offset in `Method` of the address of its code, which is 0 before the method is compiled.
-const METHOD_CODE_OFFSET: i32 = (offset_of!(Method, runtime) + offset_of!(MethodRuntime, code)) as i32;
+/// Offset in `Method` of the address of its code, which is 0 before the method is compiled, and if the code may be replaced.
+const METHOD_CODE_OFFSET: i32 = (offset_of!(Method, runtime) + offset_of!(MethodRuntime, lasting_code)) as i32;
 
 impl Lowering<'_, '_> {
     /// `DelegateInit(delegate, target, code, method)`. The helper does it for targets that may be proxies or boxed values,
@@ -81,7 +81,7 @@ impl Lowering<'_, '_> {
             .then_some((ty, method))
     }
 
-    /// The method's code if it is compiled, else the address of its entry, `entry`.
+    /// The method's code if it is compiled and lasts, else the address of its entry, `entry`.
     fn code_or_entry(&mut self, method: &'static Method, handle: Value, entry: Value) -> Value {
         if collectible::ends_alone(method) {
             return entry;

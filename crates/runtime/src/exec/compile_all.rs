@@ -5,7 +5,8 @@
 //! `object` and `int`. Bodies are imported every time, but compiled only if the same IR has not been compiled before: most
 //! methods of a mutant are unchanged.
 
-use crate::compile::{self, CompileJob, MachineFacts, Purpose};
+use crate::compile::{self, CompileJob, MachineFacts};
+use crate::object::versions::Purpose;
 use crate::thread::CurrentThread;
 use crate::vtables::vtable_of;
 use rustc_hash::FxHashSet;

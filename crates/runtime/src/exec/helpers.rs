@@ -275,8 +275,8 @@ throwers! {
     throw_overflow = Overflow;
 }
 
-fn throw_deferred(t: CurrentThread, index: i32, method: &'static Method) {
-    let error = compile::deferred_error(method, index as usize);
+fn throw_deferred(t: CurrentThread, index: i32, _method: &'static Method) {
+    let error = compile::deferred_error(t, index as usize);
     let _ = exceptions::throw_load_error(t, &error);
 }
 

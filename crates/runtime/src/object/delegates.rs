@@ -1,7 +1,7 @@
 //! Delegate objects: initialisation and virtual resolution. `il::synth::delegate` makes the bodies of `Invoke` and
 //! documents the kinds of delegates.
 
-use crate::entries::{compiled_code, entry_address, lives_with_domain, unbox_entry_address};
+use crate::entries::{entry_address, lasting_code, lives_with_domain, unbox_entry_address};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
@@ -117,9 +117,9 @@ pub fn init(
     Ok(())
 }
 
-/// The address that a delegate calls: the method's code if it is compiled and final, else its entry.
+/// The address that a delegate calls: the method's code if it is compiled and lasts, else its entry.
 fn code_of(method: &'static Method) -> LoadResult<usize> {
-    match compiled_code(method) {
+    match lasting_code(method) {
         Some(code) if lives_with_domain(method) => Ok(code),
         _ => entry_address(method),
     }

@@ -1,5 +1,6 @@
 //! Entry stubs of methods: the addresses that calls, vtables and delegates use.
 
+use crate::object::versions::{self, CodeVersion};
 use saki_code::{CodeError, MethodEntry};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty};
 use std::sync::atomic::Ordering;
@@ -19,7 +20,8 @@ pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
     }
     let entry = MethodEntry::new(method as *const Method as *const ()).map_err(code_error)?;
     let stub = entry.stub_address() as *mut u8;
-    // Release: the stub was written before. Acquire: as in `existing_entry`. If two threads make an entry, the first one wins.
+    // Release: the stub was written before. Acquire: as in `existing_entry`. If two threads make an entry, the first
+    // one wins.
     match method.runtime.entry.compare_exchange(std::ptr::null_mut(), stub, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
             if let Some(owner) = saki_types::collectible::owner_of(method) {
@@ -78,10 +80,15 @@ pub fn unbox_entry_address(method: &'static Method) -> LoadResult<usize> {
     Ok(stub)
 }
 
-/// The method's code, if it is compiled.
+/// The method's code, if it is compiled, for a place that is led on when other code becomes current (`versions`).
 pub fn compiled_code(method: &'static Method) -> Option<usize> {
+    versions::current(method).map(CodeVersion::code)
+}
+
+/// The method's code, if it is compiled and stays the method's as long as the method lives.
+pub fn lasting_code(method: &'static Method) -> Option<usize> {
     // Acquire: the code is visible before its address.
-    let code = method.runtime.code.load(Ordering::Acquire);
+    let code = method.runtime.lasting_code.load(Ordering::Acquire);
     (code != 0).then_some(code)
 }
 

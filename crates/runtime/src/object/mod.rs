@@ -32,6 +32,7 @@ pub mod thread_state;
 pub mod type_objects;
 pub mod typed_values;
 pub(crate) mod upcalls;
+pub mod versions;
 pub(crate) mod vtable_code;
 pub mod vtables;
 pub(crate) mod weak_references;

@@ -1,21 +1,25 @@
-//! Slots of vtables hold the address of the method's entry stub until it is compiled, and of its code afterwards.
+//! Slots of vtables hold the address of the method's entry stub until it is compiled, and of the current version of its
+//! code afterwards.
 //!
 //! | slot | who moves it |
 //! |---|---|
 //! | the method's entry stub, or its code if the method is compiled | `vtables::build`, before the vtable is published |
-//! | its code | `update`, Release: a thread that jumps there sees the code |
+//! | the current version of its code | `lead`, Release: a thread that jumps there sees the code |
 //!
-//! `update` finds the vtables by the lists of derived types. It runs after the method's code was published, under the
-//! loader lock, under which vtables are also built: so a vtable is either on a list by then, or is built later with the
-//! code's address.
+//! `lead` finds the vtables by the lists of derived types. It runs after a version has become current, under the loader
+//! lock, under which vtables are also built: so a vtable is either on a list by then, or is built later with the code's
+//! address. It looks at what is current under the lock, too, so the last of several threads that lead finds the last
+//! version.
 //!
 //! Left out: value types, whose slots hold unboxing stubs; types of collectible assemblies, and proxies.
 
 use crate::entries::{compiled_code, existing_entry, lives_with_domain, slot_target};
+use crate::object::versions;
 use saki_abi::vtable::{IMT_SLOTS, VTable};
-use saki_code::MethodEntry;
+use saki_code::{CodeInfo, MethodEntry};
 use saki_types::{LoadResult, Method, Ty, Type, collectible};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The address in a slot of a new vtable: as `slot_target`, but the code itself if the method is compiled.
 ///
@@ -52,8 +56,8 @@ pub(crate) fn list(mut ty: Ty) -> LoadResult<()> {
     Ok(())
 }
 
-/// Makes virtual and interface calls of `method` jump to its code, which was just published.
-pub(crate) fn update(method: &'static Method, code: usize) {
+/// Makes virtual and interface calls of `method` jump to the current version of its code.
+pub(crate) fn lead(method: &'static Method) {
     let owner = method.owner;
     if !method.is_virtual() || owner.is_value_type() || owner.is_interface() || !method.generic_args.is_empty() {
         return;
@@ -67,33 +71,58 @@ pub(crate) fn update(method: &'static Method, code: usize) {
     if !has_vtable && type_in(&owner.runtime.heirs.first).is_none() {
         return;
     }
-    if let Ok(Some(slot)) = method.vtable_slot() {
-        update_heirs(owner, slot, stub, code);
+    if let (Ok(Some(slot)), Some(version)) = (method.vtable_slot(), versions::current(method)) {
+        lead_heirs(owner, slot, &Move { method, stub, code: version.code(), is_first: version.lasts });
     }
 }
 
-fn update_heirs(ty: Ty, slot: u32, stub: usize, code: usize) {
+/// Where the slots of a method are led.
+struct Move {
+    method: &'static Method,
+    stub: usize,
+    code: usize,
+    /// There was no other version.
+    is_first: bool,
+}
+
+impl Move {
+    /// Whether a slot that holds `target` is the method's: it holds the stub or a version of the code.
+    fn is_of_method(&self, target: usize) -> bool {
+        let is_version = || {
+            let is_body =
+                |body: &CodeInfo| body.start == target && ptr::eq(body.method, ptr::from_ref(self.method).cast());
+            saki_code::lookup(target).is_some_and(is_body)
+        };
+        target == self.stub || target == self.code || !self.is_first && is_version()
+    }
+
+    fn lead(&self, word: &AtomicUsize) {
+        if word.load(Ordering::Relaxed) != self.code {
+            word.store(self.code, Ordering::Release);
+        }
+    }
+}
+
+fn lead_heirs(ty: Ty, slot: u32, to: &Move) {
     let vtable = ty.runtime.vtable.load(Ordering::Relaxed) as *const VTable;
     // SAFETY: null or a vtable, which lives as long as the domain: collectible types are not listed.
     if let Some(vtable) = unsafe { vtable.as_ref() } {
         let word = vtable.slot(slot);
-        let target = word.load(Ordering::Relaxed);
-        if target == stub {
-            word.store(code, Ordering::Release);
-        } else if target != code {
+        if !to.is_of_method(word.load(Ordering::Relaxed)) {
             // The method is overridden here, and so in types derived from this one.
             return;
         }
+        to.lead(word);
         for index in 0..IMT_SLOTS {
             let word = vtable.imt_slot(index);
-            if word.load(Ordering::Relaxed) == stub {
-                word.store(code, Ordering::Release);
+            if to.is_of_method(word.load(Ordering::Relaxed)) {
+                to.lead(word);
             }
         }
     }
     let mut child = type_in(&ty.runtime.heirs.first);
     while let Some(heir) = child {
-        update_heirs(heir, slot, stub, code);
+        lead_heirs(heir, slot, to);
         child = type_in(&heir.runtime.heirs.next);
     }
 }

@@ -26,6 +26,7 @@
 
 use crate::domains::of_universe;
 use crate::dynamic_methods::method_of_code;
+use crate::object::versions;
 use crate::profile_log;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
@@ -243,12 +244,14 @@ pub(crate) fn reclaim_dead() {
                 let info = unsafe { &*(info as *const CodeInfo) };
                 // SAFETY: the owner is dead: no reference leads to its code.
                 unsafe { saki_code::retire(info) };
+                compile::forget_deferred_errors(info);
                 bodies.push(info);
             }
             for method in methods {
                 // SAFETY: `add_entry` was given the address of one of the owner's methods.
                 let method = unsafe { &*(method as *const Method) };
-                compile::forget_deferred_errors(method);
+                // SAFETY: as above.
+                unsafe { versions::free(method) };
                 freed_entries.extend(entries::existing_entry(method));
             }
         }

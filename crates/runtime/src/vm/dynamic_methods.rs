@@ -29,6 +29,7 @@
 
 use crate::entries;
 use crate::fields::ManagedField;
+use crate::object::versions;
 use crate::profile_log::{self, LogEvents};
 use crate::references::{Array, Obj, Word};
 use crate::thread::CurrentThread;
@@ -516,9 +517,8 @@ pub(crate) fn reclaim_dead(all: bool) {
 
 /// The code of a method, and of its filters.
 fn bodies_of(method: &'static Method) -> Vec<&'static CodeInfo> {
-    // Acquire: the tables were written before the code was published.
-    let code = method.runtime.code.load(Ordering::Acquire);
-    let Some(body) = (code != 0).then(|| saki_code::lookup(code)).flatten() else { return Vec::new() };
+    let Some(version) = versions::current(method) else { return Vec::new() };
+    let body = version.body;
     let filters = body.tables.clauses.iter().filter_map(|clause| match *clause {
         PlacedClause::Filter(address) => saki_code::lookup(address),
         _ => None,
@@ -528,6 +528,7 @@ fn bodies_of(method: &'static Method) -> Vec<&'static CodeInfo> {
 
 fn free(batch: Batch) {
     saki_sampler::allocations::forget();
+    batch.bodies.iter().for_each(|body| crate::compile::forget_deferred_errors(body));
     // SAFETY: the bodies are retired, their stamp has passed, and no thread has run them since they were dead.
     unsafe { saki_code::free_all(&batch.bodies) };
     for method in &batch.methods {
@@ -536,7 +537,8 @@ fn free(batch: Batch) {
                 crate::strings::forget_literal(method.image(), DynamicCode::token(index).0);
             }
         }
-        crate::compile::forget_deferred_errors(method);
+        // SAFETY: the method is dead.
+        unsafe { versions::free(method) };
         if profile_log::is_on(LogEvents::ALWAYS) {
             profile_log::events::method_freed(method);
         }

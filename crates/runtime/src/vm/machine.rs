@@ -8,10 +8,12 @@ pub use crate::exit_code::{exit_code, set_exit_code};
 use crate::fields::ManagedField;
 use crate::heap_client::RuntimeHeapClient;
 use crate::invoke::{self, Slot};
+use crate::object::versions;
 use crate::profile_log::{self, LogEvents};
 use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
+use crate::vm::body_replacement;
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
     call_trace, class_library, code_cache, compile, crash_report, finalizer, fork, handles, helpers, internal_calls,
@@ -58,6 +60,8 @@ pub struct VmOptions {
     pub statistics: bool,
     /// Check so many times a second, by signals, that stacks can be walked from any instruction; None: never.
     pub check_walks_hz: Option<u32>,
+    /// Replace the bodies of random methods so many times a second; None: never.
+    pub replace_bodies_hz: Option<u32>,
     /// Have SIGQUIT write the stacks of all threads.
     pub thread_dumps: bool,
     /// Whose time the machine runs by.
@@ -80,6 +84,7 @@ impl Default for VmOptions {
             tools: Request::default(),
             statistics: false,
             check_walks_hz: None,
+            replace_bodies_hz: None,
             thread_dumps: false,
             clock: Clock::SYSTEM,
         }
@@ -304,6 +309,9 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         code_cache::init(&compiler_options);
     }
     compile::init(compiler_options, options.dump.clone());
+    if options.replace_bodies_hz.is_some() {
+        versions::prepare_replacing();
+    }
     saki_code::install_hooks(StubHooks {
         compile: compile::compile_hook,
         resolve_interface: helpers::resolve_interface_hook,
@@ -350,6 +358,9 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
     if let Some(times_a_second) = options.check_walks_hz {
         walk_check::start(times_a_second).map_err(|e| StartError(format!("--check-walks: {e}")))?;
+    }
+    if let Some(times_a_second) = options.replace_bodies_hz {
+        body_replacement::start(times_a_second).map_err(|e| StartError(format!("--replace-bodies: {e}")))?;
     }
     if options.thread_dumps {
         thread_dump::start().map_err(|e| StartError(format!("no thread dumps: {e}")))?;

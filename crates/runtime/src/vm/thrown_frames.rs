@@ -4,6 +4,7 @@
 //! stack (`stack_trace`) leave these frames out.
 
 use crate::call_trace;
+use crate::entries::compiled_code;
 use crate::exception_trace::{self, CALLED_BY_NATIVE, NO_IL_OFFSET, TraceFrame, frame_count, frames_of, last_frame};
 use crate::exceptions::{self, Thrown};
 use crate::profile_events;
@@ -16,7 +17,6 @@ use saki_code::CodeKind;
 use saki_types::method::impl_flags;
 use saki_types::{Method, MethodKind, RemotingStub};
 use saki_unwind::Frame;
-use std::sync::atomic::Ordering;
 
 /// The wrapper that a frame is, if traces show it; `exception` has the frames inside it.
 fn wrapper_of(exception: Obj, frame: &Frame) -> Option<TraceFrame> {
@@ -30,8 +30,7 @@ fn wrapper_of(exception: Obj, frame: &Frame) -> Option<TraceFrame> {
     if !is_shown {
         return None;
     }
-    // Relaxed: only compared.
-    if method.owner.is_delegate() && method.runtime.code.load(Ordering::Relaxed) != info.start {
+    if method.owner.is_delegate() && compiled_code(method) != Some(info.start) {
         // The code is the entry that native code calls for the delegate; it is shown as the wrapper of the method that it called.
         let called = frames_of(exception).into_iter().rev().find(|inner| !inner.is_wrapper)?;
         return Some(TraceFrame { il_offset: CALLED_BY_NATIVE, native_offset: 0, is_wrapper: true, ..called });

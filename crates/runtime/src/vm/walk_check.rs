@@ -1,13 +1,14 @@
 //! `--check-walks HZ`: checks stack walks from signal handlers while code is compiled and freed.
 //!
-//! A timer interrupts every thread HZ times a second at arbitrary points; the handler walks the thread's managed frames and
-//! checks the code map's description of each program counter: the description covers the program counter and
-//! names a method, and the method's code is that code. A separate thread looks up program counters that handlers
-//! have stored, most of which are stale by then, and checks the same. All look-ups happen in walks
-//! (`saki_code::walks`), as a profiler's would.
+//! A timer interrupts every thread HZ times a second at arbitrary points; the handler walks the thread's managed frames
+//! and checks the code map's description of each program counter: the description covers the program counter and names
+//! a method, and the method's code is that code. A separate thread looks up program counters that handlers have stored,
+//! most of which are stale by then, and checks the same. All look-ups happen in walks (`saki_code::walks`), as a
+//! profiler's would.
 //!
 //! Invariant: the handler is async-signal-safe. Left out: keeping samples, which is the profiler's work.
 
+use crate::object::versions;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeInfo, CodeKind, lookup, walks};
@@ -147,9 +148,9 @@ fn check(info: &CodeInfo, pc: usize) -> Option<Checked> {
     // SAFETY: code of methods is placed with the method's address; code that a walk finds outlives it, and methods
     // outlive their code.
     let method = unsafe { &*info.method.cast::<Method>() };
-    // Acquire: the address is stored after the body was published, so it may still be 0. If two threads compile a method, the body
-    // that was published second is never called.
-    let code = method.runtime.code.load(Ordering::Acquire);
-    let is_true = (code == 0 || code == info.start) && info.name.contains(method.name);
+    // The version is stored after the body was placed, so it may still be missing. If two threads compile a method that
+    // is compiled once, the body that was placed second is never called.
+    let is_called = versions::current(method).is_none_or(|version| !version.lasts || version.code() == info.start);
+    let is_true = is_called && info.name.contains(method.name);
     is_true.then_some(Checked { is_dynamic: method.is_dynamic() })
 }

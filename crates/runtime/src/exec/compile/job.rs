@@ -6,27 +6,19 @@
 //! | execute | any thread | read metadata, fill in facts of types under the loader lock; CIL → IR → machine code |
 //! | install | a managed thread | make the strings, type objects and descriptors that the code names, place it, publish it (`link`) |
 //!
-//! Invariant: executing runs no managed code, throws no managed exception and names no thread (tidy checks that). When a fact needs the program's answer,
-//! executing fails with `CompileFailure::Unanswered`; a managed thread asks, and the job is executed again from the start. That is rare: an assembly
-//! is asked for once.
+//! Invariant: executing runs no managed code, throws no managed exception and names no thread (tidy checks that). When
+//! a fact needs the program's answer, executing fails with `CompileFailure::Unanswered`; a managed thread asks, and the
+//! job is executed again from the start. That is rare: an assembly is asked for once.
 
 use super::dump;
 use super::statistics::{STATISTICS, Stopwatch};
+use crate::object::versions::Purpose;
 use saki_code::CodeKind;
 use saki_il::import::{Facts, ImportOptions};
 use saki_il::ir::Function;
 use saki_jit::{CompileError, CompiledCode, Compiler};
 use saki_types::requests::{self, Request};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
-
-/// For what a body is compiled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Purpose {
-    /// To run as fast as it can.
-    Optimised,
-    /// To tell of each call: nothing is inlined, and other runs cannot use the body.
-    Probed,
-}
 
 /// See the module header.
 pub(crate) struct CompileJob<'a> {
@@ -102,7 +94,8 @@ impl<'a> CompileJob<'a> {
         body.unwrap_or_else(|request| Err(CompileFailure::Unanswered(request)))
     }
 
-    /// Has the program answer a request that executing has met; the failure, if there is one, is what executing meets next. The caller is a managed thread.
+    /// Has the program answer a request that executing has met; the failure, if there is one, is what executing meets
+    /// next. The caller is a managed thread.
     pub fn answer(&mut self, request: Request) {
         if let Err(error) = request.answer()
             && self.answered.contains(&request)

@@ -1,11 +1,11 @@
 //! Linking: what code names becomes addresses, and the code is placed.
 //!
-//! `fill` makes the managed objects that code names (strings, type objects, marshal descriptors) and gives their cells' addresses; it may throw. `place` then
-//! resolves everything else, copies the code into the code heap and publishes it in the code map. Invariant: `place` makes no managed object and throws no
-//! managed exception.
+//! `fill` makes the managed objects that code names (strings, type objects, marshal descriptors) and gives their cells'
+//! addresses; it may throw. `place` then resolves everything else, copies the code into the code heap and publishes it
+//! in the code map. Invariant: `place` makes no managed object and throws no managed exception.
 
 use super::thunks::{helper_thunk, native_address, with_target};
-use crate::entries::{code_error, compiled_code, entry_address, entry_of, lives_with_domain, unbox_entry_address};
+use crate::entries::{code_error, entry_address, entry_of, lasting_code, lives_with_domain, unbox_entry_address};
 use crate::internal_calls;
 use crate::library_loops;
 use crate::statics;
@@ -54,29 +54,39 @@ fn fill_into(t: CurrentThread, code: &CompiledCode, cells: &mut Cells) -> Manage
 
 /// Where code that names a method's entry is led.
 ///
-/// There is one tier, so compiled code is final: callers placed later need no stub, and earlier ones need it only until the method is compiled.
-/// A function pointer always names the stub.
+/// A function pointer always names the stub. A call goes to the code, if there is any, and follows it from version to
+/// version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum MethodTarget {
-    /// The code that names it: a recursive call.
+    /// The code that names it, a recursive call; the method ends before its domain, and has one version.
     OwnBody,
-    Code(usize),
-    /// The stub, until the method is compiled and the call is patched.
-    CodeLater,
+    /// As before, and the call follows the method's versions.
+    OwnVersion,
+    /// The code of a method that ends with its domain or later; the calling code ends before it.
+    Lasting(usize),
+    /// The current version, which the call follows; both methods stay as long as their domain.
+    Version,
     /// The stub, for ever.
     Entry,
 }
 
+/// Whether two methods stay as long as their domain.
+#[derive(Clone, Copy)]
+struct Staying {
+    caller: bool,
+    callee: bool,
+}
+
 impl MethodTarget {
-    /// `is_own`: the code that names the method is its body. `code`: where the method's code is, if it is compiled. `can_wait`: both methods stay as
-    /// long as their domain, so that a call may be listed until the method is compiled.
-    fn of(usage: AddressUse, is_own: bool, code: Option<usize>, can_wait: bool) -> MethodTarget {
-        match (usage, code) {
-            (AddressUse::AddressTaken, _) => MethodTarget::Entry,
-            (AddressUse::Called, _) if is_own => MethodTarget::OwnBody,
-            (AddressUse::Called, Some(code)) => MethodTarget::Code(code),
-            (AddressUse::Called, None) if can_wait => MethodTarget::CodeLater,
-            (AddressUse::Called, None) => MethodTarget::Entry,
+    /// `is_own`: the code that names the method is its body. `lasting`: the method's code, if it has code that lasts.
+    fn of(usage: AddressUse, is_own: bool, lasting: Option<usize>, staying: Staying) -> MethodTarget {
+        match (usage, staying, lasting) {
+            (AddressUse::AddressTaken, ..) => MethodTarget::Entry,
+            (AddressUse::Called, Staying { callee: false, .. }, _) if is_own => MethodTarget::OwnBody,
+            (AddressUse::Called, ..) if is_own => MethodTarget::OwnVersion,
+            (AddressUse::Called, Staying { caller: true, callee: true }, _) => MethodTarget::Version,
+            (AddressUse::Called, _, Some(code)) => MethodTarget::Lasting(code),
+            (AddressUse::Called, _, None) => MethodTarget::Entry,
         }
     }
 }
@@ -112,11 +122,12 @@ fn place_with(
             RelocTarget::Symbol(Symbol::MethodEntry(callee)) => {
                 // Wrappers around a method are not its body.
                 let is_own = std::ptr::eq(callee, method as *const Method) && kind == CodeKind::Method;
-                let can_wait = stays && lives_with_domain(callee);
-                match MethodTarget::of(reloc.usage, is_own, compiled_code(callee), can_wait) {
+                let staying = Staying { caller: stays, callee: lives_with_domain(callee) };
+                match MethodTarget::of(reloc.usage, is_own, lasting_code(callee), staying) {
                     MethodTarget::OwnBody => PlacedTarget::OwnOffset(0),
-                    MethodTarget::Code(code) => PlacedTarget::Address(code),
-                    MethodTarget::CodeLater => PlacedTarget::Method(entry_of(callee)?),
+                    MethodTarget::OwnVersion => PlacedTarget::OwnMethod(entry_of(callee)?),
+                    MethodTarget::Lasting(code) => PlacedTarget::Address(code),
+                    MethodTarget::Version => PlacedTarget::Method(entry_of(callee)?),
                     MethodTarget::Entry => {
                         if reloc.usage == AddressUse::AddressTaken {
                             keep_named(reloc.target, method);
@@ -212,24 +223,25 @@ mod tests {
     #[test]
     fn calls_are_led_to_code_and_function_pointers_to_the_entry() {
         use AddressUse::{AddressTaken, Called};
-        let check = |usage, is_own, code, can_wait, expected| {
-            let found = MethodTarget::of(usage, is_own, code, can_wait);
-            assert_eq!(found, expected, "{usage:?} {is_own} {code:?} {can_wait}");
+        let check = |usage, is_own, code, (caller, callee), expected| {
+            let found = MethodTarget::of(usage, is_own, code, Staying { caller, callee });
+            assert_eq!(found, expected, "{usage:?} {is_own} {code:?} {caller} {callee}");
         };
-        check(Called, false, CODE, true, MethodTarget::Code(0x1000));
-        check(Called, false, CODE, false, MethodTarget::Code(0x1000));
-        check(Called, false, None, true, MethodTarget::CodeLater);
-        // A list of calls must not outlive a method that may end before its domain.
-        check(Called, false, None, false, MethodTarget::Entry);
-        // While a method is compiled it has no code, unless another thread has been faster.
         for code in [None, CODE] {
-            check(Called, true, code, true, MethodTarget::OwnBody);
+            check(Called, false, code, (true, true), MethodTarget::Version);
+            check(Called, true, code, (true, true), MethodTarget::OwnVersion);
+            check(Called, true, code, (false, false), MethodTarget::OwnBody);
+        }
+        // A list of calls must not outlive a method that may end before its domain.
+        for staying in [(true, false), (false, true), (false, false)] {
+            check(Called, false, CODE, staying, MethodTarget::Lasting(0x1000));
+            check(Called, false, None, staying, MethodTarget::Entry);
         }
         // Function pointers are compared: each names the stub, whenever and by whichever code it was taken.
-        for (is_own, code, can_wait) in
-            [(false, None, true), (false, CODE, true), (true, CODE, true), (true, None, false), (false, CODE, false)]
-        {
-            check(AddressTaken, is_own, code, can_wait, MethodTarget::Entry);
+        for (is_own, code) in [(false, None), (false, CODE), (true, CODE), (true, None)] {
+            for staying in [(true, true), (true, false), (false, true), (false, false)] {
+                check(AddressTaken, is_own, code, staying, MethodTarget::Entry);
+            }
         }
     }
 }

@@ -9,8 +9,9 @@
 //! | `compiler` | the code generator of the machine |
 //! | `deferred`, `statistics`, `dump` | errors that code throws when it gets there; costs; printing |
 //!
-//! Publication order: code and tables → i-cache → code map (all in `saki_code::place`) → `MethodRuntime::code` → entry cell.
-//! Two threads may compile one method at the same time; the first to publish wins and the other's body stays unused.
+//! Publication order: code and tables → i-cache → code map (all in `saki_code::place`) → `MethodRuntime::version` →
+//! entry, calls, vtables (`versions`). Two threads may compile one method at the same time; the first to publish wins
+//! and the other's body stays unused.
 
 mod compiler;
 mod deferred;
@@ -26,15 +27,16 @@ pub use deferred::deferred_error;
 pub(crate) use deferred::forget_deferred_errors;
 pub use dump::DumpOptions;
 pub(crate) use facts::MachineFacts;
-pub(crate) use job::{CompileJob, Purpose};
+pub(crate) use job::CompileJob;
 pub use statistics::{CompileStatistics, STATISTICS, keep_statistics};
 pub use thunks::{CallbackEntry, compile_callback_entry, invoke_thunk, place_callback_entry};
 
 use crate::class_init;
 use crate::code_cache::{self, Identity, Lookup};
-use crate::entries::entry_of;
+use crate::entries::compiled_code;
 use crate::events::{LogEvents, is_logged};
 use crate::exceptions::{self, ToManaged};
+use crate::object::versions::{self, CodeVersion, Purpose};
 use crate::tail_arguments::KeptTailArguments;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
@@ -77,9 +79,7 @@ pub unsafe extern "C" fn compile_hook(abi: *mut saki_abi::ThreadAbi, argument: *
 /// # Errors
 /// The exception for why it cannot be compiled.
 pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usize> {
-    // Acquire: the code is visible before its address.
-    let known = method.runtime.code.load(Ordering::Acquire);
-    if known != 0 {
+    if let Some(known) = compiled_code(method) {
         return Ok(known);
     }
     exceptions::ensure_stack(t, exceptions::COMPILATION_STACK_BYTES)?;
@@ -87,28 +87,21 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
     let _entered = saki_types::universe::enter(method.owner.universe());
     class_init::ensure_module(t, method.image())?;
     let began_ns = events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns);
-    let (code, compiled_by) = match place_cached(t, Identity::Method(method), method)? {
-        Cached::Placed(code) => (code, CompiledBy::EarlierRun),
+    let (body, compiled_by) = match place_cached(t, Identity::Method(method), method)? {
+        Cached::Placed(body) => (body, CompiledBy::EarlierRun),
         Cached::TooEarly(may_be_initialised) => compile_and_place(t, method, Some(may_be_initialised))?,
         Cached::Absent => compile_and_place(t, method, None)?,
     };
     if let Some(began_ns) = began_ns {
-        upcalls().compiled(t, method, code, compiled_by, began_ns);
+        upcalls().compiled(t, method, body.start, compiled_by, began_ns);
     }
-    // Release: publishes the placed code. The first to publish wins.
-    let code = match method.runtime.code.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => code,
-        Err(earlier) => {
-            if method.is_dynamic()
-                && let Some(body) = saki_code::lookup(code)
-            {
-                upcalls().discard_body(body);
-            }
-            earlier
+    let code = body.start;
+    if let Err((earlier, _)) = versions::publish(method, CodeVersion::new(method, body, purpose())).to_managed(t)? {
+        if method.is_dynamic() {
+            upcalls().discard_body(body);
         }
-    };
-    entry_of(method).to_managed(t)?.set_target(code);
-    crate::vtable_code::update(method, code);
+        return Ok(earlier.code());
+    }
     if is_logged(LogEvents::ALWAYS) {
         upcalls().code_published(method, code);
     }
@@ -117,8 +110,7 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
 
 /// The outcome of a look-up in the code cache.
 enum Cached {
-    /// The body's address.
-    Placed(usize),
+    Placed(&'static CodeInfo),
     /// As `Lookup::TooEarly`.
     TooEarly(Vec<Ty>),
     Absent,
@@ -135,7 +127,7 @@ fn place_cached(t: CurrentThread, identity: Identity, method: &'static Method) -
     };
     let info = place(t, method, code, kind)?;
     started.add_to(&code_cache::STATISTICS.find_nanoseconds);
-    Ok(Cached::Placed(info.start))
+    Ok(Cached::Placed(info))
 }
 
 /// `may_be_initialised`: see `MachineFacts`.
@@ -143,7 +135,7 @@ fn compile_and_place(
     t: CurrentThread,
     method: &'static Method,
     may_be_initialised: Option<Vec<Ty>>,
-) -> Managed<(usize, CompiledBy)> {
+) -> Managed<(&'static CodeInfo, CompiledBy)> {
     let slot = code_cache::slot(Identity::Method(method));
     let facts = match slot {
         Some(_) => MachineFacts::recording(may_be_initialised),
@@ -157,7 +149,22 @@ fn compile_and_place(
         slot.keep(&body.code, body.kind, assumed);
     }
     let compiled_by = body.code.compiled_by;
-    Ok((install(t, method, body)?.start, compiled_by))
+    Ok((install(t, method, body)?, compiled_by))
+}
+
+/// A body of a method that is compiled again, for another version of its code. Nothing leads to it.
+///
+/// # Errors
+/// The exception for why it cannot be compiled.
+pub(crate) fn compile_version(
+    t: CurrentThread,
+    method: &'static Method,
+    purpose: Purpose,
+) -> Managed<&'static CodeInfo> {
+    let facts = MachineFacts::default();
+    let mut job = CompileJob::new(method, purpose, compiler(), &facts);
+    let body = execute(t, &mut job, |job| job.execute())?;
+    install(t, method, body)
 }
 
 /// Executes a job, and has the program answer what it waits for.
@@ -177,9 +184,9 @@ fn execute(
 
 /// Makes a body ready to run. It is not published.
 fn install(t: CurrentThread, method: &'static Method, body: Body) -> Managed<&'static CodeInfo> {
-    deferred::keep(method, body.deferred_errors);
     let placing = Stopwatch::start();
     let info = place(t, method, body.code, body.kind)?;
+    deferred::keep(method, info, body.deferred_errors);
     if are_statistics_wanted() {
         // Relaxed: counters.
         STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
@@ -203,8 +210,8 @@ pub(crate) fn try_out(t: CurrentThread, job: &mut CompileJob, function: &Functio
     install(t, job.method, body).map(|_| ())
 }
 
-/// Compiles and places a function that is no method's body: wrappers around native code. `method`: the method to which stack
-/// traces and descriptors relate it.
+/// Compiles and places a function that is no method's body: wrappers around native code. `method`: the method to which
+/// stack traces and descriptors relate it.
 ///
 /// # Errors
 /// InvalidProgramException with the compiler's message; exceptions of resolving its symbols.
@@ -214,8 +221,8 @@ pub fn place_wrapper(
     method: &'static Method,
     function: &Function,
 ) -> Managed<usize> {
-    if let Cached::Placed(code) = place_cached(t, identity, method)? {
-        return Ok(code);
+    if let Cached::Placed(body) = place_cached(t, identity, method)? {
+        return Ok(body.start);
     }
     let facts = MachineFacts::default();
     let mut job = CompileJob::new(method, Purpose::Optimised, compiler(), &facts);

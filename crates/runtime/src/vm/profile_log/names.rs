@@ -8,6 +8,7 @@
 
 use super::now_ns;
 use crate::domains::Domain;
+use crate::object::versions;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_profile::mlpd::event::{self, metadata};
@@ -74,9 +75,8 @@ impl Names {
             return id;
         }
         let name = format!("{}{}", part.prefix(), name_of(method));
-        // Acquire: the code is visible before its address.
-        let code = method.runtime.code.load(Ordering::Acquire);
-        let len_bytes = if part == Part::Body { saki_code::lookup(code).map_or(1, |info| info.len_bytes) } else { 1 };
+        let version = versions::current(method).filter(|_| part == Part::Body);
+        let len_bytes = version.map_or(1, |version| version.body.len_bytes);
         let mut methods = self.methods.lock();
         let id = *methods.entry(key).or_insert_with(|| {
             let id = self.next();

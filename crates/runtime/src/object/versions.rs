@@ -1,0 +1,230 @@
+//! The versions of a method's code: which is current, and how all that leads to the code is led from one to another.
+//!
+//! | state | meaning | who moves it |
+//! |---|---|---|
+//! | made | placed, and nothing leads to it | `CodeVersion::new` |
+//! | active | the method's current version; entry, calls and tables are being led to it | `activate`, AcqRel, from made or retired: one thread's exchange wins |
+//! | published | entry, calls and tables lead to it | the same thread, Release |
+//! | replaced | another version became current; some calls and pairs of the interface cache may lead to it still | the thread that activated the other one, Release |
+//! | retired | only frames that run it lead to it | `settle`, with the world stopped |
+//!
+//! `MethodRuntime::version` is the current version, null before the first. Whoever changes it then leads to what is
+//! current (`lead`): the entry and the direct calls (`code::linked_calls`), the slots of vtables (`vtable_code`). What
+//! cannot change while threads execute it, calls that cross a word and pairs of the interface cache, moves in `settle`,
+//! for many methods at once. Until then both versions run, which is right as long as both are: they are bodies of one
+//! method.
+//!
+//! Invariant: an address of code is handed only to places that are led on, unless the version lasts (`lasts`); other
+//! places get the entry stub. Left out: moving frames that run a replaced version; freeing replaced versions, whose
+//! addresses are in the traces of exceptions.
+
+use crate::entries::entry_of;
+use crate::vtable_code;
+use saki_base::locks::{Mutex, rank};
+use saki_code::{CodeInfo, CodeKind};
+use saki_thread::StopToken;
+use saki_types::{LoadResult, Method, collectible};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// For what a body is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// To run as fast as it can.
+    Optimised,
+    /// To have a frame for each call: nothing is inlined.
+    Uninlined,
+    /// To tell of each call: nothing is inlined, and other runs cannot use the body.
+    Probed,
+}
+
+const MADE: u8 = 0;
+const ACTIVE: u8 = 1;
+const PUBLISHED: u8 = 2;
+const REPLACED: u8 = 3;
+const RETIRED: u8 = 4;
+
+/// One version of a method's code.
+pub struct CodeVersion {
+    pub body: &'static CodeInfo,
+    pub purpose: Purpose,
+    /// Whether it stays the method's code for as long as the method lives.
+    pub lasts: bool,
+    /// See the module header.
+    state: AtomicU8,
+}
+
+/// The methods that have versions which do not last, if versions are replaced in this run.
+static REPLACEABLE: OnceLock<Mutex<rank::ReplaceableMethods, Vec<&'static Method>>> = OnceLock::new();
+
+/// Has methods get versions that can be replaced, if they live as long as the process. To be called before code is
+/// compiled.
+pub fn prepare_replacing() {
+    let _ = REPLACEABLE.set(Mutex::default());
+}
+
+/// How many methods have versions that can be replaced.
+pub fn replaceable_count() -> usize {
+    REPLACEABLE.get().map_or(0, |methods| methods.lock().len())
+}
+
+/// One of these methods, by its number.
+pub fn replaceable(number: usize) -> &'static Method {
+    match REPLACEABLE.get() {
+        Some(methods) => methods.lock()[number],
+        None => saki_base::bug!("no method's code is replaced in this run"),
+    }
+}
+
+fn lasts(method: &'static Method, body: &CodeInfo) -> bool {
+    let may_end = method.is_dynamic() || collectible::owner_of(method).is_some();
+    REPLACEABLE.get().is_none() || may_end || body.kind != CodeKind::Method
+}
+
+impl CodeVersion {
+    /// A version whose body is placed.
+    pub fn new(method: &'static Method, body: &'static CodeInfo, purpose: Purpose) -> Box<CodeVersion> {
+        Box::new(CodeVersion { body, purpose, lasts: lasts(method, body), state: AtomicU8::new(MADE) })
+    }
+
+    /// Whether only frames that run it lead to it.
+    pub fn is_retired(&self) -> bool {
+        // Acquire: pairs with `settle`.
+        self.state.load(Ordering::Acquire) == RETIRED
+    }
+
+    /// The address of its code.
+    pub fn code(&self) -> usize {
+        self.body.start
+    }
+}
+
+/// The method's current version.
+pub fn current(method: &Method) -> Option<&'static CodeVersion> {
+    // Acquire: pairs with the exchange in `exchange`; version and code are visible.
+    let version = method.runtime.version.load(Ordering::Acquire) as *const CodeVersion;
+    // SAFETY: null, or stored by `exchange`: a version lives as long as its method, which the caller has.
+    unsafe { version.as_ref() }
+}
+
+/// Makes the first version of a method current.
+///
+/// # Errors
+/// `NotSupported` when the code region has no room for an entry. The inner error is the version that another thread
+/// made current before, and the one given, to which nothing leads.
+pub fn publish(
+    method: &'static Method,
+    version: Box<CodeVersion>,
+) -> LoadResult<Result<&'static CodeVersion, (&'static CodeVersion, Box<CodeVersion>)>> {
+    let version: &'static CodeVersion = Box::leak(version);
+    let entry = entry_of(method)?;
+    // Relaxed: published with the version.
+    version.state.store(ACTIVE, Ordering::Relaxed);
+    if let Err(earlier) = exchange(method, ptr::null(), version) {
+        // SAFETY: leaked above, and not published.
+        let version = unsafe { Box::from_raw(ptr::from_ref(version).cast_mut()) };
+        return Ok(Err((earlier, version)));
+    }
+    if let Some(methods) = REPLACEABLE.get().filter(|_| !version.lasts) {
+        methods.lock().push(method);
+    } else {
+        // Release: the code was placed before.
+        method.runtime.lasting_code.store(version.code(), Ordering::Release);
+    }
+    entry.lead_to(|| current(method).map(CodeVersion::code));
+    vtable_code::lead(method);
+    // A failure: another thread has replaced it meanwhile. Release: what leads to it was written before.
+    let _ = version.state.compare_exchange(ACTIVE, PUBLISHED, Ordering::Release, Ordering::Relaxed);
+    Ok(Ok(version))
+}
+
+/// Makes `version` current instead of `replaced`, which the method had. False if another thread was faster, or if
+/// `version` is in use or not yet settled.
+///
+/// # Errors
+/// `NotSupported` when the code region has no room for an entry.
+pub fn replace(
+    method: &'static Method,
+    replaced: &'static CodeVersion,
+    version: &'static CodeVersion,
+) -> LoadResult<bool> {
+    assert!(!replaced.lasts && !version.lasts, "{} has code that lasts", method.full_name());
+    let entry = entry_of(method)?;
+    let claim = |from| version.state.compare_exchange(from, ACTIVE, Ordering::AcqRel, Ordering::Acquire);
+    let (Ok(before) | Err(before)) = claim(MADE).or_else(|_| claim(RETIRED));
+    if before != MADE && before != RETIRED {
+        return Ok(false);
+    }
+    if exchange(method, replaced, version).is_err() {
+        // Relaxed: nothing leads to it, as before.
+        version.state.store(before, Ordering::Relaxed);
+        return Ok(false);
+    }
+    entry.lead_to(|| current(method).map(CodeVersion::code));
+    vtable_code::lead(method);
+    // Release: what leads away from it was written before.
+    replaced.state.store(REPLACED, Ordering::Release);
+    // As in `publish`.
+    let _ = version.state.compare_exchange(ACTIVE, PUBLISHED, Ordering::Release, Ordering::Relaxed);
+    Ok(true)
+}
+
+/// The exchange that decides which version is current; the version that is, if it was not `from`.
+fn exchange(method: &Method, from: *const CodeVersion, to: &'static CodeVersion) -> Result<(), &'static CodeVersion> {
+    let pointer = |version: *const CodeVersion| version.cast_mut().cast::<u8>();
+    let word = &method.runtime.version;
+    // AcqRel: publishes the version, and whoever leads afterwards has acquired the changes before.
+    match word.compare_exchange(pointer(from), pointer(to), Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(()),
+        // SAFETY: as in `current`; not null, since a method that has a version keeps one.
+        Err(earlier) => Err(unsafe { &*(earlier as *const CodeVersion) }),
+    }
+}
+
+/// A method and a version of it that was replaced.
+pub struct Replaced {
+    pub method: &'static Method,
+    pub version: &'static CodeVersion,
+}
+
+/// Leads what can move only now from replaced versions to those that are current, after which only frames that run them
+/// lead to them.
+pub fn settle(replaced: &[Replaced], _: &StopToken) {
+    let successor = |code: usize| {
+        let body = saki_code::lookup(code).filter(|body| body.start == code)?;
+        // SAFETY: code in the map has its method's address, or null.
+        let method = unsafe { body.method.cast::<Method>().as_ref() }?;
+        let current = current(method)?;
+        (!current.lasts && current.code() != code).then(|| current.code())
+    };
+    for Replaced { method, .. } in replaced {
+        if let Some(entry) = crate::entries::existing_entry(method) {
+            // SAFETY: the token proves that the world is stopped.
+            unsafe { entry.redirect_calls() };
+        }
+    }
+    // SAFETY: as above; who resolves an interface call reaches no safepoint between the last look at the method's code
+    // and the insertion.
+    unsafe { saki_code::imt_cache_lead(successor) };
+    // Threads that go on fetch the changed calls anew. Where the kernel cannot do that, they have at least entered and left it since.
+    let _ = saki_os::membarrier::synchronise_cores();
+    for Replaced { version, .. } in replaced {
+        // A failure: it is current again. Release: pairs with `is_retired` and the claim in `replace`.
+        let _ = version.state.compare_exchange(REPLACED, RETIRED, Ordering::Release, Ordering::Relaxed);
+    }
+}
+
+/// Frees the version of a method that is freed.
+///
+/// # Safety
+/// The method is dead: nothing asks for its code any more.
+pub(crate) unsafe fn free(method: &Method) {
+    // Relaxed: no other thread has the method.
+    let version = method.runtime.version.swap(ptr::null_mut(), Ordering::Relaxed) as *mut CodeVersion;
+    if !version.is_null() {
+        // SAFETY: leaked by `publish`; versions that last are the only ones of their method, and others have methods
+        // that are never freed alone.
+        drop(unsafe { Box::from_raw(version) });
+    }
+}
