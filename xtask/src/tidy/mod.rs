@@ -19,6 +19,7 @@ mod layers;
 mod library_names;
 mod locks;
 mod messages;
+mod method_calls;
 mod modules;
 mod outside_crates;
 mod rust_text;
@@ -39,7 +40,7 @@ const SOURCE_FOLDERS: [&str; 5] = ["crates", "xtask", "tests", "fuzz", "examples
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Show the largest cycle between the files of this crate (`crates/types`), and check nothing.
+    /// Show the largest cycle between the files of this crate (`crates/types`), or the sizes for `all`, and check nothing.
     #[arg(long, value_name = "CRATE")]
     cycle: Option<String>,
 }

@@ -2,8 +2,8 @@
 //!
 //! The files are those that `mod` declarations lead to from the crate's root. An edge is a path that begins with `crate`, `super`, `self` or a
 //! child module and leads to another file; it ends at the file that defines what is named, through `pub use` and other imports on the way. So a re-export is
-//! no edge by itself: a face that only hands names on stands in nobody's way. Left out: what only a compiler knows, above all
-//! methods in `impl` blocks of another file than their type's, and the expansion of macros.
+//! no edge by itself: a face that only hands names on stands in nobody's way. Left out: calls of methods, for which see
+//! `method_calls`, and what only a compiler knows, such as the expansion of macros.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
