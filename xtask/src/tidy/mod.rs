@@ -4,7 +4,7 @@
 //! between the files of a crate, `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one
 //! door, `locks` that each lock has a rank, `surroundings` that time, threads and variables have one door each,
 //! `forbidden_names` that files do not name what their invariants forbid, `library_names` that names of the class
-//! library lie in its profile, `twins` that no type is defined twice, `outside_crates` what comes into the build from
+//! library lie in its profile, `twins` that no type is defined twice, `lists` that lists of older faults only shrink, `outside_crates` what comes into the build from
 //! outside, `documents` that the pages' links lead somewhere, `symbols` that they speak of things that exist,
 //! `architecture` that ARCHITECTURE.md is short and its tables are true. Every finding is one line
 //! `path:line: what is wrong`; warnings do not fail the run.
@@ -17,11 +17,13 @@ mod findings;
 mod forbidden_names;
 mod layers;
 mod library_names;
+mod lists;
 mod locks;
 mod messages;
 mod method_calls;
 mod modules;
 mod outside_crates;
+mod rust_lines;
 mod rust_text;
 mod source;
 mod start_and_end;
@@ -43,6 +45,14 @@ pub struct Options {
     /// Show the largest cycle between the files of this crate (`crates/types`), or the sizes for `all`, and check nothing.
     #[arg(long, value_name = "CRATE")]
     cycle: Option<String>,
+
+    /// Show how long the lists are that may only shrink, by crate, and check nothing.
+    #[arg(long)]
+    counts: bool,
+
+    /// Show the places of one of these lists, and check nothing.
+    #[arg(long, value_name = "LIST")]
+    places: Option<String>,
 }
 
 /// Runs all checks and prints the findings. Errors: unreadable files.
@@ -55,6 +65,13 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     if let Some(folder) = &options.cycle {
         return cycles::show(&files, folder).map(|()| true);
     }
+    if options.counts {
+        lists::print_counts(&files);
+        return Ok(true);
+    }
+    if let Some(list) = &options.places {
+        return lists::print_places(&files, list).map(|()| true);
+    }
     let mut findings = Findings::default();
     let rules = source::Rules::new()?;
     for file in &files {
@@ -66,6 +83,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     library_names::check(&files, &mut findings);
     messages::check(&files, &mut findings);
     forbidden_names::check(&files, &mut findings);
+    lists::check(&files, &mut findings);
     locks::check(&files, &mut findings);
     start_and_end::check(&files, &mut findings);
     surroundings::check(&files, &mut findings);

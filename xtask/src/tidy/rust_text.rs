@@ -19,7 +19,28 @@ impl Token<'_> {
 
 /// The tokens of a file, without those of its tests.
 pub fn tokens(text: &str) -> Vec<Token<'_>> {
-    without_tests(&all_tokens(text))
+    without_tests(&all_tokens(text)).0
+}
+
+/// First and last line of each item behind a `cfg` that asks for `test`.
+pub fn test_lines(text: &str) -> Vec<(usize, usize)> {
+    without_tests(&all_tokens(text)).1
+}
+
+/// Length of the comment or literal with which the text begins, and whether it is a comment. None for code.
+pub fn comment_or_literal_len(text: &str) -> Option<(usize, bool)> {
+    let first = text.chars().next()?;
+    match first {
+        _ if text.starts_with("//") => Some((text.find('\n').unwrap_or(text.len()), true)),
+        _ if text.starts_with("/*") => Some((block_comment_len(text), true)),
+        '"' => Some((quoted_len(text, '"'), false)),
+        '\'' => Some((quote_len(text), false)),
+        'b' | 'r' | 'c' => {
+            let word = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+            literal_len(text, word).map(|len| (len, false))
+        }
+        _ => None,
+    }
 }
 
 fn all_tokens(text: &str) -> Vec<Token<'_>> {
@@ -126,9 +147,10 @@ fn literal_len(text: &str, word: usize) -> Option<usize> {
     }
 }
 
-/// Drops items whose attributes have a `cfg` that asks for `test`.
-fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+/// The tokens without items whose attributes have a `cfg` that asks for `test`, and the lines of those items.
+fn without_tests<'a>(tokens: &[Token<'a>]) -> (Vec<Token<'a>>, Vec<(usize, usize)>) {
     let mut out: Vec<Token<'a>> = Vec::new();
+    let mut dropped = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let Some(end) = attribute_end(tokens, at) else {
@@ -141,13 +163,15 @@ fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
             at = end;
             continue;
         }
+        let first = tokens[at].line;
         at = end;
         while let Some(end) = attribute_end(tokens, at) {
             at = end;
         }
         at = item_end(tokens, at);
+        dropped.push((first, tokens[at - 1].line));
     }
-    out
+    (out, dropped)
 }
 
 /// Where an outer attribute that begins at `at` ends.
@@ -219,6 +243,22 @@ mod tests {
         check("#[cfg(not(test))] mod a; d", "# [ cfg ( not ( test ) ) ] mod a ; d");
         check("struct S { #[cfg(test)] a: A, b: B }", "struct S { b : B }");
         check("struct S { #[cfg(test)] a: A }", "struct S { }");
+    }
+
+    #[test]
+    fn the_lines_of_tests_are_told() {
+        assert_eq!(test_lines("a;\n#[cfg(test)]\nmod tests {\n b\n}\nd;\n#[cfg(test)]\nmod model;"), [(2, 5), (7, 8)]);
+    }
+
+    #[test]
+    fn comments_and_literals_are_measured() {
+        let check = |text: &str, expected| assert_eq!(comment_or_literal_len(text), expected, "{text}");
+        check("// a\nb", Some((4, true)));
+        check("/* a */ b", Some((7, true)));
+        check("r#\"a\"# b", Some((6, false)));
+        check("'a' b", Some((3, false)));
+        check("&'a b", None);
+        check("bcd", None);
     }
 
     #[test]
