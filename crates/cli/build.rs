@@ -1,11 +1,11 @@
 //! Passes two facts to the linker and the program.
 //!
-//! - The C symbols that libmono-native.so and /etc/mono/config expect from the program are exported to the dynamic linker. The
-//!   list equals `saki_interop::host::EXPORTED_SYMBOLS`; `host::keep_exports` keeps them in the link. `-rdynamic` would do
-//!   too, but exports everything.
-//! - SAKI_VERSION is the version with the commit, which comes from SAKI_COMMIT where a packager sets it, from git, or from
-//!   `commit.txt`, into which `git archive` writes it. Without any of these it is the version alone. It holds no time and
-//!   no path, so that all builds of a commit are equal.
+//! - The C symbols that libmono-native.so and /etc/mono/config expect from the program are exported to the dynamic
+//!   linker. The list equals `saki_interop::host::EXPORTED_SYMBOLS`; `host::keep_exports` keeps them in the link.
+//!   `-rdynamic` would do too, but exports everything.
+//! - SAKI_VERSION is the version with the commit, which comes from SAKI_COMMIT where a packager sets it, from git, or
+//!   from `commit.txt`, into which `git archive` writes it. Without any of these it is the version alone. It holds no
+//!   time and no path, so that all builds of a commit are equal.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! A bundle (`./x bundle`): a folder with `bin/saki` and, in `lib/mono`, the class libraries that it runs programs on.
 //!
-//! Invariant: only a file that bundles alone have makes a folder one. A `lib/mono` beside the folder of an executable is not a proof: somebody may
-//! have installed a Mono of his own there.
+//! Invariant: only a file that bundles alone have makes a folder one. A `lib/mono` beside the folder of an executable
+//! is not a proof: somebody may have installed a Mono of his own there.
 
 use std::path::{Path, PathBuf};
 

@@ -45,7 +45,8 @@ fn kib(bytes: u64) -> u64 {
     bytes.div_ceil(1024)
 }
 
-/// The files by folder: one folder for each build of Saki and set of code options, those of `saki run`, and hashes of files.
+/// The files by folder: one folder for each build of Saki and set of code options, those of `saki run`, and hashes of
+/// files.
 fn stat(cache: &Place) -> Result<(), String> {
     let opened = cache.open().map_err(|distrust| distrust.to_string())?;
     let files = opened.as_ref().map_or_else(Vec::new, |opened| directory::files(opened.folder()));
@@ -75,8 +76,8 @@ fn stat(cache: &Place) -> Result<(), String> {
     Ok(())
 }
 
-/// Compiles the seed program with mcs on Saki itself and runs it: after that the class library's common bodies, and those
-/// of the C# compiler, are in the cache.
+/// Compiles the seed program with mcs on Saki itself and runs it: after that the class library's common bodies, and
+/// those of the C# compiler, are in the cache.
 fn seed(cache: &Place, framework_root: &Path) -> Result<(), String> {
     let saki = std::env::current_exe().map_err(|e| format!("the saki command: {e}"))?;
     let folder = trusted::temporary_folder("seed").map_err(|e| format!("a temporary folder: {e}"))?;

@@ -1,8 +1,10 @@
-//! `--check-mutants`: loads and compiles many changed copies of a program, each in a process of its own (`cargo xtask mutate`).
+//! `--check-mutants`: loads and compiles many changed copies of a program, each in a process of its own (`cargo xtask
+//! mutate`).
 //!
-//! The machine is started once and the unchanged program compiled; methods refused as invalid are named. Then each line of standard input names a file, which a forked
-//! child loads and compiles, and a line of standard output says how the child ended: `exit N` or `signal N`. A start costs a hundred times as much as a fork. Invariant:
-//! a child allocates only literals and exceptions, since it has no collector threads; and SIGPROF ends it when it takes too long.
+//! The machine is started once and the unchanged program compiled; methods refused as invalid are named. Then each line
+//! of standard input names a file, which a forked child loads and compiles, and a line of standard output says how the
+//! child ended: `exit N` or `signal N`. A start costs a hundred times as much as a fork. Invariant: a child allocates
+//! only literals and exceptions, since it has no collector threads; and SIGPROF ends it when it takes too long.
 
 use saki_base::{messages, tell};
 use saki_runtime::CurrentThread;
@@ -38,8 +40,8 @@ pub fn run(t: CurrentThread, program: &'static Assembly) -> i32 {
 
 /// Checks one file in a child; how that ended.
 fn check(compiled: &mut Compiled, path: &Path) -> String {
-    // SAFETY: the child runs only this thread. Other threads hold no locks, since they all wait, and the allocator handles
-    // forks itself. The child ends by `_exit`.
+    // SAFETY: the child runs only this thread. Other threads hold no locks, since they all wait, and the allocator
+    // handles forks itself. The child ends by `_exit`.
     let pid = saki_os::fork::plainly(|| unsafe { libc::fork() });
     match pid {
         -1 => "fork failed".to_owned(),
@@ -81,7 +83,7 @@ fn limit() {
     // SAFETY: the limits are a live local.
     unsafe { libc::setrlimit(libc::RLIMIT_DATA, &limits) };
     let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: as above.
+    // SAFETY: `no_core` is a live local.
     unsafe { libc::setrlimit(libc::RLIMIT_CORE, &no_core) };
 }
 

@@ -1,8 +1,9 @@
 //! The command line: subcommands and what they ask for.
 //!
-//! `saki app.exe …` is the default command: everything behind the program is the program's. A first word that names a subcommand is
-//! that subcommand, even if a file of that name exists (`saki ./info` runs the file). All help texts, man pages and shell
-//! completions come from these definitions and those of the options (`generate`, `complete`). Left out: Mono's command line (`mono`).
+//! `saki app.exe …` is the default command: everything behind the program is the program's. A first word that names a
+//! subcommand is that subcommand, even if a file of that name exists (`saki ./info` runs the file). All help texts, man
+//! pages and shell completions come from these definitions and those of the options (`generate`, `complete`). Left out:
+//! Mono's command line (`mono`).
 
 use crate::action::Action;
 use crate::bundle::default_framework_root;
@@ -158,7 +159,8 @@ enum ProfileCommands {
         #[arg(long, value_name = "TYPE")]
         why: Vec<String>,
     },
-    /// Show whose shares differ between two profiles (pprof, speedscope, firefox, mlpd, html or folded), or which types grew between two heap snapshots
+    /// Show whose shares differ between two profiles (pprof, speedscope, firefox, mlpd, html or folded), or which types
+    /// grew between two heap snapshots
     Diff {
         /// The earlier one
         #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
@@ -166,7 +168,8 @@ enum ProfileCommands {
         /// The later one
         #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
         after: PathBuf,
-        /// Write a page (FILE.html) of both, or a flame graph (svg, or - for standard output) of AFTER: red where more was spent than in BEFORE, blue where less; of two snapshots a page
+        /// Write a page (FILE.html) of both, or a flame graph (svg, or - for standard output) of AFTER: red where more
+        /// was spent than in BEFORE, blue where less; of two snapshots a page
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
     },
@@ -281,7 +284,8 @@ pub fn is_command_name(word: &str) -> bool {
     COMMAND_NAMES.contains(&word)
 }
 
-/// What to say of a program that is not there and has a name like a command's or a kind's; `name` is the command that was to run it.
+/// What to say of a program that is not there and has a name like a command's or a kind's; `name` is the command that
+/// was to run it.
 pub fn about_missing(name: &str, word: &str) -> Option<String> {
     if word.contains(['.', '/']) {
         return None;
@@ -354,7 +358,8 @@ fn explain_help(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// `saki run` takes the compiler's options between its own: the words with those taken out up to the first file, and those.
+/// `saki run` takes the compiler's options between its own: the words with those taken out up to the first file, and
+/// those.
 fn separate_run_options(words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
     let mut own = Vec::new();
     let mut compiler_options = Vec::new();

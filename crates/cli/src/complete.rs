@@ -1,4 +1,5 @@
-//! `saki __complete WORD...`: what the shells' completions offer for the last word. The scripts in `completion/` only ask and show.
+//! `saki __complete WORD...`: what the shells' completions offer for the last word. The scripts in `completion/` only
+//! ask and show.
 //!
 //! The first line says which files are offered, too:
 //!
@@ -8,8 +9,9 @@
 //! | `:folders N` | folders, behind the first N bytes of the word |
 //! | `:files N [EXTENSION]...` | folders, and files with one of these extensions or, without any, all |
 //!
-//! Then follow candidates for the whole word, a tab and a description each. Everything comes from the definitions that parse the command line and from the types that read the
-//! values, so that nothing is offered that is refused. Invariant: behind the program there are files only, since all words there are the program's.
+//! Then follow candidates for the whole word, a tab and a description each. Everything comes from the definitions that
+//! parse the command line and from the types that read the values, so that nothing is offered that is refused.
+//! Invariant: behind the program there are files only, since all words there are the program's.
 
 use crate::control_socket;
 use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind, is_kinds};

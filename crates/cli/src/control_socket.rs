@@ -13,12 +13,14 @@
 //!                                       ←      "done" or "failed", and what is to be said, to the end of the stream
 //! ```
 //!
-//! Each signal belongs to one client: with two sockets at a time the process would serve both at the first signal, and print a dump at the second. So clients take turns,
-//! by the lock, until the process has connected. A path is bytes, which may be any but NUL; the last word tells the client's exit code.
+//! Each signal belongs to one client: with two sockets at a time the process would serve both at the first signal, and
+//! print a dump at the second. So clients take turns, by the lock, until the process has connected. A path is bytes,
+//! which may be any but NUL; the last word tells the client's exit code.
 //!
-//! A process has no socket and no thread for this until a client asks. Invariant: the folder belongs to the user, and no other user may write to it or list it;
-//! the peers on both ends must be that user. A process with more rights than its starter is not asked, and would refuse. SIGQUIT is sent only to a process that
-//! catches it. Left out: what is asked (`profile_control`, `heap_command`).
+//! A process has no socket and no thread for this until a client asks. Invariant: the folder belongs to the user, and
+//! no other user may write to it or list it; the peers on both ends must be that user. A process with more rights than
+//! its starter is not asked, and would refuse. SIGQUIT is sent only to a process that catches it. Left out: what is
+//! asked (`profile_control`, `heap_command`).
 
 use saki_base::tell;
 use saki_os::clock::Moment;
@@ -44,7 +46,8 @@ const MAX_REQUEST_BYTES: u64 = 16 << 10;
 const DONE: &str = "done\n";
 const FAILED: &str = "failed\n";
 
-/// The folder of the sockets: the user's runtime directory, or else a private folder of the user among the temporary files.
+/// The folder of the sockets: the user's runtime directory, or else a private folder of the user among the temporary
+/// files.
 fn folder() -> PathBuf {
     let user = privilege::effective_user();
     let runtime = PathBuf::from(format!("/run/user/{user}"));
@@ -123,6 +126,7 @@ pub fn waiting_client() -> Option<UnixStream> {
     is_own_user(&stream).then_some(stream)
 }
 
+/// SIGINT came while this process waited for the other one. Relaxed: a flag that publishes nothing.
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// The message for the user meanwhile.

@@ -1,6 +1,7 @@
 //! `saki doctor`: what Saki finds on this machine, and what it does about it. Exit code 1 when a program could not run.
 //!
-//! Each line of the report is a function of its own; `LINES` is their order. The code caches come last, in as many lines as they need.
+//! Each line of the report is a function of its own; `LINES` is their order. The code caches come last, in as many
+//! lines as they need.
 
 use crate::options::{SHELL, VERSION};
 use crate::run_source;
@@ -94,7 +95,8 @@ fn print(verdict: Verdict, what: &str, text: &str) {
     answer!("{:<5}{what:<22}{text}", verdict.word());
 }
 
-/// The caches of compiled code, and which of their files are not used, and why. Programs run without caches, only slower.
+/// The caches of compiled code, and which of their files are not used, and why. Programs run without caches, only
+/// slower.
 fn caches() {
     /// A cache that another user filled has hundreds of files.
     const MOST_SHOWN: usize = 20;
@@ -232,7 +234,8 @@ fn class_library(machine: &Machine) -> Finding {
     }
 }
 
-/// Mono's native libraries, which parts of the class library call: beside the class libraries' folder, or else where Debian has them.
+/// Mono's native libraries, which parts of the class library call: beside the class libraries' folder, or else where
+/// Debian has them.
 fn native_helpers(machine: &Machine) -> Finding {
     const WHAT: &str = "native helpers";
     let folder = machine.framework_root.parent().unwrap_or(machine.framework_root);

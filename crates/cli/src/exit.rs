@@ -30,8 +30,8 @@ pub fn fail(message: &str) -> i32 {
     EXIT_UNUSABLE
 }
 
-/// The exit code of a command whose answers went to standard output, or its end, as other tools have it: where the reader of a pipe has gone, SIGPIPE ends the process
-/// without a word; any other failure is an error.
+/// The exit code of a command whose answers went to standard output, or its end, as other tools have it: where the
+/// reader of a pipe has gone, SIGPIPE ends the process without a word; any other failure is an error.
 pub fn after_answers(code: i32) -> i32 {
     let Some(error) = messages::answer_failure() else { return code };
     if error.kind() == ErrorKind::BrokenPipe && process_start::would_end_by_closed_pipe() {
@@ -68,6 +68,7 @@ impl Stop {
         Stop { text: text.into(), goes_to_standard_output: true, exit_code: 0 }
     }
 
+    /// Something that was named cannot be used; the text says why.
     pub fn refuse(name: &str, text: &str) -> Stop {
         Stop::error(EXIT_UNUSABLE, format!("{name}: {text}\n"))
     }

@@ -1,8 +1,9 @@
 //! `saki generate`: man pages and shell completions.
 //!
-//! Files go to folders below a prefix: `share/man/man1`, `share/bash-completion/completions`, `share/zsh/site-functions`,
-//! `share/fish/vendor_completions.d`. Hidden commands get no page. The texts depend on the definitions only, so that
-//! packages are the same wherever they are built. Completions ask the command what to offer (`complete`).
+//! Files go to folders below a prefix: `share/man/man1`, `share/bash-completion/completions`,
+//! `share/zsh/site-functions`, `share/fish/vendor_completions.d`. Hidden commands get no page. The texts depend on the
+//! definitions only, so that packages are the same wherever they are built. Completions ask the command what to offer
+//! (`complete`).
 
 use crate::command_line;
 use crate::manual;

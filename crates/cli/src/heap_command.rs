@@ -1,8 +1,9 @@
 //! `saki profile heap`: takes heap snapshots, writes them, and reports what keeps objects alive.
 //!
-//! The observed process only makes the graph, and at its end or on request writes it; with `--pid` the client reads the file and does the analysis, so that a
-//! large process does not grow further by being observed. Invariant: a snapshot that cannot be taken or written is a message, never the program's failure.
-//! Left out: the graph (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
+//! The observed process only makes the graph, and at its end or on request writes it; with `--pid` the client reads the
+//! file and does the analysis, so that a large process does not grow further by being observed. Invariant: a snapshot
+//! that cannot be taken or written is a message, never the program's failure. Left out: the graph
+//! (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
 
 use crate::control_socket::{Notice, Request, answer_client, ask};
 use crate::heap_request::{HeapFormat, HeapRequest};
@@ -28,7 +29,8 @@ pub const REQUEST_WORD: &str = "heap";
 const STALE_WORDS: usize = 16 << 10;
 
 static REQUEST: OnceLock<HeapRequest> = OnceLock::new();
-/// A thread is taking the snapshot of `REQUEST`, or has taken it.
+/// A thread is taking the snapshot of `REQUEST`, or has taken it. Relaxed: the swap picks one thread; `REQUEST` is a
+/// `OnceLock`, which orders its content.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// A snapshot of the program that is about to run is to be taken, by `take_requested`.
@@ -63,7 +65,8 @@ pub fn take_requested() {
     }
 }
 
-/// Zeroes the stack below, so that words left there by the program's last calls are not roots: later frames do not overwrite all of their words.
+/// Zeroes the stack below, so that words left there by the program's last calls are not roots: later frames do not
+/// overwrite all of their words.
 #[inline(never)]
 fn clear_stale_words() {
     let mut words = [0_u64; STALE_WORDS];

@@ -39,7 +39,8 @@ impl Default for HeapRequest {
 }
 
 impl HeapRequest {
-    /// The files of a snapshot that goes with profiles: the snapshot itself, and a page if the profiles have one. They are named as the profiles are.
+    /// The files of a snapshot that goes with profiles: the snapshot itself, and a page if the profiles have one. They
+    /// are named as the profiles are.
     pub fn place_beside(&mut self, formats: &[Format], output: Option<&Path>) {
         self.formats = vec![HeapFormat::Heap];
         self.formats.extend(formats.contains(&Format::Html).then_some(HeapFormat::Html));
@@ -52,7 +53,8 @@ impl HeapRequest {
         });
     }
 
-    /// The file of this format; `base`: without an ending, where no name is asked for. With several formats each file gets its format's extension.
+    /// The file of this format; `base`: without an ending, where no name is asked for. With several formats each file
+    /// gets its format's extension.
     pub fn path_of(&self, format: HeapFormat, base: &Path) -> PathBuf {
         match (&self.output, self.formats.len()) {
             (Some(output), 1) => output.clone(),

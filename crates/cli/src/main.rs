@@ -14,7 +14,8 @@
 //! | the command line | `action`, `heap_words`, `profile_words`, `complete`, `command_line`, `manual`, `generate` |
 //! | what is done | this file |
 //!
-//! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all, or a command's answer not be written.
+//! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all, or a
+//! command's answer not be written.
 
 // The unit tests' harness has its own `main`.
 #![cfg_attr(not(test), no_main)]
@@ -142,8 +143,8 @@ fn compare_profiles(before: &Path, after: &Path, output: Option<&Path>) -> Resul
     profile_command::compare(before, after, output)
 }
 
-/// A set-user-id process must not follow its starter's environment: removes Saki's variables, and those of Mono's that Saki
-/// heeds, before anything reads them. (The C library does so with its own.)
+/// A set-user-id process must not follow its starter's environment: removes Saki's variables, and those of Mono's that
+/// Saki heeds, before anything reads them. (The C library does so with its own.)
 fn forget_environment() {
     if !saki_os::privilege::is_elevated() {
         return;

@@ -1,7 +1,8 @@
-//! The stack that the command runs on: the kernel's, or one that the command maps itself where the limit (`ulimit -s`) is small.
+//! The stack that the command runs on: the kernel's, or one that the command maps itself where the limit (`ulimit -s`)
+//! is small.
 //!
-//! Invariant: the command runs on one thread, which has an alternate stack for signals when it begins. Left out: raising the limit,
-//! which the program's children would inherit.
+//! Invariant: the command runs on one thread, which has an alternate stack for signals when it begins. Left out:
+//! raising the limit, which the program's children would inherit.
 
 use crate::exit::fail;
 use saki_os::limits::{Resource, limit_bytes};

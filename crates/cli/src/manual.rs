@@ -1,7 +1,7 @@
 //! The man pages: what the definitions say of a command, and the sections that they have no place for.
 //!
-//! Invariant: every option that is shown has a text, and every page that is named is among those that are written, or another program's. The sections' texts are here, by command.
-//! Left out: pages of hidden commands.
+//! Invariant: every option that is shown has a text, and every page that is named is among those that are written, or
+//! another program's. The sections' texts are here, by command. Left out: pages of hidden commands.
 
 use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind};
 use clap::Command;

@@ -13,8 +13,8 @@ use saki_runtime::vm::Request;
 use saki_sched::{DEFAULT_HOT_STACKS, ThreadMode};
 use std::path::PathBuf;
 
-/// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much more
-/// often than they allocate.
+/// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much
+/// more often than they allocate.
 const STRESSED_POLLS_PER_ALLOCATION: u32 = 16;
 
 /// The interactive C# shell (Debian's mono-csharp-shell), below the framework root.
@@ -49,13 +49,13 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_GC_THREADS, value_parser = parse_gc_threads)]
     pub gc_threads: usize,
 
-    /// How threads are executed: native (OS threads), green (in turns on one OS thread), mn[:CARRIERS] (in turns on several, by default as
-    /// many as there are processors)
+    /// How threads are executed: native (OS threads), green (in turns on one OS thread), mn[:CARRIERS] (in turns on
+    /// several, by default as many as there are processors)
     #[arg(long, value_name = "MODE", env = "SAKI_THREADS", default_value_t = ThreadMode::Native)]
     pub threads: ThreadMode,
 
-    /// How threads wait for sockets, pipes and terminals: blocking (in the system call), poll, epoll or uring (parked, the system is asked
-    /// for all of them together). Default: blocking with native threads, else epoll
+    /// How threads wait for sockets, pipes and terminals: blocking (in the system call), poll, epoll or uring (parked,
+    /// the system is asked for all of them together). Default: blocking with native threads, else epoll
     #[arg(long, value_name = "MODEL", env = "SAKI_IO")]
     pub io: Option<IoModel>,
 
@@ -75,8 +75,8 @@ pub struct Options {
     #[arg(long, env = "SAKI_NO_SIMD", value_parser = clap::builder::BoolishValueParser::new())]
     pub no_simd: bool,
 
-    /// Tell profilers and debuggers of compiled code: map (/tmp/perf-PID.map), jitdump[:DIR] (DIR/jit-PID.dump, for `perf inject
-    /// --jit`), both of these, gdb; several with commas [env: SAKI_PERF=]
+    /// Tell profilers and debuggers of compiled code: map (/tmp/perf-PID.map), jitdump[:DIR] (DIR/jit-PID.dump, for
+    /// `perf inject --jit`), both of these, gdb; several with commas [env: SAKI_PERF=]
     #[arg(long, value_name = "LIST")]
     pub perf: Option<Request>,
 
@@ -124,7 +124,8 @@ pub struct Options {
     #[arg(long, value_name = "LIST", env = "SAKI_PROFILE", hide_short_help = true, hide_env = true)]
     pub profile: Option<ProfileOption>,
 
-    /// Print a line for each call and each return of methods, as Mono's option does (program, T:Type, M:Type:Method, ...; 'mono --help-trace' has all)
+    /// Print a line for each call and each return of methods, as Mono's option does (program, T:Type, M:Type:Method,
+    /// ...; 'mono --help-trace' has all)
     #[arg(
         long,
         value_name = "EXPRESSION",
@@ -223,10 +224,12 @@ impl Options {
         self.command.get(1..).unwrap_or(&[])
     }
 
+    /// The folder with the class library's `lib/mono`.
     pub fn framework_root(&self) -> PathBuf {
         self.framework.clone()
     }
 
+    /// The heap's options: sizes in bytes, and how often collections are forced for a test.
     pub fn heap(&self) -> HeapOptions {
         let stress = self.gc_stress.filter(|&n| n > 0).map(|n| Stress {
             every_nth_allocation: n,
@@ -235,6 +238,7 @@ impl Options {
         HeapOptions { max_heap_bytes: self.max_heap, nursery_bytes: self.nursery, gc_threads: self.gc_threads, stress }
     }
 
+    /// What of compilations is shown.
     pub fn dump(&self) -> DumpOptions {
         DumpOptions { ir: self.dump_ir.clone(), clif: self.dump_clif.clone(), trace: self.trace_compile }
     }

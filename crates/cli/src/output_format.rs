@@ -1,4 +1,5 @@
-//! The formats of `saki profile --format`: files that are written at the end, and the jitdump, which is written while the program runs.
+//! The formats of `saki profile --format`: files that are written at the end, and the jitdump, which is written while
+//! the program runs.
 
 use saki_profile::Format;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! Does what the standard library would do before `main`, without its alternate signal stack.
 //!
-//! The command has a C `main`, so that the standard library does not prepare the process: it would give the main thread, and each
-//! thread that it makes, an alternate signal stack of 8 KiB, which two nested handlers with vector registers overflow, and it would
-//! take the main thread's away before the process has ended. So the main thread takes signals on its own stack until `prepare` gives
-//! it an alternate stack that holds nested ones, which it keeps.
+//! The command has a C `main`, so that the standard library does not prepare the process: it would give the main
+//! thread, and each thread that it makes, an alternate signal stack of 8 KiB, which two nested handlers with vector
+//! registers overflow, and it would take the main thread's away before the process has ended. So the main thread takes
+//! signals on its own stack until `prepare` gives it an alternate stack that holds nested ones, which it keeps.
 
 use saki_os::signal::AlternateStack;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -36,9 +36,10 @@ fn session() -> MutexGuard<'static, rank::ProfileSession, Option<Session>> {
     SESSION.lock()
 }
 
-/// Begins to profile the program that is about to run; the files are written when the process ends, or after the duration that was asked for. The heap
-/// snapshot is taken then, too, after the profiles have ended: before the handlers of ProcessExit run, so that it shows the objects that the program
-/// itself has left. Before `Main`, on its thread.
+/// Begins to profile the program that is about to run; the files are written when the process ends, or after the
+/// duration that was asked for. The heap snapshot is taken then, too, after the profiles have ended: before the
+/// handlers of ProcessExit run, so that it shows the objects that the program itself has left. Before `Main`, on its
+/// thread.
 ///
 /// # Errors
 /// The sampler's, or the system's for a thread.
@@ -69,7 +70,8 @@ pub fn before_exit() {
     }
 }
 
-/// Ends the profile of this number, or the current one, writes it and says so to whoever asked for it, unless it has ended already.
+/// Ends the profile of this number, or the current one, writes it and says so to whoever asked for it, unless it has
+/// ended already.
 pub fn end(number: Option<u64>) {
     let ended = session().take_if(|session| number.is_none_or(|number| number == session.number));
     let Some(mut ended) = ended else { return };
@@ -164,7 +166,8 @@ pub fn view(path: &Path, contents: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// `saki profile diff`: which functions' shares changed, and a page of both, or a flame graph of the second profile with the changes in colour.
+/// `saki profile diff`: which functions' shares changed, and a page of both, or a flame graph of the second profile
+/// with the changes in colour.
 ///
 /// # Errors
 /// A file cannot be written, or is not a profile.

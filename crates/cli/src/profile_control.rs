@@ -8,9 +8,11 @@
 //!                                       ←      whether all were written, and what is to be said, to the end of the stream
 //! ```
 //!
-//! A program that ends meanwhile answers, too. Where the profile is to go to standard output, which is the client's, the process writes a file for the client.
+//! A program that ends meanwhile answers, too. Where the profile is to go to standard output, which is the client's,
+//! the process writes a file for the client.
 //!
-//! Requests for heap snapshots go the same way (`heap_command`). Left out: how the two find and trust each other (`control_socket`).
+//! Requests for heap snapshots go the same way (`heap_command`). Left out: how the two find and trust each other
+//! (`control_socket`).
 
 use crate::control_socket::{Notice, Request, ask, waiting_client};
 use crate::heap_command;

@@ -1,6 +1,7 @@
 //! The files of `saki profile`: read within bounds, and written to standard output where their name is `-`.
 //!
-//! Invariant: reading ends, whatever the name leads to: a device has no end, and a pipe may have none. Left out: the formats (`saki_profile`).
+//! Invariant: reading ends, whatever the name leads to: a device has no end, and a pipe may have none. Left out: the
+//! formats (`saki_profile`).
 
 use saki_base::messages;
 use saki_profile::{files, heap};
@@ -44,10 +45,10 @@ pub fn write_with(path: &Path, contents: impl FnOnce(&mut dyn Write) -> io::Resu
     messages::write_beside_output(contents).map_err(named)
 }
 
-/// As `write_with`.
+/// The system's, with the file's name.
 ///
 /// # Errors
-/// As `write_with`.
+/// The system's, with the file's name.
 pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     write_with(path, |out| out.write_all(contents))
 }

@@ -34,6 +34,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds, in the order in which help texts name them.
     pub const ALL: [Kind; 13] = [
         Kind::Cpu,
         Kind::Wall,
@@ -50,6 +51,7 @@ impl Kind {
         Kind::Handles,
     ];
 
+    /// The name on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Cpu => "cpu",
@@ -87,6 +89,7 @@ impl Kind {
         }
     }
 
+    /// What the values of such a profile count.
     pub fn unit(self) -> Unit {
         match self {
             Kind::Cpu | Kind::Wall | Kind::Lock | Kind::Gc | Kind::Io | Kind::Sched | Kind::Jit => Unit::Nanoseconds,
@@ -95,6 +98,7 @@ impl Kind {
         }
     }
 
+    /// What the sampler has to record for it.
     pub fn what(self) -> What {
         What::Events(match self {
             Kind::Cpu => return What::Cpu,

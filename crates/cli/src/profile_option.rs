@@ -10,6 +10,7 @@ use saki_runtime::profile_log::{self, LogEvents, LogSettings};
 use std::path::Path;
 use std::str::FromStr;
 
+/// What `--profile` asks for: a profile of Saki's own, or one of Mono's.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ProfileOption {
     Own(ProfileRequest),

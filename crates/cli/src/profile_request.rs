@@ -1,4 +1,5 @@
-//! What is asked for of profiles: kinds, rates, formats, files. Its text form goes into SAKI_PROFILE and to processes that run already.
+//! What is asked for of profiles: kinds, rates, formats, files. Its text form goes into SAKI_PROFILE and to processes
+//! that run already.
 
 use crate::heap_request::{HeapFormat, HeapRequest};
 use crate::profile_file;
@@ -42,6 +43,7 @@ pub struct ProfileRequest {
 }
 
 impl ProfileRequest {
+    /// A request for these kinds, each once, and else for nothing.
     pub fn new(kinds: &[Kind]) -> ProfileRequest {
         let mut once = Vec::new();
         kinds.iter().for_each(|kind| {
@@ -136,8 +138,9 @@ impl ProfileRequest {
 impl std::str::FromStr for ProfileRequest {
     type Err = String;
 
-    /// As in `SAKI_PROFILE`: `KIND[,KIND]…[,hz=N][,exact][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`. Of `heap` alone the formats are those of
-    /// snapshots.
+    /// As in `SAKI_PROFILE`:
+    /// `KIND[,KIND]…[,hz=N][,exact][,bytes=SIZE][,duration=SECONDS][,format=NAME]…[,storm][,output=FILE]`. Of `heap`
+    /// alone the formats are those of snapshots.
     fn from_str(text: &str) -> Result<ProfileRequest, String> {
         // The file comes last, and may have commas in its name.
         let (text, output) = text.split_once(",output=").map_or((text, None), |(text, path)| (text, Some(path)));

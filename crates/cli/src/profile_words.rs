@@ -39,7 +39,8 @@ pub struct ProfileWords {
 /// What profiles have in common.
 #[derive(Args, Debug)]
 struct ProfileOptions {
-    /// File formats: html (flame graph, call tree and threads for a browser), svg, folded, speedscope, pprof, firefox, mlpd (Mono's), jitdump (for `perf inject --jit`); several with commas
+    /// File formats: html (flame graph, call tree and threads for a browser), svg, folded, speedscope, pprof, firefox,
+    /// mlpd (Mono's), jitdump (for `perf inject --jit`); several with commas
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "html")]
     format: Vec<OutputFormat>,
 
@@ -63,7 +64,8 @@ struct ProfileOptions {
     #[arg(long, value_name = "TYPE")]
     why: Vec<String>,
 
-    /// The file, or - for standard output; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT, or of several kinds PROGRAM-PID.profile.FORMAT]
+    /// The file, or - for standard output; of several formats each gets its ending [default: PROGRAM-PID.KIND.FORMAT,
+    /// or of several kinds PROGRAM-PID.profile.FORMAT]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 }

@@ -1,12 +1,13 @@
 //! `saki run` of C# sources: compiles them with mcs.exe on Saki itself and runs the result.
 //!
 //! The executable is kept in the cache under a hash of everything it is made from: the sources' texts and names, the
-//! compiler's options, and the contents of the compiler and of the assemblies and other files that it reads. Where these files are
-//! not known beforehand (`-recurse`, `-pkg`), or the cache is not trusted (`code_cache::trusted`), the executable goes to a
-//! temporary folder.
+//! compiler's options, and the contents of the compiler and of the assemblies and other files that it reads. Where
+//! these files are not known beforehand (`-recurse`, `-pkg`), or the cache is not trusted (`code_cache::trusted`), the
+//! executable goes to a temporary folder.
 //!
-//! The compiler reads a copy of a source that it could not read itself: one from standard input, and one that begins with `#!`. A `#line` in the copy gives messages and stack
-//! traces the source's own name and lines. Left out: projects of many folders, packages.
+//! The compiler reads a copy of a source that it could not read itself: one from standard input, and one that begins
+//! with `#!`. A `#line` in the copy gives messages and stack traces the source's own name and lines. Left out: projects
+//! of many folders, packages.
 
 use crate::exit::{self, EXIT_UNUSABLE};
 use crate::options::Options;
@@ -209,8 +210,8 @@ impl RunCommand {
         })
     }
 
-    /// Files that the compiler reads because of its options: "-r:file,file", "-r:alias=file", "-resource:file". Any word of an option
-    /// that is a file counts, as it is or with ".dll", here or in one of these folders.
+    /// Files that the compiler reads because of its options: "-r:file,file", "-r:alias=file", "-resource:file". Any
+    /// word of an option that is a file counts, as it is or with ".dll", here or in one of these folders.
     fn files_named_by_options(&self, folders: &[PathBuf]) -> Vec<PathBuf> {
         let words = self.option_values().flat_map(|value| value.split(|&byte| matches!(byte, b',' | b';' | b'=')));
         let mut found = Vec::new();
@@ -362,7 +363,8 @@ enum Failure {
     Folder(String),
 }
 
-/// The executable that the cache has under this key, if no other user can have put it there or can exchange it before it is loaded.
+/// The executable that the cache has under this key, if no other user can have put it there or can exchange it before
+/// it is loaded.
 fn find_kept(place: &Place, key: &str, name: &Path) -> Option<PathBuf> {
     let folder = place.open_below(OsStr::new(FOLDER))?.below(OsStr::new(key)).ok()??;
     is_whole(&folder, name).then_some(())?;
@@ -374,7 +376,8 @@ fn is_whole(folder: &TrustedFolder, name: &Path) -> bool {
     folder.distrusted(0).is_empty() && matches!(folder.file(name.as_os_str()), Ok(Some(_)))
 }
 
-/// Compiles into a folder of this process's own in the cache, which then gets the name of the key, unless that has changed.
+/// Compiles into a folder of this process's own in the cache, which then gets the name of the key, unless that has
+/// changed.
 fn compile_kept(
     command: &RunCommand,
     sources: &[Source],

@@ -1,16 +1,17 @@
-//! The process's allocator: memory for the start comes from one block whose pages are populated at once, the rest from jemalloc.
+//! The process's allocator: memory for the start comes from one block whose pages are populated at once, the rest from
+//! jemalloc.
 //!
 //! A start allocates some 4 MiB in small pieces that live for ever: the collector's map of its address space, types and
-//! members. Populated page by page they cost 900 page faults of 1 µs each, a tenth of the time of hello world; populated by
-//! one call, a page costs a fifth of that.
+//! members. Populated page by page they cost 900 page faults of 1 µs each, a tenth of the time of hello world;
+//! populated by one call, a page costs a fifth of that.
 //!
 //! | `NEXT` | who moves it | meaning |
 //! |---|---|---|
 //! | `usize::MAX` (at first) | `prepare`, once, to the block's start | no block: all from jemalloc |
 //! | inside the block | allocations, by compare-and-swap | memory from here on has never been handed out |
 //!
-//! Relaxed everywhere: moving the word hands out memory that no other thread has seen. Invariant: memory of the block is
-//! handed out once and never reused, so it is zero at first; freeing it does nothing.
+//! Relaxed everywhere: moving the word hands out memory that no other thread has seen. Invariant: memory of the block
+//! is handed out once and never reused, so it is zero at first; freeing it does nothing.
 
 use saki_os::address_space;
 use saki_os::memory::Reservation;
@@ -29,10 +30,10 @@ const ALIGNMENT_BYTES: usize = 16;
 static NEXT: AtomicUsize = AtomicUsize::new(usize::MAX);
 static END: AtomicUsize = AtomicUsize::new(0);
 
-/// jemalloc's options (jemalloc(3), TUNING). Pieces from a quarter of a MiB on come from an arena of their own, which gives freed pages
-/// back to the system at once; the other arenas keep them for ten seconds, and longer where nothing is allocated. The compiler's
-/// vectors for large methods are of that size: after eight threads had each compiled a method of 8,000 instructions, 150 MiB stayed
-/// resident without this option and 90 with it.
+/// jemalloc's options (jemalloc(3), TUNING). Pieces from a quarter of a MiB on come from an arena of their own, which
+/// gives freed pages back to the system at once; the other arenas keep them for ten seconds, and longer where nothing
+/// is allocated. The compiler's vectors for large methods are of that size: after eight threads had each compiled a
+/// method of 8,000 instructions, 150 MiB stayed resident without this option and 90 with it.
 #[unsafe(export_name = "_rjem_malloc_conf")]
 pub static JEMALLOC_OPTIONS: Option<&std::ffi::c_char> = {
     const TEXT: &std::ffi::CStr = c"oversize_threshold:262144";
@@ -43,8 +44,8 @@ pub static JEMALLOC_OPTIONS: Option<&std::ffi::c_char> = {
 /// See the module header.
 pub struct StartUpAllocator;
 
-/// Where address space is scarce: makes the C library's threads share one heap, since each of their own takes 64 MiB of it. Before
-/// there are other threads.
+/// Where address space is scarce: makes the C library's threads share one heap, since each of their own takes 64 MiB of
+/// it. Before there are other threads.
 pub fn economise() {
     if address_space::scarcity().is_some() {
         // SAFETY: sets a parameter; without effect the process only takes more.
@@ -115,15 +116,16 @@ fn is_in_block(pointer: *mut u8) -> bool {
     END.load(Ordering::Relaxed).wrapping_sub(pointer as usize).wrapping_sub(1) < BLOCK_BYTES
 }
 
-// SAFETY: pieces of the block are disjoint (`NEXT` only grows), large and aligned enough, and live as long as the process;
-// everything else is jemalloc's, which gets back only what it gave.
+// SAFETY: pieces of the block are disjoint (`NEXT` only grows), large and aligned enough, and live as long as the
+// process; everything else is jemalloc's, which gets back only what it gave.
 unsafe impl GlobalAlloc for StartUpAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let piece = from_block(layout);
         if !piece.is_null() {
             return piece;
         }
-        // SAFETY: as the caller promises us.
+        // SAFETY: `layout` is one that an allocator may be asked for, not of size 0: jemalloc asks for what
+        // `GlobalAlloc` does.
         given(unsafe { Jemalloc.alloc(layout) }, layout.size())
     }
 
@@ -132,26 +134,27 @@ unsafe impl GlobalAlloc for StartUpAllocator {
         if !piece.is_null() {
             return piece;
         }
-        // SAFETY: as the caller promises us.
+        // SAFETY: `layout` is one that an allocator may be asked for, not of size 0: jemalloc asks for what
+        // `GlobalAlloc` does.
         given(unsafe { Jemalloc.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if !is_in_block(pointer) {
-            // SAFETY: not ours, so jemalloc gave it, with this layout as the caller promises.
+            // SAFETY: not in our block, so jemalloc gave it, with this layout: `alloc` passes its own on.
             unsafe { Jemalloc.dealloc(pointer, layout) }
         }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         if !is_in_block(pointer) {
-            // SAFETY: as in `dealloc`.
+            // SAFETY: not in our block, so jemalloc gave it, with this layout: `alloc` passes its own on.
             return given(unsafe { Jemalloc.realloc(pointer, layout, new_size) }, new_size);
         }
         if new_size <= layout.size() {
             return pointer;
         }
-        // SAFETY: the caller promises that `new_size` makes a valid layout, and not 0.
+        // SAFETY: `GlobalAlloc::realloc` is called with a `new_size` that makes a valid layout, and is not 0.
         let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(new_size, layout.align())) };
         // SAFETY: both are at least `layout.size()` bytes, and the new one is disjoint.
         unsafe { std::ptr::copy_nonoverlapping(pointer, moved, layout.size()) };
@@ -174,7 +177,7 @@ mod tests {
             assert_eq!(is_in_block(piece), from_block, "{size} bytes at {align}");
             // SAFETY: `size` bytes are ours.
             assert!(unsafe { std::slice::from_raw_parts(piece, size) }.iter().all(|&byte| byte == 0));
-            // SAFETY: as above.
+            // SAFETY: `piece` has `size` bytes, which nothing else uses.
             unsafe { piece.write_bytes(7, size) };
             // SAFETY: allocated with this layout.
             let grown = unsafe { allocator.realloc(piece, layout(size, align), size + 100) };

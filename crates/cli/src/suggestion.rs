@@ -1,6 +1,7 @@
 //! "Did you mean": the known word that a mistyped one is nearest to.
 
-/// Letters that are wrong, missing, too many or exchanged in a word that is still recognised: one, and one more for each four.
+/// Letters that are wrong, missing, too many or exchanged in a word that is still recognised: one, and one more for
+/// each four.
 fn max_distance(word: &str) -> usize {
     1 + word.chars().count() / 4
 }

@@ -1,4 +1,5 @@
-//! `saki profile --pid`: several clients at a time, any name of a file, and exit codes that tell whether something was written. Needs `mcs`.
+//! `saki profile --pid`: several clients at a time, any name of a file, and exit codes that tell whether something was
+//! written. Needs `mcs`.
 
 mod support;
 

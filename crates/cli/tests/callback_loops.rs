@@ -1,4 +1,5 @@
-//! Native loops that call managed code and are aborted meanwhile. Needs `cc` and `mcs`; without them the test says so and passes.
+//! Native loops that call managed code and are aborted meanwhile. Needs `cc` and `mcs`; without them the test says so
+//! and passes.
 
 mod support;
 
@@ -6,7 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use support::{compile, folder, run};
 
-/// The abort is thrown in a callback, and waits until the native code returns. Signals must go on to end the system calls of the loop until then.
+/// The abort is thrown in a callback, and waits until the native code returns. Signals must go on to end the system
+/// calls of the loop until then.
 #[test]
 fn an_abort_that_has_left_a_callback_goes_on_to_end_system_calls() {
     let folder = folder("callback-loops");

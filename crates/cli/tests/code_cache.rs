@@ -1,4 +1,5 @@
-//! The persistent code cache, tested from outside: a second run finds the bodies of the first, and damaged or foreign files are refused.
+//! The persistent code cache, tested from outside: a second run finds the bodies of the first, and damaged or foreign
+//! files are refused.
 //!
 //! Each test has a cache directory of its own. Needs `mcs`; without it the tests say so and pass.
 
@@ -12,11 +13,12 @@ mod trust;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-/// How many of five hundred methods one run may compile and another not, because threads and finalizers run at varying times.
+/// How many of five hundred methods one run may compile and another not, because threads and finalizers run at varying
+/// times.
 const FEW: u64 = 25;
 
-/// Generics over types of its own, closures, exceptions with filters, statics, interfaces, threads, a delegate that native
-/// code calls: what bodies can name.
+/// Generics over types of its own, closures, exceptions with filters, statics, interfaces, threads, a delegate that
+/// native code calls: what bodies can name.
 const PROGRAM: &str = r#"
 using System;
 using System.Collections.Generic;
@@ -188,8 +190,8 @@ fn a_second_run_compiles_nothing() {
     assert!(first.compiled > 200 && first.kept > 200, "{} compiled, {} kept", first.compiled, first.kept);
     let second = setup.run(&[]);
     assert_eq!(second.output, expected);
-    // Threads start in any order, so that a class may be initialised earlier in one run than in the other, and a method run in
-    // one only.
+    // Threads start in any order, so that a class may be initialised earlier in one run than in the other, and a method
+    // run in one only.
     assert!(second.compiled * 20 <= first.compiled, "{} of {} compiled again", second.compiled, first.compiled);
     assert!(second.found * 20 >= first.kept * 19, "{} found of {}", second.found, first.kept);
 }

@@ -1,4 +1,5 @@
-//! The compiler's working memory goes back to the system after large methods. Needs `mcs`; without it the test says so and passes.
+//! The compiler's working memory goes back to the system after large methods. Needs `mcs`; without it the test says so
+//! and passes.
 
 #[path = "support/mod.rs"]
 mod support;

@@ -1,6 +1,8 @@
-//! Completions as the shells give them: bash and zsh on a pseudo-terminal, where a key inserts all that is offered, and fish by `complete -C`.
+//! Completions as the shells give them: bash and zsh on a pseudo-terminal, where a key inserts all that is offered, and
+//! fish by `complete -C`.
 //!
-//! What a line holds after that key is what a function called `saki` gets when Enter is pressed. A shell that is not installed is skipped, with a line.
+//! What a line holds after that key is what a function called `saki` gets when Enter is pressed. A shell that is not
+//! installed is skipped, with a line.
 
 mod support;
 

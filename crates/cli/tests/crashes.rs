@@ -1,5 +1,5 @@
-//! Reports of crashes: the library, the function and its offset, and the managed frames with their lines. Needs `mcs` and `cc`; without them the tests say so and
-//! pass.
+//! Reports of crashes: the library, the function and its offset, and the managed frames with their lines. Needs `mcs`
+//! and `cc`; without them the tests say so and pass.
 
 mod support;
 
@@ -84,7 +84,8 @@ fn a_crash_in_compiled_code_says_so() {
     }
 }
 
-/// The exception was thrown inside the safe region of the call, and caught: managed code went on in that region, where collections do not wait for it.
+/// The exception was thrown inside the safe region of the call, and caught: managed code went on in that region, where
+/// collections do not wait for it.
 #[test]
 fn a_call_of_native_code_near_null_is_a_crash() {
     for mode in MODES {

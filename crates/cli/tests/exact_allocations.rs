@@ -1,7 +1,8 @@
-//! Profiles of all allocations have the right numbers of objects and bytes, by type, method and thread, whatever the threads do meanwhile: Mono's log
-//! (`--profile=log:alloc`) and `saki profile alloc --exact`.
+//! Profiles of all allocations have the right numbers of objects and bytes, by type, method and thread, whatever the
+//! threads do meanwhile: Mono's log (`--profile=log:alloc`) and `saki profile alloc --exact`.
 //!
-//! Needs `mcs`, and for the log Mono's library of logs (Mono.Profiler.Log.dll); without them the test says so and passes.
+//! Needs `mcs`, and for the log Mono's library of logs (Mono.Profiler.Log.dll); without them the test says so and
+//! passes.
 
 mod support;
 
@@ -15,7 +16,8 @@ const THREADS: u64 = 3;
 const OTHER_STRINGS: u64 = 20;
 const OTHER_STRING_BYTES: u64 = 200;
 
-/// By type, thread (empty for the recursive method, whose outer frames are cut off) and method: how many objects, if that is known, and bytes.
+/// By type, thread (empty for the recursive method, whose outer frames are cut off) and method: how many objects, if
+/// that is known, and bytes.
 type Sums = HashMap<(String, String, String), (u64, u64)>;
 
 fn add(sums: &mut Sums, ty: &str, thread: &str, method: &str, count: u64, bytes: u64) {

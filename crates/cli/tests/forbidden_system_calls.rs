@@ -1,14 +1,16 @@
-//! Filters of system calls, as containers have them: each call that Saki can do without may fail with EPERM or ENOSYS, alone and together with others.
+//! Filters of system calls, as containers have them: each call that Saki can do without may fail with EPERM or ENOSYS,
+//! alone and together with others.
 //!
-//! The program prints, starts threads, reads and writes files, pipes and sockets, maps memory, starts a process and collects. Needs `mcs`; without it the tests say so and pass.
+//! The program prints, starts threads, reads and writes files, pipes and sockets, maps memory, starts a process and
+//! collects. Needs `mcs`; without it the tests say so and pass.
 
 mod support;
 
 use std::path::Path;
 use std::process::Command;
 
-/// The calls that Saki can do without, and where it uses them. Not among them: getrandom, without which the C library ends processes that make temporary files (EPERM), and sendfile, by which
-/// Mono's native library copies files.
+/// The calls that Saki can do without, and where it uses them. Not among them: getrandom, without which the C library
+/// ends processes that make temporary files (EPERM), and sendfile, by which Mono's native library copies files.
 const OPTIONAL: [(libc::c_long, &str); 15] = [
     (libc::SYS_preadv2, "preadv2: pipes are tried without blocking"),
     (libc::SYS_pwritev2, "pwritev2: as preadv2"),

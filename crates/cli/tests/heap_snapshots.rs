@@ -78,7 +78,8 @@ const TYPES: [(&str, u64); 17] = [
 
 const DICTIONARY: &str = "System.Collections.Generic.Dictionary`2";
 
-/// Stale words of stacks, which are scanned conservatively, may keep an object or a list of them that nothing has any more.
+/// Stale words of stacks, which are scanned conservatively, may keep an object or a list of them that nothing has any
+/// more.
 fn check_counts(file: &str, slack: u64) {
     for (name, expect) in TYPES {
         let found = count(file, name);
@@ -188,7 +189,8 @@ fn of_a_process_in_which_four_threads_allocate() {
         writeln!(process.stdin.take().expect("a pipe")).expect("the program reads");
         assert_eq!((process.wait().expect("an end").code(), &*line), (Some(0), "ok\n"));
         let (first, second) = (format!("{base}.heap"), format!("{base}.second"));
-        // The lists of the four belong to their stacks, and so may some before them, by stale words. A nursery holds 170,000 nodes.
+        // The lists of the four belong to their stacks, and so may some before them, by stale words. A nursery holds
+        // 170,000 nodes.
         let nodes = count(&first, "Node");
         assert!(nodes <= 1000 + 4 * 4 * 1001, "{nodes} nodes");
         check_reasons_of_running(&first);

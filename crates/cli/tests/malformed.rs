@@ -1,5 +1,5 @@
-//! Programs with malformed metadata that no compiler writes: they get exceptions, and the virtual machine goes on. Needs
-//! `ilasm`. `cargo xtask mutate` looks for more such cases.
+//! Programs with malformed metadata that no compiler writes: they get exceptions, and the virtual machine goes on.
+//! Needs `ilasm`. `cargo xtask mutate` looks for more such cases.
 
 use saki_metadata::{Image, TableId};
 use std::path::{Path, PathBuf};

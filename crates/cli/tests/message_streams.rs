@@ -1,4 +1,5 @@
-//! Closed and full outputs of Saki's own messages: nothing panics, and a program keeps its exit code. Needs `mcs` where programs run.
+//! Closed and full outputs of Saki's own messages: nothing panics, and a program keeps its exit code. Needs `mcs` where
+//! programs run.
 
 mod support;
 

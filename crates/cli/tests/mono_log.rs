@@ -1,7 +1,8 @@
-//! `--profile=log`, Mono's log profiler: its logs are correct and Mono's own readers read them, and failures of the log do not disturb the program.
+//! `--profile=log`, Mono's log profiler: its logs are correct and Mono's own readers read them, and failures of the log
+//! do not disturb the program.
 //!
-//! Needs `mcs` and Mono's library of logs (Mono.Profiler.Log.dll); without them the tests say so and pass. The output of `mprof-report` (mono-utils)
-//! is checked where it is installed.
+//! Needs `mcs` and Mono's library of logs (Mono.Profiler.Log.dll); without them the tests say so and pass. The output
+//! of `mprof-report` (mono-utils) is checked where it is installed.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};

@@ -1,4 +1,5 @@
-//! `--trace` and `--profile=coverage`, which Mono has: as `saki` and by the name `mono`, in all thread modes. Needs `mcs`.
+//! `--trace` and `--profile=coverage`, which Mono has: as `saki` and by the name `mono`, in all thread modes. Needs
+//! `mcs`.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! MONO_LOG_LEVEL and related variables: messages about native libraries, assemblies, and other parts of the machine. Needs `mcs`.
+//! MONO_LOG_LEVEL and related variables: messages about native libraries, assemblies, and other parts of the machine.
+//! Needs `mcs`.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! The contents of the Debian package. Needs `dpkg-deb` and binutils. `./x package --check` installs and removes it, which needs
-//! root.
+//! The contents of the Debian package. Needs `dpkg-deb` and binutils. `./x package --check` installs and removes it,
+//! which needs root.
 
 mod support;
 

@@ -1,7 +1,9 @@
-//! `saki profile`: its numbers are correct, other projects' tools read its files, and it works whatever the program does.
+//! `saki profile`: its numbers are correct, other projects' tools read its files, and it works whatever the program
+//! does.
 //!
-//! Needs `mcs`; without it the tests say so and pass. `SAKI_PROFILE_SECONDS` is how long programs with known shares run (default 3):
-//! kernels look at timers of processor time some 250 times a second, so shares are known to a few points after seconds, to one after half a minute.
+//! Needs `mcs`; without it the tests say so and pass. `SAKI_PROFILE_SECONDS` is how long programs with known shares run
+//! (default 3): kernels look at timers of processor time some 250 times a second, so shares are known to a few points
+//! after seconds, to one after half a minute.
 
 mod support;
 
@@ -81,7 +83,8 @@ fn check_shares(test: &str, options: &[&str]) {
     let names = [("Shares:Ten", 10.0), ("Shares:Twenty", 20.0), ("Shares:Thirty", 30.0), ("Shares:Forty", 40.0)];
     let found: Vec<f64> = names.iter().map(|(name, _)| below(&stacks, name)).collect();
     let whole: f64 = found.iter().sum();
-    // Three standard deviations at 250 independent samples a second of two threads, of which other programs may take one's time.
+    // Three standard deviations at 250 independent samples a second of two threads, of which other programs may take
+    // one's time.
     let tolerance = if seconds() >= 30 { 2.0 } else { 6.0 };
     for ((name, expect), value) in names.iter().zip(&found) {
         let share = 100.0 * value / whole;
@@ -125,8 +128,9 @@ fn shares_are_true_on_several_carriers() {
     check_shares("shares-mn", &["--threads=mn:2"]);
 }
 
-/// Percent by which a share may miss the truth: `points`, or else four standard deviations of what timers can tell that are looked at 250 times a second. Beside other
-/// programs the samples stand for unequal times, so that they are worth half as many equal ones. Half a minute tells shares to some two points.
+/// Percent by which a share may miss the truth: `points`, or else four standard deviations of what timers can tell that
+/// are looked at 250 times a second. Beside other programs the samples stand for unequal times, so that they are worth
+/// half as many equal ones. Half a minute tells shares to some two points.
 fn tolerance(points: f64, share: f64, cpu_seconds: f64) -> f64 {
     const SAMPLES_A_SECOND: f64 = 125.0;
     points.max(400.0 * (share * (1.0 - share) / (SAMPLES_A_SECOND * cpu_seconds)).sqrt())
@@ -153,7 +157,8 @@ fn truth(test: &str, threads: u64, options: &[&str]) -> Option<(Vec<(String, f64
     Some((measured.into_iter().map(|(name, ns)| (name.to_owned(), ns / whole)).collect(), stacks.collect()))
 }
 
-/// Loops, inlined callees, native code without safepoints, the slow path of allocations and collections have the shares that the program's own clocks tell.
+/// Loops, inlined callees, native code without safepoints, the slow path of allocations and collections have the shares
+/// that the program's own clocks tell.
 #[test]
 fn every_sort_of_work_has_its_share() {
     for (mode, threads) in [("native", 2), ("green", 1)] {
@@ -477,7 +482,8 @@ fn mprof_report_reads_monos_format() {
     let Some(samples) = report("sample=1000", "wall") else { return };
     let row = samples.lines().find(|line| line.contains("Events:Computes")).unwrap_or_else(|| panic!("{samples}"));
     let share: f64 = row.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{row}"));
-    // It computes for two seconds of the clock: where other programs leave it little time, compilers have taken much of that.
+    // It computes for two seconds of the clock: where other programs leave it little time, compilers have taken much of
+    // that.
     assert!(share > 25.0, "{samples}");
     assert!(samples.contains("Worker"), "{samples}");
     let exceptions = report("", "exceptions").unwrap_or_default();

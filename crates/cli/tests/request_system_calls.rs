@@ -1,8 +1,8 @@
 //! The system calls of a request over a connection that stays open, as strace counts them, by I/O model.
 //!
-//! The program is both ends, so a request has two receives and two sends; the difference between a run with many requests and one with few is the cost of the
-//! requests. One carrier runs all threads, so that the figures do not depend on the machine's load. Needs `mcs`, and `strace` that may trace; without them the tests
-//! say so and pass.
+//! The program is both ends, so a request has two receives and two sends; the difference between a run with many
+//! requests and one with few is the cost of the requests. One carrier runs all threads, so that the figures do not
+//! depend on the machine's load. Needs `mcs`, and `strace` that may trace; without them the tests say so and pass.
 
 mod support;
 
@@ -84,7 +84,8 @@ fn a_request_is_a_receive_and_a_send_with_epoll() {
 
 #[test]
 fn a_request_may_try_in_vain_with_poll() {
-    // How many threads one poll(2) finds ready, and so the number of waits, depends on the machine's load: 70 to 180 hundredths.
+    // How many threads one poll(2) finds ready, and so the number of waits, depends on the machine's load: 70 to 180
+    // hundredths.
     check("poll", &["--threads=green", "--io=poll"], &[(TRANSFERS, 620), (WAITS, 400)]);
 }
 

@@ -1,10 +1,12 @@
-//! Wall-clock samples at 10 kHz of eight busy threads, amid nested user signals, forced collections, threads that start and end, application domains that are loaded
-//! and unloaded, and dynamic methods that are made and dropped.
+//! Wall-clock samples at 10 kHz of eight busy threads, amid nested user signals, forced collections, threads that start
+//! and end, application domains that are loaded and unloaded, and dynamic methods that are made and dropped.
 //!
-//! The test demands: no crash, no deadlock (a time limit), no wrong result and no wrong name: in each sample of a method, its only caller is the frame above it and
-//! its only callee the frame below; and at most one sample in a hundred is lost. Needs `cc` and `mcs`; without them the test says so and passes. `SAKI_STORM_SECONDS`
-//! is its length (default 2 s, `./x stress` takes 60 s) for each way in which threads are executed, `SAKI_THREADS` or else native and mn; `SAKI_STORM_METHODS` is the
-//! number of dynamic methods (default 2,000, `./x stress` 300,000), all of which are made even if that takes longer.
+//! The test demands: no crash, no deadlock (a time limit), no wrong result and no wrong name: in each sample of a
+//! method, its only caller is the frame above it and its only callee the frame below; and at most one sample in a
+//! hundred is lost. Needs `cc` and `mcs`; without them the test says so and passes. `SAKI_STORM_SECONDS` is its length
+//! (default 2 s, `./x stress` takes 60 s) for each way in which threads are executed, `SAKI_THREADS` or else native and
+//! mn; `SAKI_STORM_METHODS` is the number of dynamic methods (default 2,000, `./x stress` 300,000), all of which are
+//! made even if that takes longer.
 
 mod support;
 
@@ -13,7 +15,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const BUSY_THREADS: u64 = 8;
-/// Between two user signals of a thread; at the rate of `signals.rs` they would take most of the time, and little would come and go.
+/// Between two user signals of a thread; at the rate of `signals.rs` they would take most of the time, and little would
+/// come and go.
 const SIGNAL_INTERVAL_NS: &str = "1000000";
 /// On a loaded machine the methods take longer than the time.
 const GRACE: Duration = Duration::from_secs(600);

@@ -1,6 +1,7 @@
 //! Starts with scarce resources: a program runs, or one line says why it cannot, with exit code 2. Needs `mcs`.
 //!
-//! The limits are set in the child between `fork` and `exec`. Limits that this machine or this user cannot set are skipped, with a line.
+//! The limits are set in the child between `fork` and `exec`. Limits that this machine or this user cannot set are
+//! skipped, with a line.
 
 use std::ffi::CString;
 use std::io;
@@ -100,7 +101,8 @@ fn four_gigabytes_of_address_space_do() {
     check_runs("fill", &run_limited(&[fill], libc::RLIMIT_AS, 1024 * MIB), "full\n");
 }
 
-/// Where address space is limited, who starts a thread waits until it is attached; the threads that a forked child starts again waited for their starter instead.
+/// Where address space is limited, who starts a thread waits until it is attached; the threads that a forked child
+/// starts again waited for their starter instead.
 #[test]
 fn a_child_goes_on_with_limited_address_space() {
     let Some(fork) = program("fork") else { return };
@@ -130,7 +132,8 @@ fn less_address_space_is_refused_by_a_line() {
         let output = run_limited(&["--max-heap", "16m", work], libc::RLIMIT_AS, mib * MIB);
         match output.status.code() {
             Some(127) => {} // The loader itself found no room.
-            // The program was refused something: it got its exception, which it does not catch; the machine may be refused more while it ends.
+            // The program was refused something: it got its exception, which it does not catch; the machine may be
+            // refused more while it ends.
             Some(2) if text(&output).contains("OutOfMemoryException") => {}
             Some(1) => assert!(text(&output).contains("OutOfMemoryException"), "{mib} MiB: {}", text(&output)),
             _ => check_runs_or_refuses(&format!("{mib} MiB"), &output, WORK_OUTPUT),

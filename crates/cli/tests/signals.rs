@@ -1,12 +1,13 @@
-//! User signals at 5 kHz and more per thread, nested, into every thread of an allocation storm with forced collections, from
-//! before `main` to the end of the process.
+//! User signals at 5 kHz and more per thread, nested, into every thread of an allocation storm with forced collections,
+//! from before `main` to the end of the process.
 //!
 //! The test demands: no crash, no lost object (the program keeps checksummed graphs), no deadlock (a time limit), no
 //! system call that reports EINTR to managed code; and signals reach all threads except those that serve the runtime.
 //! Needs `cc` and `mcs`; without them the tests say so and pass.
-//! `SAKI_SIGNAL_SECONDS` is the length of the storm (default 5 s; `./x stress` takes 60 s), `SAKI_SIGNAL_STARTS` the number of
-//! starts with an empty code cache (default 5) and of as many with a full one. `SAKI_THREADS` is how threads are executed; without it
-//! the test with a crowd of threads, which also abort and interrupt each other, runs on mn and on green threads.
+//! `SAKI_SIGNAL_SECONDS` is the length of the storm (default 5 s; `./x stress` takes 60 s), `SAKI_SIGNAL_STARTS` the
+//! number of starts with an empty code cache (default 5) and of as many with a full one. `SAKI_THREADS` is how threads
+//! are executed; without it the test with a crowd of threads, which also abort and interrupt each other, runs on mn and
+//! on green threads.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,7 +19,8 @@ const GRACE: Duration = Duration::from_secs(120);
 /// Signals per second of its processor time that each busy thread must have met.
 const MIN_RATE: u64 = 5000;
 
-/// Beginnings of the names of threads that block signals while they live: those that `saki_os::thread::start_service` starts.
+/// Beginnings of the names of threads that block signals while they live: those that `saki_os::thread::start_service`
+/// starts.
 const SERVICES: [&str; 15] = [
     "check-walks",
     "code-cache",
@@ -75,8 +77,8 @@ fn is_native(mode: Option<&str>) -> bool {
     mode.is_none_or(|mode| mode == "native")
 }
 
-/// The library that sends the signals, the program that they meet, and a folder for code caches. One for each test, which run
-/// at the same time.
+/// The library that sends the signals, the program that they meet, and a folder for code caches. One for each test,
+/// which run at the same time.
 struct Storm {
     sender: PathBuf,
     program: PathBuf,

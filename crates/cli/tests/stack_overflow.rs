@@ -1,5 +1,5 @@
-//! Overflows of the main thread's stack, whatever its limit, and overflows outside of managed code. Needs `mcs` and `cc`; without
-//! them the tests say so and pass.
+//! Overflows of the main thread's stack, whatever its limit, and overflows outside of managed code. Needs `mcs` and
+//! `cc`; without them the tests say so and pass.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
-//! Switches between green threads, exceptions, and calls into native code and back make no system calls, as strace counts them.
+//! Switches between green threads, exceptions, and calls into native code and back make no system calls, as strace
+//! counts them.
 //!
-//! Each loop runs with a small and a large count: the difference in system calls belongs to the loop. The watcher's sleeps are left
-//! out, since they depend on the time and not on the number of switches; a large nursery keeps collections few. Needs `mcs`, and
-//! `strace` that may trace; without them the tests say so and pass.
+//! Each loop runs with a small and a large count: the difference in system calls belongs to the loop. The watcher's
+//! sleeps are left out, since they depend on the time and not on the number of switches; a large nursery keeps
+//! collections few. Needs `mcs`, and `strace` that may trace; without them the tests say so and pass.
 
 mod support;
 

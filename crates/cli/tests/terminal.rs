@@ -1,8 +1,8 @@
 //! The console on a terminal: a pseudo-terminal whose other end plays keyboard and screen.
 //!
 //! The test demands that keys, line editing, cursor, colours, size and Ctrl-C work as on Mono, and that the terminal's
-//! attributes are restored when the program has ended, also by an exception. Needs `mcs` and the description of `xterm`;
-//! without them the test says so and passes.
+//! attributes are restored when the program has ended, also by an exception. Needs `mcs` and the description of
+//! `xterm`; without them the test says so and passes.
 
 use std::fs::File;
 use std::io::{Read, Write};

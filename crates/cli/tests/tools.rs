@@ -1,5 +1,5 @@
-//! Descriptions of code for profilers and debuggers (`--perf`): the tests parse the files as their readers do, and run gdb and perf
-//! where they are installed.
+//! Descriptions of code for profilers and debuggers (`--perf`): the tests parse the files as their readers do, and run
+//! gdb and perf where they are installed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -235,7 +235,8 @@ fn gdb_shows_managed_frames() {
     );
 }
 
-/// A breakpoint is set before the method is compiled, by each spelling of its name that docs/profilers.md tells, and stops there.
+/// A breakpoint is set before the method is compiled, by each spelling of its name that docs/profilers.md tells, and
+/// stops there.
 #[test]
 fn gdb_stops_at_breakpoints_by_name() {
     for mode in ["native", "green", "mn:2"] {

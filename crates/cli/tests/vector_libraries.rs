@@ -1,5 +1,5 @@
-//! Copies of `System.Numerics.Vectors.dll` that come with programs: their types are vectors, too, if they have the size of a vector. Needs
-//! `mcs`.
+//! Copies of `System.Numerics.Vectors.dll` that come with programs: their types are vectors, too, if they have the size
+//! of a vector. Needs `mcs`.
 
 mod support;
 

@@ -1,9 +1,9 @@
 //! Stack walks from signals at 5 kHz per thread while dynamic methods are made, run and collected, and their memory is
 //! reused.
 //!
-//! The test demands that every managed program counter that a walk finds, and every stale one looked up later, belongs to the
-//! method that the code map names (`--check-walks`). `SAKI_WALK_METHODS` is the number of methods (default 20,000; 300,000
-//! for a release).
+//! The test demands that every managed program counter that a walk finds, and every stale one looked up later, belongs
+//! to the method that the code map names (`--check-walks`). `SAKI_WALK_METHODS` is the number of methods (default
+//! 20,000; 300,000 for a release).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

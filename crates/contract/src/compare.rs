@@ -22,7 +22,8 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// Whether the difference could make a program fail. An internal call that the assembly lacks is harmless: the assembly does not call it.
+    /// Whether the difference could make a program fail. An internal call that the assembly lacks is harmless: the
+    /// assembly does not call it.
     pub fn is_harmful(&self) -> bool {
         !matches!(self, Difference::Gone(Kind::Call, _))
     }
@@ -85,8 +86,9 @@ fn compare_calls(image: &Image, lines: &[&Line]) -> Result<Vec<Difference>, BadI
     Ok(differences)
 }
 
-/// The version that an mscorlib claims to be: by its mark, and by its release if it names one. (Builds from between two releases have the mark of
-/// one of them, but may need other internal calls, fields or methods.) A mark that several versions have says nothing without a release.
+/// The version that an mscorlib claims to be: by its mark, and by its release if it names one. (Builds from between two
+/// releases have the mark of one of them, but may need other internal calls, fields or methods.) A mark that several
+/// versions have says nothing without a release.
 pub fn claimed_version(corlib: &Image) -> Option<Version> {
     let mark = corlib_mark(corlib)?;
     let mut marked = Version::with_corlib_mark(&mark);
@@ -96,7 +98,8 @@ pub fn claimed_version(corlib: &Image) -> Option<Version> {
     }
 }
 
-/// The version from which an mscorlib differs least, and the harmful differences. `lines` are those of mscorlib. Errors: damaged metadata.
+/// The version from which an mscorlib differs least, and the harmful differences. `lines` are those of mscorlib.
+/// Errors: damaged metadata.
 pub fn nearest(corlib: &Image, lines: &[Line]) -> Result<(Version, Vec<Difference>), BadImage> {
     let harmful = |version| -> Result<Vec<Difference>, BadImage> {
         let differences = compare(corlib, lines, version)?;

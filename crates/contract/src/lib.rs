@@ -1,11 +1,15 @@
-//! The contract between the class libraries and the machine, as data: what Saki relies on in Mono's assemblies, for which of their versions.
+//! The contract between the class libraries and the machine, as data: what Saki relies on in Mono's assemblies, for
+//! which of their versions.
 //!
-//! `contract.txt` beside this crate's sources has a line for each internal call, for each field that Rust code reads or writes by name, for
-//! each method that it calls or replaces by name, and for each C symbol that Mono's native libraries take from the program; always with the
-//! whole signature. A line without a mark holds for all versions, "@6.8,6.12 " in front says that it holds for these versions alone.
-//! Invariants: a version is recognised by the mark that Mono's developers change with the contract (`Environment.mono_corlib_version`) and by its
-//! release, and several versions may have one mark; an mscorlib whose mark or release is not that of a known version is compared with the contract. Everything here works on metadata alone, so that even an
-//! mscorlib with which Saki could not start can be judged. `library` has what the code names: types, fields and methods by their roles, and profiles of class libraries. Left out: facts that signatures do not express (the meaning of arguments, the values of enumerations).
+//! `contract.txt` beside this crate's sources has a line for each internal call, for each field that Rust code reads or
+//! writes by name, for each method that it calls or replaces by name, and for each C symbol that Mono's native
+//! libraries take from the program; always with the whole signature. A line without a mark holds for all versions,
+//! "@6.8,6.12 " in front says that it holds for these versions alone. Invariants: a version is recognised by the mark
+//! that Mono's developers change with the contract (`Environment.mono_corlib_version`) and by its release, and several
+//! versions may have one mark; an mscorlib whose mark or release is not that of a known version is compared with the
+//! contract. Everything here works on metadata alone, so that even an mscorlib with which Saki could not start can be
+//! judged. `library` has what the code names: types, fields and methods by their roles, and profiles of class
+//! libraries. Left out: facts that signatures do not express (the meaning of arguments, the values of enumerations).
 #![deny(unsafe_code)]
 
 mod compare;
@@ -31,6 +35,7 @@ pub enum Version {
 }
 
 impl Version {
+    /// All versions, oldest first.
     pub const ALL: [Version; 3] = [Version::Mono6_8, Version::Mono6_12, Version::Mono6_14];
 
     /// The name used in marks and messages.
@@ -51,6 +56,7 @@ impl Version {
         }
     }
 
+    /// The version with this name ("6.8").
     pub fn from_name(name: &str) -> Option<Version> {
         Version::ALL.into_iter().find(|version| version.name() == name)
     }
@@ -71,8 +77,10 @@ impl Version {
 pub struct Versions(u8);
 
 impl Versions {
+    /// Every version.
     pub const ALL: Versions = Versions((1 << Version::ALL.len()) - 1);
 
+    /// Whether the version is one of the set.
     pub const fn contains(self, version: Version) -> bool {
         self.0 & Versions::from_version(version).0 != 0
     }

@@ -1,4 +1,5 @@
-//! The format of `contract.txt`: a section per assembly, a line per member; a line has an optional version mark, a kind and a signature.
+//! The format of `contract.txt`: a section per assembly, a line per member; a line has an optional version mark, a kind
+//! and a signature.
 //!
 //! ```text
 //! [mscorlib]
@@ -38,10 +39,12 @@ impl Kind {
         ("absent", Kind::Absent),
     ];
 
+    /// The word with which lines of this kind begin.
     pub fn name(self) -> &'static str {
         Kind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
+    /// Whether the line names an internal call, be it there or not.
     pub fn is_call(self) -> bool {
         matches!(self, Kind::Call | Kind::Lack)
     }
@@ -57,6 +60,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
+    /// Whether the line says something about this version.
     pub fn holds_for(&self, version: Version) -> bool {
         self.versions.contains(version)
     }

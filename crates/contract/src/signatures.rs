@@ -1,5 +1,5 @@
-//! Names and signatures as text, from metadata alone: types as reflection writes them ("System.Byte*", "Outer+Inner"), generic parameters
-//! by number ("!0" of a type, "!!0" of a method).
+//! Names and signatures as text, from metadata alone: types as reflection writes them ("System.Byte*", "Outer+Inner"),
+//! generic parameters by number ("!0" of a type, "!!0" of a method).
 
 use saki_metadata::{BadImage, ElementType, Image, MethodSigRaw, TableId, Token, TypeSig};
 

@@ -55,11 +55,11 @@ pub(crate) fn string_array<'t, S: AsRef<str>>(t: CurrentThread<'t>, items: &[S])
 /// The UTF-16 units at an address; none for null.
 ///
 /// # Safety
-/// Unless the address is null, `length` units lie there and stay, unchanged, for as long as the result is used: the characters of a string that the
-/// managed caller has pinned for the call.
+/// Unless the address is null, `length` units lie there and stay, unchanged, for as long as the result is used: the
+/// characters of a string that the managed caller has pinned for the call.
 pub(crate) unsafe fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
     match usize::try_from(length) {
-        // SAFETY: this function's contract.
+        // SAFETY: not null, and `length` units lie there, of a string that is pinned for the call.
         Ok(length) if !units.is_null() => unsafe { std::slice::from_raw_parts(units, length) },
         _ => &[],
     }

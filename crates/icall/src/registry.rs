@@ -96,7 +96,8 @@ pub fn upper_layers() -> UpperLayers {
     }
 }
 
-/// What internal calls keep when the process forks: a child has none of the threads that wait, work in the pool or watch something.
+/// What internal calls keep when the process forks: a child has none of the threads that wait, work in the pool or
+/// watch something.
 const FORKS: ForkActions = ForkActions {
     prepare: || {
         process::hold_for_fork();
@@ -129,7 +130,8 @@ fn all_tables() -> InternalCallTables {
 mod tests {
     use saki_contract::{Contract, Kind, Line, Version, split_mark};
 
-    /// Whether the row names the line's method. Nested types are "Outer/Inner" in names of types, "Outer+Inner" in parameters.
+    /// Whether the row names the line's method. Nested types are "Outer/Inner" in names of types, "Outer+Inner" in
+    /// parameters.
     fn is_row_of(row: &str, line: &Line) -> bool {
         let (owner, name) = line.member();
         let own_parameters =

@@ -37,7 +37,8 @@ fn a_host_runs_a_program_and_is_told_of_its_end() {
         Ok(status) => assert!(status.success()),
         Err(error) => return eprintln!("skipped: mcs: {error}"),
     }
-    // The thread that starts the machine becomes its main thread; the machine asks for a larger stack than a test's thread has by default.
+    // The thread that starts the machine becomes its main thread; the machine asks for a larger stack than a test's
+    // thread has by default.
     let host = std::thread::Builder::new().stack_size(8 << 20).spawn(move || run(&program)).expect("a thread");
     assert_eq!(host.join().expect("no panic"), 21, "what Main gave, and the handler of ProcessExit added");
     assert!(IS_OVER.load(Ordering::Relaxed), "the host was told");

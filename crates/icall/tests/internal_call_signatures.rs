@@ -1,5 +1,5 @@
-//! Compares the signature of each internal call of each class library, and of each method that has a library loop, with that of the Rust function that implements it,
-//! and checks that the exceptions that Rust functions throw exist.
+//! Compares the signature of each internal call of each class library, and of each method that has a library loop, with
+//! that of the Rust function that implements it, and checks that the exceptions that Rust functions throw exist.
 //!
 //! One test: a process has one machine.
 
@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn rust_functions_agree_with_their_methods() {
-    // The thread that starts the machine becomes its main thread; the machine asks for a larger stack than a test's thread has by default.
+    // The thread that starts the machine becomes its main thread; the machine asks for a larger stack than a test's
+    // thread has by default.
     let host = std::thread::Builder::new().stack_size(8 << 20).spawn(compare_all).expect("a thread");
     let (compared, differences) = host.join().expect("no panic");
     assert!(differences.is_empty(), "{}", differences.join("\n"));

@@ -1,8 +1,8 @@
 //! `UnmanagedType.AsAny`: an object parameter that is marshalled by the type of the object that is passed.
 //!
-//! Native code gets a pointer to a native copy: of a string's or builder's characters, of an array's elements, of the fields
-//! of a class with layout, of a boxed value. Invariant: `free` sees the object that `to_native` saw, because wrappers keep
-//! the parameter. Left out: objects without a native form, which give an ArgumentException.
+//! Native code gets a pointer to a native copy: of a string's or builder's characters, of an array's elements, of the
+//! fields of a class with layout, of a boxed value. Invariant: `free` sees the object that `to_native` saw, because
+//! wrappers keep the parameter. Left out: objects without a native form, which give an ArgumentException.
 
 use crate::refusals::argument_error;
 use crate::release::release;
@@ -66,7 +66,7 @@ pub fn to_native<'t>(t: CurrentThread<'t>, object: Obj<'t>, charset: CharSet, sl
 /// Copies back native code's changes of the copy that `to_native` made of this object.
 ///
 /// # Errors
-/// As `to_native`.
+/// ArgumentException for values that do not fit, MarshalDirectiveException, OutOfMemoryException.
 pub fn update<'t>(t: CurrentThread<'t>, object: Obj<'t>, charset: CharSet, slot: NativeSlot) -> Managed<()> {
     match form_of(t, object, charset)? {
         // Strings cannot change.
@@ -96,11 +96,11 @@ pub fn update<'t>(t: CurrentThread<'t>, object: Obj<'t>, charset: CharSet, slot:
 /// `to_native` set the slot for this object, and the copy is not used again.
 pub unsafe fn free(t: CurrentThread, object: Obj, charset: CharSet, slot: NativeSlot) -> Managed<()> {
     match form_of(t, object, charset)? {
-        // SAFETY: this function's contract.
+        // SAFETY: `to_native` set the slot for this object, whose form is asked for again with the same character set.
         Form::Pointer(native) => unsafe { release(t, &native, slot, None) },
         Form::Value(native) => {
             if let Some(copy) = slot.target(size_of_native(t, &native)?) {
-                // SAFETY: the copy is that of a value of this type, by this function's contract.
+                // SAFETY: `to_native` filled the copy from a value of this type, of which `native` is the form.
                 unsafe { release(t, &native, copy, None)? };
             }
             // SAFETY: `to_native` allocated the copy.
@@ -108,7 +108,7 @@ pub unsafe fn free(t: CurrentThread, object: Obj, charset: CharSet, slot: Native
             Ok(())
         }
         Form::Elements => {
-            // SAFETY: as above.
+            // SAFETY: `to_native` allocated the copy of the elements; the slot holds its address.
             unsafe { text::free(slot.read()) };
             Ok(())
         }

@@ -1,9 +1,9 @@
 //! The marshalling helpers of compiled wrappers: arguments and results, forwards and in callbacks.
 //!
-//! A wrapper names a managed value by the address of its variable. A by-value parameter's word *is* its native slot; the word of a
-//! `ref` parameter, or of a struct by value, is the address of a slot of the C heap.
-//! Invariant: `marshal_free` may run after any part of `marshal_in`, also after a failed one, once.
-//! Left out: conversions that wrappers make inline (`saki_il::synth::pinvoke`).
+//! A wrapper names a managed value by the address of its variable. A by-value parameter's word *is* its native slot;
+//! the word of a `ref` parameter, or of a struct by value, is the address of a slot of the C heap. Invariant:
+//! `marshal_free` may run after any part of `marshal_in`, also after a failed one, once. Left out: conversions that
+//! wrappers make inline (`saki_il::synth::pinvoke`).
 
 use crate::any_object;
 use crate::descriptor::MarshalDescriptor;
@@ -24,7 +24,8 @@ pub struct Variable(usize);
 
 impl Variable {
     /// # Safety
-    /// The address is null, or that of a variable of the type that the descriptor passed with it names, which outlives the wrapper's call.
+    /// The address is null, or that of a variable of the type that the descriptor passed with it names, which outlives
+    /// the wrapper's call.
     pub unsafe fn passed(address: usize) -> Variable {
         Variable(address)
     }
@@ -35,14 +36,14 @@ impl Variable {
         unsafe { ManagedSlot::at(t, self.0, plan.ty) }
     }
 
-    /// As `slot`; a null `ref` is a NullReferenceException.
+    /// The variable; a null `ref` is a NullReferenceException.
     fn known_slot<'t>(self, t: CurrentThread<'t>, plan: &ParamPlan) -> Managed<ManagedSlot<'t>> {
         self.slot(t, plan)?.ok_or_else(|| exceptions::throw_null_reference(t))
     }
 }
 
-/// Size of the blocks that `marshal_in` makes: whole eightbytes, because structs by value are read in eightbytes, and one more eightbyte for
-/// the length of an array.
+/// Size of the blocks that `marshal_in` makes: whole eightbytes, because structs by value are read in eightbytes, and
+/// one more eightbyte for the length of an array.
 fn block_bytes(t: CurrentThread, descriptor: &MarshalDescriptor) -> Managed<usize> {
     Ok(descriptor.native_size_bytes(t)?.next_multiple_of(8) + ARRAY_LENGTH_OFFSET as usize)
 }
@@ -55,7 +56,8 @@ fn is_struct(native: &NativeType) -> bool {
 /// Converts the managed value at an address and returns the native word.
 ///
 /// # Errors
-/// As `to_native`; after an error nothing stays allocated.
+/// ArgumentException for values that do not fit, MarshalDirectiveException, OutOfMemoryException; nothing stays
+/// allocated after one.
 pub fn marshal_in(t: CurrentThread, value: Variable, descriptor: &MarshalDescriptor) -> Managed<i64> {
     let plan = &descriptor.plan;
     if !plan.by_ref && !is_struct(&plan.native) {
@@ -80,8 +82,8 @@ pub fn marshal_in(t: CurrentThread, value: Variable, descriptor: &MarshalDescrip
     Ok(block.leak().address() as i64)
 }
 
-/// Length of a by-reference array that native code made: the number that the wrapper stored behind the slot in the block of
-/// `marshal_in`, or the length of the array that was passed.
+/// Length of a by-reference array that native code made: the number that the wrapper stored behind the slot in the
+/// block of `marshal_in`, or the length of the array that was passed.
 fn passed_length(plan: &ParamPlan, block: NativeSlot, managed: Option<ManagedSlot>) -> Option<usize> {
     let NativeType::Array { count, .. } = &plan.native else { return None };
     if count.param.is_none() || !plan.is_out {
@@ -107,10 +109,11 @@ fn element_count(native: &NativeType, managed: ManagedSlot) -> Option<usize> {
     managed.obj().map(|object| array(object).length())
 }
 
-/// Copies native code's changes back to the managed value at an address. A result is converted, and its native memory freed.
+/// Copies native code's changes back to the managed value at an address. A result is converted, and its native memory
+/// freed.
 ///
 /// # Errors
-/// As `to_managed`.
+/// MarshalDirectiveException, OutOfMemoryException.
 pub fn marshal_out(t: CurrentThread, word: NativeWord, value: Variable, descriptor: &MarshalDescriptor) -> Managed<()> {
     let plan = &descriptor.plan;
     let managed = value.known_slot(t, plan)?;
@@ -184,7 +187,7 @@ pub fn marshal_free(
 /// Sets the managed value at `value` from a native caller's argument.
 ///
 /// # Errors
-/// As `to_managed`.
+/// MarshalDirectiveException, OutOfMemoryException.
 pub fn callback_in(t: CurrentThread, word: NativeWord, value: Variable, descriptor: &MarshalDescriptor) -> Managed<()> {
     let plan = &descriptor.plan;
     let managed = value.known_slot(t, plan)?;
@@ -211,10 +214,11 @@ pub fn callback_in(t: CurrentThread, word: NativeWord, value: Variable, descript
     to_managed(t, &plan.native, NativeSlot::of_word(&mut word), managed)
 }
 
-/// Converts a managed result (index 0), or the value that the delegate left in an `out` or `ref` argument, for the native caller.
+/// Converts a managed result (index 0), or the value that the delegate left in an `out` or `ref` argument, for the
+/// native caller.
 ///
 /// # Errors
-/// As `to_native`.
+/// ArgumentException for values that do not fit, MarshalDirectiveException, OutOfMemoryException.
 pub fn callback_out(
     t: CurrentThread,
     value: Variable,

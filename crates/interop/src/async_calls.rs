@@ -1,9 +1,9 @@
 //! `BeginInvoke` and `EndInvoke` of delegates, and the thread pool's work item that runs the call.
 //!
 //! `AsyncResult.object_data` holds object[3]: the boxed arguments (changed in place by the call), the boxed result, the
-//! exception. The thread pool runs `AsyncResult.ExecuteWorkItem`, which calls `AsyncResult.Invoke` here.
-//! Invariant: the result is complete before `completed` is set, and `completed` is set before the wait handle is signalled.
-//! Left out: transparent proxies, and the flow of the execution context.
+//! exception. The thread pool runs `AsyncResult.ExecuteWorkItem`, which calls `AsyncResult.Invoke` here. Invariant: the
+//! result is complete before `completed` is set, and `completed` is set before the wait handle is signalled. Left out:
+//! transparent proxies, and the flow of the execution context.
 
 use saki_il::synth::delegate::invoke_method;
 use saki_runtime::ExceptionType;
@@ -49,7 +49,8 @@ fn class_method(t: CurrentThread, class: LibraryType, name: &str, params: usize)
     }
 }
 
-/// Queues a call of the delegate and returns its AsyncResult. `arguments` holds the boxed arguments, then callback and state.
+/// Queues a call of the delegate and returns its AsyncResult. `arguments` holds the boxed arguments, then callback and
+/// state.
 ///
 /// # Errors
 /// ArgumentException for several targets; OutOfMemoryException.
@@ -222,8 +223,8 @@ fn nullable_instance<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Ma
     Ok(made)
 }
 
-/// Waits for the call of an AsyncResult, the last of `arguments`, and returns the boxed result; by-reference results are stored into
-/// `arguments`.
+/// Waits for the call of an AsyncResult, the last of `arguments`, and returns the boxed result; by-reference results
+/// are stored into `arguments`.
 ///
 /// # Errors
 /// The exception of the call; InvalidOperationException for a second call or another delegate's result.
@@ -277,5 +278,6 @@ pub fn end_invoke<'t>(
     Ok(data.get(RESULT))
 }
 
+/// The internal calls of `System.Runtime.Remoting.Messaging.AsyncResult`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Runtime.Remoting.Messaging.AsyncResult::Invoke", &async_result_invoke)];

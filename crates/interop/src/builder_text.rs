@@ -35,7 +35,8 @@ pub fn builder_units(builder: Obj) -> (Vec<u16>, usize) {
     let offset_of = |chunk| OFFSET.get::<i32>(chunk) as usize;
     let length_of = |chunk| (LENGTH.get::<i32>(chunk) as usize).min(chars_of(chunk).length());
     let mut units = vec![0; offset_of(builder) + length_of(builder)];
-    // From the last chunk to the first, each to its place. A builder that another thread changes meanwhile may have chunks that do not fit.
+    // From the last chunk to the first, each to its place. A builder that another thread changes meanwhile may have
+    // chunks that do not fit.
     for chunk in std::iter::successors(Some(builder), |chunk| PREVIOUS.obj(*chunk)) {
         let (offset, length) = (offset_of(chunk), length_of(chunk));
         if let Some(place) = units.get_mut(offset..offset.saturating_add(length)) {

@@ -1,4 +1,5 @@
-//! `ICustomMarshaler` instances: found by the type name in the descriptor, made by `GetInstance(cookie)`, kept for ever.
+//! `ICustomMarshaler` instances: found by the type name in the descriptor, made by `GetInstance(cookie)`, kept for
+//! ever.
 //!
 //! Invariant: one instance per descriptor. Left out: calls of the instance, which wrappers make.
 

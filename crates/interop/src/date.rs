@@ -1,8 +1,8 @@
 //! The native form of DateTime: an OLE automation date, a double that counts days since 1899-12-30.
 //!
-//! Invariant: both directions work in whole milliseconds, as `DateTime.ToOADate` and `FromOADate` do, so that a date that
-//! goes to native code and comes back is the same to the millisecond. For dates before the base day the integer part is
-//! negative and the fraction still counts forwards, from midnight of the day.
+//! Invariant: both directions work in whole milliseconds, as `DateTime.ToOADate` and `FromOADate` do, so that a date
+//! that goes to native code and comes back is the same to the millisecond. For dates before the base day the integer
+//! part is negative and the fraction still counts forwards, from midnight of the day.
 
 /// The bits of `DateTime`'s data that hold the ticks, of 100 ns since year 1; the bits above hold the kind.
 const TICKS_MASK: u64 = 0x3fff_ffff_ffff_ffff;

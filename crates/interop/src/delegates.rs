@@ -1,13 +1,13 @@
 //! Delegates as C function pointers, and C function pointers as delegates.
 //!
-//! To native code: each delegate passed to native code gets its own small C entry, which calls `dispatch` with the delegate's
-//! context. The entry refers to the delegate only weakly: as the CLI documents, the program must keep the delegate
-//! alive while native code may call it. Entries of dead delegates are reused for new delegates of the same type. From native
-//! code: a delegate over a native function is of kind `SelfPassing`: its code is a wrapper that finds the address in the
-//! delegate's `extra_arg`.
+//! To native code: each delegate passed to native code gets its own small C entry, which calls `dispatch` with the
+//! delegate's context. The entry refers to the delegate only weakly: as the CLI documents, the program must keep the
+//! delegate alive while native code may call it. Entries of dead delegates are reused for new delegates of the same
+//! type. From native code: a delegate over a native function is of kind `SelfPassing`: its code is a wrapper that finds
+//! the address in the delegate's `extra_arg`.
 //!
-//! Invariants: wrappers are made once per delegate type; converting a function pointer that was made of a delegate gives that
-//! same delegate. Left out: C functions with variable arguments.
+//! Invariants: wrappers are made once per delegate type; converting a function pointer that was made of a delegate
+//! gives that same delegate. Left out: C functions with variable arguments.
 
 use crate::refusals::directive_error;
 use crate::slots::NativeSlot;
@@ -43,8 +43,8 @@ static EXTRA_ARG: ManagedField = ManagedField::new(LibraryType::Delegate, "extra
 /// The number of entries that are tried for reuse when one is needed.
 const REUSE_ATTEMPTS: usize = 4;
 
-/// Data common to all delegates of one type. It stays when the type is freed, since native code may still have entries; then no
-/// delegate is called, and no type in `sig` is read.
+/// Data common to all delegates of one type. It stays when the type is freed, since native code may still have entries;
+/// then no delegate is called, and no type in `sig` is read.
 struct CallbackType {
     domain: &'static Domain,
     /// Managed wrapper: `fn(context, native words…)`. Lives as long as the delegate type.
@@ -60,7 +60,8 @@ struct CallbackType {
 
 /// The context that a C entry passes: never freed, reused when its delegate is gone.
 struct CallbackContext {
-    /// Weak handle of the delegate, in its 32-bit form. Unloading the delegate's domain frees the handle; the context stays.
+    /// Weak handle of the delegate, in its 32-bit form. Unloading the delegate's domain frees the handle; the context
+    /// stays.
     delegate: AtomicU32,
     class: &'static CallbackType,
 }
@@ -81,7 +82,8 @@ impl CallbackContext {
 /// The C function pointer of a delegate.
 ///
 /// # Errors
-/// OutOfMemoryException, load errors. Parameters that cannot be marshalled raise MarshalDirectiveException at the first call only.
+/// OutOfMemoryException, load errors. Parameters that cannot be marshalled raise MarshalDirectiveException at the first
+/// call only.
 pub fn function_pointer(t: CurrentThread, delegate: Obj) -> Managed<usize> {
     if INVOKE_IMPL.get::<usize>(delegate) as i32 == DelegateKind::SelfPassing as i32 {
         return Ok(EXTRA_ARG.get(delegate));
@@ -187,18 +189,18 @@ fn write_zero_result(class: &CallbackType, arguments: &[u64], result: NativeSlot
 }
 
 /// Called by C entries: runs the wrapper with the C arguments in `slots` (structs: addresses) and leaves the result in
-/// `result`. An exception is kept and thrown when the native code returns to managed code; until then native code sees a
-/// zero result. If the native code was not called by managed code, the exception ends the process.
+/// `result`. An exception is kept and thrown when the native code returns to managed code; until then native code sees
+/// a zero result. If the native code was not called by managed code, the exception ends the process.
 ///
 /// # Safety
 /// A C entry made for `context` calls it: `slots` has one word per parameter, `result` room for the result.
 unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u64, result: *mut u8) {
     let class = context.class;
-    // SAFETY: this function's contract: a word for each parameter after the context.
+    // SAFETY: `slots` has a word for each parameter after the context: the C entry for `context` spills so many.
     let arguments = unsafe { std::slice::from_raw_parts(slots, class.sig.params.len() - 1) };
     let returns_struct = matches!(class.sig.ret, Some(IrType::Struct(_)));
     let result_bytes = if returns_struct { class.struct_result_bytes as usize } else { size_of::<u64>() };
-    // SAFETY: this function's contract: room for the result.
+    // SAFETY: the C entry reserves a word for the result, or the struct's bytes, before it calls.
     let Some(result) = (unsafe { NativeSlot::at(result, result_bytes) }) else {
         saki_base::bug!("a C entry without room for the result")
     };
@@ -296,7 +298,7 @@ pub(crate) fn forget_dead() {
 /// # Safety
 /// The context is that of the C entry which `dispatch` called the wrapper for.
 pub unsafe fn callback_delegate<'t>(t: CurrentThread<'t>, context: usize) -> Managed<Option<Obj<'t>>> {
-    // SAFETY: the caller's promise; contexts are never freed.
+    // SAFETY: the address is a context's that `dispatch` put into the wrapper's arguments; contexts are never freed.
     let context = unsafe { &*(context as *const CallbackContext) };
     context.target(t).map(Some).ok_or_else(|| throw_delegate_is_gone(t, context.class.domain))
 }
@@ -306,11 +308,12 @@ fn is_of_domain(object: Obj, ty: Ty) -> bool {
     std::ptr::eq(object.ty().universe(), ty.universe())
 }
 
-/// A delegate of type `ty` for a C function pointer; None for 0. If `ty` is Delegate or MulticastDelegate, the pointer must have been
-/// made of a delegate.
+/// A delegate of type `ty` for a C function pointer; None for 0. If `ty` is Delegate or MulticastDelegate, the pointer
+/// must have been made of a delegate.
 ///
 /// # Errors
-/// MarshalDirectiveException when `ty` is no delegate type and the pointer is not a delegate's; OutOfMemoryException, load errors.
+/// MarshalDirectiveException when `ty` is no delegate type and the pointer is not a delegate's; OutOfMemoryException,
+/// load errors.
 pub fn delegate_for<'t>(t: CurrentThread<'t>, address: usize, ty: Ty) -> Managed<Option<Obj<'t>>> {
     if address == 0 {
         return Ok(None);

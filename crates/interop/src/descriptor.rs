@@ -80,7 +80,8 @@ impl MarshalDescriptor {
     /// # Safety
     /// `address` is the result of `MarshalDescriptor::address`, and the code that names the descriptor is running.
     pub unsafe fn from_address<'a>(address: usize) -> &'a MarshalDescriptor {
-        // SAFETY: this function's contract; descriptors live as long as the code that names them.
+        // SAFETY: `address` comes from `MarshalDescriptor::address`; descriptors live as long as the code that names
+        // them, which runs.
         unsafe { &*(address as *const MarshalDescriptor) }
     }
 }

@@ -1,8 +1,9 @@
 //! `<dllmap>` and `<dllentry>` of Mono's configuration files: the library and function that a P/Invoke name stands for.
 //!
-//! Sources: mono/config in the configuration directory, as a rule /etc/mono/config (MONO_CONFIG or `mono --config` name another file) for all assemblies, and `<assembly file>.config` for one
-//! assembly, which is asked first. Later entries win. Invariant: entries for other systems, processors or word sizes are dropped while parsing.
-//! Left out: the rest of the XML. Of a file that is not well-formed, the entries before the error count.
+//! Sources: mono/config in the configuration directory, as a rule /etc/mono/config (MONO_CONFIG or `mono --config` name
+//! another file) for all assemblies, and `<assembly file>.config` for one assembly, which is asked first. Later entries
+//! win. Invariant: entries for other systems, processors or word sizes are dropped while parsing. Left out: the rest of
+//! the XML. Of a file that is not well-formed, the entries before the error count.
 
 use saki_os::message_log::{self, Level, Subject};
 use saki_types::universe;
@@ -63,6 +64,7 @@ impl DllMap {
         std::fs::read(path).map_or_else(|_| DllMap::default(), |bytes| DllMap::parse(&String::from_utf8_lossy(&bytes)))
     }
 
+    /// The mappings in such a text; elements that say nothing about libraries are passed over.
     pub fn parse(text: &str) -> DllMap {
         let mut map = DllMap::default();
         // The enclosing `<dllmap>`: its library, and whether it is for this system.
@@ -91,6 +93,7 @@ impl DllMap {
         map
     }
 
+    /// Which library and function stand for these; the last mapping that names them counts.
     pub fn look_up(&self, library: &str, function: &str) -> Mapped {
         let mut mapped = Mapped { library: library.to_string(), function: function.to_string(), found: false };
         for entry in self.entries.iter().rev().filter(|e| e.names(library)) {
@@ -121,8 +124,8 @@ pub fn set_config_file(path: PathBuf) {
     let _ = CONFIG_FILE.set(path);
 }
 
-/// The folder of Mono's configuration, `mono/config` and `mono/4.5/machine.config`: what MONO_CFG_DIR names; or, for class libraries in PREFIX/lib/mono,
-/// PREFIX/etc if it has one; or /etc.
+/// The folder of Mono's configuration, `mono/config` and `mono/4.5/machine.config`: what MONO_CFG_DIR names; or, for
+/// class libraries in PREFIX/lib/mono, PREFIX/etc if it has one; or /etc.
 pub fn configuration_directory() -> PathBuf {
     if let Some(named) = std::env::var_os("MONO_CFG_DIR") {
         return PathBuf::from(named);
@@ -135,8 +138,8 @@ fn configuration_beside(framework_root: &Path) -> Option<PathBuf> {
     directory.join("mono/config").is_file().then_some(directory)
 }
 
-/// The machine-wide configuration files, in the order in which they are asked: only the file that the command line or MONO_CONFIG
-/// names, if there is one, else the distribution's (MONO_CFG_DIR moves it) and the user's.
+/// The machine-wide configuration files, in the order in which they are asked: only the file that the command line or
+/// MONO_CONFIG names, if there is one, else the distribution's (MONO_CFG_DIR moves it) and the user's.
 pub fn global_config_paths() -> Vec<PathBuf> {
     if let Some(path) = CONFIG_FILE.get() {
         return vec![path.clone()];
@@ -146,7 +149,8 @@ pub fn global_config_paths() -> Vec<PathBuf> {
         return vec![path];
     }
     let directory = configuration_directory();
-    // A map names native libraries to load, so a process with more rights than the user who started it must not use that user's map.
+    // A map names native libraries to load, so a process with more rights than the user who started it must not use
+    // that user's map.
     let home = variable("HOME").filter(|_| !saki_os::privilege::is_elevated());
     let user = home.map(|home| home.join(".mono/config"));
     std::iter::once(directory.join("mono/config")).chain(user).collect()

@@ -1,8 +1,9 @@
 //! C symbols that native libraries of Mono expect from the program that loads them.
 //!
-//! libmono-native.so is linked so that it loads only where the first four of `EXPORTED_SYMBOLS` exist; the `saki` executable exports
-//! them to the dynamic linker (its build script lists them). /etc/mono/config maps some kernel32 functions to the last four.
-//! Invariant: none of them needs more than the current thread. Left out: every other symbol of libmono.
+//! libmono-native.so is linked so that it loads only where the first four of `EXPORTED_SYMBOLS` exist; the `saki`
+//! executable exports them to the dynamic linker (its build script lists them). /etc/mono/config maps some kernel32
+//! functions to the last four. Invariant: none of them needs more than the current thread. Left out: every other symbol
+//! of libmono.
 
 use std::ffi::{c_char, c_void};
 
@@ -33,8 +34,8 @@ pub fn keep_exports() -> usize {
     symbols.iter().filter(|s| !std::hint::black_box(**s).is_null()).count()
 }
 
-/// Registers an internal call; ignored. libmono-native has one on this system, `Interop/Sys::Read`, for which the virtual machine has a function of its own that parks
-/// the thread where a read has to wait.
+/// Registers an internal call; ignored. libmono-native has one on this system, `Interop/Sys::Read`, for which the
+/// virtual machine has a function of its own that parks the thread where a read has to wait.
 ///
 /// # Safety
 /// `name` is NUL-terminated; `function` has the type that the name implies.
@@ -100,40 +101,40 @@ pub unsafe extern "C" fn mono_threads_exit_gc_safe_region_internal(cookie: *mut 
 /// kernel32 `CopyMemory`.
 ///
 /// # Safety
-/// As `memcpy`.
+/// `bytes` bytes can be read at `source` and written at `destination`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_win32_compat_CopyMemory(destination: *mut u8, source: *const u8, bytes: usize) {
-    // SAFETY: this function's contract; overlap is tolerated.
+    // SAFETY: both ranges have `bytes` bytes, as for `memcpy`; overlap is tolerated.
     unsafe { std::ptr::copy(source, destination, bytes) };
 }
 
 /// kernel32 `MoveMemory`.
 ///
 /// # Safety
-/// As `memmove`.
+/// `bytes` bytes can be read at `source` and written at `destination`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_win32_compat_MoveMemory(destination: *mut u8, source: *const u8, bytes: usize) {
-    // SAFETY: this function's contract.
+    // SAFETY: both ranges have `bytes` bytes, as for `memmove`.
     unsafe { std::ptr::copy(source, destination, bytes) };
 }
 
 /// kernel32 `FillMemory`.
 ///
 /// # Safety
-/// As `memset`.
+/// `bytes` bytes can be written at `destination`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_win32_compat_FillMemory(destination: *mut u8, bytes: usize, value: u8) {
-    // SAFETY: this function's contract.
+    // SAFETY: `bytes` bytes can be written at `destination`, as for `memset`.
     unsafe { std::ptr::write_bytes(destination, value, bytes) };
 }
 
 /// kernel32 `ZeroMemory`.
 ///
 /// # Safety
-/// As `memset`.
+/// `bytes` bytes can be written at `destination`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_win32_compat_ZeroMemory(destination: *mut u8, bytes: usize) {
-    // SAFETY: this function's contract.
+    // SAFETY: `bytes` bytes can be written at `destination`, as for `memset`.
     unsafe { std::ptr::write_bytes(destination, 0, bytes) };
 }
 

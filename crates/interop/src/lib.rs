@@ -1,8 +1,8 @@
 //! Native code: finding its functions, marshalling for calls of them, and calls from native code.
 //!
 //! The IR of wrappers comes from `saki_il::synth`; this crate has the functions that wrappers call, through the runtime
-//! (`UpperLayers`), and the internal calls of `System.Runtime.InteropServices.Marshal`. Invariant: native memory that changes
-//! owner between managed and native code is of the C heap, so that either side can free it. Left out: COM.
+//! (`UpperLayers`), and the internal calls of `System.Runtime.InteropServices.Marshal`. Invariant: native memory that
+//! changes owner between managed and native code is of the C heap, so that either side can free it. Left out: COM.
 
 mod any_object;
 mod arguments;
@@ -45,13 +45,15 @@ unsafe fn described<'t>(_t: CurrentThread<'t>, address: usize) -> &'t MarshalDes
     unsafe { MarshalDescriptor::from_address(address) }
 }
 
-/// Defines functions of `Interop` that take what a wrapper passes, of those that take it as words, variables and descriptors.
+/// Defines functions of `Interop` that take what a wrapper passes, of those that take it as words, variables and
+/// descriptors.
 macro_rules! of_wrappers {
     ($($name:ident($($param:ident: $raw:ty => $typed:ident),*) -> $ret:ty = $function:path;)*) => { $(
         /// # Safety
         /// The words, variables and the descriptor are those of a parameter of the wrapper that calls.
         unsafe fn $name<'t>(t: CurrentThread<'t>, $($param: $raw,)* info: usize) -> Managed<$ret> {
-            // SAFETY: the caller's promise.
+            // SAFETY: the wrapper that the compiler made for this parameter passes its words, its variables and its
+            // descriptor.
             unsafe { $function(t, $($typed::passed($param),)* described(t, info)) }
         }
     )* };

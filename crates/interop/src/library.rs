@@ -111,9 +111,9 @@ fn open_path(path: &Path) -> Result<Library, String> {
     }
     let name =
         CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| format!("{}: NUL in name", path.display()))?;
-    // The lock is not held, because initialisers of the library may load other libraries.
-    // The library's symbols are global, as under Mono: a library may need symbols of another one that the program loaded before.
-    // SAFETY: a NUL-terminated name; running the library's initialisers is part of loading.
+    // The lock is not held, because initialisers of the library may load other libraries. The library's symbols are
+    // global, as under Mono: a library may need symbols of another one that the program loaded before. SAFETY: a
+    // NUL-terminated name; running the library's initialisers is part of loading.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_GLOBAL) };
     if handle.is_null() {
         return Err(last_error(path));

@@ -49,7 +49,7 @@ fn re_alloc_hglobal(t: CurrentThread, block: usize, bytes: usize) -> Managed<usi
     checked(t, unsafe { libc::realloc(block as *mut _, bytes.max(MIN_BLOCK_BYTES)) })
 }
 
-/// As `re_alloc_hglobal`; a negative size counts as too large.
+/// `block` is 0 or a block of the C heap that nothing uses any more. A negative size counts as too large.
 fn re_alloc_co_task_mem(t: CurrentThread, block: usize, bytes: i32) -> Managed<usize> {
     re_alloc_hglobal(t, block, bytes as isize as usize)
 }
@@ -76,7 +76,7 @@ fn string_to_hglobal_ansi(t: CurrentThread, units: *const u16, length: i32) -> M
     if units.is_null() {
         return Ok(std::ptr::null_mut());
     }
-    // SAFETY: as in `buffer_to_bstr`.
+    // SAFETY: not null; Marshal passes a string's units with its length.
     native_copy(t, StringForm::Utf8, unsafe { units_at(units, length) })
 }
 
@@ -84,7 +84,7 @@ fn string_to_hglobal_uni(t: CurrentThread, units: *const u16, length: i32) -> Ma
     if units.is_null() {
         return Ok(std::ptr::null_mut());
     }
-    // SAFETY: as in `buffer_to_bstr`.
+    // SAFETY: not null; Marshal passes a string's units with its length.
     native_copy(t, StringForm::Utf16, unsafe { units_at(units, length) })
 }
 
@@ -92,7 +92,7 @@ fn string_to_hglobal_uni(t: CurrentThread, units: *const u16, length: i32) -> Ma
 /// `length` units can be read at `units`, unless that is null.
 unsafe fn units_at<'a>(units: *const u16, length: i32) -> &'a [u16] {
     match usize::try_from(length) {
-        // SAFETY: this function's contract.
+        // SAFETY: `length` units can be read at `units`, which is not null here.
         Ok(length) if !units.is_null() => unsafe { std::slice::from_raw_parts(units, length) },
         _ => &[],
     }
@@ -232,7 +232,8 @@ fn copy_from_unmanaged(
 ) -> Managed<()> {
     let (to, bytes) = array_part(t, destination, start, length, "destination")?;
     argument_null(t, source, "source")?;
-    // SAFETY: as in `copy_to_unmanaged`. Only arrays of numbers come here.
+    // SAFETY: within the array, which is one of numbers and stays where it is until the next safepoint; so many bytes
+    // can be read.
     unsafe { std::ptr::copy(source, to, bytes) };
     Ok(())
 }
@@ -249,7 +250,7 @@ fn get_last_error(t: CurrentThread) -> i32 {
 }
 
 fn set_last_error(t: CurrentThread, error: i32) {
-    // SAFETY: as above.
+    // SAFETY: the current thread's own struct.
     unsafe { (*t.abi()).last_error = error }
 }
 
@@ -298,6 +299,7 @@ fn prelink_all(t: CurrentThread, class: Option<Obj>) -> Managed<()> {
 
 macro_rules! table {
     ($($name:literal = $function:ident;)*) => {
+        /// The internal calls of `System.Runtime.InteropServices.Marshal`.
         pub const TABLE: &[InternalCall] = &[
             $(InternalCall::new(concat!("System.Runtime.InteropServices.Marshal::", $name), &$function),)*
         ];

@@ -33,18 +33,18 @@ pub unsafe fn release(t: CurrentThread, native: &NativeType, slot: NativeSlot, l
             if let Some(block) = slot.target(size_bytes) {
                 // SAFETY: the slot owns the block and the memory that its elements own.
                 unsafe { release_elements(t, element, block, length)? };
-                // SAFETY: as above; the elements are free.
+                // SAFETY: the slot owns the block, whose elements own nothing any more.
                 unsafe { text::free(block.address()) };
             }
         }
-        // SAFETY: this function's contract, for the fields of the slot.
+        // SAFETY: `to_native` filled the slot, so each of the struct's fields is a filled slot of its own.
         NativeType::Struct(ty) | NativeType::ClassInline(ty) => unsafe { release_fields(t, ty, slot)? },
         NativeType::ClassPointer(ty) => {
             let size_bytes = native_layout(ty).to_managed(t)?.size_bytes as usize;
             if let Some(block) = slot.target(size_bytes) {
                 // SAFETY: the slot owns the block and the memory that its fields own.
                 unsafe { release_fields(t, ty, block)? };
-                // SAFETY: as above; the fields are free.
+                // SAFETY: the slot owns the block, whose fields own nothing any more.
                 unsafe { text::free(block.address()) };
             }
         }
@@ -61,7 +61,7 @@ unsafe fn release_elements(t: CurrentThread, element: &NativeType, block: Native
     }
     let stride_bytes = size_of_native(t, element)?;
     for index in 0..count {
-        // SAFETY: this function's contract.
+        // SAFETY: `index < count`, and each of the first `count` elements of `block` was filled by `to_native`.
         unsafe { release(t, element, block.element(index, stride_bytes), None)? };
     }
     Ok(())
@@ -77,7 +77,7 @@ unsafe fn release_elements(t: CurrentThread, element: &NativeType, block: Native
 pub unsafe fn release_fields(t: CurrentThread, ty: Ty, slot: NativeSlot) -> Managed<()> {
     for field in &native_layout(ty).to_managed(t)?.fields {
         let slot = slot.after(field.offset_bytes as usize);
-        // SAFETY: this function's contract, for this field.
+        // SAFETY: the struct was filled by `to_native`, so this field's slot was; the field owns its memory alone.
         unsafe { release(t, &field.native, slot, None)? };
         if matches!(field.native, NativeType::String(_) | NativeType::Array { .. } | NativeType::ClassPointer(_)) {
             slot.write(0usize);

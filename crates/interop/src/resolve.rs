@@ -1,7 +1,8 @@
 //! Finds the address of a P/Invoke method's native function.
 //!
-//! Invariant: the dllmap of the assembly is asked before the machine's, and Mono's own libraries beside the class libraries in use come before the
-//! installed ones. The system's libraries that these need come before those that a bundle brings along. Left out: caching the address (crate `runtime`).
+//! Invariant: the dllmap of the assembly is asked before the machine's, and Mono's own libraries beside the class
+//! libraries in use come before the installed ones. The system's libraries that these need come before those that a
+//! bundle brings along. Left out: caching the address (crate `runtime`).
 
 use crate::dllmap::{DllMap, LIBRARY_DIRECTORY, global_config_paths};
 use crate::library;
@@ -49,8 +50,8 @@ pub fn mapped_names(image: &'static Image, library: &str, function: &str) -> (St
     (mapped.library, mapped.function)
 }
 
-/// If the class libraries in use are not the installed ones, the native library of Mono that came with them: /opt/lib/libmono-native.so for
-/// class libraries in /opt/lib/mono. None if the file does not exist.
+/// If the class libraries in use are not the installed ones, the native library of Mono that came with them:
+/// /opt/lib/libmono-native.so for class libraries in /opt/lib/mono. None if the file does not exist.
 fn beside_class_libraries(library: &str) -> Option<String> {
     let file = library.strip_prefix(LIBRARY_DIRECTORY)?.strip_prefix('/')?;
     let root = universe().binder().paths().framework_root;
@@ -59,11 +60,12 @@ fn beside_class_libraries(library: &str) -> Option<String> {
     own.exists().then(|| own.display().to_string())
 }
 
-/// The folder, beside Mono's own libraries, of the libraries that those need and that a system may lack; bundles have it.
+/// The folder, beside Mono's own libraries, of the libraries that those need and that a system may lack; bundles have
+/// it.
 const NEEDED: &str = "needed";
 
-/// Opens one of Mono's own libraries. If that fails, opens the libraries that a bundle brings along, in whose place the system's would have been, and
-/// tries again: the dynamic linker takes libraries that are open by their names.
+/// Opens one of Mono's own libraries. If that fails, opens the libraries that a bundle brings along, in whose place the
+/// system's would have been, and tries again: the dynamic linker takes libraries that are open by their names.
 fn open_beside(path: &str) -> Result<library::Library, String> {
     let opened = library::open(path, None);
     let entries = Path::new(path).parent().map(|folder| std::fs::read_dir(folder.join(NEEDED)));
@@ -106,7 +108,8 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
         return Ok(own.address.addr());
     }
     let directory = image.meta.path().parent().map(PathBuf::from);
-    // Loading runs foreign initialisers and may take long, so the world must not have to wait for this thread meanwhile.
+    // Loading runs foreign initialisers and may take long, so the world must not have to wait for this thread
+    // meanwhile.
     let opened = t.managed().blocking(|| match beside_class_libraries(&library) {
         Some(own) => open_beside(&own).or_else(|_| library::open(&library, directory.as_deref())),
         None => library::open(&library, directory.as_deref()),

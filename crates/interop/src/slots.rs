@@ -1,9 +1,11 @@
-//! Slots: native memory of a known size, and variables of managed code of a known type. All conversions read and write through them.
+//! Slots: native memory of a known size, and variables of managed code of a known type. All conversions read and write
+//! through them.
 //!
-//! A native slot is a struct field, an array element, or the word of a parameter. Invariant: the memory of a slot can be used in its
-//! whole size as long as the slot's lifetime lasts. The code that makes a slot from an address vouches for that, and for the values there: they
-//! are values of the native type by which the slot is converted, and their pointers lead to values as that type describes them. Every later
-//! access is checked to lie inside the slot; an access outside is a fault of ours.
+//! A native slot is a struct field, an array element, or the word of a parameter. Invariant: the memory of a slot can
+//! be used in its whole size as long as the slot's lifetime lasts. The code that makes a slot from an address vouches
+//! for that, and for the values there: they are values of the native type by which the slot is converted, and their
+//! pointers lead to values as that type describes them. Every later access is checked to lie inside the slot; an access
+//! outside is a fault of ours.
 //! Left out: what the bytes mean (`to_native`, `to_managed`, `release`).
 
 use saki_abi::{ObjRef, Object};
@@ -32,11 +34,13 @@ impl NativeWord {
     /// A word that a wrapper passes with a descriptor.
     ///
     /// # Safety
-    /// The word is of the descriptor's native type; if it is an address, a value lies there as long as the wrapper's call lasts.
+    /// The word is of the descriptor's native type; if it is an address, a value lies there as long as the wrapper's
+    /// call lasts.
     pub unsafe fn passed(word: i64) -> NativeWord {
         NativeWord(word)
     }
 
+    /// The word as it was.
     pub fn get(self) -> i64 {
         self.0
     }
@@ -44,7 +48,8 @@ impl NativeWord {
     /// The memory at which the word points; None for null.
     #[inline]
     pub fn target<'t>(self, _t: CurrentThread<'t>, size_bytes: usize) -> Option<NativeSlot<'t>> {
-        // SAFETY: by the promise of `passed` such a value lies there until the wrapper's call ends, and with it the functions that it calls.
+        // SAFETY: by the promise of `passed` such a value lies there until the wrapper's call ends, and with it the
+        // functions that it calls.
         unsafe { NativeSlot::at(self.0 as *mut u8, size_bytes) }
     }
 }
@@ -61,7 +66,8 @@ impl<'n> NativeSlot<'n> {
     /// The memory at an address; None for null.
     ///
     /// # Safety
-    /// The address is null, or `size_bytes` bytes can be read and written there for `'n`; the module header says what the values are.
+    /// The address is null, or `size_bytes` bytes can be read and written there for `'n`; the module header says what
+    /// the values are.
     #[inline]
     pub unsafe fn at(address: *mut u8, size_bytes: usize) -> Option<NativeSlot<'n>> {
         Some(NativeSlot { address: NonNull::new(address)?, size_bytes, memory: PhantomData })
@@ -73,6 +79,7 @@ impl<'n> NativeSlot<'n> {
         NativeSlot { address: NonNull::from_mut(&mut word.0).cast(), size_bytes: size_of::<i64>(), memory: PhantomData }
     }
 
+    /// Where the slot lies; its memory may be used as long as the slot.
     pub fn address(self) -> *mut u8 {
         self.address.as_ptr()
     }
@@ -115,11 +122,13 @@ impl<'n> NativeSlot<'n> {
         unsafe { place.address.cast::<T>().write_unaligned(value) };
     }
 
+    /// Sets all bytes to zero.
     pub fn fill_zero(self) {
         // SAFETY: the slot can be written.
         unsafe { self.address.write_bytes(0, self.size_bytes) };
     }
 
+    /// Whether all bytes are zero.
     pub fn is_zero(self) -> bool {
         (0..self.size_bytes).all(|index| self.element(index, 1).read::<u8>() == 0)
     }
@@ -136,7 +145,8 @@ impl<'n> NativeSlot<'n> {
         unsafe { std::ptr::copy(bytes.as_ptr(), place.address.as_ptr(), bytes.len()) };
     }
 
-    /// The memory to which the pointer at the start of the slot leads, of the size that its native type says; None for null.
+    /// The memory to which the pointer at the start of the slot leads, of the size that its native type says; None for
+    /// null.
     #[inline]
     pub fn target(self, size_bytes: usize) -> Option<NativeSlot<'n>> {
         // SAFETY: the module header's invariant: the pointer leads to a value of this size.
@@ -162,6 +172,7 @@ impl NativeBlock {
         }
     }
 
+    /// The slot that the memory is used through.
     pub fn slot(&self) -> NativeSlot<'_> {
         self.0
     }
@@ -321,6 +332,7 @@ pub struct ManagedElements<'t> {
 }
 
 impl<'t> ManagedElements<'t> {
+    /// The elements of an array, as variables.
     pub fn of(array: Array<'t>) -> ManagedElements<'t> {
         let (Some(first), Some(ty)) = (NonNull::new(array.element_address(0)), array.ty().element()) else {
             bug!("an array without elements")
@@ -375,11 +387,13 @@ impl<'t> ManagedFields<'t> {
 pub struct PlainElements<'t>(Array<'t>);
 
 impl<'t> PlainElements<'t> {
+    /// The elements of an array whose elements hold no references.
     pub fn of(array: Array<'t>) -> PlainElements<'t> {
         bug_unless!(array.vtable().element_ref_map.is_null(), "{} holds references", array.ty().full_name());
         PlainElements(array)
     }
 
+    /// What all elements take, in bytes.
     pub fn size_bytes(self) -> usize {
         self.0.length() * self.0.element_size_bytes()
     }
@@ -394,7 +408,7 @@ impl<'t> PlainElements<'t> {
     /// Sets all elements from a native slot.
     pub fn copy_from(self, slot: NativeSlot) {
         let from = slot.part(0, self.size_bytes());
-        // SAFETY: as in `copy_to`; the elements hold no references.
+        // SAFETY: the elements have that many bytes and hold no references; native memory does not overlap them.
         unsafe { std::ptr::copy_nonoverlapping(from.address(), self.0.element_address(0), self.size_bytes()) };
     }
 

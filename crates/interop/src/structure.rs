@@ -89,9 +89,9 @@ fn has_no_fields(native: &NativeType) -> bool {
 }
 
 /// # Safety
-/// As `NativeSlot::at`; the address is not null.
+/// The address is not null, and `size_bytes` bytes can be read and written there for `'t`.
 unsafe fn memory<'t>(_t: CurrentThread<'t>, address: *mut u8, size_bytes: usize) -> NativeSlot<'t> {
-    // SAFETY: this function's contract.
+    // SAFETY: `address` is not null, and `size_bytes` bytes can be read and written there.
     unsafe { NativeSlot::at(address, size_bytes) }
         .unwrap_or_else(|| saki_base::bug!("a native structure at no address"))
 }
@@ -99,7 +99,8 @@ unsafe fn memory<'t>(_t: CurrentThread<'t>, address: *mut u8, size_bytes: usize)
 /// Copies the fields of a boxed value or object to native memory. `delete_old`: the memory holds a structure already.
 ///
 /// # Errors
-/// As `to_native`.
+/// ArgumentException for values that do not fit and types without native layout, MarshalDirectiveException,
+/// OutOfMemoryException.
 ///
 /// # Safety
 /// `address` is not null and has room for the native structure, and holds one if `delete_old` says so.
@@ -112,15 +113,15 @@ pub unsafe fn structure_to_ptr<'t>(
     let ty = source.ty();
     let native = native_type_of(t, ty)?;
     if has_no_fields(&native) {
-        // SAFETY: this function's contract.
+        // SAFETY: `address` has room for the native structure, whose size this is.
         let slot = unsafe { memory(t, address, size_of_native(t, &native)?) };
         return to_native(t, &native, ManagedSlot::of_box(t, source)?, slot);
     }
     let layout = layout_of(t, ty)?;
-    // SAFETY: this function's contract.
+    // SAFETY: `address` has room for the native structure, whose size the layout gives.
     let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
     if delete_old {
-        // SAFETY: this function's contract: with `delete_old` the memory holds a structure.
+        // SAFETY: with `delete_old` the memory holds a native structure of this type.
         unsafe { release_fields(t, ty, slot)? };
     }
     slot.fill_zero();
@@ -130,7 +131,7 @@ pub unsafe fn structure_to_ptr<'t>(
 /// A new boxed value or object from native memory; None for null.
 ///
 /// # Errors
-/// As `to_managed`.
+/// ArgumentException for types without native layout, MarshalDirectiveException, OutOfMemoryException.
 ///
 /// # Safety
 /// `address` is null or holds a native structure of `ty`.
@@ -139,7 +140,7 @@ pub unsafe fn ptr_to_new_structure<'t>(t: CurrentThread<'t>, address: *mut u8, t
         return Ok(None);
     }
     let made = Obj::new(t, ty)?;
-    // SAFETY: this function's contract.
+    // SAFETY: `address`, not null here, holds a native structure of `ty`, the type of the new object.
     unsafe { fill(t, address, made)? };
     Ok(Some(made))
 }
@@ -156,7 +157,7 @@ pub unsafe fn ptr_to_structure<'t>(t: CurrentThread<'t>, address: *mut u8, desti
         let message = "The structure must not be a value class.";
         return Err(exceptions::throw_argument(t, message, "structure"));
     }
-    // SAFETY: this function's contract.
+    // SAFETY: `address` holds a native structure of the object's type, which is not a value type.
     unsafe { fill(t, address, destination) }
 }
 
@@ -166,12 +167,12 @@ unsafe fn fill<'t>(t: CurrentThread<'t>, address: *mut u8, object: Obj<'t>) -> M
     let ty = object.ty();
     let native = native_type_of(t, ty)?;
     if has_no_fields(&native) {
-        // SAFETY: this function's contract.
+        // SAFETY: `address` holds a native structure of `ty`, whose size this is.
         let slot = unsafe { memory(t, address, size_of_native(t, &native)?) };
         return to_managed(t, &native, slot, ManagedSlot::of_box(t, object)?);
     }
     let layout = layout_of(t, ty)?;
-    // SAFETY: this function's contract.
+    // SAFETY: `address` holds a native structure of `ty`, whose size the layout gives.
     let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
     fields_to_managed(t, ty, slot, ManagedFields::of(object, ty))
 }
@@ -179,7 +180,7 @@ unsafe fn fill<'t>(t: CurrentThread<'t>, address: *mut u8, object: Obj<'t>) -> M
 /// Frees the memory that the fields of a native structure own.
 ///
 /// # Errors
-/// As `size_of`.
+/// ArgumentException for a type without native layout: enums, automatic layout, arrays.
 ///
 /// # Safety
 /// `address` is null or holds a native structure of `ty`.
@@ -192,8 +193,8 @@ pub unsafe fn destroy_structure(t: CurrentThread, address: *mut u8, ty: Ty) -> M
         return Ok(());
     }
     let layout = layout_of(t, ty)?;
-    // SAFETY: this function's contract.
+    // SAFETY: `address`, not null here, holds a native structure of `ty`, whose size the layout gives.
     let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
-    // SAFETY: the memory holds a structure of `ty`, by this function's contract.
+    // SAFETY: the slot holds a native structure of `ty`, and its fields are zeroed once they are freed.
     unsafe { release_fields(t, ty, slot) }
 }

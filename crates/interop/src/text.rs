@@ -1,8 +1,8 @@
 //! Strings between managed UTF-16 and native memory of the C heap.
 //!
-//! "ANSI" is UTF-8 on this platform. Everything allocated here is freed with `free`, except BSTRs, whose block begins at
-//! the length field before the text. Invariant: no native string is kept beyond the call that reads it. Left out: the
-//! choice of a parameter's native form (`saki_il::synth::marshal`).
+//! "ANSI" is UTF-8 on this platform. Everything allocated here is freed with `free`, except BSTRs, whose block begins
+//! at the length field before the text. Invariant: no native string is kept beyond the call that reads it. Left out:
+//! the choice of a parameter's native form (`saki_il::synth::marshal`).
 
 use crate::slots::NativeBlock;
 use saki_il::synth::marshal::StringForm;
@@ -25,7 +25,7 @@ pub fn unit_bytes(form: StringForm) -> usize {
 /// # Safety
 /// `block` came from the C heap and is not used again.
 pub unsafe fn free(block: *mut u8) {
-    // SAFETY: this function's contract.
+    // SAFETY: null, or a block of the C heap that is not used again.
     unsafe { libc::free(block.cast()) };
 }
 
@@ -50,7 +50,8 @@ pub fn native_copy(t: CurrentThread, form: StringForm, units: &[u16]) -> Managed
     }
 }
 
-/// Allocates and writes `prefix` bytes of length (if any), the content, and two zero bytes; returns the address of the content.
+/// Allocates and writes `prefix` bytes of length (if any), the content, and two zero bytes; returns the address of the
+/// content.
 fn terminated(t: CurrentThread, content: &[u8], prefix: usize) -> Managed<*mut u8> {
     let block = NativeBlock::allocate(t, prefix + content.len() + 2)?.leak();
     if prefix != 0 {
@@ -61,6 +62,7 @@ fn terminated(t: CurrentThread, content: &[u8], prefix: usize) -> Managed<*mut u
     Ok(start.address())
 }
 
+/// The units as they lie in memory.
 pub fn bytes_of(units: &[u16]) -> &[u8] {
     // SAFETY: any u16 is two bytes.
     unsafe { std::slice::from_raw_parts(units.as_ptr().cast(), units.len() * 2) }
@@ -78,18 +80,18 @@ pub unsafe fn managed_copy<'t>(t: CurrentThread<'t>, form: StringForm, native: *
         return Ok(None);
     }
     let string = match form {
-        // SAFETY: terminated, by this function's contract.
+        // SAFETY: a string of this form ends with a NUL.
         StringForm::Utf8 => Str::from_utf8(t, unsafe { c_bytes(native) })?,
-        // SAFETY: as above.
+        // SAFETY: a string of this form ends with a zero unit.
         StringForm::Utf16 => Str::from_units(t, &unsafe { wide_units(native) })?,
         StringForm::Bstr => {
-            // SAFETY: a BSTR, by this function's contract.
+            // SAFETY: a BSTR has its length in front of it.
             let length_bytes = unsafe { bstr_length_bytes(native) };
             // SAFETY: its length says that so many units can be read.
             Str::from_units(t, &unsafe { copied_units(native, length_bytes / 2) })?
         }
         StringForm::AnsiBstr => {
-            // SAFETY: a BSTR, by this function's contract.
+            // SAFETY: a BSTR has its length in front of it.
             let length_bytes = unsafe { bstr_length_bytes(native) };
             // SAFETY: its length says that so many bytes can be read.
             Str::from_utf8(t, unsafe { std::slice::from_raw_parts(native, length_bytes) })?
@@ -127,7 +129,7 @@ pub unsafe fn free_string(form: StringForm, native: *mut u8) {
 /// # Safety
 /// `native` is NUL-terminated.
 pub unsafe fn c_bytes<'a>(native: *const u8) -> &'a [u8] {
-    // SAFETY: this function's contract.
+    // SAFETY: `native` is NUL-terminated.
     unsafe { std::ffi::CStr::from_ptr(native.cast()) }.to_bytes()
 }
 
@@ -142,14 +144,14 @@ pub unsafe fn wide_units(native: *const u8) -> Vec<u16> {
     while unsafe { native.add(length).read_unaligned() } != 0 {
         length += 1;
     }
-    // SAFETY: as above.
+    // SAFETY: the loop has read `length` units.
     unsafe { copied_units(native.cast(), length) }
 }
 
 /// # Safety
 /// `count` units can be read at `native`.
 pub unsafe fn copied_units(native: *const u8, count: usize) -> Vec<u16> {
-    // SAFETY: this function's contract.
+    // SAFETY: `i < count`, and `count` units can be read at `native`.
     (0..count).map(|i| unsafe { native.cast::<u16>().add(i).read_unaligned() }).collect()
 }
 

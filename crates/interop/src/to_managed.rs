@@ -33,7 +33,7 @@ pub fn to_managed<'t>(
 /// As `to_managed`. `length`: the number of elements of an array that native code made, when known.
 ///
 /// # Errors
-/// As `to_managed`.
+/// MarshalDirectiveException, OutOfMemoryException.
 pub fn to_managed_of_length<'t>(
     t: CurrentThread<'t>,
     native: &NativeType,
@@ -159,7 +159,7 @@ fn array_to_managed<'t>(
 /// Sets managed fields from native struct memory.
 ///
 /// # Errors
-/// As `to_managed`.
+/// MarshalDirectiveException, OutOfMemoryException.
 pub fn fields_to_managed<'t>(t: CurrentThread<'t>, ty: Ty, slot: NativeSlot, fields: ManagedFields<'t>) -> Managed<()> {
     let layout = native_layout(ty).to_managed(t)?;
     if let Some(why) = &layout.refused {
@@ -179,7 +179,7 @@ pub fn fields_to_managed<'t>(t: CurrentThread<'t>, ty: Ty, slot: NativeSlot, fie
 /// Sets all elements of an array from native ones.
 ///
 /// # Errors
-/// As `to_managed`.
+/// MarshalDirectiveException, OutOfMemoryException.
 pub fn elements_to_managed<'t>(
     t: CurrentThread<'t>,
     element: &NativeType,
@@ -214,16 +214,16 @@ fn builder_text(form: StringForm, slot: NativeSlot) -> Option<Vec<u16>> {
     Some(match text::unit_bytes(form) {
         // SAFETY: native code left terminated text of this form.
         2 => unsafe { text::wide_units(block) },
-        // SAFETY: as above.
+        // SAFETY: native code left terminated text of this form.
         _ => String::from_utf8_lossy(unsafe { text::c_bytes(block) }).encode_utf16().collect(),
     })
 }
 
-/// Copies native code's changes of the memory behind a by-value pointer into the object that was passed. `to_native` made `slot` from
-/// the variable.
+/// Copies native code's changes of the memory behind a by-value pointer into the object that was passed. `to_native`
+/// made `slot` from the variable.
 ///
 /// # Errors
-/// As `to_managed`.
+/// MarshalDirectiveException, OutOfMemoryException.
 pub fn update_managed<'t>(
     t: CurrentThread<'t>,
     native: &NativeType,
@@ -239,7 +239,7 @@ pub fn update_managed<'t>(
 /// As `update_managed`, for the object that the variable refers to.
 ///
 /// # Errors
-/// As `to_managed`.
+/// MarshalDirectiveException, OutOfMemoryException.
 pub fn update_object<'t>(t: CurrentThread<'t>, native: &NativeType, slot: NativeSlot, object: Obj<'t>) -> Managed<()> {
     if slot.read::<usize>() == 0 {
         return Ok(());

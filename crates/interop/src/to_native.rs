@@ -1,8 +1,9 @@
 //! Native values from managed ones, by `NativeType`.
 //!
-//! Invariant: `release` can free the slot even after a conversion has failed half-way, because slots start zeroed, 0 owns no memory, and
-//! a block is stored in its slot before it is filled. Native memory is the C heap (`free`, `Marshal.FreeHGlobal`,
-//! `Marshal.FreeCoTaskMem`). Left out: the registers that structs by value are passed in (`saki_il::synth::native_registers`).
+//! Invariant: `release` can free the slot even after a conversion has failed half-way, because slots start zeroed, 0
+//! owns no memory, and a block is stored in its slot before it is filled. Native memory is the C heap (`free`,
+//! `Marshal.FreeHGlobal`, `Marshal.FreeCoTaskMem`). Left out: the registers that structs by value are passed in
+//! (`saki_il::synth::native_registers`).
 
 use crate::any_object;
 use crate::builder_text::builder_units;
@@ -90,7 +91,7 @@ pub fn to_native<'t>(
 /// As `to_native`, from the object that the variable refers to.
 ///
 /// # Errors
-/// As `to_native`.
+/// ArgumentException for values that do not fit, MarshalDirectiveException, OutOfMemoryException.
 pub fn object_to_native<'t>(
     t: CurrentThread<'t>,
     native: &NativeType,
@@ -142,7 +143,7 @@ pub fn object_to_native<'t>(
 /// Fills native struct memory from managed fields.
 ///
 /// # Errors
-/// As `to_native`.
+/// ArgumentException for values that do not fit, MarshalDirectiveException, OutOfMemoryException.
 pub fn fields_to_native<'t>(t: CurrentThread<'t>, ty: Ty, fields: ManagedFields<'t>, slot: NativeSlot) -> Managed<()> {
     let layout = native_layout(ty).to_managed(t)?;
     if let Some(why) = &layout.refused {
@@ -158,7 +159,7 @@ pub fn fields_to_native<'t>(t: CurrentThread<'t>, ty: Ty, fields: ManagedFields<
 /// Fills native elements, which start zeroed, from the first `count` elements of an array.
 ///
 /// # Errors
-/// As `to_native`.
+/// ArgumentException for values that do not fit, MarshalDirectiveException, OutOfMemoryException.
 pub fn elements_to_native<'t>(
     t: CurrentThread<'t>,
     element: &NativeType,

@@ -1,5 +1,5 @@
-//! The layout of structs in native memory and the registers that pass them: compares CIL structs with the layout that C gives the
-//! same structure.
+//! The layout of structs in native memory and the registers that pass them: compares CIL structs with the layout that C
+//! gives the same structure.
 
 use saki_abi::native::Eightbyte;
 use saki_il::synth::marshal::{CharSet, Place, native_layout, native_type, struct_class};

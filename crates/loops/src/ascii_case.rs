@@ -58,7 +58,7 @@ pub fn first_difference(a: &[u16], b: &[u16]) -> (Option<usize>, bool) {
 /// # Safety
 /// `count` units can be read at both.
 pub unsafe fn are_equal(a: *const u16, b: *const u16, count: usize) -> bool {
-    // SAFETY: this function's contract.
+    // SAFETY: `count` units can be read at both.
     let (a, b) = unsafe { (std::slice::from_raw_parts(a, count), std::slice::from_raw_parts(b, count)) };
     first_difference(a, b).0.is_none()
 }

@@ -39,7 +39,8 @@ impl Words {
     /// `place + 1` lies in the number.
     #[inline(always)]
     pub unsafe fn limb(self, place: usize) -> u64 {
-        // SAFETY: this function's contract. Lower words come first on the machines we support.
+        // SAFETY: the words `place` and `place + 1` lie in the number. Lower words come first on the machines we
+        // support.
         u64::from_le(unsafe { self.start.add(place).cast::<u64>().read_unaligned() })
     }
 
@@ -47,7 +48,7 @@ impl Words {
     /// As for `limb`.
     #[inline(always)]
     pub unsafe fn set_limb(self, place: usize, limb: u64) {
-        // SAFETY: this function's contract.
+        // SAFETY: the words `place` and `place + 1` lie in the number.
         unsafe { self.start.add(place).cast::<u64>().write_unaligned(limb.to_le()) }
     }
 
@@ -55,7 +56,7 @@ impl Words {
     /// `place` lies in the number.
     #[inline(always)]
     pub unsafe fn word(self, place: usize) -> u32 {
-        // SAFETY: this function's contract.
+        // SAFETY: `place` lies in the number.
         unsafe { *self.start.add(place) }
     }
 
@@ -63,7 +64,7 @@ impl Words {
     /// As for `word`.
     #[inline(always)]
     pub unsafe fn set_word(self, place: usize, word: u32) {
-        // SAFETY: this function's contract.
+        // SAFETY: `place` lies in the number.
         unsafe { *self.start.add(place) = word }
     }
 
@@ -241,7 +242,8 @@ pub unsafe fn multiply_words(a: Words, b: Words, product: Words, mut rest: impl 
         let part = a.from(first).first(if left < 2 * WORDS_AT_ONCE { left } else { WORDS_AT_ONCE });
         let place = |place: usize| product.from(first + place).first(part.count + b.count - place);
         let mut from = 0;
-        // SAFETY: this function's contract. Parts of the product lie in it; the words above them are still zero.
+        // SAFETY: places are below the sum of both counts, which is the product's; the words above the parts added so
+        // far are zero.
         unsafe {
             while from + LIMB_WORDS <= b.count {
                 add_product(part, b.limb(from), place(from));

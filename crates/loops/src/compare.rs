@@ -18,7 +18,7 @@ pub unsafe fn are_equal(a: *const u8, b: *const u8, len_bytes: usize) -> bool {
         let read = |at: *const u8, offset: usize| unsafe { at.add(offset).cast::<T>().read_unaligned() };
         read(a, 0) == read(b, 0) && read(a, last) == read(b, last)
     }
-    // SAFETY: the lengths are as `by_two` asks; this function's contract.
+    // SAFETY: each arm's lengths are those that `by_two` asks for, and both ranges have `len_bytes` bytes.
     unsafe {
         match len_bytes {
             0 => true,
@@ -43,7 +43,7 @@ const VECTOR_BYTES: usize = 16;
 #[inline]
 unsafe fn different_bytes(a: *const u8, b: *const u8) -> u32 {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8};
-    // SAFETY: this function's contract.
+    // SAFETY: a vector can be read at both.
     let (a, b) = unsafe { (_mm_loadu_si128(a.cast()), _mm_loadu_si128(b.cast())) };
     !_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) as u32 & 0xffff
 }

@@ -19,7 +19,7 @@ pub unsafe fn copy(source: *const u8, target: *mut u8, len_bytes: usize) {
     let is_slow = len_bytes >= STRING_INSTRUCTION_BYTES
         && distance >= len_bytes
         && (1..=SLOW_DISTANCE_BYTES).contains(&(distance % PAGE_BYTES));
-    // SAFETY: this function's contract.
+    // SAFETY: `len_bytes` bytes can be read at `source` and written at `target`; the ranges are apart where it is slow.
     unsafe {
         if is_slow { copy_in_pieces(source, target, len_bytes) } else { std::ptr::copy(source, target, len_bytes) }
     }

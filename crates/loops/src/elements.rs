@@ -8,7 +8,7 @@ use crate::slices::{SLICE_BYTES, Way, slices};
 /// The elements can be read and written, and `start` is aligned for a `T`.
 pub unsafe fn reverse<T>(start: *mut T, count: usize, rest: impl FnMut()) {
     if count <= SLICE_BYTES / size_of::<T>() {
-        // SAFETY: this function's contract.
+        // SAFETY: `count` elements can be read and written at `start`, which is aligned.
         unsafe { std::slice::from_raw_parts_mut(start, count) }.reverse();
         return;
     }
@@ -55,7 +55,7 @@ mod tests {
             unsafe { reverse(elements.as_mut_ptr(), count, || rests += 1) };
             assert!(elements.iter().rev().copied().eq(0..count as u32), "{count}");
             assert_eq!(rests > 0, count > SLICE_BYTES / 4 + 1);
-            // SAFETY: as above.
+            // SAFETY: `elements` has `count` elements.
             unsafe { fill(elements.as_mut_ptr(), count, 7, || ()) };
             assert!(elements.iter().all(|element| *element == 7));
         }

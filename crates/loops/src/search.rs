@@ -59,7 +59,7 @@ macro_rules! vector_searches {
             #[target_feature(enable = $feature)]
             #[inline]
             pub unsafe fn equal<const N: usize>(at: *const $element, wanted: &[$vector; N]) -> $vector {
-                // SAFETY: this function's contract.
+                // SAFETY: a vector can be read at `at`.
                 let elements = unsafe { $load(at.cast()) };
                 let mut found = $equal(elements, wanted[0]);
                 for one in &wanted[1..] {
@@ -211,11 +211,12 @@ macro_rules! element {
                 $(
                     #[cfg(target_arch = "x86_64")]
                     if count >= $module::LANES && $is_there {
-                        // SAFETY: the processor has the instructions; this function's contract.
+                        // SAFETY: the processor has the instructions, and `count` elements, at least a vector, can be
+                        // read.
                         return unsafe { $module::first(start, count, wanted) };
                     }
                 )*
-                // SAFETY: this function's contract.
+                // SAFETY: `count` elements can be read at `start`.
                 unsafe { plain_first(start, count, wanted) }
             }
 
@@ -224,11 +225,12 @@ macro_rules! element {
                 $(
                     #[cfg(target_arch = "x86_64")]
                     if count >= $module::LANES && $is_there {
-                        // SAFETY: the processor has the instructions; this function's contract.
+                        // SAFETY: the processor has the instructions, and `count` elements, at least a vector, can be
+                        // read.
                         return unsafe { $module::last(start, count, wanted) };
                     }
                 )*
-                // SAFETY: this function's contract.
+                // SAFETY: `count` elements can be read at `start`.
                 unsafe { plain_last(start, count, wanted) }
             }
         }
@@ -242,7 +244,7 @@ element!(u64, [avx2_u64 if is_x86_feature_detected!("avx2")]);
 impl Element for u8 {
     #[inline]
     unsafe fn first<const N: usize>(start: *const u8, count: usize, wanted: [u8; N]) -> Option<usize> {
-        // SAFETY: this function's contract.
+        // SAFETY: `count` bytes can be read at `start`.
         let bytes = unsafe { std::slice::from_raw_parts(start, count) };
         match wanted[..] {
             [a] => memchr::memchr(a, bytes),
@@ -254,7 +256,7 @@ impl Element for u8 {
 
     #[inline]
     unsafe fn last<const N: usize>(start: *const u8, count: usize, wanted: [u8; N]) -> Option<usize> {
-        // SAFETY: this function's contract.
+        // SAFETY: `count` bytes can be read at `start`.
         let bytes = unsafe { std::slice::from_raw_parts(start, count) };
         match wanted[..] {
             [a] => memchr::memrchr(a, bytes),
@@ -322,11 +324,13 @@ pub unsafe fn first_pair<const N: usize>(
     #[cfg(target_arch = "x86_64")]
     {
         if count >= avx2_u16::LANES && is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the instructions; this function's contract.
+            // SAFETY: the processor has the instructions, and `count + distance` units, with `count` at least a
+            // vector's, can be read.
             return unsafe { avx2_pair(start, count, distance, heads, tails) };
         }
         if count >= sse2_u16::LANES {
-            // SAFETY: each x86-64 processor has SSE2; this function's contract.
+            // SAFETY: each x86-64 processor has SSE2, and `count + distance` units, with `count` at least a vector's,
+            // can be read.
             return unsafe { sse2_pair(start, count, distance, heads, tails) };
         }
     }
@@ -398,7 +402,7 @@ mod tests {
             prop_assert_eq!(unsafe { first_pair(units.as_ptr(), count, distance, heads, tails) }, expect);
             #[cfg(target_arch = "x86_64")]
             if count >= sse2_u16::LANES {
-                // SAFETY: as above; each x86-64 processor has SSE2.
+                // SAFETY: `units` has `count + distance` units; each x86-64 processor has SSE2.
                 prop_assert_eq!(unsafe { sse2_pair(units.as_ptr(), count, distance, heads, tails) }, expect);
             }
         }

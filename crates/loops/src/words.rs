@@ -52,7 +52,7 @@ pub struct Word<'a, const N: usize> {
 /// # Safety
 /// `count` units can be read at both.
 unsafe fn are_same(a: *const u16, b: *const u16, count: usize) -> bool {
-    // SAFETY: this function's contract.
+    // SAFETY: `count` units, which are `2 * count` bytes, can be read at both.
     unsafe { compare::are_equal(a.cast(), b.cast(), 2 * count) }
 }
 

@@ -1,8 +1,8 @@
 //! Changed copies of inputs, for tests that no input brings a reader down.
 //!
-//! `survive` is such a test: it gives a reader the seeds and changed copies of them for some seconds, on any toolchain. The fuzz targets in `fuzz/` call the same
-//! readers under libFuzzer, which finds more and needs a nightly toolchain. `cargo xtask mutate` changes whole programs with these numbers and with
-//! knowledge of the format. Left out: coverage.
+//! `survive` is such a test: it gives a reader the seeds and changed copies of them for some seconds, on any toolchain.
+//! The fuzz targets in `fuzz/` call the same readers under libFuzzer, which finds more and needs a nightly toolchain.
+//! `cargo xtask mutate` changes whole programs with these numbers and with knowledge of the format. Left out: coverage.
 //!
 //! | variable | means | default |
 //! |---|---|---|
@@ -109,8 +109,9 @@ fn number_of(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
 }
 
-/// Gives `read` each seed, all its beginnings, and changed copies of seeds for `SAKI_FUZZ_SECONDS`; a pure function of the seeds and `SAKI_FUZZ_SEED`, but
-/// for where it ends. The first inputs are always made, so that it cannot end before it has tested something.
+/// Gives `read` each seed, all its beginnings, and changed copies of seeds for `SAKI_FUZZ_SECONDS`; a pure function of
+/// the seeds and `SAKI_FUZZ_SEED`, but for where it ends. The first inputs are always made, so that it cannot end
+/// before it has tested something.
 ///
 /// # Panics
 /// Where `read` does, or takes long; the message names the input.

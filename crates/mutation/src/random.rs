@@ -16,6 +16,7 @@ impl Random {
         Random(hash)
     }
 
+    /// The next number: all 64 bits are random (SplitMix64).
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

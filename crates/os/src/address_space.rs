@@ -1,11 +1,12 @@
-//! How much address space the process may take: whether tables can be reserved at their largest, or have to be made to fit.
+//! How much address space the process may take: whether tables can be reserved at their largest, or have to be made to
+//! fit.
 //!
-//! Reserving costs nothing on an ordinary system, so the virtual machine reserves the terabytes that it could ever need. Where
-//! that is refused (a limit, strict accounting) or paid for page by page (user-mode emulators keep a record of each page),
-//! everything that reserves asks here for its share, and the heap is mapped by need.
+//! Reserving costs nothing on an ordinary system, so the virtual machine reserves the terabytes that it could ever
+//! need. Where that is refused (a limit, strict accounting) or paid for page by page (user-mode emulators keep a record
+//! of each page), everything that reserves asks here for its share, and the heap is mapped by need.
 //!
-//! Invariant: the answer is found once, at the first call, and holds for the process. Left out: limits that change later;
-//! limits of memory (control groups), since reservations take none.
+//! Invariant: the answer is found once, at the first call, and holds for the process. Left out: limits that change
+//! later; limits of memory (control groups), since reservations take none.
 
 use crate::limits::{Resource, limit_bytes};
 use crate::memory::Reservation;
@@ -56,7 +57,8 @@ pub fn scarcity() -> Option<Scarcity> {
 }
 
 /// How many bytes a table should reserve that takes `most_bytes` where there is room, and does not work with less than
-/// `least_bytes`: elsewhere the largest power of two within one part in `parts` of the address space. All three are powers of two.
+/// `least_bytes`: elsewhere the largest power of two within one part in `parts` of the address space. All three are
+/// powers of two.
 pub fn share_bytes(most_bytes: usize, least_bytes: usize, parts: usize) -> usize {
     let Some(scarcity) = scarcity() else { return most_bytes };
     let budget = match scarcity {

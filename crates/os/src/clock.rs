@@ -15,8 +15,9 @@ use std::time::{Duration, SystemTime};
 /// A clock whose time passes when its owner says so.
 #[derive(Debug, Default)]
 pub struct OwnedTime {
-    /// Relaxed, as the other: each is a number by itself.
+    /// Relaxed: a number by itself, which orders nothing else.
     monotonic_ns: AtomicU64,
+    /// Relaxed: likewise a number by itself.
     realtime_ns: AtomicU64,
 }
 

@@ -1,7 +1,8 @@
 //! One region of memory mapped twice, writable and executable (W^X without `mprotect`).
 //!
-//! Invariant: `rw + n` and `rx + n` are the same byte for every `n < len_bytes`; no page is ever writable and executable
-//! at one address, unless a debugger is to set breakpoints (`allow_breakpoints`). Left out: who writes when, and instruction-cache synchronisation (`i_cache`).
+//! Invariant: `rw + n` and `rx + n` are the same byte for every `n < len_bytes`; no page is ever writable and
+//! executable at one address, unless a debugger is to set breakpoints (`allow_breakpoints`). Left out: who writes when,
+//! and instruction-cache synchronisation (`i_cache`).
 
 use crate::error::check;
 use crate::limits::{Resource, limit_bytes};
@@ -72,8 +73,8 @@ impl DualMapping {
         Ok(mapping)
     }
 
-    /// Makes the executable view writable, too, for a debugger: the kernel refuses a debugger's writes to shared memory that the process itself may not
-    /// write, so it could set no breakpoints. This gives up the invariant of this file.
+    /// Makes the executable view writable, too, for a debugger: the kernel refuses a debugger's writes to shared memory
+    /// that the process itself may not write, so it could set no breakpoints. This gives up the invariant of this file.
     ///
     /// # Errors
     /// The system's; security policies may forbid it.
@@ -83,7 +84,8 @@ impl DualMapping {
         check(unsafe { libc::mprotect(self.rx.cast(), self.len_bytes, protection) }).map(|_| ())
     }
 
-    /// A mapping of the same length with the same contents in these ranges (offsets in bytes) and zeroes elsewhere. Nobody writes there meanwhile.
+    /// A mapping of the same length with the same contents in these ranges (offsets in bytes) and zeroes elsewhere.
+    /// Nobody writes there meanwhile.
     ///
     /// # Errors
     /// The system's, when there is no address space or memory for it.
@@ -98,7 +100,8 @@ impl DualMapping {
         Ok(copy)
     }
 
-    /// Puts another mapping of the same length in the place of this one, at the same addresses: the memory that was there stays with those who share it.
+    /// Puts another mapping of the same length in the place of this one, at the same addresses: the memory that was
+    /// there stays with those who share it.
     ///
     /// # Errors
     /// The system's; then either view may be missing.
@@ -111,7 +114,8 @@ impl DualMapping {
         let DualMapping { rw, rx, .. } = &mut *other;
         for (from, to) in [(rw, self.rw), (rx, self.rx)] {
             let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-            // SAFETY: this function's contract; both ranges are whole mappings of ours, of this length.
+            // SAFETY: both ranges are whole mappings of ours, of this length; no other thread is there to see the
+            // change.
             let moved = unsafe { libc::mremap((*from).cast(), self.len_bytes, self.len_bytes, flags, to) };
             if moved == libc::MAP_FAILED {
                 return Err(crate::error::last_error());
@@ -131,6 +135,7 @@ impl DualMapping {
         self.rx
     }
 
+    /// The length of each view, in bytes.
     pub fn len_bytes(&self) -> usize {
         self.len_bytes
     }
@@ -158,7 +163,7 @@ impl DualMapping {
     pub fn discard(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
         assert!(offset_bytes.is_multiple_of(page_size_bytes()) && offset_bytes + len_bytes <= self.len_bytes);
         let start = self.rw.wrapping_add(offset_bytes);
-        // SAFETY: a range of our mapping, checked above, whose contents the caller gives up.
+        // SAFETY: a range of our mapping, checked above; a mapping's memory that is given back reads as zero.
         check(unsafe { libc::madvise(start.cast(), len_bytes, libc::MADV_REMOVE) })
     }
 }
@@ -206,9 +211,9 @@ mod tests {
             let is_replaced = unsafe { shared.replace_by(copy) }.is_ok();
             // SAFETY: inside the views, which are there.
             let seen = unsafe { (word.read(), shared.rx().cast::<u32>().read()) };
-            // SAFETY: as above.
+            // SAFETY: inside the views, which are there.
             unsafe { word.write(2) };
-            // SAFETY: as above.
+            // SAFETY: inside the views, which are there.
             let after = unsafe { shared.rx().cast::<u32>().read() };
             // SAFETY: ends the child.
             unsafe { libc::_exit(i32::from(is_replaced && seen == (1, 1) && after == 2)) };

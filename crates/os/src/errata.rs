@@ -1,12 +1,12 @@
 //! Processors on which atomic instructions need an additional fence.
 //!
-//! On AMD K8 processors of revision E and before (family 15, models 32 to 63) with two or more cores a read may pass a locked
-//! read-modify-write that stands before it, so what a lock guards may be read before the lock is taken. An LFENCE behind the
-//! instruction orders the two. Firmware can turn the optimisation off; it says so in a model-specific register, which the
-//! kernel shows to privileged processes only (`/dev/cpu/0/msr`), so without that the fence is used.
+//! On AMD K8 processors of revision E and before (family 15, models 32 to 63) with two or more cores a read may pass a
+//! locked read-modify-write that stands before it, so what a lock guards may be read before the lock is taken. An
+//! LFENCE behind the instruction orders the two. Firmware can turn the optimisation off; it says so in a model-specific
+//! register, which the kernel shows to privileged processes only (`/dev/cpu/0/msr`), so without that the fence is used.
 //!
-//! Invariant: the answer is the same for the life of the process. Left out: the atomic operations of the C library, of Rust's
-//! standard library and of the collector, which are compiled without the fence.
+//! Invariant: the answer is the same for the life of the process. Left out: the atomic operations of the C library, of
+//! Rust's standard library and of the collector, which are compiled without the fence.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

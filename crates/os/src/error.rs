@@ -1,8 +1,9 @@
 //! `errno` of the calling OS thread.
 //!
-//! Invariant: reading and writing are async-signal-safe, and never inlined. Compilers assume that the address of `errno` is constant within a
-//! function (the standard library declares it so, and `std::io::Error::last_os_error` is inlined), but a green thread may change OS threads in the
-//! middle of a function. Code that decides by a call's error takes it as an `Errno`, right after the call. Left out: error texts (`std::io::Error` has them).
+//! Invariant: reading and writing are async-signal-safe, and never inlined. Compilers assume that the address of
+//! `errno` is constant within a function (the standard library declares it so, and `std::io::Error::last_os_error` is
+//! inlined), but a green thread may change OS threads in the middle of a function. Code that decides by a call's error
+//! takes it as an `Errno`, right after the call. Left out: error texts (`std::io::Error` has them).
 
 use std::io;
 
@@ -16,7 +17,7 @@ pub fn errno() -> i32 {
 /// Sets the calling OS thread's `errno`.
 #[inline(never)]
 pub fn set_errno(value: i32) {
-    // SAFETY: as in `errno`.
+    // SAFETY: the address is that of the calling OS thread's variable, which lives as long as the thread.
     unsafe { *libc::__errno_location() = value }
 }
 

@@ -1,18 +1,21 @@
 //! The virtual machine's actions at the end of the process, in a fixed order.
 //!
-//! A process may end by the program's last line, by `exit` in native code, or by an error of the command; the C library then calls the functions
-//! registered with `atexit`, last registration first. The machine registers one function there when the first action is added; that function runs the
-//! actions in the order of [`ExitStage`], whatever the order in which they were added.
+//! A process may end by the program's last line, by `exit` in native code, or by an error of the command; the C library
+//! then calls the functions registered with `atexit`, last registration first. The machine registers one function there
+//! when the first action is added; that function runs the actions in the order of [`ExitStage`], whatever the order in
+//! which they were added.
 //!
-//! A forked child (`fork`) runs the action of the code cache only, once it has come back to the machine: the others' files, terminals and reports are the parent's.
+//! A forked child (`fork`) runs the action of the code cache only, once it has come back to the machine: the others'
+//! files, terminals and reports are the parent's.
 //!
-//! Invariant: an action runs at most once and neither unwinds nor ends the process. A process that is killed, or ends by `_exit`, runs none.
+//! Invariant: an action runs at most once and neither unwinds nor ends the process. A process that is killed, or ends
+//! by `_exit`, runs none.
 
 use crate::fork;
 use std::sync::{Once, OnceLock};
 
-/// The actions of an exit, first to last. Each may count on the stages after it to be still to come: statistics are printed after the profile's table, and
-/// count the bodies that the code cache then writes.
+/// The actions of an exit, first to last. Each may count on the stages after it to be still to come: statistics are
+/// printed after the profile's table, and count the bodies that the code cache then writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum ExitStage {
@@ -43,7 +46,8 @@ pub fn at_exit(stage: ExitStage, action: fn()) {
     static REGISTERED: Once = Once::new();
     let _ = ACTIONS[stage as usize].set(action);
     REGISTERED.call_once(|| {
-        // SAFETY: a function without arguments that does not unwind. It cannot fail: the C library keeps room for 32 of them, and there is one.
+        // SAFETY: a function without arguments that does not unwind. It cannot fail: the C library keeps room for 32 of
+        // them, and there is one.
         unsafe { libc::atexit(run) };
     });
 }

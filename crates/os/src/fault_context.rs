@@ -1,7 +1,7 @@
 //! The interrupted machine state that a signal handler sees and may change.
 //!
-//! Invariant: reads and writes go straight to the kernel's saved context, so that a changed program counter takes effect
-//! when the handler returns. Left out: the meaning of a fault.
+//! Invariant: reads and writes go straight to the kernel's saved context, so that a changed program counter takes
+//! effect when the handler returns. Left out: the meaning of a fault.
 
 #[cfg(target_arch = "aarch64")]
 #[path = "fault_context/aarch64.rs"]
@@ -46,6 +46,7 @@ impl FaultContext {
         FaultContext { signal, info, context: context.cast() }
     }
 
+    /// The number of the signal.
     pub fn signal(&self) -> i32 {
         self.signal
     }
@@ -92,14 +93,17 @@ impl FaultContext {
         arch::fp(self.machine())
     }
 
+    /// Where the thread goes on when the handler returns.
     pub fn set_pc(&mut self, value: usize) {
         arch::set_pc(self.machine_mut(), value);
     }
 
+    /// The stack pointer with which it goes on.
     pub fn set_sp(&mut self, value: usize) {
         arch::set_sp(self.machine_mut(), value);
     }
 
+    /// The frame pointer with which it goes on.
     pub fn set_fp(&mut self, value: usize) {
         arch::set_fp(self.machine_mut(), value);
     }
@@ -115,7 +119,8 @@ impl FaultContext {
         if code != libc::SI_TIMER && code != libc::SI_QUEUE {
             return None;
         }
-        // SAFETY: valid while the handler runs, by `from_raw`; the kernel fills these fields for these codes (sigaction(2)).
+        // SAFETY: valid while the handler runs, by `from_raw`; the kernel fills these fields for these codes
+        // (sigaction(2)).
         let info = unsafe { &*self.info.cast::<ValueInfo>() };
         let overruns = (code == libc::SI_TIMER).then_some(info.overruns_or_user.max(0) as u32);
         Some(SignalValue { value: info.value, overruns })
@@ -129,7 +134,8 @@ impl FaultContext {
         if stack.ss_flags & libc::SS_DISABLE != 0 { 0..0 } else { start..start + stack.ss_size }
     }
 
-    /// The register that holds the managed thread in compiled code (r15, x21). Valid only when `pc` is in compiled code.
+    /// The register that holds the managed thread in compiled code (r15, x21). Valid only when `pc` is in compiled
+    /// code.
     pub fn pinned_register(&self) -> usize {
         arch::pinned(self.machine())
     }

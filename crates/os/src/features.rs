@@ -11,7 +11,8 @@ pub fn has_io_uring() -> bool {
     made < 0 && errno() == libc::EFAULT
 }
 
-/// Whether the kernel has restartable sequences (`rseq`, with the size of its area in the auxiliary vector from Linux 6.3 on).
+/// Whether the kernel has restartable sequences (`rseq`, with the size of its area in the auxiliary vector from Linux
+/// 6.3 on).
 pub fn has_rseq() -> bool {
     const AT_RSEQ_FEATURE_SIZE: libc::c_ulong = 27;
     // SAFETY: no conditions.

@@ -21,6 +21,7 @@ impl FileMap {
         map_for_ever(file).map(FileMap)
     }
 
+    /// The file's contents. Reading behind the end of a file that has become shorter is SIGBUS.
     pub fn bytes(&self) -> &[u8] {
         self.0
     }
@@ -29,7 +30,8 @@ impl FileMap {
 impl Drop for FileMap {
     fn drop(&mut self) {
         if !self.0.is_empty() {
-            // SAFETY: a mapping of this length that `new` made; slices lent by `bytes` have ended with the borrow of `self`.
+            // SAFETY: a mapping of this length that `new` made; slices lent by `bytes` have ended with the borrow of
+            // `self`.
             unsafe { libc::munmap(self.0.as_ptr().cast_mut().cast(), self.0.len()) };
         }
     }
@@ -58,8 +60,8 @@ pub fn map_for_ever(file: &File) -> io::Result<&'static [u8]> {
     Ok(unsafe { std::slice::from_raw_parts(base.cast::<u8>(), len_bytes) })
 }
 
-/// Maps the file's first page executable, for the life of the process. No code runs there: the mapping appears in the record
-/// that `perf` keeps of a process, by which `perf` finds the file.
+/// Maps the file's first page executable, for the life of the process. No code runs there: the mapping appears in the
+/// record that `perf` keeps of a process, by which `perf` finds the file.
 ///
 /// # Errors
 /// That of the mapping, such as from a file system without execution.

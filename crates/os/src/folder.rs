@@ -1,8 +1,8 @@
 //! Open folders: files and folders below one are reached by its handle and one name, and never through a symbolic link.
 //!
-//! Invariant: an open `Folder` stays the same folder, whatever somebody does to the path meanwhile. A name that has a slash, or is
-//! "." or "..", is refused. No call waits: a FIFO is opened without its other end. Left out: whom to trust, which callers decide;
-//! `status` gives them the owner and mode for that.
+//! Invariant: an open `Folder` stays the same folder, whatever somebody does to the path meanwhile. A name that has a
+//! slash, or is "." or "..", is refused. No call waits: a FIFO is opened without its other end. Left out: whom to
+//! trust, which callers decide; `status` gives them the owner and mode for that.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -51,7 +51,8 @@ impl Folder {
         let name = plain_name(name)?;
         let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
         const PRIVATE: libc::c_uint = 0o600;
-        // SAFETY: the folder is open and the name ends with a zero byte; the mode is the argument that O_CREAT asks for.
+        // SAFETY: the folder is open and the name ends with a zero byte; the mode is the argument that O_CREAT asks
+        // for.
         let fd = unsafe { libc::openat(self.0.as_raw_fd(), name.as_ptr(), flags, PRIVATE) };
         if fd < 0 {
             return Err(crate::error::last_error());
@@ -122,7 +123,8 @@ impl Folder {
         self.0.metadata()
     }
 
-    /// Owner, mode, type and times of the entry with this name; for a symbolic link those of the link. Opens nothing for reading.
+    /// Owner, mode, type and times of the entry with this name; for a symbolic link those of the link. Opens nothing
+    /// for reading.
     ///
     /// # Errors
     /// There is nothing of that name.

@@ -1,8 +1,9 @@
 //! Forks of a running machine: native code may call `fork`, and the child goes on with the one thread that called it.
 //!
-//! The C library calls three functions around a fork. Before it, in `prepare`, the parts bring themselves to rest, so that no other thread holds a lock of
-//! theirs or is in the middle of a change. After it they go on in the parent, and in the child they forget the other threads, which do not exist there. A child that
-//! only calls `exec` must not pay for more. So threads are started again (`restart`) when the child first comes back to the machine.
+//! The C library calls three functions around a fork. Before it, in `prepare`, the parts bring themselves to rest, so
+//! that no other thread holds a lock of theirs or is in the middle of a change. After it they go on in the parent, and
+//! in the child they forget the other threads, which do not exist there. A child that only calls `exec` must not pay
+//! for more. So threads are started again (`restart`) when the child first comes back to the machine.
 //!
 //! | `CHILD` | meaning | who moves it |
 //! |---|---|---|
@@ -12,8 +13,9 @@
 //!
 //! Acquire and Release throughout: a thread that sees NONE sees the parts restarted.
 //!
-//! Invariant: the parts are at rest from `prepare` until the fork; each action neither unwinds nor ends the process. Left out: `vfork` and `posix_spawn`, whose
-//! children share the parent's memory until they call `exec`, and calls that the C library does not see (`clone`).
+//! Invariant: the parts are at rest from `prepare` until the fork; each action neither unwinds nor ends the process.
+//! Left out: `vfork` and `posix_spawn`, whose children share the parent's memory until they call `exec`, and calls that
+//! the C library does not see (`clone`).
 
 use crate::error::errno;
 use crate::futex;
@@ -22,7 +24,8 @@ use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The parts, in the order in which they come to rest and go on in a child; in the parent they go on in the opposite order.
+/// The parts, in the order in which they come to rest and go on in a child; in the parent they go on in the opposite
+/// order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum ForkStage {
@@ -95,7 +98,8 @@ pub fn register() -> io::Result<()> {
     }
 }
 
-/// Runs `f`, whose forks concern no part: the child calls nothing of the machine before it calls `exec` or `_exit`, or looks after its threads itself.
+/// Runs `f`, whose forks concern no part: the child calls nothing of the machine before it calls `exec` or `_exit`, or
+/// looks after its threads itself.
 pub fn plainly<R>(f: impl FnOnce() -> R) -> R {
     struct Back(bool);
     impl Drop for Back {
@@ -130,7 +134,8 @@ fn keeping_errno(f: impl FnOnce()) {
 
 extern "C" fn prepare() {
     if !IS_PLAIN.get() {
-        // A child that forks before it came back to the machine has nothing to bring to rest but what the restart makes.
+        // A child that forks before it came back to the machine has nothing to bring to rest but what the restart
+        // makes.
         restart_if_child();
         keeping_errno(|| actions().for_each(|actions| (actions.prepare)()));
     }
@@ -164,7 +169,8 @@ pub fn restart_if_child() {
         CHILD.store(NONE, Ordering::Release);
         futex::wake_all(&CHILD);
     }
-    // Threads of native code that come to the machine meanwhile wait. Those that the restart starts do not come here: it may wait for them.
+    // Threads of native code that come to the machine meanwhile wait. Those that the restart starts do not come here:
+    // it may wait for them.
     while !IS_MINE.get() && CHILD.load(Ordering::Acquire) == RESTARTING {
         futex::wait(&CHILD, RESTARTING, None);
     }

@@ -1,7 +1,7 @@
 //! Waiting on a word of memory, within this process.
 //!
-//! Invariant: `wait` sleeps only while the word holds `expected`; spurious returns are possible and reported as `Woken`.
-//! Left out: queues and fairness (see `sync`).
+//! Invariant: `wait` sleeps only while the word holds `expected`; spurious returns are possible and reported as
+//! `Woken`. Left out: queues and fairness (see `sync`).
 
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;

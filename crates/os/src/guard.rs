@@ -1,11 +1,11 @@
 //! Guard ranges: pages inside a writable mapping that fault when they are touched.
 //!
-//! Markers (`MADV_GUARD_INSTALL`, Linux 6.13) live in the page tables: with a million of them a mapping is still one kernel area,
-//! and they survive `discard`. Elsewhere the protection of the pages is changed, which splits the mapping, so that each guard
-//! counts twice against `vm.max_map_count`.
+//! Markers (`MADV_GUARD_INSTALL`, Linux 6.13) live in the page tables: with a million of them a mapping is still one
+//! kernel area, and they survive `discard`. Elsewhere the protection of the pages is changed, which splits the mapping,
+//! so that each guard counts twice against `vm.max_map_count`.
 //!
-//! Invariant: a guard has no memory, and a touch of it is SIGSEGV (SEGV_MAPERR for markers, SEGV_ACCERR for protection) or EFAULT from a
-//! system call. Left out: locked memory, on which the kernel installs no markers.
+//! Invariant: a guard has no memory, and a touch of it is SIGSEGV (SEGV_MAPERR for markers, SEGV_ACCERR for protection)
+//! or EFAULT from a system call. Left out: locked memory, on which the kernel installs no markers.
 
 use crate::error::check;
 use crate::memory::{Protection, Reservation, page_size_bytes};
@@ -72,9 +72,9 @@ impl Reservation {
         }
     }
 
-    /// Installs markers in `count` ranges of `len_bytes` that begin `stride_bytes` apart, many with one system call where the kernel can: 0.74 µs for each of 64
-    /// KiB instead of 1.04, 1.44 µs instead of 2.16 where each needs a page table of its own. Returns how many it installed before an error, and
-    /// the error.
+    /// Installs markers in `count` ranges of `len_bytes` that begin `stride_bytes` apart, many with one system call
+    /// where the kernel can: 0.74 µs for each of 64 KiB instead of 1.04, 1.44 µs instead of 2.16 where each needs a
+    /// page table of its own. Returns how many it installed before an error, and the error.
     pub fn install_markers(
         &self,
         offset_bytes: usize,
@@ -105,20 +105,20 @@ impl Reservation {
     }
 }
 
-/// Gives the same advice for many ranges with one system call. Returns how many bytes, from the first range on, the kernel took it for: 0 before
-/// Linux 6.14.
+/// Gives the same advice for many ranges with one system call. Returns how many bytes, from the first range on, the
+/// kernel took it for: 0 before Linux 6.14.
 ///
 /// # Safety
 /// As for `madvise` on each of the ranges.
 unsafe fn advise_many(ranges: &[libc::iovec], advice: i32) -> usize {
-    // SAFETY: this function's contract; the kernel reads the list only.
+    // SAFETY: the kernel reads the list only, and the advice is sound for each of its ranges.
     let advised =
         unsafe { libc::syscall(libc::SYS_process_madvise, PIDFD_SELF, ranges.as_ptr(), ranges.len(), advice, 0_u32) };
     usize::try_from(advised).unwrap_or(0)
 }
 
-/// Removes the markers in ranges of whole pages, many with one system call where the kernel can. The kernel looks at each page of a range, so a
-/// range should consist of markers only.
+/// Removes the markers in ranges of whole pages, many with one system call where the kernel can. The kernel looks at
+/// each page of a range, so a range should consist of markers only.
 ///
 /// # Errors
 /// The system's.
@@ -135,7 +135,7 @@ pub unsafe fn remove_markers(ranges: impl IntoIterator<Item = std::ops::Range<us
                 .take(AT_ONCE)
                 .map(|pages| libc::iovec { iov_base: pages.start as *mut libc::c_void, iov_len: pages.len() }),
         );
-        // SAFETY: this function's contract.
+        // SAFETY: the pages are anonymous mappings', and nobody needs what a removed marker discards.
         let mut done_bytes = unsafe { advise_many(&batch, MADV_GUARD_REMOVE) };
         for pages in batch {
             if pages.iov_len <= done_bytes {
@@ -143,7 +143,7 @@ pub unsafe fn remove_markers(ranges: impl IntoIterator<Item = std::ops::Range<us
                 continue;
             }
             done_bytes = 0;
-            // SAFETY: as above.
+            // SAFETY: the same pages, one range of them.
             check(unsafe { libc::madvise(pages.iov_base, pages.iov_len, MADV_GUARD_REMOVE) })?;
         }
     }
@@ -159,7 +159,7 @@ pub unsafe fn remove_markers(ranges: impl IntoIterator<Item = std::ops::Range<us
 /// The pages are a writable anonymous mapping's, and nobody needs their contents.
 pub unsafe fn set_markers(pages: std::ops::Range<usize>, are_guarded: bool) -> io::Result<()> {
     let advice = if are_guarded { MADV_GUARD_INSTALL } else { MADV_GUARD_REMOVE };
-    // SAFETY: this function's contract.
+    // SAFETY: the pages are a writable anonymous mapping's, and nobody needs their contents.
     check(unsafe { libc::madvise(pages.start as *mut libc::c_void, pages.len(), advice) })
 }
 

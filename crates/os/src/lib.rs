@@ -1,8 +1,8 @@
 //! The interface to the operating system: memory, futexes, barriers, threads, signals, clocks, random bytes.
 //!
-//! Invariant: no managed knowledge, and no other crate of the machine makes raw system calls for these things. Linux on x86-64 is
-//! supported; code that depends on the architecture is in one file per architecture. Left out: sockets, reactors, and files other
-//! than the machine's own. (`message_log` is here because crates of every layer write to it.)
+//! Invariant: no managed knowledge, and no other crate of the machine makes raw system calls for these things. Linux on
+//! x86-64 is supported; code that depends on the architecture is in one file per architecture. Left out: sockets,
+//! reactors, and files other than the machine's own. (`message_log` is here because crates of every layer write to it.)
 
 pub mod address_space;
 pub mod build_id;

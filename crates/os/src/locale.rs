@@ -1,18 +1,21 @@
 //! The C library's locale: that of the user, as C programs take it up, and that of the machine's own numbers.
 //!
-//! Invariant: what the machine itself formats does not depend on the user's locale. Left out: cultures of the class library, which has tables of its own.
+//! Invariant: what the machine itself formats does not depend on the user's locale. Left out: cultures of the class
+//! library, which has tables of its own.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-/// Takes up the locale that the environment asks for, in all categories: translations (gettext), input methods and the messages of native libraries follow it. For the
-/// process's only thread, once, in a program of our own: a library leaves its host's locale alone. An unknown locale changes nothing.
+/// Takes up the locale that the environment asks for, in all categories: translations (gettext), input methods and the
+/// messages of native libraries follow it. For the process's only thread, once, in a program of our own: a library
+/// leaves its host's locale alone. An unknown locale changes nothing.
 pub fn take_up() {
     // SAFETY: no other thread reads the locale meanwhile.
     unsafe { libc::setlocale(libc::LC_ALL, c"".as_ptr()) };
 }
 
-/// The name of the character set that the environment asks for, whatever the process has taken up; that of the plain C locale if it asks for an unknown one.
+/// The name of the character set that the environment asks for, whatever the process has taken up; that of the plain C
+/// locale if it asks for an unknown one.
 pub fn charset() -> String {
     // SAFETY: the name is a C string, and there is no locale to change.
     let user = unsafe { libc::newlocale(libc::LC_CTYPE_MASK, c"".as_ptr(), std::ptr::null_mut()) };
@@ -35,7 +38,8 @@ fn codeset() -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Runs `f`, whose calls of the C library write and read numbers as in the plain C locale. It does not wait: the locale is the OS thread's.
+/// Runs `f`, whose calls of the C library write and read numbers as in the plain C locale. It does not wait: the locale
+/// is the OS thread's.
 pub fn in_plain_locale<R>(f: impl FnOnce() -> R) -> R {
     static PLAIN: OnceLock<usize> = OnceLock::new();
     let plain = *PLAIN.get_or_init(|| {

@@ -35,7 +35,7 @@ unsafe extern "C" {
 /// `source` is the start of `into.len()` bytes of a readable mapping, which stays mapped during the call.
 #[must_use]
 pub unsafe fn copy(source: *const u8, into: &mut [u8]) -> bool {
-    // SAFETY: readable (or answered with SIGBUS) by this function's contract; `into` is writable and, as a borrow,
+    // SAFETY: the mapping is readable (or answered with SIGBUS) and stays; `into` is writable and, as a borrow,
     // apart from the mapping.
     unsafe { saki_mapped_copy(into.as_mut_ptr(), source, into.len()) == 0 }
 }
@@ -73,11 +73,11 @@ mod tests {
         assert!(unsafe { copy(bytes.as_ptr(), &mut copied) });
         assert_eq!(copied, [7; 10_000]);
         file.set_len(4096).expect("shortens the file");
-        // SAFETY: as above.
+        // SAFETY: mapped for ever; its first page is in the file.
         assert!(unsafe { copy(bytes.as_ptr(), &mut copied[..4096]) }, "the first page is left");
-        // SAFETY: as above.
+        // SAFETY: mapped for ever; SIGBUS for the second page is answered by `recover`.
         assert!(!unsafe { copy(bytes.as_ptr(), &mut copied) }, "the second page is gone");
-        // SAFETY: as above.
+        // SAFETY: no byte is read.
         assert!(unsafe { copy(bytes.as_ptr(), &mut []) });
     }
 }

@@ -15,6 +15,7 @@ const UNKNOWN: u8 = 0;
 const ASYMMETRIC: u8 = 1;
 const SYMMETRIC: u8 = 2;
 
+/// Relaxed: either mode is correct for whoever reads it (`initialise`).
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 /// Of `synchronise_cores`: 0 = not asked, 1 = registered, 2 = the kernel cannot.
 static CORES_REGISTERED: AtomicU8 = AtomicU8::new(0);

@@ -92,14 +92,17 @@ impl Reservation {
         Ok(Reservation { base: base.cast(), len_bytes })
     }
 
+    /// The first address.
     pub fn base(&self) -> *mut u8 {
         self.base
     }
 
+    /// The length, in bytes, of what is reserved.
     pub fn len_bytes(&self) -> usize {
         self.len_bytes
     }
 
+    /// Whether the address lies in it.
     pub fn contains(&self, address: usize) -> bool {
         address.wrapping_sub(self.base as usize) < self.len_bytes
     }
@@ -144,8 +147,8 @@ impl Reservation {
         parts
     }
 
-    /// Keeps the kernel from giving huge pages to the mapping, where little of each is used. Errors are ignored: a kernel without
-    /// huge pages does not know the advice.
+    /// Keeps the kernel from giving huge pages to the mapping, where little of each is used. Errors are ignored: a
+    /// kernel without huge pages does not know the advice.
     pub fn forbid_huge_pages(&self) {
         // SAFETY: the mapping is ours, and its contents stay.
         unsafe { libc::madvise(self.base.cast(), self.len_bytes, libc::MADV_NOHUGEPAGE) };
@@ -174,7 +177,7 @@ impl Drop for Reservation {
 /// # Safety
 /// Nothing that runs may rely on the old protection of `[address, address + len_bytes)`, which must be mapped pages.
 pub unsafe fn protect_raw(address: *mut u8, len_bytes: usize, protection: Protection) -> io::Result<()> {
-    // SAFETY: this function's contract.
+    // SAFETY: mapped pages, and nothing that runs relies on their old protection.
     check(unsafe { libc::mprotect(address.cast(), len_bytes, protection.bits()) })
 }
 
@@ -183,7 +186,7 @@ pub unsafe fn protect_raw(address: *mut u8, len_bytes: usize, protection: Protec
 /// # Safety
 /// `[address, address + len_bytes)` are whole mapped pages whose contents nobody needs or refers to.
 pub unsafe fn discard_raw(address: usize, len_bytes: usize) -> io::Result<()> {
-    // SAFETY: this function's contract.
+    // SAFETY: whole mapped pages whose contents nobody needs.
     check(unsafe { libc::madvise(address as *mut libc::c_void, len_bytes, libc::MADV_DONTNEED) })
 }
 
@@ -195,13 +198,13 @@ pub fn is_resident(address: usize) -> bool {
     unsafe { libc::mincore(page as *mut libc::c_void, 1, &raw mut state) == 0 && state & 1 != 0 }
 }
 
-/// Makes pages at the low end of the calling thread's stack inaccessible. Where the main thread's stack has not grown to them yet, they
-/// are mapped so; the kernel lets it grow down to such a mapping.
+/// Makes pages at the low end of the calling thread's stack inaccessible. Where the main thread's stack has not grown
+/// to them yet, they are mapped so; the kernel lets it grow down to such a mapping.
 ///
 /// # Safety
 /// No used part of the stack lies in `[address, address + len_bytes)`, which are whole pages.
 pub unsafe fn close_stack_pages(address: *mut u8, len_bytes: usize) -> io::Result<()> {
-    // SAFETY: this function's contract.
+    // SAFETY: no used part of the stack lies in these pages, so nothing relies on access to them.
     match unsafe { protect_raw(address, len_bytes, Protection::None) } {
         Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => {}
         result => return result,

@@ -1,9 +1,9 @@
-//! Mono's log: messages about what the machine does, chosen by MONO_LOG_LEVEL and MONO_LOG_MASK, written where MONO_LOG_DEST says, with the head that
-//! MONO_LOG_HEADER asks for.
+//! Mono's log: messages about what the machine does, chosen by MONO_LOG_LEVEL and MONO_LOG_MASK, written where
+//! MONO_LOG_DEST says, with the head that MONO_LOG_HEADER asks for.
 //!
-//! As under Mono, the level is `error` unless it is set, and messages go to standard output or are appended to a file. Invariant: a message that is not
-//! shown is not formatted. Left out: the system's log (MONO_LOG_DEST=syslog goes to standard output); masks of parts that Saki does not have are known and
-//! show nothing.
+//! As under Mono, the level is `error` unless it is set, and messages go to standard output or are appended to a file.
+//! Invariant: a message that is not shown is not formatted. Left out: the system's log (MONO_LOG_DEST=syslog goes to
+//! standard output); masks of parts that Saki does not have are known and show nothing.
 
 use std::fmt::Display;
 use std::io::Write;

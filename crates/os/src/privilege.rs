@@ -1,6 +1,7 @@
 //! Whether this process has rights that its starter lacks, and who it is.
 //!
-//! Invariant: the answers come from the kernel, which fixed them before the process ran; the environment cannot change them.
+//! Invariant: the answers come from the kernel, which fixed them before the process ran; the environment cannot change
+//! them.
 
 use std::ffi::CString;
 use std::io;
@@ -14,9 +15,9 @@ pub fn effective_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Whether the kernel started this executable with more rights than its starter has: set-user-id, set-group-id, file capabilities, or
-/// a security module's decision. Such a process must not follow choices of the starter, such as the environment (AT_SECURE of
-/// `getauxval`).
+/// Whether the kernel started this executable with more rights than its starter has: set-user-id, set-group-id, file
+/// capabilities, or a security module's decision. Such a process must not follow choices of the starter, such as the
+/// environment (AT_SECURE of `getauxval`).
 #[must_use]
 pub fn is_elevated() -> bool {
     // SAFETY: reads the auxiliary vector.

@@ -28,7 +28,8 @@ pub type SignalHandler = fn(&mut FaultContext) -> Disposition;
 const SIGNAL_COUNT: usize = 65;
 
 struct Slot {
-    /// The `SignalHandler`; 0 = none.
+    /// The `SignalHandler`; 0 = none. Release by `install`, Acquire by `trampoline`, which then sees `previous` and what
+    /// the handler needs; Relaxed under `INSTALL`.
     handler: AtomicUsize,
     /// The action found at installation. Written once before `handler`.
     previous: UnsafeCell<MaybeUninit<libc::sigaction>>,
@@ -36,8 +37,8 @@ struct Slot {
 
 struct Slots([Slot; SIGNAL_COUNT]);
 
-// SAFETY: `previous` is written only under `INSTALL`, before the Release store of `handler` and the `sigaction` call that
-// make the trampoline read it.
+// SAFETY: `previous` is written only under `INSTALL`, before the Release store of `handler` and the `sigaction` call
+// that make the trampoline read it.
 unsafe impl Sync for Slots {}
 
 static SLOTS: Slots = Slots(
@@ -132,13 +133,14 @@ pub fn write_to_stderr(mut text: &[u8]) {
     }
 }
 
-/// How many handlers may be nested on our alternate stacks, and how much stack each of them may use besides the frame that the
-/// kernel makes for it. A program's native parts can rely on this.
+/// How many handlers may be nested on our alternate stacks, and how much stack each of them may use besides the frame
+/// that the kernel makes for it. A program's native parts can rely on this.
 pub const MAX_NESTED_HANDLERS: usize = 8;
+/// Bytes of stack for each of them.
 pub const HANDLER_STACK_BYTES: usize = 8 << 10;
 
-/// The size of the kernel's signal frame where the kernel does not report it. It covers AVX-512, which kernels have supported for
-/// longer than they report the size.
+/// The size of the kernel's signal frame where the kernel does not report it. It covers AVX-512, which kernels have
+/// supported for longer than they report the size.
 const UNTOLD_FRAME_BYTES: usize = 4096;
 
 /// Bytes that the kernel puts on the stack for a handler, with this processor's vector registers. Async-signal-safe.
@@ -153,8 +155,8 @@ pub fn alternate_stack_bytes() -> usize {
     round_up_to_page(MAX_NESTED_HANDLERS * (frame_bytes() + HANDLER_STACK_BYTES))
 }
 
-/// A guarded alternate signal stack of the calling thread. Dropping it, on the same thread, puts the previous one back, unless
-/// someone else has changed the thread's alternate stack since: the previous one may be gone by then.
+/// A guarded alternate signal stack of the calling thread. Dropping it, on the same thread, puts the previous one back,
+/// unless someone else has changed the thread's alternate stack since: the previous one may be gone by then.
 pub struct AlternateStack {
     memory: Reservation,
     previous: libc::stack_t,
@@ -168,6 +170,7 @@ impl AlternateStack {
         AlternateStackMemory::map()?.install()
     }
 
+    /// Whether the address lies on this stack.
     pub fn contains(&self, address: usize) -> bool {
         self.memory.contains(address)
     }

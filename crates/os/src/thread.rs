@@ -1,10 +1,11 @@
 //! The calling OS thread: stack bounds, id, name, yielding; and the only function that makes OS threads.
 //!
-//! Invariant: a thread made here takes none of the program's signals from its first instruction until it has an alternate stack that holds
-//! nested handlers, and none after its body has returned. A handler may come anywhere else, and finds either an alternate stack that holds
-//! nested ones or, on threads that native code made, the thread's own stack: nothing installs a small alternate stack. The standard
-//! library would give one of 8 KiB to each thread that it makes, which two nested handlers with vector registers overflow (tidy checks
-//! that no other code makes threads). Left out: managed threads.
+//! Invariant: a thread made here takes none of the program's signals from its first instruction until it has an
+//! alternate stack that holds nested handlers, and none after its body has returned. A handler may come anywhere else,
+//! and finds either an alternate stack that holds nested ones or, on threads that native code made, the thread's own
+//! stack: nothing installs a small alternate stack. The standard library would give one of 8 KiB to each thread that it
+//! makes, which two nested handlers with vector registers overflow (tidy checks that no other code makes threads). Left
+//! out: managed threads.
 
 use crate::fault_context::ValueInfo;
 use crate::limits::{Resource, limit_bytes};
@@ -23,13 +24,15 @@ extern "C" fn run_body(body: *mut libc::c_void) -> *mut libc::c_void {
     // SAFETY: `create` leaked this box for the one thread that runs here.
     let body: Box<Body> = unsafe { Box::from_raw(body.cast()) };
     body();
-    // Signals stay blocked for good: only the destructors of thread-local variables and the C library's end of the thread follow.
+    // Signals stay blocked for good: only the destructors of thread-local variables and the C library's end of the
+    // thread follow.
     SignalMask::block_all();
     std::ptr::null_mut()
 }
 
-/// Starts a detached OS thread with a stack of about this size. It begins with all signals blocked but those of faults; `body` gets the
-/// creator's mask, to set it once the thread has an alternate stack. A panic out of `body` ends the process.
+/// Starts a detached OS thread with a stack of about this size. It begins with all signals blocked but those of faults;
+/// `body` gets the creator's mask, to set it once the thread has an alternate stack. A panic out of `body` ends the
+/// process.
 ///
 /// Errors: the system's, when it has no room for another thread.
 pub fn start(
@@ -54,7 +57,8 @@ pub fn start(
     result
 }
 
-/// Starts a thread that serves the runtime: it runs no managed code and takes no signals while it lives. Otherwise as `start`.
+/// Starts a thread that serves the runtime: it runs no managed code and takes no signals while it lives. Otherwise as
+/// `start`.
 ///
 /// Errors: those of `start`.
 pub fn start_service(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
@@ -69,10 +73,10 @@ fn create(stack_size_bytes: usize, body: Body) -> io::Result<()> {
     check(unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) })?;
     // SAFETY: initialised above.
     let mut attributes = unsafe { attributes.assume_init() };
-    // SAFETY: as above.
+    // SAFETY: `attributes` is initialised.
     unsafe { libc::pthread_attr_setdetachstate(&mut attributes, libc::PTHREAD_CREATE_DETACHED) };
     let size_bytes = crate::memory::round_up_to_page(stack_size_bytes.min(usize::MAX / 2));
-    // SAFETY: as above.
+    // SAFETY: `attributes` is initialised.
     let mut result = check(unsafe { libc::pthread_attr_setstacksize(&mut attributes, size_bytes) });
     if result.is_ok() {
         let body = Box::into_raw(body);
@@ -94,8 +98,9 @@ fn create(stack_size_bytes: usize, body: Body) -> io::Result<()> {
 pub struct EndNotice(libc::pthread_key_t);
 
 impl EndNotice {
-    /// `handler` gets the argument that the thread passed to `ask`. It runs on the ending thread's stack, after the destructors of
-    /// thread-local variables (on the process's first thread without them), and not when the process ends.
+    /// `handler` gets the argument that the thread passed to `ask`. It runs on the ending thread's stack, after the
+    /// destructors of thread-local variables (on the process's first thread without them), and not when the process
+    /// ends.
     ///
     /// Errors: the system's, when there are too many such handlers.
     pub fn new(handler: unsafe extern "C" fn(*mut libc::c_void)) -> io::Result<EndNotice> {
@@ -114,15 +119,18 @@ impl EndNotice {
     }
 }
 
-/// Bytes that `run_below_gap` leaves free for destructors of thread-specific data; in a small stack no more than one part in `GAP_SHARE`.
+/// Bytes that `run_below_gap` leaves free for destructors of thread-specific data; in a small stack no more than one
+/// part in `GAP_SHARE`.
 const GAP_BYTES: usize = 64 << 10;
 const GAP_SHARE: usize = 32;
 
-/// Runs `body`, which does not return, at some distance below the caller's frame. If native code ends the process's first OS thread while other
-/// threads' frames are on its stack, the C library goes on at the outermost frame and overwrites the stack right below it.
+/// Runs `body`, which does not return, at some distance below the caller's frame. If native code ends the process's
+/// first OS thread while other threads' frames are on its stack, the C library goes on at the outermost frame and
+/// overwrites the stack right below it.
 pub fn run_below_gap(body: extern "C" fn() -> !) -> ! {
     let gap_bytes = GAP_BYTES.min(limit_bytes(Resource::Stack) / GAP_SHARE) & !15;
-    // SAFETY: the C calling convention; `body` does not return, so the stack pointer need not be restored. The stack may grow further than the gap.
+    // SAFETY: the C calling convention; `body` does not return, so the stack pointer need not be restored. The stack
+    // may grow further than the gap.
     unsafe { arch::call_below(body, gap_bytes) }
 }
 
@@ -177,9 +185,9 @@ pub fn sleep_for_ever() -> ! {
     }
 }
 
-/// Touches as much stack as a call into the C library takes. To be called before a call that blocks all signals, as those that start
-/// threads and processes do: meanwhile the fault handler cannot open a closed page of the stack, and the kernel ends a process that
-/// touches one.
+/// Touches as much stack as a call into the C library takes. To be called before a call that blocks all signals, as
+/// those that start threads and processes do: meanwhile the fault handler cannot open a closed page of the stack, and
+/// the kernel ends a process that touches one.
 #[inline(never)]
 pub fn touch_stack_ahead() {
     const LIBRARY_STACK_BYTES: usize = 32 << 10;
@@ -192,7 +200,8 @@ thread_local! {
     static STARTED: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
-/// The most that the C library puts between the end of a stack and the first frame: its own record of the thread, and thread-local storage.
+/// The most that the C library puts between the end of a stack and the first frame: its own record of the thread, and
+/// thread-local storage.
 const ABOVE_FIRST_FRAME_BYTES: usize = 64 << 10;
 
 /// Addresses of the calling thread's stack, guard pages excluded. For the main thread the low end follows the stack
@@ -217,7 +226,7 @@ pub fn stack_bounds() -> io::Result<Range<usize>> {
     let (mut low, mut len_bytes, mut guard_bytes) = (std::ptr::null_mut(), 0usize, 0usize);
     // SAFETY: all three are writable locals, `attributes` is initialised.
     let error = unsafe { libc::pthread_attr_getstack(&attributes, &mut low, &mut len_bytes) };
-    // SAFETY: as above.
+    // SAFETY: `guard_bytes` is a writable local, `attributes` is initialised.
     unsafe { libc::pthread_attr_getguardsize(&attributes, &mut guard_bytes) };
     // SAFETY: initialised and not used again.
     unsafe { libc::pthread_attr_destroy(&mut attributes) };
@@ -233,8 +242,8 @@ pub fn stack_bounds() -> io::Result<Range<usize>> {
     Ok(if is_unlimited { low_usable.max(high - UNLIMITED_BYTES)..high } else { low_usable..high })
 }
 
-/// Size of the main thread's stack where there is no limit: less than the machine's memory, so that endless recursion ends as an overflow,
-/// and more than programs need.
+/// Size of the main thread's stack where there is no limit: less than the machine's memory, so that endless recursion
+/// ends as an overflow, and more than programs need.
 const UNLIMITED_BYTES: usize = 1 << 30;
 
 /// Bounds of the main thread's stack where there is no `/proc`, from which the C library reads them: from the program's
@@ -295,7 +304,8 @@ pub fn queue_signal(native_id: u32, signal: i32, value: usize) -> io::Result<()>
         value,
         rest: [0; 12],
     };
-    // SAFETY: `info` has the size and layout of `siginfo_t`, which the kernel only reads; ids of ended threads give ESRCH.
+    // SAFETY: `info` has the size and layout of `siginfo_t`, which the kernel only reads; ids of ended threads give
+    // ESRCH.
     let result = unsafe {
         libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, native_id as libc::pid_t, signal, &raw const info)
     };

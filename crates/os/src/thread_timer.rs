@@ -71,8 +71,8 @@ impl ThreadTimer {
     }
 }
 
-/// The clock of a thread's processor time, which the C library gives for its own threads' handles only: the kernel's encoding
-/// (MAKE_THREAD_CPUCLOCK, in use since Linux 2.6.12 and part of its interface).
+/// The clock of a thread's processor time, which the C library gives for its own threads' handles only: the kernel's
+/// encoding (MAKE_THREAD_CPUCLOCK, in use since Linux 2.6.12 and part of its interface).
 pub(crate) fn thread_cpu_clock(native_id: u32) -> libc::clockid_t {
     const PER_THREAD: i32 = 4;
     const SCHEDULED: i32 = 2;

@@ -1,6 +1,7 @@
 //! Several profiles of one run with their tables in common, as files that hold more than one need them.
 //!
-//! Invariant: functions, frames, stacks and threads that are equal are one entry. A single profile is borrowed as it is.
+//! Invariant: functions, frames, stacks and threads that are equal are one entry. A single profile is borrowed as it
+//! is.
 
 use crate::model::{Frame, Function, Node, Profile, ProfileBuilder, Sample, ThreadInfo, Wait};
 use rustc_hash::FxHashMap;
@@ -24,6 +25,7 @@ pub struct Part<'a> {
 }
 
 impl<'a> Bundle<'a> {
+    /// The parts are the profiles, in their order, with one table of functions.
     pub fn of(profiles: &'a [Profile]) -> Bundle<'a> {
         if let [profile] = profiles {
             return Bundle {
@@ -70,10 +72,12 @@ impl<'a> Bundle<'a> {
         self.parts.first().map_or("", |part| &part.profile.title)
     }
 
+    /// When the first part began, in nanoseconds since 1970-01-01 UTC; 0: not known.
     pub fn start_unix_ns(&self) -> u64 {
         self.parts.first().map_or(0, |part| part.profile.start_unix_ns)
     }
 
+    /// The function of a frame of any part.
     pub fn function(&self, frame: Frame) -> &Function {
         &self.functions[frame.function as usize]
     }

@@ -63,7 +63,8 @@ impl CallTree {
         }
     }
 
-    /// Calls `visit` with each call, its depth (0 = root) and the sum of the calls before it at its level; callers first.
+    /// Calls `visit` with each call, its depth (0 = root) and the sum of the calls before it at its level; callers
+    /// first.
     pub fn visit(&self, mut visit: impl FnMut(&Call, usize, u64)) {
         // Without recursion: stacks may be deep.
         let mut rest = vec![(0_u32, 0_usize, 0_u64)];
@@ -78,6 +79,7 @@ impl CallTree {
         }
     }
 
+    /// The sum over all stacks, in the profile's unit.
     pub fn total(&self) -> u64 {
         self.calls[0].total
     }

@@ -22,6 +22,7 @@ struct Change {
 }
 
 impl Changes {
+    /// The changes from one profile to the other; functions are compared by their shares of the whole.
     pub fn between(before: Profile, after: Profile) -> Changes {
         Changes { before, after }
     }

@@ -1,7 +1,7 @@
 //! Writes profiles to disk so that only the user who ran the program can read them.
 //!
-//! Invariant: each file is created anew, readable by its owner only, and never through a link: an existing name is replaced by a rename, not
-//! opened.
+//! Invariant: each file is created anew, readable by its owner only, and never through a link: an existing name is
+//! replaced by a rename, not opened.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -16,10 +16,10 @@ pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     write_with(path, |file| file.write_all(contents))
 }
 
-/// As `write`, but `contents` writes the data, a large part at a time.
+/// Writes what `contents` writes, a large part at a time, to a file of this name, replacing an existing one.
 ///
 /// # Errors
-/// As `write`, and those of `contents`.
+/// The system's and those of `contents`, with the file's name.
 pub fn write_with(path: &Path, contents: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     if is_device(path) {
@@ -40,7 +40,7 @@ pub fn write_with(path: &Path, contents: impl FnOnce(&mut dyn Write) -> io::Resu
 /// A new file of this name to write to, replacing an existing one.
 ///
 /// # Errors
-/// As `write`.
+/// The system's, with the file's name.
 pub fn open_new(path: &Path) -> io::Result<std::fs::File> {
     let file = if is_device(path) { OpenOptions::new().write(true).open(path) } else { create(path) };
     file.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))

@@ -1,7 +1,9 @@
-//! The Firefox Profiler's processed profile format (<https://profiler.firefox.com>), version 61, which it upgrades when it loads the file.
+//! The Firefox Profiler's processed profile format (<https://profiler.firefox.com>), version 61, which it upgrades when
+//! it loads the file.
 //!
-//! Documented in its `docs-developer/CHANGELOG-formats.md` and `src/types/profile.ts`. Times are in milliseconds. Each kind of profile is shown as a
-//! process, so that its threads stand together. Samples by time have weights in samples, other durations in milliseconds, allocations in bytes.
+//! Documented in its `docs-developer/CHANGELOG-formats.md` and `src/types/profile.ts`. Times are in milliseconds. Each
+//! kind of profile is shown as a process, so that its threads stand together. Samples by time have weights in samples,
+//! other durations in milliseconds, allocations in bytes.
 
 use crate::bundle::{Bundle, Part};
 use crate::json;
@@ -47,6 +49,7 @@ impl Weight {
     }
 }
 
+/// The profiles in the Firefox Profiler's format, as JSON.
 pub fn write(bundle: &Bundle<'_>) -> String {
     let timed = bundle.parts.iter().map(|part| part.profile).find(|profile| profile.is_sampled_time());
     let interval_ns = timed.map_or(1_000_000, |profile| profile.period);
@@ -216,7 +219,8 @@ pub fn is_one(file: &Value) -> bool {
 /// Reads a file that `write` wrote.
 ///
 /// # Errors
-/// What is wrong with it; files of other programs, and those that the Firefox Profiler has saved in another version, are not read.
+/// What is wrong with it; files of other programs, and those that the Firefox Profiler has saved in another version,
+/// are not read.
 pub fn read(file: &Value) -> Result<Vec<Profile>, String> {
     let meta = &file["meta"];
     let product = meta["product"].as_str().unwrap_or_default();

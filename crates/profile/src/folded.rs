@@ -1,7 +1,7 @@
 //! Folded stacks: a line "outer;…;inner VALUE" for each stack, which most flame graph tools read.
 //!
-//! Threads are left out, so that runs can be compared. Semicolons and ends of lines in names are replaced. With several profiles, the
-//! outermost frame is the kind in brackets.
+//! Threads are left out, so that runs can be compared. Semicolons and ends of lines in names are replaced. With several
+//! profiles, the outermost frame is the kind in brackets.
 
 use crate::model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ const NATIVE_SUFFIX: &str = "_[n]";
 /// The kind of such a profile when it is read and nothing names the kind.
 pub const KIND: &str = "folded";
 
+/// A line for each stack: its frames, outermost first, with semicolons between them, and its value.
 pub fn write(profiles: &[Profile]) -> String {
     let mut text = String::new();
     for profile in profiles {
@@ -45,8 +46,8 @@ pub fn stacks(profile: &Profile) -> BTreeMap<String, u64> {
     lines
 }
 
-/// Reads a file that `write` or another tool wrote: a profile for each kind that the outermost frames name in brackets, or one of the kind in the file's name,
-/// as `app-12.cpu.folded`. Else nothing says what the values are.
+/// Reads a file that `write` or another tool wrote: a profile for each kind that the outermost frames name in brackets,
+/// or one of the kind in the file's name, as `app-12.cpu.folded`. Else nothing says what the values are.
 ///
 /// # Errors
 /// A line without a number at its end.

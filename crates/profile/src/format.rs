@@ -30,9 +30,11 @@ impl std::fmt::Display for UnknownFormat {
 impl std::error::Error for UnknownFormat {}
 
 impl Format {
+    /// All formats, in the order in which help texts name them.
     pub const ALL: [Format; 7] =
         [Format::Html, Format::Svg, Format::Folded, Format::Speedscope, Format::Pprof, Format::Firefox, Format::Mlpd];
 
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Format::Html => "html",

@@ -1,10 +1,12 @@
-//! One self-contained HTML file: flame graph with zoom and search, from callers down and from the ends of stacks up; call tree, functions with their lines,
-//! threads over time, the types of allocations, locks and exceptions, pauses and waits at their times. Several profiles of a run are tabs. Two runs compared
-//! are such a page, too, with the changes in colour.
+//! One self-contained HTML file: flame graph with zoom and search, from callers down and from the ends of stacks up;
+//! call tree, functions with their lines, threads over time, the types of allocations, locks and exceptions, pauses and
+//! waits at their times. Several profiles of a run are tabs. Two runs compared are such a page, too, with the changes
+//! in colour.
 //!
-//! The page holds the profiles as JSON in a separate script element; its parts are the files in `html/`. Invariant: no network, no other file; text of the
-//! profile goes into the page as text only. Samples are merged by thread, stack and one of `TIME_STEPS` intervals; of single events the longest are kept.
-//! The state of the view is in the address behind `#`, so that users can bookmark it and tests can ask for it.
+//! The page holds the profiles as JSON in a separate script element; its parts are the files in `html/`. Invariant: no
+//! network, no other file; text of the profile goes into the page as text only. Samples are merged by thread, stack and
+//! one of `TIME_STEPS` intervals; of single events the longest are kept. The state of the view is in the address behind
+//! `#`, so that users can bookmark it and tests can ask for it.
 
 pub mod reader;
 
@@ -44,8 +46,8 @@ pub fn write(bundle: &Bundle<'_>) -> String {
     page(&data(bundle, bundle.title(), &parts))
 }
 
-/// The page of a comparison: the parts are the kinds of the first run, and then the same kinds of the second. Boxes and rows of the second run say what has
-/// changed.
+/// The page of a comparison: the parts are the kinds of the first run, and then the same kinds of the second. Boxes and
+/// rows of the second run say what has changed.
 pub fn write_changes(bundle: &Bundle<'_>) -> String {
     let (before, after) = bundle.parts.split_at(bundle.parts.len() / 2);
     let parts: Vec<(&Part<'_>, Option<&Part<'_>>)> = after.iter().zip(before.iter().map(Some)).collect();

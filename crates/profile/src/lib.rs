@@ -1,9 +1,9 @@
 //! Profiles: measurements as stacks with weights over time, and the files that they are written to and read from.
 //!
-//! A consumer of `saki_sampler` fills a [`Profile`] by [`ProfileBuilder`]; writers (`Format`) do not depend on the sampler. Invariant:
-//! no `unsafe`, no knowledge of the virtual machine; text that a profiled program chose (names of methods, threads, files) is escaped
-//! wherever it is written. Heap snapshots ([`heap`]) are graphs, not profiles; their files are written in the same way. Left out:
-//! sampling.
+//! A consumer of `saki_sampler` fills a [`Profile`] by [`ProfileBuilder`]; writers (`Format`) do not depend on the
+//! sampler. Invariant: no `unsafe`, no knowledge of the virtual machine; text that a profiled program chose (names of
+//! methods, threads, files) is escaped wherever it is written. Heap snapshots ([`heap`]) are graphs, not profiles;
+//! their files are written in the same way. Left out: sampling.
 
 mod bundle;
 pub mod call_tree;

@@ -1,7 +1,8 @@
 //! A profile in memory.
 //!
-//! Invariant: a stack is a node whose parents are its callers, so that equal stacks have one number; node 0 is the empty stack. Times of
-//! samples are as fine as `MAX_SAMPLES` allows: when there are more samples, those of one thread and stack in one interval are merged.
+//! Invariant: a stack is a node whose parents are its callers, so that equal stacks have one number; node 0 is the
+//! empty stack. Times of samples are as fine as `MAX_SAMPLES` allows: when there are more samples, those of one thread
+//! and stack in one interval are merged.
 
 use rustc_hash::FxHashMap;
 

@@ -1,9 +1,10 @@
-//! Names of functions in little room: of a method its own name says more than its namespace. (`html/names.js` does the same for the page.)
+//! Names of functions in little room: of a method its own name says more than its namespace. (`html/names.js` does the
+//! same for the page.)
 
 use crate::model::FunctionKind;
 
-/// The name as a whole if it has no more than `room` characters; else without parameters, then without namespaces, then the method alone, and of that as much
-/// as there is room for.
+/// The name as a whole if it has no more than `room` characters; else without parameters, then without namespaces, then
+/// the method alone, and of that as much as there is room for.
 pub fn fitting(name: &str, kind: FunctionKind, room: usize) -> String {
     let fits = |text: &str| text.chars().count() <= room;
     let mut shortest = name.to_owned();

@@ -1,7 +1,9 @@
-//! pprof's `profile.proto` (<https://github.com/google/pprof/blob/main/proto/profile.proto>), compressed with gzip as Go writes it.
+//! pprof's `profile.proto` (<https://github.com/google/pprof/blob/main/proto/profile.proto>), compressed with gzip as
+//! Go writes it.
 //!
-//! A file holds one profile or several of one run. Each has two values of a sample: how many were taken, and their sum; of several profiles the first
-//! is called `KIND_samples`. Samples of different profiles are different samples, with zeros for the other profiles' values.
+//! A file holds one profile or several of one run. Each has two values of a sample: how many were taken, and their sum;
+//! of several profiles the first is called `KIND_samples`. Samples of different profiles are different samples, with
+//! zeros for the other profiles' values.
 
 use crate::bundle::Bundle;
 use crate::model::{Frame, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, Wait};
@@ -15,6 +17,7 @@ use std::io::{Read, Write};
 
 /// The messages of `profile.proto`, with the fields that are written or read here.
 mod proto {
+    /// The whole file.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Profile {
         #[prost(message, repeated, tag = "1")]
@@ -41,6 +44,7 @@ mod proto {
         pub default_sample_type: i64,
     }
 
+    /// What a value is, and in which unit: indices of the string table.
     #[derive(Clone, Copy, PartialEq, prost::Message)]
     pub struct ValueType {
         #[prost(int64, tag = "1")]
@@ -49,6 +53,7 @@ mod proto {
         pub unit: i64,
     }
 
+    /// A stack, innermost location first, with a value for each `ValueType`.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Sample {
         #[prost(uint64, repeated, tag = "1")]
@@ -59,6 +64,7 @@ mod proto {
         pub label: Vec<Label>,
     }
 
+    /// Something about a sample: a key with a text or a number; indices of the string table but for `num`.
     #[derive(Clone, Copy, PartialEq, prost::Message)]
     pub struct Label {
         #[prost(int64, tag = "1")]
@@ -69,6 +75,7 @@ mod proto {
         pub num: i64,
     }
 
+    /// A place in code, with the functions that stand there when calls are inlined.
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Location {
         #[prost(uint64, tag = "1")]
@@ -77,6 +84,7 @@ mod proto {
         pub line: Vec<Line>,
     }
 
+    /// A function, and a line in its file; 0: not known.
     #[derive(Clone, Copy, PartialEq, prost::Message)]
     pub struct Line {
         #[prost(uint64, tag = "1")]
@@ -85,6 +93,7 @@ mod proto {
         pub line: i64,
     }
 
+    /// A function's name and file: indices of the string table.
     #[derive(Clone, Copy, PartialEq, prost::Message)]
     pub struct Function {
         #[prost(uint64, tag = "1")]
@@ -145,6 +154,7 @@ fn unsigned(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
 
+/// The profiles as one pprof file: `profile.proto`, packed by gzip.
 pub fn write(bundle: &Bundle<'_>) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     // Writing into memory does not fail.
@@ -198,7 +208,8 @@ fn message(bundle: &Bundle<'_>) -> proto::Profile {
         .zip(bundle.functions.iter())
         .map(|(id, function)| {
             let (name, filename) = (strings.add(&*function.name), strings.add(&*function.file));
-            // Without a system name: if both names are equal, pprof takes angle brackets for C++ templates and leaves out their contents.
+            // Without a system name: if both names are equal, pprof takes angle brackets for C++ templates and leaves
+            // out their contents.
             proto::Function { id, name, filename }
         })
         .collect();
@@ -225,8 +236,8 @@ pub fn decompress(bytes: &[u8]) -> Result<Vec<u8>, String> {
     Ok(unpacked)
 }
 
-/// Reads a file that `write` or another program wrote, compressed or not: a profile for each kind of value, except counts that accompany another
-/// kind.
+/// Reads a file that `write` or another program wrote, compressed or not: a profile for each kind of value, except
+/// counts that accompany another kind.
 ///
 /// # Errors
 /// What is wrong with it.

@@ -1,7 +1,8 @@
 //! The text of source lines that frames name, for pages that show it beside the lines' shares.
 //!
-//! The debug symbols of the program name the files, and anybody may have made them: so only files with the extension of a source file are read, and only near
-//! lines that were measured. Missing files have no text. Left out: whether a file changed since the program was compiled.
+//! The debug symbols of the program name the files, and anybody may have made them: so only files with the extension of
+//! a source file are read, and only near lines that were measured. Missing files have no text. Left out: whether a file
+//! changed since the program was compiled.
 
 use crate::model::{Frame, Function};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
-//! speedscope's file format (<https://www.speedscope.app/file-format-schema.json>): a sampled profile for each thread and kind, called `KIND: THREAD`.
+//! speedscope's file format (<https://www.speedscope.app/file-format-schema.json>): a sampled profile for each thread
+//! and kind, called `KIND: THREAD`.
 
 use crate::bundle::Bundle;
 use crate::json;
@@ -8,6 +9,7 @@ use std::fmt::Write;
 
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 
+/// The profiles in speedscope's format, as JSON.
 pub fn write(bundle: &Bundle<'_>) -> String {
     let mut out = format!("{{\"$schema\":\"{SCHEMA}\",\"exporter\":\"saki\",\"name\":");
     json::string(&mut out, bundle.title());

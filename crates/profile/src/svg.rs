@@ -1,4 +1,5 @@
-//! A flame graph as a picture: callers above callees, as in the page; widths in proportion; names and shares appear under the pointer.
+//! A flame graph as a picture: callers above callees, as in the page; widths in proportion; names and shares appear
+//! under the pointer.
 
 use crate::call_tree::CallTree;
 use crate::model::{FunctionKind, Profile};

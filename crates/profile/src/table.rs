@@ -84,7 +84,8 @@ fn subject(profile: &Profile, shares: &[Share<'_>]) -> Option<&'static str> {
 /// Lines of `holders`.
 const MAX_HOLDERS: usize = 5;
 
-/// How long was waited for locks that a thread held, the thread, and the most threads that waited at once; most time first.
+/// How long was waited for locks that a thread held, the thread, and the most threads that waited at once; most time
+/// first.
 fn holders(profile: &Profile) -> Vec<(u64, Option<u32>, u32)> {
     let mut sums: BTreeMap<Option<u32>, (u64, u32)> = BTreeMap::new();
     for sample in &profile.samples {

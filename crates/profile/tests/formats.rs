@@ -1,8 +1,9 @@
-//! Checks the output of each format by an outside authority (speedscope's published schema, the tables that the Firefox Profiler documents, Go's own
-//! `pprof`), and by reading it again, for any profile and any names.
+//! Checks the output of each format by an outside authority (speedscope's published schema, the tables that the Firefox
+//! Profiler documents, Go's own `pprof`), and by reading it again, for any profile and any names.
 //!
-//! `speedscope/file-format-schema.json` is the schema that <https://www.speedscope.app> publishes, under the MIT licence beside it. The Firefox Profiler publishes no schema;
-//! its columns are those of `src/types/profile.ts` for the version that is written. One test needs `go`; without it the test says so and passes.
+//! `speedscope/file-format-schema.json` is the schema that <https://www.speedscope.app> publishes, under the MIT
+//! licence beside it. The Firefox Profiler publishes no schema; its columns are those of `src/types/profile.ts` for the
+//! version that is written. One test needs `go`; without it the test says so and passes.
 
 use proptest::prelude::*;
 use saki_profile::{
@@ -12,7 +13,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Names that end strings, elements, lines or scripts where they are not written with care. An unpaired surrogate is U+FFFD by the time that it is a string here.
+/// Names that end strings, elements, lines or scripts where they are not written with care. An unpaired surrogate is
+/// U+FFFD by the time that it is a string here.
 fn odd_names() -> Vec<String> {
     let mut names: Vec<String> = [
         "",
@@ -85,7 +87,8 @@ fn any_profile(kind: &'static str, unit: Unit) -> impl Strategy<Value = Profile>
     })
 }
 
-/// The sum of the values by stack, as names and lines outermost first. Stacks with a sum of 0 are missing in some formats.
+/// The sum of the values by stack, as names and lines outermost first. Stacks with a sum of 0 are missing in some
+/// formats.
 fn sums(profile: &Profile) -> BTreeMap<Vec<(String, u32)>, u64> {
     let mut sums = BTreeMap::new();
     for sample in profile.samples.iter().filter(|sample| sample.value > 0) {
@@ -155,7 +158,8 @@ fn check_speedscope(file: &Value) {
     }
 }
 
-/// The violations of a schema (JSON Schema draft 6) by `value`, for the keywords that speedscope's schema uses; any other keyword counts as a violation, too.
+/// The violations of a schema (JSON Schema draft 6) by `value`, for the keywords that speedscope's schema uses; any
+/// other keyword counts as a violation, too.
 fn violations(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (keyword, rule) in schema.as_object().expect("a schema") {
@@ -226,7 +230,8 @@ fn the_check_of_schemas_finds_what_is_wrong() {
     assert!(!broken(&|file| _ = file["profiles"][0].as_object_mut().map(|lane| lane.remove("weights"))).is_empty());
 }
 
-/// The columns of a table of this version, and what their cells may be: an index into a table of this length, or anything of a type.
+/// The columns of a table of this version, and what their cells may be: an index into a table of this length, or
+/// anything of a type.
 fn check_table(place: &str, table: &Value, columns: &[(&str, Cell)]) {
     let length = table["length"].as_u64().unwrap_or_else(|| panic!("{place} has no length")) as usize;
     let written: Vec<&String> = table.as_object().expect("a table").keys().filter(|key| *key != "length").collect();

@@ -1,4 +1,5 @@
-//! The page of a heap snapshot in headless Chromium: types in the order of a column, search, reasons that open and close, roots.
+//! The page of a heap snapshot in headless Chromium: types in the order of a column, search, reasons that open and
+//! close, roots.
 //!
 //! Needs `chromium`, or the program that CHROMIUM names; without it the tests say so and pass.
 

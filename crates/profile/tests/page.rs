@@ -1,7 +1,9 @@
-//! The HTML page in headless Chromium: it loads without errors, and search, zoom, threads, kinds and tables do what they say.
+//! The HTML page in headless Chromium: it loads without errors, and search, zoom, threads, kinds and tables do what
+//! they say.
 //!
-//! A script after the page's own acts like a user (clicks on the canvas, keys, text in the search) and then writes the text on the screen
-//! into the document, which Chromium prints. Needs `chromium`, or the program that CHROMIUM names; without it the tests say so and pass.
+//! A script after the page's own acts like a user (clicks on the canvas, keys, text in the search) and then writes the
+//! text on the screen into the document, which Chromium prints. Needs `chromium`, or the program that CHROMIUM names;
+//! without it the tests say so and pass.
 
 mod browser;
 
@@ -10,7 +12,8 @@ use saki_profile::diff::Changes;
 use saki_profile::{
     Format, Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit, Wait, write,
 };
-/// Frames are names with a line after a colon, outermost first; `[x]` is the subject of a sample. (stack, thread, milliseconds, value)
+/// Frames are names with a line after a colon, outermost first; `[x]` is the subject of a sample. (stack, thread,
+/// milliseconds, value)
 type Row<'a> = (&'a str, u64, u64, u64);
 
 fn profile(kind: &str, unit: Unit, period: u64, rows: &[Row<'_>]) -> Profile {

@@ -8,12 +8,12 @@ use saki_runtime::proxy_calls;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{Ty, universe};
 
-/// A zeroed object of a type that can have instances. A delegate would be called through the null in it; strings and arrays have no size of
-/// their own.
+/// A zeroed object of a type that can have instances. A delegate would be called through the null in it; strings and
+/// arrays have no size of their own.
 ///
 /// # Errors
-/// Those of .NET, in its order: ArgumentException for arrays, pointers, delegates and String, MemberAccessException for interfaces, abstract
-/// classes and open types, NotSupportedException for types that live on the stack alone.
+/// Those of .NET, in its order: ArgumentException for arrays, pointers, delegates and String, MemberAccessException for
+/// interfaces, abstract classes and open types, NotSupportedException for types that live on the stack alone.
 fn uninitialized<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
     let refuse = |exception, message| Err(exceptions::throw(t, exception, message));
     if ty.is_array() || ty.is_pointer() || ty.is_byref() || ty.is_delegate() {
@@ -59,6 +59,7 @@ fn enable_proxy_activation(t: CurrentThread, ty: Option<Obj>, enable: bool) -> M
     Ok(())
 }
 
+/// The internal calls of `System.RuntimeType` and `System.Runtime.Remoting.Activation.ActivationServices`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.RuntimeType::CreateInstanceInternal", &create_instance),
     InternalCall::new(

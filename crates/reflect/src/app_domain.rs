@@ -47,6 +47,7 @@ fn execute_assembly(t: CurrentThread, _this: Option<Obj>, assembly: Option<Obj>,
     Ok(result.and_then(|exit_code| exit_code.unboxed::<i32>()).unwrap_or(0))
 }
 
+/// The internal calls of `System.AppDomain`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.AppDomain::GetAssemblies", &get_assemblies),
     InternalCall::new("System.AppDomain::ExecuteAssembly", &execute_assembly),

@@ -27,7 +27,8 @@ fn is_visible(image: &'static Image, rid: Rid) -> LoadResult<bool> {
     Ok(true)
 }
 
-/// Appends the type definitions of an image, without `<Module>`. A type whose base type or interfaces do not load is an error.
+/// Appends the type definitions of an image, without `<Module>`. A type whose base type or interfaces do not load is an
+/// error.
 fn image_types(image: &'static Image, exported_only: bool, out: &mut Found) -> LoadResult<()> {
     for rid in 2..=image.meta.row_count(TableId::TypeDef) {
         if exported_only && !is_visible(image, rid)? {
@@ -205,6 +206,8 @@ fn load_permissions(
     false
 }
 
+/// The internal calls of `System.Reflection.Assembly`, `System.Reflection.RuntimeAssembly` and
+/// `System.Reflection.RuntimeModule`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Assembly::GetTypes", &get_types),
     InternalCall::new("System.Reflection.Assembly::InternalGetReferencedAssemblies", &get_referenced_assemblies),

@@ -179,6 +179,7 @@ fn load_with_partial_name<'t>(
     try_resolve(t, &wanted, None)?.map(|found| assembly_object(t, found)).transpose()
 }
 
+/// The internal calls of `System.AppDomain` and `System.Reflection.Assembly`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.AppDomain::LoadAssembly", &load_assembly),
     InternalCall::new("System.AppDomain::LoadAssemblyRaw", &load_bytes),

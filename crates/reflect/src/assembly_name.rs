@@ -38,11 +38,17 @@ pub struct MonoAssemblyName {
 
 /// System.Reflection.ProcessorArchitecture.
 mod processor {
+    /// Not said.
     pub const NONE: u16 = 0;
+    /// Any processor.
     pub const MSIL: u16 = 1;
+    /// 32-bit x86.
     pub const X86: u16 = 2;
+    /// Itanium.
     pub const IA64: u16 = 3;
+    /// x86-64.
     pub const AMD64: u16 = 4;
+    /// 32-bit ARM.
     pub const ARM: u16 = 5;
 }
 
@@ -178,7 +184,7 @@ fn free_assembly_name(_t: CurrentThread, place: Place<MonoAssemblyName>, free_st
         ..name
     });
     if free_struct {
-        // SAFETY: the caller asks only for names that `referenced_names` allocated.
+        // SAFETY: AssemblyName frees with the structure only names that `referenced_names` allocated.
         unsafe { libc::free(place.as_ptr().cast()) };
     }
 }
@@ -319,7 +325,7 @@ fn parse_assembly_name(
 
 /// `get_public_token(byte* token, byte* key, int length)`: writes 8 bytes.
 fn get_public_token(_t: CurrentThread, token: *mut u8, key: *const u8, length: i32) {
-    // SAFETY: the caller passes pinned arrays, of which `token` has 8 bytes and `key` has `length`.
+    // SAFETY: AssemblyName passes pinned arrays, of which `token` has 8 bytes and `key` has `length`.
     unsafe {
         let found = token_of_key(std::slice::from_raw_parts(key, length.max(0) as usize));
         std::ptr::copy_nonoverlapping(found.as_ptr(), token, found.len());
@@ -352,6 +358,7 @@ fn name_of_file(
     Ok(())
 }
 
+/// The internal calls of `System.Reflection.AssemblyName`, `System.Reflection.Assembly` and `Mono.RuntimeMarshal`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.AssemblyName::GetNativeName", &get_native_name),
     InternalCall::new("System.Reflection.AssemblyName::ParseAssemblyName", &parse_assembly_name),

@@ -127,5 +127,6 @@ fn resolve_arguments(
     Ok(())
 }
 
+/// The internal calls of `System.Reflection.CustomAttributeData`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Reflection.CustomAttributeData::ResolveArgumentsInternal", &resolve_arguments)];

@@ -56,8 +56,8 @@ pub(crate) fn forget_dead() {
     }
 }
 
-/// The object of `handle` as seen from `reflected` (0 when that makes no difference), made by `make` on first use. When two
-/// threads make it at once, both get the first one stored.
+/// The object of `handle` as seen from `reflected` (0 when that makes no difference), made by `make` on first use. When
+/// two threads make it at once, both get the first one stored.
 ///
 /// # Errors
 /// What `make` throws; nothing is cached then.

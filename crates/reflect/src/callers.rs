@@ -61,6 +61,7 @@ fn get_entry_assembly<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
     vm::entry_assembly().map(|assembly| assembly_object(t, assembly)).transpose()
 }
 
+/// The internal calls of `System.Reflection.Assembly`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Assembly::GetExecutingAssembly", &get_executing_assembly),
     InternalCall::new("System.Reflection.Assembly::GetCallingAssembly", &get_calling_assembly),

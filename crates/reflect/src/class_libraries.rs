@@ -5,8 +5,8 @@ use saki_types::{Ty, universe};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Whether class libraries are installed. If so, the universe is initialised with them; otherwise a line says that the test
-/// was skipped.
+/// Whether class libraries are installed. If so, the universe is initialised with them; otherwise a line says that the
+/// test was skipped.
 pub fn load() -> bool {
     static IS_THERE: OnceLock<bool> = OnceLock::new();
     let is_there = *IS_THERE.get_or_init(|| {

@@ -1,11 +1,11 @@
-//! Calls on proxies of objects in another domain of this process, without messages: the thread enters that domain, calls, and
-//! returns.
+//! Calls on proxies of objects in another domain of this process, without messages: the thread enters that domain,
+//! calls, and returns.
 //!
 //! Strings, boxed primitives and arrays of those are copied as they are; all else goes through the class library's
 //! serialisation (`RemotingServices.SerializeCallData`), several values in one object[], with the logical call context.
-//! By-reference arguments are sent back, and if a parameter is declared [Out], the elements of an array of plain values are
-//! copied into the caller's own array. Left out: constructors, context-bound classes and threads in a context of their own, whose
-//! sinks expect messages.
+//! By-reference arguments are sent back, and if a parameter is declared [Out], the elements of an array of plain values
+//! are copied into the caller's own array. Left out: constructors, context-bound classes and threads in a context of
+//! their own, whose sinks expect messages.
 
 use crate::invocation::invoke_boxed;
 use crate::library_calls::{call_for_object, class_method};
@@ -97,8 +97,8 @@ fn parameters_back(t: CurrentThread, method: &'static Method) -> Managed<Vec<(us
     Ok(found)
 }
 
-/// Moves the values that have to be serialised out of `values` into an object[], whose last element is a byte[] of their
-/// indices; None when there are none.
+/// Moves the values that have to be serialised out of `values` into an object[], whose last element is a byte[] of
+/// their indices; None when there are none.
 fn take_complex<'t>(t: CurrentThread<'t>, values: Array) -> Managed<Option<Array<'t>>> {
     let indices: Vec<usize> = (0..values.length()).filter(|&index| !is_plain(values.get(index))).collect();
     if indices.is_empty() {
@@ -199,7 +199,8 @@ fn call_there<'t>(
     pack(t, values)
 }
 
-/// The pending exception of the current domain, serialised. If that fails, the exception that says why is serialised instead.
+/// The pending exception of the current domain, serialised. If that fails, the exception that says why is serialised
+/// instead.
 fn serialise_pending<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
     let exception = t.take_exception();
     match call_services(t, "SerializeExceptionData", exception) {

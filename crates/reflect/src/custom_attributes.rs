@@ -198,6 +198,7 @@ fn get_custom_attributes_data<'t>(t: CurrentThread<'t>, provider: Option<Obj>) -
     data_array(t, &attributes)
 }
 
+/// The internal calls of `System.MonoCustomAttrs`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.MonoCustomAttrs::IsDefinedInternal", &is_defined),
     InternalCall::new("System.MonoCustomAttrs::GetCustomAttributesInternal", &get_custom_attributes),

@@ -1,4 +1,5 @@
-//! The AppDomain's events of loading: each is raised by the method of System.AppDomain that calls the program's handlers.
+//! The AppDomain's events of loading: each is raised by the method of System.AppDomain that calls the program's
+//! handlers.
 //!
 //! Left out: whether an event may be raised at the time (`loader_events`).
 
@@ -35,7 +36,8 @@ fn raise<'t>(t: CurrentThread<'t>, method: &str, arguments: &[Slot]) -> Managed<
     call_for_object(t, method, &words[..=arguments.len()])
 }
 
-/// The assembly that a handler of AssemblyResolve (or ReflectionOnlyAssemblyResolve, where an assembly of that kind asks) gives.
+/// The assembly that a handler of AssemblyResolve (or ReflectionOnlyAssemblyResolve, where an assembly of that kind
+/// asks) gives.
 ///
 /// # Errors
 /// What the handler throws.

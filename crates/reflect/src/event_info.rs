@@ -70,6 +70,7 @@ fn from_handle<'t>(t: CurrentThread<'t>, event: Handle<Event>, ty: Handle<Type>)
     events_of(ty).to_managed(t)?.iter().find(|e| e.rid == event.rid).map(|found| event_object(t, found, ty)).transpose()
 }
 
+/// The internal calls of `System.Reflection.RuntimeEventInfo` and `System.Reflection.EventInfo`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.RuntimeEventInfo::get_event_info", &get_event_info),
     InternalCall::new("System.Reflection.RuntimeEventInfo::get_metadata_token", &get_metadata_token),

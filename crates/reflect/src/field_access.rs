@@ -1,7 +1,8 @@
 //! Reading and writing fields by reflection.
 //!
-//! Invariant: whatever the class library has checked, a value is stored only in a variable whose type it has (`typed_values`), and a field is
-//! looked for only in an object that has it. Serialization, remoting and `SetValueDirect` come here with objects that nobody has looked at.
+//! Invariant: whatever the class library has checked, a value is stored only in a variable whose type it has
+//! (`typed_values`), and a field is looked for only in an object that has it. Serialization, remoting and
+//! `SetValueDirect` come here with objects that nobody has looked at.
 
 use crate::constants::{constant_object, constant_of};
 use crate::handles::{Handle, field_of, require_field};
@@ -21,7 +22,8 @@ use saki_types::{Field, LibraryType, Ty, Type, universe};
 
 /// A variable that reflection reads or writes.
 ///
-/// Invariant: a variable of type `ty` lies at `address`: a static field, a field of `holder`, or what a TypedReference leads to.
+/// Invariant: a variable of type `ty` lies at `address`: a static field, a field of `holder`, or what a TypedReference
+/// leads to.
 #[derive(Clone, Copy)]
 pub(crate) struct Variable<'t> {
     ty: Ty,
@@ -93,7 +95,8 @@ fn address_in(t: CurrentThread, field: &'static Field, target: Obj) -> Managed<*
     Ok(data.wrapping_add(offset).wrapping_sub(from_start))
 }
 
-/// Whether the object is a transparent proxy, which has the fields of TransparentProxy and none of the class that it stands for.
+/// Whether the object is a transparent proxy, which has the fields of TransparentProxy and none of the class that it
+/// stands for.
 fn is_proxy_without(target: Obj, field: &'static Field) -> bool {
     target.is_proxy() && !field.owner.is(LibraryType::TransparentProxy)
 }
@@ -128,7 +131,8 @@ impl<'t> Variable<'t> {
             match holder {
                 // SAFETY: by the invariant the variable lies in the object.
                 Some(holder) => unsafe { holder.store(t, address.addr() - holder.address(), value) },
-                // SAFETY: by the invariant a reference lies at the address; the barrier finds out in which object, if in any.
+                // SAFETY: by the invariant a reference lies at the address; the barrier finds out in which object, if
+                // in any.
                 None => unsafe { saki_gc::barrier::store_ref_unknown(t.managed(), address.cast(), value.word()) },
             }
             return Ok(());
@@ -364,6 +368,8 @@ fn typed_reference_to_object<'t>(t: CurrentThread<'t>, reference: StructPlace) -
     }
 }
 
+/// The internal calls of `System.Reflection.RuntimeFieldInfo`, `System.RuntimeFieldHandle` and
+/// `System.TypedReference`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.RuntimeFieldInfo::GetValueInternal", &get_value_internal),
     InternalCall::new("System.Reflection.RuntimeFieldInfo::UnsafeGetValue", &get_value_internal),

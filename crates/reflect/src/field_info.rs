@@ -47,6 +47,7 @@ fn get_marshal_info<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Opti
     marshal_as_object(t, field.image, Token::new(TableId::Field, field.rid))
 }
 
+/// The internal calls of `System.Reflection.FieldInfo` and `System.Reflection.RuntimeFieldInfo`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.FieldInfo::internal_from_handle_type", &from_handle),
     InternalCall::new("System.Reflection.FieldInfo::get_marshal_info", &get_marshal_info),

@@ -1,6 +1,7 @@
 //! Whether generic arguments fit their parameters' constraints. ECMA-335 §II.10.1.7.
 //!
-//! Open arguments, which mention generic parameters, are accepted: constraints are checked once the parameters are replaced.
+//! Open arguments, which mention generic parameters, are accepted: constraints are checked once the parameters are
+//! replaced.
 
 use saki_types::class::context_of_param;
 use saki_types::signature::inflate;
@@ -8,12 +9,16 @@ use saki_types::{LoadResult, Ty, universe};
 
 /// `GenericParamAttributes`, §II.23.1.7.
 mod param_flags {
+    /// `class`.
     pub const REFERENCE_TYPE: u32 = 4;
+    /// `struct`.
     pub const NOT_NULLABLE_VALUE_TYPE: u32 = 8;
+    /// `new()`.
     pub const DEFAULT_CONSTRUCTOR: u32 = 0x10;
 }
 
-/// Whether `arguments` fit `params`. `class_args` and `method_args` replace the generic parameters that the constraints mention.
+/// Whether `arguments` fit `params`. `class_args` and `method_args` replace the generic parameters that the constraints
+/// mention.
 ///
 /// # Errors
 /// `TypeLoad`, `BadImageFormat`.

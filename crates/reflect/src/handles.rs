@@ -6,24 +6,39 @@ use saki_runtime::references::Plain;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, exceptions};
 use saki_types::{Assembly, Field, Image, LibraryType, Method, Ty, Type};
 
+/// The `Method` of a method.
 pub static METHOD_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfo, "mhandle");
+/// The type through which it was found.
 pub static METHOD_REFLECTED: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfo, "reftype");
+/// The `Method` of a constructor.
 pub static CONSTRUCTOR_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeConstructorInfo, "mhandle");
+/// The type through which it was found.
 pub static CONSTRUCTOR_REFLECTED: ManagedField = ManagedField::new(LibraryType::RuntimeConstructorInfo, "reftype");
+/// The class that declares a field.
 pub static FIELD_CLASS: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "klass");
+/// The `Field`.
 pub static FIELD_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "fhandle");
+/// The class that declares a property.
 pub static PROPERTY_CLASS: ManagedField = ManagedField::new(LibraryType::RuntimePropertyInfo, "klass");
+/// The `Property`.
 pub static PROPERTY_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimePropertyInfo, "prop");
+/// The class that declares an event.
 pub static EVENT_CLASS: ManagedField = ManagedField::new(LibraryType::RuntimeEventInfo, "klass");
+/// The `Event`.
 pub static EVENT_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeEventInfo, "handle");
+/// The `Assembly`.
 pub static ASSEMBLY_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeAssembly, "_mono_assembly");
+/// The `Image` of a module.
 pub static MODULE_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "_impl");
+/// The `Assembly` of a builder.
 pub static ASSEMBLY_BUILDER_HANDLE: ManagedField = ManagedField::new(LibraryType::AssemblyBuilder, "_mono_assembly");
+/// The `Image` of a builder.
 pub static MODULE_BUILDER_HANDLE: ManagedField = ManagedField::new(LibraryType::ModuleBuilder, "_impl");
+/// The `Method` of a dynamic method.
 pub static DYNAMIC_METHOD_HANDLE: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "mhandle");
 
-/// How managed code names a record of the virtual machine: the value of a RuntimeTypeHandle, of a RuntimeMethodHandle and so on, and
-/// what reflection objects hold in a field. It may be null.
+/// How managed code names a record of the virtual machine: the value of a RuntimeTypeHandle, of a RuntimeMethodHandle
+/// and so on, and what reflection objects hold in a field. It may be null.
 ///
 /// Invariant: a handle comes from a field of the class library or from compiled code, and both got it from this crate.
 #[repr(transparent)]
@@ -48,10 +63,12 @@ unsafe impl<T> Plain for Handle<T> {}
 impl<T> Handle<T> {
     /// The record; None for null.
     pub fn get(self) -> Option<&'static T> {
-        // SAFETY: by the invariant a handle is null or the address of such a record, which is not freed while a handle names it.
+        // SAFETY: by the invariant a handle is null or the address of such a record, which is not freed while a handle
+        // names it.
         unsafe { self.0.as_ref() }
     }
 
+    /// The record's address; 0 for null.
     pub fn address(self) -> usize {
         self.0.addr()
     }
@@ -84,7 +101,7 @@ pub fn reflected_type_of(object: Obj) -> Option<Ty> {
     field.obj(object)?.as_type()
 }
 
-/// As `method_of`, throwing for other objects.
+/// The method of a RuntimeMethodInfo, RuntimeConstructorInfo or finished DynamicMethod; other objects are refused.
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
@@ -104,7 +121,7 @@ pub fn field_of(object: Obj) -> Option<&'static Field> {
     FIELD_HANDLE.get::<Handle<Field>>(object).get()
 }
 
-/// As `field_of`, throwing for other objects.
+/// The field of a RuntimeFieldInfo; other objects are refused.
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.
@@ -148,7 +165,7 @@ pub fn assembly_of(object: Obj) -> Option<&'static Assembly> {
     field.get::<Handle<Assembly>>(object).get()
 }
 
-/// As `assembly_of`, throwing for other objects.
+/// The assembly of a RuntimeAssembly or AssemblyBuilder; other objects are refused.
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.

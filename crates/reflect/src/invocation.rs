@@ -1,11 +1,13 @@
 //! Calling methods with boxed arguments.
 //!
 //! Arguments come in an object[], as a rule converted by the binder. Variables that the callee may write lie where the
-//! collector sees them: a by-reference value argument is a fresh box in the array (so the callee cannot change a box that
-//! others share), by-reference object arguments, structs and struct results are words in this frame, which is scanned conservatively.
+//! collector sees them: a by-reference value argument is a fresh box in the array (so the callee cannot change a box
+//! that others share), by-reference object arguments, structs and struct results are words in this frame, which is
+//! scanned conservatively.
 //!
-//! Invariant: target and arguments are read once, and what was read is checked, because messages of remoting come from outside, a binder may
-//! be the program's own, and another thread may change the array meanwhile. Left out: vararg arguments.
+//! Invariant: target and arguments are read once, and what was read is checked, because messages of remoting come from
+//! outside, a binder may be the program's own, and another thread may change the array meanwhile. Left out: vararg
+//! arguments.
 
 use crate::library_calls::call_for_object;
 use crate::type_handle::is_byref_like;
@@ -101,7 +103,8 @@ pub fn reflected_call<'t>(
         let message = "It is illegal to invoke a method on a type loaded using the ReflectionOnly api.";
         return refuse(ExceptionType::InvalidOperation, Some(message));
     }
-    // An error of the class is not an exception of its constructor: the program gets it without a TargetInvocationException.
+    // An error of the class is not an exception of its constructor: the program gets it without a
+    // TargetInvocationException.
     if is_ctor
         && target.is_none()
         && method.rid().is_some()
@@ -118,8 +121,8 @@ pub fn reflected_call<'t>(
 /// object and returns it; with a target it returns null.
 ///
 /// # Errors
-/// TargetException, TargetParameterCountException and ArgumentException for an unfit target or argument; what the callee threw, and load
-/// errors, are pending.
+/// TargetException, TargetParameterCountException and ArgumentException for an unfit target or argument; what the
+/// callee threw, and load errors, are pending.
 pub fn invoke_boxed<'t>(
     t: CurrentThread<'t>,
     method: &'static Method,
@@ -233,7 +236,8 @@ fn nested_arrays<'t>(t: CurrentThread<'t>, array: Ty, lengths: &[i32]) -> Manage
 /// A heap object with the layout of Nullable<T>, holding what `boxed` (T or null) holds.
 fn nullable_holder<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Managed<Obj<'t>> {
     let holder = Obj::new(t, ty)?;
-    // SAFETY: the data of the new object is a zeroed Nullable<T>; the callers have checked the box.
+    // SAFETY: the data of the new object is a zeroed Nullable<T>; `boxed` is null or a box of T, which `typed_values`
+    // made.
     unsafe { fill_nullable(t, ty, holder.data(), boxed)? };
     Ok(holder)
 }
@@ -245,7 +249,7 @@ fn nullable_holder<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Mana
 unsafe fn fill_nullable(t: CurrentThread, ty: Ty, data: *mut u8, boxed: Option<Obj>) -> Managed<()> {
     let Some(boxed) = boxed else { return Ok(()) };
     let (has_value, value) = object::nullable_offsets(t, ty)?;
-    // SAFETY: `data` is a Nullable<T> and `boxed` a box of T, by the caller's promise.
+    // SAFETY: `data` is a zeroed Nullable<T> and `boxed` a box of T, so both offsets and `T`'s size lie in them.
     unsafe {
         *data.add(has_value) = 1;
         object::copy_struct(t, data.add(value), boxed.data(), ty.args[0]);
@@ -387,7 +391,7 @@ unsafe fn fill_struct(t: CurrentThread, ty: Ty, data: *mut u8, boxed: Option<Obj
     }
     if let Some(boxed) = boxed {
         let size = ty.value_size_bytes().to_managed(t)? as usize;
-        // SAFETY: `boxed` is a box of a value of this size, by the contract; stores into a frame need no barrier.
+        // SAFETY: `typed_values` made `boxed` a box of a value of this size; stores into a frame need no barrier.
         unsafe { std::ptr::copy_nonoverlapping(boxed.data(), data, size) };
     }
     Ok(())
@@ -403,7 +407,8 @@ fn scalar_argument(ty: Ty, value: Option<Obj>) -> Slot {
     Slot::from_ref(value)
 }
 
-/// The address of a new box for a by-reference value, which the array keeps; `given` stands for an `element` (`Call::argument`).
+/// The address of a new box for a by-reference value, which the array keeps; `given` stands for an `element`
+/// (`Call::argument`).
 fn byref_argument(t: CurrentThread, element: Ty, given: Option<Obj>, arguments: Array, index: usize) -> Managed<Slot> {
     if element.is_nullable() {
         return Ok(Slot::from_ptr(nullable_holder(t, element, given)?.data()));

@@ -20,8 +20,8 @@ pub(crate) fn class_method(t: CurrentThread, class: Ty, name: &str, params: usiz
     }
 }
 
-/// Calls a method from the class library non-virtually (`invoke::invoke`) and gives the object that it returns; None for null and for
-/// methods that return no reference.
+/// Calls a method from the class library non-virtually (`invoke::invoke`) and gives the object that it returns; None
+/// for null and for methods that return no reference.
 ///
 /// # Errors
 /// What the callee threw is pending.

@@ -1,7 +1,7 @@
 //! What the loader asks of the program while it works: the AppDomain's events, raised where managed code may run.
 //!
-//! Invariant: no handler runs before the domain has its AppDomain object, nor while an exception is pending. What a handler throws
-//! counts as "not found".
+//! Invariant: no handler runs before the domain has its AppDomain object, nor while an exception is pending. What a
+//! handler throws counts as "not found".
 
 use crate::domain_events::{is_load_awaited, raise_assembly_load, raise_assembly_resolve, raise_type_builder_resolve};
 use crate::emit::builder_of;

@@ -34,11 +34,17 @@ pub struct Event {
 
 /// `MethodSemanticsAttributes`, §II.23.1.12.
 mod semantics {
+    /// The accessor that sets a property.
     pub const SETTER: u16 = 1;
+    /// The accessor that gets a property.
     pub const GETTER: u16 = 2;
+    /// Another method of a property or event.
     pub const OTHER: u16 = 4;
+    /// The method that adds a handler to an event.
     pub const ADD: u16 = 8;
+    /// The method that removes a handler from an event.
     pub const REMOVE: u16 = 0x10;
+    /// The method that raises an event.
     pub const FIRE: u16 = 0x20;
 }
 
@@ -57,12 +63,14 @@ impl Property {
         }
     }
 
+    /// The property's row in its image.
     pub fn token(&self) -> Token {
         Token::new(TableId::Property, self.rid)
     }
 }
 
 impl Event {
+    /// The event's row in its image.
     pub fn token(&self) -> Token {
         Token::new(TableId::Event, self.rid)
     }

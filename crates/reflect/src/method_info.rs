@@ -1,4 +1,5 @@
-//! Methods and constructors: System.Reflection.MonoMethodInfo, RuntimeMethodInfo, RuntimeConstructorInfo; which method runs.
+//! Methods and constructors: System.Reflection.MonoMethodInfo, RuntimeMethodInfo, RuntimeConstructorInfo; which method
+//! runs.
 
 use crate::cache::{self, Kind};
 use crate::callers::no_caller;
@@ -18,7 +19,8 @@ use saki_runtime::{
 use saki_types::dynamic_records;
 use saki_types::{LibraryType, LoadError, LoadResult, Method, Ty, Type, universe};
 
-/// The open method of a definition: for a method of an instantiation, or an instantiated method, that of the definition.
+/// The open method of a definition: for a method of an instantiation, or an instantiated method, that of the
+/// definition.
 ///
 /// # Errors
 /// BadImageFormatException.
@@ -138,7 +140,8 @@ fn get_parameter_info<'t>(t: CurrentThread<'t>, method: Handle<Method>, member: 
 static METHOD_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfo, "name");
 static CONSTRUCTOR_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeConstructorInfo, "name");
 
-/// The method's name. It is stored in the object, where managed code finds it from now on, so that there is one string for it.
+/// The method's name. It is stored in the object, where managed code finds it from now on, so that there is one string
+/// for it.
 fn get_name<'t>(t: CurrentThread<'t>, info: Option<Obj>) -> Managed<Str<'t>> {
     let method = require_method(t, info)?;
     let name = Str::new(t, method.name)?;
@@ -277,8 +280,8 @@ fn get_function_pointer(t: CurrentThread, method: Handle<Method>) -> Managed<usi
     }
 }
 
-/// Invokes a method of the caller's domain after its thread has switched to another domain: the method of the same name there is
-/// called with copies of the arguments, and the caller gets a copy of the result.
+/// Invokes a method of the caller's domain after its thread has switched to another domain: the method of the same name
+/// there is called with copies of the arguments, and the caller gets a copy of the result.
 fn invoke_in_other_domain<'t>(
     t: CurrentThread<'t>,
     method: &'static Method,
@@ -338,6 +341,7 @@ fn get_method_body<'t>(t: CurrentThread<'t>, method: Handle<Method>) -> Managed<
     }
 }
 
+/// The internal calls of 5 classes, `MethodBase`, `MonoMethodInfo`, `RuntimeMethodInfo` among them.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.MethodBase::GetCurrentMethod", &get_current_method),
     InternalCall::new("System.Reflection.MonoMethodInfo::get_method_info", &get_method_info),

@@ -92,6 +92,8 @@ fn property_modifiers<'t>(t: CurrentThread<'t>, property: Option<Obj>, optional:
     modifier_array(t, found)
 }
 
+/// The internal calls of `System.Reflection.RuntimeFieldInfo`, `System.Reflection.RuntimeParameterInfo` and
+/// `System.Reflection.RuntimePropertyInfo`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.RuntimeFieldInfo::GetTypeModifiers", &field_modifiers),
     InternalCall::new("System.Reflection.RuntimeParameterInfo::GetTypeModifiers", &parameter_modifiers),

@@ -57,6 +57,7 @@ pub fn image_of_module(module: Obj) -> Option<&'static Image> {
     MODULE_HANDLE.get::<Handle<Image>>(module).get()
 }
 
+/// The internal calls of `System.Reflection.RuntimeModule`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.RuntimeModule::get_MetadataToken", &get_metadata_token),
     InternalCall::new("System.Reflection.RuntimeModule::GetMDStreamVersion", &get_stream_version),

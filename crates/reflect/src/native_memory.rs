@@ -1,5 +1,5 @@
-//! Native memory that is passed to and from managed code: GPtrArray, C strings, structs. Memory that this crate makes is
-//! malloc'ed, because managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
+//! Native memory that is passed to and from managed code: GPtrArray, C strings, structs. Memory that this crate makes
+//! is malloc'ed, because managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
 
 use saki_runtime::references::Plain;
 use saki_runtime::{CurrentThread, ManagedField, Word};
@@ -90,19 +90,22 @@ pub struct StructPlace<'t>(*mut u8, PhantomData<&'t u8>);
 
 impl StructPlace<'_> {
     pub fn get<T: Plain>(self, field: &ManagedField) -> T {
-        // SAFETY: the class library passes the address of such a struct, which lives as long as the call and has the field.
+        // SAFETY: the class library passes the address of such a struct, which lives as long as the call and has the
+        // field.
         unsafe { self.0.add(field.offset_bytes()).cast::<T>().read() }
     }
 
     /// Sets a field of a plain type.
     pub fn set<T: Copy>(self, field: &ManagedField, value: T) {
-        // SAFETY: as in `get`.
+        // SAFETY: the class library passes the address of such a struct, which lives as long as the call and has the
+        // field.
         unsafe { self.0.add(field.offset_bytes()).cast::<T>().write(value) };
     }
 
     /// Sets a field of a reference type.
     pub fn set_ref(self, t: CurrentThread, field: &ManagedField, value: impl Word) {
-        // SAFETY: as in `get`; the struct may lie on the stack or in the heap.
+        // SAFETY: the class library passes the address of such a struct, which has the field; it may lie on the stack
+        // or in the heap.
         unsafe {
             let slot = self.0.add(field.offset_bytes()).cast();
             saki_gc::barrier::store_ref_unknown(t.managed(), slot, value.word());

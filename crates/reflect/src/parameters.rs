@@ -13,13 +13,18 @@ use saki_runtime::invoke::{self, Slot};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::{LibraryType, LoadError, LoadResult, Method, MethodKind, Ty, universe};
 
+/// The method, constructor or property whose parameter it is.
 pub static MEMBER: ManagedField = ManagedField::new(LibraryType::ParameterInfo, "MemberImpl");
+/// Its index; −1 for the result.
 pub static POSITION: ManagedField = ManagedField::new(LibraryType::ParameterInfo, "PositionImpl");
 
 /// `ParamAttributes`, §II.23.1.13.
 pub(crate) mod param_flags {
+    /// `out`.
     pub const OUT: u16 = 0x2;
+    /// It may be left out.
     pub const OPTIONAL: u16 = 0x10;
+    /// It has a row in the table of constants.
     pub const HAS_DEFAULT: u16 = 0x1000;
 }
 
@@ -160,5 +165,6 @@ fn get_metadata_token(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
     Ok(Token::new(TableId::Param, row.map_or(0, |(rid, _)| rid)).0 as i32)
 }
 
+/// The internal calls of `System.Reflection.RuntimeParameterInfo`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Reflection.RuntimeParameterInfo::GetMetadataToken", &get_metadata_token)];

@@ -15,11 +15,17 @@ use saki_types::{LibraryType, Method, Ty, Type};
 
 /// System.Reflection.PInfo: which fields to fill.
 mod wanted {
+    /// The flags.
     pub const ATTRIBUTES: i32 = 1;
+    /// The accessor that gets.
     pub const GETTER: i32 = 2;
+    /// The accessor that sets.
     pub const SETTER: i32 = 4;
+    /// The type through which it was found.
     pub const REFLECTED_TYPE: i32 = 8;
+    /// The class that declares it.
     pub const DECLARING_TYPE: i32 = 0x10;
+    /// The name.
     pub const NAME: i32 = 0x20;
 }
 
@@ -108,6 +114,7 @@ fn from_handle<'t>(t: CurrentThread<'t>, property: Handle<Property>, ty: Handle<
         .transpose()
 }
 
+/// The internal calls of `System.Reflection.RuntimePropertyInfo`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.RuntimePropertyInfo::get_property_info", &get_property_info),
     InternalCall::new("System.Reflection.RuntimePropertyInfo::get_default_value", &get_default_value),

@@ -1,5 +1,5 @@
-//! What everything on transparent proxies begins with: the RealProxy behind one, fields that are read and written through it, and what comes back
-//! by reference.
+//! What everything on transparent proxies begins with: the RealProxy behind one, fields that are read and written
+//! through it, and what comes back by reference.
 //!
 //! Left out: calls (`remoting`, `cross_domain`).
 

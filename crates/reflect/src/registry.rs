@@ -1,4 +1,5 @@
-//! The parts of this crate that a machine is built with: internal calls, events of loading, remoting, the clean-up of tables.
+//! The parts of this crate that a machine is built with: internal calls, events of loading, remoting, the clean-up of
+//! tables.
 
 use saki_runtime::InternalCall;
 

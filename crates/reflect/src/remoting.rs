@@ -1,5 +1,5 @@
-//! System.Runtime.Remoting: calls on transparent proxies, through their RealProxy or to another domain, and the internal calls of
-//! RealProxy and RemotingServices.
+//! System.Runtime.Remoting: calls on transparent proxies, through their RealProxy or to another domain, and the
+//! internal calls of RealProxy and RemotingServices.
 
 use crate::cross_domain;
 use crate::field_access::field_variable;
@@ -37,8 +37,8 @@ fn server_in_this_context<'t>(t: CurrentThread<'t>, proxy: Obj<'t>) -> Managed<O
     Ok(SERVER.obj(real_proxy).filter(|_| TARGET_CONTEXT.obj(real_proxy) == Some(current)))
 }
 
-/// Calls a method on a transparent proxy: directly when the object is in the thread's context or (`cross_domain`) in another domain
-/// of this process, otherwise by a message to its RealProxy.
+/// Calls a method on a transparent proxy: directly when the object is in the thread's context or (`cross_domain`) in
+/// another domain of this process, otherwise by a message to its RealProxy.
 fn invoke_on_proxy<'t>(
     t: CurrentThread<'t>,
     proxy: Obj<'t>,
@@ -109,7 +109,8 @@ fn is_transparent_proxy(_t: CurrentThread, object: Option<Obj>) -> bool {
     object.is_some_and(|object| object.is_proxy())
 }
 
-/// `RemotingServices.GetVirtualMethod(type, method)`: the method that a call on an object of exactly `type` runs, or null.
+/// `RemotingServices.GetVirtualMethod(type, method)`: the method that a call on an object of exactly `type` runs, or
+/// null.
 fn get_virtual_method<'t>(t: CurrentThread<'t>, ty: Option<Obj>, method: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
     let ty = type_objects::require(t, ty, "type")?;
     let wanted = require_method(t, method)?;
@@ -135,7 +136,8 @@ fn field_named(t: CurrentThread, object: Obj, name: &str) -> Managed<&'static Fi
     Err(exceptions::throw(t, ExceptionType::MissingField, name))
 }
 
-/// Runs instead of Object.FieldGetter and FieldSetter, whose bodies do not do their work. `parameters`: type name, field name, value.
+/// Runs instead of Object.FieldGetter and FieldSetter, whose bodies do not do their work. `parameters`: type name,
+/// field name, value.
 fn access_field<'t>(
     t: CurrentThread<'t>,
     target: Option<Obj<'t>>,
@@ -196,6 +198,7 @@ fn internal_execute<'t>(
     Ok(result)
 }
 
+/// The internal calls of `System.Runtime.Remoting.Proxies.RealProxy` and `System.Runtime.Remoting.RemotingServices`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Runtime.Remoting.Proxies.RealProxy::InternalGetTransparentProxy", &get_transparent_proxy),
     InternalCall::new("System.Runtime.Remoting.Proxies.RealProxy::InternalGetProxyType", &get_proxy_type),

@@ -9,8 +9,11 @@ use saki_types::{Assembly, LibraryType, LoadError, universe};
 
 /// System.Reflection.ResourceLocation.
 mod location {
+    /// In a file of the assembly itself.
     pub const EMBEDDED: i32 = 1;
+    /// In another assembly.
     pub const CONTAINED_IN_ANOTHER_ASSEMBLY: i32 = 2;
+    /// In the file that has the manifest.
     pub const CONTAINED_IN_MANIFEST_FILE: i32 = 4;
 }
 
@@ -129,6 +132,7 @@ fn get_files<'t>(
     Ok(Some(*array))
 }
 
+/// The internal calls of `System.Reflection.RuntimeAssembly`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.RuntimeAssembly::GetManifestResourceNames", &get_resource_names),
     InternalCall::new("System.Reflection.RuntimeAssembly::GetManifestResourceInternal", &get_resource),

@@ -236,10 +236,15 @@ fn get_packing(t: CurrentThread, this: Option<Obj>, packing: Place<i32>, size: P
 
 /// System.TypeCode.
 mod type_code {
+    /// Any type without a number of its own.
     pub const OBJECT: i32 = 1;
+    /// System.DBNull.
     pub const DB_NULL: i32 = 2;
+    /// System.Decimal.
     pub const DECIMAL: i32 = 15;
+    /// System.DateTime.
     pub const DATE_TIME: i32 = 16;
+    /// System.String.
     pub const STRING: i32 = 18;
 }
 
@@ -284,6 +289,7 @@ fn type_from_class(_t: CurrentThread, class: *const ()) -> usize {
     class.addr()
 }
 
+/// The internal calls of `System.RuntimeType`, `System.Type` and `Mono.RuntimeClassHandle`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.RuntimeType::get_Name", &get_name),
     InternalCall::new("System.RuntimeType::get_Namespace", &get_namespace),

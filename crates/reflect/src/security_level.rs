@@ -1,6 +1,7 @@
 //! The security levels that reflection shows: whether a member of the class library is marked as critical.
 //!
-//! Nothing is enforced. The class library asks while it restores exceptions: a class with a critical constructor restores itself.
+//! Nothing is enforced. The class library asks while it restores exceptions: a class with a critical constructor
+//! restores itself.
 
 use crate::handles::{require_field, require_method};
 use crate::runtime_type::this_type;
@@ -64,6 +65,8 @@ fn of_field(t: CurrentThread, this: Option<Obj>) -> Managed<i32> {
     level_of_member(field.owner, field.image, Token::new(TableId::Field, field.rid)).to_managed(t)
 }
 
+/// The internal calls of `System.RuntimeType`, `System.Reflection.RuntimeFieldInfo`,
+/// `System.Reflection.RuntimeMethodInfo` and `System.Reflection.RuntimeConstructorInfo`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.RuntimeType::get_core_clr_security_level", &of_type),
     InternalCall::new("System.Reflection.RuntimeFieldInfo::get_core_clr_security_level", &of_field),

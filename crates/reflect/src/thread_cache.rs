@@ -1,15 +1,17 @@
-//! A thread's latest questions and their answers: a small table in front of a shared table or a search, so that a question asked
-//! again costs neither a lock nor a write that other threads see. The table has four ways: with one way, two of half a dozen
-//! questions that a program asks again and again share a place in nearly every second run (places follow from addresses), which cost
-//! lambdas compiled and dropped 3 % of their time.
+//! A thread's latest questions and their answers: a small table in front of a shared table or a search, so that a
+//! question asked again costs neither a lock nor a write that other threads see. The table has four ways: with one way,
+//! two of half a dozen questions that a program asks again and again share a place in nearly every second run (places
+//! follow from addresses), which cost lambdas compiled and dropped 3 % of their time.
 //!
-//! Invariant: keys are made of addresses that never come to mean something else: records live for ever, or, in collectible
-//! assemblies and unloaded domains, leave addresses that are not used again. Addresses of dynamic methods are used again, so they
-//! are never part of a key. An entry keeps nothing alive; its value lives as long as the records that its key names.
+//! Invariant: keys are made of addresses that never come to mean something else: records live for ever, or, in
+//! collectible assemblies and unloaded domains, leave addresses that are not used again. Addresses of dynamic methods
+//! are used again, so they are never part of a key. An entry keeps nothing alive; its value lives as long as the
+//! records that its key names.
 
 use std::cell::Cell;
 
-/// For `thread_local!`, behind functions that are never inlined: a green thread may change carriers between two questions.
+/// For `thread_local!`, behind functions that are never inlined: a green thread may change carriers between two
+/// questions.
 ///
 /// Entries mostly have to be fetched from a far cache; an entry whose size divides 64 lies in one cache line.
 #[repr(align(64))]

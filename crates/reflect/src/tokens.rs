@@ -14,8 +14,11 @@ use saki_types::{Field, GenericContext, Image, LoadError, Method, Ty, Type, coll
 
 /// System.Reflection.ResolveTokenError.
 mod resolve_error {
+    /// The table has no such row.
     pub const OUT_OF_RANGE: i32 = 0;
+    /// The token is of a table whose rows are something else.
     pub const BAD_TABLE: i32 = 1;
+    /// What the token names is not there yet (in a module under construction), or cannot be loaded.
     pub const OTHER: i32 = 2;
 }
 
@@ -251,6 +254,7 @@ fn resolve_signature<'t>(
     Array::of_bytes(t, blob.map_err(LoadError::from).to_managed(t)?).map(Some)
 }
 
+/// The internal calls of `System.Reflection.RuntimeModule`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.RuntimeModule::ResolveTypeToken", &resolve_type_token),
     InternalCall::new("System.Reflection.RuntimeModule::ResolveMethodToken", &resolve_method_token),

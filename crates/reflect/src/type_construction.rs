@@ -75,7 +75,8 @@ thread_local! {
 }
 
 impl Instantiation {
-    /// None for instantiations that are not remembered: with more than six arguments, or with one that is no runtime type.
+    /// None for instantiations that are not remembered: with more than six arguments, or with one that is no runtime
+    /// type.
     fn new(definition: Ty, types: Option<Array>) -> Option<Instantiation> {
         let count = types.map_or(0, Array::length);
         let mut arguments = [None; 6];
@@ -149,6 +150,7 @@ fn get_corresponding_method<'t>(
     method_object(t, ty.method_by_rid(rid).to_managed(t)?, ty).map(Some)
 }
 
+/// The internal calls of `System.RuntimeType`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.RuntimeType::make_array_type", &make_array_type),
     InternalCall::new("System.RuntimeType::make_byref_type", &make_byref_type),

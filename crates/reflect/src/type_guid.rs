@@ -1,6 +1,8 @@
-//! `RuntimeType.GetGUID`, by which the class libraries of Mono 6.14 find the value of a type's GuidAttribute; older ones do so in managed code.
+//! `RuntimeType.GetGUID`, by which the class libraries of Mono 6.14 find the value of a type's GuidAttribute; older
+//! ones do so in managed code.
 //!
-//! Left out: the numbers that .NET computes for types without the attribute, whose number is 0 here as in the older class libraries.
+//! Left out: the numbers that .NET computes for types without the attribute, whose number is 0 here as in the older
+//! class libraries.
 
 use crate::attribute_rows::attribute_blob;
 use crate::custom_attributes::provider_of;
@@ -53,6 +55,7 @@ fn get_guid(t: CurrentThread, ty: Option<Obj>, guid: Option<Array>) -> Managed<(
     Ok(())
 }
 
+/// The internal calls of `System.RuntimeType`.
 pub const TABLE: &[InternalCall] = &[InternalCall::new("@6.14 System.RuntimeType::GetGUID", &get_guid)];
 
 #[cfg(test)]

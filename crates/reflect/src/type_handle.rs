@@ -126,7 +126,8 @@ fn has_references(t: CurrentThread, ty: Option<Obj>) -> Managed<bool> {
     ty.contains_references().to_managed(t)
 }
 
-/// Whether the type is a struct that may live on the stack only; also for those of the class library that are older than the attribute.
+/// Whether the type is a struct that may live on the stack only; also for those of the class library that are older
+/// than the attribute.
 ///
 /// # Errors
 /// `BadImageFormat`.
@@ -232,7 +233,8 @@ struct GenericParamInfo {
 /// The address of each generic parameter's `GenericParamInfo`, which lives for ever.
 static PARAM_INFOS: Mutex<rank::GenericParameters, Option<FxHashMap<Ty, usize>>> = Mutex::new(None);
 
-/// Drops the entries of parameters of dead assemblies and domains. Their memory stays: a few words each, and few programs ask.
+/// Drops the entries of parameters of dead assemblies and domains. Their memory stays: a few words each, and few
+/// programs ask.
 pub(crate) fn forget_dead() {
     if let Some(infos) = PARAM_INFOS.lock().as_mut() {
         infos.retain(|ty, _| !collectible::is_dead(address(*ty)));
@@ -272,6 +274,7 @@ fn generic_parameter_info(ty: Ty) -> LoadResult<usize> {
     Ok(info as usize)
 }
 
+/// The internal calls of `System.RuntimeTypeHandle`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.RuntimeTypeHandle::GetAttributes", &get_attributes),
     InternalCall::new("System.RuntimeTypeHandle::GetCorElementType", &get_cor_element_type),

@@ -322,6 +322,7 @@ fn assembly_get_type<'t>(
     unless_silent(t, throw_on_error || is_broken, result)
 }
 
+/// The internal calls of `System.RuntimeTypeHandle` and `System.Reflection.Assembly`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.RuntimeTypeHandle::internal_from_name", &internal_from_name),
     InternalCall::new("System.Reflection.Assembly::InternalGetType", &assembly_get_type),

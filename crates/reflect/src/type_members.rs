@@ -18,12 +18,19 @@ use std::ffi::CStr;
 
 /// System.Reflection.BindingFlags.
 mod binding {
+    /// Names are compared without their case.
     pub const IGNORE_CASE: i32 = 1;
+    /// Members that the type inherits do not count.
     pub const DECLARED_ONLY: i32 = 2;
+    /// Members of objects count.
     pub const INSTANCE: i32 = 4;
+    /// Static members count.
     pub const STATIC: i32 = 8;
+    /// Public members count.
     pub const PUBLIC: i32 = 0x10;
+    /// Others count.
     pub const NON_PUBLIC: i32 = 0x20;
+    /// Static members of the base classes count as well.
     pub const FLATTEN_HIERARCHY: i32 = 0x40;
 }
 
@@ -99,7 +106,8 @@ struct MethodSearch {
 }
 
 impl MethodSearch {
-    /// Looks at a method of `ty` or a base type whose name is right. (An override has the name of the method that it overrides.)
+    /// Looks at a method of `ty` or a base type whose name is right. (An override has the name of the method that it
+    /// overrides.)
     fn visit(&mut self, method: &'static Method) -> LoadResult<()> {
         if let Some(slot) = method.vtable_slot()? {
             if self.overridden.contains(&slot) {
@@ -381,6 +389,7 @@ fn get_nested_types(
     Ok(pointer_array(&find_nested_types(ty, &filter, flags).to_managed(t)?) as usize)
 }
 
+/// The internal calls of `System.RuntimeType`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.RuntimeType::GetMethodsByName_native", &get_methods),
     InternalCall::new("System.RuntimeType::GetConstructors_native", &get_constructors),

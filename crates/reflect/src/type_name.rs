@@ -1,4 +1,5 @@
-//! Parsing type names as reflection writes them: "Ns.Outer+Inner`1[[System.Int32, mscorlib]][,]&, Assembly, Version=1.0.0.0".
+//! Parsing type names as reflection writes them: "Ns.Outer+Inner`1[[System.Int32, mscorlib]][,]&, Assembly,
+//! Version=1.0.0.0".
 //!
 //! `\` escapes the next character. Left out: looking anything up (`type_lookup`).
 

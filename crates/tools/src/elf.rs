@@ -1,8 +1,8 @@
-//! The ELF object that describes the code of one chunk to a debugger: `.text` (only its address; the code itself is not copied),
-//! symbols and `.eh_frame`.
+//! The ELF object that describes the code of one chunk to a debugger: `.text` (only its address; the code itself is not
+//! copied), symbols and `.eh_frame`.
 //!
-//! Each method has two symbols: its name ("Ns.Type:Method"), and the name with a dot in place of the colon, since gdb's `break` takes "A:B" for a file and a
-//! function.
+//! Each method has two symbols: its name ("Ns.Type:Method"), and the name with a dot in place of the colon, since gdb's
+//! `break` takes "A:B" for a file and a function.
 
 use crate::frames::{FrameShape, Frames};
 use object::elf;

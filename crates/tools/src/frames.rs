@@ -1,7 +1,7 @@
 //! Call frame information (DWARF 5 §6.4) of Saki's frames, for `.eh_frame` sections.
 //!
-//! Each body begins with `push rbp; mov rbp, rsp` and keeps rbp until it returns, so three rows describe it. A stub has no
-//! frame: one row.
+//! Each body begins with `push rbp; mov rbp, rsp` and keeps rbp until it returns, so three rows describe it. A stub has
+//! no frame: one row.
 
 use crate::body::Body;
 use gimli::write::{
@@ -95,8 +95,8 @@ impl Frames {
     }
 }
 
-/// An `.eh_frame_hdr` (Linux Standard Base 10.6.2) for a section with one body. `frames_at` and `code_at`: distances in bytes
-/// from the header's start; `entry_at`: that of the body's entry.
+/// An `.eh_frame_hdr` (Linux Standard Base 10.6.2) for a section with one body. `frames_at` and `code_at`: distances in
+/// bytes from the header's start; `entry_at`: that of the body's entry.
 pub(crate) fn header(frames_at: i32, code_at: i32, entry_at: i32) -> [u8; 20] {
     const VERSION: u8 = 1;
     let relative = (constants::DW_EH_PE_pcrel | constants::DW_EH_PE_sdata4).0;

@@ -1,10 +1,10 @@
-//! gdb's JIT interface (GDB manual, "JIT Compilation Interface"): a list of objects in memory, and a function on which the debugger
-//! puts a breakpoint to learn that the list has changed.
+//! gdb's JIT interface (GDB manual, "JIT Compilation Interface"): a list of objects in memory, and a function on which
+//! the debugger puts a breakpoint to learn that the list has changed.
 //!
-//! There is one object for each chunk of the code heap. When a body is placed or freed, the chunk's object is made anew and the
-//! older one unregistered, since debuggers read an object only when it is registered. Without a debugger that is two calls of an
-//! empty function. Invariant: an object in the list, and the memory that it points to, does not move or change; the list changes
-//! under one lock. A debugger that attaches later reads the whole list.
+//! There is one object for each chunk of the code heap. When a body is placed or freed, the chunk's object is made anew
+//! and the older one unregistered, since debuggers read an object only when it is registered. Without a debugger that
+//! is two calls of an empty function. Invariant: an object in the list, and the memory that it points to, does not move
+//! or change; the list changes under one lock. A debugger that attaches later reads the whole list.
 
 use crate::body::Body;
 use crate::elf::{self, Function};
@@ -132,7 +132,8 @@ fn register(bytes: Vec<u8>) -> Registered {
 fn unregister(mut object: Registered) {
     let descriptor = &raw mut __jit_debug_descriptor;
     let this: *mut JitCodeEntry = &raw mut *object.entry;
-    // SAFETY: as in `register`; the neighbours are in the list, so they live.
+    // SAFETY: the descriptor and the list are only used under the lock, which is held; the neighbours are in the list,
+    // so they live.
     unsafe {
         let (next, previous) = ((*this).next_entry, (*this).prev_entry);
         if previous.is_null() {
@@ -150,12 +151,12 @@ fn unregister(mut object: Registered) {
 /// # Safety
 /// Under the lock; the entry lives.
 unsafe fn tell(descriptor: *mut JitDescriptor, action: u32, entry: *mut JitCodeEntry) {
-    // SAFETY: as the caller promises. Volatile, since a debugger reads it.
+    // SAFETY: under the lock, so nobody else uses the descriptor. Volatile, since a debugger reads it.
     unsafe {
         (&raw mut (*descriptor).relevant_entry).write_volatile(entry);
         (&raw mut (*descriptor).action_flag).write_volatile(action);
     }
     __jit_debug_register_code();
-    // SAFETY: as above.
+    // SAFETY: under the lock, so nobody else uses the descriptor.
     unsafe { (&raw mut (*descriptor).action_flag).write_volatile(NO_ACTION) };
 }

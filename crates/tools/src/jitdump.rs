@@ -1,8 +1,8 @@
 //! `jit-PID.dump`: code, names, lines and frames in the order in which they came, for `perf inject --jit`.
 //!
 //! Format: Linux, tools/perf/Documentation/jitdump-specification.txt, version 1. Times are those of CLOCK_MONOTONIC
-//! (`perf record -k mono`). perf finds the file because a page of it is mapped executable. Each record is written immediately,
-//! so that a process that is killed leaves a readable file.
+//! (`perf record -k mono`). perf finds the file because a page of it is mapped executable. Each record is written
+//! immediately, so that a process that is killed leaves a readable file.
 
 use crate::body::{Body, SourceLine};
 use crate::frames::{self, FrameShape, Frames};

@@ -1,14 +1,17 @@
-//! Descriptions of compiled code for profilers and debuggers, on request: perf maps, jitdump files, gdb's JIT interface.
+//! Descriptions of compiled code for profilers and debuggers, on request: perf maps, jitdump files, gdb's JIT
+//! interface.
 //!
-//! `install` makes an observer of the code heap (`saki_code::observe`); without it the heap pays one branch for each body it
-//! places. The observer sees all code that is placed: compiled bodies, bodies from the code cache, thunks, wrappers, chunks of
-//! entry stubs; and dynamic methods that end are taken out again.
+//! `install` makes an observer of the code heap (`saki_code::observe`); without it the heap pays one branch for each
+//! body it places. The observer sees all code that is placed: compiled bodies, bodies from the code cache, thunks,
+//! wrappers, chunks of entry stubs; and dynamic methods that end are taken out again.
 //!
-//! From the bottom up: `body` (what is described), `options`, `output_file`; `frames`, `perf_map`; `elf`, `jitdump`; `gdb`; this file, which tells them all.
+//! From the bottom up: `body` (what is described), `options`, `output_file`; `frames`, `perf_map`; `elf`, `jitdump`;
+//! `gdb`; this file, which tells them all.
 //!
-//! Invariant: before a body can be called, each of the tools has its description. When a file cannot be written any more, its tool
-//! ends with one line on standard error; the program goes on. Left out: line tables for gdb; where in a frame callee-saved
-//! registers other than rbp lie, since walks need rbp only; the one instruction of an epilogue after `pop rbp`.
+//! Invariant: before a body can be called, each of the tools has its description. When a file cannot be written any
+//! more, its tool ends with one line on standard error; the program goes on. Left out: line tables for gdb; where in a
+//! frame callee-saved registers other than rbp lie, since walks need rbp only; the one instruction of an epilogue after
+//! `pop rbp`.
 
 mod body;
 mod elf;

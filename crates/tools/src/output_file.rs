@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Makes a file that only this user may write. An older file of that name is removed; a file of another user is an error.
+/// Makes a file that only this user may write. An older file of that name is removed; a file of another user is an
+/// error.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     match std::fs::remove_file(path) {

@@ -1,8 +1,8 @@
 //! `perf-PID.map`: a line "START SIZE NAME" for each body, numbers in hexadecimal, which `perf report` and others read.
 //!
 //! The format has no times. When the memory of a body is reused, the line of the old body is therefore overwritten with
-//! newlines: the file describes the code at the end of the run. Profiles of programs that make many short-lived methods need the
-//! jitdump.
+//! newlines: the file describes the code at the end of the run. Profiles of programs that make many short-lived methods
+//! need the jitdump.
 
 use crate::body::Body;
 use crate::options::DEFAULT_DIRECTORY;

@@ -39,7 +39,8 @@ const MIN_HEAP_NURSERIES: usize = 4;
 /// The smallest nursery that Mono takes.
 const MIN_NURSERY_BYTES: usize = 512;
 
-/// Sets heap and nursery by the option's list and the variable's, which follows it; `saki --max-heap` and `--nursery` count more.
+/// Sets heap and nursery by the option's list and the variable's, which follows it; `saki --max-heap` and `--nursery`
+/// count more.
 pub fn apply(options: &mut Options, option: &str, variable: &str) {
     let (mut heap, mut nursery) = (None, None);
     for item in option.split(',').chain(variable.split(',')).filter(|item| !item.is_empty()) {

@@ -15,8 +15,8 @@ pub fn mono_version() -> String {
     image.and_then(|image| saki_contract::release_of(&image)).unwrap_or_else(|| OLDEST.to_owned())
 }
 
-/// `--version`. Scripts take the word behind "version" of the first line, or look for "Mono"; human readers learn that this
-/// is Saki.
+/// `--version`. Scripts take the word behind "version" of the first line, or look for "Mono"; human readers learn that
+/// this is Saki.
 pub fn version() -> String {
     format!(
         "Mono JIT compiler version {} (Saki {}, in place of Mono)\n\

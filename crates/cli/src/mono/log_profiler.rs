@@ -1,7 +1,8 @@
 //! `--profile=log[:OPTION,…]`: Mono's log profiler, with its options.
 //!
-//! As under Mono, options that are not understood are named on standard error and skipped; without `nodefaults` in front, exceptions and counters are written and
-//! older rules hold. Unlike Mono's, the command server runs only if `port` asks for it.
+//! As under Mono, options that are not understood are named on standard error and skipped; without `nodefaults` in
+//! front, exceptions and counters are written and older rules hold. Unlike Mono's, the command server runs only if
+//! `port` asks for it.
 
 use saki_profile::mlpd::output::Output;
 use saki_runtime::profile_log::callspec::CallSpec;
@@ -228,7 +229,8 @@ impl Reader {
     }
 }
 
-/// Where Mono would write to: `%p` and `%t` stand for the process and the time, and a plus in front appends the process.
+/// Where Mono would write to: `%p` and `%t` stand for the process and the time, and a plus in front appends the
+/// process.
 pub(super) fn output_of(output: Option<&str>, is_report: bool) -> Output {
     if is_report {
         return Output::Report;

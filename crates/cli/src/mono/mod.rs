@@ -1,10 +1,11 @@
 //! Mono's command line, which Saki takes when it is called by the name `mono`.
 //!
-//! Launchers and scripts say `mono --debug app.exe` and set MONO_GC_PARAMS. An option of mono(1) that has a meaning for Saki has
-//! its documented effect; an option without one is accepted and ignored; an option that asks for something that Saki cannot do is
-//! refused with the reason, and one that Mono does not know is refused by name. Errors have Mono's texts and exit codes. `table`
-//! lists the options, `variables` the environment variables, and `docs/mono-options.md` is made from both. The variables take
-//! effect under either name of the command, except MONO_ENV_OPTIONS, which holds options of this command line.
+//! Launchers and scripts say `mono --debug app.exe` and set MONO_GC_PARAMS. An option of mono(1) that has a meaning for
+//! Saki has its documented effect; an option without one is accepted and ignored; an option that asks for something
+//! that Saki cannot do is refused with the reason, and one that Mono does not know is refused by name. Errors have
+//! Mono's texts and exit codes. `table` lists the options, `variables` the environment variables, and
+//! `docs/mono-options.md` is made from both. The variables take effect under either name of the command, except
+//! MONO_ENV_OPTIONS, which holds options of this command line.
 
 mod arguments;
 mod collector;
@@ -32,7 +33,8 @@ pub fn is_name(command: &OsStr) -> bool {
     Path::new(command).file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known))
 }
 
-/// Applies Mono's environment variables to options that Saki's own options leave open, under either name of the command.
+/// Applies Mono's environment variables to options that Saki's own options leave open, under either name of the
+/// command.
 ///
 /// # Errors
 /// A value that Mono refuses, too.

@@ -40,8 +40,8 @@ pub enum Meaning {
 /// A line of the list.
 #[derive(Debug)]
 pub struct MonoOption {
-    /// As mono(1) writes it: "--gc=sgen" is that word, "--debug=OPTIONS" any word that begins with "--debug=", "--config FILE" a
-    /// word and the one behind it.
+    /// As mono(1) writes it: "--gc=sgen" is that word, "--debug=OPTIONS" any word that begins with "--debug=",
+    /// "--config FILE" a word and the one behind it.
     pub spelling: &'static str,
     pub meaning: Meaning,
     /// What it does here, or why nothing, for the document.

@@ -1,7 +1,7 @@
 //! Mono's environment variables: which ones have an effect in Saki, and where.
 //!
-//! The list is what `docs/mono-options.md` shows. Variables of the class library work because the class library reads them itself;
-//! those marked as accepted belong to parts that Saki does not have.
+//! The list is what `docs/mono-options.md` shows. Variables of the class library work because the class library reads
+//! them itself; those marked as accepted belong to parts that Saki does not have.
 
 use super::table::EXIT_REFUSED;
 use crate::exit::Stop;
@@ -167,7 +167,7 @@ pub fn stay_on_one_processor() {
     let most = 8 * len_bytes;
     // SAFETY: `cpu` is below the number of bits in the set.
     let Some(first) = (0..most).find(|&cpu| unsafe { libc::CPU_ISSET(cpu, &allowed) }) else { return };
-    // SAFETY: as above.
+    // SAFETY: a set of processors is an array of integers, for which zero is valid.
     let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: `first` is below the number of bits in the set.
     unsafe { libc::CPU_SET(first, &mut one) };

@@ -1,14 +1,15 @@
 //! Assemblies that were patched in place or exchanged: code compiled from what they held before must not run.
 //!
-//! Every patch keeps the file's length, its MVID and its time of modification. Each test first makes sure that the second run takes
-//! its code from the cache, so that no test passes because no code could go stale.
+//! Every patch keeps the file's length, its MVID and its time of modification. Each test first makes sure that the
+//! second run takes its code from the cache, so that no test passes because no code could go stale.
 
 use super::{FEW, Setup};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::Command;
 
-/// Replaces every `old` in the file by `new`, of the same length, in place; the file's times of access and modification stay.
+/// Replaces every `old` in the file by `new`, of the same length, in place; the file's times of access and modification
+/// stay.
 fn patch(path: &Path, old: &[u8], new: &[u8]) {
     assert_eq!(old.len(), new.len());
     let bytes = std::fs::read(path).expect("an assembly");
@@ -100,8 +101,8 @@ fn a_patched_body_that_another_module_inlined() {
     check(&setup, "1122334455\n", change, "1122334456\n");
 }
 
-/// The program writes into its own file before a method of it is compiled, as an updater may. The file gets its old contents back:
-/// what was compiled in between belongs to contents that no file has.
+/// The program writes into its own file before a method of it is compiled, as an updater may. The file gets its old
+/// contents back: what was compiled in between belongs to contents that no file has.
 #[test]
 fn a_program_patched_while_it_runs() {
     const MAIN: &str = "using System; using System.IO;
@@ -128,8 +129,8 @@ fn a_program_patched_while_it_runs() {
     assert_eq!(setup.run(&[]).output, "1122334455\n");
 }
 
-/// The cast's outcome is known to the compiler, by way of an interface that no token of the method names. (The C# compiler writes
-/// down all interfaces that it sees: the program is older than the library.)
+/// The cast's outcome is known to the compiler, by way of an interface that no token of the method names. (The C#
+/// compiler writes down all interfaces that it sees: the program is older than the library.)
 #[test]
 fn an_interface_behind_an_interface_is_a_dependency() {
     let Some(setup) = Setup::of("interfaces", "class Program { static void Main() {} }") else { return };
@@ -165,7 +166,8 @@ fn a_type_forwarder_is_a_dependency() {
     check(&setup, "1\n", || facade("second"), "2\n");
 }
 
-/// A large assembly that nobody has changed for a minute is hashed once. One that was touched is hashed anew, whatever its times say.
+/// A large assembly that nobody has changed for a minute is hashed once. One that was touched is hashed anew, whatever
+/// its times say.
 #[test]
 fn large_files_are_hashed_once() {
     let Some(setup) = Setup::of("hashed", "class Program { static void Main() {} }") else { return };

@@ -1,5 +1,5 @@
-//! Mapped files that another program shortens in place while Saki runs: cached bodies count as absent, and a program's file is
-//! named before the process ends. Both ended in SIGBUS without a word.
+//! Mapped files that another program shortens in place while Saki runs: cached bodies count as absent, and a program's
+//! file is named before the process ends. Both ended in SIGBUS without a word.
 
 use super::Setup;
 use std::fmt::Write as _;
@@ -39,7 +39,8 @@ fn shorten(path: &Path) {
     file.set_len(FIRST_PAGE_BYTES).expect("shortens the file");
 }
 
-/// Runs the program, calls `meanwhile` when it has written its first line, and lets it go on. How it ended, its other lines and its errors.
+/// Runs the program, calls `meanwhile` when it has written its first line, and lets it go on. How it ended, its other
+/// lines and its errors.
 fn run_with(setup: &Setup, options: &[&str], meanwhile: impl FnOnce()) -> (ExitStatus, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
     command.args(options).arg(&setup.program).current_dir(&setup.folder);

@@ -1,5 +1,5 @@
-//! Cache folders and files that other users could have written, or that are not regular files, are not used, and `saki doctor`
-//! says why.
+//! Cache folders and files that other users could have written, or that are not regular files, are not used, and `saki
+//! doctor` says why.
 //!
 //! Tests that need a second user run as root only; elsewhere they say so and pass.
 

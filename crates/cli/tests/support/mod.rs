@@ -55,7 +55,8 @@ pub fn run(command: &mut Command) -> Outcome {
     Outcome { exit_code: status.code(), stdout: text(stdout), stderr: text(stderr) }
 }
 
-/// Makes these system calls fail with the error number `errno` in the command's process and those that it starts, as filters of containers do.
+/// Makes these system calls fail with the error number `errno` in the command's process and those that it starts, as
+/// filters of containers do.
 pub fn forbid(command: &mut Command, calls: &[libc::c_long], errno: i32) {
     const ALLOW: u32 = 0x7fff_0000;
     const FAIL: u32 = 0x0005_0000;

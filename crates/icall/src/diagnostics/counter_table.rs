@@ -2,8 +2,8 @@
 //! program makes.
 //!
 //! Built-in are only counters whose value is known here or counted by managed code; categories that a program makes
-//! live as long as the process and are not shared with other processes. Left out: counters that Mono lists and Saki does not
-//! measure (.NET CLR JIT, Loading, Remoting, Interop, Security, the thread pool's I/O).
+//! live as long as the process and are not shared with other processes. Left out: counters that Mono lists and Saki
+//! does not measure (.NET CLR JIT, Loading, Remoting, Interop, Security, the thread pool's I/O).
 
 use crate::process::information;
 use saki_base::locks::{Mutex, rank};
@@ -253,7 +253,8 @@ impl Counter {
         }
     }
 
-    /// Adds to the value, or sets it, and returns the new one. Counters that the program does not write stay as they are: 0.
+    /// Adds to the value, or sets it, and returns the new one. Counters that the program does not write stay as they
+    /// are: 0.
     pub fn update(&self, add: bool, value: i64) -> i64 {
         match &self.source {
             Source::Cell(cell) if add => cell.fetch_add(value, Ordering::Relaxed).wrapping_add(value),

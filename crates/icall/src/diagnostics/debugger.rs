@@ -13,9 +13,10 @@ fn is_logging(_t: CurrentThread) -> bool {
 /// Messages go to the attached debugger only.
 fn log(_t: CurrentThread, _level: i32, _category: Option<Str>, _message: Option<Str>) {}
 
-/// As `log`, with the texts in variables.
+/// The form of `log` whose texts are in variables.
 fn log_referenced(_t: CurrentThread, _level: i32, _category: RefPlace, _message: RefPlace) {}
 
+/// The internal calls of `System.Diagnostics.Debugger`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Diagnostics.Debugger::IsAttached_internal", &is_attached),
     InternalCall::new("System.Diagnostics.Debugger::IsLogging", &is_logging),

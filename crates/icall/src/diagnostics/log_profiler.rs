@@ -1,5 +1,6 @@
-//! `Mono.Profiler.Log.LogProfiler`: the settings of its own log that a program may change. Without a log the calls are missing, as under Mono: the class asks for the
-//! number of frames, and a MissingMethodException tells it that there is no log.
+//! `Mono.Profiler.Log.LogProfiler`: the settings of its own log that a program may change. Without a log the calls are
+//! missing, as under Mono: the class asks for the number of frames, and a MissingMethodException tells it that there is
+//! no log.
 //!
 //! As under Mono, samples can be changed only if the command line asks for some.
 
@@ -34,10 +35,15 @@ fn set_stack_trace_frames(t: CurrentThread, count: i32) -> Managed<()> {
 
 /// `LogHeapshotMode`.
 mod mode {
+    /// Never.
     pub const NONE: i32 = 0;
+    /// With each major collection.
     pub const EVERY_MAJOR: i32 = 1;
+    /// When the program asks.
     pub const ON_DEMAND: i32 = 2;
+    /// After so many milliseconds.
     pub const MILLISECONDS: i32 = 3;
+    /// After so many collections.
     pub const COLLECTIONS: i32 = 4;
 }
 
@@ -140,6 +146,7 @@ event_calls! {
     jit: JIT;
 }
 
+/// The internal calls of `Mono.Profiler.Log.LogProfiler`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("Mono.Profiler.Log.LogProfiler::GetMaxStackTraceFrames", &max_stack_trace_frames),
     InternalCall::new("Mono.Profiler.Log.LogProfiler::GetStackTraceFrames", &stack_trace_frames),

@@ -86,7 +86,7 @@ fn get_sample(t: CurrentThread, counter: *const Counter, only_value: bool, sampl
 }
 
 fn update_value(_t: CurrentThread, counter: *const Counter, add: bool, value: i64) -> i64 {
-    // SAFETY: as in `get_sample`.
+    // SAFETY: managed code keeps the handle of `GetImpl_icall` until it frees it.
     unsafe { counter_at(counter) }.map_or(0, |counter| counter.update(add, value))
 }
 
@@ -189,6 +189,7 @@ fn instance_names<'t>(t: CurrentThread<'t>, category: *const u16, length: i32) -
     string_array(t, &names)
 }
 
+/// The internal calls of `System.Diagnostics.PerformanceCounter` and `System.Diagnostics.PerformanceCounterCategory`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Diagnostics.PerformanceCounter::FreeData", &free_data),
     InternalCall::new("System.Diagnostics.PerformanceCounter::GetImpl_icall", &get_impl),

@@ -16,8 +16,8 @@ fn get_frame_info(
     line: Place<i32>,
     column: Place<i32>,
 ) -> Managed<bool> {
-    // Variables for facts that are unknown or not asked for keep the values that the constructors of StackFrame have set.
-    // The call's own wrapper may or may not be a frame, so frames are counted from the first one behind it.
+    // Variables for facts that are unknown or not asked for keep the values that the constructors of StackFrame have
+    // set. The call's own wrapper may or may not be a frame, so frames are counted from the first one behind it.
     let frames = stack_trace::walk(t);
     let behind = frames.iter().skip_while(|f| f.method.is_internal_call());
     let Some(frame) = skip.checked_sub(1).and_then(|skip| behind.clone().nth(skip.max(0) as usize)) else {
@@ -35,5 +35,6 @@ fn get_frame_info(
     Ok(true)
 }
 
+/// The internal calls of `System.Diagnostics.StackFrame`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Diagnostics.StackFrame::get_frame_info", &get_frame_info)];

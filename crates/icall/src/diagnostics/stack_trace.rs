@@ -34,8 +34,8 @@ fn named(t: CurrentThread, kind: &str, method: &'static Method, with_this: bool)
     Ok(format!("(wrapper {kind}) {}.{}({params})", method.owner.full_name(), method.name))
 }
 
-/// The wrapper of a delegate's call, whose name Mono makes of `prefix` and the short names of the signature's types. The wrapper of a
-/// generic delegate belongs to the delegate's class and is named after the definition's signature.
+/// The wrapper of a delegate's call, whose name Mono makes of `prefix` and the short names of the signature's types.
+/// The wrapper of a generic delegate belongs to the delegate's class and is named after the definition's signature.
 fn delegate_wrapper(
     t: CurrentThread,
     kind: &str,
@@ -59,7 +59,8 @@ fn delegate_wrapper(
     Ok(format!("(wrapper {kind}) {owner}.{name}({params})"))
 }
 
-/// The lines that a trace shows for a frame that is no method with CIL: one for each frame that Mono has there, the innermost first.
+/// The lines that a trace shows for a frame that is no method with CIL: one for each frame that Mono has there, the
+/// innermost first.
 fn wrapper_names(t: CurrentThread, frame: &TraceFrame) -> Managed<Vec<String>> {
     let method = frame.method;
     let runtime = |name: &str| format!("(wrapper managed-to-native) System.Object.__icall_wrapper_{name}");
@@ -157,4 +158,5 @@ pub(crate) fn frame_array<'t>(
     Ok(array)
 }
 
+/// The internal calls of `System.Diagnostics.StackTrace`.
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Diagnostics.StackTrace::get_trace", &get_trace)];

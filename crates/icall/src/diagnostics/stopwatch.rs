@@ -8,4 +8,5 @@ fn timestamp(t: CurrentThread) -> i64 {
     (t.vm().clock().monotonic_ns() / NANOSECONDS_PER_TICK) as i64
 }
 
+/// The internal calls of `System.Diagnostics.Stopwatch`.
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Diagnostics.Stopwatch::GetTimestamp", &timestamp)];

@@ -1,4 +1,5 @@
-//! System.Globalization.CalendarData: date formats and names. All calendars of a culture get those of its first calendar.
+//! System.Globalization.CalendarData: date formats and names. All calendars of a culture get those of its first
+//! calendar.
 
 use super::data;
 use crate::arguments::{non_null, non_null_this, optional_string, string_array};
@@ -46,5 +47,6 @@ fn fill_calendar_data(t: CurrentThread, this: Option<Obj>, name: Option<Str>, _c
     Ok(true)
 }
 
+/// The internal calls of `System.Globalization.CalendarData`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Globalization.CalendarData::fill_calendar_data", &fill_calendar_data)];

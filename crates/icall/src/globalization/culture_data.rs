@@ -110,6 +110,7 @@ fn fill_number_data(t: CurrentThread, index: i32, entry: Place<[i32; PARTS.len()
     Ok(found.pool.as_ptr())
 }
 
+/// The internal calls of `System.Globalization.CultureData`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Globalization.CultureData::fill_culture_data", &fill_culture_data),
     InternalCall::new("System.Globalization.CultureData::fill_number_data", &fill_number_data),

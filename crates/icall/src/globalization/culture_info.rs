@@ -141,6 +141,7 @@ fn all_cultures<'t>(t: CurrentThread<'t>, neutral: bool, specific: bool, _instal
     Ok(array)
 }
 
+/// The internal calls of `System.Globalization.CultureInfo`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Globalization.CultureInfo::construct_internal_locale_from_name", &from_name),
     InternalCall::new("System.Globalization.CultureInfo::construct_internal_locale_from_lcid", &from_lcid),

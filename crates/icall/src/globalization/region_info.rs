@@ -40,5 +40,6 @@ fn from_name(t: CurrentThread, this: Option<Obj>, name: Option<Str>) -> Managed<
     Ok(true)
 }
 
+/// The internal calls of `System.Globalization.RegionInfo`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Globalization.RegionInfo::construct_internal_region_from_name", &from_name)];

@@ -146,6 +146,7 @@ fn get_drive_format<'t>(t: CurrentThread<'t>, path: *const u16, length: i32) -> 
     optional_string(t, format.map(|format| format.2))
 }
 
+/// The internal calls of `System.IO.DriveInfo`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.IO.DriveInfo::GetDiskFreeSpaceInternal", &get_disk_free_space),
     InternalCall::new("System.IO.DriveInfo::GetDriveFormatInternal", &get_drive_format),

@@ -81,7 +81,7 @@ pub(crate) fn report<T>(result: IoResult<T>, error: Place<i32>, failed: T) -> T 
     value
 }
 
-/// As `report`, for operations that have no value: whether it succeeded.
+/// Stores the outcome through a `MonoIOError&`; returns whether the operation succeeded.
 pub(crate) fn report_success(result: IoResult<()>, error: Place<i32>) -> bool {
     report(result.map(|()| true), error, false)
 }

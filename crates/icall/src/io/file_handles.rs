@@ -1,8 +1,9 @@
-//! The table of file handles: managed code names files by their file descriptor; the table holds their access rights and kind.
+//! The table of file handles: managed code names files by their file descriptor; the table holds their access rights
+//! and kind.
 //!
-//! Invariant: a descriptor is in the table from before managed code gets it until before it is closed, so a descriptor that
-//! the system reuses is never taken for the old file. Operations on descriptors that are not in the table fail with
-//! INVALID_HANDLE. Left out: sockets and descriptors that P/Invoke made.
+//! Invariant: a descriptor is in the table from before managed code gets it until before it is closed, so a descriptor
+//! that the system reuses is never taken for the old file. Operations on descriptors that are not in the table fail
+//! with INVALID_HANDLE. Left out: sockets and descriptors that P/Invoke made.
 
 use super::errors::{IoResult, Win32Error};
 use super::file_sharing::{self, Use};

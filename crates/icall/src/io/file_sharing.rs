@@ -1,8 +1,9 @@
 //! `FileShare`: which handles of a file may be open at the same time, in this process and among processes.
 //!
-//! Within the process each open handle counts with its own access and sharing, by device and inode: a new one may do only what all others share, and must share what they do. Other processes
-//! are told by an advisory lock (flock(2)), as .NET does it: a handle that shares nothing has the file for itself. Invariant: a handle is counted from its successful `open` until its `close`.
-//! Left out: file systems without locks, and programs that do not ask for them.
+//! Within the process each open handle counts with its own access and sharing, by device and inode: a new one may do
+//! only what all others share, and must share what they do. Other processes are told by an advisory lock (flock(2)), as
+//! .NET does it: a handle that shares nothing has the file for itself. Invariant: a handle is counted from its
+//! successful `open` until its `close`. Left out: file systems without locks, and programs that do not ask for them.
 
 use super::file_handles::Access;
 use saki_base::locks::{Mutex, rank};
@@ -66,8 +67,8 @@ pub fn close(gone: Use) {
     }
 }
 
-/// Takes the lock that tells other processes how the file is shared. It goes when the last duplicate of the descriptor is closed. False: another process has the file for itself, or uses it
-/// although this one wants it alone.
+/// Takes the lock that tells other processes how the file is shared. It goes when the last duplicate of the descriptor
+/// is closed. False: another process has the file for itself, or uses it although this one wants it alone.
 pub fn lock_among_processes(fd: i32, share: i32) -> bool {
     let operation = if share & SHARE_MASK == 0 { libc::LOCK_EX } else { libc::LOCK_SH };
     // SAFETY: an open descriptor; the call does not wait.

@@ -1,7 +1,7 @@
 //! System.IO.MemoryMappedFiles.MemoryMapImpl (System.Core).
 //!
-//! A mapping handle is a counted descriptor with a capacity, perhaps known by a name in this process; a view is one mmap.
-//! Invariant: handles and views are boxes that managed code gives back exactly once (SafeHandles do). Left out:
+//! A mapping handle is a counted descriptor with a capacity, perhaps known by a name in this process; a view is one
+//! mmap. Invariant: handles and views are boxes that managed code gives back exactly once (SafeHandles do). Left out:
 //! `MemoryMappedFileOptions.DelayAllocatePages` (pages are always allocated on touch).
 
 use super::path::system_path_of;
@@ -123,7 +123,7 @@ fn open_file(source: &Source, mode: i32, capacity: &mut i64, access: i32) -> Res
     let fd = saki_thread::blocking(|| match source {
         // SAFETY: a NUL-terminated path; O_CREAT is given its third argument.
         Source::Path(path) => unsafe { libc::open(path.as_ptr(), open_flags(mode, access), 0o666) },
-        // SAFETY: an open descriptor, of a handle that the caller keeps open.
+        // SAFETY: a descriptor, of a handle that stays open during the call; a closed one would be refused.
         Source::Descriptor(fd) => unsafe { libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 3) },
     });
     if fd == -1 {
@@ -136,7 +136,8 @@ fn open_file(source: &Source, mode: i32, capacity: &mut i64, access: i32) -> Res
     Ok(Mapping { fd, references: 1, name: None })
 }
 
-/// A descriptor of a file without a name, in memory or, where a filter of system calls forbids that, in the folder for temporary files.
+/// A descriptor of a file without a name, in memory or, where a filter of system calls forbids that, in the folder for
+/// temporary files.
 fn anonymous_file() -> Option<i32> {
     // SAFETY: a NUL-terminated name.
     let mut fd = unsafe { libc::memfd_create(c"memory-mapped-file".as_ptr(), libc::MFD_CLOEXEC) };
@@ -390,6 +391,7 @@ fn flush(_t: CurrentThread, view: usize) {
     saki_thread::blocking(|| unsafe { libc::msync(view.address as *mut libc::c_void, view.length, libc::MS_SYNC) });
 }
 
+/// The internal calls of `System.IO.MemoryMappedFiles.MemoryMapImpl`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.IO.MemoryMappedFiles.MemoryMapImpl::CloseMapping", &close_mapping),
     InternalCall::new(

@@ -1,7 +1,8 @@
 //! System.IO.MonoIO: operations on open files. A handle is a file descriptor that is in the table of `file_handles`.
 //!
-//! Invariant: system calls that may block run in a safe region; a managed buffer stays where it is meanwhile, because its
-//! reference is in this frame. Left out: paths (`mono_io_paths`; most path operations of the class library are P/Invokes).
+//! Invariant: system calls that may block run in a safe region; a managed buffer stays where it is meanwhile, because
+//! its reference is in this frame. Left out: paths (`mono_io_paths`; most path operations of the class library are
+//! P/Invokes).
 
 use super::errors::{IoResult, Win32Error, errno, report, report_success};
 use super::file_handles::{self, Access, FileHandle, FileType};
@@ -205,7 +206,7 @@ fn write(
     let (address, length) = buffer(t, array, offset, count)?;
     let result = file_handles::lookup(handle).and_then(|file| {
         file.access.require(Access::WRITE)?;
-        // SAFETY: as in `read`.
+        // SAFETY: `length` bytes of an array that `array` in this frame keeps in place.
         unsafe { streams::write(t, file.stream(), address, length) }.map_err(Win32Error::from_errno)
     });
     black_box(array);
@@ -412,6 +413,7 @@ macro_rules! path_characters {
 }
 path_characters!(volume_separator = '/', directory_separator = '/', alternate_separator = '/', path_separator = ':');
 
+/// The internal calls of `System.IO.MonoIO`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.IO.MonoIO::Cancel_internal", &cancel),
     InternalCall::new("System.IO.MonoIO::Close", &close),

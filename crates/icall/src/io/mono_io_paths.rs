@@ -46,7 +46,7 @@ fn change_attributes(path: *const u16, attributes: i32) -> IoResult<()> {
     // SAFETY: a NUL-terminated path and room for the status.
     let mut result = unsafe { libc::stat(path.as_ptr(), &mut status) };
     if result != 0 && Errno::last() == Errno(libc::ENOENT) {
-        // SAFETY: as above. A dangling symbolic link exists.
+        // SAFETY: a NUL-terminated path and room for the status. A dangling symbolic link exists.
         result = unsafe { libc::lstat(path.as_ptr(), &mut status) };
     }
     if result != 0 {
@@ -70,6 +70,7 @@ fn set_file_attributes(_t: CurrentThread, path: *const u16, attributes: i32, err
     report_success(change_attributes(path, attributes), error)
 }
 
+/// The internal calls of `System.IO.MonoIO`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.IO.MonoIO::GetCurrentDirectory", &get_current_directory),
     InternalCall::new("System.IO.MonoIO::SetCurrentDirectory", &set_current_directory),

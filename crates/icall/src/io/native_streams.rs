@@ -1,11 +1,11 @@
 //! Reads and writes that the class library makes without MonoIO: they park, or block and let the world stop.
 //!
 //! - `Interop/Sys::Read` of System.dll, by which FileSystemWatcher waits for changes (inotify(7)), is an internal call.
-//! - `SystemNative_Read` and `SystemNative_Write`, by which pipe streams (`System.IO.Pipes`) work, are P/Invokes of Mono's native library. Compiled code calls
-//!   the functions here instead, as native code.
+//! - `SystemNative_Read` and `SystemNative_Write`, by which pipe streams (`System.IO.Pipes`) work, are P/Invokes of
+//!   Mono's native library. Compiled code calls the functions here instead, as native code.
 //!
-//! Invariant: `SystemNative_Write` writes every byte or fails: Mono's PipeStream sends the same bytes again after a write that took only some of them, and a
-//! signal may cut any write to a pipe short.
+//! Invariant: `SystemNative_Write` writes every byte or fails: Mono's PipeStream sends the same bytes again after a
+//! write that took only some of them, and a signal may cut any write to a pipe short.
 
 use super::file_handles::FileType;
 use super::streams::{self, Stream, park_until_readable};
@@ -33,11 +33,12 @@ fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
     }
 }
 
-/// Runs `body` on the current thread, which is in native code that compiled code called; a pending exception of `body` is thrown when the native code returns. Returns
-/// the count, or -1 with errno set, as system calls do.
+/// Runs `body` on the current thread, which is in native code that compiled code called; a pending exception of `body`
+/// is thrown when the native code returns. Returns the count, or -1 with errno set, as system calls do.
 fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, Errno>) -> i32 {
     let outcome = CurrentThread::with(|t| {
-        // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are ours and hold no references.
+        // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are
+        // ours and hold no references.
         unsafe { saki_thread::leave_native(t.abi()) };
         let outcome = body(t);
         // SAFETY: the thread is RUNNING, and the frames here still hold no references.
@@ -68,21 +69,22 @@ fn checked(fd: isize, count: i32, too_small: i32) -> Result<(Stream, usize), Err
 unsafe extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) -> i32 {
     outside_native_code(|t| {
         let (stream, count) = checked(fd, count, libc::EINVAL)?;
-        // SAFETY: this function's contract.
+        // SAFETY: `buffer` holds `count` bytes and stays in place: the class library pins it.
         unsafe { streams::read(t, stream, buffer, count) }
     })
 }
 
-/// See the module header. Fewer bytes are written only if the system refuses the rest; the next write then returns its error number.
+/// See the module header. Fewer bytes are written only if the system refuses the rest; the next write then returns its
+/// error number.
 ///
 /// # Safety
-/// As `system_native_read`.
+/// `buffer` holds `count` bytes and stays in place. Compiled code calls it as native code.
 unsafe extern "C" fn system_native_write(fd: isize, buffer: *const u8, count: i32) -> i32 {
     outside_native_code(|t| {
         let (stream, count) = checked(fd, count, libc::ERANGE)?;
         let mut written = 0;
         loop {
-            // SAFETY: the rest of `count` bytes, by this function's contract.
+            // SAFETY: `written <= count`, and the rest of the pinned buffer's `count` bytes lies there.
             match unsafe { streams::write(t, stream, buffer.add(written), count - written) } {
                 Ok(0) => return Ok(written),
                 Ok(more) => written += more,
@@ -105,4 +107,5 @@ pub static OWN_FUNCTIONS: &[OwnFunction] = &[
     own_function("SystemNative_Write", system_native_write as *const ()),
 ];
 
+/// The internal calls of `Interop/Sys`.
 pub const TABLE: &[InternalCall] = &[InternalCall::new("Interop/Sys::Read", &read)];

@@ -17,7 +17,7 @@ pub(crate) unsafe fn system_path(path: *const u16) -> IoResult<CString> {
         return Err(Win32Error::INVALID_NAME);
     }
     let mut length = 0;
-    // SAFETY: this function's contract.
+    // SAFETY: no unit up to `length` was NUL, so this one belongs to the string, which ends with one.
     while unsafe { *path.add(length) } != 0 {
         length += 1;
     }
@@ -26,7 +26,7 @@ pub(crate) unsafe fn system_path(path: *const u16) -> IoResult<CString> {
     system_path_of(units)
 }
 
-/// As `system_path`, for counted units.
+/// The counted UTF-16 path that managed code passes, as UTF-8.
 ///
 /// # Errors
 /// INVALID_NAME, also for an embedded NUL.
@@ -58,4 +58,5 @@ fn get_temp_path<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
     Str::new(t, &temporary_directory())
 }
 
+/// The internal calls of `System.IO.Path`.
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.IO.Path::get_temp_path", &get_temp_path)];

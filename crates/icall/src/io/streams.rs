@@ -89,12 +89,12 @@ pub(crate) unsafe fn read(t: CurrentThread, stream: Stream, address: *mut u8, le
         park_until_readable(t, stream.fd);
         None
     } else {
-        // SAFETY: one vector of `length` bytes, by this function's contract.
+        // SAFETY: one vector, of `length` bytes that are writable and stay in place.
         let attempt = || Attempt::of(unsafe { libc::preadv2(stream.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) });
         parked(t, stream, Interest::Read, attempt)
     };
     parked.unwrap_or_else(|| {
-        // SAFETY: this function's contract.
+        // SAFETY: `length` bytes from `address` on are writable and stay in place.
         system_call(t, || Attempt::of(unsafe { libc::read(stream.fd, address.cast(), length) }))
     })
 }
@@ -102,7 +102,7 @@ pub(crate) unsafe fn read(t: CurrentThread, stream: Stream, address: *mut u8, le
 /// Writes at the present position: as many bytes as the system takes in one call.
 ///
 /// # Errors
-/// As `read`.
+/// The system's; EINTR for an abort, whose exception is pending.
 ///
 /// # Safety
 /// `length` bytes from `address` on are readable and stay in place.
@@ -121,10 +121,10 @@ pub(crate) unsafe fn write(
         },
     );
     let vector = libc::iovec { iov_base: address.cast_mut().cast(), iov_len: length };
-    // SAFETY: one vector of `length` bytes, by this function's contract.
+    // SAFETY: one vector, of `length` bytes that are readable and stay in place.
     let attempt = || Attempt::of(unsafe { libc::pwritev2(stream.fd, &raw const vector, 1, HERE, libc::RWF_NOWAIT) });
     parked(t, stream, Interest::Write, attempt).unwrap_or_else(|| {
-        // SAFETY: this function's contract.
+        // SAFETY: `length` bytes from `address` on are readable and stay in place.
         system_call(t, || Attempt::of(unsafe { libc::write(stream.fd, address.cast(), length) }))
     })
 }

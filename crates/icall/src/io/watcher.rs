@@ -9,5 +9,6 @@ fn supports_fsw(_t: CurrentThread) -> i32 {
     COREFX_INOTIFY
 }
 
+/// The internal calls of `System.IO.FileSystemWatcher`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.IO.FileSystemWatcher::InternalSupportsFSW", &supports_fsw)];

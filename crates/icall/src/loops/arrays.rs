@@ -1,4 +1,5 @@
-//! Copying and clearing ranges of arrays where no element needs a check or conversion. Ranges outside the array and other element types are declined.
+//! Copying and clearing ranges of arrays where no element needs a check or conversion. Ranges outside the array and
+//! other element types are declined.
 
 use super::slices::{may_decline, slices};
 use crate::system::array_copy::{has_lower_bound, in_range, try_copy};
@@ -15,7 +16,8 @@ fn copy(t: CurrentThread, source: Option<Array>, from: i32, target: Option<Array
     done(try_copy(t, source, from, target, to, count))
 }
 
-/// `Array.Clear`. On the machines we support memset stores aligned words whole, so no thread sees half a reference; stores of null need no barrier.
+/// `Array.Clear`. On the machines we support memset stores aligned words whole, so no thread sees half a reference;
+/// stores of null need no barrier.
 fn clear(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> i32 {
     let Some(array) = array.filter(|&array| !has_lower_bound(array) && in_range(array, index, count)) else {
         return DECLINED;

@@ -1,7 +1,7 @@
 //! Sums, differences and products of large integers (`System.Numerics.BigIntegerCalculator`).
 //!
-//! Declined are numbers that share memory
-//! or are so long that safepoints are needed, and products of two long numbers: the class library cuts these into parts and multiplies the parts by the same methods.
+//! Declined are numbers that share memory or are so long that safepoints are needed, and products of two long numbers:
+//! the class library cuts these into parts and multiplies the parts by the same methods.
 
 use super::slices::{may_decline, rest, whole};
 use saki_loops::big_numbers::{
@@ -56,7 +56,7 @@ fn subtract(
 ) -> i32 {
     let numbers = three((a, a_count), (b, b_count), (difference, difference_count));
     done(numbers.filter(|(a, _, difference)| difference.count == a.count).map(|(a, b, difference)| {
-        // SAFETY: as in `add`.
+        // SAFETY: managed code owns the numbers, whose lengths were checked and which do not overlap.
         unsafe {
             let carry = combine::<Difference>(a, b, difference);
             carry_on::<Difference>(a.from(b.count), difference.from(b.count), carry);
@@ -67,7 +67,7 @@ fn subtract(
 /// Combines `b` into `a` and carries on through the rest of `a`.
 fn combine_self<S: Step>(numbers: Option<(Words, Words)>) -> i32 {
     done(numbers.map(|(a, b)| {
-        // SAFETY: as in `add`.
+        // SAFETY: managed code owns the numbers, whose lengths were checked; the result replaces `a` word by word.
         unsafe {
             let carry = combine::<S>(a, b, a);
             carry_on::<S>(a.from(b.count), a.from(b.count), carry);
@@ -85,7 +85,8 @@ fn subtract_self(_: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_cou
     combine_self::<Difference>(two(a, a_count, b, b_count))
 }
 
-/// `SubtractCore`: subtracts both numbers from `core`. Like the class library, which does both in one loop, it drops a carry beyond the end of `core`.
+/// `SubtractCore`: subtracts both numbers from `core`. Like the class library, which does both in one loop, it drops a
+/// carry beyond the end of `core`.
 fn subtract_core(
     _: CurrentThread,
     a: *mut u32,
@@ -106,7 +107,7 @@ fn subtract_core(
 /// `AddDivisor`: returns the carry.
 fn add_divisor(t: CurrentThread, a: *mut u32, a_count: i32, b: *mut u32, b_count: i32) -> u32 {
     if let Some((a, b)) = two(a, a_count, b, b_count) {
-        // SAFETY: as in `add`.
+        // SAFETY: managed code owns the numbers, whose lengths were checked; the sum replaces `a` word by word.
         return u32::from(unsafe { combine::<Sum>(a, b, a) });
     }
     // SAFETY: the managed caller vouches for `b_count` words of both.

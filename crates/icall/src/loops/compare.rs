@@ -1,4 +1,5 @@
-//! Comparisons: for equality, and by the first element that differs. Left out: `String.CompareOrdinalHelper`, which compares eight bytes at a time already.
+//! Comparisons: for equality, and by the first element that differs. Left out: `String.CompareOrdinalHelper`, which
+//! compares eight bytes at a time already.
 
 use super::slices::{from, slices, whole};
 use saki_loops::compare;
@@ -22,7 +23,7 @@ fn first_difference(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: usi
         return None;
     }
     slices(t, len_bytes, 1, |first, number| {
-        // SAFETY: as in `sequence_equal`.
+        // SAFETY: both ranges have `len_bytes` bytes, of spans that managed code made; the slice lies within them.
         let found = unsafe { compare::first_difference(a.add(first), b.add(first), number) };
         found.map(|found| first + found)
     })

@@ -1,4 +1,5 @@
-//! Reading decimal digits as a large integer (`System.Numerics.BigNumber`), nineteen at a time; the class library multiplies by ten for each digit.
+//! Reading decimal digits as a large integer (`System.Numerics.BigNumber`), nineteen at a time; the class library
+//! multiplies by ten for each digit.
 
 use super::slices::{may_decline, rest};
 use saki_abi::ObjRef;

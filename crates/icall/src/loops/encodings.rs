@@ -1,7 +1,8 @@
-//! UTF-8, UTF-16, ASCII and Latin-1, from and to strings: whole, valid inputs. Declined are inputs that are invalid, too long for their target, or would leave part
-//! of a character in a decoder or encoder.
+//! UTF-8, UTF-16, ASCII and Latin-1, from and to strings: whole, valid inputs. Declined are inputs that are invalid,
+//! too long for their target, or would leave part of a character in a decoder or encoder.
 //!
-//! A function writes to the target what the class library's body writes for the same input. So it may decline halfway: the body begins anew and writes the same again.
+//! A function writes to the target what the class library's body writes for the same input. So it may decline halfway:
+//! the body begins anew and writes the same again.
 
 use super::slices::{SLICE_BYTES, from, may_decline, slices};
 use saki_loops::{transcode, utf8};
@@ -20,7 +21,8 @@ const SLICE: usize = SLICE_BYTES / 4;
 unsafe fn input<'a, T>(start: *const T, count: i32, state: Option<Obj>) -> Option<&'a [T]> {
     let count = usize::try_from(count).ok()?;
     let is_there = state.is_none() && !start.is_null();
-    // SAFETY: the caller's promise. Other threads may write to the elements meanwhile; then the result is any.
+    // SAFETY: not null, and `count` elements can be read. Other threads may write to them meanwhile; then the result is
+    // any.
     is_there.then(|| unsafe { std::slice::from_raw_parts(start, count) })
 }
 
@@ -30,7 +32,7 @@ unsafe fn input<'a, T>(start: *const T, count: i32, state: Option<Obj>) -> Optio
 /// `count` elements can be written if it is positive.
 unsafe fn output<'a, T>(start: *mut T, count: i32) -> Option<&'a mut [T]> {
     let count = usize::try_from(count).ok()?;
-    // SAFETY: this function's contract.
+    // SAFETY: not null, and `count` elements can be written.
     (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(start, count) })
 }
 
@@ -38,7 +40,53 @@ fn result(count: Option<usize>) -> i32 {
     count.and_then(|count| i32::try_from(count).ok()).unwrap_or(DECLINED)
 }
 
-/// Calls `work` on slices of the elements, with safepoints between them. `end` returns a place, at or near a given one, where a slice may end. None: declined.
+/// Functions that count what a conversion writes. The body gets the elements of the input and returns the number; None:
+/// declined, as when there is a state (behind `=>`).
+macro_rules! counting {
+    ($(#[$doc:meta])* $name:ident($t:ident, $encoding:ident, $from:ident: $source:ty, $state:ident => $held:expr)
+        $body:block) => {
+        $(#[$doc])*
+        fn $name(
+            $t: CurrentThread,
+            $encoding: Option<Obj>,
+            start: *const $source,
+            count: i32,
+            $state: Option<Obj>,
+        ) -> i32 {
+            // SAFETY: Encoding has checked the range before it calls.
+            let Some($from) = (unsafe { input(start, count, $held) }) else { return DECLINED };
+            result($body)
+        }
+    };
+}
+
+/// Functions that convert. The body gets the elements of the input and the room for the output, and returns how many
+/// elements it wrote; None: declined, as when there is a state (behind `=>`).
+macro_rules! converting {
+    ($(#[$doc:meta])* $name:ident(
+        $t:ident, $encoding:ident, $from:ident: $source:ty, $to:ident: $target:ty, $state:ident => $held:expr
+    ) $body:block) => {
+        $(#[$doc])*
+        fn $name(
+            $t: CurrentThread,
+            $encoding: Option<Obj>,
+            start: *const $source,
+            count: i32,
+            target: *mut $target,
+            target_count: i32,
+            $state: Option<Obj>,
+        ) -> i32 {
+            // SAFETY: Encoding has checked the ranges, which do not overlap, before it calls.
+            let (Some($from), Some($to)) = (unsafe { (input(start, count, $held), output(target, target_count)) }) else {
+                return DECLINED;
+            };
+            result($body)
+        }
+    };
+}
+
+/// Calls `work` on slices of the elements, with safepoints between them. `end` returns a place, at or near a given one,
+/// where a slice may end. None: declined.
 fn in_parts<T>(
     t: CurrentThread,
     elements: &[T],
@@ -57,7 +105,7 @@ fn in_parts<T>(
     }
 }
 
-/// As `in_parts`, on slices that end between characters.
+/// Calls `work` on slices that end between characters, with safepoints between them. None: declined.
 fn by_characters(t: CurrentThread, bytes: &[u8], work: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
     in_parts(t, bytes, utf8::boundary, work)
 }
@@ -72,53 +120,35 @@ fn utf8_state(decoder: Option<Obj>) -> Option<Obj> {
     decoder.filter(|decoder| DECODER_BITS.get::<i32>(*decoder) != 0)
 }
 
-/// `UTF8Encoding.GetCharCount`
-fn utf8_char_count(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u8,
-    count: i32,
-    decoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the range.
-    let Some(bytes) = (unsafe { input(start, count, utf8_state(decoder)) }) else { return DECLINED };
-    let mut units = 0;
-    let is_valid = by_characters(t, bytes, |bytes| {
-        let is_valid = utf8::is_valid(bytes);
-        units += utf8::units_of(bytes);
-        is_valid.then_some(())
-    });
-    result(is_valid.map(|()| units))
-}
-
-/// `UTF8Encoding.GetChars`
-fn utf8_chars(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u8,
-    count: i32,
-    target: *mut u16,
-    target_count: i32,
-    decoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the ranges, which do not overlap.
-    let (Some(bytes), Some(units)) =
-        (unsafe { (input(start, count, utf8_state(decoder)), output(target, target_count)) })
-    else {
-        return DECLINED;
-    };
-    let mut written = 0;
-    let is_whole = by_characters(t, bytes, |bytes| {
-        written += utf8::decode_all(bytes, &mut units[written..])?;
-        Some(())
-    });
-    if let (Some(()), Some(decoder)) = (is_whole, decoder) {
-        BYTES_USED.set(decoder, count);
+counting! {
+    /// `UTF8Encoding.GetCharCount`
+    utf8_char_count(t, _encoding, bytes: u8, decoder => utf8_state(decoder)) {
+        let mut units = 0;
+        let is_valid = by_characters(t, bytes, |bytes| {
+            let is_valid = utf8::is_valid(bytes);
+            units += utf8::units_of(bytes);
+            is_valid.then_some(())
+        });
+        is_valid.map(|()| units)
     }
-    result(is_whole.map(|()| written))
 }
 
-/// As `in_parts`, on slices that do not end inside a surrogate pair.
+converting! {
+    /// `UTF8Encoding.GetChars`
+    utf8_chars(t, _encoding, bytes: u8, units: u16, decoder => utf8_state(decoder)) {
+        let mut written = 0;
+        let is_whole = by_characters(t, bytes, |bytes| {
+            written += utf8::decode_all(bytes, &mut units[written..])?;
+            Some(())
+        });
+        if let (Some(()), Some(decoder)) = (is_whole, decoder) {
+            BYTES_USED.set(decoder, bytes.len() as i32);
+        }
+        is_whole.map(|()| written)
+    }
+}
+
+/// Calls `work` on slices that do not end inside a surrogate pair, with safepoints between them. None: declined.
 fn by_pairs(t: CurrentThread, units: &[u16], work: impl FnMut(&[u16]) -> Option<()>) -> Option<()> {
     let end = |units: &[u16], at: usize| {
         let at = at.min(units.len());
@@ -128,47 +158,32 @@ fn by_pairs(t: CurrentThread, units: &[u16], work: impl FnMut(&[u16]) -> Option<
     in_parts(t, units, end, work)
 }
 
-/// `UTF8Encoding.GetByteCount`
-fn utf8_byte_count(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u16,
-    count: i32,
-    encoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the range.
-    let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
-    let mut bytes = 0;
-    let is_valid = by_pairs(t, units, |units| {
-        bytes += utf8::utf8_len_bytes(units)?;
-        Some(())
-    });
-    result(is_valid.map(|()| bytes))
+counting! {
+    /// `UTF8Encoding.GetByteCount`
+    utf8_byte_count(t, _encoding, units: u16, encoder => encoder) {
+        let mut bytes = 0;
+        let is_valid = by_pairs(t, units, |units| {
+            bytes += utf8::utf8_len_bytes(units)?;
+            Some(())
+        });
+        is_valid.map(|()| bytes)
+    }
 }
 
-/// `UTF8Encoding.GetBytes`
-fn utf8_bytes(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u16,
-    count: i32,
-    target: *mut u8,
-    target_count: i32,
-    encoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the ranges, which do not overlap.
-    let (Some(units), Some(bytes)) = (unsafe { (input(start, count, encoder), output(target, target_count)) }) else {
-        return DECLINED;
-    };
-    let mut written = 0;
-    let is_whole = by_pairs(t, units, |units| {
-        written += utf8::encode_all(units, &mut bytes[written..])?;
-        Some(())
-    });
-    result(is_whole.map(|()| written))
+converting! {
+    /// `UTF8Encoding.GetBytes`
+    utf8_bytes(t, _encoding, units: u16, bytes: u8, encoder => encoder) {
+        let mut written = 0;
+        let is_whole = by_pairs(t, units, |units| {
+            written += utf8::encode_all(units, &mut bytes[written..])?;
+            Some(())
+        });
+        is_whole.map(|()| written)
+    }
 }
 
-/// Calls `work` on pairs of slices of equal length, with safepoints between them. None: declined, or more elements than there is room for.
+/// Calls `work` on pairs of slices of equal length, with safepoints between them. None: declined, or more elements than
+/// there is room for.
 fn one_by_one<S, T>(
     t: CurrentThread,
     source: &[S],
@@ -187,122 +202,64 @@ fn one_by_one<S, T>(
     Some(source.len())
 }
 
-/// `ASCIIEncoding.GetChars`
-fn ascii_chars(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u8,
-    count: i32,
-    target: *mut u16,
-    target_count: i32,
-    decoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the ranges, which do not overlap.
-    let (Some(bytes), Some(units)) = (unsafe { (input(start, count, decoder), output(target, target_count)) }) else {
-        return DECLINED;
-    };
-    result(one_by_one(t, bytes, units, transcode::ascii_to_utf16))
+converting! {
+    /// `ASCIIEncoding.GetChars`
+    ascii_chars(t, _encoding, bytes: u8, units: u16, decoder => decoder) {
+        one_by_one(t, bytes, units, transcode::ascii_to_utf16)
+    }
 }
 
-/// `ASCIIEncoding.GetBytes`
-fn ascii_bytes(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u16,
-    count: i32,
-    target: *mut u8,
-    target_count: i32,
-    encoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the ranges, which do not overlap.
-    let (Some(units), Some(bytes)) = (unsafe { (input(start, count, encoder), output(target, target_count)) }) else {
-        return DECLINED;
-    };
-    result(one_by_one(t, units, bytes, transcode::utf16_to_ascii))
+converting! {
+    /// `ASCIIEncoding.GetBytes`
+    ascii_bytes(t, _encoding, units: u16, bytes: u8, encoder => encoder) {
+        one_by_one(t, units, bytes, transcode::utf16_to_ascii)
+    }
 }
 
-/// `ASCIIEncoding.GetCharCount`
-fn ascii_char_count(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u8,
-    count: i32,
-    decoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the range.
-    let Some(bytes) = (unsafe { input(start, count, decoder) }) else { return DECLINED };
-    let invalid =
-        slices(t, bytes.len(), 1, |first, number| (!transcode::is_ascii(&bytes[first..first + number])).then_some(()));
-    result(invalid.is_none().then_some(bytes.len()))
+counting! {
+    /// `ASCIIEncoding.GetCharCount`
+    ascii_char_count(t, _encoding, bytes: u8, decoder => decoder) {
+        let invalid =
+            slices(t, bytes.len(), 1, |first, number| (!transcode::is_ascii(&bytes[first..first + number])).then_some(()));
+        invalid.is_none().then_some(bytes.len())
+    }
 }
 
-/// `ASCIIEncoding.GetByteCount`
-fn ascii_byte_count(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u16,
-    count: i32,
-    encoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the range.
-    let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
-    let invalid = slices(t, units.len(), 2, |first, number| {
-        (!transcode::is_ascii_utf16(&units[first..first + number])).then_some(())
-    });
-    result(invalid.is_none().then_some(units.len()))
+counting! {
+    /// `ASCIIEncoding.GetByteCount`
+    ascii_byte_count(t, _encoding, units: u16, encoder => encoder) {
+        let invalid = slices(t, units.len(), 2, |first, number| {
+            (!transcode::is_ascii_utf16(&units[first..first + number])).then_some(())
+        });
+        invalid.is_none().then_some(units.len())
+    }
 }
 
-/// `Latin1Encoding.GetChars`: every byte is a character.
-fn latin1_chars(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u8,
-    count: i32,
-    target: *mut u16,
-    target_count: i32,
-    decoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the ranges, which do not overlap.
-    let (Some(bytes), Some(units)) = (unsafe { (input(start, count, decoder), output(target, target_count)) }) else {
-        return DECLINED;
-    };
-    result(one_by_one(t, bytes, units, |bytes, units| {
-        transcode::latin1_to_utf16(bytes, units);
-        true
-    }))
+converting! {
+    /// `Latin1Encoding.GetChars`: every byte is a character.
+    latin1_chars(t, _encoding, bytes: u8, units: u16, decoder => decoder) {
+        one_by_one(t, bytes, units, |bytes, units| {
+            transcode::latin1_to_utf16(bytes, units);
+            true
+        })
+    }
 }
 
-/// `Latin1Encoding.GetBytes`
-fn latin1_bytes(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u16,
-    count: i32,
-    target: *mut u8,
-    target_count: i32,
-    encoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the ranges, which do not overlap.
-    let (Some(units), Some(bytes)) = (unsafe { (input(start, count, encoder), output(target, target_count)) }) else {
-        return DECLINED;
-    };
-    result(one_by_one(t, units, bytes, transcode::utf16_to_latin1))
+converting! {
+    /// `Latin1Encoding.GetBytes`
+    latin1_bytes(t, _encoding, units: u16, bytes: u8, encoder => encoder) {
+        one_by_one(t, units, bytes, transcode::utf16_to_latin1)
+    }
 }
 
-/// `Latin1Encoding.GetByteCount`
-fn latin1_byte_count(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u16,
-    count: i32,
-    encoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the range.
-    let Some(units) = (unsafe { input(start, count, encoder) }) else { return DECLINED };
-    let invalid = slices(t, units.len(), 2, |first, number| {
-        (!transcode::is_latin1_utf16(&units[first..first + number])).then_some(())
-    });
-    result(invalid.is_none().then_some(units.len()))
+counting! {
+    /// `Latin1Encoding.GetByteCount`
+    latin1_byte_count(t, _encoding, units: u16, encoder => encoder) {
+        let invalid = slices(t, units.len(), 2, |first, number| {
+            (!transcode::is_latin1_utf16(&units[first..first + number])).then_some(())
+        });
+        invalid.is_none().then_some(units.len())
+    }
 }
 
 /// The byte order of an encoding.
@@ -325,35 +282,20 @@ fn is_valid_utf16(t: CurrentThread, units: &[u16]) -> bool {
     by_pairs(t, units, |units| transcode::is_valid_utf16(units).then_some(())).is_some()
 }
 
-/// `UnicodeEncoding.GetCharCount`
-fn utf16_char_count(
-    t: CurrentThread,
-    encoding: Option<Obj>,
-    start: *const u8,
-    count: i32,
-    decoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the range.
-    let units = unsafe { input(start, count, decoder) }.and_then(|bytes| as_units(encoding, bytes));
-    result(units.filter(|units| is_valid_utf16(t, units)).map(<[u16]>::len))
+counting! {
+    /// `UnicodeEncoding.GetCharCount`
+    utf16_char_count(t, encoding, bytes: u8, decoder => decoder) {
+        let units = as_units(encoding, bytes);
+        units.filter(|units| is_valid_utf16(t, units)).map(<[u16]>::len)
+    }
 }
 
-/// `UnicodeEncoding.GetChars`
-fn utf16_chars(
-    t: CurrentThread,
-    encoding: Option<Obj>,
-    start: *const u8,
-    count: i32,
-    target: *mut u16,
-    target_count: i32,
-    decoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the ranges, which do not overlap.
-    let (Some(bytes), Some(to)) = (unsafe { (input(start, count, decoder), output(target, target_count)) }) else {
-        return DECLINED;
-    };
-    let units = as_units(encoding, bytes).filter(|units| is_valid_utf16(t, units));
-    result(units.and_then(|units| one_by_one(t, units, to, copied)))
+converting! {
+    /// `UnicodeEncoding.GetChars`
+    utf16_chars(t, encoding, bytes: u8, to: u16, decoder => decoder) {
+        let units = as_units(encoding, bytes).filter(|units| is_valid_utf16(t, units));
+        units.and_then(|units| one_by_one(t, units, to, copied))
+    }
 }
 
 fn copied<T: Copy>(from: &[T], to: &mut [T]) -> bool {
@@ -361,39 +303,21 @@ fn copied<T: Copy>(from: &[T], to: &mut [T]) -> bool {
     true
 }
 
-/// `UnicodeEncoding.GetByteCount`
-fn utf16_byte_count(
-    t: CurrentThread,
-    _encoding: Option<Obj>,
-    start: *const u16,
-    count: i32,
-    encoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the range.
-    let units = unsafe { input(start, count, encoder) };
-    result(units.filter(|units| is_valid_utf16(t, units)).map(|units| 2 * units.len()))
+counting! {
+    /// `UnicodeEncoding.GetByteCount`
+    utf16_byte_count(t, _encoding, units: u16, encoder => encoder) {
+        is_valid_utf16(t, units).then_some(2 * units.len())
+    }
 }
 
-/// `UnicodeEncoding.GetBytes`
-fn utf16_bytes(
-    t: CurrentThread,
-    encoding: Option<Obj>,
-    start: *const u16,
-    count: i32,
-    target: *mut u8,
-    target_count: i32,
-    encoder: Option<Obj>,
-) -> i32 {
-    // SAFETY: the managed caller has checked the ranges, which do not overlap.
-    let (Some(units), Some(to)) = (unsafe { (input(start, count, encoder), output(target, target_count)) }) else {
-        return DECLINED;
-    };
-    if !is_own_order(encoding) || !is_valid_utf16(t, units) {
-        return DECLINED;
+converting! {
+    /// `UnicodeEncoding.GetBytes`
+    utf16_bytes(t, encoding, units: u16, to: u8, encoder => encoder) {
+        let is_ready = is_own_order(encoding) && is_valid_utf16(t, units);
+        // SAFETY: units are bytes.
+        let (_, bytes, _) = unsafe { units.align_to::<u8>() };
+        is_ready.then(|| one_by_one(t, bytes, to, copied)).flatten()
     }
-    // SAFETY: units are bytes.
-    let (_, bytes, _) = unsafe { units.align_to::<u8>() };
-    result(one_by_one(t, bytes, to, copied))
 }
 
 /// The rows of the four methods of an encoding.

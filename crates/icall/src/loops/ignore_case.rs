@@ -1,7 +1,8 @@
 //! Comparing text without regard to the case of ASCII's letters, and converting its case.
 //!
-//! `OrdinalIgnoreCase` compares the results of the invariant culture's `ToUpper` for each unit. An ASCII letter results from ASCII letters only; the results for other
-//! characters are in the class library's tables, so pairs of different characters of which one is not ASCII are declined.
+//! `OrdinalIgnoreCase` compares the results of the invariant culture's `ToUpper` for each unit. An ASCII letter results
+//! from ASCII letters only; the results for other characters are in the class library's tables, so pairs of different
+//! characters of which one is not ASCII are declined.
 
 use super::slices::{may_decline, slices};
 use super::spans::{Span, overlap};
@@ -12,7 +13,8 @@ use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, Managed, Obj, Str};
 use saki_types::LibraryType;
 
-/// `CompareInfo.CompareOrdinalIgnoreCase`: by the first units that differ, else by the lengths: their difference if all units were ASCII, otherwise their order only.
+/// `CompareInfo.CompareOrdinalIgnoreCase`: by the first units that differ, else by the lengths: their difference if all
+/// units were ASCII, otherwise their order only.
 fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
     let (Some(a), Some(b)) = (a.elements(), b.elements()) else { return DECLINED };
     let count = a.len().min(b.len());
@@ -30,7 +32,8 @@ fn compare(t: CurrentThread, a: &Span<u16>, b: &Span<u16>) -> i32 {
     }
 }
 
-/// Whether the culture changes the case of ASCII's letters as most cultures do. Two bytes: whether that is known, and whether it is so.
+/// Whether the culture changes the case of ASCII's letters as most cultures do. Two bytes: whether that is known, and
+/// whether it is so.
 static ASCII_CASE_IS_PLAIN: ManagedField = ManagedField::new(LibraryType::TextInfo, "m_IsAsciiCasingSameAsInvariant");
 
 /// Writes the text in this case. False: it is not all ASCII, and not all of the text was written.
@@ -45,7 +48,8 @@ fn is_plain(text_info: Option<Obj>) -> bool {
     text_info.is_some_and(|text_info| ASCII_CASE_IS_PLAIN.get::<[u8; 2]>(text_info) == [1, 1])
 }
 
-/// The string in that case. Null, which declines, if the string is empty or not all ASCII, or the culture's rules differ or are not known yet.
+/// The string in that case. Null, which declines, if the string is empty or not all ASCII, or the culture's rules
+/// differ or are not known yet.
 fn string_in_case<'t>(
     t: CurrentThread<'t>,
     text_info: Option<Obj>,
@@ -78,7 +82,8 @@ fn to_lower<'t>(t: CurrentThread<'t>, text_info: Option<Obj>, text: Option<Str<'
     string_in_case(t, text_info, text, Case::Lower)
 }
 
-/// `TextInfo.ChangeCase(span, span, bool)`, by which hash codes without case are made. Declined as in `string_in_case`; the body writes all of the target again.
+/// `TextInfo.ChangeCase(span, span, bool)`, by which hash codes without case are made. Declined as in `string_in_case`;
+/// the body writes all of the target again.
 fn change_case(
     t: CurrentThread,
     text_info: Option<Obj>,

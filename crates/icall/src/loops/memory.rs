@@ -5,8 +5,8 @@ use saki_loops::copy::copy as copy_memory;
 use saki_runtime::library_loops::Row;
 use saki_runtime::{CurrentThread, Managed};
 
-/// memmove with safepoints, but without them if the ranges overlap: a stop in the middle would let other threads see a state for longer that is neither the old nor
-/// the new one.
+/// memmove with safepoints, but without them if the ranges overlap: a stop in the middle would let other threads see a
+/// state for longer that is neither the old nor the new one.
 ///
 /// # Safety
 /// `len_bytes` bytes can be read at `source` and written at `target`.
@@ -17,7 +17,7 @@ pub(super) unsafe fn copy(t: CurrentThread, target: *mut u8, source: *const u8, 
     }
     let distance = (target as usize).abs_diff(source as usize);
     if len_bytes <= SLICE_BYTES || distance < len_bytes {
-        // SAFETY: this function's contract.
+        // SAFETY: `len_bytes` bytes can be read at `source` and written at `target`.
         unsafe { copy_memory(source, target, len_bytes) };
         return;
     }
@@ -28,7 +28,7 @@ pub(super) unsafe fn copy(t: CurrentThread, target: *mut u8, source: *const u8, 
     });
 }
 
-/// As `copy`, of ranges that may be null.
+/// memmove with safepoints, of ranges that may be null: NullReferenceException.
 #[inline(always)]
 fn checked_copy(t: CurrentThread, target: *mut u8, source: *const u8, len_bytes: usize) -> Managed<()> {
     if len_bytes > 0 {
@@ -62,7 +62,8 @@ fn clear(t: CurrentThread, start: *mut u8, len_bytes: u64) -> Managed<()> {
     Ok(())
 }
 
-/// On the machines we support memset stores aligned words whole, so no thread sees half a reference; stores of null need no barrier.
+/// On the machines we support memset stores aligned words whole, so no thread sees half a reference; stores of null
+/// need no barrier.
 fn clear_words(t: CurrentThread, start: *mut usize, count: u64) -> Managed<()> {
     clear(t, start.cast(), count * size_of::<usize>() as u64)
 }

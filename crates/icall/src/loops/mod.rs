@@ -1,7 +1,8 @@
 //! Rust functions in place of the class library's loops over memory and text (`saki_runtime::library_loops`).
 //!
-//! Only innermost loops are here, behind the class library's own checks of its arguments. Functions that go through whole inputs do so in slices with a safepoint
-//! between them (`slices`). Left out: methods that keep a state between calls (decoders, encoders) or depend on a culture.
+//! Only innermost loops are here, behind the class library's own checks of its arguments. Functions that go through
+//! whole inputs do so in slices with a safepoint between them (`slices`). Left out: methods that keep a state between
+//! calls (decoders, encoders) or depend on a culture.
 
 mod arrays;
 mod big_numbers;

@@ -5,7 +5,8 @@ use saki_loops::search::Element;
 use saki_runtime::library_loops::{DECLINED, Row};
 use saki_runtime::{Array, CurrentThread, Obj};
 
-/// Calls `find` on parts of the `count` elements at `start`, and returns the first place found. A negative length means no elements.
+/// Calls `find` on parts of the `count` elements at `start`, and returns the first place found. A negative length means
+/// no elements.
 fn search<T>(
     t: CurrentThread,
     way: Way,
@@ -29,7 +30,7 @@ fn first<T: Element, const N: usize>(t: CurrentThread, start: *const T, count: i
 }
 
 fn last<T: Element, const N: usize>(t: CurrentThread, start: *const T, count: i32, wanted: [T; N]) -> i32 {
-    // SAFETY: as in `first`.
+    // SAFETY: the part lies among the `count` elements of a span that managed code made.
     search(t, Way::Backward, start, count, |start, count| unsafe { T::last(start, count, wanted) })
 }
 
@@ -90,7 +91,8 @@ fn last_long(t: CurrentThread, start: *const u64, wanted: u64, count: i32) -> i3
     last(t, start, count, [wanted])
 }
 
-/// The bits of floats that `Equals` takes for equal to `wanted`: both zeros are equal. None: all NaNs, which are equal to each other.
+/// The bits of floats that `Equals` takes for equal to `wanted`: both zeros are equal. None: all NaNs, which are equal
+/// to each other.
 fn bits_equal_to<T: PartialEq + Copy, B>(wanted: T, zero: T, bits: impl Fn(T) -> B, negated: T) -> Option<[B; 2]> {
     let other = if wanted == zero { negated } else { wanted };
     #[expect(clippy::eq_op, reason = "a NaN is what differs from itself")]
@@ -120,7 +122,7 @@ macro_rules! of_floats {
                 Some(bits) => last(t, start, count, bits),
                 None => search(t, Way::Backward, start, count, |start, count| {
                     (0..count).rev().find(|&place| {
-                        // SAFETY: as in the search for the first one.
+                        // SAFETY: the part lies among the `count` elements of a span that managed code made.
                         let bits = unsafe { start.add(place).read_unaligned() };
                         <$float>::from_bits(bits).is_nan()
                     })
@@ -145,7 +147,8 @@ fn elements<T>(array: Option<Array>, index: i32, count: i32) -> Option<*const T>
     array.filter(is_inside).map(|array| array.element_address(index as usize).cast_const().cast())
 }
 
-/// `IndexOf` of a comparer of primitive values, by the function for spans. Declined: arguments for which the comparer throws.
+/// `IndexOf` of a comparer of primitive values, by the function for spans. Declined: arguments for which the comparer
+/// throws.
 fn first_in_array<T>(array: Option<Array>, index: i32, count: i32, search: impl FnOnce(*const T) -> i32) -> i32 {
     match elements(array, index, count).map(search) {
         Some(-1) => -1,
@@ -195,7 +198,8 @@ in_arrays!(array_first_long, array_last_long, first_long, last_long, u64);
 in_arrays!(array_first_single, array_last_single, first_single, last_single, f32);
 in_arrays!(array_first_double, array_last_double, first_double, last_double, f64);
 
-/// Numbers of elements from which on the functions are faster than the class library's loops (docs/design/library-loops.md).
+/// Numbers of elements from which on the functions are faster than the class library's loops
+/// (docs/design/library-loops.md).
 const ARRAY_ELEMENTS: u32 = 12;
 const SPAN_ELEMENTS: u32 = 20;
 

@@ -15,19 +15,22 @@ pub(super) const fn may_decline<Parts, F: Callable<Parts>>(signature: &'static s
     Row::new(signature, function).declining()
 }
 
-/// The row for calls with at least `count` elements. `argument` is the position of the argument that holds their number.
+/// The row for calls with at least `count` elements. `argument` is the position of the argument that holds their
+/// number.
 pub(super) const fn from(count: u32, argument: u32, row: Row) -> Row {
     row.from_least(Least { argument, count })
 }
 
-/// Lets the world stop, between two parts of the work. Requests other than to stop wait for compiled code's next safepoint.
+/// Lets the world stop, between two parts of the work. Requests other than to stop wait for compiled code's next
+/// safepoint.
 pub(super) fn rest(t: CurrentThread) -> impl FnMut() {
     move || {
         t.managed().poll();
     }
 }
 
-/// Calls `work` on slices, `(first, number)`, of `count` elements of that size, with a safepoint between them, until it returns a result.
+/// Calls `work` on slices, `(first, number)`, of `count` elements of that size, with a safepoint between them, until it
+/// returns a result.
 pub(super) fn slices<R>(
     t: CurrentThread,
     count: usize,
@@ -37,7 +40,8 @@ pub(super) fn slices<R>(
     slices_going(t, Way::Forward, count, element_size_bytes, work)
 }
 
-/// As `slices`, in either direction.
+/// Calls `work` on slices, `(first, number)`, from the first or from the last one on, with a safepoint between them,
+/// until it returns a result.
 #[inline]
 pub(super) fn slices_going<R>(
     t: CurrentThread,

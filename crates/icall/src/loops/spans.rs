@@ -8,7 +8,8 @@ pub(super) struct Span<T> {
 }
 
 saki_runtime::address_parameters! {
-    /// Structs pass by the address of the caller's copy, and a struct's `this` by that of the caller's variable. Spans are on stacks only, so no other thread writes to them.
+    /// Structs pass by the address of the caller's copy, and a struct's `this` by that of the caller's variable. Spans
+    /// are on stacks only, so no other thread writes to them.
     ['t, T] &'t Span<T>;
 }
 
@@ -31,8 +32,9 @@ impl<T> Span<T> {
         if self.count() == 0 {
             return Some(&[]);
         }
-        // SAFETY: only managed code makes spans; their elements can be read as long as the span is there, and the address was checked. Rust code that writes to them has
-        // called `first_mut`. If other threads write to the elements meanwhile, the result is arbitrary.
+        // SAFETY: only managed code makes spans; their elements can be read as long as the span is there, and the
+        // address was checked. Rust code that writes to them has called `first_mut`. If other threads write to the
+        // elements meanwhile, the result is arbitrary.
         self.is_usable().then(|| unsafe { std::slice::from_raw_parts(self.start, self.count()) })
     }
 
@@ -44,7 +46,8 @@ impl<T> Span<T> {
         if count == 0 {
             return Some(&mut []);
         }
-        // SAFETY: as in `elements`.
+        // SAFETY: only managed code makes spans; the first `count` elements are there, the address was checked, and no
+        // other reference to them is in use.
         (self.is_usable() && count <= self.count())
             .then(|| unsafe { std::slice::from_raw_parts_mut(self.start, count) })
     }

@@ -21,7 +21,7 @@ fn index_of_any<const N: usize>(
     }
     let units = text.first_unit().wrapping_offset(start as isize);
     let found = slices(t, count, 2, |first, number| {
-        // SAFETY: the caller has checked the range; the slice lies within it.
+        // SAFETY: String has checked the range before it calls; the slice lies within it.
         unsafe { u16::first(units.add(first), number, wanted) }.map(|found| first + found)
     });
     Ok(found.map_or(-1, |place| start + place as i32))

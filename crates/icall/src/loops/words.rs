@@ -1,4 +1,5 @@
-//! Searching for words in strings by their units, with or without regard to the case of ASCII's letters, and replacing words.
+//! Searching for words in strings by their units, with or without regard to the case of ASCII's letters, and replacing
+//! words.
 //!
 //! Invariant: as in the class library, the caller of a search has checked that the range lies in the string.
 
@@ -27,7 +28,7 @@ fn index_of_word<const N: usize>(
 ) -> i32 {
     let first = if way == Way::Forward { start } else { start - count + 1 };
     let units = text.first_unit().wrapping_offset(first as isize);
-    // SAFETY: the caller has checked that the range lies in the string.
+    // SAFETY: String has checked that the range lies in the string.
     let found = unsafe { word.place(way, units, count as usize, rest(t)) };
     found.map_or(-1, |place| first + place as i32)
 }
@@ -83,7 +84,8 @@ const MOST_UNITS: usize = 0x3fff_ffff;
 /// The number of words replaced between safepoints.
 const REPLACED_AT_ONCE: usize = 4096;
 
-/// `Replace(string, string)`: the string itself where there is nothing to replace. Null, which declines, for arguments for which it throws and for an empty result.
+/// `Replace(string, string)`: the string itself where there is nothing to replace. Null, which declines, for arguments
+/// for which it throws and for an empty result.
 fn replace<'t>(
     t: CurrentThread<'t>,
     text: Option<Str<'t>>,

@@ -1,9 +1,10 @@
-//! Mono.Runtime's reports: the state of a thread, of all threads or of an exception as JSON in Mono's format (protocol 0.0.5),
-//! with hashes by which equal stacks are found.
+//! Mono.Runtime's reports: the state of a thread, of all threads or of an exception as JSON in Mono's format (protocol
+//! 0.0.5), with hashes by which equal stacks are found.
 //!
-//! A report's progress can be followed in a folder: a file `crash_stage_N` is made when stage N begins, so that the next run of
-//! the program sees how far the last report got. Left out: native frames, hence also the libraries registered for
-//! them; sending to Microsoft's error reporting, which Mono does on macOS only; reports of the process's own crash.
+//! A report's progress can be followed in a folder: a file `crash_stage_N` is made when stage N begins, so that the
+//! next run of the program sees how far the last report got. Left out: native frames, hence also the libraries
+//! registered for them; sending to Microsoft's error reporting, which Mono does on macOS only; reports of the process's
+//! own crash.
 
 use crate::arguments::non_null;
 use saki_base::locks::{Mutex, rank};
@@ -236,7 +237,7 @@ fn dump_state_total<'t>(t: CurrentThread<'t>, portable: Place<u64>, unportable: 
 
 /// Writes a report to `mono_crash.HASH.N.json` in the current folder, unless MONO_CRASH_NOFILE is set.
 fn write_state_to_file(_t: CurrentThread, report: *const c_char, portable: u64, _unportable: u64) {
-    // SAFETY: null or a C string that the caller frees afterwards.
+    // SAFETY: null or a C string that Mono.Runtime frees after the call.
     let Some(report) = (unsafe { text_of(report) }) else { return };
     if std::env::var_os("MONO_CRASH_NOFILE").is_some() {
         return;
@@ -255,13 +256,13 @@ fn write_state_to_file(_t: CurrentThread, report: *const c_char, portable: u64, 
 
 /// Null ends the noting of stages.
 fn enable_stage_log(_t: CurrentThread, folder: *const c_char) {
-    // SAFETY: null or a C string that the caller frees afterwards.
+    // SAFETY: null or a C string that Mono.Runtime frees after the call.
     *STAGE_FOLDER.lock() = unsafe { text_of(folder) };
 }
 
 /// The last stage that a report noted in the folder; 0 = none.
 fn check_stage_log(_t: CurrentThread, folder: *const c_char, clear: bool) -> i32 {
-    // SAFETY: null or a C string that the caller frees afterwards.
+    // SAFETY: null or a C string that Mono.Runtime frees after the call.
     let Some(folder) = (unsafe { text_of(folder) }) else { return 0 };
     saki_thread::blocking(|| {
         let mut last = 0;
@@ -290,7 +291,8 @@ fn native_stack_trace<'t>(t: CurrentThread<'t>, exception: Option<Obj>) -> Manag
     Str::new(t, "")
 }
 
-/// Annotating, enabling, disabling and sending telemetry are not supported; before some of these calls managed code throws by itself.
+/// Annotating, enabling, disabling and sending telemetry are not supported; before some of these calls managed code
+/// throws by itself.
 fn telemetry(t: CurrentThread) -> Managed<()> {
     let message = "Merp support is currently only supported on OSX.";
     Err(exceptions::throw(t, ExceptionType::PlatformNotSupported, message))
@@ -316,6 +318,7 @@ fn send_telemetry(t: CurrentThread, _payload: *const u8, _portable_hash: u64, _u
     telemetry(t)
 }
 
+/// The internal calls of `Mono.Runtime`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8,6.12 Mono.Runtime::AnnotateMicrosoftTelemetry_internal", &annotate_telemetry),
     InternalCall::new("@6.8,6.12 Mono.Runtime::CheckCrashReportLog_internal", &check_stage_log),

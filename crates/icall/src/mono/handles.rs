@@ -8,5 +8,6 @@ fn free_pointer_array(_t: CurrentThread, array: *mut libc::c_void) {
     unsafe { libc::free(array) };
 }
 
+/// The internal calls of `Mono.RuntimeGPtrArrayHandle`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("Mono.RuntimeGPtrArrayHandle::GPtrArrayFree", &free_pointer_array)];

@@ -17,6 +17,7 @@ fn get_display_name<'t>(t: CurrentThread<'t>) -> Managed<Str<'t>> {
 /// The runtime's signal handlers are in place from the start.
 fn install_handlers(_t: CurrentThread) {}
 
+/// The internal calls of `Mono.Runtime`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("Mono.Runtime::GetDisplayName", &get_display_name),
     InternalCall::new("Mono.Runtime::mono_runtime_install_handlers", &install_handlers),

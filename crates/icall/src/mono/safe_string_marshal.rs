@@ -25,7 +25,7 @@ fn string_to_utf8(t: CurrentThread, string: Option<Str>) -> Managed<*mut u8> {
     Ok(memory)
 }
 
-/// As `string_to_utf8`, for the string in a variable.
+/// NUL-terminated UTF-8 of the string in a variable; null for null. Freed with `GFree`.
 fn referenced_string_to_utf8(t: CurrentThread, string: RefPlace) -> Managed<*mut u8> {
     string_to_utf8(t, string.get().and_then(Obj::as_str))
 }
@@ -40,7 +40,7 @@ fn ascii(t: CurrentThread, units: &[u16]) -> Managed<*mut u8> {
         // SAFETY: within the `units.len() + 1` bytes that were allocated.
         unsafe { *memory.add(index) = unit as u8 };
     }
-    // SAFETY: as above.
+    // SAFETY: the last of the `units.len() + 1` bytes that were allocated.
     unsafe { *memory.add(units.len()) = 0 };
     Ok(memory)
 }
@@ -50,6 +50,7 @@ fn free(_t: CurrentThread, memory: *mut libc::c_void) {
     unsafe { libc::free(memory) };
 }
 
+/// The internal calls of `Mono.SafeStringMarshal`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 Mono.SafeStringMarshal::StringToUtf8", &string_to_utf8),
     InternalCall::new("@6.12,6.14 Mono.SafeStringMarshal::StringToUtf8_icall", &referenced_string_to_utf8),

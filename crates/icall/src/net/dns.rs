@@ -192,6 +192,7 @@ fn get_host_name(t: CurrentThread, name: RefPlace) -> Managed<bool> {
     }
 }
 
+/// The internal calls of `System.Net.Dns`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Dns::GetHostByAddr_internal", &get_host_by_address),
     InternalCall::new("@6.12,6.14 System.Net.Dns::GetHostByAddr_icall", &get_host_by_address),

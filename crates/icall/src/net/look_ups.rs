@@ -1,10 +1,14 @@
-//! Look-ups of host names. Where waits park, they run on threads of their own, and the thread that asks parks until the answer is there.
+//! Look-ups of host names. Where waits park, they run on threads of their own, and the thread that asks parks until the
+//! answer is there.
 //!
-//! The C library's resolver blocks; but it knows the machine's configuration (files, search lists, plug-ins), which a resolver of our own would have to learn. So up to
-//! `MAX_THREADS` OS threads call it, which are started when they are needed and end after `IDLE_TIME` without work. Further look-ups wait in a queue, in the order in
-//! which they came. An abort ends the wait; the look-up goes on, and its answer is dropped. Where waits block, the thread that asks makes the call itself.
+//! The C library's resolver blocks; but it knows the machine's configuration (files, search lists, plug-ins), which a
+//! resolver of our own would have to learn. So up to `MAX_THREADS` OS threads call it, which are started when they are
+//! needed and end after `IDLE_TIME` without work. Further look-ups wait in a queue, in the order in which they came. An
+//! abort ends the wait; the look-up goes on, and its answer is dropped. Where waits block, the thread that asks makes
+//! the call itself.
 //!
-//! Invariant: a job in the queue has a thread that will take it: one of the pool's, or the one that queued it, if the system refuses threads.
+//! Invariant: a job in the queue has a thread that will take it: one of the pool's, or the one that queued it, if the
+//! system refuses threads.
 
 use saki_base::locks::rank;
 use saki_runtime::profile_events::IoWait;
@@ -18,7 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Look-ups at a time. If a distant name server answers in 100 ms, so many threads get more than 1,000 answers a second. A waiting thread uses some 60 KiB.
+/// Look-ups at a time. If a distant name server answers in 100 ms, so many threads get more than 1,000 answers a
+/// second. A waiting thread uses some 60 KiB.
 const MAX_THREADS: usize = 128;
 /// A thread without work for so long ends.
 const IDLE_TIME: Duration = Duration::from_secs(10);
@@ -32,7 +37,8 @@ struct Pool {
 }
 
 static POOL: Mutex<rank::LookUpPool, Pool> = Mutex::new(Pool { jobs: VecDeque::new(), threads: 0, idle: 0 });
-/// Counts jobs; idle threads sleep on it. (A condition variable would keep a list of them, whose entries a forked child lacks.)
+/// Counts jobs; idle threads sleep on it. (A condition variable would keep a list of them, whose entries a forked child
+/// lacks.)
 static WORK: WaitWord = WaitWord::new(0);
 
 /// Before a fork.

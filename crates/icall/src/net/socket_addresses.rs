@@ -1,7 +1,7 @@
 //! System.Net.SocketAddress and the system's `sockaddr`.
 //!
-//! A SocketAddress holds bytes: the managed family (2, little endian), then for IPv4 port (2) and address (4), for IPv6 port
-//! (2), flow (4), address (16) and scope (4, little endian), for Unix the path.
+//! A SocketAddress holds bytes: the managed family (2, little endian), then for IPv4 port (2) and address (4), for IPv6
+//! port (2), flow (4), address (16) and scope (4, little endian), for Unix the path.
 
 use super::socket_errors::SocketError;
 use crate::arguments::{argument_error, non_null};

@@ -56,7 +56,7 @@ fn socket(_t: CurrentThread, family: i32, kind: i32, protocol: i32, error: Place
     report(open(family, kind, protocol), error, 0)
 }
 
-/// As `socket`, with an object argument that is not used.
+/// A new socket; the object argument of the older call is not used.
 fn socket_of_instance(
     t: CurrentThread,
     _this: Option<Obj>,
@@ -313,6 +313,7 @@ fn connected(t: CurrentThread, this: Option<Obj>) -> Managed<bool> {
 pub(crate) const CORRECTIONS: &[Row] =
     &[Row::new("System.Net.Sockets.Socket::get_Connected() System.Boolean", &connected).correcting()];
 
+/// The internal calls of `System.Net.Sockets.Socket`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Sockets.Socket::Available_internal", &available),
     InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Available_icall", &available),

@@ -152,6 +152,7 @@ fn connect(t: CurrentThread, socket: usize, address: Option<Obj>, error: Place<i
     Ok(())
 }
 
+/// The internal calls of `System.Net.Sockets.Socket`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Sockets.Socket::Accept_internal", &accept),
     InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Accept_icall", &accept),

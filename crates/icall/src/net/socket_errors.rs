@@ -78,7 +78,8 @@ pub(crate) fn check(result: i32) -> SocketResult<i32> {
     if result == -1 { Err(SocketError::last()) } else { Ok(result) }
 }
 
-/// Stores the outcome through an `out int error` and returns the value, or `failed`. An error also becomes the thread's last error.
+/// Stores the outcome through an `out int error` and returns the value, or `failed`. An error also becomes the thread's
+/// last error.
 pub(crate) fn report<T>(result: SocketResult<T>, error: Place<i32>, failed: T) -> T {
     let (value, code) = match result {
         Ok(value) => (value, 0),

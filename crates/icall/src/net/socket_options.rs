@@ -328,6 +328,7 @@ fn set_option(
     Ok(())
 }
 
+/// The internal calls of `System.Net.Sockets.Socket`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Sockets.Socket::GetSocketOption_arr_internal", &get_bytes),
     InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::GetSocketOption_arr_icall", &get_bytes),

@@ -47,7 +47,7 @@ fn poll(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> 
     waited.map_err(|end| SocketError::from_errno(end.errno()))
 }
 
-/// As `poll`, parked.
+/// Waits, parked, and returns the number of descriptors that are ready.
 fn poll_parking(t: CurrentThread, descriptors: &mut [libc::pollfd], timeout_us: i32) -> Waited<usize> {
     // Errors are reported for both directions.
     let interest = |events: i16| if events & libc::POLLOUT != 0 { Interest::Write } else { Interest::Read };
@@ -77,8 +77,8 @@ fn descriptor_of(socket: Obj) -> i32 {
     HANDLE_OBJECT.obj(socket).map_or(-1, |handle| HANDLE.get::<usize>(handle) as i32)
 }
 
-/// `*sockets` is an array: readers, null, writers, null, sockets to watch for errors, null. An array of the ready ones in the same
-/// form replaces it, or null when none is ready.
+/// `*sockets` is an array: readers, null, writers, null, sockets to watch for errors, null. An array of the ready ones
+/// in the same form replaces it, or null when none is ready.
 fn select(t: CurrentThread, sockets: RefPlace, timeout_us: i32, error: Place<i32>) -> Managed<()> {
     let array = non_null(t, sockets.get().and_then(Obj::as_array), "sockets")?;
     let mut mode = 0;
@@ -124,6 +124,7 @@ fn select(t: CurrentThread, sockets: RefPlace, timeout_us: i32, error: Place<i32
     Ok(())
 }
 
+/// The internal calls of `System.Net.Sockets.Socket`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Sockets.Socket::Poll_internal", &poll_one),
     InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::Poll_icall", &poll_one),

@@ -20,15 +20,17 @@ pub(crate) struct Socket {
     pub(crate) protocol: i32,
     /// False once this side has shut down receiving; from then on an end of data counts as an interruption.
     pub(crate) is_readable: AtomicBool,
-    /// Whether the program wants calls to wait.
+    /// Whether the program wants calls to wait. It changes before the descriptor does, by Release: a waiting call that
+    /// the change ends sees it by Acquire.
     pub(crate) is_blocking: AtomicBool,
     /// Whether the descriptor stays non-blocking even if the program wants calls to wait: accept(2) on a listening
-    /// socket has no flag to try it without blocking.
+    /// socket has no flag to try it without blocking. Set after the descriptor has changed, by Release: who sees it by
+    /// Acquire has a descriptor that does not block.
     pub(crate) is_kept_non_blocking: AtomicBool,
     /// How long receiving and sending wait, in microseconds; 0: for ever.
     timeouts_us: [AtomicU64; 2],
     /// Whether the last transfer of a connection timed out: the connection is still there, although the class library
-    /// takes it for lost.
+    /// takes it for lost. Relaxed: a flag by itself.
     pub(crate) has_timed_out: AtomicBool,
     /// The Winsock code of a failed connect, for SO_ERROR, which the system gives only once.
     pub(crate) saved_error: AtomicI32,
@@ -102,7 +104,7 @@ impl Socket {
         }
     }
 
-    /// As `error_of_wait`, for sending and receiving.
+    /// The code of a failed transfer (`error_of_wait`); notes whether it was a connection's that timed out.
     pub(crate) fn error_of_transfer(&self, was_blocking: bool, end: &Unfinished) -> SocketError {
         let error = self.error_of_wait(was_blocking, end);
         // Relaxed: a reader has learned of the failure from this thread.

@@ -286,7 +286,7 @@ fn send_to(
 fn send_all(t: CurrentThread, socket: usize, mut data: *const u8, mut count: usize) -> SocketResult<()> {
     while count > 0 {
         let sent = send_with(t, socket, count, None, |socket, more| {
-            // SAFETY: `count` bytes that the caller keeps in place.
+            // SAFETY: the `count` bytes that are left of an array or a chunk, which stays where it is during the call.
             Attempt::of(unsafe { libc::send(socket.fd, data.cast(), count, libc::MSG_NOSIGNAL | more) })
         })? as usize;
         data = data.wrapping_add(sent);
@@ -361,6 +361,7 @@ fn send_file(
     report(result, error, false)
 }
 
+/// The internal calls of `System.Net.Sockets.Socket`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@6.8 System.Net.Sockets.Socket::ReceiveFrom_internal", &receive_from),
     InternalCall::new("@6.12,6.14 System.Net.Sockets.Socket::ReceiveFrom_icall", &receive_from),

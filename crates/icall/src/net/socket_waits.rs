@@ -82,7 +82,7 @@ pub(crate) fn call(
     waits::wait_for(t, Wait::new(Blocking::new(t)).within(limit), attempt)
 }
 
-/// As `call`, for waits, which cancelling ends.
+/// Waits for a system call that cancelling ends.
 pub(crate) fn call_cancellable(
     t: CurrentThread,
     limit: Limit<'_>,

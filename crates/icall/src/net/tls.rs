@@ -1,4 +1,5 @@
-//! Mono.Net.Security: TLS is done by libmono-btls, a native helper of the class library that managed code calls by P/Invoke.
+//! Mono.Net.Security: TLS is done by libmono-btls, a native helper of the class library that managed code calls by
+//! P/Invoke.
 
 use saki_runtime::{CurrentThread, InternalCall};
 
@@ -8,5 +9,6 @@ fn is_btls_supported(_t: CurrentThread) -> i32 {
     1
 }
 
+/// The internal calls of `Mono.Net.Security.MonoTlsProviderFactory`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("Mono.Net.Security.MonoTlsProviderFactory::IsBtlsSupported", &is_btls_supported)];

@@ -1,11 +1,12 @@
 //! `Process.Exited` and `Process.Close`, which exclude each other as in .NET.
 //!
-//! When a process ends, a thread of the pool takes the watch down and runs the handlers of `Exited` under the object's lock. The class library's
-//! `Close` asks without the lock whether there is still a watch, and so closes the process's handle under a handler that runs: its `ExitCode`
-//! throws InvalidOperationException, in one of thirty processes that are disposed of after `WaitForExit`. In .NET both hold the lock from the question to the end.
+//! When a process ends, a thread of the pool takes the watch down and runs the handlers of `Exited` under the object's
+//! lock. The class library's `Close` asks without the lock whether there is still a watch, and so closes the process's
+//! handle under a handler that runs: its `ExitCode` throws InvalidOperationException, in one of thirty processes that
+//! are disposed of after `WaitForExit`. In .NET both hold the lock from the question to the end.
 //!
-//! Invariant: `watchingForExit` is read and written under the lock of the Process object. A handler runs to its end before `Close` goes on, and does
-//! not run after it.
+//! Invariant: `watchingForExit` is read and written under the lock of the Process object. A handler runs to its end
+//! before `Close` goes on, and does not run after it.
 
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::invoke::{self, Slot};
@@ -53,7 +54,8 @@ fn stop_watching(t: CurrentThread, process: Option<Obj>) -> Managed<()> {
     locked(t, process, |t, process| end_watch(t, process).map(|_| ()))
 }
 
-/// `Process.CompletionCallback`, on a thread of the pool when the process has ended. If the watch was taken down meanwhile, nobody waits for the event.
+/// `Process.CompletionCallback`, on a thread of the pool when the process has ended. If the watch was taken down
+/// meanwhile, nobody waits for the event.
 fn process_ended(t: CurrentThread, process: Option<Obj>, _context: Option<Obj>, _was_signaled: bool) -> Managed<()> {
     locked(t, process, |t, process| match end_watch(t, process)? {
         true => call(t, IS_WATCHING.field().owner, "RaiseOnExited", Some(process), &[]),

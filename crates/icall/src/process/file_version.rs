@@ -1,5 +1,5 @@
-//! System.Diagnostics.FileVersionInfo: what the version resource of a PE file says. A file without a complete resource gives no information.
-//! Left out: names of languages other than English and neutral.
+//! System.Diagnostics.FileVersionInfo: what the version resource of a PE file says. A file without a complete resource
+//! gives no information. Left out: names of languages other than English and neutral.
 
 use super::version_resource::{parse, resource};
 use crate::arguments::{non_null_this, units_at};
@@ -84,5 +84,6 @@ fn get_version_info(t: CurrentThread, this: Option<Obj>, path: *const u16, lengt
     Ok(())
 }
 
+/// The internal calls of `System.Diagnostics.FileVersionInfo`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Diagnostics.FileVersionInfo::GetVersionInfo_icall", &get_version_info)];

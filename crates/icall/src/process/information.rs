@@ -143,6 +143,7 @@ fn main_window(_t: CurrentThread, _process_id: i32) -> isize {
     0
 }
 
+/// The internal calls of `System.Diagnostics.Process`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Diagnostics.Process::GetModules_icall", &get_modules),
     InternalCall::new("System.Diagnostics.Process::GetProcessData", &get_process_data),

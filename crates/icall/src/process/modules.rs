@@ -1,4 +1,5 @@
-//! System.Diagnostics.ProcessModule objects from the memory map of a process: the program first, then what it has mapped.
+//! System.Diagnostics.ProcessModule objects from the memory map of a process: the program first, then what it has
+//! mapped.
 //!
 //! Left out: the version resources of modules (versions are 0), entry points, assemblies that were loaded from memory.
 

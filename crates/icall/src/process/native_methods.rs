@@ -139,6 +139,7 @@ fn wait_for_input_idle(_t: CurrentThread, _handle: usize, _milliseconds: i32) ->
     WAIT_TIMEOUT
 }
 
+/// The internal calls of `Microsoft.Win32.NativeMethods`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("Microsoft.Win32.NativeMethods::CloseProcess", &close_process),
     InternalCall::new("Microsoft.Win32.NativeMethods::GetCurrentProcess", &get_current_process),

@@ -1,11 +1,11 @@
 //! The table of process handles, and the thread that notices when processes end.
 //!
 //! Invariants: a process handle is a waitable object that is signalled once the process has ended and its exit code is
-//! stored. A child is waited for exactly once, by the watcher (or by a thread of its own where the system has no process
-//! descriptors), also after its handle was closed. The watcher names a process by a number that is never used again, because a
-//! closed descriptor's number may belong to another process before an event about the old one is handled; the kernel reports
-//! such events as long as a forked process that runs no program yet has a copy of the descriptor.
-//! Locks are not held across system calls that block.
+//! stored. A child is waited for exactly once, by the watcher (or by a thread of its own where the system has no
+//! process descriptors), also after its handle was closed. The watcher names a process by a number that is never used
+//! again, because a closed descriptor's number may belong to another process before an event about the old one is
+//! handled; the kernel reports such events as long as a forked process that runs no program yet has a copy of the
+//! descriptor. Locks are not held across system calls that block.
 
 use saki_base::locks::rank;
 use saki_runtime::waitables::{self, Kind};
@@ -234,8 +234,8 @@ pub(super) fn current() -> usize {
     })
 }
 
-/// A handle for a process by its id: another reference to the existing handle, or a new handle. None when no process has
-/// the id.
+/// A handle for a process by its id: another reference to the existing handle, or a new handle. None when no process
+/// has the id.
 pub(super) fn open(pid: i32) -> Option<usize> {
     if pid == std::process::id() as i32 {
         let handle = current();

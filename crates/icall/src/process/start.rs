@@ -1,7 +1,8 @@
 //! Starting processes: System.Diagnostics.Process.CreateProcess_internal and ShellExecuteEx_internal.
 //!
-//! The arguments are split as a shell would: quotes and backslashes, no expansion. A program that is an assembly is run by
-//! this virtual machine. The child gets only the three streams; a failure in it before the program runs shows as exit code
+//! The arguments are split as a shell would: quotes and backslashes, no expansion. A program that is an assembly is run
+//! by this virtual machine. The child gets only the three streams; a failure in it before the program runs shows as
+//! exit code
 //! 255. Left out: other users, opening documents with the desktop's programs.
 
 use super::processes;
@@ -261,10 +262,11 @@ fn create_process(
 }
 
 fn shell_execute(t: CurrentThread, start_info: Option<Obj>, info: *mut u8) -> Managed<bool> {
-    // SAFETY: as above.
+    // SAFETY: managed code passes a variable of type ProcInfo.
     run(t, start_info, unsafe { ProcessInfo::at(info) }, None)
 }
 
+/// The internal calls of `System.Diagnostics.Process`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Diagnostics.Process::CreateProcess_internal", &create_process),
     InternalCall::new("System.Diagnostics.Process::ShellExecuteEx_internal", &shell_execute),

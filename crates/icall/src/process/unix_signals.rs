@@ -1,8 +1,10 @@
-//! `Mono.Unix.UnixSignal.WaitAny`: the loop in Mono's native library that waits for signals, made to end when its thread is aborted.
+//! `Mono.Unix.UnixSignal.WaitAny`: the loop in Mono's native library that waits for signals, made to end when its
+//! thread is aborted.
 //!
-//! The loop repeats poll(2) after every EINTR and asks a managed callback before whether the machine is shutting down. An abort can be thrown in that
-//! callback, but no exception unwinds native frames, so the loop would go on for ever. Here the loop asks a function of ours in place of the
-//! callback, which also knows of the abort; the loop then frees what it holds and returns, and the abort is thrown behind it.
+//! The loop repeats poll(2) after every EINTR and asks a managed callback before whether the machine is shutting down.
+//! An abort can be thrown in that callback, but no exception unwinds native frames, so the loop would go on for ever.
+//! Here the loop asks a function of ours in place of the callback, which also knows of the abort; the loop then frees
+//! what it holds and returns, and the abort is thrown behind it.
 
 use saki_runtime::exit;
 use saki_runtime::{CurrentThread, OwnFunction, thread_aborts};
@@ -28,7 +30,8 @@ extern "C" fn is_aborted_or_shutting_down() -> i32 {
 /// Whether an abort would have to wait, because the thread is in a finally block.
 fn is_abort_deferred() -> bool {
     CurrentThread::with(|t| {
-        // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are ours and hold no references.
+        // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are
+        // ours and hold no references.
         unsafe { saki_thread::leave_native(t.abi()) };
         let is_deferred = thread_aborts::abort_is_deferred(t);
         // SAFETY: the thread is RUNNING, and the frames here still hold no references.
@@ -50,7 +53,8 @@ unsafe extern "C" fn wait_any(signals: *const *mut c_void, count: i32, timeout_m
     // SAFETY: the address of the library's function, which has this signature.
     let original: WaitAny = unsafe { std::mem::transmute(original) };
     let is_over: IsOver = if is_abort_deferred() { is_shutting_down } else { is_aborted_or_shutting_down };
-    // SAFETY: the caller's arguments, passed on.
+    // SAFETY: the arguments of UnixSignal, which calls `original` by this signature, but for the function that ends the
+    // wait.
     unsafe { original(signals, count, timeout_ms, is_over) }
 }
 

@@ -1,7 +1,7 @@
 //! The version resource of a PE file.
 //!
-//! A version resource is a tree of blocks: length, value length and type (u16 each), a UTF-16 key, then value and children,
-//! each aligned to 4 bytes. Invariant: all accesses are bounds-checked, since the file may hold anything.
+//! A version resource is a tree of blocks: length, value length and type (u16 each), a UTF-16 key, then value and
+//! children, each aligned to 4 bytes. Invariant: all accesses are bounds-checked, since the file may hold anything.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,8 @@
-//! Marshal.GetComSlotForMethodInfo: the slot that a method would have in the table through which COM calls an interface.
+//! Marshal.GetComSlotForMethodInfo: the slot that a method would have in the table through which COM calls an
+//! interface.
 //!
-//! The number follows from metadata alone. Left out: COM itself; the other questions about slots are not implemented in the
-//! class library either.
+//! The number follows from metadata alone. Left out: COM itself; the other questions about slots are not implemented in
+//! the class library either.
 
 use saki_metadata::{TableId, Token};
 use saki_reflect::attribute_rows::attribute_blob;
@@ -24,7 +25,8 @@ fn first_slot(interface: Ty) -> LoadResult<i32> {
     let parent = Token::new(TableId::TypeDef, def.rid);
     let blob =
         attribute_blob(def.image, parent, "System.Runtime.InteropServices", "InterfaceTypeAttribute")?.unwrap_or(&[]);
-    // Behind the prolog is an int32 or an int16, since the attribute has two constructors; the first two bytes are enough.
+    // Behind the prolog is an int32 or an int16, since the attribute has two constructors; the first two bytes are
+    // enough.
     let kind = blob.get(2..4).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
     Ok(if kind == Some(IS_UNKNOWN) { UNKNOWN_METHODS } else { DISPATCH_METHODS })
 }
@@ -46,5 +48,6 @@ fn get_com_slot(t: CurrentThread, method: Option<Obj>) -> Managed<i32> {
     }
 }
 
+/// The internal calls of `System.Runtime.InteropServices.Marshal`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Runtime.InteropServices.Marshal::GetComSlotForMethodInfoInternal", &get_com_slot)];

@@ -14,6 +14,7 @@ fn release_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {
     Ok(())
 }
 
+/// The internal calls of `System.Runtime.Remoting.Contexts.Context`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Runtime.Remoting.Contexts.Context::RegisterContext", &register_context),
     InternalCall::new("System.Runtime.Remoting.Contexts.Context::ReleaseContext", &release_context),

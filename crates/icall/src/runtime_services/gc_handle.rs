@@ -1,5 +1,5 @@
-//! System.Runtime.InteropServices.GCHandle. A handle is a 32-bit number that managed code passes around as an int, or, in the class libraries of
-//! Mono 6.14, as a native int. A native int that has more than 32 bits is not a handle.
+//! System.Runtime.InteropServices.GCHandle. A handle is a 32-bit number that managed code passes around as an int, or,
+//! in the class libraries of Mono 6.14, as a native int. A native int that has more than 32 bits is not a handle.
 
 use crate::arguments::argument_error;
 use saki_abi::handle::STALE_TARGET;
@@ -40,8 +40,8 @@ impl Number for isize {
     }
 }
 
-/// The address of the target, 0 for a weak handle that has expired, `STALE_TARGET` for a handle that was freed: compiled code
-/// throws then (`jit::lower::handles`).
+/// The address of the target, 0 for a weak handle that has expired, `STALE_TARGET` for a handle that was freed:
+/// compiled code throws then (`jit::lower::handles`).
 fn get_target<N: Number>(t: CurrentThread, number: N) -> usize {
     let target = number.handle().and_then(|handle| handles::target(t, handle).ok());
     target.map_or(STALE_TARGET, |target| target.map_or(0, Obj::address))
@@ -91,6 +91,7 @@ fn address_of_pinned<N: Number>(t: CurrentThread, number: N) -> isize {
     target.data() as isize
 }
 
+/// The internal calls of `System.Runtime.InteropServices.GCHandle`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::expanded("@6.8,6.12 System.Runtime.InteropServices.GCHandle::GetTarget", &get_target::<i32>),
     InternalCall::expanded("@6.14 System.Runtime.InteropServices.GCHandle::GetTarget", &get_target::<isize>),

@@ -1,4 +1,5 @@
-//! Namespaces System.Runtime and below it: CompilerServices, InteropServices (of Marshal only the slots), Remoting, Versioning.
+//! Namespaces System.Runtime and below it: CompilerServices, InteropServices (of Marshal only the slots), Remoting,
+//! Versioning.
 
 pub mod com_slots;
 pub mod context;

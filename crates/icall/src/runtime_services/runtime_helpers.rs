@@ -74,6 +74,7 @@ fn has_sufficient_execution_stack(t: CurrentThread) -> bool {
     (&raw const here as usize).saturating_sub(stack.start) >= sufficient_bytes
 }
 
+/// The internal calls of `System.Runtime.CompilerServices.RuntimeHelpers`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Runtime.CompilerServices.RuntimeHelpers::get_OffsetToStringData", &offset_to_string_data),
     InternalCall::new("System.Runtime.CompilerServices.RuntimeHelpers::InitializeArray", &initialize_array),

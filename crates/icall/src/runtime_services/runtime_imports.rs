@@ -20,7 +20,8 @@ fn memmove_with_barrier(
     let is_reference = ty.is_reference_type();
     let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
     let refs = if is_reference { &[0] } else { ty.ref_offsets().to_managed(t)? };
-    // SAFETY: as in `memmove`; memmove copies aligned words whole, so that another thread never sees half a reference.
+    // SAFETY: Buffer passes places that hold `count` values each; memmove copies aligned words whole, so that
+    // another thread never sees half a reference.
     unsafe { std::ptr::copy(source, destination, size_bytes * count as usize) };
     for index in 0..count as usize {
         for &offset in refs {
@@ -36,6 +37,7 @@ fn zero_memory(_t: CurrentThread, memory: *mut u8, length_bytes: u32) {
     unsafe { std::ptr::write_bytes(memory, 0, length_bytes as usize) };
 }
 
+/// The internal calls of `System.Runtime.RuntimeImports`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Runtime.RuntimeImports::Memmove", &memmove),
     InternalCall::new("System.Runtime.RuntimeImports::Memmove_wbarrier", &memmove_with_barrier),

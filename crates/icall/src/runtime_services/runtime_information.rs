@@ -21,6 +21,8 @@ fn runtime_id(_t: CurrentThread) -> i32 {
     9
 }
 
+/// The internal calls of `System.Runtime.InteropServices.RuntimeInformation` and
+/// `System.Runtime.Versioning.VersioningHelper`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Runtime.InteropServices.RuntimeInformation::GetOSName", &os_name),
     InternalCall::new("System.Runtime.Versioning.VersioningHelper::GetRuntimeId", &runtime_id),

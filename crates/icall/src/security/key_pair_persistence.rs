@@ -57,6 +57,7 @@ fn is_machine_protected(_t: CurrentThread, path: *const u16) -> bool {
     lacks(path, WRITE_OF_OTHERS)
 }
 
+/// The internal calls of `Mono.Security.Cryptography.KeyPairPersistence`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("Mono.Security.Cryptography.KeyPairPersistence::_CanSecure", &can_secure),
     InternalCall::new("Mono.Security.Cryptography.KeyPairPersistence::_ProtectUser", &protect_user),

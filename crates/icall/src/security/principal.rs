@@ -40,7 +40,7 @@ fn user_by_id(id: u32) -> Option<User> {
 }
 
 fn user_by_name(name: &CStr) -> Option<User> {
-    // SAFETY: as above; the name is NUL-terminated.
+    // SAFETY: the name is NUL-terminated; `find_user` passes places of the sizes given.
     find_user(|entry, text, length, found| unsafe { libc::getpwnam_r(name.as_ptr(), entry, text, length, found) })
 }
 
@@ -108,7 +108,7 @@ fn is_member_of_group_name(_t: CurrentThread, user: usize, group: *const libc::c
     if group.is_null() {
         return false;
     }
-    // SAFETY: as above; managed code passes NUL-terminated UTF-8.
+    // SAFETY: managed code passes NUL-terminated UTF-8; `is_member` passes places of the sizes given.
     is_member(user, |entry, text, length, found| unsafe { libc::getgrnam_r(group, entry, text, length, found) })
 }
 
@@ -132,6 +132,8 @@ fn revert_to_self(_t: CurrentThread) -> bool {
     unsafe { libc::seteuid(libc::getuid()) == 0 && libc::setegid(libc::getgid()) == 0 }
 }
 
+/// The internal calls of `System.Security.Principal.WindowsIdentity`, `System.Security.Principal.WindowsPrincipal`
+/// and `System.Security.Principal.WindowsImpersonationContext`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Security.Principal.WindowsIdentity::GetCurrentToken", &current_token),
     InternalCall::new("System.Security.Principal.WindowsIdentity::GetTokenName", &token_name),

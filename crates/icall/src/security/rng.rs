@@ -30,6 +30,7 @@ fn rng_get_bytes(_t: CurrentThread, handle: usize, data: *mut u8, length_bytes: 
 
 fn rng_close(_t: CurrentThread, _handle: usize) {}
 
+/// The internal calls of `System.Security.Cryptography.RNGCryptoServiceProvider`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Security.Cryptography.RNGCryptoServiceProvider::RngOpen", &rng_open),
     InternalCall::new("System.Security.Cryptography.RNGCryptoServiceProvider::RngInitialize", &rng_initialize),

@@ -14,6 +14,7 @@ fn is_authenticode_present(_t: CurrentThread, _assembly: Option<Obj>) -> bool {
     false
 }
 
+/// The internal calls of `System.Security.SecurityManager` and `System.Security.Policy.Evidence`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Security.SecurityManager::get_SecurityEnabled", &is_enabled),
     InternalCall::new("System.Security.SecurityManager::set_SecurityEnabled", &set_enabled),

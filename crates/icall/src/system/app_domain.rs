@@ -1,4 +1,5 @@
-//! System.AppDomain: creating, entering and unloading domains, their data and contexts. Loading assemblies is in `reflect`.
+//! System.AppDomain: creating, entering and unloading domains, their data and contexts. Loading assemblies is in
+//! `reflect`.
 
 use crate::arguments::{non_null, non_null_this};
 use saki_runtime::domains::{self, Domain};
@@ -160,6 +161,7 @@ fn do_unhandled_exception(t: CurrentThread, _this: Option<Obj>, exception: Optio
     Ok(())
 }
 
+/// The internal calls of `System.AppDomain`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.AppDomain::getCurDomain", &current_domain),
     InternalCall::new("System.AppDomain::getRootDomain", &root_domain),

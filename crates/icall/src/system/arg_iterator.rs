@@ -1,7 +1,7 @@
 //! System.ArgIterator: walking the variable arguments of a vararg call.
 //!
-//! A call site passes a block: the address of its `VarArgCookie`, then an 8-byte slot for each variable argument (structs:
-//! the address of a copy).
+//! A call site passes a block: the address of its `VarArgCookie`, then an 8-byte slot for each variable argument
+//! (structs: the address of a copy).
 
 use super::typed_reference;
 use saki_base::locks::{Mutex, rank};
@@ -119,6 +119,7 @@ fn next_arg_type(t: CurrentThread, this: *mut u8) -> Managed<usize> {
     Ok(next_type(this).ok_or_else(|| at_end(t))? as *const Type as usize)
 }
 
+/// The internal calls of `System.ArgIterator`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.ArgIterator::Setup", &setup),
     InternalCall::new("System.ArgIterator::IntGetNextArg", &next_arg),

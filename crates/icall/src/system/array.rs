@@ -1,4 +1,5 @@
-//! System.Array: shape, clearing, unchecked element access. Copying, creation and boxed access are in files of their own.
+//! System.Array: shape, clearing, unchecked element access. Copying, creation and boxed access are in files of their
+//! own.
 
 use crate::arguments::{non_null, non_null_this};
 use saki_abi::object::ArrayBound;
@@ -54,12 +55,12 @@ fn set_generic_value(t: CurrentThread, this: Option<Array>, index: i32, value: *
     Ok(())
 }
 
-/// As `get_generic_value`, for the array in a variable.
+/// Copies an element of the array in a variable to `value`.
 fn get_referenced_value(t: CurrentThread, array: RefPlace, index: i32, value: *mut u8) -> Managed<()> {
     get_generic_value(t, array.get().and_then(Obj::as_array), index, value)
 }
 
-/// As `set_generic_value`, for the array in a variable.
+/// Sets an element of the array in a variable from `value`.
 fn set_referenced_value(t: CurrentThread, array: RefPlace, index: i32, value: *const u8) -> Managed<()> {
     set_generic_value(t, array.get().and_then(Obj::as_array), index, value)
 }
@@ -92,6 +93,7 @@ fn initialize(t: CurrentThread, this: Option<Array>) -> Managed<()> {
 /// The body in Mono's class library is empty.
 pub(crate) const CORRECTIONS: &[Row] = &[Row::new("System.Array::Initialize() System.Void", &initialize).correcting()];
 
+/// The internal calls of `System.Array`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Array::GetRank", &get_rank),
     InternalCall::new("System.Array::GetLength", &get_length),

@@ -28,7 +28,7 @@ pub(crate) fn in_range(array: Array, index: i32, count: i32) -> bool {
     index >= 0 && count >= 0 && index as usize + count as usize <= array.length()
 }
 
-/// False when the managed slow path must decide: other ranks, other bounds, elements that need a check or conversion.
+/// `Array.FastCopy`. False when the managed slow path must decide: other ranks, other bounds, elements that need a check or conversion.
 #[inline]
 pub(crate) fn try_copy(
     t: CurrentThread,
@@ -78,15 +78,5 @@ pub(crate) fn try_copy(
     true
 }
 
-fn fast_copy(
-    t: CurrentThread,
-    source: Option<Array>,
-    source_index: i32,
-    destination: Option<Array>,
-    destination_index: i32,
-    count: i32,
-) -> bool {
-    try_copy(t, source, source_index, destination, destination_index, count)
-}
-
-pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Array::FastCopy", &fast_copy)];
+/// The internal calls of `System.Array`.
+pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Array::FastCopy", &try_copy)];

@@ -54,4 +54,5 @@ fn create_instance<'t>(
     Array::new_multi_dim(t, array_ty, &bounds)
 }
 
+/// The internal calls of `System.Array`.
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Array::CreateInstanceImpl", &create_instance)];

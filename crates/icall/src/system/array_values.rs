@@ -140,6 +140,7 @@ fn set_nullable(t: CurrentThread, nullable: Ty, value: Option<Obj>, place: *mut 
     Ok(())
 }
 
+/// The internal calls of `System.Array`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Array::GetValueImpl", &get_value_impl),
     InternalCall::new("System.Array::GetValue", &get_value),

@@ -61,6 +61,7 @@ fn internal_memcpy(_t: CurrentThread, destination: *mut u8, source: *const u8, c
     unsafe { copy(source, destination, count_bytes as usize) };
 }
 
+/// The internal calls of `System.Buffer`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Buffer::_ByteLength", &internal_byte_length),
     InternalCall::new("System.Buffer::InternalBlockCopy", &internal_block_copy),

@@ -1,7 +1,7 @@
 //! System.ConsoleDriver: the terminal behind standard input.
 //!
-//! Signals: SIGWINCH updates the size that managed code reads; SIGCONT sets the terminal up again; SIGINT wakes a thread
-//! that raises Console.CancelKeyPress. The terminal is restored when the process exits.
+//! Signals: SIGWINCH updates the size that managed code reads; SIGCONT sets the terminal up again; SIGINT wakes a
+//! thread that raises Console.CancelKeyPress. The terminal is restored when the process exits.
 
 use crate::system_call::system_call;
 use saki_os::ExitStage;
@@ -31,7 +31,8 @@ static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 /// (columns << 16) | rows; −1 = not known. Managed code keeps its address.
 static SIZE: AtomicI32 = AtomicI32::new(-1);
 
-/// Write end of the pipe that wakes the cancel thread; −1 before the pipe exists.
+/// Write end of the pipe that wakes the cancel thread; −1 before the pipe exists. Relaxed: a number by itself; the handler that
+/// reads it is installed later.
 static CANCEL_PIPE: AtomicI32 = AtomicI32::new(-1);
 
 /// The members of `System.ControlCharacters`, in order: the index of each in the terminal's characters.
@@ -259,6 +260,7 @@ fn tty_setup(
     Ok(true)
 }
 
+/// The internal calls of `System.ConsoleDriver`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.ConsoleDriver::Isatty", &is_terminal),
     InternalCall::new("System.ConsoleDriver::SetEcho", &set_echo),

@@ -10,5 +10,6 @@ fn system_time_as_file_time(t: CurrentThread) -> i64 {
     FILE_TIME_OF_UNIX_EPOCH + (t.vm().clock().realtime_ns() / NANOSECONDS_PER_TICK) as i64
 }
 
+/// The internal calls of `System.DateTime`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.DateTime::GetSystemTimeAsFileTime", &system_time_as_file_time)];

@@ -57,6 +57,7 @@ fn virtual_method<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Obj<'t
     objects::method_object(t, method, method.owner)
 }
 
+/// The internal calls of `System.Delegate`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Delegate::AllocDelegateLike_internal", &alloc_like),
     InternalCall::new("System.Delegate::CreateDelegate_internal", &create),

@@ -135,6 +135,7 @@ fn compare_to(t: CurrentThread, left: Option<Obj>, right: Option<Obj>) -> Manage
     })
 }
 
+/// The internal calls of `System.Enum`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Enum::InternalGetUnderlyingType", &underlying_type),
     InternalCall::new("System.Enum::GetEnumValuesAndNames", &values_and_names),

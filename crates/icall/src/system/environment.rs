@@ -61,7 +61,8 @@ fn set_environment_variable(
         // Environment cannot protect on any runtime.
         unsafe { std::env::remove_var(name) };
     } else {
-        // SAFETY: as above.
+        // SAFETY: std's own lock orders this with every reader in this process but foreign C code, which .NET's
+        // Environment cannot protect on any runtime.
         unsafe { std::env::set_var(name, value) };
     }
 }
@@ -222,6 +223,7 @@ fn throws_unobserved_task_exceptions(_t: CurrentThread) -> bool {
     false
 }
 
+/// The internal calls of 5 classes, `Environment`, `ICalls`, `InternalConfigurationHost` among them.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Environment::get_Platform", &platform),
     InternalCall::new("System.Environment::GetNewLine", &new_line),

@@ -1,8 +1,8 @@
 //! `%.Ne` of a double without big numbers, for the values that programs mostly print.
 //!
-//! A double is m·2^e with an integer m below 2^53. Its integer part and, for e ≥ −`MAX_FRACTION_BITS`, its fraction fit in 128 bits,
-//! from which decimal digits come exactly, nine at a time. The C library's `snprintf` gets them by general division, which
-//! took a fifth of the time of programs that format fractions.
+//! A double is m·2^e with an integer m below 2^53. Its integer part and, for e ≥ −`MAX_FRACTION_BITS`, its fraction fit
+//! in 128 bits, from which decimal digits come exactly, nine at a time. The C library's `snprintf` gets them by general
+//! division, which took a fifth of the time of programs that format fractions.
 //! Invariant: the text is what `snprintf` writes in the default rounding mode (to nearest, ties to even), or None.
 //! Left out: values beyond 2^128 or with more fraction bits, infinities and NaN.
 

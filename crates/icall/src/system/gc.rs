@@ -67,12 +67,14 @@ fn allocated_bytes_for_current_thread(t: CurrentThread) -> i64 {
 }
 
 fn record_pressure(_t: CurrentThread, bytes: i64) {
-    // A negative number removes pressure. Pressure only makes a collection come earlier, so nothing has to be taken back.
+    // A negative number removes pressure. Pressure only makes a collection come earlier, so nothing has to be taken
+    // back.
     if let Ok(bytes) = usize::try_from(bytes) {
         saki_gc::add_memory_pressure(bytes);
     }
 }
 
+/// The internal calls of `System.GC`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.GC::_SuppressFinalize", &suppress_finalize),
     InternalCall::new("System.GC::_ReRegisterForFinalize", &re_register_for_finalize),

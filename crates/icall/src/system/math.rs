@@ -1,6 +1,7 @@
 //! System.Math and System.MathF: the C library's functions, so that results are Mono's to the last bit.
 //!
-//! Most are intrinsics of the importer; these rows serve calls through delegates and reflection, and functions that are no intrinsics.
+//! Most are intrinsics of the importer; these rows serve calls through delegates and reflection, and functions that are
+//! no intrinsics.
 
 use saki_runtime::{CurrentThread, InternalCall};
 
@@ -132,10 +133,11 @@ fn modf(_t: CurrentThread, x: f64, integer: *mut f64) -> f64 {
 }
 
 fn modff(_t: CurrentThread, x: f32, integer: *mut f32) -> f32 {
-    // SAFETY: as above.
+    // SAFETY: managed code passes the address of a local.
     unsafe { c::modff(x, integer) }
 }
 
+/// The internal calls of `System.Math` and `System.MathF`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Math::Abs(System.Double)", &abs_double),
     InternalCall::new("System.Math::Abs(System.Single)", &abs_single),

@@ -1,4 +1,5 @@
-//! `Interop.Sys.DoubleToString`: the C library's formatting of doubles, on which all formatting of doubles in .NET rests.
+//! `Interop.Sys.DoubleToString`: the C library's formatting of doubles, on which all formatting of doubles in .NET
+//! rests.
 
 use super::exponent_digits;
 use saki_runtime::{CurrentThread, InternalCall};
@@ -16,7 +17,7 @@ fn double_to_string(_t: CurrentThread, value: f64, format: *const u8, buffer: *m
         let bytes = text.as_bytes();
         // SAFETY: managed code passes a buffer of `length_bytes`, which is more than the text with its terminator.
         unsafe { buffer.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        // SAFETY: as above.
+        // SAFETY: the terminator lies behind the text in the buffer.
         unsafe { buffer.add(bytes.len()).write(0) };
         return bytes.len() as i32;
     }
@@ -30,6 +31,7 @@ fn exponent_precision(format: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
+/// The internal calls of `Interop/Sys`.
 pub const TABLE: &[InternalCall] = &[InternalCall::new("Interop/Sys::DoubleToString", &double_to_string)];
 
 #[cfg(test)]

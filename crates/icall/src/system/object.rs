@@ -17,6 +17,7 @@ fn internal_get_hash_code(_t: CurrentThread, object: Option<Obj>) -> i32 {
     object.map_or(0, |object| monitors::hash_code(object))
 }
 
+/// The internal calls of `System.Object`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Object::GetType", &get_type),
     InternalCall::new("System.Object::MemberwiseClone", &memberwise_clone),

@@ -18,6 +18,7 @@ fn internal_is_interned<'t>(t: CurrentThread<'t>, string: Option<Str<'t>>) -> Ma
     Ok(non_null(t, string, "str")?.interned(t))
 }
 
+/// The internal calls of `System.String`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.String::FastAllocateString", &fast_allocate_string),
     InternalCall::new("System.String::InternalIntern", &internal_intern),

@@ -185,6 +185,7 @@ fn internal_get_hash_code<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>, field
     Ok(hash as i32)
 }
 
+/// The internal calls of `System.ValueType`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.ValueType::InternalEquals", &internal_equals),
     InternalCall::new("System.ValueType::InternalGetHashCode", &internal_get_hash_code),

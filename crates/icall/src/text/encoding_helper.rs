@@ -45,7 +45,8 @@ fn code_page(charset: &str) -> i32 {
     if name.contains("utf_8") { known | IS_UTF8 } else { known }
 }
 
-/// Sets `number` to the code page. Returns the name if the number is not known and a name is wanted (`number` is not 0 on entry).
+/// Sets `number` to the code page. Returns the name if the number is not known and a name is wanted (`number` is not 0
+/// on entry).
 fn internal_code_page<'t>(t: CurrentThread<'t>, number: Place<i32>) -> Managed<Option<Str<'t>>> {
     let wants_name = number.get() != 0;
     let page = code_page(charset());
@@ -53,6 +54,7 @@ fn internal_code_page<'t>(t: CurrentThread<'t>, number: Place<i32>) -> Managed<O
     (wants_name && page == NOT_KNOWN).then(|| Str::new(t, charset())).transpose()
 }
 
+/// The internal calls of `System.Text.EncodingHelper`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Text.EncodingHelper::InternalCodePage", &internal_code_page)];
 

@@ -41,6 +41,7 @@ fn load(
     }
 }
 
+/// The internal calls of `System.Text.Normalization`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Text.Normalization::load_normalization_resource", &load)];
 

@@ -1,6 +1,7 @@
-//! System.Threading.Interlocked. Most calls are intrinsics; these rows serve delegates, reflection and calls that are no intrinsics.
+//! System.Threading.Interlocked. Most calls are intrinsics; these rows serve delegates, reflection and calls that are
+//! no intrinsics.
 //!
-//! All operations are sequentially consistent, as documented for the class.
+//! All operations are SeqCst (sequentially consistent), as documented for the class.
 
 use saki_runtime::ExceptionType;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, exceptions};
@@ -89,7 +90,7 @@ fn compare_exchange_single(
     Ok(f32::from_bits(outcome.unwrap_or_else(|seen| seen)))
 }
 
-/// As `compare_exchange_single`.
+/// Compares bits, so that NaN equals itself and zeroes differ by sign.
 fn compare_exchange_double(
     t: CurrentThread,
     place: Option<Place<AtomicU64>>,
@@ -126,6 +127,7 @@ fn memory_barrier_process_wide(_t: CurrentThread) {
 
 macro_rules! rows {
     ($($signature:literal => $function:ident;)*) => {
+        /// The internal calls of `System.Threading.Interlocked`.
         pub const TABLE: &[InternalCall] =
             &[$(InternalCall::new(concat!("System.Threading.Interlocked::", $signature), &$function),)*];
     };

@@ -1,11 +1,12 @@
 //! System.IOSelector (System.dll): runs jobs on the thread pool when their descriptor becomes ready.
 //!
-//! Where waits park, the reactor reports ready descriptors (`parked`), and a managed thread, which parks like others, gives their jobs to the pool. Where waits block
-//! there is no reactor, and a thread of the selector waits for all descriptors (`blocking`).
+//! Where waits park, the reactor reports ready descriptors (`parked`), and a managed thread, which parks like others,
+//! gives their jobs to the pool. Where waits block there is no reactor, and a thread of the selector waits for all
+//! descriptors (`blocking`).
 //!
-//! Invariants: jobs are one-shot and, per descriptor and direction, first in first out; the selector waits for exactly those
-//! directions of a descriptor for which there are jobs; an error or hang-up makes both ready. A GC handle keeps a job alive until it is
-//! queued. The lock is never held at a safepoint.
+//! Invariants: jobs are one-shot and, per descriptor and direction, first in first out; the selector waits for exactly
+//! those directions of a descriptor for which there are jobs; an error or hang-up makes both ready. A GC handle keeps a
+//! job alive until it is queued. The lock is never held at a safepoint.
 
 mod blocking;
 mod parked;
@@ -106,7 +107,8 @@ pub fn release_after_fork() {
     parked::release_after_fork();
 }
 
-/// In a forked child, which has no selector: it starts one at its first asynchronous operation. Those of its parent end there only.
+/// In a forked child, which has no selector: it starts one at its first asynchronous operation. Those of its parent end
+/// there only.
 pub fn begin_child() {
     child_locks::revive(&JOBS);
     JOBS.lock().clear();
@@ -154,5 +156,6 @@ fn remove(t: CurrentThread, fd: usize) -> Managed<()> {
     remove_descriptor(t, fd as i32)
 }
 
+/// The internal calls of `System.IOSelector`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.IOSelector::Add", &add), InternalCall::new("System.IOSelector::Remove", &remove)];

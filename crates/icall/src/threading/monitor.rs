@@ -49,6 +49,7 @@ fn is_held(t: CurrentThread, object: Option<Obj>) -> Managed<bool> {
     Ok(monitors::owner(object) != 0)
 }
 
+/// The internal calls of `System.Threading.Monitor`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.Monitor::Enter", &enter),
     InternalCall::new("System.Threading.Monitor::Exit", &exit),

@@ -21,6 +21,7 @@ fn release_mutex(t: CurrentThread, handle: usize) -> bool {
     waitables::release_mutex(handle, t.id()).is_ok()
 }
 
+/// The internal calls of `System.Threading.Mutex`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.Mutex::CreateMutex_icall", &create_mutex),
     InternalCall::new("System.Threading.Mutex::OpenMutex_icall", &open_mutex),

@@ -63,6 +63,7 @@ fn close_event(_t: CurrentThread, handle: usize) {
     waitables::close(handle);
 }
 
+/// The internal calls of `System.Threading.NativeEventCalls`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.NativeEventCalls::CloseEvent_internal", &close_event),
     InternalCall::new("System.Threading.NativeEventCalls::CreateEvent_icall", &create_event),

@@ -37,6 +37,7 @@ fn release_semaphore(_t: CurrentThread, handle: usize, add: i32, before: Place<i
     succeeded
 }
 
+/// The internal calls of `System.Threading.Semaphore`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.Semaphore::CreateSemaphore_icall", &create_semaphore),
     InternalCall::new("System.Threading.Semaphore::OpenSemaphore_icall", &open_semaphore),

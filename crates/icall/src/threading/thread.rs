@@ -46,7 +46,7 @@ fn get_current_thread<'t>(t: CurrentThread<'t>) -> Managed<Option<Obj<'t>>> {
     Ok(Some(thread))
 }
 
-/// As `get_current_thread`, into a variable.
+/// Stores the current thread's object into a variable.
 fn store_current_thread(t: CurrentThread, thread: RefPlace) -> Managed<()> {
     let current = get_current_thread(t)?;
     thread.set(t, current);
@@ -129,7 +129,8 @@ fn get_priority(t: CurrentThread, thread: Option<Obj>) -> Managed<i32> {
     Ok(threads::PRIORITY.get(threads::internal_of(t, non_null_this(t, thread)?)?))
 }
 
-/// Stores the priority without effect: the system's default scheduling has no priorities among the threads of a process.
+/// Stores the priority without effect: the system's default scheduling has no priorities among the threads of a
+/// process.
 fn set_priority(t: CurrentThread, thread: Option<Obj>, priority: i32) -> Managed<()> {
     threads::PRIORITY.set(threads::internal_of(t, non_null_this(t, thread)?)?, priority);
     Ok(())
@@ -213,6 +214,7 @@ pub(crate) const CORRECTIONS: &[Row] = &[
     Row::new("static System.Threading.Thread::EndThreadAffinity() System.Void", &end_affinity).correcting(),
 ];
 
+/// The internal calls of `System.Threading.InternalThread` and `System.Threading.Thread`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.InternalThread::Thread_free_internal", &free_internal),
     InternalCall::new("System.Threading.Thread::Abort_internal", &abort),

@@ -56,6 +56,7 @@ fn set_max(_t: CurrentThread, workers: i32, io: i32) -> bool {
     thread_pool::set_max(Counts { workers, io })
 }
 
+/// The internal calls of `System.Threading.ThreadPool`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.ThreadPool::GetAvailableThreadsNative", &get_available),
     InternalCall::new("System.Threading.ThreadPool::GetMaxThreadsNative", &get_max),

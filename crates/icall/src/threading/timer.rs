@@ -9,4 +9,5 @@ fn time_monotonic(t: CurrentThread) -> i64 {
     (t.vm().clock().monotonic_ns() / NS_PER_TICK) as i64
 }
 
+/// The internal calls of `System.Threading.Timer`.
 pub const TABLE: &[InternalCall] = &[InternalCall::new("System.Threading.Timer::GetTimeMonotonic", &time_monotonic)];

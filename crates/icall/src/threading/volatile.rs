@@ -1,4 +1,4 @@
-//! System.Threading.Volatile and the older calls of Thread: reads with acquire order, writes with release order.
+//! System.Threading.Volatile and the older calls of Thread: reads are Acquire, writes are Release.
 //!
 //! Most are intrinsics; these rows serve delegates, reflection and calls that are no intrinsics.
 
@@ -81,6 +81,7 @@ fn spin_wait_nop(_t: CurrentThread) {
     saki_os::cpu::spin_hint();
 }
 
+/// The internal calls of `System.Threading.Volatile` and `System.Threading.Thread`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.Volatile::Read(System.Int64&)", &read_i64),
     InternalCall::new("System.Threading.Volatile::Read(System.UInt64&)", &read_u64),

@@ -1,7 +1,7 @@
 //! System.Threading.WaitHandle: waiting for waitable objects.
 //!
-//! Invariant: a satisfied wait is reported as satisfied even when an interrupt or abort came at the same time; the interrupt or
-//! abort ends the next wait.
+//! Invariant: a satisfied wait is reported as satisfied even when an interrupt or abort came at the same time; the
+//! interrupt or abort ends the next wait.
 
 use saki_runtime::ExceptionType;
 use saki_runtime::thread_aborts;
@@ -88,6 +88,7 @@ fn signal_and_wait(t: CurrentThread, to_signal: usize, to_wait: usize, milliseco
     wait(t, &[to_wait], false, milliseconds, Some(to_signal))
 }
 
+/// The internal calls of `System.Threading.WaitHandle`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Threading.WaitHandle::SignalAndWait_Internal", &signal_and_wait),
     InternalCall::new("System.Threading.WaitHandle::Wait_internal", &wait_internal),

@@ -4,5 +4,6 @@
 use std::ops::Range;
 
 pub(super) fn synchronise(_executed: Range<usize>) {
+    // SeqCst: the compiler must not move the stores of the code below what publishes it.
     std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
 }

@@ -1,8 +1,8 @@
 //! Retained sizes of objects, types and roots: how many bytes each keeps alive.
 //!
-//! An object's retained bytes are those that would be freed with it: its own and those of all objects that it dominates. A type's retained bytes are
-//! those that would be freed with all its objects, so an object that another one of its type dominates counts once. Left out: why an object lives
-//! (`paths`).
+//! An object's retained bytes are those that would be freed with it: its own and those of all objects that it
+//! dominates. A type's retained bytes are those that would be freed with all its objects, so an object that another one
+//! of its type dominates counts once. Left out: why an object lives (`paths`).
 
 use super::dominators::{Dominators, dominators};
 use super::graph::HeapGraph;
@@ -31,6 +31,7 @@ pub struct Analysis {
 const MAX_LARGEST: usize = 50;
 
 impl Analysis {
+    /// Computes dominators, and from them what each object and each type keeps alive.
     pub fn of(graph: &HeapGraph) -> Analysis {
         let tree = dominators(graph);
         let first_object = graph.first_object_node();

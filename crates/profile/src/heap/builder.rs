@@ -1,8 +1,9 @@
 //! Makes a [`HeapGraph`] from objects that are known by their addresses.
 //!
-//! First all addresses are noted, in any order, then objects come in the order of their addresses with their references. Numbers are ranks in a table of
-//! bits, one for each 8 bytes of memory that has objects: finding a reference's number reads one or two lines of cache, where a search among
-//! ten million sorted addresses would take a microsecond. Invariant: no object moves between the two passes.
+//! First all addresses are noted, in any order, then objects come in the order of their addresses with their
+//! references. Numbers are ranks in a table of bits, one for each 8 bytes of memory that has objects: finding a
+//! reference's number reads one or two lines of cache, where a search among ten million sorted addresses would take a
+//! microsecond. Invariant: no object moves between the two passes.
 
 use super::graph::{HeapGraph, HeapType, IS_DEPENDENT, MAX_OBJECTS, NO_OBJECT, SIZE_UNIT_BYTES};
 use rustc_hash::FxHashMap;

@@ -1,8 +1,10 @@
 //! Immediate dominators: the last node (other than the node itself) that every path from the root to a node passes.
 //!
-//! Semi-NCA: Lengauer and Tarjan's semidominators with path compression, and then a walk up the tree built so far ("Linear-Time Algorithms for Dominators and Related
-//! Problems", L. Georgiadis, 2005). Its bound is worse than theirs (quadratic on adversarial graphs), but it needs two words a node less and is faster on heaps.
-//! Rejected: the iterative algorithm of Cooper, Harvey and Kennedy, because in long doubly linked lists it walks up the whole list again for each node.
+//! Semi-NCA: Lengauer and Tarjan's semidominators with path compression, and then a walk up the tree built so far
+//! ("Linear-Time Algorithms for Dominators and Related Problems", L. Georgiadis, 2005). Its bound is worse than theirs
+//! (quadratic on adversarial graphs), but it needs two words a node less and is faster on heaps. Rejected: the
+//! iterative algorithm of Cooper, Harvey and Kennedy, because in long doubly linked lists it walks up the whole list
+//! again for each node.
 //!
 //! No function recurses, because lists are as deep as they are long. Left out: post-dominators, changes of the graph.
 
@@ -24,7 +26,8 @@ pub enum Successor {
 /// The node cannot be reached.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// The dominator tree. Its nodes are numbered in the order of a depth-first search: a dominator has a smaller number than the nodes that it dominates.
+/// The dominator tree. Its nodes are numbered in the order of a depth-first search: a dominator has a smaller number
+/// than the nodes that it dominates.
 pub struct Dominators {
     /// By number: the node.
     pub nodes: Vec<u32>,
@@ -107,7 +110,8 @@ struct Forest {
 }
 
 impl Forest {
-    /// The node with the least semidominator on the path from `node` up to its tree's root, which is left out; nodes from `linked` on are in trees.
+    /// The node with the least semidominator on the path from `node` up to its tree's root, which is left out; nodes
+    /// from `linked` on are in trees.
     #[inline]
     fn evaluate(&mut self, node: u32, linked: u32) -> u32 {
         if self.ancestor[node as usize] < linked {
@@ -190,7 +194,8 @@ pub(super) mod tests {
         reached
     }
 
-    /// By definition: the dominators of a node are those without which it cannot be reached; the immediate one is that which all others dominate.
+    /// By definition: the dominators of a node are those without which it cannot be reached; the immediate one is that
+    /// which all others dominate.
     fn naive(graph: &Lists) -> Vec<u32> {
         let count = graph.0.len();
         let all = reached_without(graph, None);

@@ -10,8 +10,9 @@
 //!                 0 = null, else 1 + 2 * (zigzag(target - object)) + (1 if dependent)
 //! ```
 //!
-//! A number is little-endian base 128 (LEB128), a text its length in bytes and UTF-8. References are relative, since most lead to neighbours, and take
-//! about two bytes each. Invariant: the reader trusts nothing in the file: it ends with a graph whose numbers are in range, or with an error.
+//! A number is little-endian base 128 (LEB128), a text its length in bytes and UTF-8. References are relative, since
+//! most lead to neighbours, and take about two bytes each. Invariant: the reader trusts nothing in the file: it ends
+//! with a graph whose numbers are in range, or with an error.
 
 use super::graph::{HeapGraph, HeapType, IS_DEPENDENT, MAX_OBJECTS, NO_OBJECT, Slots};
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
 //! The graph of a heap, in a few words for each object.
 //!
-//! Objects, types and sources of roots are numbers. References lie in one list, object by object; a field's name follows from the type and the
-//! position in the object's part of the list, so null fields have an entry too. Null elements of arrays of plain references have none. Left out:
-//! building the graph (`builder`).
+//! Objects, types and sources of roots are numbers. References lie in one list, object by object; a field's name
+//! follows from the type and the position in the object's part of the list, so null fields have an entry too. Null
+//! elements of arrays of plain references have none. Left out: building the graph (`builder`).
 
 use super::dominators::{FlowGraph, Successor};
 
@@ -69,8 +69,8 @@ pub struct HeapGraph {
 }
 
 impl HeapGraph {
-    /// Leaves out the roots from stacks to objects that live without any stack. Otherwise stale words of stacks would be credited with objects that
-    /// statics keep.
+    /// Leaves out the roots from stacks to objects that live without any stack. Otherwise stale words of stacks would
+    /// be credited with objects that statics keep.
     pub fn prefer_lasting_roots(&mut self) {
         let first_object = self.first_object_node();
         let mut is_reached = vec![false; self.node_count()];
@@ -99,6 +99,7 @@ impl HeapGraph {
         }
     }
 
+    /// How many objects the snapshot has.
     pub fn object_count(&self) -> usize {
         self.type_of.len()
     }
@@ -108,14 +109,17 @@ impl HeapGraph {
         self.edges.iter().filter(|&&edge| edge != NO_OBJECT).count()
     }
 
+    /// What they take, in bytes.
     pub fn total_bytes(&self) -> u64 {
         self.size_units.iter().map(|&units| u64::from(units) * SIZE_UNIT_BYTES).sum()
     }
 
+    /// The object's type: an index of `types`.
     pub fn type_of(&self, object: u32) -> u32 {
         self.type_of[object as usize]
     }
 
+    /// What the object takes, in bytes.
     pub fn size_bytes(&self, object: u32) -> u64 {
         u64::from(self.size_units[object as usize]) * SIZE_UNIT_BYTES
     }
@@ -155,7 +159,8 @@ impl HeapGraph {
         }
     }
 
-    /// The first node of an object. The graph's nodes are one for the process, then the sources of roots, then the objects.
+    /// The first node of an object. The graph's nodes are one for the process, then the sources of roots, then the
+    /// objects.
     pub fn first_object_node(&self) -> u32 {
         1 + self.sources.len() as u32
     }

@@ -1,5 +1,5 @@
-//! A heap snapshot as one self-contained HTML file: types, roots, and why the objects of each of the largest types live. Two snapshots compared are such a page,
-//! too: types by growth.
+//! A heap snapshot as one self-contained HTML file: types, roots, and why the objects of each of the largest types
+//! live. Two snapshots compared are such a page, too: types by growth.
 //!
 //! Invariant: no network, no other file; names go into the page as text only, escaped. Left out: individual objects.
 
@@ -23,6 +23,7 @@ const PATHS: usize = 8;
 /// Objects and bytes of a type in an earlier snapshot.
 type Before = (u64, u64);
 
+/// The page of one snapshot.
 pub fn write(graph: &HeapGraph, analysis: &Analysis) -> String {
     page(&data(graph, analysis, None))
 }

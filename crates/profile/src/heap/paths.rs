@@ -1,11 +1,13 @@
 //! Why objects of a type live: the paths to them from roots, grouped by the types and fields on the path.
 //!
-//! A breadth-first search gives each object its shortest path, taking the sources of roots in their order; an object that is reachable without any stack has a
-//! path without one, even if that is longer, and one that does not lead through other objects of the type, if there is one. Objects whose paths have the same
-//! source, types and fields are one group; consecutive objects of one type (nodes of a list or a tree) are one step, however many they are.
+//! A breadth-first search gives each object its shortest path, taking the sources of roots in their order; an object
+//! that is reachable without any stack has a path without one, even if that is longer, and one that does not lead
+//! through other objects of the type, if there is one. Objects whose paths have the same source, types and fields are
+//! one group; consecutive objects of one type (nodes of a list or a tree) are one step, however many they are.
 //!
-//! The search finds one path for each object. The others (`further`) leave that path at some object: something else refers to the object, too, and has a
-//! shortest path of its own. Left out: paths that leave the shortest one twice, those from stacks, and those that come back to the types that they left.
+//! The search finds one path for each object. The others (`further`) leave that path at some object: something else
+//! refers to the object, too, and has a shortest path of its own. Left out: paths that leave the shortest one twice,
+//! those from stacks, and those that come back to the types that they left.
 
 use super::dominators::{FlowGraph, UNREACHED};
 use super::graph::HeapGraph;
@@ -72,6 +74,7 @@ pub struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
+    /// Shortest paths from roots, over all objects.
     pub fn of(graph: &'a HeapGraph) -> Paths<'a> {
         Paths::around(graph, u32::MAX)
     }
@@ -117,7 +120,8 @@ impl<'a> Paths<'a> {
         });
     }
 
-    /// The paths to the objects of a type: the shortest, those of most objects first, and then further ones, those that differ near the objects first.
+    /// The paths to the objects of a type: the shortest, those of most objects first, and then further ones, those that
+    /// differ near the objects first.
     pub fn to_type(&self, ty: u32) -> Vec<Path> {
         let mut is_on_way = vec![false; self.parent.len()];
         for &node in self.order.iter().rev() {
@@ -289,7 +293,8 @@ struct Further<'a> {
     sides: &'a [(u32, u32)],
 }
 
-/// References of one kind to objects of one group: the group of the objects that refer (or a source, as in `GroupKey::above`), the field, the group referred to.
+/// References of one kind to objects of one group: the group of the objects that refer (or a source, as in
+/// `GroupKey::above`), the field, the group referred to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct SideKey {
     from: u32,
@@ -428,7 +433,8 @@ mod tests {
         assert_eq!(graph.roots, before, "2 lives without the stack");
     }
 
-    /// The graph with types by numbers of objects as they are written in `lists`: `graph` numbers objects by their addresses.
+    /// The graph with types by numbers of objects as they are written in `lists`: `graph` numbers objects by their
+    /// addresses.
     fn typed(lists: &[&[u32]], roots: &[u32], types: &[(&str, std::ops::Range<usize>)]) -> HeapGraph {
         let mut graph = graph(lists, roots);
         let originals = graph.type_of.clone();
@@ -451,7 +457,8 @@ mod tests {
 
     #[test]
     fn sessions_of_a_dictionary_are_held_by_an_event_too() {
-        // 0 table → 1 entries → 2..5 sessions; 5 bus → 6 list → 7..10 handlers → sessions, which refer to the bus and to their neighbours.
+        // 0 table → 1 entries → 2..5 sessions; 5 bus → 6 list → 7..10 handlers → sessions, which refer to the bus and
+        // to their neighbours.
         let lists: &[&[u32]] = &[&[1], &[2, 3, 4], &[5, 3], &[5, 4], &[5, 2], &[6], &[7, 8, 9], &[2], &[3], &[4]];
         let types =
             [("Table", 0..1), ("Entries", 1..2), ("Session", 2..5), ("Bus", 5..6), ("List", 6..7), ("Handler", 7..10)];

@@ -1,7 +1,7 @@
 //! Reads the profiles in a page that `html` wrote, from the data in its script element.
 //!
-//! Invariant: the reader trusts nothing in the file: numbers are checked before they are used, and the page's scripts are not looked at. Times are as fine as
-//! the page's columns, and waits for locks are without their owners.
+//! Invariant: the reader trusts nothing in the file: numbers are checked before they are used, and the page's scripts
+//! are not looked at. Times are as fine as the page's columns, and waits for locks are without their owners.
 
 use crate::model::{Frame, Function, FunctionKind, Profile, ProfileBuilder, Sample, ThreadInfo, Unit};
 use serde_json::Value;

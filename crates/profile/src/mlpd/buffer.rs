@@ -1,7 +1,7 @@
 //! Mono's log format itself: header, buffers, encodings of numbers.
 //!
-//! The bases of pointers and methods are 0, so that these are written as they are. Objects are written as distances from the buffer's first object: neighbours take half
-//! as many bytes so.
+//! The bases of pointers and methods are 0, so that these are written as they are. Objects are written as distances
+//! from the buffer's first object: neighbours take half as many bytes so.
 
 use super::event;
 
@@ -122,7 +122,8 @@ pub struct Allocation {
 /// Bytes of an allocation without the methods behind the outermost one: five numbers of 10 bytes each, and two bytes.
 const MAX_ALLOCATION_BYTES: usize = 64;
 
-/// A few numbers on their way to a buffer: copying a fixed length costs a few instructions, appending byte by byte some nanoseconds.
+/// A few numbers on their way to a buffer: copying a fixed length costs a few instructions, appending byte by byte some
+/// nanoseconds.
 struct Numbers {
     bytes: [u8; MAX_ALLOCATION_BYTES],
     len: usize,
@@ -173,26 +174,31 @@ impl Buffer {
         self
     }
 
+    /// Appends a byte.
     pub fn byte(&mut self, value: u8) -> &mut Buffer {
         self.payload.push(value);
         self
     }
 
+    /// Appends an unsigned number in LEB128.
     pub fn number(&mut self, value: u64) -> &mut Buffer {
         push_uleb(&mut self.payload, value);
         self
     }
 
+    /// Appends a signed number in LEB128.
     pub fn signed(&mut self, value: i64) -> &mut Buffer {
         push_sleb(&mut self.payload, value);
         self
     }
 
+    /// Appends bytes as they are.
     pub fn bytes(&mut self, value: &[u8]) -> &mut Buffer {
         self.payload.extend(value);
         self
     }
 
+    /// Appends an address or an identity, as a signed number.
     pub fn pointer(&mut self, value: u64) -> &mut Buffer {
         self.signed(value as i64)
     }
@@ -241,12 +247,14 @@ impl Buffer {
         }
     }
 
+    /// Appends a method's identity, as the distance from the method before.
     pub fn method(&mut self, method: u64) -> &mut Buffer {
         push_sleb(&mut self.payload, method.wrapping_sub(self.method) as i64);
         self.method = method;
         self
     }
 
+    /// Appends a text that ends with NUL.
     pub fn text(&mut self, text: &str) -> &mut Buffer {
         push_text(&mut self.payload, text);
         self

@@ -1,16 +1,19 @@
-//! A log that is written while the program runs: each thread's events go into a buffer of its own, and full buffers to the file.
+//! A log that is written while the program runs: each thread's events go into a buffer of its own, and full buffers to
+//! the file.
 //!
 //! ```text
 //!   write → shard of the thread → full? → sink ← first the metadata that was written since
 //!   write_metadata → metadata buffer   ↗
 //! ```
 //!
-//! Readers treat a class or a vtable that is named before its description as unknown, so descriptions have their own buffer, which goes to the file before any
-//! other. Memory is bounded by `BUFFER_BYTES` for each thread that has events since the last `flush`.
+//! Readers treat a class or a vtable that is named before its description as unknown, so descriptions have their own
+//! buffer, which goes to the file before any other. Memory is bounded by `BUFFER_BYTES` for each thread that has events
+//! since the last `flush`.
 //!
-//! Locks, in this order: a shard, the sink, the metadata. `write` holds its shard while the sink takes a full buffer: a slow reader at the other end of a pipe slows
-//! the program down, as under Mono. Invariant: a buffer is written whole or not at all, by one call; after a failure nothing is written any more, and the failure is
-//! kept for callers that ask.
+//! Locks, in this order: a shard, the sink, the metadata. `write` holds its shard while the sink takes a full buffer: a
+//! slow reader at the other end of a pipe slows the program down, as under Mono. Invariant: a buffer is written whole
+//! or not at all, by one call; after a failure nothing is written any more, and the failure is kept for callers that
+//! ask.
 
 use super::buffer::{BUFFER_BYTES, Buffer, Header};
 use super::event;
@@ -41,6 +44,7 @@ pub struct LogWriter {
     shards: [Mutex<rank::LogShard, FxHashMap<u64, ThreadLog>>; SHARDS],
     metadata: Mutex<rank::LogMetadata, Buffer>,
     sink: Mutex<rank::LogSink, SinkState>,
+    /// Relaxed: a hint for writers; the sink is gone under its lock.
     has_ended: AtomicBool,
 }
 

@@ -1,13 +1,13 @@
 //! Mono's log profiler format (`.mlpd`), version 3.0 data 17, which `mprof-report` and `Mono.Profiler.Log.dll` read.
 //!
-//! A function is written as a method with an invented identity and range of addresses, since readers look samples up by address, addresses of real code are
-//! reused, and each function must appear once in the report. Native functions are unmanaged symbols with such ranges. The format has no weights: a sample that
-//! counts for n is written n times.
+//! A function is written as a method with an invented identity and range of addresses, since readers look samples up by
+//! address, addresses of real code are reused, and each function must appear once in the report. Native functions are
+//! unmanaged symbols with such ranges. The format has no weights: a sample that counts for n is written n times.
 //!
 //! `reader` reads such files, also those that Mono wrote.
 //!
-//! Samples of exceptions are written as throws with their stacks. Left out: events that profiles do not hold (handles, moves, counters). `log`
-//! writes such files while the program runs, with all kinds of events of the format.
+//! Samples of exceptions are written as throws with their stacks. Left out: events that profiles do not hold (handles,
+//! moves, counters). `log` writes such files while the program runs, with all kinds of events of the format.
 
 mod buffer;
 pub mod event;
@@ -34,6 +34,7 @@ const IMAGE: u64 = 2;
 /// Where the invented identities of vtables begin; the identity of a vtable's class is one more.
 const FIRST_VTABLE: u64 = 0x4000_0000;
 
+/// The profile as a log of Mono's profiler: names, then samples.
 pub fn write(profile: &Profile) -> Vec<u8> {
     let mut out = Vec::new();
     write_header(&mut out, profile);
@@ -46,8 +47,8 @@ pub fn write(profile: &Profile) -> Vec<u8> {
     for (thread, samples) in by_thread.into_iter().enumerate() {
         let mut buffer = Buffer::new(start_ns, thread_key(profile, thread));
         for sample in samples {
-            // The most times that one sample is written. A sample with a larger weight, as of a thread without its own samples, is written no more often than
-            // this.
+            // The most times that one sample is written. A sample with a larger weight, as of a thread without its own
+            // samples, is written no more often than this.
             const MAX_REPEATED: u64 = 100_000;
             for _ in 0..sample.count.min(MAX_REPEATED) {
                 buffer.write_sample(profile, sample, start_ns + sample.time_ns);

@@ -1,10 +1,12 @@
 //! Reads Mono's log profiler format: files of Saki and of Mono, version 3.0 data 17.
 //!
-//! A log is a stream of events, of which these become profiles: samples, allocations, exceptions that were thrown, waits for locks, collections. The file is read twice,
-//! because a method's name may follow the first event that refers to the method.
+//! A log is a stream of events, of which these become profiles: samples, allocations, exceptions that were thrown,
+//! waits for locks, collections. The file is read twice, because a method's name may follow the first event that refers
+//! to the method.
 //!
-//! Invariant: the reader trusts nothing in the file. Of a file that ends within a buffer, as a killed program leaves one, the whole buffers are read. Left out:
-//! calls, heap shots, counters, handles, and other versions, whose events have other fields.
+//! Invariant: the reader trusts nothing in the file. Of a file that ends within a buffer, as a killed program leaves
+//! one, the whole buffers are read. Left out: calls, heap shots, counters, handles, and other versions, whose events
+//! have other fields.
 
 use super::buffer::{BUFFER_ID, DATA_VERSION, HEADER_ID, POINTER_BYTES};
 use super::event::{self, collection, metadata, monitor};
@@ -509,7 +511,8 @@ pub fn read(contents: &[u8]) -> Result<Vec<Profile>, String> {
     let mut exceptions = making("exceptions", Unit::Count, 1);
     let mut locks = making("lock", Unit::Nanoseconds, 1);
     let mut collections = making("gc", Unit::Nanoseconds, 1);
-    // By object: its vtable. By thread: when it began to wait, and where; by thread and generation, when a collection began.
+    // By object: its vtable. By thread: when it began to wait, and where; by thread and generation, when a collection
+    // began.
     let mut vtables: FxHashMap<u64, u64> = FxHashMap::default();
     let mut waits: FxHashMap<u64, (u64, Vec<u64>)> = FxHashMap::default();
     let mut begun: FxHashMap<(u64, u8), u64> = FxHashMap::default();

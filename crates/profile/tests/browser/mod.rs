@@ -1,12 +1,13 @@
-//! Pages in headless Chromium: a script behind the page's own does what a user does and records in `told` the text on the screen, which Chromium prints with the
-//! document.
+//! Pages in headless Chromium: a script behind the page's own does what a user does and records in `told` the text on
+//! the screen, which Chromium prints with the document.
 //!
 //! Needs `chromium`, or the program that CHROMIUM names.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The document after `script` has run, with the console's output; None without Chromium. `fragment` is appended to the address.
+/// The document after `script` has run, with the console's output; None without Chromium. `fragment` is appended to the
+/// address.
 pub fn browse(name: &str, page: &str, fragment: &str, script: &str) -> Option<(String, Vec<String>)> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("page").join(name);
     let _ = std::fs::remove_dir_all(&folder);

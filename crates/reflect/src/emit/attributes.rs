@@ -1,8 +1,8 @@
-//! `CustomAttributeBuilder.GetBlob`: the values of an attribute as a blob (ECMA-335 §II.23.3). Also the attributes of assemblies
-//! and modules that are still builders.
+//! `CustomAttributeBuilder.GetBlob`: the values of an attribute as a blob (ECMA-335 §II.23.3). Also the attributes of
+//! assemblies and modules that are still builders.
 //!
-//! Names and types of members come from virtual getters, which are managed code: a value that is kept across such a call lies on
-//! the stack or is not a reference.
+//! Names and types of members come from virtual getters, which are managed code: a value that is kept across such a
+//! call lies on the stack or is not a reference.
 
 use super::builders::{
     self as b, bytes, elements, emitted_type, finished_builder_method, length, method_fields, type_builder,
@@ -247,7 +247,8 @@ fn interned(blob: Vec<u8>) -> &'static [u8] {
     }
 }
 
-/// Whether items of `assembly` may have the attribute: builders drop attributes of another assembly's classes that are not public.
+/// Whether items of `assembly` may have the attribute: builders drop attributes of another assembly's classes that are
+/// not public.
 pub fn is_visible(constructor: Obj, assembly: &'static Assembly) -> bool {
     const VISIBILITY: u32 = 7;
     const PUBLIC: u32 = 1;
@@ -286,8 +287,8 @@ pub fn builder_attributes(t: CurrentThread, provider: Obj) -> Managed<Option<Vec
     Ok(Some(out))
 }
 
-/// `AssemblyBuilder.UpdateNativeCustomAttributes(AssemblyBuilder)`: reads RuntimeCompatibilityAttribute, the one attribute that
-/// changes how code runs.
+/// `AssemblyBuilder.UpdateNativeCustomAttributes(AssemblyBuilder)`: reads RuntimeCompatibilityAttribute, the one
+/// attribute that changes how code runs.
 fn update_native_attributes(t: CurrentThread, builder: Option<Obj>) -> Managed<()> {
     let Some(builder) = builder else { return Err(exceptions::throw_null_reference(t)) };
     let attributes = builder_attributes(t, builder)?.unwrap_or_default();
@@ -302,6 +303,8 @@ fn update_native_attributes(t: CurrentThread, builder: Option<Obj>) -> Managed<(
     Ok(())
 }
 
+/// The internal calls of `System.Reflection.Emit.CustomAttributeBuilder` and
+/// `System.Reflection.Emit.AssemblyBuilder`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Emit.CustomAttributeBuilder::GetBlob", &get_blob),
     InternalCall::new(

@@ -1,4 +1,5 @@
-//! The fields of the builder classes that the runtime reads, and small readers over them, down to what a finished builder has become.
+//! The fields of the builder classes that the runtime reads, and small readers over them, down to what a finished
+//! builder has become.
 
 use crate::handles::{Handle, MODULE_BUILDER_HANDLE};
 pub use crate::objects::text;
@@ -145,11 +146,17 @@ fields! {
 
 /// Made by `ModuleBuilder.GetArrayMethod`.
 pub static ARRAY_METHOD_PARENT: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "parent");
+/// What the method returns: a Type.
 pub static ARRAY_METHOD_RETURN: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "ret");
+/// The types of its parameters: a Type[].
 pub static ARRAY_METHOD_PARAMETERS: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "parameters");
+/// Its name.
 pub static ARRAY_METHOD_NAME: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "name");
+/// Its calling convention (`conventions`).
 pub static ARRAY_METHOD_CONVENTION: ManagedField = ManagedField::new(LibraryType::MonoArrayMethod, "call_conv");
+/// The type of a local variable.
 pub static LOCAL_TYPE: ManagedField = ManagedField::new(LibraryType::LocalVariableInfo, "type");
+/// Whether a local variable is pinned.
 pub static LOCAL_PINNED: ManagedField = ManagedField::new(LibraryType::LocalVariableInfo, "is_pinned");
 
 /// What MethodBuilder and ConstructorBuilder have in common.
@@ -292,13 +299,14 @@ pub fn emitted_type(t: CurrentThread, builder: Obj) -> Managed<&'static EmittedT
     let (namespace, name) = (text(TYPE_NAMESPACE.str(builder)), text(TYPE_NAME.str(builder)));
     let made = EmittedType::new(image, namespace, name, enclosing, TYPE_ROW.get::<i32>(builder) as u32);
     let root = RootCell::beside(crate::handles::address(made), builder);
+    // Relaxed: the compare-and-swap below publishes it with the rest.
     made.builder_cell.store(root.address(), Ordering::Relaxed);
     // Release: publishes what was made; two threads may make it at once, the first wins.
     match cell.compare_exchange(0, made as *const EmittedType as usize, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => Ok(made),
         Err(earlier) => {
             root.set(None::<Obj>);
-            // SAFETY: as above.
+            // SAFETY: the cell holds zero or the address of an `EmittedType`, which lives as long as its module.
             Ok(unsafe { &*(earlier as *const EmittedType) })
         }
     }

@@ -16,8 +16,8 @@ use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Ty};
 /// Row of the type that every module which can run gets for the wrappers of its methods; Saki has no use for it.
 const WRAPPERS_TYPE_ROW: u32 = 0xff_ffff;
 
-/// Encodes an image of this type alone, with stubs for the types around it. Also gives the tokens that reflection shows for its
-/// members.
+/// Encodes an image of this type alone, with stubs for the types around it. Also gives the tokens that reflection shows
+/// for its members.
 fn encode<'t>(
     t: CurrentThread<'t>,
     builder: Obj,
@@ -85,8 +85,8 @@ fn create<'t>(t: CurrentThread<'t>, builder: Obj<'t>, emitted: &'static EmittedT
         }
     }
     module.name(Token::new(TableId::TypeDef, emitted.row), Named::Type { ty, open: false });
-    // Errors of the base type and of an enum's shape are reported now. References to unfinished types, and interface methods
-    // without implementation, are reported when the type is used.
+    // Errors of the base type and of an enum's shape are reported now. References to unfinished types, and interface
+    // methods without implementation, are reported when the type is used.
     match ty.parent().and_then(|_| check_enum(ty)) {
         Err(error) if error.kind != LoadErrorKind::UnfinishedType => Err(error).to_managed(t),
         _ => Ok(ty),
@@ -123,8 +123,8 @@ fn check_enum(ty: Ty) -> LoadResult<()> {
     if is_integer { Ok(()) } else { refuse("its value is no integer") }
 }
 
-/// `TypeBuilder.create_runtime_class()`: null for the wrappers' type, for which the builder stays in the type's place: no program
-/// sees that type.
+/// `TypeBuilder.create_runtime_class()`: null for the wrappers' type, for which the builder stays in the type's place:
+/// no program sees that type.
 fn create_runtime_class<'t>(t: CurrentThread<'t>, builder: Option<Obj>) -> Managed<Option<Obj<'t>>> {
     let Some(builder) = builder else { return Err(exceptions::throw_null_reference(t)) };
     if b::TYPE_ROW.get::<i32>(builder) as u32 == WRAPPERS_TYPE_ROW {
@@ -141,6 +141,7 @@ fn create_runtime_class<'t>(t: CurrentThread<'t>, builder: Option<Obj>) -> Manag
 /// `EnumBuilder.setup_enum_type(Type)`: whether a type is an enum is read from its parent.
 fn setup_enum_type(_t: CurrentThread, _this: Option<Obj>, _builder: Option<Obj>) {}
 
+/// The internal calls of `System.Reflection.Emit.TypeBuilder` and `System.Reflection.Emit.EnumBuilder`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Emit.TypeBuilder::create_runtime_class", &create_runtime_class),
     InternalCall::new("System.Reflection.Emit.EnumBuilder::setup_enum_type", &setup_enum_type),

@@ -1,8 +1,8 @@
 //! System.Reflection.Emit.DynamicMethod: from the builder's objects to a `saki_types` dynamic method.
 //!
-//! The CIL is used as emitted; its tokens index `DynamicMethod.refs`. Strings in `refs` are kept in the cells of string literals.
-//! Left out: builders of types and members as references, and bodies set by
-//! DynamicILInfo's local signature or exception blob (the class library lacks those too).
+//! The CIL is used as emitted; its tokens index `DynamicMethod.refs`. Strings in `refs` are kept in the cells of string
+//! literals. Left out: builders of types and members as references, and bodies set by DynamicILInfo's local signature
+//! or exception blob (the class library lacks those too).
 
 use super::blocks::clauses;
 use super::builders::{
@@ -89,8 +89,8 @@ fn method_for(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
     let made = create_method(spec);
     // SAFETY: an aligned word inside a live object; managed code only reads it.
     let cell = unsafe { AtomicUsize::from_ptr(DYNAMIC_METHOD_HANDLE.address(object)) };
-    // Two threads may make the method at once, when dynamic methods call each other: the first one wins. Release: publishes
-    // the method; Acquire: sees it.
+    // Two threads may make the method at once, when dynamic methods call each other: the first one wins. Release:
+    // publishes the method; Acquire: sees it.
     match cell.compare_exchange(0, address(made), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
             dynamic_methods::register(made, object);
@@ -120,7 +120,8 @@ fn call_signature(t: CurrentThread, helper: Obj) -> Managed<MethodSig> {
         has_this: conventions & HAS_THIS != 0,
         explicit_this: conventions & EXPLICIT_THIS != 0,
         is_vararg: conventions & VARARG != 0,
-        // Values of CallingConvention are greater by 1 than those of signatures; Winapi, which is 1, is C on this platform.
+        // Values of CallingConvention are greater by 1 than those of signatures; Winapi, which is 1, is C on this
+        // platform.
         unmanaged_convention: match UNMANAGED.get::<i32>(helper) {
             0 => 0,
             convention => (convention - 1).clamp(1, 4) as u8,
@@ -191,8 +192,8 @@ fn locals(t: CurrentThread, generator: Obj) -> Managed<Vec<LocalSig>> {
     Ok(out)
 }
 
-/// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock. It has created the dynamic methods that this one
-/// names, or is about to.
+/// `create_dynamic_method(DynamicMethod)`: managed code holds the object's lock. It has created the dynamic methods
+/// that this one names, or is about to.
 fn create_dynamic_method(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
     static GENERATOR: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "ilgen");
     static INIT_LOCALS: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "init_locals");
@@ -235,5 +236,6 @@ fn create_dynamic_method(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
     Ok(())
 }
 
+/// The internal calls of `System.Reflection.Emit.DynamicMethod`.
 pub const TABLE: &[InternalCall] =
     &[InternalCall::new("System.Reflection.Emit.DynamicMethod::create_dynamic_method", &create_dynamic_method)];

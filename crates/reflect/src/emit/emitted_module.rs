@@ -1,6 +1,7 @@
 //! The native side of a ModuleBuilder: which tokens it has given out, and what each of them names.
 //!
-//! Invariant: the same thing of the runtime has the same token each time. Left out: what a token becomes in an image (`tokens`).
+//! Invariant: the same thing of the runtime has the same token each time. Left out: what a token becomes in an image
+//! (`tokens`).
 
 use super::builders as b;
 use crate::handles::{Handle, address};
@@ -63,6 +64,7 @@ pub(crate) fn forget_dead_modules() {
 }
 
 impl EmittedModule {
+    /// The native side of a new ModuleBuilder, which lives as long as the image.
     pub fn new(image: &'static Image, file_name: String) -> &'static EmittedModule {
         let made = collectible::keep_beside(image, EmittedModule { image, file_name, state: Mutex::default() });
         MODULES.lock().get_or_insert_default().insert(address(image), made);
@@ -84,6 +86,7 @@ impl EmittedModule {
         RootCell::beside(address(self.image), object)
     }
 
+    /// The image that the module's types are in.
     pub fn image(&self) -> &'static Image {
         self.image
     }
@@ -93,14 +96,17 @@ impl EmittedModule {
         MODULES.lock().as_ref()?.get(&address(image)).copied()
     }
 
+    /// The file name that the program gave it.
     pub fn file_name(&self) -> &str {
         &self.file_name
     }
 
+    /// The contents of the file, if `set_saved` has set them.
     pub fn saved(&self) -> Option<Arc<Vec<u8>>> {
         self.state.lock().saved.clone()
     }
 
+    /// Notes the contents of the file, for `ModuleBuilder.WriteToFile`.
     pub fn set_saved(&self, content: Vec<u8>) {
         self.state.lock().saved = Some(Arc::new(content));
     }
@@ -113,10 +119,12 @@ impl EmittedModule {
         }
     }
 
+    /// What the token names, if `name` has said so.
     pub fn named(&self, token: Token) -> Option<Named> {
         self.state.lock().named.get(&token.0).copied()
     }
 
+    /// Says what a token names.
     pub fn name(&self, token: Token, named: Named) {
         self.state.lock().named.insert(token.0, named);
     }
@@ -171,7 +179,7 @@ pub fn module_of(builder: Option<Obj>) -> Option<&'static EmittedModule> {
     b::MODULE_NATIVE.get::<Handle<EmittedModule>>(builder?).get()
 }
 
-/// As `module_of`.
+/// The native side of a ModuleBuilder object, which there must be.
 ///
 /// # Errors
 /// ArgumentNullException.

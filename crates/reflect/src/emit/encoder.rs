@@ -1,7 +1,7 @@
 //! Type references and signatures, from builder objects and runtime types to metadata. ECMA-335 §II.23.2.
 //!
-//! One writer serves two kinds of image. The image of a single type refers to all others by rows of TypeRef whose meaning
-//! is a list (`saki_types::emitted`); a file refers to its own types by row and to others by assembly and name.
+//! One writer serves two kinds of image. The image of a single type refers to all others by rows of TypeRef whose
+//! meaning is a list (`saki_types::emitted`); a file refers to its own types by row and to others by assembly and name.
 
 use super::builders::{self as b, elements, emitted_type, length, type_builder};
 use super::emitted_module::EmittedModule;
@@ -17,13 +17,21 @@ use std::collections::HashMap;
 
 /// Kinds and flags in the first byte of a signature. ECMA-335 §II.23.2.
 pub mod first_byte {
+    /// A method with a variable number of arguments.
     pub const VARARG: u8 = 5;
+    /// A field.
     pub const FIELD: u8 = 6;
+    /// Local variables.
     pub const LOCALS: u8 = 7;
+    /// A property.
     pub const PROPERTY: u8 = 8;
+    /// The type arguments of a generic method.
     pub const METHOD_SPEC: u8 = 10;
+    /// Flag: the method has type parameters.
     pub const GENERIC: u8 = 0x10;
+    /// Flag: the method is called on an object.
     pub const HAS_THIS: u8 = 0x20;
+    /// Flag: the type of that object is the first parameter's.
     pub const EXPLICIT_THIS: u8 = 0x40;
 }
 
@@ -44,6 +52,7 @@ pub struct ModuleRows {
     pub types: FxHashMap<usize, TypeRows>,
 }
 
+/// Where a type stands in the tables of its module. Rows count from 1.
 #[derive(Clone, Copy, Default)]
 pub struct TypeRows {
     pub row: u32,
@@ -90,6 +99,7 @@ const FUNCTION_POINTER: u8 = ElementType::FnPtr as u8;
 const PINNED: u8 = ElementType::Pinned as u8;
 
 impl<'t> Encoder<'t> {
+    /// An image without rows.
     pub fn new(t: CurrentThread<'t>, module: &'static EmittedModule, scope: Scope) -> Encoder<'t> {
         Encoder {
             t,
@@ -108,14 +118,17 @@ impl<'t> Encoder<'t> {
         }
     }
 
+    /// Throws NotSupportedException.
     pub fn not_supported<T>(&self, message: &str) -> Managed<T> {
         Err(exceptions::throw(self.t, ExceptionType::NotSupported, message))
     }
 
+    /// The text's offset in the heap of strings.
     pub fn string(&mut self, text: &str) -> u32 {
         self.image.heaps.string(text).0
     }
 
+    /// The blob's offset in the heap of blobs.
     pub fn blob(&mut self, content: &[u8]) -> u32 {
         self.image.heaps.blob(content).0
     }
@@ -508,7 +521,7 @@ impl<'t> Encoder<'t> {
         Ok(self.type_spec(&signature))
     }
 
-    /// As `type_token`, for a type of the runtime.
+    /// TypeDef, TypeRef or TypeSpec of a type of the runtime.
     pub fn ty_token(&mut self, ty: Ty, open: bool) -> Managed<Token> {
         if matches!(ty.kind, TypeKind::Def(_)) && (ty.args.is_empty() || !open) {
             return self.definition_token(reference_to(ty));

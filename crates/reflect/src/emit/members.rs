@@ -13,8 +13,11 @@ use saki_types::{Field, LibraryType, LoadError, Method, Ty};
 
 /// System.Reflection.CallingConventions.
 pub mod conventions {
+    /// A variable number of arguments.
     pub const VARARG: i32 = 2;
+    /// The member is called on an object.
     pub const HAS_THIS: i32 = 0x20;
+    /// The type of that object is the first parameter's.
     pub const EXPLICIT_THIS: i32 = 0x40;
 }
 
@@ -233,8 +236,8 @@ impl Encoder<'_> {
         Token::new(TableId::MethodSpec, *self.method_specs.entry((generic, blob)).or_insert_with(make))
     }
 
-    /// The token that stands for a generic method definition in code: its instantiation over the type parameters of the method that
-    /// the code belongs to.
+    /// The token that stands for a generic method definition in code: its instantiation over the type parameters of the
+    /// method that the code belongs to.
     pub fn open_method(&mut self, definition: Token, generic: usize) -> Token {
         if generic == 0 {
             return definition;
@@ -363,7 +366,8 @@ impl Encoder<'_> {
     /// The signature of a SignatureHelper for `calli`.
     pub fn call_signature(&mut self, helper: Obj) -> Managed<Vec<u8>> {
         let flags = b::HELPER_CONVENTIONS.get::<i32>(helper);
-        // Values of CallingConvention are greater by 1 than those of signatures; Winapi, which is 1, is C on this platform.
+        // Values of CallingConvention are greater by 1 than those of signatures; Winapi, which is 1, is C on this
+        // platform.
         let mut first = match b::HELPER_UNMANAGED.get::<i32>(helper) {
             0 if flags & conventions::VARARG != 0 => first_byte::VARARG,
             0 => 0,

@@ -1,4 +1,5 @@
-//! Rows of methods: MethodDef, Param, bodies, P/Invoke targets. Also custom attributes and generic parameters of any owner.
+//! Rows of methods: MethodDef, Param, bodies, P/Invoke targets. Also custom attributes and generic parameters of any
+//! owner.
 
 use super::attributes::is_visible;
 use super::blocks::{clauses, structs};
@@ -28,8 +29,8 @@ fn written_code(builder: Obj, fields: &MethodFields) -> Option<Vec<u8>> {
     Some(code)
 }
 
-/// The CIL of a method of a type made at run time, with the tokens that its module resolves (the code in the type's own image has
-/// other tokens). None for other methods.
+/// The CIL of a method of a type made at run time, with the tokens that its module resolves (the code in the type's own
+/// image has other tokens). None for other methods.
 pub fn code_as_written(t: CurrentThread, method: &'static Method) -> Option<Vec<u8>> {
     let builder = b::builder_of(t, method.image().emitted_type()?)?;
     let index = method.rid()?.checked_sub(1)? as usize;
@@ -156,7 +157,8 @@ impl Encoder<'_> {
     fn add_import(&mut self, method: Obj, token: Token, library: &str) {
         let entry = text(b::METHOD_IMPORT.str(method));
         let entry = if entry.is_empty() { text(b::METHOD_NAME.str(method)) } else { entry };
-        // CharSet begins with None = 1; §II.23.1.8 counts from 0, beginning with bit 1. CallingConvention has bits 8 to 10.
+        // CharSet begins with None = 1; §II.23.1.8 counts from 0, beginning with bit 1. CallingConvention has bits 8 to
+        // 10.
         let charset = (b::METHOD_CHARSET.get::<i32>(method) as u32).saturating_sub(1) * 2;
         let convention = (b::METHOD_CONVENTION.get::<i32>(method) as u32) << 8;
         let flags = charset | convention | b::METHOD_IMPORT_FLAGS.get::<u32>(method);

@@ -11,8 +11,8 @@
 //! | writing metadata | `encoder`, `signatures`, `members`, `tokens`, `method_rows`, `type_rows` |
 //! | finishing types, saving modules | `create`, `save` |
 //!
-//! Invariant: code that reads builders allocates no managed object, so that nothing moves meanwhile; objects that are needed
-//! longer are kept by handles and root cells.
+//! Invariant: code that reads builders allocates no managed object, so that nothing moves meanwhile; objects that are
+//! needed longer are kept by handles and root cells.
 
 pub mod attributes;
 mod blocks;

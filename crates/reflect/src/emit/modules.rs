@@ -64,6 +64,7 @@ fn init_module<'t>(t: CurrentThread<'t>, builder: Option<Obj<'t>>) -> Managed<()
 /// `ModuleBuilder.set_wrappers_type(ModuleBuilder, Type)`: dynamic methods need no type here.
 fn set_wrappers_type(_t: CurrentThread, _builder: Option<Obj>, _ty: Option<Obj>) {}
 
+/// The internal calls of `System.Reflection.Emit.AssemblyBuilder` and `System.Reflection.Emit.ModuleBuilder`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Emit.AssemblyBuilder::basic_init", &init_assembly),
     InternalCall::new("System.Reflection.Emit.ModuleBuilder::basic_init", &init_module),

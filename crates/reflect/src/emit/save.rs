@@ -27,7 +27,9 @@ static SUBTYPES: ManagedField = ManagedField::new(LibraryType::TypeBuilder, "sub
 
 /// PEFileKinds.
 mod file_kind {
+    /// A library.
     pub const LIBRARY: i32 = 1;
+    /// A program without a console.
     pub const WINDOWS: i32 = 3;
 }
 
@@ -264,11 +266,12 @@ fn build_metadata(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
 /// `ModuleBuilder.WriteToFile(IntPtr)`
 fn write_to_file(t: CurrentThread, object: Option<Obj>, handle: isize) -> Managed<()> {
     let content = require_module(t, object)?.saved().unwrap_or_default();
-    // SAFETY: the descriptor of a FileStream that the caller keeps open; it is not closed here.
+    // SAFETY: FileStream's descriptor, which it keeps open during the call; it is not closed here.
     let mut file = ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(handle as i32) });
     file.write_all(&content).map_err(|error| exceptions::throw(t, ExceptionType::IO, &error.to_string()))
 }
 
+/// The internal calls of `System.Reflection.Emit.ModuleBuilder`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Emit.ModuleBuilder::build_metadata", &build_metadata),
     InternalCall::new("System.Reflection.Emit.ModuleBuilder::WriteToFile", &write_to_file),

@@ -1,4 +1,5 @@
-//! `SignatureHelper.GetSignature`: signatures of local variables and fields as bytes, with the tokens of the helper's module.
+//! `SignatureHelper.GetSignature`: signatures of local variables and fields as bytes, with the tokens of the helper's
+//! module.
 
 use super::builders::{self as b, elements, length};
 use super::emitted_module::{EmittedModule, module_of};
@@ -34,6 +35,7 @@ fn field_signature<'t>(t: CurrentThread<'t>, helper: Option<Obj>) -> Managed<Arr
     types(t, helper, vec![first_byte::FIELD])
 }
 
+/// The internal calls of `System.Reflection.Emit.SignatureHelper`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Emit.SignatureHelper::get_signature_local", &local_signature),
     InternalCall::new("System.Reflection.Emit.SignatureHelper::get_signature_field", &field_signature),

@@ -214,6 +214,7 @@ pub fn finished_type(t: CurrentThread, named: Named) -> Option<Ty> {
     }
 }
 
+/// The internal calls of `System.Reflection.Emit.ModuleBuilder`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("System.Reflection.Emit.ModuleBuilder::getUSIndex", &get_string_token),
     InternalCall::new("System.Reflection.Emit.ModuleBuilder::getToken", &get_token),

@@ -13,15 +13,22 @@ use saki_types::method::method_flags;
 
 /// Kinds of accessors. ECMA-335 §II.23.1.12.
 mod semantics {
+    /// The accessor that sets a property.
     pub const SETTER: u32 = 1;
+    /// The accessor that gets a property.
     pub const GETTER: u32 = 2;
+    /// Another method of a property or event.
     pub const OTHER: u32 = 4;
+    /// The method that adds a handler to an event.
     pub const ADD: u32 = 8;
+    /// The method that removes a handler from an event.
     pub const REMOVE: u32 = 0x10;
+    /// The method that raises an event.
     pub const FIRE: u32 = 0x20;
 }
 
-/// The initial value of a field that was defined with room for data, but without data: as many zeros as its type has bytes.
+/// The initial value of a field that was defined with room for data, but without data: as many zeros as its type has
+/// bytes.
 fn zeros(field: Obj, flags: u16) -> Vec<u8> {
     if flags & field_flags::HAS_RVA == 0 {
         return Vec::new();

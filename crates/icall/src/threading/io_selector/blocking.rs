@@ -58,6 +58,7 @@ static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
 /// In a forked child. The events of the parent's descriptor are the parent's.
 pub(super) fn begin_child() {
+    // Release, as in `open`, though the child has no other thread yet.
     EPOLL.store(-1, Ordering::Release);
     IS_STARTED.store(false, Ordering::Relaxed);
 }

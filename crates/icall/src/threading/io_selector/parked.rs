@@ -1,9 +1,10 @@
 //! The selector on the reactor: see `saki_reactor::observe`.
 //!
-//! The poller notes descriptors that are ready and wakes the dispatcher, a managed thread, which takes their jobs. With green threads the dispatcher is one of them,
-//! so that a carrier that finds a descriptor ready goes on with its jobs. Invariant: while a direction has jobs, either the reactor is asked about it or a note of it
-//! is on its way to the dispatcher. A note may concern an earlier descriptor of the same number: the dispatcher asks again before it takes a job. Locks: `JOBS`
-//! before a record's; `NOTES` alone.
+//! The poller notes descriptors that are ready and wakes the dispatcher, a managed thread, which takes their jobs. With
+//! green threads the dispatcher is one of them, so that a carrier that finds a descriptor ready goes on with its jobs.
+//! Invariant: while a direction has jobs, either the reactor is asked about it or a note of it is on its way to the
+//! dispatcher. A note may concern an earlier descriptor of the same number: the dispatcher asks again before it takes a
+//! job. Locks: `JOBS` before a record's; `NOTES` alone.
 
 use super::{JOBS, Jobs, NAME, queue_or_end};
 use saki_base::locks::rank;
@@ -27,7 +28,8 @@ fn note(fd: i32, interest: Interest) -> Option<&'static ManagedThread> {
     unsafe { DISPATCHER.load(Ordering::Acquire).as_ref() }
 }
 
-/// Asks the reactor about the descriptor. False if it will not report: the descriptor is ready already, or cannot be waited for.
+/// Asks the reactor about the descriptor. False if it will not report: the descriptor is ready already, or cannot be
+/// waited for.
 fn is_asked(fd: i32, interest: Interest) -> bool {
     saki_reactor::observe(fd, interest).unwrap_or(false)
 }
@@ -48,7 +50,8 @@ pub(super) fn add(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32>
     Ok(false)
 }
 
-/// Set by the caller that starts the dispatcher. Relaxed: a caller that finds it set needs no other memory of that caller.
+/// Set by the caller that starts the dispatcher. Relaxed: a caller that finds it set needs no other memory of that
+/// caller.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
 /// Before a fork.
