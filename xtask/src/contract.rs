@@ -1,10 +1,11 @@
 //! `cargo xtask contract [DIR]...`: compares class libraries with what Saki relies on in them (crate `contract`).
 //!
-//! Compared are, for each assembly in DIR/4.5, internal calls with their signatures, and the fields, layouts and methods that the contract
-//! names; each P/Invoke into Mono's own native libraries with the functions that these define; and the symbols that they take from the
-//! program with those that Saki exports. The libraries beside DIR count (DIR/../libmono-native.so).
-//! Invariant: what the contract does not say is a difference, also where it would do no harm.
-//! Left out: P/Invokes into other libraries; the configuration's `<dllmap>`, whose names for Mono's libraries stand here.
+//! Compared are, for each assembly in DIR/4.5, internal calls with their signatures, and the fields, layouts and
+//! methods that the contract names; each P/Invoke into Mono's own native libraries with the functions that these
+//! define; and the symbols that they take from the program with those that Saki exports. The libraries beside DIR count
+//! (DIR/../libmono-native.so). Invariant: what the contract does not say is a difference, also where it would do no
+//! harm. Left out: P/Invokes into other libraries; the configuration's `<dllmap>`, whose names for Mono's libraries
+//! stand here.
 
 use crate::elf::{DynamicSymbols, dynamic_symbols};
 use crate::tool::Outcome;
@@ -17,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Directories of class libraries, with 4.5/mscorlib.dll below (default: /usr/lib/mono, and those of other releases' chroots below
-    /// target/debian).
+    /// Directories of class libraries, with 4.5/mscorlib.dll below (default: /usr/lib/mono, and those of other
+    /// releases' chroots below target/debian).
     #[arg(value_name = "FRAMEWORK-DIR")]
     frameworks: Vec<PathBuf>,
     /// Print the lines for members, as the contract would have them: ASSEMBLY:TYPE::NAME; ASSEMBLY:TYPE for a layout.

@@ -1,13 +1,13 @@
 //! `cargo xtask filetests`: CIL in, IR and machine code out.
 //!
-//! `tests/filetests/NAME.il` is assembled with `ilasm`; what `saki --compile-only` prints of the methods named in its header
-//! must equal the files beside it. The header is the run of `// key: value` lines at the top:
+//! `tests/filetests/NAME.il` is assembled with `ilasm`; what `saki --compile-only` prints of the methods named in its
+//! header must equal the files beside it. The header is the run of `// key: value` lines at the top:
 //!
 //! - `method: Namespace.Type:Method`, once for each method;
 //! - `check: ir | clif | disasm`, once for each form; the text is in `NAME.ir`, `NAME.clif`, `NAME.disasm`.
 //!
-//! Invariant: a form that depends on the processor (all but `ir`) is compared only on the one it was written on. Left out:
-//! running the code, which is what `programs` does.
+//! Invariant: a form that depends on the processor (all but `ir`) is compared only on the one it was written on. Left
+//! out: running the code, which is what `programs` does.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 //! `tests/models/weakened.txt` lists changes to the sources after which a named model must fail: orderings weakened,
 //! read-modify-writes torn apart, steps swapped. Each is made in a copy of the sources, where the one model then runs.
 //!
-//! Invariant: the sources themselves are never written. A change that no longer fits the sources is a failure, so that the list
-//! follows them. Left out: the models as they are, which `./x models` runs.
+//! Invariant: the sources themselves are never written. A change that no longer fits the sources is a failure, so that
+//! the list follows them. Left out: the models as they are, which `./x models` runs.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,8 @@ use crate::process::{self, End, Job};
 use crate::tool::Outcome;
 
 const LIST: &str = "tests/models/weakened.txt";
-/// Compiling and exploring. A weakened model usually fails at once; one that explores for longer than this is not seen to fail.
+/// Compiling and exploring. A weakened model usually fails at once; one that explores for longer than this is not seen
+/// to fail.
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// What the copy needs to build.
 const COPIED: &[&str] = &["Cargo.toml", "Cargo.lock", ".cargo", "crates", "xtask"];
@@ -120,7 +121,8 @@ fn run_model(root: &Path, copy: &Path, weakening: &Weakening) -> Result<(), Stri
     }
 }
 
-/// Replaces the one run of lines that equals `from`, leading white space aside. Errors: there is none, or more than one.
+/// Replaces the one run of lines that equals `from`, leading white space aside. Errors: there is none, or more than
+/// one.
 fn replace_lines(text: &str, from: &[String], to: &[String]) -> Result<String, String> {
     let lines: Vec<&str> = text.lines().collect();
     let places: Vec<usize> = (0..(lines.len() + 1).saturating_sub(from.len()))
@@ -196,7 +198,8 @@ fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    /// An entry whose lines have changed in the sources would be noticed by nobody until the weakened models are next tried.
+    /// An entry whose lines have changed in the sources would be noticed by nobody until the weakened models are next
+    /// tried.
     #[test]
     fn the_lines_of_every_entry_are_in_the_sources() {
         let root = crate::tool::repository_root();

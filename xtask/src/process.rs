@@ -130,7 +130,8 @@ fn wait_for(pid: libc::pid_t) -> (i32, Duration, u64) {
     // SAFETY: `rusage` is plain integers, for which all-zero bytes are a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     loop {
-        // SAFETY: both pointers are to live locals; `pid` is a child that nobody else reaps (its `Child` is only dropped).
+        // SAFETY: both pointers are to live locals; `pid` is a child that nobody else reaps (its `Child` is only
+        // dropped).
         let reaped = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
         if reaped == pid || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
             return (status, duration(usage.ru_utime) + duration(usage.ru_stime), usage.ru_maxrss.max(0) as u64);

@@ -1,12 +1,12 @@
 //! `cargo xtask bench`: Saki beside Mono and CoreCLR on the programs of bench/.
 //!
-//! Every program is compiled once with `mcs -optimize+` and run whole, start-up included, under each
-//! runtime in turn; repetitions are interleaved (A B C, A B C, …), so that a change in the machine's load
-//! hits all of them. Figures are wall seconds, minimum and median, and peak resident memory.
-//! Invariant: a run counts only if it exits with 0 and prints what the other runtimes print.
-//! From the bottom up: `options`, `compiling`, `peers` (the runtimes), `svg`; `measurement` and `figures` (of processes, and of programs that measure themselves),
-//! `pages`; `report`; the suites `pauses`, `threads`, `simd`, `green`, `io` and `profile`; this file, which has the others.
-//! Left out: micro-benchmarks inside one process, which belong to the crates.
+//! Every program is compiled once with `mcs -optimize+` and run whole, start-up included, under each runtime in turn;
+//! repetitions are interleaved (A B C, A B C, …), so that a change in the machine's load hits all of them. Figures are
+//! wall seconds, minimum and median, and peak resident memory. Invariant: a run counts only if it exits with 0 and
+//! prints what the other runtimes print. From the bottom up: `options`, `compiling`, `peers` (the runtimes), `svg`;
+//! `measurement` and `figures` (of processes, and of programs that measure themselves), `pages`; `report`; the suites
+//! `pauses`, `threads`, `simd`, `green`, `io` and `profile`; this file, which has the others. Left out:
+//! micro-benchmarks inside one process, which belong to the crates.
 
 mod compiling;
 mod figures;

@@ -1,5 +1,5 @@
-//! How long Saki's collections pause the program, and how long its threads take to stop: tables and a plot of the histograms
-//! that `saki --stats` prints.
+//! How long Saki's collections pause the program, and how long its threads take to stop: tables and a plot of the
+//! histograms that `saki --stats` prints.
 //!
 //! Left out: the peers, which print no such thing.
 

@@ -1,9 +1,9 @@
 //! The runtimes of the comparison, and how each is called.
 //!
-//! Saki must be there; Mono is taken from the PATH and CoreCLR from `$DOTNET` or the PATH when present.
-//! CoreCLR gets a runtime configuration that accepts any framework from 3.1 on and turns culture data
-//! off (an ICU library need not be installed), with its default tiering: what a user gets. .NET 9 is the `dotnet` that `$DOTNET9` names, Go
-//! `$GO` or the PATH's, Java the first of `$JAVA_HOME`, the PATH and the machine's JDKs that has virtual threads.
+//! Saki must be there; Mono is taken from the PATH and CoreCLR from `$DOTNET` or the PATH when present. CoreCLR gets a
+//! runtime configuration that accepts any framework from 3.1 on and turns culture data off (an ICU library need not be
+//! installed), with its default tiering: what a user gets. .NET 9 is the `dotnet` that `$DOTNET9` names, Go `$GO` or
+//! the PATH's, Java the first of `$JAVA_HOME`, the PATH and the machine's JDKs that has virtual threads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use std::process::Command;
 /// Virtual threads that wait in a monitor without their carrier came with this one.
 const MIN_JAVA: u32 = 24;
 
+/// A runtime that is measured: how it is called and what it says of itself.
 #[derive(Clone)]
 pub struct Runtime {
     pub name: &'static str,

@@ -79,6 +79,7 @@ pub fn progress(row: &Row, runtimes: &[Runtime]) -> String {
     format!("  {:14} {}", row.program, cells.join(", "))
 }
 
+/// Shortest and median time and peak memory, or why there are none.
 pub fn cell_text(cell: &Cell) -> String {
     match (cell.min(), cell.median(), &cell.failure) {
         (Some(min), Some(median), _) => {
@@ -89,6 +90,7 @@ pub fn cell_text(cell: &Cell) -> String {
     }
 }
 
+/// The ratio with two digits.
 pub fn ratio_text(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |v| format!("{v:.2}"))
 }
@@ -145,6 +147,7 @@ pub fn aligned(lines: &[Vec<String>], options: &Options) -> String {
     out
 }
 
+/// Which time the options measure.
 pub fn time_measured(options: &Options) -> &'static str {
     if options.cpu { "processor" } else { "wall" }
 }

@@ -1,11 +1,14 @@
-//! `--suite simd`: vectors, and the class library's loops over memory and text, beside .NET 9 (`$DOTNET9`), CoreCLR and Mono.
+//! `--suite simd`: vectors, and the class library's loops over memory and text, beside .NET 9 (`$DOTNET9`), CoreCLR and
+//! Mono.
 //!
 //! Programs are compiled against Debian's assemblies and run whole, as those of the other suites. Three things differ:
 //!
-//! - Debian's class library has `Vector<T>` in mscorlib, where CoreCLR 3.1 does not look for it. So programs with `Vector<T>` are compiled once more for it, against the
-//!   reference assemblies that come with its SDK.
-//! - Mono runs `Vector<T>` as a structure of scalars, for minutes where others take half a second: it has no figure for programs that do little else.
-//! - Only Mono has a runtime that knows Mono.Simd.dll. The assembly lies beside the programs, so that the others run its managed code.
+//! - Debian's class library has `Vector<T>` in mscorlib, where CoreCLR 3.1 does not look for it. So programs with
+//!   `Vector<T>` are compiled once more for it, against the reference assemblies that come with its SDK.
+//! - Mono runs `Vector<T>` as a structure of scalars, for minutes where others take half a second: it has no figure for
+//!   programs that do little else.
+//! - Only Mono has a runtime that knows Mono.Simd.dll. The assembly lies beside the programs, so that the others run
+//!   its managed code.
 //!
 //! Invariant: what a program prints does not depend on how many elements a vector has.
 
@@ -147,8 +150,8 @@ fn compile(root: &Path, program: &Program, output: &Path, references: &[String])
     Ok(Executables { debian, core: Some(core) })
 }
 
-/// Runs the suite on these runtimes and .NET 9. Errors: a program does not compile. The verdict is false when a runtime failed a program or a
-/// required figure was missed.
+/// Runs the suite on these runtimes and .NET 9. Errors: a program does not compile. The verdict is false when a runtime
+/// failed a program or a required figure was missed.
 pub fn run(root: &Path, options: &Options, mut runtimes: Vec<Runtime>, output: &Path) -> Outcome {
     let output = &output.join("simd");
     fs::create_dir_all(output).map_err(|e| format!("{}: {e}", output.display()))?;

@@ -1,7 +1,7 @@
 //! Charts as SVG files: one group of bars a figure, each bar a runtime's time relative to a reference; and histograms.
 //!
-//! The scale of the bars is logarithmic, because the ratios span three orders of magnitude; the line at 1 is the reference. Left out:
-//! everything that a chart library has and this page does not need.
+//! The scale of the bars is logarithmic, because the ratios span three orders of magnitude; the line at 1 is the
+//! reference. Left out: everything that a chart library has and this page does not need.
 
 /// One bar.
 pub struct Bar {

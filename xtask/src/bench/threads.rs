@@ -1,10 +1,10 @@
-//! `cargo xtask bench --suite threads` and `--suite dynamic`: handles, weak references, locks, allocation by several threads;
-//! methods made at run time.
+//! `cargo xtask bench --suite threads` and `--suite dynamic`: handles, weak references, locks, allocation by several
+//! threads; methods made at run time.
 //!
 //! Two sorts of figures, all times, so that less is better: the wall time of whole processes, and nanoseconds that a
 //! program measures itself and prints, a figure a line ("NAME 12.3 ns"; throughput as "NAME 4.5 M/s" becomes its
-//! inverse). The best of all runs counts for the latter, the median for the former. Runs of the runtimes are interleaved.
-//! Left out: judging the programs' other output.
+//! inverse). The best of all runs counts for the latter, the median for the former. Runs of the runtimes are
+//! interleaved. Left out: judging the programs' other output.
 
 use std::fmt::Write as _;
 use std::path::Path;

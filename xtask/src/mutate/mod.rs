@@ -1,9 +1,9 @@
 //! `cargo xtask mutate`: changed copies of the program suite, none of which may bring the virtual machine down.
 //!
-//! Each mutant is a program of tests/programs with something changed in its tables, blobs, code or headers (`mutator`). `check`
-//! loads and compiles everything in it without running it, a hundred in a second; `reflect` asks reflection for all that it tells
-//! of it; `run` runs it. A mutant is named by seed, program and index, and is the same wherever it is made. Faults are kept with
-//! `--keep`.
+//! Each mutant is a program of tests/programs with something changed in its tables, blobs, code or headers (`mutator`).
+//! `check` loads and compiles everything in it without running it, a hundred in a second; `reflect` asks reflection for
+//! all that it tells of it; `run` runs it. A mutant is named by seed, program and index, and is the same wherever it is
+//! made. Faults are kept with `--keep`.
 //! Left out: comparing what mutants do with what they do elsewhere.
 
 mod bodies;
@@ -47,7 +47,8 @@ pub struct Options {
     /// Mutants that reflection is asked about.
     #[arg(long, default_value_t = 0)]
     reflect_count: u64,
-    /// Index of each program's first mutant: to go on where an earlier run ended, or with `--count 1` to make one again.
+    /// Index of each program's first mutant: to go on where an earlier run ended, or with `--count 1` to make one
+    /// again.
     #[arg(long, default_value_t = 0)]
     first: u64,
     /// Processes at once (default: the number of processors).

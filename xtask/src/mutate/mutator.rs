@@ -1,8 +1,8 @@
 //! Changes one thing (now and then up to three) in an assembly, knowing what it changes.
 //!
-//! Invariant: a mutant is a pure function of the program's bytes and of the random numbers, and has the program's length.
-//! What is likely to get far into the virtual machine comes more often: indexes that exist, tokens of the right table,
-//! element types for element types. Left out: what makes the file longer.
+//! Invariant: a mutant is a pure function of the program's bytes and of the random numbers, and has the program's
+//! length. What is likely to get far into the virtual machine comes more often: indexes that exist, tokens of the right
+//! table, element types for element types. Left out: what makes the file longer.
 
 use super::bodies::{BodyPlace, InstructionPlace, bodies, operand_length};
 use saki_metadata::opcodes::{Opcode, OperandKind};
@@ -53,7 +53,8 @@ impl Original {
         let metadata = image.metadata_offset();
         let first_cell = tables.first().and_then(|&t| image.cell_place(t, 1, 0)).map_or(metadata, |c| c.offset_bytes);
         let length = image.bytes().len();
-        // PE headers; CLI header, which compilers put at the start of the first section; metadata root; table stream header.
+        // PE headers; CLI header, which compilers put at the start of the first section; metadata root; table stream
+        // header.
         let headers = vec![
             0x3c..0x40,
             0x80..0x200.min(length),

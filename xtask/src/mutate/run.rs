@@ -1,8 +1,8 @@
 //! Running mutants, each in a process of its own, and judging how they end.
 //!
-//! What a mutant does is its own affair: exit codes, unhandled exceptions, load errors, endless loops of its own code, and
-//! memory faults of compiled code, since CIL is not verified. What it must not do is bring the virtual machine down: a panic,
-//! an internal error, an abort without a word, a wait that no thread dump ends.
+//! What a mutant does is its own affair: exit codes, unhandled exceptions, load errors, endless loops of its own code,
+//! and memory faults of compiled code, since CIL is not verified. What it must not do is bring the virtual machine
+//! down: a panic, an internal error, an abort without a word, a wait that no thread dump ends.
 
 use super::fault::Fault;
 use super::mutator::Original;
@@ -26,7 +26,8 @@ pub enum Ran {
     Fault(Box<Fault>),
 }
 
-/// What a program that is run mutated may not mention: it must not touch files, processes, the network or native memory.
+/// What a program that is run mutated may not mention: it must not touch files, processes, the network or native
+/// memory.
 pub fn is_harmless(source: &str) -> bool {
     const DOORS: [&str; 14] = [
         "System.IO",

@@ -27,6 +27,7 @@ pub enum ExpectedExit {
     NonZero,
 }
 
+/// What a program's header says of how it is run and what is expected.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Header {
     pub exit: ExpectedExit,
@@ -137,7 +138,8 @@ mod tests {
         let header = parse(
             "// Says hello: prose with a colon is no key.\n// exit: 3\n// args: a b\n// stdin: x\\ty\\n\n\
              // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// timeout: 5\n\
-             // stress: skip too many collections\n// green: skip not yet\n// libraries: 6.8\n// io: each\n// pending: no sockets\nclass P {}\n// exit: 9\n",
+             // stress: skip too many collections\n// green: skip not yet\n// libraries: 6.8\n// io: each\n\
+             // pending: no sockets\nclass P {}\n// exit: 9\n",
         );
         let expected = Header {
             exit: ExpectedExit::Code(3),

@@ -202,7 +202,8 @@ pub struct CompiledProgram {
     pub executable: PathBuf,
 }
 
-/// The programs of the suite whose names match, compiled. Errors: an unreadable tree, or a program that does not compile.
+/// The programs of the suite whose names match, compiled. Errors: an unreadable tree, or a program that does not
+/// compile.
 pub fn compiled(root: &Path, filter: Option<&Regex>) -> Result<Vec<CompiledProgram>, String> {
     let compilers = Compilers { mcs: vec!["mcs".to_owned()], ilasm: vec!["ilasm".to_owned()] };
     let mut programs = discover(&root.join("tests/programs"))?;
@@ -217,7 +218,8 @@ pub fn compiled(root: &Path, filter: Option<&Regex>) -> Result<Vec<CompiledProgr
         .collect()
 }
 
-/// The I/O models that `saki doctor` does not deny: old kernels and sandboxes lack some. Other runtimes have no such command, and take no notice of the model.
+/// The I/O models that `saki doctor` does not deny: old kernels and sandboxes lack some. Other runtimes have no such
+/// command, and take no notice of the model.
 fn available_io_models(saki: &[String]) -> Vec<&'static str> {
     let doctor = std::process::Command::new(&saki[0]).arg("doctor").output();
     let report = doctor.map(|done| String::from_utf8_lossy(&done.stdout).into_owned()).unwrap_or_default();

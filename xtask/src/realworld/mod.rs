@@ -44,7 +44,8 @@ pub struct Options {
     /// Print the Debian packages that the programs need, and run nothing.
     #[arg(long)]
     packages: bool,
-    /// Run Debian's launchers instead, scripts that execute /usr/bin/mono, with Saki in its place (in a mount namespace).
+    /// Run Debian's launchers instead, scripts that execute /usr/bin/mono, with Saki in its place (in a mount
+    /// namespace).
     #[arg(long)]
     launchers: bool,
     /// Write docs/compatibility.md from this run, which then is of everything.

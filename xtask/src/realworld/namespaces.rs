@@ -1,10 +1,11 @@
-//! The class library by namespace: `tests/realworld/namespaces/NAME.cs` under Saki and under Mono, compared check by check.
+//! The class library by namespace: `tests/realworld/namespaces/NAME.cs` under Saki and under Mono, compared check by
+//! check.
 //!
 //! A program prints `[NAME OF CHECK]` before each check (`sweep.cs`, which is compiled into all of them). Lines
 //! `// references: ASSEMBLY...` at its top name assemblies beside System and System.Core, `// waits: CHECK: REASON` a
 //! check that is known to differ.
-//! Invariant: a check counts as the same only if it was reached under both and all it printed is equal; one that is marked as
-//! waiting and is the same makes the run fail, so that marks go when their reason does.
+//! Invariant: a check counts as the same only if it was reached under both and all it printed is equal; one that is
+//! marked as waiting and is the same makes the run fail, so that marks go when their reason does.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,6 +23,7 @@ const STDIN: &[u8] = b"first\nsecond\n";
 /// Names of differing checks in a remark; more are counted.
 const MAX_NAMES: usize = 4;
 
+/// The checks of one program, by their outcome.
 pub struct Namespace {
     pub name: String,
     pub checks: usize,
@@ -38,10 +40,12 @@ impl Namespace {
         Namespace { name, checks: 0, differs: Vec::new(), waits: Vec::new(), skipped: Some(reason) }
     }
 
+    /// How many checks agree with Mono.
     pub fn same(&self) -> usize {
         self.checks - self.differs.len() - self.waits.len()
     }
 
+    /// The namespace's state in a word, for the page.
     pub fn word(&self) -> &'static str {
         match (&self.skipped, self.same()) {
             (Some(_), _) => "not run",
@@ -51,6 +55,7 @@ impl Namespace {
         }
     }
 
+    /// What differs, with the reasons.
     pub fn remark(&self) -> String {
         if let Some(reason) = &self.skipped {
             return reason.clone();
@@ -65,6 +70,7 @@ impl Namespace {
         parts.join("; ")
     }
 
+    /// The line that is printed.
     pub fn line(&self) -> String {
         let (word, remark) = (self.word(), self.remark());
         let remark = if remark.is_empty() { remark } else { format!(": {remark}") };

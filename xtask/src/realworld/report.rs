@@ -8,6 +8,7 @@ use super::list::Entry;
 use super::namespaces::Namespace;
 use crate::process::Finished;
 
+/// How a program's run under Saki compares with that under Mono.
 pub enum Verdict {
     /// As under Mono.
     Same,
@@ -31,6 +32,7 @@ impl From<&Finished> for Cost {
     }
 }
 
+/// A program's row in the table.
 pub struct Row {
     name: String,
     about: String,
@@ -42,6 +44,7 @@ pub struct Row {
 }
 
 impl Row {
+    /// The row of a program that has not been run.
     pub fn new(entry: &Entry) -> Row {
         Row {
             name: entry.name.clone(),

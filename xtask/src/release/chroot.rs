@@ -1,8 +1,10 @@
-//! A chroot of one Debian release in `target/debian/NAME`: made by `mmdebstrap`, kept from run to run, entered by `enter.sh`.
+//! A chroot of one Debian release in `target/debian/NAME`: made by `mmdebstrap`, kept from run to run, entered by
+//! `enter.sh`.
 //!
-//! The folder holds `root`, the system; `target`, the checkout's build folder there; `made`, from what `root` was made; and two empty files whose times
-//! matter: `updated`, when the lists of packages were, and `succeeded`, when a command was. The lock beside it is held as long as a `Chroot` lives.
-//! Invariant: `root` is complete: it is made under another name and renamed. An installation that was killed in it is completed before the next command.
+//! The folder holds `root`, the system; `target`, the checkout's build folder there; `made`, from what `root` was made;
+//! and two empty files whose times matter: `updated`, when the lists of packages were, and `succeeded`, when a command
+//! was. The lock beside it is held as long as a `Chroot` lives. Invariant: `root` is complete: it is made under another
+//! name and renamed. An installation that was killed in it is completed before the next command.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader};
@@ -14,7 +16,8 @@ use super::Stop;
 use super::host::Host;
 use super::isolation::Rights;
 
-/// After that many days a chroot is made anew. Security updates come every few days; what a new machine gets should be what is tested.
+/// After that many days a chroot is made anew. Security updates come every few days; what a new machine gets should be
+/// what is tested.
 const MAX_AGE: Duration = Duration::from_secs(7 * DAY_SECONDS);
 /// After that long the lists of packages are fetched again.
 const MAX_AGE_OF_LISTS: Duration = Duration::from_secs(DAY_SECONDS);
@@ -29,7 +32,8 @@ const UNREACHABLE: [&str; 3] = ["Failed to fetch", "Temporary failure resolving"
 /// Completes what a killed apt or dpkg left half done.
 const REPAIR: &str = "[ -z \"$(dpkg --audit)\" ] || { dpkg --configure -a && apt-get install --fix-broken -y -q; }";
 
-/// In a user namespace mmdebstrap cannot make device nodes, nor mount a `devpts` whose group is not root. So it finds a `dev` with what packages need.
+/// In a user namespace mmdebstrap cannot make device nodes, nor mount a `devpts` whose group is not root. So it finds a
+/// `dev` with what packages need.
 const DEVICES: &str = "mkdir -p \"$0/dev\" && mount -t tmpfs tmpfs \"$0/dev\" && \
                        for name in null zero full random urandom tty; do \
                        : >\"$0/dev/$name\" && mount --bind \"/dev/$name\" \"$0/dev/$name\" || exit; done && exec \"$@\"";
@@ -37,6 +41,7 @@ const DEVICES: &str = "mkdir -p \"$0/dev\" && mount -t tmpfs tmpfs \"$0/dev\" &&
 /// From the checkout.
 const SCRIPT: &str = "xtask/src/release/enter.sh";
 
+/// A chroot of a release of Debian, locked for this run.
 pub struct Chroot {
     name: String,
     folder: PathBuf,
@@ -66,10 +71,12 @@ impl Chroot {
         Ok(Chroot { name: name.to_owned(), folder, checkout: checkout.to_path_buf(), rights, _lock: lock })
     }
 
+    /// The folder that is the root inside.
     pub fn root(&self) -> PathBuf {
         self.folder.join("root")
     }
 
+    /// The folder for what is built inside.
     pub fn target(&self) -> PathBuf {
         self.folder.join("target")
     }
@@ -79,7 +86,8 @@ impl Chroot {
         self.touch("succeeded")
     }
 
-    /// A command for `argv` in the checkout, as the chroot's root. Its environment is a fresh machine's with `environment`.
+    /// A command for `argv` in the checkout, as the chroot's root. Its environment is a fresh machine's with
+    /// `environment`.
     pub fn enter(&self, argv: &[String], environment: &[(String, String)]) -> Command {
         let (root, checkout, target) = (self.root(), self.checkout.display().to_string(), self.target());
         let (root, target) = (root.display().to_string(), target.display().to_string());
@@ -218,7 +226,8 @@ impl Chroot {
     }
 }
 
-/// Deletes a file or folder, if it is there. Errors: something is mounted in it, whose contents would go, too; it belongs to somebody else.
+/// Deletes a file or folder, if it is there. Errors: something is mounted in it, whose contents would go, too; it
+/// belongs to somebody else.
 fn remove(path: &Path) -> Result<(), String> {
     let error = |reason: &dyn std::fmt::Display| format!("{} cannot be deleted: {reason}", path.display());
     let mounts = fs::read_to_string("/proc/self/mountinfo").map_err(|e| error(&e))?;

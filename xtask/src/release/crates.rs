@@ -1,8 +1,9 @@
 //! The crates of Cargo.lock and cargo's settings, from this machine to a chroot.
 //!
-//! Crates are fetched here, with this machine's settings, and copied as they were downloaded, so that cargo in the chroot need not reach a registry. It may
-//! still have to (a newer cargo that reads another form of the index): so it gets the sections of the configuration that say where crates come from.
-//! Left out: sections that choose compilers, flags or folders, and tokens.
+//! Crates are fetched here, with this machine's settings, and copied as they were downloaded, so that cargo in the
+//! chroot need not reach a registry. It may still have to (a newer cargo that reads another form of the index): so it
+//! gets the sections of the configuration that say where crates come from. Left out: sections that choose compilers,
+//! flags or folders, and tokens.
 
 use std::collections::BTreeSet;
 use std::fs;

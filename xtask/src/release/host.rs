@@ -1,7 +1,8 @@
 //! What this machine tells a chroot: where packages come from, how the network is reached, names of hosts.
 //!
-//! Nothing here names a server: mirrors, proxies and registries are those that this machine is set up for; `mmdebstrap` has a default for machines
-//! without Debian's mirrors. Left out: secrets, and whatever would make the chroot another machine than a fresh one (compilers, flags, locales).
+//! Nothing here names a server: mirrors, proxies and registries are those that this machine is set up for; `mmdebstrap`
+//! has a default for machines without Debian's mirrors. Left out: secrets, and whatever would make the chroot another
+//! machine than a fresh one (compilers, flags, locales).
 
 use std::fs;
 use std::path::Path;
@@ -63,7 +64,8 @@ impl Host {
         &self.codename
     }
 
-    /// Lines of `sources.list` for `release`, from the mirrors that this machine has its own release from. None: they are not known.
+    /// Lines of `sources.list` for `release`, from the mirrors that this machine has its own release from. None: they
+    /// are not known.
     pub fn sources(&self, release: &str) -> Option<Vec<String>> {
         let mirror = |suffix: &str| {
             let own = format!("{}{suffix}", self.codename);

@@ -1,11 +1,13 @@
 //! Namespaces in which a chroot may be mounted, changed and left by being killed.
 //!
-//! `unshare` makes a mount and a process namespace. As another user than root it makes a user namespace first, in which that user is root and the only user
-//! there is; packages that give files to other users are told that they did (`pretend_to_change_owners`), so that all files of the chroot belong
-//! to the user, who can delete them. Subordinate users (`newuidmap`) would be truer, but not every machine has them, and what they own stays behind.
+//! `unshare` makes a mount and a process namespace. As another user than root it makes a user namespace first, in which
+//! that user is root and the only user there is; packages that give files to other users are told that they did
+//! (`pretend_to_change_owners`), so that all files of the chroot belong to the user, who can delete them. Subordinate
+//! users (`newuidmap`) would be truer, but not every machine has them, and what they own stays behind.
 //!
-//! Invariant: the first process of the process namespace is killed when `unshare` ends, which is killed when this process's thread that started
-//! it ends; with it end all processes of the namespace and, with the last of them, the mounts. Left out: the network, which is this machine's.
+//! Invariant: the first process of the process namespace is killed when `unshare` ends, which is killed when this
+//! process's thread that started it ends; with it end all processes of the namespace and, with the last of them, the
+//! mounts. Left out: the network, which is this machine's.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -43,7 +45,8 @@ impl Rights {
         }
         command.args(["--mount", "--pid", "--fork", "--kill-child"]).args(argv);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
-        // SAFETY: `end_with_parent` and `pretend_to_change_owners` make system calls only; they neither allocate nor take locks.
+        // SAFETY: `end_with_parent` and `pretend_to_change_owners` make system calls only; they neither allocate nor
+        // take locks.
         unsafe {
             command.pre_exec(move || {
                 end_with_parent()?;
@@ -60,7 +63,8 @@ fn end_with_parent() -> std::io::Result<()> {
     if failed == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// System calls that succeed without doing anything for a process after `pretend_to_change_owners`: giving files to other users, becoming one.
+/// System calls that succeed without doing anything for a process after `pretend_to_change_owners`: giving files to
+/// other users, becoming one.
 const PRETENDED_CALLS: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chown,
@@ -90,7 +94,8 @@ fn pretend_to_change_owners() -> std::io::Result<()> {
     let equals = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     let give = (libc::BPF_RET | libc::BPF_K) as u16;
     let step = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
-    // Of `struct seccomp_data`, the number is at byte 0, the architecture at byte 4. A jump counts the steps that it leaves out.
+    // Of `struct seccomp_data`, the number is at byte 0, the architecture at byte 4. A jump counts the steps that it
+    // leaves out.
     let mut program = [step(give, libc::SECCOMP_RET_ALLOW, 0, 0); CALLS + 5];
     program[0] = step(load, 4, 0, 0);
     program[1] = step(equals, ARCHITECTURE, 0, CALLS as u8 + 1);

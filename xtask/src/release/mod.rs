@@ -1,12 +1,13 @@
 //! `cargo xtask release NAME -- COMMAND`: runs a command of the checkout on a fresh machine of another Debian release.
 //!
-//! The machine is a chroot in `target/debian/NAME` (`chroot`) with the packages that every installation has and those that commands installed there, all of
-//! that release, so that `./x` does its own setup there. The checkout appears at its own path, read-only, with a `target` folder of its own. `isolation`
-//! has the namespaces around it, `host` and `crates` say what is taken over from this machine: mirrors, proxies, downloaded crates.
+//! The machine is a chroot in `target/debian/NAME` (`chroot`) with the packages that every installation has and those
+//! that commands installed there, all of that release, so that `./x` does its own setup there. The checkout appears at
+//! its own path, read-only, with a `target` folder of its own. `isolation` has the namespaces around it, `host` and
+//! `crates` say what is taken over from this machine: mirrors, proxies, downloaded crates.
 //!
-//! Invariants: mounts and processes are in namespaces that end with this process, even if it is killed; one run uses a chroot at a time; what
-//! is written lies below `target/debian`. Where namespaces may not be made or packages cannot be reached, the command is skipped with a line
-//! `skipped: REASON`, and that is no failure. A failing command is one.
+//! Invariants: mounts and processes are in namespaces that end with this process, even if it is killed; one run uses a
+//! chroot at a time; what is written lies below `target/debian`. Where namespaces may not be made or packages cannot be
+//! reached, the command is skipped with a line `skipped: REASON`, and that is no failure. A failing command is one.
 
 mod chroot;
 mod crates;
@@ -24,8 +25,8 @@ use isolation::Rights;
 /// The releases of Debian that Saki is tested on, older ones first.
 const RELEASES: [&str; 2] = ["bookworm", "trixie"];
 
-/// The suites that will be a release, which have the class libraries of Mono 6.14: testing and unstable. They change every day and have no suites of updates
-/// beside them.
+/// The suites that will be a release, which have the class libraries of Mono 6.14: testing and unstable. They change
+/// every day and have no suites of updates beside them.
 const UNRELEASED: [&str; 2] = ["forky", "sid"];
 
 /// Set for commands in the chroot: the folder, from the checkout, with the programs that `--reuse` brought.

@@ -1,7 +1,8 @@
 //! ARCHITECTURE.md: its length, its table of crates, and its table of invariants.
 //!
-//! Invariants: the table of crates has the rows of `dependencies`, floor by floor, so that the page cannot tell another house than the one that is checked; the
-//! table of invariants has as many rows for a page of `docs/design` as that page states invariants ("Invariant: …"), each with the file that keeps it.
+//! Invariants: the table of crates has the rows of `dependencies`, floor by floor, so that the page cannot tell another
+//! house than the one that is checked; the table of invariants has as many rows for a page of `docs/design` as that
+//! page states invariants ("Invariant: …"), each with the file that keeps it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

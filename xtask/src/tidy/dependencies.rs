@@ -1,4 +1,5 @@
-//! Which crate may depend on which: the table of ARCHITECTURE.md ("The house") as code; `architecture` compares the two.
+//! Which crate may depend on which: the table of ARCHITECTURE.md ("The house") as code; `architecture` compares the
+//! two.
 //!
 //! Invariant: dependencies point down only. A crate may name what its row lists and whatever those
 //! rows list in turn; development dependencies are free. A few outside crates belong to one crate
@@ -80,8 +81,8 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Checks the manifests of `crates/*`, that the tables name nothing that is not there, and that only `gc` mentions MMTk in code.
-/// Errors: unreadable manifests.
+/// Checks the manifests of `crates/*`, that the tables name nothing that is not there, and that only `gc` mentions MMTk
+/// in code. Errors: unreadable manifests.
 pub fn check(root: &Path, files: &[SourceFile], findings: &mut Findings) -> Result<(), String> {
     let below = closure();
     let folder = root.join("crates");

@@ -1,7 +1,9 @@
-//! The pages of documentation: which there are, that their links lead somewhere, and that their lines can be read beside each other.
+//! The pages of documentation: which there are, that their links lead somewhere, and that their lines can be read
+//! beside each other.
 //!
-//! Checked are `[text](target)`, `[text]: target` and, on pages that define such targets, `[text]` alone. A target is a file or folder relative to the page, with
-//! the anchor of a heading behind `#` if it is a page. Left out: addresses on the web, and what code spans and code blocks show.
+//! Checked are `[text](target)`, `[text]: target` and, on pages that define such targets, `[text]` alone. A target is a
+//! file or folder relative to the page, with the anchor of a heading behind `#` if it is a page. Left out: addresses on
+//! the web, and what code spans and code blocks show.
 
 use std::collections::BTreeSet;
 use std::fs;

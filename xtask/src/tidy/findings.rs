@@ -10,10 +10,12 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// Notes a fault: the run fails. `line` counts from 1.
     pub fn error(&mut self, path: &Path, line: usize, message: impl std::fmt::Display) {
         self.errors.push(format!("{}:{line}: {message}", path.display()));
     }
 
+    /// Notes something that should be better; the run does not fail for it.
     pub fn warning(&mut self, path: &Path, line: usize, message: impl std::fmt::Display) {
         self.warnings.push(format!("{}:{line}: {message}", path.display()));
     }

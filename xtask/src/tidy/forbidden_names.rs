@@ -26,6 +26,7 @@ const RULES: [Rule; 2] = [
     },
 ];
 
+/// Checks each file that `RULES` names.
 pub fn check(files: &[SourceFile], findings: &mut Findings) {
     for rule in &RULES {
         let Some(file) = files.iter().find(|file| file.path == Path::new(rule.file)) else {

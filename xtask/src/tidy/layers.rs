@@ -1,7 +1,8 @@
 //! Layers within a crate: sets of modules, each of which names only files of its own and of those below it.
 //!
-//! A crate of layers can be read one layer after the other. A layer is a folder, or some of the files beside each other. `lib.rs` counts as the top: it
-//! hands names on, and nothing below names what it defines. `modules` says what counts as naming. Left out: crates of one layer.
+//! A crate of layers can be read one layer after the other. A layer is a folder, or some of the files beside each
+//! other. `lib.rs` counts as the top: it hands names on, and nothing below names what it defines. `modules` says what
+//! counts as naming. Left out: crates of one layer.
 
 use std::path::Path;
 
@@ -14,7 +15,8 @@ struct Layer {
     modules: &'static [&'static str],
 }
 
-/// Folder of the crate → its layers, the lowest first. A module for tests alone belongs to the highest: tests of every layer may name it.
+/// Folder of the crate → its layers, the lowest first. A module for tests alone belongs to the highest: tests of every
+/// layer may name it.
 const LAYERS: &[(&str, &[Layer])] = &[
     (
         "crates/runtime",

@@ -34,6 +34,7 @@ const USERS: [(&str, &str); 14] = [
     ("crates/runtime/src/vm/domain_copy.rs", "each domain has its core assembly already"),
 ];
 
+/// Checks all files against `USERS`.
 pub fn check(files: &[SourceFile], findings: &mut Findings) {
     check_with(files, &USERS, findings);
 }

@@ -1,9 +1,9 @@
 //! Lists that may only shrink: what the house rules ask for and older code does not give everywhere.
 //!
-//! Each list has a ceiling in `LISTS`, a count over all crates. More is an error; less is a warning that asks for a lower
-//! ceiling, so that what was won is kept. `cargo xtask tidy --counts` prints each crate's counts, `--places LIST` the
-//! places. Only programs count: tests, models, benchmarks and examples do not, but their comment lines are measured where
-//! they stand in a file of the program.
+//! Each list has a ceiling in `LISTS`, a count over all crates. More is an error; less is a warning that asks for a
+//! lower ceiling, so that what was won is kept. `cargo xtask tidy --counts` prints each crate's counts, `--places LIST`
+//! the places. Only programs count: tests, models, benchmarks and examples do not, but their comment lines are measured
+//! where they stand in a file of the program.
 //!
 //! Left out: whether a reason is true. A reader of the code judges that.
 
@@ -20,12 +20,12 @@ use std::path::Path;
 /// Name, ceiling, and what stands in the list. A merge of two branches takes the lower figures, or counts again.
 #[rustfmt::skip]
 const LISTS: [(&str, usize, &str); 7] = [
-    ("trust", 349, "SAFETY comments that point to another comment or name only the caller"),
-    ("orderings", 386, "orderings of atomics without a reason nearby or a table of states"),
-    ("docs", 1041, "pub items without documentation"),
-    ("wide", 2519, "comment lines over 120 columns"),
-    ("runs", 52, "runs of six lines or more that stand elsewhere, too, to the letter"),
-    ("as", 214, "comments that begin with \"As `y`\""),
+    ("trust", 209, "SAFETY comments that point to another comment or name only the caller"),
+    ("orderings", 265, "orderings of atomics without a reason nearby or a table of states"),
+    ("docs", 631, "pub items without documentation"),
+    ("wide", 1856, "comment lines over 120 columns"),
+    ("runs", 42, "runs of six lines or more that stand elsewhere, too, to the letter"),
+    ("as", 163, "comments that begin with \"As `y`\""),
     ("names", 51, "public types whose name three crates or more define"),
 ];
 
@@ -181,7 +181,7 @@ mod tests {
     fn a_list_may_only_shrink() {
         let check = |count, errors: &[&str], warnings: &[&str]| {
             let mut findings = Findings::default();
-            compare("wide", 5, "long lines", count, &mut findings);
+            compare("wide", 1856, "long lines", count, &mut findings);
             let agrees = |found: &[String], wanted: &[&str]| {
                 found.len() == wanted.len() && found.iter().zip(wanted).all(|(found, wanted)| found.contains(wanted))
             };

@@ -48,6 +48,7 @@ const LOCKS: [&str; 10] = [
 /// Crates whose locks have no rank.
 const OUTSIDE: [&str; 4] = ["crossbeam_utils", "loom", "parking_lot", "std"];
 
+/// Checks that each lock has a rank, and that `UNRANKED` is true.
 pub fn check(files: &[SourceFile], findings: &mut Findings) {
     check_with(files, &UNRANKED, findings);
 }

@@ -1,8 +1,10 @@
-//! One door for messages: code of the virtual machine writes to standard output and standard error through `saki_base::messages` only.
+//! One door for messages: code of the virtual machine writes to standard output and standard error through
+//! `saki_base::messages` only.
 //!
-//! The standard library's macros panic when the stream is closed or full, and a panic ends the process: the program would lose its exit code to a message of Saki's.
-//! A handle of the stream would go past the door, too. Left out: tests, benchmarks, examples and build scripts, whose messages are for us; system calls in signal
-//! handlers, which must not take the streams' locks.
+//! The standard library's macros panic when the stream is closed or full, and a panic ends the process: the program
+//! would lose its exit code to a message of Saki's. A handle of the stream would go past the door, too. Left out:
+//! tests, benchmarks, examples and build scripts, whose messages are for us; system calls in signal handlers, which
+//! must not take the streams' locks.
 
 use super::findings::{Findings, SourceFile};
 use super::modules::machine_files;
@@ -18,6 +20,7 @@ const MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
 /// The streams' handles.
 const HANDLES: [&str; 4] = ["stdout", "stderr", "Stdout", "Stderr"];
 
+/// Checks that nothing but the door writes to the standard streams.
 pub fn check(files: &[SourceFile], findings: &mut Findings) {
     for file in machine_files(files).into_iter().filter(|file| file.path != Path::new(DOOR)) {
         for (line, what) in writes(&tokens(&file.text)) {

@@ -4,10 +4,10 @@
 //! between the files of a crate, `start_and_end` that no crate gains a hook, `messages` that Saki's own words take one
 //! door, `locks` that each lock has a rank, `surroundings` that time, threads and variables have one door each,
 //! `forbidden_names` that files do not name what their invariants forbid, `library_names` that names of the class
-//! library lie in its profile, `twins` that no type is defined twice, `lists` that lists of older faults only shrink, `outside_crates` what comes into the build from
-//! outside, `documents` that the pages' links lead somewhere, `symbols` that they speak of things that exist,
-//! `architecture` that ARCHITECTURE.md is short and its tables are true. Every finding is one line
-//! `path:line: what is wrong`; warnings do not fail the run.
+//! library lie in its profile, `twins` that no type is defined twice, `lists` that lists of older faults only shrink,
+//! `outside_crates` what comes into the build from outside, `documents` that the pages' links lead somewhere, `symbols`
+//! that they speak of things that exist, `architecture` that ARCHITECTURE.md is short and its tables are true. Every
+//! finding is one line `path:line: what is wrong`; warnings do not fail the run.
 
 mod architecture;
 mod cycles;

@@ -60,7 +60,8 @@ pub fn edges(root: &Path, files: &[SourceFile]) -> Vec<Edge> {
     found.edges()
 }
 
-/// The files of the crate whose root is `root` that are part of the program: those that `mod` declarations lead to, without those for tests.
+/// The files of the crate whose root is `root` that are part of the program: those that `mod` declarations lead to,
+/// without those for tests.
 pub fn program_files(root: &Path, files: &[SourceFile]) -> BTreeSet<PathBuf> {
     let mut found = Crate::default();
     let texts: BTreeMap<&Path, &str> = files.iter().map(|file| (file.path.as_path(), file.text.as_str())).collect();
@@ -132,7 +133,8 @@ impl Crate {
         found.into_iter().map(|((from, to), (line, names))| Edge { from, to, line, names }).collect()
     }
 
-    /// The file that defines what `path` names in `module`. None: it is of another crate, or unknown. `is_call`: its last part is a function.
+    /// The file that defines what `path` names in `module`. None: it is of another crate, or unknown. `is_call`: its
+    /// last part is a function.
     fn file_of(&self, module: &[String], path: &[String], is_call: bool, hops: usize) -> Option<&PathBuf> {
         // Imports of each other's imports are no Rust, but may stand in a text.
         const MAX_HOPS: usize = 16;

@@ -1,10 +1,11 @@
 //! What comes into the build from outside: licences, second versions and sources by the lists of deny.toml, that the
-//! workspace's `rust-version` is no lower than any crate's of the lock, and that CONTRIBUTING.md says of each crate why it is
-//! there.
+//! workspace's `rust-version` is no lower than any crate's of the lock, and that CONTRIBUTING.md says of each crate why
+//! it is there.
 //!
-//! `cargo deny check` looks at the same lists and at more (advisories, yanked versions), but Debian has no package of it, it
-//! takes longer to build than Saki, and it needs its list of advisories from the network. What a change here can break is
-//! therefore checked by this rule in every test run; cargo-deny is for releases. Left out: licence files, which cargo-deny reads.
+//! `cargo deny check` looks at the same lists and at more (advisories, yanked versions), but Debian has no package of
+//! it, it takes longer to build than Saki, and it needs its list of advisories from the network. What a change here can
+//! break is therefore checked by this rule in every test run; cargo-deny is for releases. Left out: licence files,
+//! which cargo-deny reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -165,8 +166,8 @@ fn rust_version(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()??, numbers.next()??))
 }
 
-/// The workspace promises to build with a version of Rust that each crate of the build accepts (`x` reads the same line), and
-/// CONTRIBUTING.md names that version.
+/// The workspace promises to build with a version of Rust that each crate of the build accepts (`x` reads the same
+/// line), and CONTRIBUTING.md names that version.
 fn check_rust_version(
     workspace: &str,
     contributing: &str,
@@ -237,7 +238,8 @@ fn check_crates(policy: &Policy, crates: &BTreeSet<OutsideCrate>, findings: &mut
     }
 }
 
-/// Every outside crate that a manifest names has a row in CONTRIBUTING.md's table; no row and no entry of the workspace is without use.
+/// Every outside crate that a manifest names has a row in CONTRIBUTING.md's table; no row and no entry of the workspace
+/// is without use.
 fn check_names(manifests: &[(String, String)], workspace: &str, contributing: &str, findings: &mut Findings) {
     let is_outside = |name: &String| !name.starts_with("saki-");
     let mut rows = BTreeMap::new();

@@ -1,7 +1,9 @@
-//! Rust text cut into the tokens that tell which module names which: words, `::`, braces, plain strings (for `#[path = "…"]`) and single marks.
+//! Rust text cut into the tokens that tell which module names which: words, `::`, braces, plain strings (for `#[path =
+//! "…"]`) and single marks.
 //!
-//! Comments, other literals and lifetimes are dropped, and so are items behind a `cfg` that asks for `test`: what is left is the code of the
-//! program. Left out: whatever needs a parser. A text that rustc refuses gives some tokens or other.
+//! Comments, other literals and lifetimes are dropped, and so are items behind a `cfg` that asks for `test`: what is
+//! left is the code of the program. Left out: whatever needs a parser. A text that rustc refuses gives some tokens or
+//! other.
 
 /// A token with its line, counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

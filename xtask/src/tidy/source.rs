@@ -17,7 +17,8 @@ const LONG_LINES: usize = 800;
 /// How far above an unsafe block its SAFETY comment may begin; long reasons and multi-line statements fit.
 const SAFETY_REACH_LINES: usize = 10;
 
-/// The one file that makes threads: each begins and ends with the program's signals blocked, and has a stack for them in between.
+/// The one file that makes threads: each begins and ends with the program's signals blocked, and has a stack for them
+/// in between.
 const DOOR_OF_THREADS: &str = "crates/os/src/thread.rs";
 
 /// The one file that reads `errno`, in functions that are never inlined: its header says why.
@@ -26,6 +27,7 @@ const DOOR_OF_ERRNO: &str = "crates/os/src/error.rs";
 /// File names that say nothing about their content.
 const VAGUE_NAMES: [&str; 4] = ["util.rs", "utils.rs", "misc.rs", "stuff.rs"];
 
+/// The rules, with their expressions compiled.
 pub struct Rules {
     /// Constructions that no code line may contain, with the reason.
     banned: Vec<(Regex, &'static str)>,
@@ -57,6 +59,7 @@ impl Rules {
         })
     }
 
+    /// Checks one file by itself.
     pub fn check(&self, file: &SourceFile, findings: &mut Findings) {
         let path = &file.path;
         let lines: Vec<&str> = file.text.lines().collect();

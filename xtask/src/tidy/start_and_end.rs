@@ -1,9 +1,11 @@
-//! One start, one end: no crate gets functions from above by a call that might be forgotten or come too late, and the process's end has one list.
+//! One start, one end: no crate gets functions from above by a call that might be forgotten or come too late, and the
+//! process's end has one list.
 //!
-//! A *hook* is a static variable that is filled at run time and holds functions of others: its type has a cell in it, and a function pointer, a
-//! closure or an object of a trait of ours, directly or in a struct of ours that the type names. `HOOKS` lists those that the machine fills when it starts,
-//! with the reason why each cannot be an argument. The list may only shrink. A function that is kept as a number or an untyped pointer must be
-//! made into a function again, so turning one into a function is bound to listed files, too.
+//! A *hook* is a static variable that is filled at run time and holds functions of others: its type has a cell in it,
+//! and a function pointer, a closure or an object of a trait of ours, directly or in a struct of ours that the type
+//! names. `HOOKS` lists those that the machine fills when it starts, with the reason why each cannot be an argument.
+//! The list may only shrink. A function that is kept as a number or an untyped pointer must be made into a function
+//! again, so turning one into a function is bound to listed files, too.
 //!
 //! Not checked: code from macros, nested structs, and hooks that are constructor arguments.
 
@@ -72,6 +74,7 @@ type Definitions<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Vec<&'a str>>>;
 /// By name and crate of the type.
 type Contents<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Content>>;
 
+/// Checks that there are no hooks but those listed, and that all that are listed are there.
 pub fn check(files: &[SourceFile], findings: &mut Findings) {
     check_with(files, &HOOKS, &MAKERS_OF_FUNCTIONS, findings);
 }
@@ -171,7 +174,8 @@ fn definition_len(tokens: &[Token<'_>]) -> usize {
     tokens.len()
 }
 
-/// What each defined type contains itself. Not through the types that it names: by a few steps nearly every type leads to some function.
+/// What each defined type contains itself. Not through the types that it names: by a few steps nearly every type leads
+/// to some function.
 fn contents<'a>(definitions: &Definitions<'a>, traits: &BTreeSet<&'a str>) -> Contents<'a> {
     let nothing = Contents::new();
     let of_one = |owners: &BTreeMap<&'a str, Vec<&'a str>>| {
@@ -221,7 +225,8 @@ fn statics<'a>(tokens: &[Token<'a>]) -> Vec<(usize, &'a str, Vec<&'a str>)> {
     found
 }
 
-/// Lines of `transmute` whose result is said to be a function: by its arguments in brackets, or by the type of the variable that it fills.
+/// Lines of `transmute` whose result is said to be a function: by its arguments in brackets, or by the type of the
+/// variable that it fills.
 fn makings_of_functions(tokens: &[Token<'_>], definitions: &Definitions<'_>, name: &str) -> Vec<usize> {
     let is_function = |words: &[Token<'_>]| {
         words.iter().any(|word| {

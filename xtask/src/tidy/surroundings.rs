@@ -85,6 +85,7 @@ const DOORS: [Door; 4] = [
     },
 ];
 
+/// Checks that nothing goes past a door but what is listed.
 pub fn check(files: &[SourceFile], findings: &mut Findings) {
     for door in &DOORS {
         check_door(files, door, findings);

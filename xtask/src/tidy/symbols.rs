@@ -3,8 +3,8 @@
 //! A plain search for the last part of the name as a word in the crate's sources: enough to notice a
 //! rename. A name whose first part is not a folder of crates/ (`std::fmt`) is none of ours and is left alone.
 //!
-//! They name files as `` `crates/…/name.rs` `` (or `xtask/…`, `tests/…`), which must be there, with the items that are to be read in them behind, in parentheses or after a
-//! comma; the file must define those.
+//! They name files as `` `crates/…/name.rs` `` (or `xtask/…`, `tests/…`), which must be there, with the items that are
+//! to be read in them behind, in parentheses or after a comma; the file must define those.
 
 use std::path::Path;
 

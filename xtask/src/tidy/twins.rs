@@ -1,12 +1,14 @@
 //! No type is defined twice.
 //!
-//! Two crates do not define public structs with the same field names, nor public enums with the same variants. And no two structs at all, of one
-//! crate or of two, public or not, have fields of the same types: so twins are found whose fields have got other names. That holds from three fields on if
-//! one is not a number, `bool` or `char`, and from five on if they are not all of one type: "two counts and a flag" is not a twin. Twins are copied field by field where one part hands its values to the other, and a field that is added to
-//! one of them is lost there. The type belongs into the lower crate of the two, or into `abi` if neither lies below the other.
+//! Two crates do not define public structs with the same field names, nor public enums with the same variants. And no
+//! two structs at all, of one crate or of two, public or not, have fields of the same types: so twins are found whose
+//! fields have got other names. That holds from three fields on if one is not a number, `bool` or `char`, and from five
+//! on if they are not all of one type: "two counts and a flag" is not a twin. Twins are copied field by field where one
+//! part hands its values to the other, and a field that is added to one of them is lost there. The type belongs into
+//! the lower crate of the two, or into `abi` if neither lies below the other.
 //!
-//! Structs that hold the same types and mean different things stand in `DIFFERENT`, with what they mean. Left out: structs and enums with fewer
-//! members, the lengths of arrays, and types of tests.
+//! Structs that hold the same types and mean different things stand in `DIFFERENT`, with what they mean. Left out:
+//! structs and enums with fewer members, the lengths of arrays, and types of tests.
 
 use super::findings::{Findings, SourceFile};
 use super::rust_text::{Token, tokens};
@@ -87,8 +89,8 @@ fn check_with(files: &[SourceFile], different: &[(&[&str], &str)], findings: &mu
 
 /// Fewer members are alike by chance.
 const MIN_MEMBERS: usize = 2;
-/// Fewer types are alike by chance. Measured on this workspace: of some 450 structs with three fields or more, four pairs of three or four
-/// primitive fields are alike, and mean different things.
+/// Fewer types are alike by chance. Measured on this workspace: of some 450 structs with three fields or more, four
+/// pairs of three or four primitive fields are alike, and mean different things.
 const MIN_FIELDS: usize = 3;
 const MIN_PRIMITIVE_FIELDS: usize = 5;
 

@@ -1,16 +1,23 @@
 //! What the suite measures: the benchmarks, the figures that each prints, and the goals.
 //!
-//! The programs are bench/green (C#, Go, Java) and bench/lambdas.cs; what a benchmark does stands in their sources. A count stands for `N` in
-//! the arguments. Runtimes whose threads are those of the operating system get smaller counts, and a runtime that does not manage a count the next one.
+//! The programs are bench/green (C#, Go, Java) and bench/lambdas.cs; what a benchmark does stands in their sources. A
+//! count stands for `N` in the arguments. Runtimes whose threads are those of the operating system get smaller counts,
+//! and a runtime that does not manage a count the next one.
 
 /// Names of the columns. The first three are Saki's modes.
 pub const NATIVE: &str = "native";
+/// Green threads on one carrier.
 pub const GREEN: &str = "green";
+/// Green threads on several carriers.
 pub const MN: &str = "mn";
+/// .NET 9.
 pub const NET9: &str = "net9";
+/// Go's goroutines.
 pub const GO: &str = "go";
+/// Java's virtual threads.
 pub const JAVA: &str = "java";
 
+/// The program that a benchmark runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Program {
     /// bench/green in three languages.
@@ -27,6 +34,7 @@ pub enum Goal {
     NoMoreThan(&'static str, &'static str, &'static str),
 }
 
+/// A number that a benchmark prints.
 pub struct Figure {
     /// As the program prints it.
     pub key: &'static str,
@@ -35,6 +43,7 @@ pub struct Figure {
     pub goals: &'static [Goal],
 }
 
+/// One run of a program, for each runtime, and what it prints.
 pub struct Benchmark {
     pub program: Program,
     pub arguments: &'static [&'static str],
@@ -52,7 +61,8 @@ const ONCE: &[u64] = &[1];
 const MANY: &[u64] = &[100_000, 10_000, 1_000];
 const MILLION: &[u64] = &[1_000_000, 300_000, 100_000, 10_000];
 const NATIVE_MANY: &[u64] = &[10_000, 1_000];
-/// A thread that waits takes no more than this of memory and page tables, under any runtime; a count that does not fit is left out.
+/// A thread that waits takes no more than this of memory and page tables, under any runtime; a count that does not fit
+/// is left out.
 pub const MAX_BYTES_A_THREAD: u64 = 16 << 10;
 
 /// Frequent form: one figure, all processors, no counts.
@@ -72,16 +82,27 @@ const fn figure(key: &'static str, label: &'static str, unit: &'static str, goal
     Figure { key, label, unit, goals }
 }
 
+/// Label of the cost of a thread.
 pub const CREATE: &str = "new Thread, Start, Join";
+/// Label of the cost of a switch.
 pub const SWITCH: &str = "switch (Yield, two threads of one carrier)";
+/// Label of the cost of handing on a token.
 pub const HOP: &str = "ring of 503, monitors";
+/// Label of a waiting thread's memory.
 pub const RESIDENT: &str = "resident memory of a waiting thread, 100,000";
+/// Label of a waiting thread's page tables.
 pub const TABLES: &str = "page tables of a waiting thread, 100,000";
+/// Label of how much faster two processors are.
 pub const SCALING: &str = "scaling, 2 processors for 1";
+/// Label of the time of computing threads on one processor.
 pub const SCALE_ONE: &str = "4,000 computing threads, 1 processor";
+/// Label of the time of computing threads on two processors.
 pub const SCALE_TWO: &str = "4,000 computing threads, 2 processors";
+/// Label of the time that blocked threads take together.
 pub const BLOCKING: &str = "64 threads blocked in native code for 50 ms";
+/// Label of how long a thread may be kept from running.
 pub const TICKER: &str = "ticker's longest gap beside 4 hogs";
+/// Label of the time of sleeping work items.
 pub const SLEEPERS: &str = "10,000 work items that sleep 100 ms";
 const LAMBDAS_TWO: &str = "300,000 lambdas, 2 threads, a method";
 
@@ -92,6 +113,7 @@ const HOP_GOAL: &[Goal] = &[Goal::AtMost(MN, 60.0), Goal::AtMost(GREEN, 60.0)];
 const LONG_RING_GOAL: &[Goal] = &[Goal::AtMost(MN, 150.0), Goal::AtMost(GREEN, 150.0)];
 const MEMORY_GOAL: &[Goal] = &[Goal::AtMost(MN, 1536.0), Goal::AtMost(GREEN, 1536.0)];
 
+/// All benchmarks, in the order in which they run.
 pub const BENCHMARKS: &[Benchmark] = &[
     Benchmark {
         processors: 1,

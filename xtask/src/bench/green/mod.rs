@@ -1,8 +1,10 @@
-//! `cargo xtask bench --suite green`: what threads cost in Saki's three modes, and under Mono, CoreCLR, .NET 9, Go and Java.
+//! `cargo xtask bench --suite green`: what threads cost in Saki's three modes, and under Mono, CoreCLR, .NET 9, Go and
+//! Java.
 //!
-//! Each benchmark is a program that measures itself and prints its figures; runs of the runtimes are interleaved, and the median of all
-//! runs counts. A runtime that does not manage a count of threads, for whatever reason, gets the next smaller one, and the figure says so.
-//! Nothing hangs the suite: each run has a time limit. Left out: judging anything but the figures (the programs check their own sums).
+//! Each benchmark is a program that measures itself and prints its figures; runs of the runtimes are interleaved, and
+//! the median of all runs counts. A runtime that does not manage a count of threads, for whatever reason, gets the next
+//! smaller one, and the figure says so. Nothing hangs the suite: each run has a time limit. Left out: judging anything
+//! but the figures (the programs check their own sums).
 
 mod benchmarks;
 mod peers;
@@ -29,8 +31,8 @@ const DEFAULT_RUNS: usize = 3;
 /// What a run must leave to the other processes.
 const SPARE_BYTES: u64 = 3 << 30;
 
-/// Measures and prints; with `--markdown` writes the suite's parts of docs/benchmarks.md and docs/threads.md and their plots.
-/// Errors: a program does not compile. The verdict is false when a goal was missed.
+/// Measures and prints; with `--markdown` writes the suite's parts of docs/benchmarks.md and docs/threads.md and their
+/// plots. Errors: a program does not compile. The verdict is false when a goal was missed.
 pub fn run(root: &Path, options: &Options, base: Vec<Runtime>, output: &Path) -> Outcome {
     let (mut columns, executables) = peers::available(root, base, output)?;
     columns.retain(|peer| !options.without.iter().any(|name| *name == peer.runtime.name));

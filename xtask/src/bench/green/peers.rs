@@ -1,4 +1,5 @@
-//! The columns of the suite: Saki's three modes, the .NET runtimes, Go, Java; and how each is told its number of processors.
+//! The columns of the suite: Saki's three modes, the .NET runtimes, Go, Java; and how each is told its number of
+//! processors.
 //!
 //! What is not there has no column.
 
@@ -25,6 +26,7 @@ pub struct Command {
     pub environment: Vec<(String, String)>,
 }
 
+/// A runtime that the suite runs beside others.
 pub struct Peer {
     pub runtime: Runtime,
     kind: Kind,

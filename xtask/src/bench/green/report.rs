@@ -1,7 +1,7 @@
 //! The suite's tables, goals and plots.
 //!
-//! Ratios are of medians, Saki's over the peer's: below 1 Saki is better, but for scaling, where more is better. The goals stand in
-//! `benchmarks` and nowhere else.
+//! Ratios are of medians, Saki's over the peer's: below 1 Saki is better, but for scaling, where more is better. The
+//! goals stand in `benchmarks` and nowhere else.
 
 use std::fmt::Write as _;
 

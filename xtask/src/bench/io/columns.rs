@@ -1,4 +1,5 @@
-//! The columns of the suite: Saki's I/O models under its thread modes, the .NET runtimes, Go and Java; and the programs of bench/io for each.
+//! The columns of the suite: Saki's I/O models under its thread modes, the .NET runtimes, Go and Java; and the programs
+//! of bench/io for each.
 //!
 //! What is not there has no column. Left out: what is measured.
 
@@ -8,10 +9,15 @@ use std::process::Command;
 
 use crate::bench::peers::{Runtime, find_go, find_java, net9, run};
 
+/// Saki with the operating system's threads.
 pub const NATIVE: &str = "native";
+/// Saki with green threads on several carriers.
 pub const MN: &str = "mn";
+/// Mono.
 pub const MONO: &str = "mono";
+/// CoreCLR.
 pub const CORECLR: &str = "coreclr";
+/// Go.
 pub const GO: &str = "go";
 
 /// Column, threads, I/O model.
@@ -24,6 +30,7 @@ const SAKI: [(&str, &str, &str); 6] = [
     ("mn uring", "mn", "uring"),
 ];
 
+/// What a column's programs are built with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Saki,
@@ -44,11 +51,13 @@ pub enum Program {
     Tls,
 }
 
+/// A runtime with its options.
 pub struct Column {
     pub runtime: Runtime,
     pub kind: Kind,
 }
 
+/// The programs of bench/io, built.
 pub struct Programs {
     dot_net: PathBuf,
     go: PathBuf,
@@ -86,7 +95,8 @@ impl Column {
     }
 }
 
-/// The columns, with their programs built in `output`. Errors: a program does not compile, or openssl makes no certificate.
+/// The columns, with their programs built in `output`. Errors: a program does not compile, or openssl makes no
+/// certificate.
 pub fn available(root: &Path, base: Vec<Runtime>, output: &Path) -> Result<(Vec<Column>, Programs), String> {
     let programs = Programs {
         dot_net: output.join("io.exe"),

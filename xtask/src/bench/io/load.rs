@@ -1,7 +1,7 @@
 //! A server under load: started, asked by wrk, measured and killed.
 //!
-//! Processor time and memory are the kernel's figures of the server's process (proc(5)). Invariant: a server ends with its [`Server`]. Left out: what the figures
-//! mean.
+//! Processor time and memory are the kernel's figures of the server's process (proc(5)). Invariant: a server ends with
+//! its [`Server`]. Left out: what the figures mean.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,6 +16,7 @@ const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 /// Threads of wrk.
 const LOAD_THREADS: u32 = 2;
 
+/// A server that runs until it is dropped.
 pub struct Server {
     child: Child,
     address: SocketAddr,

@@ -1,8 +1,10 @@
-//! `cargo xtask bench --suite io`: servers, pipes, files and TLS under Saki's I/O models, and under Mono, CoreCLR, .NET 9, Go and Java.
+//! `cargo xtask bench --suite io`: servers, pipes, files and TLS under Saki's I/O models, and under Mono, CoreCLR, .NET
+//! 9, Go and Java.
 //!
-//! Servers run in a process of their own and are asked by wrk over the loopback interface; counted is their own processor time, so that the load
-//! generator's, which shares the processors, does not matter, and the slowest hundredth of the answers. The other programs measure themselves. Runs are interleaved;
-//! medians count. Left out: networks.
+//! Servers run in a process of their own and are asked by wrk over the loopback interface; counted is their own
+//! processor time, so that the load generator's, which shares the processors, does not matter, and the slowest
+//! hundredth of the answers. The other programs measure themselves. Runs are interleaved; medians count. Left out:
+//! networks.
 
 mod columns;
 mod load;
@@ -35,8 +37,9 @@ const WARM_UP: Duration = Duration::from_secs(2);
 const LOAD_TIME: Duration = Duration::from_secs(4);
 const PROGRAM_LIMIT: Duration = Duration::from_secs(120);
 
-/// Measures and prints; with `--markdown` writes the suite's parts of docs/benchmarks.md and docs/io.md, and their plot. Errors: a program does not
-/// compile, or wrk or openssl is not there. The verdict is false when a goal was missed.
+/// Measures and prints; with `--markdown` writes the suite's parts of docs/benchmarks.md and docs/io.md, and their
+/// plot. Errors: a program does not compile, or wrk or openssl is not there. The verdict is false when a goal was
+/// missed.
 pub fn run(root: &Path, options: &Options, base: Vec<Runtime>, output: &Path) -> Outcome {
     let (mut columns, programs) = columns::available(root, base, output)?;
     columns.retain(|column| !options.without.iter().any(|name| *name == column.runtime.name));

@@ -10,8 +10,11 @@ use crate::bench::pages::write;
 use crate::bench::report::{machine, utc_now};
 use crate::bench::svg::{Bar, Group, NEAR, bar_chart};
 
+/// Label of the memory of a connection that does nothing.
 pub const IDLE_LABEL: &str = "memory of an idle connection";
+/// Label of the throughput of the runtime's own server.
 pub const LIBRARY_LABEL: &str = "HttpListener or net/http, 64 connections: requests";
+/// Label of the processor time of the runtime's own server.
 pub const LIBRARY_CPU_LABEL: &str = "HttpListener or net/http, 64 connections: CPU a request";
 
 /// Program, label, unit, whether more is better.
@@ -24,14 +27,17 @@ pub const OTHERS: [(Program, &str, &str, bool); 3] = [
 const BEGIN: &str = "<!-- figures: begin -->\n";
 const END: &str = "<!-- figures: end -->\n";
 
+/// Label of the processor time of a request.
 pub fn cpu_label(connections: u64) -> String {
     format!("{connections} connections: CPU a request")
 }
 
+/// Label of the time within which 99 of 100 requests are answered.
 pub fn p99_label(connections: u64) -> String {
     format!("{connections} connections: p99")
 }
 
+/// Label of the requests a second.
 pub fn rate_label(connections: u64) -> String {
     format!("{connections} connections: requests")
 }

@@ -55,8 +55,8 @@ pub(super) fn run_once(argv: &[String], environment: &[(String, String)], folder
     Err(format!("{}: {} {}", argv.join(" "), finished.end, stderr.lines().last().unwrap_or("")))
 }
 
-/// The least seconds of each column, whose runs take turns, each with the words that `arguments` makes for it behind its own. Errors: a run fails, or prints something
-/// else than the first one with the same arguments.
+/// The least seconds of each column, whose runs take turns, each with the words that `arguments` makes for it behind
+/// its own. Errors: a run fails, or prints something else than the first one with the same arguments.
 pub(super) fn shortest(
     columns: &[Column],
     arguments: &dyn Fn(&Column) -> Vec<String>,
@@ -79,7 +79,8 @@ pub(super) fn shortest(
     Ok(seconds)
 }
 
-/// What a profiler costs, by times of a short and a long run without and with it: time for each second of the program, and seconds once.
+/// What a profiler costs, by times of a short and a long run without and with it: time for each second of the program,
+/// and seconds once.
 pub(super) fn slope_and_constant(off: [f64; 2], on: [f64; 2]) -> (f64, f64) {
     let slope = (on[1] - on[0]) / (off[1] - off[0]);
     (slope, on[0] - slope * off[0])

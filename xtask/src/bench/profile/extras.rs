@@ -1,4 +1,5 @@
-//! What is measured beside the kernels: the C# compiler under the profiler, each allocation told, bytes of files for each sample, and snapshots of a large heap.
+//! What is measured beside the kernels: the C# compiler under the profiler, each allocation told, bytes of files for
+//! each sample, and snapshots of a large heap.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,11 +1,13 @@
 //! `--suite profile`: what profiling costs, beside Mono's log profiler, Go's pprof and Java's JFR on the same work.
 //!
-//! Each program runs with and without a profiler in turn, at two lengths. So what a profiler costs has two parts: the slope, time for each second of the program, and the
-//! constant, which a run pays once however long it is. Both come from the shortest of a few runs, which a busy machine disturbs least; with `--cpu` they are of processor
-//! time, the threads that read samples included. Further tables: the C# compiler, each allocation told, bytes of files for each sample, snapshots of a large heap. The whole
-//! takes some five minutes.
+//! Each program runs with and without a profiler in turn, at two lengths. So what a profiler costs has two parts: the
+//! slope, time for each second of the program, and the constant, which a run pays once however long it is. Both come
+//! from the shortest of a few runs, which a busy machine disturbs least; with `--cpu` they are of processor time, the
+//! threads that read samples included. Further tables: the C# compiler, each allocation told, bytes of files for each
+//! sample, snapshots of a large heap. The whole takes some five minutes.
 //!
-//! Invariant: a run counts only if it prints what the others print that have as many rounds. Left out: `--markdown` and `--json`.
+//! Invariant: a run counts only if it prints what the others print that have as many rounds. Left out: `--markdown` and
+//! `--json`.
 
 mod columns;
 mod extras;

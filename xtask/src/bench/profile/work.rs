@@ -1,6 +1,7 @@
 //! The same work in C#, Go and Java (`bench/profile`), without and with each one's profiler.
 //!
-//! Samples are taken 1,000 times a second by all, as far as they can: Go is told so, and JFR's shortest period is what it makes of a millisecond.
+//! Samples are taken 1,000 times a second by all, as far as they can: Go is told so, and JFR's shortest period is what
+//! it makes of a millisecond.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +39,8 @@ const SAKI: [(&str, &[&str]); 5] = [
 const MONO: [(&str, &[&str]); 2] =
     [("mono, off", &[]), ("mono, sample=1000", &["--profile=log:nodefaults,sample=1000,output=/dev/null"])];
 
-/// The columns, with their programs built in `folder`. Languages that are not there have none. Errors: a program does not compile.
+/// The columns, with their programs built in `folder`. Languages that are not there have none. Errors: a program does
+/// not compile.
 pub fn columns(root: &Path, runtimes: &[Runtime], folder: &Path) -> Result<Vec<Column>, String> {
     let sources = root.join("bench/profile");
     let program = compile(&sources.join("work.cs"), folder)?;

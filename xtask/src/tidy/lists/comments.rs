@@ -31,8 +31,8 @@ fn points_elsewhere(reason: &str) -> bool {
         .is_some_and(|rest| THEN.iter().any(|then| rest.trim_start_matches('[').starts_with(then)))
 }
 
-/// "the caller promises …", "by this function's contract". That the caller pins an object is a fact of the place: it says
-/// who does.
+/// "the caller promises …", "by this function's contract". That the caller pins an object is a fact of the place: it
+/// says who does.
 fn names_the_caller(reason: &str) -> bool {
     let reason = reason.to_lowercase();
     let is_caller =

@@ -1,8 +1,8 @@
 //! Orderings of atomics without a reason.
 //!
 //! A reason is a comment that speaks of ordering, in the statement, in the five lines above it, or in the function's
-//! documentation; or one that stands once for an atomic: a table of states in the file that names the ordering, or a
-//! comment on the declaration of the field or static that names it. Left out: whether the reason is true.
+//! documentation; or one that stands once for many uses: the file's header or a table of states in the file that names
+//! the ordering, or a comment on the declaration of the field or static that names it. Left out: whether it is true.
 
 use super::{Line, Place, Program};
 use std::collections::HashMap;
@@ -114,9 +114,10 @@ fn speaks_of_ordering(words: &str) -> bool {
     WORDS.iter().any(|word| words.contains(word))
 }
 
-/// The rows of tables in the file's comments.
+/// The file's header and the rows of tables in its comments.
 fn tables(lines: &[Line<'_>]) -> String {
-    lines.iter().map(Line::words).filter(|words| words.starts_with('|')).collect()
+    let counts = |line: &&Line<'_>| line.comment.trim().starts_with("//!") || line.words().starts_with('|');
+    lines.iter().filter(counts).map(Line::words).collect()
 }
 
 /// What comments say on each declaration of an atomic, by its name and its file, and by its name and its crate.
@@ -212,5 +213,6 @@ mod tests {
     fn what_is_no_use_of_an_ordering() {
         check("use std::sync::atomic::Ordering::{\n    Acquire, Relaxed,\n};\n// Acquire\nlet s = \"Relaxed\";", &[]);
         check("#[cfg(test)]\nmod tests {\n    fn f() { a.load(Relaxed); }\n}\nfn f(a: ReleaseRelaxed) {}", &[]);
+        check("fn f() { match a { Command::Release(b) => b } }", &[]);
     }
 }

@@ -1,7 +1,7 @@
 //! Runs of six lines or more that stand in two places, the same to the letter but for indentation.
 //!
-//! Comments and blank lines do not count, nor do imports and attributes. A run must have some weight: six closing braces,
-//! or six short rows of a table, are alike by chance.
+//! Comments and blank lines do not count, nor do imports and attributes. A run must have some weight: six closing
+//! braces, or six short rows of a table, are alike by chance.
 
 use super::{Place, Program};
 use std::collections::HashMap;
