@@ -1,5 +1,6 @@
 //! `saki cache stat|clear|seed`.
 
+use crate::environment;
 use saki_base::answer;
 use saki_runtime::code_cache::directory::{self, Place};
 use saki_runtime::code_cache::{self, trusted};
@@ -24,7 +25,7 @@ pub enum CacheAction {
 /// # Errors
 /// One line saying what is wrong.
 pub fn run(action: CacheAction, framework_root: &Path) -> Result<(), String> {
-    let Some(cache) = directory::own() else {
+    let Some(cache) = environment::own_cache() else {
         return Err("there is no cache directory: neither XDG_CACHE_HOME nor HOME is an absolute path".to_owned());
     };
     match action {

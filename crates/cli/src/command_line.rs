@@ -324,7 +324,7 @@ fn plain_program(words: &[OsString]) -> Option<Options> {
         "SAKI_THREADS",
     ]
     .iter()
-    .any(|name| std::env::var_os(name).is_some());
+    .any(|name| crate::environment::is_set(name));
     if first.starts_with('-') || is_command_name(first) || is_source(first) || has_option_variables {
         return None;
     }

@@ -3,6 +3,7 @@
 //! Each line of the report is a function of its own; `LINES` is their order. The code caches come last, in as many
 //! lines as they need.
 
+use crate::environment;
 use crate::options::{SHELL, VERSION};
 use crate::run_source;
 use saki_base::answer;
@@ -100,7 +101,7 @@ fn print(verdict: Verdict, what: &str, text: &str) {
 fn caches() {
     /// A cache that another user filled has hundreds of files.
     const MOST_SHOWN: usize = 20;
-    let places = [("code cache", directory::own()), ("installed code", directory::installed())];
+    let places = [("code cache", environment::own_cache()), ("installed code", directory::installed())];
     for (what, place) in places {
         let Some(place) = place else {
             match what {

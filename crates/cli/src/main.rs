@@ -4,7 +4,7 @@
 //!
 //! | area | modules |
 //! |---|---|
-//! | the process | `process_start`, `exit`, `main_stack`, `bundle`, `start_up_memory` |
+//! | the process | `process_start`, `environment`, `exit`, `main_stack`, `bundle`, `start_up_memory` |
 //! | words | `suggestion`, `quantities`, `program_words`, `output_format`, `profile_kind`, `profile_file` |
 //! | what is asked for of profiles | `heap_request`, `profile_request`, `mono::log_profiler` |
 //! | making and showing profiles | `control_socket`, `heap_command`, `profile_command`, `profile_control`, `profile_option` |
@@ -28,6 +28,7 @@ mod command_line;
 mod complete;
 mod control_socket;
 mod doctor;
+mod environment;
 mod exit;
 mod generate;
 mod heap_command;
@@ -65,7 +66,6 @@ use saki_runtime::compile_only::compile_to_text;
 use saki_runtime::vm::VmOptions;
 use saki_runtime::{HostEvents, Vm};
 use saki_types::Assembly;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -146,14 +146,9 @@ fn compare_profiles(before: &Path, after: &Path, output: Option<&Path>) -> Resul
 /// A set-user-id process must not follow its starter's environment: removes Saki's variables, and those of Mono's that
 /// Saki heeds, before anything reads them. (The C library does so with its own.)
 fn forget_environment() {
-    if !saki_os::privilege::is_elevated() {
-        return;
-    }
-    for (name, _) in std::env::vars_os() {
-        if name.as_bytes().starts_with(b"SAKI_") || name.as_bytes().starts_with(b"MONO_") {
-            // SAFETY: no other thread runs yet.
-            unsafe { std::env::remove_var(name) };
-        }
+    if saki_os::privilege::is_elevated() {
+        // SAFETY: the process has just begun, and has no other thread yet.
+        unsafe { environment::forget() };
     }
 }
 
@@ -218,14 +213,11 @@ fn run(name: &str, options: &Options) -> i32 {
 /// Starts the machine and runs the program, a file that has been checked.
 fn start(options: &Options, path: &Path) -> i32 {
     let started = Moment::now();
-    if let Some(Err(stop)) = options.profile.as_ref().map(|option| option.prepare(&options.framework_root())) {
-        return stop.print();
-    }
-    if let Some(spec) = &options.trace
-        && let Err(error) = saki_runtime::call_trace::prepare(spec)
-    {
-        return fail(&format!("--trace: {error}"));
-    }
+    let (log, coverage) =
+        match options.profile.as_ref().map(|option| option.settings(&options.framework_root())).transpose() {
+            Ok(settings) => settings.unwrap_or_default(),
+            Err(stop) => return stop.print(),
+        };
     start_up_memory::prepare();
     let tools = match options.perf_tools() {
         Ok(tools) => tools,
@@ -237,16 +229,24 @@ fn start(options: &Options, path: &Path) -> i32 {
         io: options.io,
         framework_root: options.framework_root(),
         mono_path: options.mono_path(),
+        assembly_caches: environment::assembly_caches(),
+        configuration: options.configuration(),
+        messages: environment::messages(),
+        pool_threads_per_cpu: environment::pool_threads_per_cpu(),
+        crash_files: !environment::is_set("MONO_CRASH_NOFILE"),
         heap: options.heap(),
         dump: options.dump(),
         verify: options.verify,
-        code_cache: options.code_cache(),
+        code_cache: options.code_cache().then(environment::cache_places),
         vectors: !options.no_simd,
         tools,
         statistics: options.stats,
         check_walks_hz: options.check_walks,
         replace_bodies_hz: options.replace_bodies,
         thread_dumps: true,
+        log,
+        coverage,
+        trace: options.trace.clone(),
         ..VmOptions::default()
     };
     let host = HostEvents { before_exit: profile_command::before_exit, serve_request: profile_control::serve_request };

@@ -1,6 +1,7 @@
 //! The options of the virtual machine, which all commands that run programs share.
 
 use crate::bundle::default_framework_root;
+use crate::environment;
 use crate::profile_option::ProfileOption;
 use crate::quantities::{parse_gc_threads, parse_nursery, parse_size};
 use clap::{Args, ValueHint};
@@ -9,7 +10,7 @@ use saki_reactor::IoModel;
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
 use saki_runtime::profile_log::callspec::CallSpec;
-use saki_runtime::vm::Request;
+use saki_runtime::vm::{ConfigurationFiles, Request};
 use saki_sched::{DEFAULT_HOT_STACKS, ThreadMode};
 use std::path::PathBuf;
 
@@ -140,6 +141,10 @@ pub struct Options {
     #[arg(skip)]
     pub assembly_folders: Vec<PathBuf>,
 
+    /// The file with `<dllmap>` entries; set by `mono --config`.
+    #[arg(skip)]
+    pub config: Option<PathBuf>,
+
     /// What --compile-only prints
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Emit::Ir, hide = true)]
     pub emit: Emit,
@@ -154,13 +159,6 @@ pub enum Emit {
     Clif,
     /// Machine instructions
     Disasm,
-}
-
-/// MONO_PATH's directories.
-fn mono_path() -> Vec<PathBuf> {
-    std::env::var_os("MONO_PATH")
-        .map(|v| std::env::split_paths(&v).filter(|p| !p.as_os_str().is_empty()).collect())
-        .unwrap_or_default()
 }
 
 impl Default for Options {
@@ -192,6 +190,7 @@ impl Default for Options {
             profile: None,
             trace: None,
             assembly_folders: Vec::new(),
+            config: None,
             emit: Emit::Ir,
         }
     }
@@ -205,13 +204,13 @@ impl Options {
     pub fn perf_tools(&self) -> Result<Request, String> {
         match &self.perf {
             Some(tools) => Ok(tools.clone()),
-            None => std::env::var("SAKI_PERF").unwrap_or_default().parse().map_err(|e| format!("SAKI_PERF: {e}")),
+            None => environment::text("SAKI_PERF").unwrap_or_default().parse().map_err(|e| format!("SAKI_PERF: {e}")),
         }
     }
 
     /// Directories to search for assemblies before the program's own.
     pub fn mono_path(&self) -> Vec<PathBuf> {
-        mono_path().into_iter().chain(self.assembly_folders.iter().cloned()).collect()
+        environment::folders("MONO_PATH").into_iter().chain(self.assembly_folders.iter().cloned()).collect()
     }
 
     /// Path of the program.
@@ -227,6 +226,12 @@ impl Options {
     /// The folder with the class library's `lib/mono`.
     pub fn framework_root(&self) -> PathBuf {
         self.framework.clone()
+    }
+
+    /// Where machine-wide configuration is read.
+    pub fn configuration(&self) -> ConfigurationFiles {
+        let from_environment = environment::configuration();
+        ConfigurationFiles { file: self.config.clone().or(from_environment.file), ..from_environment }
     }
 
     /// The heap's options: sizes in bytes, and how often collections are forced for a test.

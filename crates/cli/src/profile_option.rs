@@ -5,7 +5,7 @@ use crate::mono::coverage_profiler::{self, CoverageOption};
 use crate::mono::log_profiler::{self, LogOption};
 use crate::profile_command;
 use crate::profile_request::ProfileRequest;
-use saki_runtime::coverage::{self, CoverageSettings};
+use saki_runtime::coverage::CoverageSettings;
 use saki_runtime::profile_log::{self, LogEvents, LogSettings};
 use std::path::Path;
 use std::str::FromStr;
@@ -54,26 +54,25 @@ impl ProfileOption {
         }
     }
 
-    /// Before the machine starts. `framework_root`: where the class library lies.
+    /// What the machine must know before it starts, of a log or of coverage. Writes the messages about the option.
     ///
     /// # Errors
     /// The message that is printed in place of a run.
-    pub fn prepare(&self, framework_root: &Path) -> Result<(), Stop> {
+    pub fn settings(&self, framework_root: &Path) -> Result<(Option<LogSettings>, Option<CoverageSettings>), Stop> {
         match self {
-            ProfileOption::Own(_) => {}
+            ProfileOption::Own(_) => Ok((None, None)),
             ProfileOption::Log(settings, messages) => {
                 messages.iter().for_each(|message| saki_base::tell!("{message}"));
-                profile_log::prepare(settings);
+                Ok((Some((**settings).clone()), None))
             }
             ProfileOption::Coverage(settings, messages) => {
                 messages.iter().for_each(|message| saki_base::tell!("{message}"));
                 // Paths of assemblies have no links in them.
                 let framework_root = framework_root.canonicalize().unwrap_or_else(|_| framework_root.to_owned());
-                coverage::prepare(&CoverageSettings { framework_root, ..(**settings).clone() });
+                Ok((None, Some(CoverageSettings { framework_root, ..(**settings).clone() })))
             }
-            ProfileOption::Help(text) => return Err(Stop::answer(text.clone())),
+            ProfileOption::Help(text) => Err(Stop::answer(text.clone())),
         }
-        Ok(())
     }
 
     /// Before `Main`, on its thread.

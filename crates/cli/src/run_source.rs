@@ -9,6 +9,7 @@
 //! with `#!`. A `#line` in the copy gives messages and stack traces the source's own name and lines. Left out: projects
 //! of many folders, packages.
 
+use crate::environment;
 use crate::exit::{self, EXIT_UNUSABLE};
 use crate::options::Options;
 use saki_runtime::code_cache::directory::{self, Place};
@@ -304,7 +305,7 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
     let options = &command.options;
     let framework = options.framework_root();
     let compiler = compiler(&framework).map_err(fail)?;
-    let place = (!options.no_cache && command.names_all_files()).then(directory::own).flatten();
+    let place = (!options.no_cache && command.names_all_files()).then(environment::own_cache).flatten();
     if place.is_some() {
         remembered::remember_in(place.clone(), directory::installed());
     }

@@ -1,14 +1,13 @@
 //! `<dllmap>` and `<dllentry>` of Mono's configuration files: the library and function that a P/Invoke name stands for.
 //!
-//! Sources: mono/config in the configuration directory, as a rule /etc/mono/config (MONO_CONFIG or `mono --config` name
-//! another file) for all assemblies, and `<assembly file>.config` for one assembly, which is asked first. Later entries
-//! win. Invariant: entries for other systems, processors or word sizes are dropped while parsing. Left out: the rest of
-//! the XML. Of a file that is not well-formed, the entries before the error count.
+//! Sources: mono/config in the configuration directory, as a rule /etc/mono/config (MONO_CONFIG or `mono --config` name another file) for
+//! all assemblies, and `<assembly file>.config` for one assembly, which is asked first. Later entries win. Invariant: entries for other systems, processors or word sizes are dropped while parsing.
+//! Left out: the rest of the XML. Of a file that is not well-formed, the entries before the error count.
 
 use saki_os::message_log::{self, Level, Subject};
+use saki_runtime::vm::{ConfigurationFiles, options};
 use saki_types::universe;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 const OS: &str = "linux";
 #[cfg(target_arch = "x86_64")]
@@ -116,19 +115,11 @@ impl DllMap {
     }
 }
 
-/// The file that the command line names in place of all machine-wide ones.
-static CONFIG_FILE: OnceLock<PathBuf> = OnceLock::new();
-
-/// `mono --config FILE`: once, before the first P/Invoke is resolved.
-pub fn set_config_file(path: PathBuf) {
-    let _ = CONFIG_FILE.set(path);
-}
-
-/// The folder of Mono's configuration, `mono/config` and `mono/4.5/machine.config`: what MONO_CFG_DIR names; or, for
-/// class libraries in PREFIX/lib/mono, PREFIX/etc if it has one; or /etc.
+/// The folder of Mono's configuration, `mono/config` and `mono/4.5/machine.config`: what the options name; or, for class libraries in
+/// PREFIX/lib/mono, PREFIX/etc if it has one; or /etc.
 pub fn configuration_directory() -> PathBuf {
-    if let Some(named) = std::env::var_os("MONO_CFG_DIR") {
-        return PathBuf::from(named);
+    if let Some(named) = &options().configuration.folder {
+        return named.clone();
     }
     configuration_beside(universe().binder().paths().framework_root.as_path()).unwrap_or_else(|| PathBuf::from("/etc"))
 }
@@ -138,22 +129,14 @@ fn configuration_beside(framework_root: &Path) -> Option<PathBuf> {
     directory.join("mono/config").is_file().then_some(directory)
 }
 
-/// The machine-wide configuration files, in the order in which they are asked: only the file that the command line or
-/// MONO_CONFIG names, if there is one, else the distribution's (MONO_CFG_DIR moves it) and the user's.
+/// The machine-wide configuration files, in the order in which they are asked: only the file that the options name, if there is one, else
+/// the distribution's and the user's.
 pub fn global_config_paths() -> Vec<PathBuf> {
-    if let Some(path) = CONFIG_FILE.get() {
-        return vec![path.clone()];
+    let ConfigurationFiles { file, user_file, .. } = &options().configuration;
+    if let Some(file) = file {
+        return vec![file.clone()];
     }
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    if let Some(path) = variable("MONO_CONFIG") {
-        return vec![path];
-    }
-    let directory = configuration_directory();
-    // A map names native libraries to load, so a process with more rights than the user who started it must not use
-    // that user's map.
-    let home = variable("HOME").filter(|_| !saki_os::privilege::is_elevated());
-    let user = home.map(|home| home.join(".mono/config"));
-    std::iter::once(directory.join("mono/config")).chain(user).collect()
+    std::iter::once(configuration_directory().join("mono/config")).chain(user_file.clone()).collect()
 }
 
 /// A start tag.

@@ -1,12 +1,13 @@
-//! Mono's log: messages about what the machine does, chosen by MONO_LOG_LEVEL and MONO_LOG_MASK, written where
-//! MONO_LOG_DEST says, with the head that MONO_LOG_HEADER asks for.
+//! Mono's log: messages about what the machine does, chosen by MONO_LOG_LEVEL and MONO_LOG_MASK, written where MONO_LOG_DEST says, with
+//! the head that MONO_LOG_HEADER asks for. The command reads the variables (`MessageOptions`).
 //!
-//! As under Mono, the level is `error` unless it is set, and messages go to standard output or are appended to a file.
-//! Invariant: a message that is not shown is not formatted. Left out: the system's log (MONO_LOG_DEST=syslog goes to
-//! standard output); masks of parts that Saki does not have are known and show nothing.
+//! As under Mono, the level is `error` unless it is set, and messages go to standard output or are appended to a file. Invariant: a message that is not
+//! shown is not formatted. Left out: the system's log; masks of parts that Saki does not have are known and
+//! show nothing.
 
 use std::fmt::Display;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// The subject of a message: a bit of the mask.
@@ -92,7 +93,7 @@ const LEVELS: &[(&str, Level, char)] = &[
     ("debug", Level::Debug, 'D'),
 ];
 
-/// The messages that the variables ask for.
+/// The messages that the options ask for.
 #[derive(Debug, PartialEq, Eq)]
 struct Filter {
     /// The least important level that is shown.
@@ -128,21 +129,50 @@ impl Filter {
     }
 }
 
-fn filter() -> &'static Filter {
-    static FILTER: OnceLock<Filter> = OnceLock::new();
-    FILTER.get_or_init(|| {
-        let [level, mask] = ["MONO_LOG_LEVEL", "MONO_LOG_MASK"].map(|name| std::env::var(name).ok());
-        Filter::parse(level.as_deref(), mask.as_deref(), |what, word| {
+/// Which messages are written, and where.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct MessageOptions {
+    /// The least important level that is shown, a word: MONO_LOG_LEVEL. None: `error`.
+    pub level: Option<String>,
+    /// The subjects that are shown, words with commas between: MONO_LOG_MASK. None: all.
+    pub mask: Option<String>,
+    /// Whether time and process stand before each message: MONO_LOG_HEADER.
+    pub has_header: bool,
+    /// The file that messages are appended to: MONO_LOG_DEST. None: standard output.
+    pub file: Option<PathBuf>,
+}
+
+/// What the options say, ready for use.
+struct Settings {
+    filter: Filter,
+    has_header: bool,
+    file: Option<PathBuf>,
+}
+
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// Decides which messages are written; once, before the machine starts. Words that mean nothing are named on standard output, as Mono does.
+pub fn set(options: &MessageOptions) {
+    SETTINGS.get_or_init(|| {
+        let filter = Filter::parse(options.level.as_deref(), options.mask.as_deref(), |what, word| {
             // As Mono says it.
             saki_base::messages::tell_beside_output(format_args!("Unknown trace {what}: {word}\n"));
-        })
-    })
+        });
+        Settings { filter, has_header: options.has_header, file: options.file.clone() }
+    });
+}
+
+/// Without a machine, what the options' default asks for.
+fn settings() -> &'static Settings {
+    static DEFAULT: Settings =
+        Settings { filter: Filter { level: Level::Error, mask: ALL }, has_header: false, file: None };
+    SETTINGS.get().unwrap_or(&DEFAULT)
 }
 
 /// Whether messages of this kind are shown, for work that only they need.
 #[inline]
 pub fn is_shown(level: Level, subject: Subject) -> bool {
-    filter().shows(level, subject)
+    settings().filter.shows(level, subject)
 }
 
 /// Writes the message if it is wanted; `text` is only formatted then.
@@ -155,11 +185,13 @@ pub fn message(level: Level, subject: Subject, text: impl Display) {
 #[cold]
 fn write(level: Level, text: &str) {
     let letter = LEVELS.iter().find(|(_, other, _)| *other == level).map_or(' ', |(.., letter)| *letter);
-    let line = match std::env::var_os("MONO_LOG_HEADER") {
-        Some(_) => format!("{} level[{letter}] mono[{}]: {text}\n", local_time(), std::process::id()),
-        None => format!("Mono: {text}\n"),
+    let settings = settings();
+    let line = if settings.has_header {
+        format!("{} level[{letter}] mono[{}]: {text}\n", local_time(), std::process::id())
+    } else {
+        format!("Mono: {text}\n")
     };
-    let file = std::env::var_os("MONO_LOG_DEST").filter(|path| !path.is_empty() && path != "syslog");
+    let file = settings.file.as_ref();
     let file = file.and_then(|path| std::fs::OpenOptions::new().append(true).create(true).open(path).ok());
     match file {
         // A message that cannot be written is lost; the program goes on.

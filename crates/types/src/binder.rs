@@ -16,20 +16,9 @@ use saki_base::locks::RwLock;
 use saki_os::message_log::{self, Level, Subject};
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 pub use crate::domain::{Binder, SearchPaths};
 pub use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
-
-/// Assembly caches below the prefixes in MONO_GAC_PREFIX, searched before the framework's.
-fn extra_gacs() -> &'static [PathBuf] {
-    static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    FOLDERS.get_or_init(|| {
-        let prefixes = std::env::var_os("MONO_GAC_PREFIX").unwrap_or_default();
-        let given = std::env::split_paths(&prefixes).filter(|prefix| !prefix.as_os_str().is_empty());
-        given.map(|prefix| prefix.join("lib/mono/gac")).collect()
-    })
-}
 
 /// The framework profile directory below the root.
 pub const PROFILE: &str = "4.5";
@@ -74,7 +63,19 @@ impl Binder {
             loaded: RwLock::default(),
             reflection_only: RwLock::default(),
             events: &NoLoaderEvents,
+            assembly_caches: Box::default(),
         }
+    }
+
+    /// A binder that searches these assembly caches (`PREFIX/lib/mono/gac`) before the framework's.
+    #[must_use]
+    pub fn with_assembly_caches(self, caches: &[PathBuf]) -> Binder {
+        Binder { assembly_caches: caches.into(), ..self }
+    }
+
+    /// The assembly caches that are searched before the framework's.
+    pub fn assembly_caches(&self) -> &[PathBuf] {
+        &self.assembly_caches
     }
 
     /// A binder that calls `events`.
@@ -303,7 +304,7 @@ impl Binder {
         let folder = format!("{a}.{b}.{c}.{d}_{}_{token}", normal_culture(&wanted.culture));
         let own = self.paths.read().framework_root.join("gac");
         let file = Path::new(&wanted.name).join(folder).join(format!("{}.dll", wanted.name));
-        extra_gacs().iter().chain([&own]).map(|gac| gac.join(&file)).find(|path| path.is_file())
+        self.assembly_caches.iter().chain([&own]).map(|gac| gac.join(&file)).find(|path| path.is_file())
     }
 
     /// GAC folders `<name>/<version>_<culture>_<token>/`, exact version first, then newest.

@@ -125,6 +125,8 @@ pub struct Binder {
     /// Assemblies of the reflection-only context.
     pub(crate) reflection_only: RwLock<rank::ReflectionOnlyAssemblies, Vec<&'static Assembly>>,
     pub(crate) events: &'static dyn LoaderEvents,
+    /// Searched before the framework's.
+    pub(crate) assembly_caches: Box<[PathBuf]>,
 }
 
 /// One metadata module of one domain; `meta` gives the raw tables.

@@ -58,7 +58,7 @@ pub fn of_response_file(path: &str) -> Result<Vec<String>, Stop> {
 /// # Errors
 /// Mono's text, naming the argument.
 pub fn to_text(arguments: Vec<OsString>) -> Result<Vec<String>, Stop> {
-    let encodings = std::env::var("MONO_EXTERNAL_ENCODINGS").unwrap_or_default();
+    let encodings = crate::environment::text("MONO_EXTERNAL_ENCODINGS").unwrap_or_default();
     let encodings: Vec<&str> = encodings.split(':').filter(|name| !name.is_empty()).collect();
     let numbered = arguments.into_iter().enumerate();
     numbered
@@ -105,7 +105,7 @@ fn convert(bytes: &[u8], encoding: &str) -> Option<String> {
 /// What follows the dot in LC_ALL, LC_CTYPE or LANG; without one, ASCII.
 fn locale_encoding() -> String {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"];
-    let locale = names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty());
+    let locale = names.iter().filter_map(|name| crate::environment::text(name)).find(|value| !value.is_empty());
     let encoding = locale.and_then(|locale| Some(locale.split_once('.')?.1.split('@').next()?.to_owned()));
     encoding.unwrap_or_else(|| "ASCII".to_owned())
 }

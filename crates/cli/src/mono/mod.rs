@@ -15,6 +15,7 @@ pub mod log_profiler;
 mod table;
 mod variables;
 
+use crate::environment;
 use crate::exit::{EXIT_UNUSABLE, Stop};
 use crate::info;
 use crate::options::Options;
@@ -52,22 +53,21 @@ struct CommandLine {
     collector_debug: String,
     /// Profilers and debuggers to which code is described, under the names of `saki --perf`.
     tools: Vec<&'static str>,
-    config: Option<PathBuf>,
 }
 
 impl CommandLine {
     /// The options, completed by the variables where they leave something open.
     fn with_environment(mut self) -> Result<Options, Stop> {
-        let read = |name: &str| std::env::var(name).unwrap_or_default();
+        let read = |name: &str| environment::text(name).unwrap_or_default();
         let options = &mut self.options;
         collector::apply(options, &self.collector, &read("MONO_GC_PARAMS"));
         collector::apply_debug(options, &self.collector_debug);
         collector::apply_debug(options, &read("MONO_GC_DEBUG"));
         variables::set_debug_options(&read("MONO_DEBUG"), &mut self.tools)?;
-        if std::env::var_os("MONO_XDEBUG").is_some() {
+        if environment::is_set("MONO_XDEBUG") {
             self.tools.push("gdb");
         }
-        if std::env::var_os("MONO_NO_SMP").is_some() {
+        if environment::is_set("MONO_NO_SMP") {
             variables::stay_on_one_processor();
         }
         if !self.tools.is_empty() && options.perf.is_none() {
@@ -82,7 +82,7 @@ impl CommandLine {
 /// # Errors
 /// Mono's message and exit code.
 pub fn parse(words: Vec<OsString>) -> Result<Options, Stop> {
-    let from_environment = std::env::var("MONO_ENV_OPTIONS").unwrap_or_default();
+    let from_environment = environment::text("MONO_ENV_OPTIONS").unwrap_or_default();
     let from_environment = arguments::split(&from_environment).map_err(|text| Stop::error(EXIT_REFUSED, text))?;
     let words = from_environment.into_iter().map(OsString::from).chain(words).collect();
     let mut line = CommandLine::default();
@@ -95,9 +95,6 @@ pub fn parse(words: Vec<OsString>) -> Result<Options, Stop> {
         Stop::error(EXIT_UNUSABLE, format!("Cannot open assembly '{}': not UTF-8.\n", program.display()))
     })?);
     line.options.command.extend(arguments::to_text(command)?);
-    if let Some(config) = line.config.take() {
-        saki_interop::dllmap::set_config_file(config);
-    }
     line.with_environment()
 }
 
@@ -187,7 +184,7 @@ fn act(meaning: Meaning, value: &str, behind: Vec<OsString>, line: &mut CommandL
         }
         Meaning::CollectorParameters => line.collector = value.to_owned(),
         Meaning::CollectorDebug => line.collector_debug = value.to_owned(),
-        Meaning::Config => line.config = behind.into_iter().next().map(PathBuf::from),
+        Meaning::Config => line.options.config = behind.into_iter().next().map(PathBuf::from),
         Meaning::Verbose => line.options.trace_compile = true,
         Meaning::Statistics => line.options.stats = true,
         Meaning::PerfMap => line.tools.push("map"),
@@ -259,7 +256,7 @@ mod tests {
             line("-v --stats --jitmap --debug=gdb,casts --config x.conf --gc-params=nursery-size=64m a.exe").unwrap();
         assert!(line.options.trace_compile && line.options.stats);
         assert_eq!(line.tools, ["map", "gdb"]);
-        assert_eq!(line.config.as_deref(), Some(Path::new("x.conf")));
+        assert_eq!(line.options.config.as_deref(), Some(Path::new("x.conf")));
         assert_eq!(line.collector, "nursery-size=64m");
         assert_eq!(rest, ["a.exe"]);
         let (line, _) = super::tests::line("--trace=program,-T:A --profile=coverage:output=c.xml a.exe").unwrap();

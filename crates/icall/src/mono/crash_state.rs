@@ -235,11 +235,11 @@ fn dump_state_total<'t>(t: CurrentThread<'t>, portable: Place<u64>, unportable: 
     give(t, &text, hashes, portable, unportable)
 }
 
-/// Writes a report to `mono_crash.HASH.N.json` in the current folder, unless MONO_CRASH_NOFILE is set.
+/// Writes a report to `mono_crash.HASH.N.json` in the current folder, unless the options of the start forbid it.
 fn write_state_to_file(_t: CurrentThread, report: *const c_char, portable: u64, _unportable: u64) {
     // SAFETY: null or a C string that Mono.Runtime frees after the call.
     let Some(report) = (unsafe { text_of(report) }) else { return };
-    if std::env::var_os("MONO_CRASH_NOFILE").is_some() {
+    if !saki_runtime::vm::options().crash_files {
         return;
     }
     saki_thread::blocking(|| {

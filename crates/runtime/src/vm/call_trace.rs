@@ -60,7 +60,7 @@ struct Trace {
 ///
 /// # Errors
 /// The system's, for the handler of SIGUSR2.
-pub fn prepare(spec: &CallSpec) -> std::io::Result<()> {
+pub(super) fn prepare(spec: &CallSpec) -> std::io::Result<()> {
     IS_ENABLED.store(!spec.is_disabled(), Ordering::Relaxed);
     let trace = Trace { spec: spec.clone(), started: Moment::now(), depths: Mutex::default() };
     let _ = TRACE.set(trace);

@@ -49,7 +49,7 @@ struct Coverage {
 static COVERAGE: OnceLock<Coverage> = OnceLock::new();
 
 /// Before the machine starts: has methods compiled so that they tell which statements they reach.
-pub fn prepare(settings: &CoverageSettings) {
+pub(super) fn prepare(settings: &CoverageSettings) {
     let coverage = Coverage { settings: settings.clone(), methods: RwLock::default() };
     if COVERAGE.set(coverage).is_ok() {
         saki_os::at_exit(ExitStage::ProfileLog, write);

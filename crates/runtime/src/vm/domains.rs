@@ -187,7 +187,8 @@ fn new_universe(setup: Obj) -> LoadResult<&'static Universe> {
         config.private_paths.extend(private.split([';', ':']).filter(|path| !path.is_empty()).map(PathBuf::from));
     }
     let paths = SearchPaths { application_base: base, ..root.binder().paths() };
-    let binder = Binder::new(paths).with_events(root.binder().events());
+    let copied = root.binder();
+    let binder = Binder::new(paths).with_assembly_caches(copied.assembly_caches()).with_events(copied.events());
     binder.set_config(config);
     let corlib: &Path = root.corlib().meta.path();
     saki_types::universe::create(binder, corlib)

@@ -14,82 +14,26 @@ use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::body_replacement;
+use crate::vm::options::{self, VmOptions};
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
-    call_trace, class_library, code_cache, compile, crash_report, finalizer, fork, handles, helpers, internal_calls,
-    library_loops, monitors, sharing_statistics, source_lines, stack_text, thread_dump, thread_hooks, thrown_frames,
-    unhandled, upcalls, walk_check,
+    call_trace, class_library, code_cache, compile, coverage, crash_report, finalizer, fork, handles, helpers,
+    internal_calls, library_loops, monitors, sharing_statistics, source_lines, stack_text, thread_dump, thread_hooks,
+    thrown_frames, unhandled, upcalls, walk_check,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{PlacedClause, StubHooks};
 use saki_jit::CompilerOptions;
-use saki_os::clock::{self, Clock};
+use saki_os::clock;
 use saki_os::errata::{self, LockedReads};
+use saki_os::message_log;
 use saki_reactor::PolledBy;
 use saki_thread::ThreadKind;
-pub use saki_tools::Request;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
 use saki_types::{Assembly, LibraryProfile, LibraryType, LoadError, Method, Type, universe};
 use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-
-/// The options of a start. The default: the installed class libraries, native threads, no code cache.
-#[derive(Clone, Debug)]
-pub struct VmOptions {
-    /// Directory of the class libraries: `/usr/lib/mono`.
-    pub framework_root: PathBuf,
-    /// MONO_PATH.
-    pub mono_path: Vec<PathBuf>,
-    pub heap: saki_gc::HeapOptions,
-    pub threads: saki_sched::ThreadMode,
-    /// If more green threads have stacks, unused stacks are moved to compact memory.
-    pub hot_stacks: usize,
-    /// The way in which threads wait for descriptors; None: the usual one for the kind of threads.
-    pub io: Option<saki_reactor::IoModel>,
-    pub dump: compile::DumpOptions,
-    /// Run the code generator's verifier on all code.
-    pub verify: bool,
-    /// Use the persistent code cache.
-    pub code_cache: bool,
-    /// Implement vector types by the processor's vectors, where it has them.
-    pub vectors: bool,
-    /// The profilers and debuggers to which code is described.
-    pub tools: Request,
-    /// Count what compiling costs (`compile::statistics`), and which generic instances could share code.
-    pub statistics: bool,
-    /// Check so many times a second, by signals, that stacks can be walked from any instruction; None: never.
-    pub check_walks_hz: Option<u32>,
-    /// Replace the bodies of random methods so many times a second; None: never.
-    pub replace_bodies_hz: Option<u32>,
-    /// Have SIGQUIT write the stacks of all threads.
-    pub thread_dumps: bool,
-    /// Whose time the machine runs by.
-    pub clock: Clock,
-}
-
-impl Default for VmOptions {
-    fn default() -> Self {
-        VmOptions {
-            framework_root: PathBuf::from("/usr/lib/mono"),
-            mono_path: Vec::new(),
-            heap: saki_gc::HeapOptions::default(),
-            threads: saki_sched::ThreadMode::Native,
-            hot_stacks: saki_sched::DEFAULT_HOT_STACKS,
-            io: None,
-            dump: compile::DumpOptions::default(),
-            verify: false,
-            code_cache: false,
-            vectors: true,
-            tools: Request::default(),
-            statistics: false,
-            check_walks_hz: None,
-            replace_bodies_hz: None,
-            thread_dumps: false,
-            clock: Clock::SYSTEM,
-        }
-    }
-}
 
 /// The reason why the machine could not start or the program could not be loaded.
 #[derive(Debug)]
@@ -243,7 +187,7 @@ impl VmBuilder {
     /// # Errors
     /// No memory, no class libraries, class libraries of another version, a machine that was started before.
     pub fn start(self) -> Result<Vm, StartError> {
-        Ok(Vm { main_thread: start(&self.options, self.layers)? })
+        Ok(Vm { main_thread: start(options::keep(self.options), self.layers)? })
     }
 }
 
@@ -264,11 +208,9 @@ fn core_assembly(options: &VmOptions) -> (PathBuf, &'static LibraryProfile) {
 fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
     clock::set_machine(options.clock);
+    message_log::set(&options.messages);
     upcalls::set(&RuntimeUpcalls);
-    if options.statistics {
-        compile::keep_statistics();
-        sharing_statistics::enable();
-    }
+    prepare_observers(options)?;
     // Before the collector's threads exist: in a process with several threads the kernel takes milliseconds to register it.
     saki_os::membarrier::initialise();
     errata::prepare();
@@ -285,7 +227,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         framework_root: options.framework_root.clone(),
     };
     let (corlib, profile) = core_assembly(options);
-    let binder = Binder::new(paths).with_events(layers.loader_events);
+    let binder = Binder::new(paths).with_assembly_caches(&options.assembly_caches).with_events(layers.loader_events);
     saki_types::universe::init_with(binder, &corlib, profile).map_err(|error| {
         // If the mscorlib is too different to start at all, the error itself would not help the user.
         let image = saki_metadata::Image::open(&corlib).ok();
@@ -305,8 +247,8 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         vectors: options.vectors && saki_jit::has_vectors(),
         ..CompilerOptions::new(saki_gc::heap_layout())
     };
-    if options.code_cache {
-        code_cache::init(&compiler_options);
+    if let Some(places) = &options.code_cache {
+        code_cache::init(&compiler_options, places);
     }
     compile::init(compiler_options, options.dump.clone());
     if options.replace_bodies_hz.is_some() {
@@ -366,6 +308,24 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         thread_dump::start().map_err(|e| StartError(format!("no thread dumps: {e}")))?;
     }
     Ok(t.abi())
+}
+
+/// What counts and records while code is compiled and runs: before anything is compiled.
+fn prepare_observers(options: &VmOptions) -> Result<(), StartError> {
+    if options.statistics {
+        compile::keep_statistics();
+        sharing_statistics::enable();
+    }
+    if let Some(settings) = &options.log {
+        profile_log::prepare(settings);
+    }
+    if let Some(settings) = &options.coverage {
+        coverage::prepare(settings);
+    }
+    if let Some(spec) = &options.trace {
+        call_trace::prepare(spec).map_err(|e| StartError(format!("--trace: {e}")))?;
+    }
+    Ok(())
 }
 
 /// Where address space is limited, that is why its first stack or thread finds no room.

@@ -19,6 +19,7 @@ pub(crate) mod heap_client;
 pub mod heap_snapshot;
 pub mod interruption;
 mod machine;
+pub mod options;
 pub mod profile_events;
 pub mod profile_frames;
 pub mod profile_log;
@@ -39,6 +40,7 @@ pub(crate) mod upcalls;
 pub mod walk_check;
 
 pub use machine::{
-    Request, StartError, Vm, VmBuilder, VmOptions, command_line, domain_object, entry_assembly, ephemeron_tombstone,
-    exit_code, set_exit_code,
+    StartError, Vm, VmBuilder, command_line, domain_object, entry_assembly, ephemeron_tombstone, exit_code,
+    set_exit_code,
 };
+pub use options::{ConfigurationFiles, Request, VmOptions, options};

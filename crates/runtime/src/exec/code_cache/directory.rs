@@ -28,16 +28,9 @@ pub struct Place {
 /// The name of the cache in its base folder.
 const NAME: &str = "saki";
 
-/// The user's own cache: `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`. None if neither variable is set, and in a process with more rights
-/// than the user who started it, because that user chose the environment.
-pub fn own() -> Option<Place> {
-    if privilege::is_elevated() {
-        return None;
-    }
-    // Relative paths are ignored, as the XDG Base Directory Specification asks.
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(Place { base, trust: Trust::own() })
+/// The cache in a folder of caches of the user's own (`$XDG_CACHE_HOME`, `~/.cache`).
+pub fn own_in(base: PathBuf) -> Place {
+    Place { base, trust: Trust::own() }
 }
 
 /// The cache that came with the installation: `lib/saki` beside the folder of the executable, if it exists. Never written.

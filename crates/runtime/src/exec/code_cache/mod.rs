@@ -51,10 +51,19 @@ const WRITE_EARLY_BYTES: usize = 16 << 20;
 
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
+/// Where caches are.
+#[derive(Clone, Debug)]
+pub struct CachePlaces {
+    /// The user's own, which is read and written.
+    pub own: Option<directory::Place>,
+    /// The one that came with the installation, which is only read.
+    pub installed: Option<directory::Place>,
+}
+
 /// Turns the cache on, before anything is compiled. Each version of the class libraries has a folder of its own: otherwise a program that
 /// is run on two versions would replace stale bodies at each change. Without a build id, or a place for a cache, it stays off.
-pub(crate) fn init(options: &CompilerOptions) {
-    let (own, installed) = (directory::own(), directory::installed());
+pub(crate) fn init(options: &CompilerOptions, places: &CachePlaces) {
+    let CachePlaces { own, installed } = places.clone();
     if own.is_none() && installed.is_none() {
         return;
     }

@@ -51,7 +51,7 @@ use std::time::Duration;
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Before the machine starts: compiles methods with probes, if calls are to be written, and starts to keep the statistics that counters show.
-pub fn prepare(settings: &LogSettings) {
+pub(super) fn prepare(settings: &LogSettings) {
     if settings.calls {
         calls::compile_probes(&settings.callspec);
     }

@@ -130,10 +130,9 @@ pub(super) static POOL: LazyLock<Mutex<rank::ThreadPool, Pool>> = LazyLock::new(
     })
 });
 
-/// MONO_THREADS_PER_CPU: workers for each processor that the pool begins with.
+/// Workers for each processor that the pool begins with.
 fn threads_per_cpu() -> i32 {
-    let variable = std::env::var("MONO_THREADS_PER_CPU").ok();
-    variable.and_then(|number| number.trim().parse::<i32>().ok()).unwrap_or(1).clamp(1, MAX_INITIAL_THREADS_PER_CPU)
+    i32::from(crate::vm::options().pool_threads_per_cpu).clamp(1, MAX_INITIAL_THREADS_PER_CPU)
 }
 
 pub(super) fn cpu_count() -> i32 {

@@ -1,0 +1,156 @@
+//! The variables of the environment that the command reads, all of them: the machine below gets options and reads none.
+//!
+//! Invariant: every variable that has a meaning for Saki has a row in `VARIABLES`, and is read by the functions of this file, or by `clap`,
+//! which makes an option of it. Left out: variables of the program (PATH, the locale, what it asks `System.Environment` for) and of its class library,
+//! SAKI_BACKTRACE, which a fault of the machine reads when it is reported, and Mono's variables without effect (`mono::variables`).
+
+use saki_os::message_log::MessageOptions;
+use saki_os::privilege;
+use saki_runtime::code_cache::CachePlaces;
+use saki_runtime::code_cache::directory::{self, Place};
+use saki_runtime::vm::ConfigurationFiles;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// In alphabetical order: the name, and what it means.
+const VARIABLES: &[(&str, &str)] = &[
+    ("HOME", "~/.cache holds the code cache, ~/.mono/config `<dllmap>` entries"),
+    ("LANG", "the encoding of arguments under the name `mono`"),
+    ("LC_ALL", "the encoding of arguments under the name `mono`"),
+    ("LC_CTYPE", "the encoding of arguments under the name `mono`"),
+    ("MONO_CFG_DIR", "the folder of machine-wide configuration"),
+    ("MONO_CONFIG", "the file with `<dllmap>` entries"),
+    ("MONO_CRASH_NOFILE", "if set, crash reports are not written to files"),
+    ("MONO_DEBUG", "options for debugging"),
+    ("MONO_ENV_OPTIONS", "options in front of those of Mono's command line"),
+    ("MONO_EXTERNAL_ENCODINGS", "encodings of arguments under the name `mono`"),
+    ("MONO_GAC_PREFIX", "prefixes whose lib/mono/gac is searched first"),
+    ("MONO_GC_DEBUG", "checks of the collector"),
+    ("MONO_GC_PARAMS", "sizes of the heap"),
+    ("MONO_LOG_DEST", "the file for messages"),
+    ("MONO_LOG_HEADER", "if set, time and process stand before messages"),
+    ("MONO_LOG_LEVEL", "the least important messages that are shown"),
+    ("MONO_LOG_MASK", "the subjects of messages that are shown"),
+    ("MONO_NO_SMP", "if set, the process stays on one processor"),
+    ("MONO_PATH", "folders that are searched for assemblies first"),
+    ("MONO_THREADS_PER_CPU", "workers for each processor that the thread pool begins with"),
+    ("MONO_XDEBUG", "if set, gdb is told of compiled code"),
+    ("SAKI_GC_STRESS", "--gc-stress"),
+    ("SAKI_HOT_STACKS", "--hot-stacks"),
+    ("SAKI_IO", "--io"),
+    ("SAKI_NO_CACHE", "--no-cache"),
+    ("SAKI_NO_SIMD", "--no-simd"),
+    ("SAKI_PERF", "--perf"),
+    ("SAKI_PROFILE", "--profile"),
+    ("SAKI_THREADS", "--threads"),
+    ("XDG_CACHE_HOME", "the folder of caches, in place of ~/.cache"),
+];
+
+/// The variable's value; None if it is not set.
+pub fn value(name: &str) -> Option<OsString> {
+    debug_assert!(VARIABLES.iter().any(|(known, _)| *known == name), "{name} has no row in VARIABLES");
+    std::env::var_os(name)
+}
+
+/// The variable's value; None if it is not set, or not UTF-8.
+pub fn text(name: &str) -> Option<String> {
+    value(name)?.into_string().ok()
+}
+
+/// Whether the variable is set, to whatever value.
+pub fn is_set(name: &str) -> bool {
+    value(name).is_some()
+}
+
+/// The folders that a list names, with colons between.
+pub fn folders(name: &str) -> Vec<PathBuf> {
+    let list = value(name).unwrap_or_default();
+    std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()).collect()
+}
+
+/// Removes Saki's variables and Mono's from the environment, so that neither this process nor its children heed them.
+///
+/// # Safety
+/// No other thread runs.
+pub unsafe fn forget() {
+    use std::os::unix::ffi::OsStrExt;
+    for (name, _) in std::env::vars_os() {
+        if name.as_bytes().starts_with(b"SAKI_") || name.as_bytes().starts_with(b"MONO_") {
+            // SAFETY: this function's contract: there is no other thread that could read the environment.
+            unsafe { std::env::remove_var(name) };
+        }
+    }
+}
+
+/// MONO_GAC_PREFIX.
+pub fn assembly_caches() -> Vec<PathBuf> {
+    folders("MONO_GAC_PREFIX").into_iter().map(|prefix| prefix.join("lib/mono/gac")).collect()
+}
+
+/// MONO_CFG_DIR, MONO_CONFIG and HOME. A process with more rights than the user who started it uses no file of that user.
+pub fn configuration() -> ConfigurationFiles {
+    let path = |name| value(name).map(PathBuf::from);
+    let home = path("HOME").filter(|_| !privilege::is_elevated());
+    ConfigurationFiles {
+        folder: path("MONO_CFG_DIR"),
+        file: path("MONO_CONFIG"),
+        user_file: home.map(|home| home.join(".mono/config")),
+    }
+}
+
+/// MONO_LOG_LEVEL and its like. `syslog` as a destination goes to standard output.
+pub fn messages() -> MessageOptions {
+    let destination = value("MONO_LOG_DEST").filter(|path| !path.is_empty() && path != "syslog");
+    MessageOptions {
+        level: text("MONO_LOG_LEVEL"),
+        mask: text("MONO_LOG_MASK"),
+        has_header: is_set("MONO_LOG_HEADER"),
+        file: destination.map(PathBuf::from),
+    }
+}
+
+/// MONO_THREADS_PER_CPU; 1 without a number. The thread pool has a limit of its own.
+pub fn pool_threads_per_cpu() -> u16 {
+    let number = text("MONO_THREADS_PER_CPU").and_then(|number| number.trim().parse::<i32>().ok());
+    u16::try_from(number.unwrap_or(1).clamp(1, u16::MAX.into())).unwrap_or(u16::MAX)
+}
+
+/// The user's own cache: `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`. None if neither variable is set, and in a process with more rights
+/// than the user who started it, because that user chose the environment.
+pub fn own_cache() -> Option<Place> {
+    if privilege::is_elevated() {
+        return None;
+    }
+    // Relative paths are ignored, as the XDG Base Directory Specification asks.
+    let absolute = |name: &str| value(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(directory::own_in(base))
+}
+
+/// The places of the code cache.
+pub fn cache_places() -> CachePlaces {
+    CachePlaces { own: own_cache(), installed: directory::installed() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::VARIABLES;
+
+    #[test]
+    fn variables_of_options_have_their_rows() {
+        assert!(VARIABLES.is_sorted(), "in alphabetical order");
+        let command = crate::command_line::definition();
+        let mut commands = vec![&command];
+        let mut seen = 0;
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands());
+            for argument in command.get_arguments() {
+                let Some(variable) = argument.get_env().and_then(|name| name.to_str()) else { continue };
+                let option = format!("--{}", argument.get_long().unwrap_or_default());
+                assert!(VARIABLES.contains(&(variable, &option)), "{variable} {option}");
+                seen += 1;
+            }
+        }
+        assert!(seen >= 7, "{seen}");
+    }
+}
