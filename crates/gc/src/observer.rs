@@ -122,7 +122,8 @@ impl SamplingState {
     /// Chooses the next sample's place, `allocated_bytes` being the present one.
     pub fn choose_next(&mut self, allocated_bytes: u64, mean_bytes: usize) {
         if self.random == 0 {
-            self.random = std::ptr::from_ref(self).addr() as u64 ^ 0x9e37_79b9_7f4a_7c15;
+            // The generator below has no way out of 0.
+            self.random = saki_os::random::number() | 1;
         }
         // xorshift64.
         self.random ^= self.random << 13;

@@ -97,7 +97,7 @@ pub fn arm(native_id: u32, signal: i32, timer: Option<(TimerClock, Duration)>, h
     };
     let Some((clock, interval)) = timer else { return Some(Armed { record, timer: None }) };
     let value = record.value();
-    let first = first_interval(native_id, interval);
+    let first = first_interval(interval);
     let timer = ThreadTimer::start(native_id, &TimerSetting { clock, signal, value, first, interval });
     if timer.is_err() {
         NOT_SAMPLED.fetch_add(1, Ordering::Relaxed);
@@ -141,14 +141,9 @@ fn take_record(native_id: u32, hz: u32) -> Option<&'static ThreadRecord> {
 }
 
 /// Uniform in the interval, so that a thread that lives for less has its fair chance of a sample.
-fn first_interval(native_id: u32, interval: Duration) -> Duration {
-    // splitmix64.
-    let mut z = saki_os::clock::monotonic_ns() ^ (u64::from(native_id) << 32);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^= z >> 31;
+fn first_interval(interval: Duration) -> Duration {
     let interval_ns = interval.as_nanos().max(1) as u64;
-    Duration::from_nanos(1 + z % interval_ns)
+    Duration::from_nanos(1 + saki_os::random::number() % interval_ns)
 }
 
 /// Whether some handler runs. With the fence before it: see `reader`.

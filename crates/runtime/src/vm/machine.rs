@@ -27,6 +27,7 @@ use saki_jit::CompilerOptions;
 use saki_os::clock;
 use saki_os::errata::{self, LockedReads};
 use saki_os::message_log;
+use saki_os::random;
 use saki_reactor::PolledBy;
 use saki_thread::ThreadKind;
 use saki_types::binder::{Binder, PROFILE, SearchPaths};
@@ -208,6 +209,7 @@ fn core_assembly(options: &VmOptions) -> (PathBuf, &'static LibraryProfile) {
 fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, StartError> {
     let text = |error: &dyn std::fmt::Display| StartError(error.to_string());
     clock::set_machine(options.clock);
+    random::set_machine(options.random);
     message_log::set(&options.messages);
     upcalls::set(&RuntimeUpcalls);
     prepare_observers(options)?;

@@ -11,6 +11,7 @@ use crate::profile_log::LogSettings;
 use crate::profile_log::callspec::CallSpec;
 use saki_os::clock::Clock;
 use saki_os::message_log::MessageOptions;
+use saki_os::random::Random;
 pub use saki_tools::Request;
 use std::path::PathBuf;
 use std::sync::{LazyLock, OnceLock};
@@ -66,6 +67,8 @@ pub struct VmOptions {
     pub crash_files: bool,
     /// Whose time the machine runs by.
     pub clock: Clock,
+    /// From where the machine takes its random choices; not those of the program, which are the system's.
+    pub random: Random,
 }
 
 /// Files with machine-wide configuration: `<dllmap>` entries and `machine.config`.
@@ -107,6 +110,7 @@ impl Default for VmOptions {
             trace: None,
             crash_files: true,
             clock: Clock::SYSTEM,
+            random: Random::SYSTEM,
         }
     }
 }
