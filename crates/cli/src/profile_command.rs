@@ -12,6 +12,7 @@ use crate::program_words;
 use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_base::{messages, tell};
 use saki_os::ExitStage;
+use saki_os::services::{self, Service};
 use saki_profile::diff::Changes;
 use saki_profile::{Profile, table};
 use saki_runtime::profile_events;
@@ -49,14 +50,15 @@ pub fn begin(request: &ProfileRequest) -> Result<(), String> {
         heap_command::begin(heap);
     }
     if let Some(duration) = request.duration {
-        saki_os::thread::start_service("profile-end", move || {
-            std::thread::sleep(duration);
-            if number.is_some() {
-                end(number);
-            }
-            heap_command::take_requested();
-        })
-        .map_err(|e| e.to_string())?;
+        services::machine()
+            .start(Service::ProfileEnd, move || {
+                std::thread::sleep(duration);
+                if number.is_some() {
+                    end(number);
+                }
+                heap_command::take_requested();
+            })
+            .map_err(|e| e.to_string())?;
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ use crate::profile_command;
 use crate::profile_file::{self, in_temporary_folder};
 use crate::profile_request::ProfileRequest;
 use saki_base::messages;
+use saki_os::services::{self, Service};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ const REQUEST_WORD: &str = "profile";
 /// For the thread of dumps: whether a client waits for this process; a new thread then serves it.
 pub fn serve_request() -> bool {
     let Some(stream) = waiting_client() else { return false };
-    let started = saki_os::thread::start_service("profile-control", move || {
+    let started = services::machine().start(Service::ProfileControl, move || {
         // An error means that the client is gone, so there is no one to report it to.
         let _ = serve(stream);
     });

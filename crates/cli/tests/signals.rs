@@ -9,6 +9,7 @@
 //! are executed; without it the test with a crowd of threads, which also abort and interrupt each other, runs on mn and
 //! on green threads.
 
+use saki_os::services::Service;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,26 +19,6 @@ const GRACE: Duration = Duration::from_secs(120);
 
 /// Signals per second of its processor time that each busy thread must have met.
 const MIN_RATE: u64 = 5000;
-
-/// Beginnings of the names of threads that block signals while they live: those that `saki_os::thread::start_service`
-/// starts.
-const SERVICES: [&str; 15] = [
-    "check-walks",
-    "code-cache",
-    "gc-",
-    "Process Watcher",
-    "profile-commands",
-    "profile-control",
-    "profile-end",
-    "profile-log",
-    "profile-wall",
-    "profiler",
-    "saki-look-up",
-    "saki-reactor",
-    "saki-stacks",
-    "saki-watcher",
-    "thread-dump",
-];
 
 /// Threads of a crowd, and of one whose threads are the operating system's.
 const CROWD: &str = "10000";
@@ -138,7 +119,10 @@ impl Storm {
         assert_eq!((output.status.code(), &*stdout), (Some(0), "ok\n"), "{:?}: {stderr}", output.status);
         for line in stderr.lines() {
             if let Some(name) = line.strip_prefix("signals: deaf: ") {
-                assert!(SERVICES.iter().any(|service| name.starts_with(service)), "no signal reached {name}: {stderr}");
+                assert!(
+                    Service::ALL.iter().any(|service| name.starts_with(service.name())),
+                    "no signal reached {name}: {stderr}"
+                );
             }
         }
         stderr.into_owned()
@@ -185,36 +169,4 @@ fn a_start_survives_signals_with_an_empty_and_a_full_code_cache() {
     for _ in 0..starts {
         assert!(count(&storm.run(0), "timed") > 0);
     }
-}
-
-/// The names that the sources pass to `start_service`, up to the first part that is put in when the program runs.
-fn names_in_sources(folder: &Path, names: &mut std::collections::BTreeSet<String>) {
-    for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            names_in_sources(&path, names);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = std::fs::read_to_string(&path).expect("a source file");
-            // Tests of a crate come after its code and may start threads of any name.
-            let code = text.split("#[cfg(test)]").next().unwrap_or("");
-            for call in code.split("start_service(").skip(1) {
-                let name = call.trim_start().trim_start_matches("&format!(").strip_prefix('"');
-                names.extend(name.and_then(|name| name.split(['"', '{']).next()).map(str::to_owned));
-            }
-        }
-    }
-}
-
-#[test]
-fn every_service_of_the_runtime_is_listed() {
-    let mut names = std::collections::BTreeSet::new();
-    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the crates").flatten() {
-        let sources = entry.path().join("src");
-        if sources.is_dir() {
-            names_in_sources(&sources, &mut names);
-        }
-    }
-    let mut listed = SERVICES.map(str::to_owned).to_vec();
-    listed.sort();
-    assert_eq!(names.into_iter().collect::<Vec<_>>(), listed);
 }

@@ -150,6 +150,7 @@ extern "C" fn parent() {
 extern "C" fn child() {
     IS_CHILD.store(true, Ordering::Relaxed);
     if !IS_PLAIN.get() {
+        crate::services::machine().forget_all();
         CHILD.store(PENDING, Ordering::Release);
         // The child has one thread, which frees the locks of the others.
         saki_base::locks::order::alone(|| keeping_errno(|| actions().for_each(|actions| (actions.child)())));

@@ -17,9 +17,6 @@ use std::ops::Range;
 
 type Body = Box<dyn FnOnce() + Send>;
 
-/// Stack of threads that serve the runtime. Committed on touch.
-const SERVICE_STACK_BYTES: usize = 2 << 20;
-
 extern "C" fn run_body(body: *mut libc::c_void) -> *mut libc::c_void {
     // SAFETY: `create` leaked this box for the one thread that runs here.
     let body: Box<Body> = unsafe { Box::from_raw(body.cast()) };
@@ -55,14 +52,6 @@ pub fn start(
     );
     mask.set();
     result
-}
-
-/// Starts a thread that serves the runtime: it runs no managed code and takes no signals while it lives. Otherwise as
-/// `start`.
-///
-/// Errors: those of `start`.
-pub fn start_service(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    start(Some(name), SERVICE_STACK_BYTES, move |_| body())
 }
 
 fn create(stack_size_bytes: usize, body: Body) -> io::Result<()> {
@@ -343,7 +332,7 @@ mod tests {
         thread_local!(static AT_END: std::cell::RefCell<Option<AtEnd>> = const { std::cell::RefCell::new(None) });
         let (sender, receiver) = std::sync::mpsc::channel();
         assert!(!is_blocked());
-        start(Some("begun"), SERVICE_STACK_BYTES, move |mask| {
+        start(Some("begun"), 2 << 20, move |mask| {
             AT_END.with(|end| *end.borrow_mut() = Some(AtEnd(sender.clone())));
             sender.send(is_blocked()).unwrap();
             mask.set();
@@ -353,7 +342,8 @@ mod tests {
         assert!(!is_blocked());
         assert_eq!(receiver.iter().collect::<Vec<_>>(), [true, false, true]);
         let (sender, receiver) = std::sync::mpsc::channel();
-        start_service("service", move || sender.send(is_blocked()).unwrap()).unwrap();
+        let service = crate::services::Service::ThreadDump;
+        crate::services::machine().start(service, move || sender.send(is_blocked()).unwrap()).unwrap();
         assert_eq!(receiver.recv(), Ok(true));
     }
 

@@ -8,6 +8,7 @@ use crate::model::{PolledBy, model, polled_by};
 use crate::observer;
 use crate::record::{Interest, Woken};
 use saki_base::locks::rank;
+use saki_os::services::{self, Service};
 use saki_os::{ForkActions, ForkStage, on_fork};
 use saki_sync::word_locks::Mutex;
 use saki_thread::{ManagedThread, child_locks};
@@ -40,7 +41,7 @@ pub(crate) fn backend() -> io::Result<&'static dyn Backend> {
         let number = |error: io::Error| error.raw_os_error().unwrap_or(libc::EAGAIN);
         let new: &'static Started = saki_base::leak(model().open().map_err(number));
         let is_polled = match polled_by() {
-            PolledBy::OwnThread if new.is_ok() => saki_os::thread::start_service("saki-reactor", poll_for_ever),
+            PolledBy::OwnThread if new.is_ok() => services::machine().start(Service::Reactor, poll_for_ever),
             _ => Ok(()),
         };
         let new = is_polled.map_or_else(|error| saki_base::leak(Err(number(error))), |()| new);

@@ -5,6 +5,7 @@ use crate::reader::Reader;
 use crate::unsampled::Unsampled;
 use crate::wake::WAKE;
 use saki_base::locks::{Mutex, rank};
+use saki_os::services::{self, Service};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -44,7 +45,7 @@ fn round() -> Option<Duration> {
 pub fn ensure() -> io::Result<()> {
     let mut thread = READER_THREAD.lock();
     if thread.is_none() {
-        saki_os::thread::start_service("profiler", || {
+        services::machine().start(Service::Profiler, || {
             *READER_THREAD.lock() = Some(saki_os::thread::native_id());
             loop {
                 // Relaxed: only compared.

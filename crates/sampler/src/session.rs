@@ -9,6 +9,7 @@ use crate::unsampled::Unsampled;
 use crate::wake::wake_reader;
 use crate::{handler, threads, wall};
 use saki_os::clock::Moment;
+use saki_os::services::{self, Service};
 use saki_os::{TimerClock, signal};
 use saki_profile::Profile;
 use std::io;
@@ -67,7 +68,7 @@ pub fn start(session: Session, resolve: Resolve) -> io::Result<()> {
     let number = SESSIONS.fetch_add(1, Ordering::Relaxed) + 1;
     wake_reader();
     if let Some(hz) = wall_hz {
-        saki_os::thread::start_service("profile-wall", move || {
+        services::machine().start(Service::ProfileWall, move || {
             wall::run(interval(hz), || carriers::rates().is_none() || SESSIONS.load(Ordering::Relaxed) != number);
         })?;
     }

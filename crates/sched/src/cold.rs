@@ -25,6 +25,7 @@ use crate::green::Green;
 use crate::parts::stacks;
 use saki_base::locks::rank;
 use saki_fiber::PooledStack;
+use saki_os::services::{self, Service};
 use saki_sync::WaitWord;
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
@@ -68,7 +69,7 @@ pub(crate) fn start_again(resume: impl Fn(&'static Green) + Send + 'static) {
 pub(crate) fn start(hot_stacks: usize, resume: impl Fn(&'static Green) + Send + 'static) {
     LIMIT.store(hot_stacks, Ordering::Relaxed);
     if hot_stacks < usize::MAX {
-        let _ = saki_os::thread::start_service("saki-stacks", move || move_for_ever(&resume));
+        let _ = services::machine().start(Service::Stacks, move || move_for_ever(&resume));
     }
 }
 

@@ -14,6 +14,7 @@ use crate::poller;
 use crate::runnable::expire_timers;
 use crate::watcher_sleep::{sleep, until_deadline, wakes};
 use crate::workers::{for_each_worker, has_stealable_work, has_waiting_work};
+use saki_os::services::{self, Service};
 use saki_thread::POLL_YIELD;
 use std::io;
 use std::sync::atomic::Ordering;
@@ -45,7 +46,7 @@ struct AllSeen {
 }
 
 pub(crate) fn start() -> io::Result<()> {
-    saki_os::thread::start_service("saki-watcher", watch)
+    services::machine().start(Service::Watcher, watch)
 }
 
 fn watch() {

@@ -21,7 +21,7 @@ fn is_asleep(native_id: u32) -> bool {
 /// Stops the world, and waits until the mover waits for the stop to end: it sleeps, and nothing else can make it sleep.
 fn stop_while_a_stack_is_about_to_move() {
     saki_thread::fork::stop();
-    saki_os::thread::start_service("mover", || {
+    saki_os::thread::start(Some("mover"), 1 << 20, |_| {
         MOVER.store(saki_os::thread::native_id(), Ordering::Release);
         while_moving(|| ());
     })

@@ -148,7 +148,7 @@ mod tests {
         check("a.rs", "//! Says why.\n\n// SAFETY: checked above.\nlet x = unsafe { f() };\n", &[]);
         check("a.rs", "#![forbid(unsafe_code)]\n//! Says why.\n", &[]);
         check("a.rs", "//! Says why.\n// a comment may say todo!() and pub use a::*;\n", &[]);
-        check("crates/a/src/b.rs", "//! H.\nsaki_thread::spawn(f);\nsaki_os::thread::start_service(n, f);\n", &[]);
+        check("crates/a/src/b.rs", "//! H.\nsaki_thread::spawn(f);\nservices::machine().start(s, f);\n", &[]);
         check("crates/a/src/b.rs", "//! H.\n#[cfg(all(test, loom))]\nmod tests {\nstd::thread::spawn(f);\n}\n", &[]);
         check("crates/a/tests/b.rs", "//! H.\nstd::thread::spawn(f);\n", &[]);
         check("a.rs", "//! Says why.\nlet text = \"\\\"todo!()\";\n", &[]);

@@ -1,5 +1,5 @@
 //! What surrounds the machine has one door each: time is read by `saki_os::clock`, threads are started by
-//! `saki_os::thread`, random bytes come from `saki_os::random`, and variables of the environment are options (`VmOptions`)
+//! `saki_os::services`, random bytes come from `saki_os::random`, and variables of the environment are options (`VmOptions`)
 //! that the command reads in `cli::environment`, not something that a part looks up.
 //!
 //! The lists below name the places that go past a door, with how many there are in each file and why; they may only
@@ -44,10 +44,20 @@ const DOORS: [Door; 4] = [
         ],
     },
     Door {
-        advice: "start threads by saki_os::thread",
-        free: &["crates/os/src/thread.rs"],
-        calls: &[("thread", "spawn"), ("thread", "Builder"), ("thread", "scope"), ("libc", "pthread_create")],
-        places: &[],
+        advice: "start threads by saki_os::services or saki_thread::spawn",
+        free: &["crates/os/src/thread.rs", "crates/os/src/services.rs"],
+        calls: &[
+            ("thread", "start"),
+            ("thread", "spawn"),
+            ("thread", "Builder"),
+            ("thread", "scope"),
+            ("libc", "pthread_create"),
+        ],
+        places: &[
+            ("crates/cli/src/main_stack.rs", 1, "the main thread's stack, where the system's is too small"),
+            ("crates/sched/src/carriers.rs", 1, "carriers of green threads"),
+            ("crates/thread/src/spawn.rs", 1, "threads with a managed identity"),
+        ],
     },
     Door {
         advice: "take random bytes from saki_os::random",

@@ -18,6 +18,7 @@ use mmtk::util::heap::GCTriggerPolicy;
 use mmtk::util::{OpaquePointer, VMMutatorThread, VMThread, VMWorkerThread};
 use mmtk::vm::{Collection, GCThreadContext};
 use saki_base::locks::{Mutex, rank};
+use saki_os::services::{self, Service};
 use saki_sync::WaitWord;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -158,7 +159,7 @@ impl Collection<Saki> for SakiCollection {
         let ordinal = WORKERS.fetch_add(1, Ordering::Relaxed);
         // A worker that panics leaves the world stopped for ever; a service thread's panic ends the process, with the message printed.
         LIVE_WORKERS.atomic().fetch_add(1, Ordering::Relaxed);
-        let spawned = saki_os::thread::start_service(&format!("gc-{ordinal}"), move || {
+        let spawned = services::machine().start_numbered(Service::Collector, ordinal, move || {
             worker.run(VMWorkerThread(worker_thread_pointer(ordinal)), heap().mmtk);
             // Release: what the thread did is visible to the one that forks.
             LIVE_WORKERS.atomic().fetch_sub(1, Ordering::Release);

@@ -11,6 +11,7 @@
 //! system refuses threads.
 
 use saki_base::locks::rank;
+use saki_os::services::{self, Service};
 use saki_runtime::profile_events::IoWait;
 use saki_runtime::waits;
 use saki_runtime::{CurrentThread, Managed};
@@ -95,7 +96,7 @@ fn submit(job: Job) -> bool {
         }
         pool.threads += 1;
     }
-    if saki_os::thread::start_service("saki-look-up", serve).is_ok() {
+    if services::machine().start(Service::LookUp, serve).is_ok() {
         return true;
     }
     let mut pool = POOL.lock();

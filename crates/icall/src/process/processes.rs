@@ -8,6 +8,7 @@
 //! descriptor. Locks are not held across system calls that block.
 
 use saki_base::locks::rank;
+use saki_os::services::{self, Service};
 use saki_runtime::waitables::{self, Kind};
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
@@ -127,7 +128,7 @@ fn watcher() -> Option<i32> {
     *WATCHER.lock().get_or_insert_with(|| {
         // SAFETY: makes a descriptor.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-        let started = epoll != -1 && saki_os::thread::start_service("Process Watcher", move || watch(epoll)).is_ok();
+        let started = epoll != -1 && services::machine().start(Service::ProcessWatcher, move || watch(epoll)).is_ok();
         started.then_some(epoll)
     })
 }
@@ -215,7 +216,7 @@ fn add(pid: i32, is_child: bool, name: String, start_time: i64) -> usize {
     let is_other = pid != std::process::id() as i32;
     if !(is_other && start_watching(&process)) && is_child {
         // If the thread cannot be started, the end of the process goes unnoticed; nothing else can be done.
-        let _ = saki_os::thread::start_service("Process Watcher", move || reap(&process));
+        let _ = services::machine().start(Service::ProcessWatcher, move || reap(&process));
     }
     handle
 }

@@ -18,6 +18,7 @@ use crate::thread_waits::{self, Awaited, Wait};
 use crate::upper_layers::upper_layers;
 use rustc_hash::FxHashMap;
 use saki_os::FaultContext;
+use saki_os::services::{self, Service};
 use saki_os::signal::{self, Disposition};
 use saki_sync::WaitWord;
 use saki_thread::{ManagedThread, StopReason, ThreadKind, ThreadRef, WaitState};
@@ -73,7 +74,7 @@ pub(crate) fn start_again() -> io::Result<()> {
 }
 
 fn start_thread() -> io::Result<()> {
-    saki_os::thread::start_service("thread-dump", || {
+    services::machine().start(Service::ThreadDump, || {
         let mut done = 0;
         loop {
             // Relaxed: the number alone matters.

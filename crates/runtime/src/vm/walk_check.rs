@@ -12,6 +12,7 @@ use crate::object::versions;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeInfo, CodeKind, lookup, walks};
+use saki_os::services::{self, Service};
 use saki_os::signal::{self, Disposition};
 use saki_os::{FaultContext, ThreadTimer};
 use saki_thread::{ManagedThread, ThreadHooks};
@@ -64,7 +65,7 @@ pub fn start(times_a_second: u32) -> io::Result<()> {
     let _ = INTERVAL.set(interval);
     signal::install(check_signal(), handle)?;
     saki_thread::add_hooks(&ThreadHooks { attached, detaching, ended_in_native_code: |_| () });
-    saki_os::thread::start_service("check-walks", move || {
+    services::machine().start(Service::CheckWalks, move || {
         loop {
             std::thread::sleep(interval);
             look_up_left_counters();

@@ -189,7 +189,6 @@ pub fn release() {
 /// In a forked child, which writes its bodies itself. The code that its parent has kept is its parent's to write, and may be written twice.
 pub fn begin_child() {
     child_locks::revive(&WRITING);
-    saver::forget();
 }
 
 /// Writes the kept bodies. Files are read again, because another process may have replaced them since they were opened.

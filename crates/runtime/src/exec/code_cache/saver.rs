@@ -3,7 +3,7 @@
 //! The thread starts when the first body is kept, so a run that finds every body in the cache has no such thread. It is no
 //! managed thread: collections neither stop it nor wait for it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use saki_os::services::{self, Service};
 use std::time::Duration;
 
 /// After this time most programs have ended, or have compiled the methods that a start needs.
@@ -11,25 +11,15 @@ const FIRST_PAUSE: Duration = Duration::from_secs(3);
 /// Pauses double up to this length, because each write makes the files anew.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
-static IS_STARTED: AtomicBool = AtomicBool::new(false);
-
 /// Starts the thread, which calls `write_back` after each pause, unless it runs already.
 pub(super) fn start(write_back: fn()) {
-    // Relaxed: whoever sets it starts the thread.
-    if !IS_STARTED.load(Ordering::Relaxed) && !IS_STARTED.swap(true, Ordering::Relaxed) {
-        // Without the thread, kept bodies are written at exit.
-        let _ = saki_os::thread::start_service("code-cache", move || {
-            let mut pause = FIRST_PAUSE;
-            loop {
-                std::thread::sleep(pause);
-                write_back();
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-        });
-    }
-}
-
-/// In a forked child, which does not have the thread.
-pub(super) fn forget() {
-    IS_STARTED.store(false, Ordering::Relaxed);
+    // Without the thread, kept bodies are written at exit.
+    let _ = services::machine().start_once(Service::CodeCache, move || {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            std::thread::sleep(pause);
+            write_back();
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    });
 }

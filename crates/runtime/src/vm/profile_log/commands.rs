@@ -3,6 +3,7 @@
 //! Invariant: the server listens on the loopback address only, where Mono listens on all addresses: a client can stop the program for the length of a collection, as
 //! often as it likes.
 
+use saki_os::services::{self, Service};
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
@@ -27,10 +28,10 @@ pub(super) fn listen(port: u16) -> Result<(TcpListener, u16), String> {
 /// # Errors
 /// The system's, for a thread.
 pub(super) fn serve(listener: TcpListener, take_heap_shot: fn() -> bool) -> io::Result<()> {
-    saki_os::thread::start_service("profile-commands", move || {
+    services::machine().start(Service::ProfileClients, move || {
         for stream in listener.incoming().flatten() {
             // Without a thread the connection ends.
-            let _ = saki_os::thread::start_service("profile-commands", move || obey(stream, take_heap_shot));
+            let _ = services::machine().start(Service::ProfileClients, move || obey(stream, take_heap_shot));
         }
     })
 }

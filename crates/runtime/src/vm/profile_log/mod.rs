@@ -40,6 +40,7 @@ use names::Names;
 use root_regions::RootRegions;
 use saki_base::locks::Mutex;
 use saki_os::ExitStage;
+use saki_os::services::{self, Service};
 use saki_profile::mlpd::event::{self, metadata, sync_point};
 use saki_profile::mlpd::{Header, log::LogWriter};
 use saki_sampler::allocations;
@@ -104,13 +105,14 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
         commands::serve(listener, take_heap_shot).map_err(|error| error.to_string())?;
     }
     saki_os::at_exit(ExitStage::ProfileLog, at_exit);
-    saki_os::thread::start_service("profile-log", || {
-        while !log.is_over() {
-            std::thread::sleep(FLUSH_INTERVAL);
-            log.flush();
-        }
-    })
-    .map_err(|error| error.to_string())
+    services::machine()
+        .start(Service::ProfileLog, || {
+            while !log.is_over() {
+                std::thread::sleep(FLUSH_INTERVAL);
+                log.flush();
+            }
+        })
+        .map_err(|error| error.to_string())
 }
 
 /// Serves a client's command for a heap shot. False: the log has ended.
