@@ -1,6 +1,7 @@
 //! Targets of conversions, which compiled code names by number where it calls a helper.
 //!
-//! Invariant: `jit` sends `ConvTarget::number`, and the helper reads it with `ConvTarget::from_number`; no other code knows the numbers.
+//! Invariant: `jit` sends `ConvTarget::number`, and the helper reads it with `ConvTarget::from_number`; no other code
+//! knows the numbers.
 
 /// Targets of `conv.*`. I1…U4 leave an I32 on the stack (sign- or zero-extended), the others their own type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -27,7 +27,8 @@ pub struct SpillArea {
 pub const CALLEE_SAVED: [u8; 4] = [3, 12, 13, 14];
 
 impl SpillArea {
-    /// Bytes from FP down to the saved value of callee-saved register number `index` of [`CALLEE_SAVED`]; None if it is not saved.
+    /// Bytes from FP down to the saved value of callee-saved register number `index` of [`CALLEE_SAVED`]; None if it is
+    /// not saved.
     pub fn saved_register_bytes(&self, index: usize) -> Option<u32> {
         let mask = 1 << index;
         if self.saved_registers & mask == 0 {

@@ -1,9 +1,10 @@
 //! GC handles and their slots, as compiled code reads them (`sync::handle_table` owns them).
 //!
-//! The slot of a handle is number `handle >> SLOT_SHIFT` of the slots that `ThreadAbi::handle_slots` points at. If the table's address
-//! range is whole (`sync::handle_table::is_room_whole`), the number is inside it for any 32 bits; otherwise compiled code must not look
-//! up slots itself. `slot ^ (handle << GENERATION_SHIFT) ^ LIVE` (64 bits) is the address of the handle's object if it has no bit of
-//! `GENERATION_MASK` and `LIVE`; otherwise the handle is stale or has no object.
+//! The slot of a handle is number `handle >> SLOT_SHIFT` of the slots that `ThreadAbi::handle_slots` points at. If the
+//! table's address range is whole (`sync::handle_table::is_room_whole`), the number is inside it for any 32 bits;
+//! otherwise compiled code must not look up slots itself. `slot ^ (handle << GENERATION_SHIFT) ^ LIVE` (64 bits) is the
+//! address of the handle's object if it has no bit of `GENERATION_MASK` and `LIVE`; otherwise the handle is stale or
+//! has no object.
 
 /// The bits of a handle below this one are its generation; the others are the number of its slot.
 pub const SLOT_SHIFT: u32 = 4;

@@ -1,13 +1,16 @@
 //! The runtime functions that compiled code calls, listed once.
 //!
-//! A helper is a Rust function that takes the current thread and the listed arguments (`runtime::helpers`, which does not compile where the two differ). Compiled code
-//! never calls it directly: it calls the helper's *thunk* (Tail convention, same arguments without the thread), which records the
-//! exit frame, passes the pinned register as first argument, and on return throws `pending_exception` if it is set.
+//! A helper is a Rust function that takes the current thread and the listed arguments (`runtime::helpers`, which does
+//! not compile where the two differ). Compiled code never calls it directly: it calls the helper's *thunk* (Tail
+//! convention, same arguments without the thread), which records the exit frame, passes the pinned register as first
+//! argument, and on return throws `pending_exception` if it is set.
 //!
-//! The comment of a helper names its arguments in parentheses, then says what it does or returns and which exceptions it throws.
+//! The comment of a helper names its arguments in parentheses, then says what it does or returns and which exceptions
+//! it throws.
 
-/// Machine-level type of an argument or result. `Ref` and `Ptr` are both 64-bit words, and not the same to anybody but `jit`: a helper takes
-/// objects for the one and addresses for the other, or does not compile, and `il` keeps only values of the one alive as references.
+/// Machine-level type of an argument or result. `Ref` and `Ptr` are both 64-bit words, and not the same to anybody but
+/// `jit`: a helper takes objects for the one and addresses for the other, or does not compile, and `il` keeps only
+/// values of the one alive as references.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum AbiType {
     Void,
@@ -46,7 +49,8 @@ macro_rules! helpers {
 helpers! {
     /// (vtable) Allocates an instance, zeroed; registers finalizable objects.
     NewObject(Ptr) -> Ref;
-    /// (array vtable, element count as native int) OverflowException when negative, OutOfMemoryException when too large.
+    /// (array vtable, element count as native int) OverflowException when negative, OutOfMemoryException when too
+    /// large.
     NewSzArray(Ptr, I64) -> Ref;
     /// (UTF-16 units) OutOfMemoryException when negative or too long.
     NewString(I32) -> Ref;
@@ -120,11 +124,12 @@ helpers! {
     MonitorWake(Ptr) -> Void;
     /// (object, milliseconds; negative = for ever) 1 = entered, 0 = timed out.
     MonitorTryEnter(Ref, I32) -> I32;
-    /// (method pointer; its lowest bits say which part of the method) A call begins, in code compiled with probes; ProfileLeave: it ends.
+    /// (method pointer; its lowest bits say which part of the method) A call begins, in code compiled with probes;
+    /// ProfileLeave: it ends.
     ProfileEnter(Ptr) -> Void;
     ProfileLeave(Ptr) -> Void;
-    /// (method pointer; its lowest bits say which part of the method; address of the arguments' words) As ProfileEnter, in code that is traced; TraceLeave: (method
-    /// pointer, address of the result's words), at its ends.
+    /// (method pointer; its lowest bits say which part of the method; address of the arguments' words) As ProfileEnter,
+    /// in code that is traced; TraceLeave: (method pointer, address of the result's words), at its ends.
     TraceEnter(Ptr, Ptr) -> Void;
     TraceLeave(Ptr, Ptr) -> Void;
     /// (method pointer, CIL offset) A statement begins, in code whose coverage is recorded.
@@ -144,11 +149,11 @@ helpers! {
     MarshalFree(I64, Ptr, Ptr) -> Void;
     /// (delegate, boxed arguments as object[], callback and state last) BeginInvoke: the IAsyncResult.
     DelegateBeginInvoke(Ref, Ref) -> Ref;
-    /// (delegate, object[] with the IAsyncResult last) EndInvoke: the boxed result; by-reference results are left boxed in
-    /// their places in the array. Throws what the call threw.
+    /// (delegate, object[] with the IAsyncResult last) EndInvoke: the boxed result; by-reference results are left boxed
+    /// in their places in the array. Throws what the call threw.
     DelegateEndInvoke(Ref, Ref) -> Ref;
-    /// (transparent proxy, method, boxed arguments as object[]) Calls the method on the object behind the proxy: the boxed
-    /// result; by-reference results are left boxed in their places in the array.
+    /// (transparent proxy, method, boxed arguments as object[]) Calls the method on the object behind the proxy: the
+    /// boxed result; by-reference results are left boxed in their places in the array.
     ProxyInvoke(Ref, Ptr, Ref) -> Ref;
     /// (transparent proxy, field) The boxed value of a field of the proxy's object.
     ProxyGetField(Ref, Ptr) -> Ref;
@@ -156,7 +161,8 @@ helpers! {
     ProxyFieldAddress(Ref, Ptr) -> Ptr;
     /// (type) A new object of a context-bound class, before its constructor has run: the object or a transparent proxy.
     NewContextBound(Ptr) -> Ref;
-    /// (type) As NewContextBound, for other subclasses of MarshalByRefObject: a proxy only if the program has redirected the class.
+    /// (type) As NewContextBound, for other subclasses of MarshalByRefObject: a proxy only if the program has
+    /// redirected the class.
     NewMarshalByRef(Ptr) -> Ref;
     /// (transparent proxy, field, boxed value) Sets a field of the proxy's object.
     ProxySetField(Ref, Ptr, Ref) -> Void;
@@ -168,15 +174,16 @@ helpers! {
     CallbackDelegate(Ptr) -> Ref;
     /// (native word, managed value address, descriptor) Sets the managed value from a native argument.
     CallbackIn(I64, Ptr, Ptr) -> Void;
-    /// (managed value address, native word of the argument, descriptor) Converts a managed result or a changed by-reference argument:
-    /// the native word of a result.
+    /// (managed value address, native word of the argument, descriptor) Converts a managed result or a changed
+    /// by-reference argument: the native word of a result.
     CallbackOut(Ptr, I64, Ptr) -> I64;
     /// (method) Throws NotImplementedException with the full name of an internal call that Saki lacks.
     MissingInternalCall(Ptr) -> Void;
     /// (method) Throws the exception that compiling the method recorded: MissingMethod, BadImageFormat, InvalidProgram.
     ThrowCompileError(Ptr) -> Void;
-    /// (bytes, frame pointer of the caller) `localloc` of a size not known when compiling: zeroed memory that belongs to
-    /// that frame, 16-aligned; StackOverflow semantics as OutOfMemoryException. Blocks of dead (lower) frames are freed.
+    /// (bytes, frame pointer of the caller) `localloc` of a size not known when compiling: zeroed memory that belongs
+    /// to that frame, 16-aligned; StackOverflow semantics as OutOfMemoryException. Blocks of dead (lower) frames are
+    /// freed.
     LocAlloc(I64, Ptr) -> Ptr;
     /// (frame pointer) The frame returns: frees its `LocAlloc` blocks and those of lower frames.
     LocFree(Ptr) -> Void;

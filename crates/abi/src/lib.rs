@@ -1,9 +1,11 @@
-//! The contract between compiled code and the virtual machine: layouts of object headers, vtables, the thread struct, the heap, locks and handles;
-//! the helpers and stubs that compiled code calls; the calling convention of native code; the tables and relocations that come with compiled code.
+//! The contract between compiled code and the virtual machine: layouts of object headers, vtables, the thread struct,
+//! the heap, locks and handles; the helpers and stubs that compiled code calls; the calling convention of native code;
+//! the tables and relocations that come with compiled code.
 //!
-//! Invariant: an offset that compiled code uses is derived with `offset_of!` from the type that the runtime uses. Nearly all are constants of
-//! this crate, whose types are `#[repr(C)]`; where the type lies above, the constant is compared with it there at compile time. One is not
-//! here: `jit`, which lies above `types`, takes the offset of a method's code from `types::Method` itself. So no offset drifts from its field.
+//! Invariant: an offset that compiled code uses is derived with `offset_of!` from the type that the runtime uses.
+//! Nearly all are constants of this crate, whose types are `#[repr(C)]`; where the type lies above, the constant is
+//! compared with it there at compile time. One is not here: `jit`, which lies above `types`, takes the offset of a
+//! method's code from `types::Method` itself. So no offset drifts from its field.
 //! Left out: behaviour, except computations on these data.
 
 pub mod conversion;

@@ -1,5 +1,5 @@
-//! An inflated lock, as far as compiled code takes and releases it: the first two rows of the table in `sync::monitor`, with a
-//! compare-and-swap that is sequentially consistent there.
+//! An inflated lock, as far as compiled code takes and releases it: the first two rows of the table in `sync::monitor`,
+//! with a compare-and-swap that is sequentially consistent there.
 //!
 //! The index in an object's sync word names an entry of the table of monitors. The address of entry `index` is
 //! `ThreadAbi::monitor_entries + index * ENTRY_BYTES`, and the monitor begins `MONITOR_OFFSET` bytes behind it.
@@ -30,9 +30,9 @@ pub const WAKING: u32 = 2;
 /// Owner of a monitor that does not belong to an object any more; no managed id.
 pub const RETIRED: u32 = 1 << 29;
 
-/// After this many exits in a row without contention a monitor gives way to the thin lock, which costs less. The number is
-/// large, because threads that seldom contend may still take a lock in turns, and with a thin lock the object's cache line
-/// moves along with it (`sync::monitor`, `has_met_contention`).
+/// After this many exits in a row without contention a monitor gives way to the thin lock, which costs less. The number
+/// is large, because threads that seldom contend may still take a lock in turns, and with a thin lock the object's
+/// cache line moves along with it (`sync::monitor`, `has_met_contention`).
 pub const QUIET_EXITS: u32 = 4096;
 
 const _: () = assert!((ENTRY_BYTES as u32).is_power_of_two());

@@ -1,12 +1,13 @@
 //! The calling convention of native code, as data: P/Invokes, callbacks and internal calls follow it.
 //!
-//! x86-64: System V ABI §3.2.3. A struct of at most 16 bytes is passed in one or two registers, one per eightbyte: INTEGER if any field of
-//! the eightbyte is an integer or pointer, else SSE. Larger structs, structs with unaligned fields, and structs for which too few registers
-//! are left are passed on the stack. aarch64: AAPCS64 §6.4 up to structs, which Saki does not pass there yet.
+//! x86-64: System V ABI §3.2.3. A struct of at most 16 bytes is passed in one or two registers, one per eightbyte:
+//! INTEGER if any field of the eightbyte is an integer or pointer, else SSE. Larger structs, structs with unaligned
+//! fields, and structs for which too few registers are left are passed on the stack. aarch64: AAPCS64 §6.4 up to
+//! structs, which Saki does not pass there yet.
 //!
-//! Invariant: `il` and `jit` take the target's convention from this description only. `il` never asks for the target's name; `jit` asks Cranelift
-//! for it once (`isa::native_abi`), to choose the description. Left out: x87 types and structs of vectors, which no CLI type maps to; the
-//! registers' names (`jit` and Cranelift know them).
+//! Invariant: `il` and `jit` take the target's convention from this description only. `il` never asks for the target's
+//! name; `jit` asks Cranelift for it once (`isa::native_abi`), to choose the description. Left out: x87 types and
+//! structs of vectors, which no CLI type maps to; the registers' names (`jit` and Cranelift know them).
 
 /// The target's properties that wrappers of native code depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,8 +103,9 @@ impl NativeAbi {
 const _: () = assert!(NativeAbi::HOST.is_little_endian == cfg!(target_endian = "little"));
 
 impl StructClass {
-    /// The class of a struct of `size_bytes` that consists of these scalars, by the rule of eightbytes. An eightbyte of padding alone (an
-    /// explicit size) has class NO_CLASS: by the letter of the ABI it is passed as SSE; in practice it is not passed.
+    /// The class of a struct of `size_bytes` that consists of these scalars, by the rule of eightbytes. An eightbyte of
+    /// padding alone (an explicit size) has class NO_CLASS: by the letter of the ABI it is passed as SSE; in practice
+    /// it is not passed.
     pub fn of(size_bytes: u32, scalars: &[Scalar]) -> StructClass {
         let is_aligned = |scalar: &Scalar| scalar.offset_bytes.is_multiple_of(scalar.size_bytes.max(1));
         if size_bytes == 0 || size_bytes > MAX_REGISTER_STRUCT_BYTES || !scalars.iter().all(is_aligned) {

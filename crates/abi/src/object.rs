@@ -56,8 +56,9 @@ pub const ARRAY_DATA_OFFSET: i32 = size_of::<ArrayHeader>() as i32;
 /// Bytes of one dimension's entry in the bounds of an array, and the offset of the lower bound in it.
 pub const ARRAY_BOUND_BYTES: i32 = size_of::<ArrayBound>() as i32;
 pub const ARRAY_LOWER_BOUND_OFFSET: i32 = std::mem::offset_of!(ArrayBound, lower_bound) as i32;
-/// Accesses of compiled code below this address count as a null reference plus an offset: they fault, since no kernel maps anything there by
-/// itself (`vm.mmap_min_addr`), and the handler of faults throws NullReferenceException. Code checks larger offsets explicitly.
+/// Accesses of compiled code below this address count as a null reference plus an offset: they fault, since no kernel
+/// maps anything there by itself (`vm.mmap_min_addr`), and the handler of faults throws NullReferenceException. Code
+/// checks larger offsets explicitly.
 pub const NULL_AREA_BYTES: usize = 64 << 10;
 /// All objects are multiples of this size and aligned to it.
 pub const OBJECT_ALIGNMENT_BYTES: usize = 8;

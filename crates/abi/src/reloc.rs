@@ -1,10 +1,12 @@
 //! The places in code that depend on an address, and how the address is used.
 //!
-//! `jit` and the code cache name targets by symbols, `code` by addresses; the rest of a relocation is the same for all three.
+//! `jit` and the code cache name targets by symbols, `code` by addresses; the rest of a relocation is the same for all
+//! three.
 //!
-//! Invariant: a relocation says whether its target is called or its address is taken. Only a called target may be replaced by an
-//! equivalent one (a method's code in place of its entry stub, a veneer in place of a far function). The address of a method, once
-//! taken, is always that of its entry stub, so that all function pointers to the method are equal.
+//! Invariant: a relocation says whether its target is called or its address is taken. Only a called target may be
+//! replaced by an equivalent one (a method's code in place of its entry stub, a veneer in place of a far function). The
+//! address of a method, once taken, is always that of its entry stub, so that all function pointers to the method are
+//! equal.
 
 /// A place in the code that must be patched.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +34,8 @@ pub enum AddressUse {
 pub enum RelocKind {
     /// 8 bytes: target + addend.
     Absolute8,
-    /// 4 bytes: target + addend − address of the field (the addend is −4 if the instruction ends with the field). Reaches ±2 GiB.
+    /// 4 bytes: target + addend − address of the field (the addend is −4 if the instruction ends with the field).
+    /// Reaches ±2 GiB.
     X86PcRelative4,
     /// `bl`/`b`: 26-bit word offset. Reaches ±128 MiB.
     Arm64Branch26,

@@ -16,7 +16,8 @@ pub enum StubId {
     AllocSlow,
     /// PreserveAll, `fn()`: write barrier for the object in `stub_arg[0]`.
     BarrierSlow,
-    /// PreserveAll, `fn(address)`: demotes the cache line to a cache level that other processors read faster, if the processor can.
+    /// PreserveAll, `fn(address)`: demotes the cache line to a cache level that other processors read faster, if the
+    /// processor can.
     DemoteLine,
     /// IMT slots jump here: finds the target by receiver (rdi / x0) and `ThreadAbi.imt_method`.
     ImtResolve,

@@ -1,4 +1,5 @@
-//! The sync word of an object's header, as far as compiled code reads and writes it. `sync::thin_lock` has the table of its states.
+//! The sync word of an object's header, as far as compiled code reads and writes it. `sync::thin_lock` has the table of
+//! its states.
 //!
 //! ```text
 //! 63  62            32 31  30           8 7         0

@@ -1,11 +1,12 @@
-//! The tables of one compiled body, in which exceptions, signal handlers and stack traces look up facts by the offset of an instruction.
+//! The tables of one compiled body, in which exceptions, signal handlers and stack traces look up facts by the offset
+//! of an instruction.
 //!
-//! `jit` fills them, the code cache stores them, `code` keeps them with the placed body. On the way only references change
-//! ([`BodyTables::bind`]): in `jit` a method and a type are records and a filter is a number; in `code`, which lies below `types`,
-//! all three are addresses.
+//! `jit` fills them, the code cache stores them, `code` keeps them with the placed body. On the way only references
+//! change ([`BodyTables::bind`]): in `jit` a method and a type are records and a filter is a number; in `code`, which
+//! lies below `types`, all three are addresses.
 //!
-//! Invariant: each table is defined here and nowhere else. Offsets are bytes from the start of the body. Left out: relocations
-//! (`crate::reloc`), and looking instructions up (`code`).
+//! Invariant: each table is defined here and nowhere else. Offsets are bytes from the start of the body. Left out:
+//! relocations (`crate::reloc`), and looking instructions up (`code`).
 
 use crate::frame::SpillArea;
 

@@ -1,7 +1,7 @@
 //! The part of a managed thread that compiled code touches, through the pinned register (r15 / x21).
 //!
-//! It is the first field of `thread::ManagedThread`. Except for `poll`, only the thread itself accesses it; other threads may read it
-//! while the thread is stopped.
+//! It is the first field of `thread::ManagedThread`. Except for `poll`, only the thread itself accesses it; other
+//! threads may read it while the thread is stopped.
 
 use crate::object::ObjRef;
 use std::sync::atomic::AtomicU32;
@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicU32;
 /// Compiled code's view of the current managed thread.
 #[repr(C)]
 pub struct ThreadAbi {
-    /// Non-zero: compiled code must leave its fast path at the next safepoint (collection, abort, preemption). Written by any thread.
+    /// Non-zero: compiled code must leave its fast path at the next safepoint (collection, abort, preemption). Written
+    /// by any thread.
     pub poll: AtomicU32,
     /// Managed thread id, never 0; the owner written into thin locks.
     pub managed_id: u32,
@@ -30,8 +31,8 @@ pub struct ThreadAbi {
     /// Bump allocation: next free byte and end of the thread's current buffer, maintained by `gc` (see `crate::heap`).
     pub alloc_cursor: usize,
     pub alloc_limit: usize,
-    /// Bases of two tables of bits beside the heap, see `HeapLayout`: the bits of valid objects, and the bits of objects that must be
-    /// remembered when a reference is stored into them.
+    /// Bases of two tables of bits beside the heap, see `HeapLayout`: the bits of valid objects, and the bits of
+    /// objects that must be remembered when a reference is stored into them.
     pub vo_bit_base: usize,
     pub log_bit_base: usize,
     /// Lowest usable stack address; below it lies the reserve for handling stack overflows.
@@ -51,8 +52,8 @@ pub struct ThreadAbi {
     pub reserved: u32,
     /// The `types::Universe` of the domain that the thread runs in; null = the first domain's.
     pub universe: *const (),
-    /// Struct arguments of a tail call, from the caller's last instructions to the callee's first (see `jit`). The compile
-    /// and interface hooks, which may run in between, save and restore them; no other code may run in between.
+    /// Struct arguments of a tail call, from the caller's last instructions to the callee's first (see `jit`). The
+    /// compile and interface hooks, which may run in between, save and restore them; no other code may run in between.
     pub tail_args: [u64; TAIL_ARGS_BYTES / 8],
 }
 

@@ -34,8 +34,8 @@ impl VTableFlags {
     pub const DELEGATE: u32 = 32;
     /// A value type (boxed instances carry this vtable).
     pub const VALUE_TYPE: u32 = 64;
-    /// `System.WeakReference`, `WeakReference<T>` or `InternalThread`: the finalizer only gives a resource back to the runtime, so
-    /// collections do it themselves.
+    /// `System.WeakReference`, `WeakReference<T>` or `InternalThread`: the finalizer only gives a resource back to the
+    /// runtime, so collections do it themselves.
     pub const IS_RELEASED_BY_COLLECTOR: u32 = 128;
     /// Instances are transparent proxies: they have the layout of TransparentProxy, whatever `ty` is.
     pub const PROXY: u32 = 256;
@@ -94,8 +94,8 @@ pub struct VTable {
     pub ty: *const (),
     /// References in the fixed part of an instance; null = none. Offsets from the object start.
     pub ref_map: *const RefMap,
-    /// Arrays: references in one element. Classes: the fields that are weak references, which `ref_map` leaves out; offsets
-    /// from the object start. Null = none.
+    /// Arrays: references in one element. Classes: the fields that are weak references, which `ref_map` leaves out;
+    /// offsets from the object start. Null = none.
     pub element_ref_map: *const RefMap,
     /// Bytes of an instance with header, rounded up to 8. Arrays: bytes before the elements. Strings: 20.
     pub instance_size_bytes: u32,
@@ -133,7 +133,8 @@ pub const VTABLE_CAST_MISS_OFFSET: i32 =
     (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, miss)) as i32;
 pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
 
-/// Cache of cast outcomes, read by compiled code: for types (`types::Type`) such as interfaces, for which `display` does not decide.
+/// Cache of cast outcomes, read by compiled code: for types (`types::Type`) such as interfaces, for which `display`
+/// does not decide.
 ///
 /// | word | who moves it |
 /// |---|---|
@@ -212,7 +213,8 @@ impl VTable {
     /// Writes a vtable into `memory`.
     ///
     /// # Safety
-    /// `memory` is zeroed, not used for anything else, `memory_units (header.slot_count)` units long, and lives as long as objects of the type.
+    /// `memory` is zeroed, not used for anything else, `memory_units (header.slot_count)` units long, and lives as long
+    /// as objects of the type.
     pub unsafe fn write(memory: *mut u128, header: VTable) -> &'static VTable {
         let at = memory.cast::<usize>().wrapping_add(IMT_SLOTS + IMT_SLOTS % 2) as *mut VTable;
         // SAFETY: `at` is aligned, and there is room for header and slots behind it.

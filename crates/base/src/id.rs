@@ -1,6 +1,7 @@
 //! Typed 32-bit ids and the vectors they index.
 //!
-//! Invariant: an id made by one `IdVec<I, T>` cannot index a vector of another id type. Left out: generations, free lists.
+//! Invariant: an id made by one `IdVec<I, T>` cannot index a vector of another id type. Left out: generations, free
+//! lists.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};

@@ -1,6 +1,8 @@
-//! The smallest shared pieces: the `bug!` macro, the door for messages, leaking arenas, the string interner and typed ids.
+//! The smallest shared pieces: the `bug!` macro, the door for messages, leaking arenas, the string interner and typed
+//! ids.
 //!
-//! Invariant: depends on nothing of the virtual machine. Left out: anything that knows about metadata, memory or threads.
+//! Invariant: depends on nothing of the virtual machine. Left out: anything that knows about metadata, memory or
+//! threads.
 
 pub mod arena;
 pub mod bug;

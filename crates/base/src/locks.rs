@@ -7,8 +7,9 @@
 //!
 //! Invariant: the locks of the machine come from here (tidy has the list of exceptions). `try_lock` and its like may be
 //! called in any order, because they do not wait for ever.
-//! Locks of another kind get their rank from `RawMutex` and `RawRwLock` (`saki_sync::word_locks`). Left out: locks of the managed program (`saki_sync`), which are held for as long as a program likes; poisoning,
-//! since a panic ends the machine.
+//! Locks of another kind get their rank from `RawMutex` and `RawRwLock` (`saki_sync::word_locks`). Left out: locks of
+//! the managed program (`saki_sync`), which are held for as long as a program likes; poisoning, since a panic ends the
+//! machine.
 
 pub mod order;
 pub mod rank;

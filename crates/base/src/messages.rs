@@ -6,8 +6,9 @@
 //! | `tell_beside_output` | standard output, where the program's own output goes | it is lost |
 //! | `answer!`, `answer` | standard output | the rest is dropped, and `answer_failure` says why |
 //!
-//! Invariant: nothing here panics or ends the process, so a reader that went away and a full disk never change a program's exit code. The standard library's macros
-//! would panic there; `cargo xtask tidy` keeps them out. An answer is what a command was called for (`saki info`), so the command itself looks whether it has arrived.
+//! Invariant: nothing here panics or ends the process, so a reader that went away and a full disk never change a
+//! program's exit code. The standard library's macros would panic there; `cargo xtask tidy` keeps them out. An answer
+//! is what a command was called for (`saki info`), so the command itself looks whether it has arrived.
 //! Left out: the program's own output, and the words of signal handlers, which may use system calls only.
 
 use crate::locks::{Mutex, rank};
@@ -70,7 +71,8 @@ pub fn tell_beside_output(text: Arguments<'_>) {
     let _ = write_to(&mut io::stdout().lock(), text);
 }
 
-/// Writes a file of the program's run to standard output, where the user asked for it there; unlike messages it is told when that fails.
+/// Writes a file of the program's run to standard output, where the user asked for it there; unlike messages it is told
+/// when that fails.
 ///
 /// # Errors
 /// The system's.

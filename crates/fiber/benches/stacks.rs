@@ -1,7 +1,8 @@
-//! `cargo bench -p saki-fiber`: the cost of a hop in a ring of contexts for several layouts of their stacks, and the cost of the pool.
+//! `cargo bench -p saki-fiber`: the cost of a hop in a ring of contexts for several layouts of their stacks, and the
+//! cost of the pool.
 //!
-//! The benchmark makes layouts itself, so that layouts other than the pool's can be compared: strides with an even and an odd number of
-//! pages, with and without a stagger of the tops.
+//! The benchmark makes layouts itself, so that layouts other than the pool's can be compared: strides with an even and
+//! an odd number of pages, with and without a stagger of the tops.
 
 use saki_fiber::{Context, GUARD_BYTES, PooledStack, StackPool, StackPoolOptions, prepare, switch};
 use saki_os::Reservation;

@@ -1,7 +1,7 @@
 //! A pool of stacks inside large reservations.
 //!
-//! Each class of sizes (a power of two each) carves its stacks out of chunks of address space that are reserved writable and without
-//! accounting; memory comes when a stack is touched.
+//! Each class of sizes (a power of two each) carves its stacks out of chunks of address space that are reserved
+//! writable and without accounting; memory comes when a stack is touched.
 //!
 //! ```text
 //!       ┌──────────────┐ slot n
@@ -13,19 +13,20 @@
 //!       └──────────────┘ slot n + 1: an odd number of pages on
 //! ```
 //!
-//! **Neighbours do not alias.** Threads that switch in turns touch the same offset of many stacks. With a stride of an odd number of
-//! pages their top pages spread over all sets of the TLB: a hop of a ring of 503 takes 15 ns instead of 28 (`cargo bench -p saki-fiber`). The
-//! stagger spreads their top lines over half of the first-level cache's sets; it costs nothing, and on the processor measured (AMD EPYC) its
-//! gain is within the noise. The stagger leaves the other half of the page to the stack, so that a shallow stack still takes one page.
+//! **Neighbours do not alias.** Threads that switch in turns touch the same offset of many stacks. With a stride of an
+//! odd number of pages their top pages spread over all sets of the TLB: a hop of a ring of 503 takes 15 ns instead of
+//! 28 (`cargo bench -p saki-fiber`). The stagger spreads their top lines over half of the first-level cache's sets; it
+//! costs nothing, and on the processor measured (AMD EPYC) its gain is within the noise. The stagger leaves the other
+//! half of the page to the stack, so that a shallow stack still takes one page.
 //!
-//! **The cost of a stack**, besides the page that it touches, is page tables: of stacks of 64 KiB fifteen share one page table (0.3 KB each),
-//! a stack of 256 KiB takes 0.6 KB, one of 1 MiB 2.2 KB, one of 8 MiB a whole page (4.3 KB).
+//! **The cost of a stack**, besides the page that it touches, is page tables: of stacks of 64 KiB fifteen share one
+//! page table (0.3 KB each), a stack of 256 KiB takes 0.6 KB, one of 1 MiB 2.2 KB, one of 8 MiB a whole page (4.3 KB).
 //!
-//! A class keeps two lists: *warm* stacks, as they were given back, the last one on top, and *cold* ones without memory. `take`
-//! prefers warm ones. Guards stay in pooled stacks.
+//! A class keeps two lists: *warm* stacks, as they were given back, the last one on top, and *cold* ones without
+//! memory. `take` prefers warm ones. Guards stay in pooled stacks.
 //!
-//! Invariant: a slot is on one list or in one [`PooledStack`], never both; chunks are unmapped with the pool only. Left out: the
-//! code that runs on a stack, and caches of single carriers.
+//! Invariant: a slot is on one list or in one [`PooledStack`], never both; chunks are unmapped with the pool only. Left
+//! out: the code that runs on a stack, and caches of single carriers.
 
 use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_os::address_space::{scarcity, share_bytes};
@@ -35,8 +36,8 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes below each stack that cannot be touched: 64 KiB, larger than any step of compiled code, which probes its frames page by page, and
-/// above them 384 KiB that the stack's user may open for the handlers of an overflow.
+/// Bytes below each stack that cannot be touched: 64 KiB, larger than any step of compiled code, which probes its
+/// frames page by page, and above them 384 KiB that the stack's user may open for the handlers of an overflow.
 pub const GUARD_BYTES: usize = (64 + 384) << 10;
 
 /// The smallest and the largest class, as powers of two of bytes: 64 KiB, 1 GiB.
@@ -60,8 +61,8 @@ const CHUNK_PARTS: usize = 64;
 /// Stacks whose markers are installed at a time, so that threads that start at once do not wait for each other's.
 const CARVED_AT_ONCE: usize = 32;
 
-/// After a surplus stack was found shallow, this many more are assumed shallow, because the check is a system call (0.2 to 1 µs). The
-/// threads of a program are mostly alike, and `trim` finds the deep ones.
+/// After a surplus stack was found shallow, this many more are assumed shallow, because the check is a system call (0.2
+/// to 1 µs). The threads of a program are mostly alike, and `trim` finds the deep ones.
 const SHALLOW_IN_A_ROW: usize = 31;
 
 /// One in so many of the memory areas that a process may have is left for other uses.
@@ -74,8 +75,8 @@ const AREAS_PER_STACK: usize = 2;
 pub struct StackPoolOptions {
     /// Free stacks of a class that keep their memory. `trim` gives back the memory of the other free stacks.
     pub warm_stacks: usize,
-    /// Memory that a stack keeps when it is given back while there are `warm_stacks` of its class, in bytes. Found by samples while stacks
-    /// are shallow.
+    /// Memory that a stack keeps when it is given back while there are `warm_stacks` of its class, in bytes. Found by
+    /// samples while stacks are shallow.
     pub warm_bytes: usize,
     /// `None`: the best kind that works.
     pub guard: Option<GuardKind>,
@@ -240,8 +241,9 @@ impl StackPool {
         self.classes[class].lock()
     }
 
-    /// Takes a stack with at least `size_bytes` usable bytes; its contents are left over from its last use. Errors: `InvalidInput` for
-    /// more than the largest class has; `OutOfMemory`, with the reason, where there is no address space or no area left.
+    /// Takes a stack with at least `size_bytes` usable bytes; its contents are left over from its last use. Errors:
+    /// `InvalidInput` for more than the largest class has; `OutOfMemory`, with the reason, where there is no address
+    /// space or no area left.
     pub fn take(&self, size_bytes: usize) -> io::Result<PooledStack> {
         let class = size_bytes.max(1 << LEAST_CLASS).next_power_of_two().trailing_zeros() - LEAST_CLASS;
         let class = class as usize;
@@ -277,8 +279,9 @@ impl StackPool {
         state.warm.push(stack.low);
     }
 
-    /// Gives back the memory of stacks in use, and their guards where these are markers, so that page tables become free too. Their contents are
-    /// lost; `equip` makes a stack usable again. `stacks` are ascending by address: one system call serves a run of neighbours.
+    /// Gives back the memory of stacks in use, and their guards where these are markers, so that page tables become
+    /// free too. Their contents are lost; `equip` makes a stack usable again. `stacks` are ascending by address: one
+    /// system call serves a run of neighbours.
     ///
     /// # Safety
     /// No code runs on the stacks or refers to their contents.
@@ -319,8 +322,8 @@ impl StackPool {
         }
     }
 
-    /// Gives back the memory below the uppermost `warm_bytes` of a stack, and returns whether there was any. Stacks are touched
-    /// downwards without gaps, so the first page below shows it.
+    /// Gives back the memory below the uppermost `warm_bytes` of a stack, and returns whether there was any. Stacks are
+    /// touched downwards without gaps, so the first page below shows it.
     fn shorten(&self, stack: &PooledStack) -> bool {
         let page = page_size_bytes();
         let end = end_of(stack.low, usize::from(stack.class));
@@ -332,7 +335,8 @@ impl StackPool {
         was_deep
     }
 
-    /// Gives back the memory of free stacks beyond `warm_stacks` of each class, the least recently used ones. Returns how many.
+    /// Gives back the memory of free stacks beyond `warm_stacks` of each class, the least recently used ones. Returns
+    /// how many.
     pub fn trim(&self) -> usize {
         /// Stacks out of both lists at a time, without the lock.
         const AT_ONCE: usize = 256;
@@ -404,8 +408,8 @@ impl StackPool {
         Ok(())
     }
 
-    /// Counts one more stack with protected pages. Errors: the process would come near its largest number of areas, after which no
-    /// `mmap` of the process succeeds.
+    /// Counts one more stack with protected pages. Errors: the process would come near its largest number of areas,
+    /// after which no `mmap` of the process succeeds.
     fn count_areas(&self) -> io::Result<()> {
         let areas = guard::max_map_count();
         let most = (areas - areas / OTHER_AREAS_PARTS) / AREAS_PER_STACK;
@@ -448,7 +452,8 @@ impl Class {
     }
 }
 
-/// Reserves so many bytes if there is room for `rest_bytes` more, as far as one can know: a limit may have been set since the process started.
+/// Reserves so many bytes if there is room for `rest_bytes` more, as far as one can know: a limit may have been set
+/// since the process started.
 fn reserve_with_rest(len_bytes: usize, rest_bytes: usize) -> io::Result<Reservation> {
     drop(Reservation::reserve_writable(len_bytes + rest_bytes)?);
     Reservation::reserve_writable(len_bytes)
@@ -456,7 +461,8 @@ fn reserve_with_rest(len_bytes: usize, rest_bytes: usize) -> io::Result<Reservat
 
 /// Gives back the memory of pages that are not needed.
 fn discard(from: usize, to: usize) {
-    // SAFETY: the pages lie inside slots of a chunk, which lives as long as the pool, and the contents of the slots' stacks are not needed.
+    // SAFETY: the pages lie inside slots of a chunk, which lives as long as the pool, and the contents of the slots'
+    // stacks are not needed.
     let result = unsafe { discard_raw(from, to - from) };
     // Locked memory cannot be discarded, and may stay then.
     debug_assert!(result.is_ok(), "{result:?}");

@@ -1,7 +1,7 @@
 //! The default limit of the heap: a part of the memory that the process may use.
 //!
-//! Invariant: the memory is looked at once, at the start. Left out: control groups whose files are not at the usual place, such as
-//! those that a service manager makes inside a virtual machine.
+//! Invariant: the memory is looked at once, at the start. Left out: control groups whose files are not at the usual
+//! place, such as those that a service manager makes inside a virtual machine.
 
 use saki_os::address_space::{self, Scarcity};
 
@@ -9,12 +9,13 @@ use saki_os::address_space::{self, Scarcity};
 const GROUP_LIMITS: [&str; 2] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 /// Assumed memory of a machine whose memory cannot be found out.
 const UNKNOWN_BYTES: usize = 4 << 30;
-/// Address space of the collector's side tables, of each of which a piece is mapped at least, in programs with a small heap.
+/// Address space of the collector's side tables, of each of which a piece is mapped at least, in programs with a small
+/// heap.
 const TABLES_BESIDE_HEAP_BYTES: usize = 64 << 20;
 
-/// 3/4 of the memory that the process may use: the least of the machine's, the control group's (in a container), and the memory
-/// that a kernel with strict accounting still grants. At most half of a limit of address space, less the size of the side
-/// tables, because code, stacks and native memory need address space, too. At least `least_bytes`.
+/// 3/4 of the memory that the process may use: the least of the machine's, the control group's (in a container), and
+/// the memory that a kernel with strict accounting still grants. At most half of a limit of address space, less the
+/// size of the side tables, because code, stacks and native memory need address space, too. At least `least_bytes`.
 pub(crate) fn default_max_heap_bytes(least_bytes: usize) -> usize {
     let group_bytes = GROUP_LIMITS.iter().find_map(|path| std::fs::read_to_string(path).ok());
     let group_bytes = group_bytes.and_then(|text| text.trim().parse().ok()).unwrap_or(usize::MAX);

@@ -1,8 +1,8 @@
 //! Stores of references into the heap.
 //!
 //! The collector remembers objects: the first store into an old object since the last collection puts the object on its
-//! thread's list, and the next nursery collection scans it again. A bit per object says whether that is still to be done
-//! ("unlogged"). Compiled code, after the store of a reference into `obj`, base = `ThreadAbi::log_bit_base`:
+//! thread's list, and the next nursery collection scans it again. A bit per object says whether that is still to be
+//! done ("unlogged"). Compiled code, after the store of a reference into `obj`, base = `ThreadAbi::log_bit_base`:
 //!
 //! ```text
 //!     mov  [obj + offset], value
@@ -15,17 +15,18 @@
 //! instead of 0.5. Not needed: stores of null, into objects that were allocated since the last safepoint, and into
 //! statics, thread statics and stacks, which are all roots.
 //!
-//! **Stores through byrefs** whose object is not known ([`store_ref_unknown`]): the address of the slot goes to a buffer
-//! of the thread, and the next nursery collection treats what is in the slots as roots. This was chosen over a search
-//! for the object's start, which costs 5–100 ns for each store. A remembered slot costs range checks (slots in objects
-//! just made need nothing), a look at the value's mark bit unless the value was just made (old values need nothing), and
-//! a push. Duplicates are removed when the buffer grows. The collection searches for the objects of the remaining slots
-//! and drops slots in young objects, because dead young objects would otherwise keep alive what their slots refer to
-//! (when lambdas were compiled, `Array.Resize (ref field)` in short-lived objects made 12,188 of 12,680 survivors of a
-//! nursery collection).
+//! **Stores through byrefs** whose object is not known ([`store_ref_unknown`]): the address of the slot goes to a
+//! buffer of the thread, and the next nursery collection treats what is in the slots as roots. This was chosen over a
+//! search for the object's start, which costs 5–100 ns for each store. A remembered slot costs range checks (slots in
+//! objects just made need nothing), a look at the value's mark bit unless the value was just made (old values need
+//! nothing), and a push. Duplicates are removed when the buffer grows. The collection searches for the objects of the
+//! remaining slots and drops slots in young objects, because dead young objects would otherwise keep alive what their
+//! slots refer to (when lambdas were compiled, `Array.Resize (ref field)` in short-lived objects made 12,188 of 12,680
+//! survivors of a nursery collection).
 //!
-//! **Large arrays of references** ([`array_element_write_slow`], [`array_copy`]): logging a 10M-element array would make
-//! each nursery collection scan 80 MB, so up to a share of the elements the slots are remembered one by one instead.
+//! **Large arrays of references** ([`array_element_write_slow`], [`array_copy`]): logging a 10M-element array would
+//! make each nursery collection scan 80 MB, so up to a share of the elements the slots are remembered one by one
+//! instead.
 //!
 //! Left out: the memory order of compiled code's stores; the functions here store with release, as the CLI memory model
 //! asks.

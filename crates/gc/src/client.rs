@@ -9,7 +9,8 @@
 //! | a sampled allocation | `allocated` | runs; on the allocating thread |
 //! | an allocation finds no memory | `run_finalizers` | runs; on the allocating thread |
 //!
-//! Invariant: an implementation neither allocates managed objects nor waits for a safepoint in any of these calls but `run_finalizers`.
+//! Invariant: an implementation neither allocates managed objects nor waits for a safepoint in any of these calls but
+//! `run_finalizers`.
 
 use crate::observer::{Collection, SampledAllocation};
 use saki_abi::ObjRef;
@@ -34,8 +35,9 @@ pub trait HeapClient: Sync {
         None
     }
 
-    /// A dead object's vtable has `IS_RELEASED_BY_COLLECTOR`: the client may release its resources in place of its finalizer, and returns whether it did.
-    /// Another object's finalizer may still see the object. False: the object is finalized as others are.
+    /// A dead object's vtable has `IS_RELEASED_BY_COLLECTOR`: the client may release its resources in place of its
+    /// finalizer, and returns whether it did. Another object's finalizer may still see the object. False: the object is
+    /// finalized as others are.
     fn release(&self, _object: ObjRef) -> bool {
         false
     }
@@ -43,8 +45,8 @@ pub trait HeapClient: Sync {
     /// Objects are ready for their finalizers. On a collector thread: may signal the finalizer thread and nothing else.
     fn wake_finalizer(&self) {}
 
-    /// There is no memory for an allocation of `thread`: waits for a limited time until the objects that are ready have been finalized. False: there were
-    /// none, or they keep this thread waiting.
+    /// There is no memory for an allocation of `thread`: waits for a limited time until the objects that are ready have
+    /// been finalized. False: there were none, or they keep this thread waiting.
     fn run_finalizers(&self, _thread: &ManagedThread) -> bool {
         false
     }
@@ -135,8 +137,8 @@ pub trait RootProvider: Sync {
     /// Like `for_each_slot`, for slots that belong to one thread (thread-static blocks).
     fn for_each_thread_slot(&self, _thread: &ManagedThread, _visit: &mut dyn FnMut(*mut ObjRef)) {}
 
-    /// The objects of `for_each_slot` and `for_each_pinned`, null or not, with the kind and place of each reference: for heap snapshots. Between
-    /// collections, with the world stopped.
+    /// The objects of `for_each_slot` and `for_each_pinned`, null or not, with the kind and place of each reference:
+    /// for heap snapshots. Between collections, with the world stopped.
     fn for_each_root(&self, visit: &mut dyn FnMut(Root)) {
         let root = |kind, object, address| Root { kind, object, address, thread: None };
         // SAFETY: a provider's slots are valid.
@@ -147,7 +149,8 @@ pub trait RootProvider: Sync {
 
 /// The owners of conditional roots. All calls come with the world stopped, on collector threads; none may block.
 pub trait ConditionalRoots: Sync {
-    /// A collection begins. Returns the address ranges into which words of objects must point to be shown; None: this collection decides about no owner.
+    /// A collection begins. Returns the address ranges into which words of objects must point to be shown; None: this
+    /// collection decides about no owner.
     fn begin(&self, is_full: bool) -> Option<[Range<usize>; 2]>;
     /// A word of a reached object points into one of the ranges.
     fn saw(&self, word: usize);
@@ -178,7 +181,8 @@ pub enum WeakFate {
 /// A table of weak handles. The table knows how its slots are encoded; the collector knows which objects live.
 pub trait WeakTable: Sync {
     /// Calls `fate_of` with the target of each occupied handle of `kind` and stores the outcome; unless the collection
-    /// `is_full`, targets that survived one before may be left out. Called with the world stopped, on a collector thread; must not block.
+    /// `is_full`, targets that survived one before may be left out. Called with the world stopped, on a collector
+    /// thread; must not block.
     fn update_weak(&self, kind: WeakKind, is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate);
 }
 

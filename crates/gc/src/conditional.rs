@@ -2,11 +2,11 @@
 //! assemblies.
 //!
 //! An object refers to such an owner by any word that points among the owner's records: the vtable word of instances,
-//! handles inside reflection objects, code addresses inside delegates. So full collections show the provider every word of
-//! every reached object that points into one of the watched ranges. When tracing has come to an end, the provider gives
-//! the slots of owners that were found, and this is repeated until no further owner is found. Nursery collections do not
-//! decide about owners: all slots are roots then (`RootProvider`), and no object's words are shown. The same holds when
-//! there are no owners.
+//! handles inside reflection objects, code addresses inside delegates. So full collections show the provider every word
+//! of every reached object that points into one of the watched ranges. When tracing has come to an end, the provider
+//! gives the slots of owners that were found, and this is repeated until no further owner is found. Nursery collections
+//! do not decide about owners: all slots are roots then (`RootProvider`), and no object's words are shown. The same
+//! holds when there are no owners.
 //!
 //! Left out: which owner has which records; the runtime knows that.
 

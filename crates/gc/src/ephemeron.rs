@@ -1,13 +1,14 @@
 //! Ephemeron arrays, in which `ConditionalWeakTable` keeps its pairs.
 //!
-//! An ephemeron array is an array of `{ key, value }` pairs of references. A pair's value is kept alive by the array only
-//! while its key is reached by other means; when the key dies the key becomes the tombstone object and the value null.
+//! An ephemeron array is an array of `{ key, value }` pairs of references. A pair's value is kept alive by the array
+//! only while its key is reached by other means; when the key dies the key becomes the tombstone object and the value
+//! null.
 //! See B. Hayes, "Ephemerons: a new finalization mechanism" (OOPSLA 1997).
 //!
-//! How it works here: the scanner recognises the arrays by their vtable, skips their references and notes the array. The
-//! weak phases then resolve the noted pairs until no further key turns up. A nursery collection scans only arrays that
-//! are young or were written to since the last collection, hence only those are noted; pairs of the other arrays hold no
-//! young objects. Left out: the table's own logic, which is C#.
+//! How it works here: the scanner recognises the arrays by their vtable, skips their references and notes the array.
+//! The weak phases then resolve the noted pairs until no further key turns up. A nursery collection scans only arrays
+//! that are young or were written to since the last collection, hence only those are noted; pairs of the other arrays
+//! hold no young objects. Left out: the table's own logic, which is C#.
 
 use crate::tracer::Tracer;
 use saki_abi::object::ARRAY_DATA_OFFSET;
@@ -77,7 +78,8 @@ fn pairs(array: ObjRef) -> std::ops::Range<*mut Pair> {
     first..first.wrapping_add(length)
 }
 
-/// Calls `visit` with key and value of each pair of an ephemeron array that has both. Between collections, with the world stopped.
+/// Calls `visit` with key and value of each pair of an ephemeron array that has both. Between collections, with the
+/// world stopped.
 pub(crate) fn for_each_pair(array: ObjRef, visit: &mut dyn FnMut(ObjRef, ObjRef)) {
     let range = pairs(array);
     let mut pair = range.start;
@@ -133,7 +135,8 @@ pub(crate) fn bury_dead() {
     let tombstone = ObjRef(TOMBSTONE.load(Ordering::Relaxed) as *mut _);
     let mut found = FOUND.lock();
     for pair in found.unresolved.drain(..) {
-        // SAFETY: a pair of a live array, see `resolve`. The tombstone is a root, so it is old from here on: no barrier.
+        // SAFETY: a pair of a live array, see `resolve`. The tombstone is a root, so it is old from here on: no
+        // barrier.
         let pair = unsafe { &mut *pair };
         pair.key = tombstone;
         pair.value = ObjRef::NULL;

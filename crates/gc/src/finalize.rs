@@ -2,9 +2,10 @@
 //!
 //! An object is registered when it is created and when it is re-registered. When a collection finds it unreachable it
 //! moves to a ready queue and is kept alive with all it refers to (resurrection) until the finalizer thread takes it.
-//! Objects whose type derives from CriticalFinalizerObject go to a second queue that is drained after the first, so that
-//! a FileStream's finalizer still finds its SafeHandle open. Weak references, whose finalizer only frees a GC handle, and the objects
-//! behind threads are not resurrected: the collection itself has their handles released (`HeapClient::release`).
+//! Objects whose type derives from CriticalFinalizerObject go to a second queue that is drained after the first, so
+//! that a FileStream's finalizer still finds its SafeHandle open. Weak references, whose finalizer only frees a GC
+//! handle, and the objects behind threads are not resurrected: the collection itself has their handles released
+//! (`HeapClient::release`).
 //!
 //! | list | who adds | a collection |
 //! |---|---|---|
@@ -12,9 +13,10 @@
 //! | `young` | threads that end | empties it |
 //! | `old` | collections | looks at it if it is a full one |
 //!
-//! Re-registering may leave two entries, which the next collection merges into one. Rejected: tables keyed by address under a lock, which
-//! cost ten threads that make weak references 100–400 ns for each. Left out: registering (`registration`), `GC.SuppressFinalize`
-//! (`suppression`), and running finalizers, which is the runtime's finalizer thread.
+//! Re-registering may leave two entries, which the next collection merges into one. Rejected: tables keyed by address
+//! under a lock, which cost ten threads that make weak references 100–400 ns for each. Left out: registering
+//! (`registration`), `GC.SuppressFinalize` (`suppression`), and running finalizers, which is the runtime's finalizer
+//! thread.
 
 use crate::client::client;
 use crate::object::vtable_of;
@@ -72,8 +74,8 @@ pub fn finalizable_count() -> usize {
     finalizers.ready.len() + finalizers.ready_critical.len()
 }
 
-/// Makes every registered object that `filter` accepts ready, reachable or not, except those that collections release themselves. Returns how many. The
-/// world is stopped, and all buffers have been adopted.
+/// Makes every registered object that `filter` accepts ready, reachable or not, except those that collections release
+/// themselves. Returns how many. The world is stopped, and all buffers have been adopted.
 pub(crate) fn make_all_ready(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
     let mut guard = FINALIZERS.lock();
     let finalizers = &mut *guard;

@@ -1,8 +1,8 @@
 //! The heap interface of the rest of the virtual machine: allocation, collection, look-ups, numbers.
 //!
-//! Invariant: functions that take a thread take the current one, bound and running (not in a safe region). Functions that
-//! can run a collection say so; across such a call references in Rust locals stay valid and their objects in place,
-//! because stacks are scanned conservatively and pin what they point to.
+//! Invariant: functions that take a thread take the current one, bound and running (not in a safe region). Functions
+//! that can run a collection say so; across such a call references in Rust locals stay valid and their objects in
+//! place, because stacks are scanned conservatively and pin what they point to.
 
 use crate::client::{self, HeapClient};
 use crate::mmtk;
@@ -17,8 +17,8 @@ use saki_thread::ManagedThread;
 /// inline by compiled code.
 pub const LARGE_OBJECT_BYTES: usize = mmtk::LARGE_OBJECT_BYTES;
 
-/// Creates the heap and its collector threads; once per process, about 3.5 ms. Carriers that are attached now or later are
-/// bound to it until they detach. `heap_client` receives the collector's calls. Errors: bad options, second call.
+/// Creates the heap and its collector threads; once per process, about 3.5 ms. Carriers that are attached now or later
+/// are bound to it until they detach. `heap_client` receives the collector's calls. Errors: bad options, second call.
 pub fn init(options: HeapOptions, heap_client: &'static dyn HeapClient) -> Result<(), String> {
     client::set(heap_client);
     mmtk::init(options)?;
@@ -32,8 +32,8 @@ pub fn options() -> &'static HeapOptions {
     mmtk::options()
 }
 
-/// Sets the fields from which the compiled code of a thread, the current one or one that has not begun, reads the heap's parameters. To
-/// be called when a thread attaches.
+/// Sets the fields from which the compiled code of a thread, the current one or one that has not begun, reads the
+/// heap's parameters. To be called when a thread attaches.
 pub fn bind_thread(thread: &ManagedThread) {
     mmtk::bind_thread(thread);
 }
@@ -98,8 +98,9 @@ pub fn alloc_bytes(thread: &ManagedThread, vtable: *const VTable, size_bytes: us
     mmtk::allocate(thread, vtable, size_bytes)
 }
 
-/// Samples allocations every `mean_bytes` bytes from now on, or more often if another sampler asks for that; 0 ends it. Carriers begin when they next need memory; with
-/// [`EACH`](crate::EACH) they begin at once, for which the world is stopped for a moment.
+/// Samples allocations every `mean_bytes` bytes from now on, or more often if another sampler asks for that; 0 ends it.
+/// Carriers begin when they next need memory; with [`EACH`](crate::EACH) they begin at once, for which the world is
+/// stopped for a moment.
 pub fn sample_allocations(sampler: Sampler, mean_bytes: usize) {
     if observer::request_samples(sampler, mean_bytes) {
         mmtk::report_from_now_on();

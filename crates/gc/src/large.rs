@@ -1,8 +1,8 @@
 //! Index of large objects (above [`crate::LARGE_OBJECT_BYTES`]), for interior pointers.
 //!
-//! MMTk's own search walks back page by page, 36–117 µs for a word into the middle of a 256 MB object; the index answers
-//! from a sorted map. Invariant: it holds every large object that is allocated and not yet swept. It stores addresses,
-//! not references: it keeps nothing alive, and large objects never move. Left out: the memory itself.
+//! MMTk's own search walks back page by page, 36–117 µs for a word into the middle of a 256 MB object; the index
+//! answers from a sorted map. Invariant: it holds every large object that is allocated and not yet swept. It stores
+//! addresses, not references: it keeps nothing alive, and large objects never move. Left out: the memory itself.
 
 use saki_abi::ObjRef;
 use saki_base::locks::{Mutex, rank};

@@ -1,8 +1,9 @@
 //! The heap: allocation, roots, write barrier, weak references, finalization, collection.
 //!
 //! This crate is a narrow interface of ours over MMTk; only `src/mmtk/` names MMTk, so that it can be replaced. Objects
-//! are scanned precisely by the maps in their vtables; stacks and registers conservatively, which is why neither compiled
-//! code nor Rust code has stack maps. Threads stop only at safepoints, so an allocation sequence is never interrupted.
+//! are scanned precisely by the maps in their vtables; stacks and registers conservatively, which is why neither
+//! compiled code nor Rust code has stack maps. Threads stop only at safepoints, so an allocation sequence is never
+//! interrupted.
 //!
 //! The files from the bottom up; none names one of a later row:
 //!

@@ -90,7 +90,8 @@ pub unsafe fn reference_elements(object: ObjRef, vtable: &VTable) -> Option<Rang
     Some(first..first.wrapping_add(length))
 }
 
-/// Calls `visit` with the address of each reference in `object`, in address order within each map. Left out: weak fields.
+/// Calls `visit` with the address of each reference in `object`, in address order within each map. Left out: weak
+/// fields.
 ///
 /// # Safety
 /// `object` is a live object with this vtable, and no other thread changes its length (none can: it is fixed).

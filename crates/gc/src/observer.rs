@@ -1,10 +1,12 @@
 //! Events of the heap for a profiler: allocations, sampled by bytes, and pauses.
 //!
-//! Allocations are sampled on the slow path: while sampling is on, the limit of a carrier's buffer, which compiled code compares with, is set to where the next
-//! sample is due (`mmtk::mutator`). So the inlined allocation path is the same with and without sampling. The distance between two samples is random with an
-//! exponential distribution, so that no pattern of a program's allocations is missed; a sample stands for all bytes since the one before.
+//! Allocations are sampled on the slow path: while sampling is on, the limit of a carrier's buffer, which compiled code
+//! compares with, is set to where the next sample is due (`mmtk::mutator`). So the inlined allocation path is the same
+//! with and without sampling. The distance between two samples is random with an exponential distribution, so that no
+//! pattern of a program's allocations is missed; a sample stands for all bytes since the one before.
 //!
-//! Where each allocation is to be reported ([`EACH`]), the limit is 0, and the slow path takes the object out of the same buffer without asking MMTk.
+//! Where each allocation is to be reported ([`EACH`]), the limit is 0, and the slow path takes the object out of the
+//! same buffer without asking MMTk.
 //!
 //! Invariant: observers allocate no managed objects. With sampling off the slow path pays one load and a branch.
 
@@ -35,8 +37,8 @@ pub const EACH: usize = 1;
 #[derive(Clone, Copy)]
 pub struct Collection {
     pub was_full: bool,
-    /// The times when the collector asked threads to stop, when the last one had stopped, when strong marking ended and weak references began, when
-    /// freeing memory began, and when all was done.
+    /// The times when the collector asked threads to stop, when the last one had stopped, when strong marking ended and
+    /// weak references began, when freeing memory began, and when all was done.
     pub steps: [Moment; 5],
 }
 

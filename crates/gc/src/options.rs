@@ -21,8 +21,8 @@ pub struct Stress {
 pub struct HeapOptions {
     /// Upper bound of the heap, live and free, in bytes. `None` = 3/4 of the memory of the machine.
     pub max_heap_bytes: Option<usize>,
-    /// Bytes allocated between two nursery collections. `None` = between [`FIRST_NURSERY_BYTES`] and [`MAX_NURSERY_BYTES`], as
-    /// large as the pauses ask for (`policy`).
+    /// Bytes allocated between two nursery collections. `None` = between [`FIRST_NURSERY_BYTES`] and
+    /// [`MAX_NURSERY_BYTES`], as large as the pauses ask for (`policy`).
     pub nursery_bytes: Option<usize>,
     /// Threads that trace. One is the default: waiting workers spin, which costs more than they bring on few cores.
     pub gc_threads: usize,
@@ -37,7 +37,8 @@ pub const FIRST_NURSERY_BYTES: usize = 4 << 20;
 pub const MAX_NURSERY_BYTES: usize = 32 << 20;
 /// Below this a nursery holds too few 32 KiB blocks to be worth a collection.
 pub const MIN_NURSERY_BYTES: usize = 1 << 20;
-/// As many as large machines have processors. Each is a thread of the system, and those that find nothing to trace spin.
+/// As many as large machines have processors. Each is a thread of the system, and those that find nothing to trace
+/// spin.
 pub const MAX_GC_THREADS: usize = 256;
 
 impl Default for HeapOptions {

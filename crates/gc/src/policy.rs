@@ -2,19 +2,19 @@
 //!
 //! - A nursery collection runs when the small objects allocated since the last collection fill the nursery or when the
 //!   large ones fill an allowance of their own.
-//! - The nursery is small while nursery collections take little of the time: its memory stays in the caches and costs few
-//!   page faults (lambdas compiled and dropped took 0.88 of the time at 4 MiB that they took at 32; a loop that only
-//!   allocates took the same time, a tenth of it in pauses). It doubles when they take more than a tenth, and halves
-//!   when they take less than a twenty-fourth; halving at most doubles their share. The time that a collection waits for a processor,
-//!   for itself or for threads that it stops, counts at most as much as the time that it works: one long wait says nothing about the
-//!   next collection.
+//! - The nursery is small while nursery collections take little of the time: its memory stays in the caches and costs
+//!   few page faults (lambdas compiled and dropped took 0.88 of the time at 4 MiB that they took at 32; a loop that
+//!   only allocates took the same time, a tenth of it in pauses). It doubles when they take more than a tenth, and
+//!   halves when they take less than a twenty-fourth; halving at most doubles their share. The time that a collection
+//!   waits for a processor, for itself or for threads that it stops, counts at most as much as the time that it works:
+//!   one long wait says nothing about the next collection.
 //! - The heap may grow to a limit derived from what survived the last full collection. When a nursery collection leaves
 //!   less than a nursery below the limit, the next collection is a full one (MMTk decides that from the limit).
 //! - Only full collections raise the limit for an allocation that waits: its pages are part of the new limit, or the
 //!   allocation would trigger collections for ever. After a nursery collection that leaves too little room for the
-//!   allocation, a full one follows at once: large arrays, each dropped before the next is made, would otherwise survive
-//!   as long as stack words still hold them, and a limit that follows them never asks for a full collection (300 arrays
-//!   of 42 MB took 12 GB).
+//!   allocation, a full one follows at once: large arrays, each dropped before the next is made, would otherwise
+//!   survive as long as stack words still hold them, and a limit that follows them never asks for a full collection
+//!   (300 arrays of 42 MB took 12 GB).
 //! - At the configured maximum, full collections that free next to nothing and take nearly all the time make the next
 //!   slow-path allocation fail ("GC overhead limit"); without this, tens of seconds of full collections would precede
 //!   the OutOfMemoryException.
@@ -32,7 +32,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 pub const PAGE_BYTES: usize = 4096;
-/// Growth after a full collection: limit = live × 3/2 + a nursery. Mono lets the old generation grow by a third to a half.
+/// Growth after a full collection: limit = live × 3/2 + a nursery. Mono lets the old generation grow by a third to a
+/// half.
 /// Binary trees of depth 20 took 2.40 s at 318 MiB with 7/4 and two nurseries, 2.45 s at 260 MiB with this.
 const GROWTH_NUMERATOR: usize = 3;
 const GROWTH_DENOMINATOR: usize = 2;

@@ -1,6 +1,7 @@
 //! Registering objects for finalization, and the end of all registrations at exit: what the program asks for.
 //!
-//! New objects go to the buffer of the thread's carrier, without a lock. Left out: what becomes of registered objects (`finalize`).
+//! New objects go to the buffer of the thread's carrier, without a lock. Left out: what becomes of registered objects
+//! (`finalize`).
 
 use crate::finalize::{self, adopt};
 use crate::mmtk;
@@ -26,9 +27,9 @@ pub fn suppress_finalizer(object: ObjRef) {
     set_suppressed(object);
 }
 
-/// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads. Objects that
-/// collections release themselves stay registered. Stops the world, to include objects that are only in their threads' buffers, but
-/// collects nothing. `filter` must not reach a safepoint. Returns how many.
+/// Makes every registered object that `filter` accepts ready, reachable or not: at exit and when a domain unloads.
+/// Objects that collections release themselves stay registered. Stops the world, to include objects that are only in
+/// their threads' buffers, but collects nothing. `filter` must not reach a safepoint. Returns how many.
 pub fn make_all_finalizable(filter: &mut dyn FnMut(ObjRef) -> bool) -> usize {
     saki_thread::with_world_stopped(StopReason::Unloading, |_| {
         mmtk::for_each_finalizable_buffer(&mut adopt);

@@ -1,7 +1,7 @@
 //! Where references outside the heap are: statics, tables of the runtime, threads.
 //!
-//! Precise slots may be updated (objects move in full collections); words of conservative ranges and objects reported as
-//! pinned keep their targets in place for the collection. Stacks and registers are conservative and need no
+//! Precise slots may be updated (objects move in full collections); words of conservative ranges and objects reported
+//! as pinned keep their targets in place for the collection. Stacks and registers are conservative and need no
 //! registration. Left out: weak references (`weak`), finalization queues (`finalize`).
 
 use crate::client::{RootKind, client};

@@ -1,11 +1,13 @@
 //! Heap snapshots: live objects, their references and the roots, read while nothing moves.
 //!
-//! A snapshot is taken at the end of a full collection, before the program goes on: then the heap holds exactly the objects that the collection reached,
-//! and no visited set is needed. The consumer gets a [`StoppedHeap`] on a collector thread, may walk it as often as it likes, and keeps its own copy of
-//! what it needs. Objects that only a finalizer will see are included, with the queue of finalizers as their root.
+//! A snapshot is taken at the end of a full collection, before the program goes on: then the heap holds exactly the
+//! objects that the collection reached, and no visited set is needed. The consumer gets a [`StoppedHeap`] on a
+//! collector thread, may walk it as often as it likes, and keeps its own copy of what it needs. Objects that only a
+//! finalizer will see are included, with the queue of finalizers as their root.
 //!
-//! Invariant: nothing is allocated on the heap meanwhile, and no lock is asked for that a stopped thread may hold. Left out: the names of
-//! types, fields and roots, which take such locks: the numbers recorded here are resolved to names when the program runs again.
+//! Invariant: nothing is allocated on the heap meanwhile, and no lock is asked for that a stopped thread may hold. Left
+//! out: the names of types, fields and roots, which take such locks: the numbers recorded here are resolved to names
+//! when the program runs again.
 
 use crate::client::{Root, RootKind, RootProvider, StoppedHeap, client};
 use crate::object::{for_each_reference, object_size_bytes, vtable_of};
@@ -43,14 +45,15 @@ impl HeapObject {
         unsafe { object_size_bytes(self.0) }
     }
 
-    /// 0 = young, 1 = has survived a collection, as all objects have after a full collection except those that it made itself.
+    /// 0 = young, 1 = has survived a collection, as all objects have after a full collection except those that it made
+    /// itself.
     pub fn generation(self) -> u32 {
         // SAFETY: as above.
         unsafe { crate::heap::generation_of(self.0) }
     }
 
-    /// Calls `visit` with the offset in bytes and the target, or null, of each reference that keeps its target alive: fields in the
-    /// order of the vtable's map, then elements. Left out: weak fields, and arrays of ephemerons.
+    /// Calls `visit` with the offset in bytes and the target, or null, of each reference that keeps its target alive:
+    /// fields in the order of the vtable's map, then elements. Left out: weak fields, and arrays of ephemerons.
     #[inline]
     pub fn for_each_reference(self, mut visit: impl FnMut(usize, ObjRef)) {
         let vtable = self.vtable();
@@ -67,7 +70,8 @@ impl HeapObject {
         ephemeron::is_ephemeron_vtable(self.vtable())
     }
 
-    /// Calls `visit` with key and value of each pair of an array of ephemerons: the value lives as long as the key and the array both do.
+    /// Calls `visit` with key and value of each pair of an array of ephemerons: the value lives as long as the key and
+    /// the array both do.
     pub fn for_each_ephemeron(self, mut visit: impl FnMut(ObjRef, ObjRef)) {
         if self.holds_ephemerons() {
             ephemeron::for_each_pair(self.0, &mut visit);
@@ -153,8 +157,8 @@ fn for_each_root_of_thread(thread: &'static ManagedThread, visit: &mut dyn FnMut
 /// One snapshot at a time. Waited for with the thread counted as stopped.
 static TURN: Mutex<rank::HeapSnapshot, ()> = Mutex::new(());
 
-/// Runs a full collection and calls `inspect` on a collector thread before the program goes on. For any thread, also one that is
-/// not attached; a managed one waits as at a safepoint. False: there was no full collection, and no call.
+/// Runs a full collection and calls `inspect` on a collector thread before the program goes on. For any thread, also
+/// one that is not attached; a managed one waits as at a safepoint. False: there was no full collection, and no call.
 pub fn take_snapshot(inspect: &mut (dyn FnMut(&StoppedHeap) + Send)) -> bool {
     let mut is_taken = false;
     world::while_stopped(|| {

@@ -5,7 +5,8 @@
 use crate::client::{StoppedHeap, client};
 use saki_base::locks::{Mutex, rank};
 
-/// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin, after which the next one is full.
+/// Collections asked for until one is a full one: a request may join a nursery collection that was about to begin,
+/// after which the next one is full.
 const MAX_ATTEMPTS: usize = 5;
 
 /// The function that the next full collection is to call.
@@ -16,11 +17,11 @@ unsafe impl Send for Inspector {}
 
 static REQUESTED: Mutex<rank::SnapshotRequest, Option<Inspector>> = Mutex::new(None);
 
-/// Runs `collect`, again and again, until a full collection has called `inspect`; `collect` waits for a collection. False: there was no full collection, and no call. One
-/// request at a time.
+/// Runs `collect`, again and again, until a full collection has called `inspect`; `collect` waits for a collection.
+/// False: there was no full collection, and no call. One request at a time.
 pub(crate) fn request(inspect: &mut (dyn FnMut(&StoppedHeap) + Send), collect: impl Fn()) -> bool {
-    // SAFETY: the cast removes only the lifetime. The collection calls the closure while this function waits, and no thread has it when this function
-    // returns.
+    // SAFETY: the cast removes only the lifetime. The collection calls the closure while this function waits, and no
+    // thread has it when this function returns.
     let inspector: *mut (dyn FnMut(&StoppedHeap) + Send + 'static) = unsafe { std::mem::transmute(inspect) };
     *REQUESTED.lock() = Some(Inspector(inspector));
     let is_answered = (0..MAX_ATTEMPTS).any(|_| {

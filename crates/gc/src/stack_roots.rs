@@ -1,7 +1,7 @@
 //! Which words of a stopped thread's stack are scanned: all but those that compiled code will not read any more.
 //!
-//! Invariant: a word is left out only if its frame writes it before it reads it again (`saki_unwind::find_dead_words`). In stress
-//! mode such words are overwritten, so that a frame which does read one fails at once.
+//! Invariant: a word is left out only if its frame writes it before it reads it again (`saki_unwind::find_dead_words`).
+//! In stress mode such words are overwritten, so that a frame which does read one fails at once.
 
 use saki_thread::ManagedThread;
 use std::ops::Range;

@@ -1,8 +1,9 @@
 //! Which objects are not to be finalized: `GC.SuppressFinalize`.
 //!
-//! A bit beside the heap says so (one per 8 bytes, in memory that costs nothing before its first use). Invariant: the bit of an address is
-//! clear when an object is registered there, whatever earlier objects at that address left behind. Left out: the lists of registered objects,
-//! which the bits do not change: an object's bit voids its entry when the object dies.
+//! A bit beside the heap says so (one per 8 bytes, in memory that costs nothing before its first use). Invariant: the
+//! bit of an address is clear when an object is registered there, whatever earlier objects at that address left behind.
+//! Left out: the lists of registered objects, which the bits do not change: an object's bit voids its entry when the
+//! object dies.
 
 use crate::mmtk::HEAP_START;
 use saki_abi::ObjRef;
@@ -11,7 +12,8 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Suppression bits: bit `(a >> 3) & 7` of byte `base + ((a - HEAP_START) >> 6)`.
 static TABLE: OnceLock<usize> = OnceLock::new();
-/// Address of the table; 0 = no bit was ever set. Relaxed: the table is zero from the start, so nothing else is published.
+/// Address of the table; 0 = no bit was ever set. Relaxed: the table is zero from the start, so nothing else is
+/// published.
 static BASE: AtomicUsize = AtomicUsize::new(0);
 
 /// `table`: zeroes, a bit for each 8 bytes of the heap's address range. Called once, before there are objects.

@@ -7,7 +7,8 @@
 //! | 3 | ephemerons and conditional roots retain nothing more | long weak handles die, ephemerons are buried, the large-object index is pruned, weak fields of objects retained in 2 die |
 //!
 //! So an object that only its finalizer can see has lost its short weak handles and keeps its long ones until it is
-//! really gone (`WeakReference.TrackResurrection`). Left out: the handle table itself; it is a [`WeakTable`](crate::WeakTable).
+//! really gone (`WeakReference.TrackResurrection`). Left out: the handle table itself; it is a
+//! [`WeakTable`](crate::WeakTable).
 
 use crate::client::{WeakFate, WeakKind, client};
 use crate::tracer::Tracer;

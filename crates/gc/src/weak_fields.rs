@@ -1,11 +1,12 @@
 //! Fields that are weak references: Mono's `[Weak]`.
 //!
-//! The vtable of their class leaves them out of `ref_map` and has a map of their own. As with ephemeron arrays, the scanner notes
-//! the objects that have such fields, and the weak phases settle the noted ones: a field gets the address that its object
-//! has now, or null. A nursery collection settles only the objects that it scans, which are mostly young; a weak field of an old
-//! object that holds a young one is a remembered slot, so the young object lives until the next full collection decides about it.
-//! In an object that only finalizers reach, a weak field keeps its object if finalizers reach that, too: the collection does not
-//! know which of the two was reached first.
+//! The vtable of their class leaves them out of `ref_map` and has a map of their own. As with ephemeron arrays, the
+//! scanner notes the objects that have such fields, and the weak phases settle the noted ones: a field gets the address
+//! that its object has now, or null. A nursery collection settles only the objects that it scans, which are mostly
+//! young; a weak field of an old object that holds a young one is a remembered slot, so the young object lives until
+//! the next full collection decides about it.
+//! In an object that only finalizers reach, a weak field keeps its object if finalizers reach that, too: the collection
+//! does not know which of the two was reached first.
 //!
 //! Invariant: after a collection no weak field holds an object that has been freed or has moved away. Left out: weak
 //! fields of structs, which are plain references.
@@ -46,8 +47,8 @@ fn note_object(object: ObjRef) {
     }
 }
 
-/// Updates the weak fields of the objects noted so far, or clears them. Called when short weak handles die, and once more for
-/// objects that only finalizers reach. The world is stopped.
+/// Updates the weak fields of the objects noted so far, or clears them. Called when short weak handles die, and once
+/// more for objects that only finalizers reach. The world is stopped.
 pub(crate) fn settle(tracer: &dyn Tracer) {
     for address in NOTED.lock().drain(..) {
         let object = ObjRef(address as *mut _);

@@ -34,13 +34,14 @@ pub(crate) fn for_each_conservative_range(thread: &ManagedThread, visit: impl Fn
     thread.for_each_conservative_range(visit);
 }
 
-/// Runs `f` while no collection does, and none can begin: MMTk takes requests only then. Threads that run managed code are stopped as well.
+/// Runs `f` while no collection does, and none can begin: MMTk takes requests only then. Threads that run managed code
+/// are stopped as well.
 pub(crate) fn between_collections<R>(f: impl FnOnce() -> R) -> R {
     saki_thread::with_world_stopped(saki_thread::StopReason::Inspection, |_| f())
 }
 
-/// Runs `wait`, for the end of a collection, with the current thread counted as stopped. It stays on its carrier, whose part of the heap the
-/// caller is changing.
+/// Runs `wait`, for the end of a collection, with the current thread counted as stopped. It stays on its carrier, whose
+/// part of the heap the caller is changing.
 pub(crate) fn while_stopped(wait: impl FnOnce()) {
     match saki_thread::current() {
         Some(thread) => thread.blocking_in_place(wait),

@@ -1,4 +1,5 @@
-//! Functions of the heap one by one: graphs, conservative roots, weak references, finalization, large objects, barriers.
+//! Functions of the heap one by one: graphs, conservative roots, weak references, finalization, large objects,
+//! barriers.
 //! One test: there is one heap per process and the stages share it.
 
 mod common;

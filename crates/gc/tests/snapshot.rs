@@ -1,5 +1,5 @@
-//! Heap snapshots have exactly the live objects, with their references and roots, whichever thread asks and whatever other threads do
-//! meanwhile. One test: there is one heap per process and the stages share it.
+//! Heap snapshots have exactly the live objects, with their references and roots, whichever thread asks and whatever
+//! other threads do meanwhile. One test: there is one heap per process and the stages share it.
 
 mod common;
 
@@ -164,7 +164,8 @@ fn arrays_and_ephemerons(thread: &ManagedThread, types: &Types) {
         let dead_value = node(thread, types, NULL, NULL, 4);
         let pairs = array(thread, types.ephemerons, 3);
         let structs = array(thread, types.structs, 2);
-        // SAFETY: elements of new arrays: pairs of two references, and structs of three words with a reference in the middle.
+        // SAFETY: elements of new arrays: pairs of two references, and structs of three words with a reference in the
+        // middle.
         unsafe {
             let place = |array: ObjRef, word: usize| array.field_ptr::<ObjRef>(ARRAY_DATA_OFFSET as usize + 8 * word);
             *place(pairs, 0) = key;

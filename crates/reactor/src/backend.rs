@@ -1,7 +1,8 @@
 //! The system interfaces that say which descriptors are ready.
 //!
-//! Invariant: after `watch_once` or `watch_always` has returned, a `wait` reports that the descriptor is, or becomes, ready in the directions asked
-//! for: for `watch_once` once, for `watch_always` at each new readiness. Left out: the waiting threads.
+//! Invariant: after `watch_once` or `watch_always` has returned, a `wait` reports that the descriptor is, or becomes,
+//! ready in the directions asked for: for `watch_once` once, for `watch_always` at each new readiness. Left out: the
+//! waiting threads.
 
 mod epoll;
 mod poll;
@@ -26,8 +27,9 @@ pub(crate) trait Backend: Send + Sync {
     /// EPERM for a descriptor that is always ready, a file's; EBADF.
     fn watch_once(&self, fd: i32, wanted: Readiness) -> io::Result<()>;
 
-    /// Asks for a report of the directions in which the descriptor is ready now, and whenever it becomes ready in one, until it is closed. `is_watched`: the
-    /// descriptor is already watched, and only its present state is wanted again. False: the backend has only `watch_once`.
+    /// Asks for a report of the directions in which the descriptor is ready now, and whenever it becomes ready in one,
+    /// until it is closed. `is_watched`: the descriptor is already watched, and only its present state is wanted again.
+    /// False: the backend has only `watch_once`.
     ///
     /// # Errors
     /// As `watch_once`.
@@ -50,8 +52,8 @@ pub(crate) trait Backend: Send + Sync {
     /// Asks for the end of a transfer, whose result comes soon, with or without bytes that were moved before.
     fn end_transfer(&self, _transfer: &Transfer) {}
 
-    /// Waits until there are events, `interrupt` is called or the timeout has passed, and calls `tell` for each event. May return without an event. One caller at
-    /// a time.
+    /// Waits until there are events, `interrupt` is called or the timeout has passed, and calls `tell` for each event.
+    /// May return without an event. One caller at a time.
     ///
     /// # Errors
     /// The system's, but for EINTR.
@@ -98,7 +100,8 @@ impl Bell {
     }
 }
 
-/// A timeout in the form of system calls. Longer timeouts than fit are cut, so that the wait ends early, without an event.
+/// A timeout in the form of system calls. Longer timeouts than fit are cut, so that the wait ends early, without an
+/// event.
 fn timespec(time: Duration) -> libc::timespec {
     libc::timespec { tv_sec: time.as_secs().min(1 << 30) as libc::time_t, tv_nsec: time.subsec_nanos().into() }
 }

@@ -1,7 +1,8 @@
 //! The records of all descriptors, by number, and who waits in them.
 //!
-//! A record (`record`) belongs to a descriptor number: it is never freed, but serves the next descriptor of that number. Late reports for a closed
-//! descriptor wake waiters spuriously. Left out: waiting (`waits`), and asking the system (`poller`).
+//! A record (`record`) belongs to a descriptor number: it is never freed, but serves the next descriptor of that
+//! number. Late reports for a closed descriptor wake waiters spuriously. Left out: waiting (`waits`), and asking the
+//! system (`poller`).
 
 use crate::backend::Backend;
 use crate::record::{Readiness, Record, Watch};
@@ -31,14 +32,15 @@ pub(crate) type Place = &'static Record<Waiter>;
 
 /// Records come in blocks, which are made when the first of their numbers is used.
 const BLOCK: usize = 256;
-/// Blocks for as many descriptors as the kernel allows a process by default (`fs.nr_open`); descriptors beyond cannot be waited for.
+/// Blocks for as many descriptors as the kernel allows a process by default (`fs.nr_open`); descriptors beyond cannot
+/// be waited for.
 const BLOCKS: usize = (1 << 20) / BLOCK;
 
 type Records = [OnceLock<Box<[Record<Waiter>]>>; BLOCKS];
 
 static RECORDS: Records = [const { OnceLock::new() }; BLOCKS];
-/// In a forked child, records of its own in their place: a thread of the parent may have been in the middle of a change. Null otherwise; changes before the child has a
-/// second thread.
+/// In a forked child, records of its own in their place: a thread of the parent may have been in the middle of a
+/// change. Null otherwise; changes before the child has a second thread.
 static CHILD_RECORDS: AtomicPtr<Records> = AtomicPtr::new(std::ptr::null_mut());
 
 /// In a forked child, which has no thread that waits.

@@ -1,17 +1,18 @@
 //! Notifications of readiness without a thread that waits: for asynchronous operations.
 //!
-//! There is one *observer*, a function that is called for the descriptors that it asked about, once for each request. The poller calls it with the descriptor's number
-//! and the direction; it notes them and returns the thread that handles such notes. Invariant: a request either learns that the descriptor is ready now, or the observer
-//! is called for readiness that comes later. Calls may be spurious, or the number may have been reused for another
-//! descriptor; the observer must check. Use it only for descriptors whose lifetime is known.
+//! There is one *observer*, a function that is called for the descriptors that it asked about, once for each request.
+//! The poller calls it with the descriptor's number and the direction; it notes them and returns the thread that
+//! handles such notes. Invariant: a request either learns that the descriptor is ready now, or the observer is called
+//! for readiness that comes later. Calls may be spurious, or the number may have been reused for another descriptor;
+//! the observer must check. Use it only for descriptors whose lifetime is known.
 
 use crate::descriptor::{Descriptor, Waiter, record};
 use crate::poller::backend;
 use crate::record::{Interest, Lifetime};
 use std::io;
 
-/// Requests a call of the observer when the descriptor is ready. False: it is ready now, and the observer is not called. Must not be called again for a direction until
-/// the observer was called.
+/// Requests a call of the observer when the descriptor is ready. False: it is ready now, and the observer is not
+/// called. Must not be called again for a direction until the observer was called.
 ///
 /// # Errors
 /// The descriptor cannot be watched, as files cannot, or is closed.

@@ -6,7 +6,8 @@ use crate::record::Interest;
 use saki_thread::ManagedThread;
 use std::sync::OnceLock;
 
-/// Called by the poller, or by the thread that closes the descriptor. Returns the thread to wake. Must take little time, and touch no managed object.
+/// Called by the poller, or by the thread that closes the descriptor. Returns the thread to wake. Must take little
+/// time, and touch no managed object.
 pub type Observer = fn(i32, Interest) -> Option<&'static ManagedThread>;
 
 static OBSERVER: OnceLock<Observer> = OnceLock::new();

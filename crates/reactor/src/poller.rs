@@ -70,8 +70,9 @@ fn poll_for_ever() {
     }
 }
 
-/// Asks the system which descriptors are ready, and waits until there are some, the timeout has passed, or [`interrupt`] is called; each thread that has to go
-/// on is passed to `wake`, which unparks it. May return without an event. One caller at a time, namely the poller that `start` has named.
+/// Asks the system which descriptors are ready, and waits until there are some, the timeout has passed, or
+/// [`interrupt`] is called; each thread that has to go on is passed to `wake`, which unparks it. May return without an
+/// event. One caller at a time, namely the poller that `start` has named.
 pub fn poll(timeout: Option<Duration>, wake: &mut dyn FnMut(&'static ManagedThread)) {
     let Some(Ok(backend)) = started() else { return };
     let mut tell = |event: Event| match event {
@@ -104,8 +105,9 @@ pub fn interrupt() {
     }
 }
 
-/// Adds the reactor to the parts that take notice of forks: a child shares the descriptors of the system's interfaces with its parent, whose events it would take. It
-/// asks for its own at its first wait; the parent's stay open, as all descriptors do.
+/// Adds the reactor to the parts that take notice of forks: a child shares the descriptors of the system's interfaces
+/// with its parent, whose events it would take. It asks for its own at its first wait; the parent's stay open, as all
+/// descriptors do.
 pub fn hook_forks() {
     on_fork(
         ForkStage::Reactor,

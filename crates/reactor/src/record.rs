@@ -1,4 +1,5 @@
-//! The record of one descriptor: whether it may be ready, which threads wait for it, and how often readiness was reported.
+//! The record of one descriptor: whether it may be ready, which threads wait for it, and how often readiness was
+//! reported.
 //!
 //! | field of a direction, under the record's lock | changed by |
 //! |---|---|
@@ -7,8 +8,9 @@
 //! | `may_work` | true by a report, and while the descriptor is not watched always; false by a caller whose try found no more data or room, unless a report came after that try began |
 //! | `has_ended` | true by a report of an end or an error, until `forget`: no new report need follow, so a short transfer does not prove that a call would block |
 //!
-//! A thread tries only if the call may work, and parks otherwise (`look`). It first notes how many reports there were, then tries, then registers as a waiter, which
-//! fails if a report came since. Invariant: a report that comes after a waiter's look ends its wait; a report is never taken back by a thread that looked before it.
+//! A thread tries only if the call may work, and parks otherwise (`look`). It first notes how many reports there were,
+//! then tries, then registers as a waiter, which fails if a report came since. Invariant: a report that comes after a
+//! waiter's look ends its wait; a report is never taken back by a thread that looked before it.
 //!
 //! Left out: the system that reports, and the meaning of a waiter, which is a word that can be compared.
 
@@ -159,7 +161,8 @@ impl<W: Copy + PartialEq> Record<W> {
         Seen { reports: direction.reports, may_work: direction.may_work }
     }
 
-    /// A try after the look has found no more data or room for now: it would have blocked or, if `is_short`, transferred less than it was asked to.
+    /// A try after the look has found no more data or room for now: it would have blocked or, if `is_short`,
+    /// transferred less than it was asked to.
     pub(crate) fn note_nothing_left(&self, interest: Interest, seen: Seen, is_short: bool) {
         let mut state = lock(&self.0);
         let is_watched_always = state.is_watched_always;
@@ -169,8 +172,9 @@ impl<W: Copy + PartialEq> Record<W> {
         }
     }
 
-    /// Registers `waiter` for reports after those it has seen; without `seen`, for any report of the present state or a later one. None: such a report has come already.
-    /// Returns the number of reports before the one that ends the wait.
+    /// Registers `waiter` for reports after those it has seen; without `seen`, for any report of the present state or a
+    /// later one. None: such a report has come already. Returns the number of reports before the one that ends the
+    /// wait.
     ///
     /// # Errors
     /// The descriptor cannot be watched.
@@ -258,7 +262,8 @@ impl<W: Copy + PartialEq> Record<W> {
         woken
     }
 
-    /// The descriptor is about to be closed: threads that wait for it try again. `unwatch` is called if it may be watched.
+    /// The descriptor is about to be closed: threads that wait for it try again. `unwatch` is called if it may be
+    /// watched.
     pub(crate) fn forget(&self, unwatch: impl FnOnce()) -> [Woken<W>; 2] {
         let mut state = lock(&self.0);
         if state.is_watched_always || !state.wanted().is_none() {

@@ -1,10 +1,13 @@
-//! Receiving and sending that the system completes by itself (io_uring): the thread parks until the bytes have been moved.
+//! Receiving and sending that the system completes by itself (io_uring): the thread parks until the bytes have been
+//! moved.
 //!
-//! The bytes go through a buffer of the transfer's own, outside of the heap and of stacks, both of which may move while a thread is parked. The system owns the buffer
-//! from the submission until the completion has been seen, so a thread that gives up asks the system to end the transfer and waits for its completion.
+//! The bytes go through a buffer of the transfer's own, outside of the heap and of stacks, both of which may move while
+//! a thread is parked. The system owns the buffer from the submission until the completion has been seen, so a thread
+//! that gives up asks the system to end the transfer and waits for its completion.
 //!
-//! Invariant: a transfer (`transfer_request`) lives until its completion has been seen. Received bytes are never dropped: a transfer that is ended but has received bytes returns them. Left
-//! out: operations that need more than a descriptor, bytes and flags; those try and wait for readiness (`Look`).
+//! Invariant: a transfer (`transfer_request`) lives until its completion has been seen. Received bytes are never
+//! dropped: a transfer that is ended but has received bytes returns them. Left out: operations that need more than a
+//! descriptor, bytes and flags; those try and wait for readiness (`Look`).
 
 use crate::model::{IoModel, model};
 use crate::poller::backend;
@@ -23,8 +26,8 @@ pub enum TransferEnd {
     /// The errno value.
     Failed(i32),
     TimedOut,
-    /// No bytes were moved, and the caller must check whether it still wants to wait: its `is_over` returned true, an abort was requested, or the system ended the
-    /// request.
+    /// No bytes were moved, and the caller must check whether it still wants to wait: its `is_over` returned true, an
+    /// abort was requested, or the system ended the request.
     GivenUp,
     /// The system takes no such request now.
     CannotWait,
@@ -36,8 +39,9 @@ pub fn completes_transfers() -> bool {
     model() == IoModel::Uring
 }
 
-/// Moves bytes between a socket and memory, and parks the thread, which calls it and is RUNNING, until that is done, the timeout has passed, `is_over` returns true after
-/// the thread was woken, or an abort of it is requested. Moves fewer bytes than `len` where that is large.
+/// Moves bytes between a socket and memory, and parks the thread, which calls it and is RUNNING, until that is done,
+/// the timeout has passed, `is_over` returns true after the thread was woken, or an abort of it is requested. Moves
+/// fewer bytes than `len` where that is large.
 ///
 /// # Safety
 /// `data` are `len` bytes that stay in their place, writable for a receive, or readable for a send.

@@ -4,7 +4,8 @@
 //! |---|---|---|---|
 //! | `Transfer::result` | PENDING → the result | the poller, which touches the transfer no more | Release, pairs with the Acquire of its thread: the buffer is filled |
 //!
-//! Invariant: a transfer lives until its completion has been seen. Left out: who keeps it alive and waits (`transfer`), and how the system is asked (`backend`).
+//! Invariant: a transfer lives until its completion has been seen. Left out: who keeps it alive and waits (`transfer`),
+//! and how the system is asked (`backend`).
 
 use saki_thread::ManagedThread;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -20,7 +20,8 @@ pub enum WaitEnd {
     CannotWait,
 }
 
-/// A descriptor's state before a thread tries an operation; for descriptors whose lifetime is known. To be made before the try.
+/// A descriptor's state before a thread tries an operation; for descriptors whose lifetime is known. To be made before
+/// the try.
 #[derive(Clone, Copy)]
 pub struct Look {
     fd: i32,
@@ -48,7 +49,8 @@ impl Look {
         }
     }
 
-    /// The try has transferred less than it was asked to, on a connection whose data is a stream: the next one would block.
+    /// The try has transferred less than it was asked to, on a connection whose data is a stream: the next one would
+    /// block.
     pub fn note_short(&self) {
         if let Some(place) = self.place {
             place.note_nothing_left(self.interest, self.seen, true);
@@ -98,8 +100,9 @@ fn park(thread: &'static ManagedThread, timeout: Option<Duration>, is_done: impl
     }
 }
 
-/// Waits until the descriptor may be ready, the timeout has passed, `is_over` returns true after the thread was woken (`ManagedThread::unpark`), or an abort of the
-/// thread is requested. Called by the thread itself, which is RUNNING. `lifetime` is the same at every wait for a descriptor.
+/// Waits until the descriptor may be ready, the timeout has passed, `is_over` returns true after the thread was woken
+/// (`ManagedThread::unpark`), or an abort of the thread is requested. Called by the thread itself, which is RUNNING.
+/// `lifetime` is the same at every wait for a descriptor.
 pub fn wait(
     thread: &'static ManagedThread,
     fd: i32,

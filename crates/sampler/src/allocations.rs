@@ -1,24 +1,28 @@
-//! Records of every single allocation, for the two consumers that want all of them (`Listener`): Mono's log and a session.
+//! Records of every single allocation, for the two consumers that want all of them (`Listener`): Mono's log and a
+//! session.
 //!
 //! ```text
 //!   heap → record: type → number, stack → number, push ┐       on the allocating thread
 //!                                     the thread's list ┴→ flush → Listener::tell    by the thread, or with the world stopped
 //! ```
 //!
-//! Recording an allocation costs some tens of nanoseconds: types and stacks have numbers, which a thread finds again in its own tables (`StackMemo`), and work that
-//! can be done for many objects at once (locks, the clock, the listener's work) is done when the thread's list is full. The list is also flushed before a collection,
-//! which may move objects to other addresses; when the thread ends; before other events of the thread, which keeps their order; and when the listener asks
-//! (`flush_all`).
+//! Recording an allocation costs some tens of nanoseconds: types and stacks have numbers, which a thread finds again in
+//! its own tables (`StackMemo`), and work that can be done for many objects at once (locks, the clock, the listener's
+//! work) is done when the thread's list is full. The list is also flushed before a collection, which may move objects
+//! to other addresses; when the thread ends; before other events of the thread, which keeps their order; and when the
+//! listener asks (`flush_all`).
 //!
-//! The tables' keys are addresses of vtables and of code, which may be used again when their owner has been freed: `forget` begins a new epoch, at which all threads drop
-//! their tables. A thread that sees memory used again sees the new epoch, too, since the epoch was changed first.
+//! The tables' keys are addresses of vtables and of code, which may be used again when their owner has been freed:
+//! `forget` begins a new epoch, at which all threads drop their tables. A thread that sees memory used again sees the
+//! new epoch, too, since the epoch was changed first.
 //!
 //! | `EPOCH` | change | who | ordering |
 //! |---|---|---|---|
 //! | + 1 | types or code were freed, or a session begins | any thread, before the memory is used again | Relaxed: the publication of the memory's new use orders it |
 //!
-//! Invariant: a list is used by its own thread between two safepoints, or while the world is stopped. New numbers are not made in such a section, because looking names
-//! up takes locks: so neither the list nor a thread's tables are borrowed while a number is made.
+//! Invariant: a list is used by its own thread between two safepoints, or while the world is stopped. New numbers are
+//! not made in such a section, because looking names up takes locks: so neither the list nor a thread's tables are
+//! borrowed while a number is made.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use saki_abi::VTable;
@@ -54,13 +58,15 @@ pub struct Record {
 pub trait Listener: 'static {
     /// The most records in a thread's list.
     const MAX_UNSENT: usize;
-    /// The longest time for which a list of more than one record is filled: all records get the time at which the list is flushed.
+    /// The longest time for which a list of more than one record is filled: all records get the time at which the list
+    /// is flushed.
     const MAX_AGE_NS: u64;
 
     /// The OS thread's tables.
     fn tables() -> &'static LocalKey<RefCell<Tables>>;
 
-    /// The place of the thread's list; the thread is the current one or stopped. None for a thread that has not attached yet or has detached.
+    /// The place of the thread's list; the thread is the current one or stopped. None for a thread that has not
+    /// attached yet or has detached.
     fn recorder(thread: &ManagedThread) -> Option<&OnceCell<Box<Recorder>>>;
 
     /// Whether stacks are recorded; if not, their numbers are `NO_FRAMES`.
@@ -69,7 +75,8 @@ pub trait Listener: 'static {
     /// The number of a type. May wait for a lock.
     fn type_number(vtable: &VTable) -> u32;
 
-    /// The number of the stack that consists of `outer` and a frame with the return address `pc`, which lies in compiled code. May wait for a lock.
+    /// The number of the stack that consists of `outer` and a frame with the return address `pc`, which lies in
+    /// compiled code. May wait for a lock.
     fn stack_number(outer: u32, pc: usize) -> u32;
 
     /// Takes the records of a thread's list. Called between two safepoints of the thread, or with the world stopped.
@@ -120,7 +127,8 @@ const FIRST_UNSENT: usize = 32;
 
 struct UnsentRecords {
     records: Vec<Record>,
-    /// Records at which the list is flushed: doubled when the list was full before `MAX_AGE_NS` was over, halved when it was full later.
+    /// Records at which the list is flushed: doubled when the list was full before `MAX_AGE_NS` was over, halved when
+    /// it was full later.
     max_len: usize,
     /// When the records were last given to the listener.
     sent_ns: u64,
@@ -239,7 +247,8 @@ impl<L: Listener> StackIds for Numbers<L> {
     }
 }
 
-/// Passes a thread's records to a listener. Called by the thread itself between two safepoints, or with the world stopped.
+/// Passes a thread's records to a listener. Called by the thread itself between two safepoints, or with the world
+/// stopped.
 pub fn flush<L: Listener>(thread: &ManagedThread) {
     if let Some(recorder) = L::recorder(thread).and_then(OnceCell::get) {
         // SAFETY: see the module's invariant.

@@ -1,12 +1,13 @@
 //! One step up from a frame of native code by its call frame information (`.eh_frame`, DWARF 5 §6.4, x86-64).
 //!
-//! Invariant: async-signal-safe: reads only copies of the sections that were made before and, through `ReadWord`, words of the stack; takes
-//! no lock and allocates nothing; the work for one step is bounded by the length of one entry. Unsupported instructions and rules
-//! (expressions other than those of procedure linkage tables) give `None`, never a guess.
+//! Invariant: async-signal-safe: reads only copies of the sections that were made before and, through `ReadWord`, words
+//! of the stack; takes no lock and allocates nothing; the work for one step is bounded by the length of one entry.
+//! Unsupported instructions and rules (expressions other than those of procedure linkage tables) give `None`, never a
+//! guess.
 //!
-//! Rejected: `gimli`, which can do the same without allocation (`UnwindContextStorage` on the stack). A step takes 1.4 µs with it and 0.2 µs here, at full
-//! optimisation over all entries of this executable and the C library; in a dev build a program sampled at 10 kHz made no progress with it, since handlers took all the
-//! time.
+//! Rejected: `gimli`, which can do the same without allocation (`UnwindContextStorage` on the stack). A step takes 1.4
+//! µs with it and 0.2 µs here, at full optimisation over all entries of this executable and the C library; in a dev
+//! build a program sampled at 10 kHz made no progress with it, since handlers took all the time.
 
 use std::ops::Range;
 
@@ -141,7 +142,8 @@ impl<'a> Bytes<'a> {
         self.bytes.get(self.at..self.end).unwrap_or(&[])
     }
 
-    /// A pointer in the format of `encoding` (DW_EH_PE_*), whose first byte lies at `address`; without the application if `is_length`.
+    /// A pointer in the format of `encoding` (DW_EH_PE_*), whose first byte lies at `address`; without the application
+    /// if `is_length`.
     fn pointer(&mut self, encoding: u8, address: usize, is_length: bool) -> Option<usize> {
         const FORMAT: u8 = 0x0f;
         const APPLICATION: u8 = 0x70;
@@ -219,7 +221,8 @@ impl Sections {
 
     /// Behind the length of the entry that may cover `pc`.
     fn find(&self, pc: usize) -> Option<Bytes<'_>> {
-        /// Version 1; the pointer to the frames relative to itself, the count plain, the table relative to the header, all of 4 bytes.
+        /// Version 1; the pointer to the frames relative to itself, the count plain, the table relative to the header,
+        /// all of 4 bytes.
         const USUAL: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
         const TABLE: usize = 12;
         const ROW: usize = 8;
@@ -415,7 +418,8 @@ impl Row {
             Rule::Undefined => Some(0),
             Rule::Offset(offset) => {
                 let address = frame_address.wrapping_add_signed(offset as isize);
-                // Epilogues are not described: when one has restored a register already, its slot is below the stack pointer.
+                // Epilogues are not described: when one has restored a register already, its slot is below the stack
+                // pointer.
                 if address < registers.sp { Some(same) } else { stack.read(address) }
             }
             Rule::ValueOffset(offset) => Some(frame_address.wrapping_add_signed(offset as isize)),
@@ -432,7 +436,8 @@ impl Row {
     }
 }
 
-/// The registers that a signal interrupted: the kernel's frame begins where the handler returns to the C library's trampoline.
+/// The registers that a signal interrupted: the kernel's frame begins where the handler returns to the C library's
+/// trampoline.
 #[cfg(target_arch = "x86_64")]
 fn interrupted(sp: usize, stack: &impl ReadWord) -> Option<Registers> {
     let general = std::mem::offset_of!(libc::ucontext_t, uc_mcontext) + std::mem::offset_of!(libc::mcontext_t, gregs);

@@ -34,7 +34,8 @@ pub fn interval(hz: u32) -> Duration {
     Duration::from_secs(1) / hz.max(1)
 }
 
-/// The threads being sampled, by the kernel's id; None while nothing is. Locked by hooks, for moments; no thread stops the world while it holds the lock.
+/// The threads being sampled, by the kernel's id; None while nothing is. Locked by hooks, for moments; no thread stops
+/// the world while it holds the lock.
 static ARMED: Mutex<rank::ArmedCarriers, Option<Arming>> = Mutex::new(None);
 
 pub struct Arming {

@@ -1,18 +1,22 @@
-//! Events that a program causes itself (allocations, exceptions, waits and others), each with its thread, time, stack and value.
+//! Events that a program causes itself (allocations, exceptions, waits and others), each with its thread, time, stack
+//! and value.
 //!
 //! ```text
 //!   runtime → record → list → reader ┬→ a profile for each recording that has the kind      (`crate::Recording`)
 //!                                    └→ a stream of all events, in the order of recording   (`Consumer`)
 //! ```
 //!
-//! The thread that causes an event records it, in the runtime, between two safepoints; so the stack is walked outside of signal handlers, and a lock protects the
-//! list. Any set of kinds may have listeners at once. An event without a listener costs one load and a branch.
+//! The thread that causes an event records it, in the runtime, between two safepoints; so the stack is walked outside
+//! of signal handlers, and a lock protects the list. Any set of kinds may have listeners at once. An event without a
+//! listener costs one load and a branch.
 //!
-//! Invariant: code that an event's frames name is kept in the same way as that of the handler's samples (`reader`): it is on the stack of a thread that has not stopped
-//! since, so it is retired after the event was recorded. The list holds `MAX_WAITING` events; an event that finds no room in time is counted as lost.
+//! Invariant: code that an event's frames name is kept in the same way as that of the handler's samples (`reader`): it
+//! is on the stack of a thread that has not stopped since, so it is retired after the event was recorded. The list
+//! holds `MAX_WAITING` events; an event that finds no room in time is counted as lost.
 //!
-//! **Numbered stacks.** Where each allocation is recorded, many have the same stack. So a thread that meets a new stack numbers it (`number_stack`) at once, while its code is
-//! there, and later tells how many objects of a type were allocated with a number (`record_allocations`). Numbers belong to the session in which they were given.
+//! **Numbered stacks.** Where each allocation is recorded, many have the same stack. So a thread that meets a new stack
+//! numbers it (`number_stack`) at once, while its code is there, and later tells how many objects of a type were
+//! allocated with a number (`record_allocations`). Numbers belong to the session in which they were given.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
 use crate::native_walk;
@@ -44,7 +48,8 @@ pub enum EventKind {
     Compilation = 1 << 5,
     /// A type is used for the first time in a way that needs its vtable: its class is loaded. Value: 1.
     TypeLoad = 1 << 6,
-    /// The event's thread starts a thread; for threads that the machine starts, such as those of the thread pool, the event's thread is the new thread. Value: 1.
+    /// The event's thread starts a thread; for threads that the machine starts, such as those of the thread pool, the
+    /// event's thread is the new thread. Value: 1.
     ThreadStart = 1 << 7,
     /// The event's thread ends. Value: 1.
     ThreadEnd = 1 << 8,
@@ -86,7 +91,8 @@ impl Kinds {
     }
 }
 
-/// The subject of an event, by addresses that were valid when it happened: they identify objects and types, and must not be dereferenced.
+/// The subject of an event, by addresses that were valid when it happened: they identify objects and types, and must
+/// not be dereferenced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Subject {
     #[default]
@@ -161,7 +167,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// The stack of the managed thread; empty for one of the machine's own threads, and for a stack that is given by its number.
+    /// The stack of the managed thread; empty for one of the machine's own threads, and for a stack that is given by
+    /// its number.
     pub fn stack(&self) -> Stack<'_> {
         Stack::new(&self.words)
     }
@@ -181,8 +188,9 @@ pub struct StackSample<'a> {
     pub stack: Stack<'a>,
 }
 
-/// Gets everything that a session records, from the thread that reads samples, which is no managed thread: events in the order in which they were recorded, samples in
-/// the order of each thread. The code that stacks name is valid during the call.
+/// Gets everything that a session records, from the thread that reads samples, which is no managed thread: events in
+/// the order in which they were recorded, samples in the order of each thread. The code that stacks name is valid
+/// during the call.
 pub trait Consumer: Send {
     fn event(&mut self, event: &Event);
 
@@ -201,7 +209,8 @@ static LISTENED: AtomicU32 = AtomicU32::new(0);
 /// Events that wait for the reader, who comes every few milliseconds.
 const MAX_WAITING: usize = 1 << 16;
 
-/// A thread whose event finds no room lets the reader have its turn. Together no longer than a few collections, which have to wait for the thread.
+/// A thread whose event finds no room lets the reader have its turn. Together no longer than a few collections, which
+/// have to wait for the thread.
 const PAUSE: Duration = Duration::from_micros(500);
 const MAX_PAUSES: u32 = 40;
 
@@ -257,7 +266,8 @@ pub unsafe fn record(kind: EventKind, thread: Option<&ManagedThread>, value: u64
         let is_found =
             CALLED_DIRECTLY.contains(kind) && unsafe { native_walk::walk_here(thread.abi(), &mut push) }.is_some();
         if !is_found {
-            // SAFETY: this function's contract: the current thread's own stack, walked from the code that called the runtime.
+            // SAFETY: this function's contract: the current thread's own stack, walked from the code that called the
+            // runtime.
             unsafe { Frames::of_thread(thread.abi()) }.for_each(push);
         }
     }
@@ -301,7 +311,8 @@ pub struct Allocations {
     pub bytes: u64,
 }
 
-/// Records allocations of the managed thread `thread` (its id) until `time_ns`. They are not lost: there are no more of them than types and stacks.
+/// Records allocations of the managed thread `thread` (its id) until `time_ns`. They are not lost: there are no more of
+/// them than types and stacks.
 pub fn record_allocations(thread: u32, time_ns: u64, allocations: impl Iterator<Item = Allocations>) {
     let mut waiting = with_room();
     waiting.events.extend(allocations.map(|Allocations { label, stack, count, bytes }| Event {

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Invariant: async-signal-safe: no lock, no allocation, no system call but `gettid`; bounded by `MAX_FRAMES` and
-//! `MAX_NATIVE_FRAMES`; `saki_os::signal` preserves `errno`. The handler cannot be interrupted by itself. While it runs it is in a walk of the code map and says so
-//! (`ThreadRecord::busy`), which keeps the bodies that it found from being freed until the reader has read the record (`reader`).
+//! `MAX_NATIVE_FRAMES`; `saki_os::signal` preserves `errno`. The handler cannot be interrupted by itself. While it runs
+//! it is in a walk of the code map and says so (`ThreadRecord::busy`), which keeps the bodies that it found from being
+//! freed until the reader has read the record (`reader`).
 
 use crate::native_walk::{self, End};
 use crate::threads::{self, ThreadRecord};
@@ -78,7 +79,8 @@ fn write(record: &ThreadRecord, context: &FaultContext, weight: u64, mut flags: 
             let (mut kept, mut outermost) = (0, None);
             loop {
                 let Some(frame) = frames.as_mut().and_then(Iterator::next) else {
-                    // Code that native code called back ends the walk without an entry; what called the native code is behind the last exit.
+                    // Code that native code called back ends the walk without an entry; what called the native code is
+                    // behind the last exit.
                     // SAFETY: the current thread; the walk in this handler has just found the frame.
                     frames = unsafe { native_walk::behind_callback(thread.abi(), outermost.take()) }.map(Into::into);
                     if frames.is_none() {

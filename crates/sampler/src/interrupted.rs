@@ -15,18 +15,23 @@ pub struct InterruptedFrames {
     pub managed: Vec<Frame>,
 }
 
-/// Walks the stack. Takes the dynamic linker's lock and allocates, so it is not for signal handlers; another thread calls it.
+/// Walks the stack. Takes the dynamic linker's lock and allocates, so it is not for signal handlers; another thread
+/// calls it.
 ///
 /// # Safety
-/// `thread` is a managed thread, and `context` the state of a signal handler on it that does not return before this function does.
+/// `thread` is a managed thread, and `context` the state of a signal handler on it that does not return before this
+/// function does.
 pub unsafe fn frames(thread: *const ThreadAbi, context: &FaultContext) -> InterruptedFrames {
     modules::refresh();
     let mut instructions = Vec::new();
-    // SAFETY: the thread stays in its handler, so the stack below the interrupted frame does not change during the walk.
+    // SAFETY: the thread stays in its handler, so the stack below the interrupted frame does not change during the
+    // walk.
     let (_, managed) = unsafe { native_walk::walk(thread, context, |instruction| instructions.push(instruction)) };
-    // A stack pointer outside of the stack ends that walk: the managed frames are then those of the last call of native code.
+    // A stack pointer outside of the stack ends that walk: the managed frames are then those of the last call of native
+    // code.
     let managed = managed.unwrap_or_else(|| {
-        // SAFETY: a managed thread that stays in its handler; the registers are those with which the handler interrupted it.
+        // SAFETY: a managed thread that stays in its handler; the registers are those with which the handler
+        // interrupted it.
         unsafe { Frames::of_context(thread, context.pc(), context.sp(), context.fp()) }
     });
     let mut symbols = Symbols::default();

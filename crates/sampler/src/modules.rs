@@ -4,9 +4,9 @@
 //! |---|---|---|---|
 //! | pointer to a list | older → newer | `refresh`, one thread at a time (a lock) | Release; `find`'s load is Acquire: it sees the list whole |
 //!
-//! Invariant: `find` is async-signal-safe. Lists and modules are never freed: a signal handler may be using them, and programs load few. The
-//! sections are copied, since a module may be unloaded while a handler reads; the executable's sections are the largest and stay mapped, so
-//! they are not copied.
+//! Invariant: `find` is async-signal-safe. Lists and modules are never freed: a signal handler may be using them, and
+//! programs load few. The sections are copied, since a module may be unloaded while a handler reads; the executable's
+//! sections are the largest and stay mapped, so they are not copied.
 
 use crate::call_frame_information::Sections;
 use saki_base::locks::{Mutex, rank};
@@ -107,8 +107,8 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *
 /// Copies, unless the module stays.
 fn sections(header: Range<usize>, mut loaded: impl Iterator<Item = Range<usize>>, stays: bool) -> Option<Sections> {
     let keep = |range: Range<usize>| -> &'static [u8] {
-        // SAFETY: a part of a readable segment of a module that is loaded as long as the linker's lock is held; nobody writes to it. The slice leaves this
-        // function only if the module stays as long as the process.
+        // SAFETY: a part of a readable segment of a module that is loaded as long as the linker's lock is held; nobody
+        // writes to it. The slice leaves this function only if the module stays as long as the process.
         let bytes = unsafe { std::slice::from_raw_parts(range.start as *const u8, range.len()) };
         if stays { bytes } else { Vec::leak(bytes.to_vec()) }
     };

@@ -1,8 +1,8 @@
 //! Walks from an interrupted instruction in native code up to the managed frames that called it.
 //!
-//! Invariant: async-signal-safe, bounded by `MAX_NATIVE_FRAMES`; reads only the words of the stack above the interrupted stack pointer, and
-//! of the alternate stack if that is what the thread is on. Left out: native frames behind managed ones, which
-//! walks skip as a whole (`saki_unwind::Frames`), and the scheduler's own stacks.
+//! Invariant: async-signal-safe, bounded by `MAX_NATIVE_FRAMES`; reads only the words of the stack above the
+//! interrupted stack pointer, and of the alternate stack if that is what the thread is on. Left out: native frames
+//! behind managed ones, which walks skip as a whole (`saki_unwind::Frames`), and the scheduler's own stacks.
 
 use crate::call_frame_information::{RBP, RBX, ReadWord, Registers};
 use crate::modules;
@@ -19,8 +19,8 @@ pub const MAX_NATIVE_FRAMES: usize = 64;
 pub enum End {
     /// At managed frames, which follow.
     Managed,
-    /// The walk ended at the outermost frame, or at one without call frame information; the managed frames that follow are those of the
-    /// last call of native code from managed code.
+    /// The walk ended at the outermost frame, or at one without call frame information; the managed frames that follow
+    /// are those of the last call of native code from managed code.
     LastCall,
     /// There are no managed frames.
     NoManaged,
@@ -40,7 +40,8 @@ impl ReadWord for Stack {
         if !is_inside || !address.is_multiple_of(align_of::<usize>()) {
             return None;
         }
-        // SAFETY: aligned and inside of a stack of the interrupted thread, above its stack pointer: mapped, and nobody changes it meanwhile.
+        // SAFETY: aligned and inside of a stack of the interrupted thread, above its stack pointer: mapped, and nobody
+        // changes it meanwhile.
         Some(unsafe { (address as *const usize).read() })
     }
 }
@@ -66,8 +67,8 @@ pub unsafe fn walk(
     unsafe { walk_from(thread, registers_of(context), context.alternate_stack(), native) }
 }
 
-/// The managed frames of the current thread that are behind this call, with the one that called native code: it need not have recorded an exit.
-/// None if they cannot be found.
+/// The managed frames of the current thread that are behind this call, with the one that called native code: it need
+/// not have recorded an exit. None if they cannot be found.
 ///
 /// # Safety
 /// `thread` is the current managed thread.
@@ -76,7 +77,8 @@ pub unsafe fn walk(
 pub unsafe fn walk_here(thread: *const ThreadAbi, visit: impl FnMut(Frame)) -> Option<()> {
     let mut found = [0_usize; 7];
     let pc: usize;
-    // SAFETY: copies registers to `found`, which has room for them. They are of one moment: nothing between the instructions changes them.
+    // SAFETY: copies registers to `found`, which has room for them. They are of one moment: nothing between the
+    // instructions changes them.
     unsafe {
         std::arch::asm!(
             "lea {pc}, [rip]",
@@ -116,7 +118,8 @@ pub unsafe fn walk_here(_: *const ThreadAbi, _: impl FnMut(Frame)) -> Option<()>
 /// Walks from `registers` as `walk` does; `alternate` is the alternate stack that the walk may begin on.
 ///
 /// # Safety
-/// `thread` is the current managed thread, and `registers` are those of a frame on its stack that is still there, or of an interrupted instruction.
+/// `thread` is the current managed thread, and `registers` are those of a frame on its stack that is still there, or of
+/// an interrupted instruction.
 unsafe fn walk_from(
     thread: *const ThreadAbi,
     mut registers: Registers,
@@ -126,7 +129,8 @@ unsafe fn walk_from(
     // SAFETY: a managed thread's structure is never freed, and the thread is the interrupted one.
     let (stack_limit, stack_base, exit_frame) =
         unsafe { ((*thread).stack_limit, (*thread).stack_base, (*thread).exit_frame) };
-    // Not the reserve below the limit: while green threads switch, the stack pointer may be on another one's stack, perhaps the one below.
+    // Not the reserve below the limit: while green threads switch, the stack pointer may be on another one's stack,
+    // perhaps the one below.
     let is_on_own = |sp: usize| (stack_limit..stack_base).contains(&sp);
     let own = if is_on_own(registers.sp) { registers.sp..stack_base } else { stack_limit..stack_base };
     let on_alternate = alternate.contains(&registers.sp);
@@ -138,7 +142,8 @@ unsafe fn walk_from(
     let stack = Stack { ranges: [own, alternate] };
     for _ in 0..MAX_NATIVE_FRAMES {
         if saki_code::contains(registers.instruction()) && is_on_own(registers.sp) {
-            // SAFETY: the state is the thread's own, or its caller's, and its stack does not change while it is interrupted.
+            // SAFETY: the state is the thread's own, or its caller's, and its stack does not change while it is
+            // interrupted.
             let frames = unsafe { frames_at(thread, &registers) };
             return (End::Managed, Some(frames));
         }
@@ -163,11 +168,12 @@ unsafe fn walk_from(
     (if exit_frame == 0 { End::NoManaged } else { End::Lost }, None)
 }
 
-/// The managed frames that called the native code which called managed code back, where a walk has ended with `outermost` in that code's entry:
-/// nothing has replaced the exit that they recorded.
+/// The managed frames that called the native code which called managed code back, where a walk has ended with
+/// `outermost` in that code's entry: nothing has replaced the exit that they recorded.
 ///
 /// # Safety
-/// `thread` is the current managed thread, and `outermost` is a frame of it that a walk in the same signal handler has found.
+/// `thread` is the current managed thread, and `outermost` is a frame of it that a walk in the same signal handler has
+/// found.
 pub unsafe fn behind_callback(thread: *const ThreadAbi, outermost: Option<Frame>) -> Option<Frames> {
     // SAFETY: a managed thread's structure is never freed, and the thread is the interrupted one.
     let (exit_frame, stack_base) = unsafe { ((*thread).exit_frame, (*thread).stack_base) };
@@ -177,8 +183,8 @@ pub unsafe fn behind_callback(thread: *const ThreadAbi, outermost: Option<Frame>
     is_behind.then(|| unsafe { Frames::of_thread(thread) })
 }
 
-/// The managed caller of one of our own stubs (`saki_code::stub_address`), which no call frame information describes. Only a return into managed code
-/// counts, so other code without call frame information is rarely mistaken for a stub.
+/// The managed caller of one of our own stubs (`saki_code::stub_address`), which no call frame information describes.
+/// Only a return into managed code counts, so other code without call frame information is rarely mistaken for a stub.
 fn step_from_stub(registers: &Registers, stack: &Stack) -> Option<Registers> {
     let (sp, fp) = (registers.sp, registers.values[RBP]);
     let caller = |pc: usize, sp: usize, fp: usize| {
@@ -188,7 +194,8 @@ fn step_from_stub(registers: &Registers, stack: &Stack) -> Option<Registers> {
     };
     let managed = |address: usize| stack.read(address).filter(|pc| saki_code::contains(pc.wrapping_sub(1)));
     if !registers.is_return_address {
-        // Any register may hold anything, so nothing is added that could overflow. Before `push rbp` or behind `leave`; and between `push rbp` and `mov rbp, rsp`.
+        // Any register may hold anything, so nothing is added that could overflow. Before `push rbp` or behind `leave`;
+        // and between `push rbp` and `mov rbp, rsp`.
         if let Some(pc) = managed(sp) {
             return Some(caller(pc, sp.wrapping_add(8), fp));
         }

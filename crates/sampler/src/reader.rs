@@ -1,17 +1,21 @@
-//! The reader: takes samples out of the rings and events out of their list, gives frames names and makes profiles of them.
+//! The reader: takes samples out of the rings and events out of their list, gives frames names and makes profiles of
+//! them.
 //!
-//! **What samples name must still be there.** A sample holds addresses of `CodeInfo`s, whose bodies may be collected before it is read. So the
-//! reader is in a walk of the code map all the time: a body that is retired while it is keeps its description. A round is
+//! **What samples name must still be there.** A sample holds addresses of `CodeInfo`s, whose bodies may be collected
+//! before it is read. So the reader is in a walk of the code map all the time: a body that is retired while it is keeps
+//! its description. A round is
 //!
 //! 1. enter a new walk;
 //! 2. a fence; look whether any handler runs;
 //! 3. empty all rings;
-//! 4. if none ran: leave the old walk; the new one is the old one of the next round. Else leave the new walk again, and keep the old one.
+//! 4. if none ran: leave the old walk; the new one is the old one of the next round. Else leave the new walk again, and
+//!    keep the old one.
 //!
-//! Why a sample that step 3 did not find is safe behind step 4: its handler began after step 2 (else it was seen to run, or its end was seen and
-//! its sample found). Handler and reader have a fence each, between the handler's mark and its look-ups and between the new walk's
-//! entry and the look at the mark, so the handler's look-ups come after the entry: what they found was retired after it,
-//! with a stamp for which the new walk counts. Meanwhile the old walk holds what earlier samples name.
+//! Why a sample that step 3 did not find is safe behind step 4: its handler began after step 2 (else it was seen to
+//! run, or its end was seen and its sample found). Handler and reader have a fence each, between the handler's mark and
+//! its look-ups and between the new walk's entry and the look at the mark, so the handler's look-ups come after the
+//! entry: what they found was retired after it, with a stamp for which the new walk counts. Meanwhile the old walk
+//! holds what earlier samples name.
 //!
 //! The price is that ended dynamic methods are freed a few milliseconds later.
 //!
@@ -40,8 +44,9 @@ pub struct Place<'a> {
     pub line: u32,
 }
 
-/// Calls `visit` for each method that the instruction at an offset of a body belongs to, inlined ones first, none for code that profiles do not show;
-/// the third argument says whether the instruction is the innermost one. True if the answer holds as long as the process.
+/// Calls `visit` for each method that the instruction at an offset of a body belongs to, inlined ones first, none for
+/// code that profiles do not show; the third argument says whether the instruction is the innermost one. True if the
+/// answer holds as long as the process.
 pub type Resolve = fn(&CodeInfo, u32, bool, &mut dyn FnMut(Place<'_>)) -> bool;
 
 /// The outermost frame where there are more than were kept.

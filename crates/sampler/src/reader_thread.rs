@@ -10,8 +10,9 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The most that the reader waits between two looks, and the number of samples of a thread that it aims at in between: at 10 kHz a ring holds as many with
-/// 600 frames each. With half as many samples per look, the looks took 23 instead of 17 ms of each second at that rate.
+/// The most that the reader waits between two looks, and the number of samples of a thread that it aims at in between:
+/// at 10 kHz a ring holds as many with 600 frames each. With half as many samples per look, the looks took 23 instead
+/// of 17 ms of each second at that rate.
 const MAX_ROUND: Duration = Duration::from_millis(50);
 const MIN_ROUND: Duration = Duration::from_millis(2);
 const SAMPLES_A_ROUND: u32 = 100;

@@ -1,7 +1,7 @@
 //! A recorded stack, for consumers: decodes the words of `handler`'s format.
 //!
-//! Invariant: a stack is used only while the reader's walk keeps the code that its words name (`reader`); its lifetime ensures that, since stacks
-//! are lent for one call.
+//! Invariant: a stack is used only while the reader's walk keeps the code that its words name (`reader`); its lifetime
+//! ensures that, since stacks are lent for one call.
 
 use crate::handler::{FLAGS_SHIFT, MANAGED, TRUNCATED};
 use saki_code::CodeInfo;
@@ -61,7 +61,8 @@ impl<'a> Stack<'a> {
                     None => {
                         let native_offset = *rest.next()? as u32;
                         let info = (word & !MANAGED) as usize as *const CodeInfo;
-                        // SAFETY: the recorder found it in the code map, and the reader's walk keeps it; see the module header.
+                        // SAFETY: the recorder found it in the code map, and the reader's walk keeps it; see the module
+                        // header.
                         StackFrame::Managed { code: unsafe { &*info }, native_offset }
                     }
                 });

@@ -1,10 +1,10 @@
 //! Names of native code, from the symbol tables of the files that are loaded.
 //!
-//! A file is mapped when code of it is first asked for, and only its headers, its symbol table and the names that are found are read: an executable also has
-//! tens of megabytes of debug information.
+//! A file is mapped when code of it is first asked for, and only its headers, its symbol table and the names that are
+//! found are read: an executable also has tens of megabytes of debug information.
 //!
-//! Invariant: a symbol counts only where its size says that it covers the address; the nearest one before an address is often another
-//! function's. Code without a symbol gets the name of its module. Left out: separate debug files, lines.
+//! Invariant: a symbol counts only where its size says that it covers the address; the nearest one before an address is
+//! often another function's. Code without a symbol gets the name of its module. Left out: separate debug files, lines.
 
 use crate::demangle::demangle;
 use crate::modules::{self, Module};

@@ -7,9 +7,10 @@
 //!
 //! | `RECORDS[n]` | null → record | `arm` under the lock of the free ones, before a timer has the number | Release; `record` loads with Acquire |
 //!
-//! Invariant: a handler writes to a record's ring only on the OS thread whose id the record has, so that there is one writer, also when a
-//! signal of a timer that is gone comes late. Records are never freed; one is reused when its thread has ended and the reader has emptied
-//! its ring. OS threads without a record (beyond `MAX_RECORDS`) or a timer are not sampled; their number is counted.
+//! Invariant: a handler writes to a record's ring only on the OS thread whose id the record has, so that there is one
+//! writer, also when a signal of a timer that is gone comes late. Records are never freed; one is reused when its
+//! thread has ended and the reader has emptied its ring. OS threads without a record (beyond `MAX_RECORDS`) or a timer
+//! are not sampled; their number is counted.
 
 use saki_base::locks::{Mutex, rank};
 use saki_os::{ThreadTimer, TimerClock, TimerSetting};
@@ -18,8 +19,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 const MAX_RECORDS: usize = 1 << 15;
-/// Words of a ring for each sample per second: with 80 words a sample the ring holds the samples of 200 ms, for which the reader may have to wait
-/// for a processor.
+/// Words of a ring for each sample per second: with 80 words a sample the ring holds the samples of 200 ms, for which
+/// the reader may have to wait for a processor.
 const RING_WORDS_A_HZ: usize = 16;
 const MIN_RING_WORDS: usize = 1 << 12;
 const MAX_RING_WORDS: usize = 1 << 17;

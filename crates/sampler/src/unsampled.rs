@@ -1,7 +1,8 @@
-//! The processor time of OS threads that are not sampled, such as the collector's: their clocks are looked at from time to time, so that a profile shows when
-//! they ran.
+//! The processor time of OS threads that are not sampled, such as the collector's: their clocks are looked at from time
+//! to time, so that a profile shows when they ran.
 //!
-//! Invariant: a thread's time counts once: what it used while it was a carrier is in its samples. Left out: stacks of these threads.
+//! Invariant: a thread's time counts once: what it used while it was a carrier is in its samples. Left out: stacks of
+//! these threads.
 
 use crate::reader::Reader;
 use crate::reader_thread;
@@ -16,7 +17,8 @@ const LEAST_NS: u64 = 1_000_000;
 
 /// See the module header.
 pub struct Unsampled {
-    /// By the kernel's id: the thread's processor time when it was looked at last. All threads that were there at the last listing.
+    /// By the kernel's id: the thread's processor time when it was looked at last. All threads that were there at the
+    /// last listing.
     known: FxHashMap<u32, u64>,
     /// Processor time of the reader's own thread at the beginning.
     reader_before_ns: u64,

@@ -1,18 +1,19 @@
 //! Wall-clock sampling: records at each tick what every managed thread is doing, waiting threads included.
 //!
 //! - A thread that runs gets a signal, and its handler takes the sample where it is, as for processor time.
-//! - A thread that does not run (blocked, in native code, parked, waiting for its turn) is not woken: its frames are read while the world is stopped
-//!   for a moment. Its innermost frame names what it waits for.
+//! - A thread that does not run (blocked, in native code, parked, waiting for its turn) is not woken: its frames are
+//!   read while the world is stopped for a moment. Its innermost frame names what it waits for.
 //!
-//! A late tick or signal counts for all the ticks since the one before. Rounds take a tenth of a processor at most: with very many threads there are fewer
-//! rounds, and each counts for more.
+//! A late tick or signal counts for all the ticks since the one before. Rounds take a tenth of a processor at most:
+//! with very many threads there are fewer rounds, and each counts for more.
 //!
 //! | `ThreadRecord::ticks` | change | who | ordering |
 //! |---|---|---|---|
 //! | + n | the ticks that the next signal is to count for | this thread, before it sends the signal | Relaxed: a sum; the kernel orders the signal behind it |
 //! | → 0 | taken by a sample | the handler | Relaxed |
 //!
-//! Invariant: no stopped thread allocates or takes a lock for this; the sampling thread is not a managed thread. Left out: the machine's own threads that are not managed.
+//! Invariant: no stopped thread allocates or takes a lock for this; the sampling thread is not a managed thread. Left
+//! out: the machine's own threads that are not managed.
 
 use crate::carriers::{SIGNAL, record_of};
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
@@ -79,7 +80,8 @@ fn round(ticks: u32) {
     }
 }
 
-/// Appends a sample in the handler's format, whose innermost frame may be a note (`stack::NOTES`). The world is stopped.
+/// Appends a sample in the handler's format, whose innermost frame may be a note (`stack::NOTES`). The world is
+/// stopped.
 fn note(thread: &'static ManagedThread, ticks: u32, time_ns: u64, samples: &mut Vec<u64>) {
     samples.push(u64::from(ticks) | u64::from(thread.managed_id()) << 32);
     let time_at = samples.len();

@@ -1,5 +1,5 @@
-//! `cargo bench -p saki-sched`: nanoseconds per operation of each part. criterion measures one thread at a time, so this benchmark prints
-//! its own table.
+//! `cargo bench -p saki-sched`: nanoseconds per operation of each part. criterion measures one thread at a time, so
+//! this benchmark prints its own table.
 //!
 //! The best of several rounds counts, since disturbances only lengthen a round.
 

@@ -25,7 +25,8 @@ static MASK: OnceLock<SignalMask> = OnceLock::new();
 /// Tells of OS threads that native code ends (`native_exit`).
 static END_NOTICE: OnceLock<EndNotice> = OnceLock::new();
 
-/// The main thread's worker, before there are others. `end_notice` tells of the ends of workers' OS threads from now on, with the worker.
+/// The main thread's worker, before there are others. `end_notice` tells of the ends of workers' OS threads from now
+/// on, with the worker.
 pub(crate) fn make_first(end_notice: EndNotice) -> &'static Worker {
     let _ = MASK.set(SignalMask::current());
     let _ = END_NOTICE.set(end_notice);
@@ -50,7 +51,8 @@ pub(crate) fn release_records() {
     child_locks::release(&FREE_WORKERS);
 }
 
-/// In a forked child, which has no worker yet. The records of the parent's are not used again: its threads may have been in the middle of any change.
+/// In a forked child, which has no worker yet. The records of the parent's are not used again: its threads may have
+/// been in the middle of any change.
 pub(crate) fn forget_records() {
     child_locks::revive(&FREE_WORKERS);
     FREE_WORKERS.lock().clear();
@@ -122,8 +124,8 @@ fn take_worker() -> Option<&'static Worker> {
     Some(Worker::leak(number))
 }
 
-/// The calling OS thread, which is the worker's, ends; it runs no thread. The threads in its queues go to others, and its slot to a new worker:
-/// a sleeping worker may have to be woken for timers, which workers without a slot ignore.
+/// The calling OS thread, which is the worker's, ends; it runs no thread. The threads in its queues go to others, and
+/// its slot to a new worker: a sleeping worker may have to be woken for timers, which workers without a slot ignore.
 pub(crate) fn forget_worker(worker: &'static Worker) {
     let has_slot = slots().leave(&worker.slot);
     spill(worker);

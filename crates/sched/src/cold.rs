@@ -1,12 +1,15 @@
-//! Decides which stacks are moved to compact memory (`thread::cold_stack`): when there are many threads, the stacks of those that have been parked for long.
+//! Decides which stacks are moved to compact memory (`thread::cold_stack`): when there are many threads, the stacks of
+//! those that have been parked for long.
 //!
-//! Up to a certain number of *hot* stacks (those in their places) nothing happens. Beyond it a separate OS thread, the mover, repeatedly goes over the list
-//! of threads with hot stacks: the stack of a thread that is parked and has not run since the last round is moved away. Stacks that were moved too
-//! early, because their threads needed them soon, lengthen the time between two rounds, so that a ring of 100,000 threads keeps its stacks. When a round finds
-//! that no thread has run, it is the last one until a stack becomes hot.
+//! Up to a certain number of *hot* stacks (those in their places) nothing happens. Beyond it a separate OS thread, the
+//! mover, repeatedly goes over the list of threads with hot stacks: the stack of a thread that is parked and has not
+//! run since the last round is moved away. Stacks that were moved too early, because their threads needed them soon,
+//! lengthen the time between two rounds, so that a ring of 100,000 threads keeps its stacks. When a round finds that no
+//! thread has run, it is the last one until a stack becomes hot.
 //!
-//! The same thread gives back the memory of free stacks: when many threads have ended it finds, every `TRIM_INTERVAL`, how many stacks were in use at most since
-//! the last look, and trims the pool once that number is hardly more than are in use now.
+//! The same thread gives back the memory of free stacks: when many threads have ended it finds, every `TRIM_INTERVAL`,
+//! how many stacks were in use at most since the last look, and trims the pool once that number is hardly more than are
+//! in use now.
 //!
 //! | word | written by | read by |
 //! |---|---|---|
@@ -16,10 +19,11 @@
 //! | `Green::is_listed` | the thread whose swap changes it to true puts the thread on the list; the mover clears it as it takes the thread off; Relaxed | the same: a thread that is missed stays hot |
 //! | `Green::has_run` | the carrier that takes the thread; the mover clears it; Relaxed | the mover: a hint |
 //!
-//! Invariant: a stack moves only while its thread is in state MOVING (`ParkWord`), or, on the way back, on the carrier that has taken the thread out of a
-//! queue, or with the world stopped. Nothing outside of a suspended thread's own frames may refer to its stack: waiting threads are found by their
-//! structures, never by nodes on stacks. Left out: programs that pass raw pointers into their stacks to other threads (`--hot-stacks` keeps all stacks in
-//! their places).
+//! Invariant: a stack moves only while its thread is in state MOVING (`ParkWord`), or, on the way back, on the carrier
+//! that has taken the thread out of a queue, or with the world stopped. Nothing outside of a suspended thread's own
+//! frames may refer to its stack: waiting threads are found by their structures, never by nodes on stacks. Left out:
+//! programs that pass raw pointers into their stacks to other threads (`--hot-stacks` keeps all stacks in their
+//! places).
 
 use crate::green::Green;
 use crate::parts::stacks;
@@ -64,8 +68,8 @@ pub(crate) fn start_again(resume: impl Fn(&'static Green) + Send + 'static) {
     start(LIMIT.load(Ordering::Relaxed), resume);
 }
 
-/// Begins to move stacks when there are more than `hot_stacks`. Without a thread for it stacks stay where they are. `resume` makes a thread runnable that was woken
-/// while its stack moved.
+/// Begins to move stacks when there are more than `hot_stacks`. Without a thread for it stacks stay where they are.
+/// `resume` makes a thread runnable that was woken while its stack moved.
 pub(crate) fn start(hot_stacks: usize, resume: impl Fn(&'static Green) + Send + 'static) {
     LIMIT.store(hot_stacks, Ordering::Relaxed);
     if hot_stacks < usize::MAX {
@@ -83,7 +87,8 @@ pub(crate) fn release_list() {
     child_locks::release(&LISTED);
 }
 
-/// In a forked child, which has no thread but one, whose stack stays where it is. The stacks of the parent's threads stay mapped.
+/// In a forked child, which has no thread but one, whose stack stays where it is. The stacks of the parent's threads
+/// stay mapped.
 pub(crate) fn forget_all() {
     child_locks::revive(&LISTED);
     LISTED.lock().clear();
@@ -210,8 +215,8 @@ fn move_for_ever(resume: &impl Fn(&'static Green)) {
     }
 }
 
-/// Sleeps until a stack becomes hot and there are too many, or many have become free. One that becomes so at the same time may be missed, and stays in its place until
-/// the next. False: the timeout has passed.
+/// Sleeps until a stack becomes hot and there are too many, or many have become free. One that becomes so at the same
+/// time may be missed, and stays in its place until the next. False: the timeout has passed.
 fn sleep_until_hot(reasons: u32, timeout: Option<Duration>) -> bool {
     IS_ASLEEP.store(true, Ordering::Relaxed);
     let was_woken = REASONS.wait(reasons, timeout);
@@ -256,7 +261,8 @@ fn go_round(resume: &impl Fn(&'static Green)) -> Round {
     round
 }
 
-/// Copies the stacks of those of the batch that are parked, and gives their memory back. The others are kept. Leaves the batch empty.
+/// Copies the stacks of those of the batch that are parked, and gives their memory back. The others are kept. Leaves
+/// the batch empty.
 fn move_away(batch: &mut Vec<&'static Green>, kept: &mut Vec<&'static Green>, resume: &impl Fn(&'static Green)) -> u64 {
     let mut moving: Vec<&'static Green> = Vec::with_capacity(batch.len());
     for green in batch.drain(..) {
@@ -294,6 +300,7 @@ fn end_move(green: &'static Green, resume: &impl Fn(&'static Green)) {
 
 /// The stack of a thread that the caller has.
 fn stack_of(green: &'static Green) -> Option<&'static PooledStack> {
-    // SAFETY: in state MOVING the thread is suspended, and no other thread touches its record; it keeps its stack until it has run again.
+    // SAFETY: in state MOVING the thread is suspended, and no other thread touches its record; it keeps its stack until
+    // it has run again.
     unsafe { (*green.stack.get()).as_ref() }
 }

@@ -19,7 +19,8 @@ pub enum Dispatch {
     Yielded,
 }
 
-/// Called on the thread itself, in a safe region or running, with the time (CLOCK_MONOTONIC, ns) from which on it could have run.
+/// Called on the thread itself, in a safe region or running, with the time (CLOCK_MONOTONIC, ns) from which on it could
+/// have run.
 pub type DispatchObserver = fn(&'static ManagedThread, Dispatch, u64);
 
 /// Null, or a `DispatchObserver`. Relaxed: functions have no contents to be published.

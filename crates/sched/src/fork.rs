@@ -1,8 +1,9 @@
 //! The scheduler across a fork (`saki_os::fork`): a child gets a new one, in which the thread that forked runs.
 //!
-//! Workers in their base contexts are not stopped for a fork, so a child finds queues and counts in the middle of changes. It therefore begins with new ones, and with a new
-//! worker for its OS thread; what the parent's scheduler had is left where it is. Invariant: a thread that a child does not have is in no queue and on no timer, and
-//! its parker no longer makes it runnable (`ManagedParker::forget_owner`).
+//! Workers in their base contexts are not stopped for a fork, so a child finds queues and counts in the middle of
+//! changes. It therefore begins with new ones, and with a new worker for its OS thread; what the parent's scheduler had
+//! is left where it is. Invariant: a thread that a child does not have is in no queue and on no timer, and its parker
+//! no longer makes it runnable (`ManagedParker::forget_owner`).
 
 use crate::carriers::{forget_records, hold_records, make_only, release_records};
 use crate::green::Green;
@@ -42,7 +43,8 @@ fn child() {
     parts::make(carriers, green.is_some());
     let Some(green) = green else { return };
     green.thread.clear_poll(POLL_TAKEN | POLL_YIELD);
-    // SAFETY: the thread runs: the cell is its own. The stack belongs to the pool of the parent's scheduler, and stays the thread's.
+    // SAFETY: the thread runs: the cell is its own. The stack belongs to the pool of the parent's scheduler, and stays
+    // the thread's.
     let _kept_mapped = unsafe { (*green.stack.get()).take() };
     if let Err(error) = take_up(make_only(), green.thread) {
         saki_base::bug!("no stack for the scheduler of a forked process: {error}");

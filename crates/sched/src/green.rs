@@ -1,7 +1,7 @@
 //! The scheduler's part of a green thread.
 //!
-//! Invariant: records belong to thread structures, which are reused and never freed; so a late `unpark` leaves a stale token at worst. Left out: how the thread
-//! parks (`park`).
+//! Invariant: records belong to thread structures, which are reused and never freed; so a late `unpark` leaves a stale
+//! token at worst. Left out: how the thread parks (`park`).
 
 use crate::park_word::ParkWord;
 use saki_fiber::{Context, PooledStack};
@@ -21,8 +21,8 @@ pub(crate) struct Green {
     /// Whether it has run since the mover of stacks last looked, and whether the mover's list has it (`cold`).
     pub(crate) has_run: AtomicBool,
     pub(crate) is_listed: AtomicBool,
-    /// When the thread was woken, if there is an observer (`dispatch`), else 0. Relaxed: the carrier that switches to the thread has seen it
-    /// become runnable.
+    /// When the thread was woken, if there is an observer (`dispatch`), else 0. Relaxed: the carrier that switches to
+    /// the thread has seen it become runnable.
     pub(crate) ready_ns: AtomicU64,
     /// None for the main thread, which runs on the stack that the process began with.
     pub(crate) stack: UnsafeCell<Option<PooledStack>>,
@@ -30,8 +30,9 @@ pub(crate) struct Green {
     pub(crate) body: UnsafeCell<Option<Body>>,
 }
 
-// SAFETY: the cells are touched by one context at a time: the creator before the thread is runnable, the thread itself, the context
-// that runs after it on its carrier, and the mover of stacks while it is parked; run queues and `word` order these.
+// SAFETY: the cells are touched by one context at a time: the creator before the thread is runnable, the thread itself,
+// the context that runs after it on its carrier, and the mover of stacks while it is parked; run queues and `word`
+// order these.
 unsafe impl Sync for Green {}
 // SAFETY: as above.
 unsafe impl Send for Green {}

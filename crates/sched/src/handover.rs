@@ -1,7 +1,9 @@
-//! Slots that change hands: taken from a worker whose thread is in native code, got back by it, given away by a thread that yields.
+//! Slots that change hands: taken from a worker whose thread is in native code, got back by it, given away by a thread
+//! that yields.
 //!
-//! A worker whose thread stays in native code is *taken*: it loses its slot, which another worker gets. When the thread leaves native code it takes a free slot, or
-//! moves to the queue of threads that no worker has; its worker then sleeps like the others.
+//! A worker whose thread stays in native code is *taken*: it loses its slot, which another worker gets. When the thread
+//! leaves native code it takes a free slot, or moves to the queue of threads that no worker has; its worker then sleeps
+//! like the others.
 
 use crate::carriers::wake_one;
 use crate::dispatch::{self, Dispatch};
@@ -15,7 +17,8 @@ use crate::worker::{After, Worker, here};
 use saki_thread::{ManagedThread, POLL_TAKEN};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Carriers taken from threads in native code, and turns that ended because others waited. Relaxed: numbers for reports.
+/// Carriers taken from threads in native code, and turns that ended because others waited. Relaxed: numbers for
+/// reports.
 static TAKEN_COUNT: AtomicU64 = AtomicU64::new(0);
 static YIELD_COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -104,7 +107,8 @@ pub(crate) fn yield_now(thread: &'static ManagedThread) {
 /// For a pinned thread: its worker's slot goes to another one, and it waits until there is one for it again.
 fn wait_for_next_slot(worker: &'static Worker) {
     spill(worker);
-    // Threads in the queues and pinned ones take turns: otherwise pinned threads that compute would hand slots to each other for ever.
+    // Threads in the queues and pinned ones take turns: otherwise pinned threads that compute would hand slots to each
+    // other for ever.
     let is_for_queues = !injector().is_empty() || !preempted().is_empty();
     let (seen, is_free) = slots().wait_for_turn(&worker.slot, is_for_queues);
     if is_free {

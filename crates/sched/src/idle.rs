@@ -1,12 +1,14 @@
 //! Carriers without work sleep here, and are woken when there is work.
 //!
-//! `word` counts carriers: the low half those that *search* for work, the high half those that are *idle*, which are on the list. A thread
-//! that makes work visible asks `has_idle` and, if so, calls `wake_one`, which wakes one idle carrier as a searcher. While a carrier
-//! searches no other is woken: when the last searcher finds work, it looks whether there is more, and wakes the next.
+//! `word` counts carriers: the low half those that *search* for work, the high half those that are *idle*, which are on
+//! the list. A thread that makes work visible asks `has_idle` and, if so, calls `wake_one`, which wakes one idle
+//! carrier as a searcher. While a carrier searches no other is woken: when the last searcher finds work, it looks
+//! whether there is more, and wakes the next.
 //!
-//! One idle carrier at a time can wait for events of the system instead of sleeping (`sleep_or_poll`): it has the *role* of the poller, and its wait is ended by
-//! `interrupt` instead of a wake. It is woken last, so that there is a poller as long as carriers are idle. Carriers with work now and then look for events
-//! without waiting (`try_look`), in the same role.
+//! One idle carrier at a time can wait for events of the system instead of sleeping (`sleep_or_poll`): it has the
+//! *role* of the poller, and its wait is ended by `interrupt` instead of a wake. It is woken last, so that there is a
+//! poller as long as carriers are idle. Carriers with work now and then look for events without waiting (`try_look`),
+//! in the same role.
 //!
 //! | word | change | who | ordering |
 //! |---|---|---|---|
@@ -22,14 +24,16 @@
 //! | `role` | FREE → WAITING, LOOKING | the carrier that is about to poll, CAS | Acquire, pairs with the Release of the previous poller |
 //! | `role` | WAITING, LOOKING → FREE | the same, when it polls no more | Release |
 //!
-//! No wake-up is lost: between making work visible and the look at `word` stands the light side of an asymmetric barrier
-//! (`os::membarrier`), between the changes of `word` above and the look at the queues the heavy one. So either the carrier sees the work, or the thread that made the
-//! work visible sees the carrier idle (and wakes it) or sees no searcher. Only the carrier with the role polls, so an interrupt reaches the carrier that it is meant for;
-//! an interrupt that arrives after that carrier has stopped polling wakes the next poller spuriously.
+//! No wake-up is lost: between making work visible and the look at `word` stands the light side of an asymmetric
+//! barrier (`os::membarrier`), between the changes of `word` above and the look at the queues the heavy one. So either
+//! the carrier sees the work, or the thread that made the work visible sees the carrier idle (and wakes it) or sees no
+//! searcher. Only the carrier with the role polls, so an interrupt reaches the carrier that it is meant for; an
+//! interrupt that arrives after that carrier has stopped polling wakes the next poller spuriously.
 //!
-//! Invariant: a carrier is on the list exactly while it is counted as idle, and its `wait` is NOTIFIED when another thread took it off.
-//! Left out: where work is (the callback `look` knows), and the choice of the carrier that suits it best: the one that fell asleep last is
-//! woken.
+//! Invariant: a carrier is on the list exactly while it is counted as idle, and its `wait` is NOTIFIED when another
+//! thread took it off.
+//! Left out: where work is (the callback `look` knows), and the choice of the carrier that suits it best: the one that
+//! fell asleep last is woken.
 
 use saki_base::locks::rank;
 use saki_os::clock::monotonic_ns;
@@ -64,7 +68,8 @@ pub enum SleepEnd<R> {
     Polled,
 }
 
-/// Waits for events until the timeout has passed or it is interrupted; if there are any, calls the function once before it deals with them.
+/// Waits for events until the timeout has passed or it is interrupted; if there are any, calls the function once before
+/// it deals with them.
 pub type Poll<'a> = &'a mut dyn FnMut(Option<Duration>, &mut dyn FnMut());
 
 /// The means by which a carrier is woken.
@@ -95,7 +100,8 @@ pub struct IdleCarriers<I = fn()> {
 }
 
 impl<I: Fn()> IdleCarriers<I> {
-    /// For carriers numbered from 0 to `count` − 1, none of which is idle or searching; fewer than 65,536. `interrupt` ends the present or the next wait for events.
+    /// For carriers numbered from 0 to `count` − 1, none of which is idle or searching; fewer than 65,536. `interrupt`
+    /// ends the present or the next wait for events.
     pub fn new(count: usize, interrupt: I) -> IdleCarriers<I> {
         assert!(count < IDLE as usize);
         IdleCarriers {
@@ -108,7 +114,8 @@ impl<I: Fn()> IdleCarriers<I> {
         }
     }
 
-    /// Takes the role of the poller to look for events without waiting; `end_poll` follows. False: another thread polls.
+    /// Takes the role of the poller to look for events without waiting; `end_poll` follows. False: another thread
+    /// polls.
     pub fn try_look(&self) -> bool {
         self.take_role(LOOKING)
     }
@@ -188,7 +195,8 @@ impl<I: Fn()> IdleCarriers<I> {
         true
     }
 
-    /// Makes a carrier that was just taken off the list a searcher. Under `idle`. Returns the means by which it has to be woken.
+    /// Makes a carrier that was just taken off the list a searcher. Under `idle`. Returns the means by which it has to
+    /// be woken.
     fn notify(&self, carrier: u32) -> Alarm {
         self.word.fetch_sub(IDLE - SEARCHING, Ordering::Relaxed);
         // Release pairs with the Acquire in `sleep_or_poll`.
@@ -207,8 +215,8 @@ impl<I: Fn()> IdleCarriers<I> {
         }
     }
 
-    /// A running carrier without work of its own begins to search, unless half of those that are awake do. Then it should sleep, which
-    /// looks once at everything.
+    /// A running carrier without work of its own begins to search, unless half of those that are awake do. Then it
+    /// should sleep, which looks once at everything.
     pub fn start_searching(&self) -> bool {
         let (idle, searching) = self.counts();
         if 2 * searching >= self.carriers.len().saturating_sub(idle) {
@@ -231,12 +239,13 @@ impl<I: Fn()> IdleCarriers<I> {
         }
     }
 
-    /// Announces the carrier as idle, looks a last time, and sleeps until it is woken or the clock (`clock::monotonic_ns`) has
-    /// reached the deadline. `is_searching`: whether it searched before. Afterwards it does, however the sleep ended: it goes on by
-    /// `stop_searching` or by `sleep`.
+    /// Announces the carrier as idle, looks a last time, and sleeps until it is woken or the clock
+    /// (`clock::monotonic_ns`) has reached the deadline. `is_searching`: whether it searched before. Afterwards it
+    /// does, however the sleep ended: it goes on by `stop_searching` or by `sleep`.
     ///
-    /// `look` takes work from wherever there may be some for this carrier, `deadline_ns` says when to wake. Each is called once at most, without
-    /// locks, when the carrier has been announced: a thread that makes work or an earlier deadline then finds it idle.
+    /// `look` takes work from wherever there may be some for this carrier, `deadline_ns` says when to wake. Each is
+    /// called once at most, without locks, when the carrier has been announced: a thread that makes work or an earlier
+    /// deadline then finds it idle.
     pub fn sleep<R>(
         &self,
         carrier: usize,

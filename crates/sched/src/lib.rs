@@ -1,10 +1,10 @@
 //! The scheduler of green threads: managed threads that take turns on a few OS threads, the carriers.
 //!
-//! The crates above start threads with [`spawn`] and need not know the mode: waits go through the threads' parkers, whose hooks the
-//! scheduler sets (`park`), and blocking native code runs in safe regions, from which the scheduler takes the carrier
-//! (`handover`). In native mode the scheduler does nothing. The parts that carriers share, run queues with stealing, the injector,
-//! timers, are generic over a *task*, a word that they pass on and never interpret; their atomics come from `saki_sync::facade`, so that
-//! models run the shipped code.
+//! The crates above start threads with [`spawn`] and need not know the mode: waits go through the threads' parkers,
+//! whose hooks the scheduler sets (`park`), and blocking native code runs in safe regions, from which the scheduler
+//! takes the carrier (`handover`). In native mode the scheduler does nothing. The parts that carriers share, run queues
+//! with stealing, the injector, timers, are generic over a *task*, a word that they pass on and never interpret; their
+//! atomics come from `saki_sync::facade`, so that models run the shipped code.
 //!
 //! The files from the bottom up; none names one of a later row:
 //!
@@ -17,9 +17,9 @@
 //! | `park`, `handover`, `native_exit`, `watcher` | how threads wait, lose and get back their carriers, and end |
 //! | `scheduler`, `fork` | start, new threads, counts; the start in a forked child |
 //!
-//! Invariant: nothing here runs managed code, allocates managed objects or reaches a safepoint; a thread is in one queue at most, or
-//! suspended, or runs. Left out: the events that idle carriers wait for besides work (`poller`), and native code that blocks, whose carrier is
-//! taken.
+//! Invariant: nothing here runs managed code, allocates managed objects or reaches a safepoint; a thread is in one
+//! queue at most, or suspended, or runs. Left out: the events that idle carriers wait for besides work (`poller`), and
+//! native code that blocks, whose carrier is taken.
 
 pub mod idle;
 pub mod injector;

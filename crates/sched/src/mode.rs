@@ -29,8 +29,8 @@ impl ThreadMode {
         }
     }
 
-    /// How many waiting threads of a thread pool are replaced at once by new ones, so that work goes on; beyond that number a pool grows
-    /// slowly.
+    /// How many waiting threads of a thread pool are replaced at once by new ones, so that work goes on; beyond that
+    /// number a pool grows slowly.
     pub fn waiting_threads_to_replace(self) -> usize {
         match self {
             // They cost an OS thread each: Mono replaces none.
@@ -52,8 +52,8 @@ pub fn mode() -> ThreadMode {
     MODE.get().copied().unwrap_or_default()
 }
 
-/// How many managed threads can run at the same time: the number of processors that programs see. A class library that sees one
-/// processor does not spin for a change that only another thread could make.
+/// How many managed threads can run at the same time: the number of processors that programs see. A class library that
+/// sees one processor does not spin for a change that only another thread could make.
 pub fn parallelism() -> usize {
     let processors = saki_os::cpu::count();
     mode().carriers().map_or(processors, |carriers| carriers.min(processors))

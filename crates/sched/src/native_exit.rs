@@ -1,14 +1,17 @@
-//! Native code that ends the OS thread it runs on (`pthread_exit`): the managed thread that called it ends, and its carrier is replaced.
+//! Native code that ends the OS thread it runs on (`pthread_exit`): the managed thread that called it ends, and its
+//! carrier is replaced.
 //!
-//! The C library leaves the frames of the green stack and goes to the outermost frame of the OS thread's own stack, where it runs
-//! the destructors of thread-local variables and those of thread-specific data. One of the latter is ours. It parks the managed
-//! thread for good and detaches it; no thread returns to its stack, which becomes free. The slot goes to another worker.
+//! The C library leaves the frames of the green stack and goes to the outermost frame of the OS thread's own stack,
+//! where it runs the destructors of thread-local variables and those of thread-specific data. One of the latter is
+//! ours. It parks the managed thread for good and detaches it; no thread returns to its stack, which becomes free. The
+//! slot goes to another worker.
 //!
-//! The OS thread then ends, except the one on whose stack the main managed thread runs: that OS thread sleeps until the process ends. The
-//! C library and the destructors use a part of its stack that is a gap above all frames that are still needed
-//! (`os::thread::run_below_gap`).
+//! The OS thread then ends, except the one on whose stack the main managed thread runs: that OS thread sleeps until the
+//! process ends. The C library and the destructors use a part of its stack that is a gap above all frames that are
+//! still needed (`os::thread::run_below_gap`).
 //!
-//! Invariant: the thread that ends is in a safe region. Left out: resources of native code, which its own destructors release.
+//! Invariant: the thread that ends is in a safe region. Left out: resources of native code, which its own destructors
+//! release.
 
 use crate::carriers::forget_worker;
 use crate::green::Green;

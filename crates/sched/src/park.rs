@@ -11,7 +11,8 @@ use std::time::Duration;
 
 pub(crate) static PARK_HOOKS: ParkHooks = ParkHooks { park, unpark };
 
-/// The contract of `Parker::park`, but that a wait whose time has passed ends as one with a token: callers look at the clock.
+/// The contract of `Parker::park`, but that a wait whose time has passed ends as one with a token: callers look at the
+/// clock.
 fn park_green(green: &'static Green, timeout: Option<Duration>) -> bool {
     if green.word.take_present_token() {
         return true;

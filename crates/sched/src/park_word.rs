@@ -8,11 +8,12 @@
 //! | MOVING | suspended, and its stack belongs to the mover | mover: → PARKED (CAS Release); anyone: `unpark` → NOTIFIED (swap AcqRel): then the mover makes it runnable |
 //! | IN_PLACE | sleeps on its OS thread | anyone: `unpark` → NOTIFIED and wakes; owner on timeout → EMPTY |
 //!
-//! A thread becomes PARKED only after its registers are on its stack, by the context that runs next (`worker::After`): before that no carrier
-//! may resume it. A token that comes in between makes that step fail, and the thread is made runnable instead.
+//! A thread becomes PARKED only after its registers are on its stack, by the context that runs next (`worker::After`):
+//! before that no carrier may resume it. A token that comes in between makes that step fail, and the thread is made
+//! runnable instead.
 //!
-//! Invariant: of all calls of `publish_parked`, `unpark` and `end_move`, exactly one tells its caller to make a parked thread runnable, and all
-//! accesses to the thread's stack happen before it runs.
+//! Invariant: of all calls of `publish_parked`, `unpark` and `end_move`, exactly one tells its caller to make a parked
+//! thread runnable, and all accesses to the thread's stack happen before it runs.
 
 use saki_os::clock::Moment;
 use saki_sync::WaitWord;
@@ -35,11 +36,12 @@ impl Default for ParkWord {
 }
 
 impl ParkWord {
-    /// For the context that runs after the thread was switched away from: it may be resumed from now on. False if it has a token already:
-    /// then the caller makes it runnable.
+    /// For the context that runs after the thread was switched away from: it may be resumed from now on. False if it
+    /// has a token already: then the caller makes it runnable.
     #[must_use]
     pub fn publish_parked(&self) -> bool {
-        // AcqRel: the saved registers are visible to the carrier that resumes it; writes that a token published are visible here.
+        // AcqRel: the saved registers are visible to the carrier that resumes it; writes that a token published are
+        // visible here.
         self.0.atomic().compare_exchange(EMPTY, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
@@ -96,7 +98,8 @@ impl ParkWord {
     /// Gives the stack back. False: a token came meanwhile, and the caller makes the thread runnable.
     #[must_use]
     pub fn end_move(&self) -> bool {
-        // Release: pairs with `unpark`. Acquire, in case a token came: the writes that it published are passed on with the thread.
+        // Release: pairs with `unpark`. Acquire, in case a token came: the writes that it published are passed on with
+        // the thread.
         self.0.atomic().compare_exchange(MOVING, PARKED, Ordering::Release, Ordering::Acquire).is_ok()
     }
 }

@@ -23,8 +23,9 @@ pub(crate) struct Parts {
     pub(crate) timers: Timers<&'static Green>,
 }
 
-/// Null with native threads. Changes when the scheduler starts, before there are workers: once in the process that starts it, and once in each forked child, whose parent's
-/// threads may have been in the middle of any change. Release, read with Acquire.
+/// Null with native threads. Changes when the scheduler starts, before there are workers: once in the process that
+/// starts it, and once in each forked child, whose parent's threads may have been in the middle of any change. Release,
+/// read with Acquire.
 static PARTS: AtomicPtr<Parts> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Makes the shared state, with slots for so many carriers, of which the calling thread's has one if it `is_carrier`.
@@ -73,7 +74,8 @@ pub(crate) fn idle() -> &'static IdleCarriers {
     &parts().idle
 }
 
-/// If no thread waits for events, wakes an idle worker, with or without a slot, which then waits for them. Returns whether a thread does.
+/// If no thread waits for events, wakes an idle worker, with or without a slot, which then waits for them. Returns
+/// whether a thread does.
 pub(crate) fn is_polled() -> bool {
     let idle = idle();
     idle.is_polled() || idle.wake_one()

@@ -1,12 +1,13 @@
 //! Waiting for events of the system, such as descriptors that become ready, by the carriers themselves.
 //!
-//! The scheduler does not know what the events are: a [`Poller`] waits for them, and names the threads that they wake. One carrier without work waits there in place of
-//! its sleep (`IdleCarriers::sleep_or_poll`). Carriers with work look for events without waiting, before they search elsewhere and after some switches. The watcher
-//! ensures that events are looked for: it wakes an idle carrier to do so, looks itself when all carriers run for long, and waits itself when no carrier is idle and none
-//! runs a thread.
+//! The scheduler does not know what the events are: a [`Poller`] waits for them, and names the threads that they wake.
+//! One carrier without work waits there in place of its sleep (`IdleCarriers::sleep_or_poll`). Carriers with work look
+//! for events without waiting, before they search elsewhere and after some switches. The watcher ensures that events
+//! are looked for: it wakes an idle carrier to do so, looks itself when all carriers run for long, and waits itself
+//! when no carrier is idle and none runs a thread.
 //!
-//! Invariant: threads that an event wakes go to the queue of the carrier that polled, if that carrier has a slot, and else to the shared queue. Left out: carriers that
-//! poll (`polling`), and which thread waits for which event.
+//! Invariant: threads that an event wakes go to the queue of the carrier that polled, if that carrier has a slot, and
+//! else to the shared queue. Left out: carriers that poll (`polling`), and which thread waits for which event.
 
 use crate::idle::IdleCarriers;
 use saki_thread::ManagedThread;
@@ -15,7 +16,8 @@ use std::time::Duration;
 
 /// A source of events to wait for besides work. One thread at a time calls `poll`.
 pub struct Poller {
-    /// Waits for events until there are some, the timeout has passed, or it is interrupted. Each thread that they wake is passed to the function, which unparks it.
+    /// Waits for events until there are some, the timeout has passed, or it is interrupted. Each thread that they wake
+    /// is passed to the function, which unparks it.
     pub poll: fn(Option<Duration>, &mut dyn FnMut(&'static ManagedThread)),
     /// Ends the present `poll`, or the next one. For any thread.
     pub interrupt: fn(),

@@ -15,7 +15,8 @@ pub fn start_polling(poller: &'static Poller) {
     }
 }
 
-/// For a worker with a slot, in its base context: looks for events without waiting. Whether they woke threads, which are in the worker's queue.
+/// For a worker with a slot, in its base context: looks for events without waiting. Whether they woke threads, which
+/// are in the worker's queue.
 pub(crate) fn look(worker: &'static Worker, idle: &IdleCarriers) -> bool {
     worker.note_look();
     worker.set_collecting(true);
@@ -27,7 +28,8 @@ pub(crate) fn look(worker: &'static Worker, idle: &IdleCarriers) -> bool {
     has_woken
 }
 
-/// For an idle worker, which has the role: as `Poller::poll`. If there are events it takes a slot if it gets one, after `before`.
+/// For an idle worker, which has the role: as `Poller::poll`. If there are events it takes a slot if it gets one, after
+/// `before`.
 pub(crate) fn wait(worker: &'static Worker, poller: &Poller, timeout: Option<Duration>, before: &mut dyn FnMut()) {
     let mut is_first = true;
     (poller.poll)(timeout, &mut |thread| {

@@ -1,7 +1,9 @@
-//! A run queue: a bounded ring with one owner and many thieves, first in, first out, as Go's (`runtime/proc.go`, `runqput`, `runqgrab`).
+//! A run queue: a bounded ring with one owner and many thieves, first in, first out, as Go's (`runtime/proc.go`,
+//! `runqput`, `runqgrab`).
 //!
-//! `head` counts the tasks ever taken, `tail` those ever pushed; the lowest bits of a count are the number of its slot in the ring.
-//! Counts have 64 bits and never wrap, so that a compare-and-swap of `head` cannot take an old value for a new one.
+//! `head` counts the tasks ever taken, `tail` those ever pushed; the lowest bits of a count are the number of its slot
+//! in the ring. Counts have 64 bits and never wrap, so that a compare-and-swap of `head` cannot take an old value for a
+//! new one.
 //!
 //! | word | change | who | ordering |
 //! |---|---|---|---|
@@ -10,11 +12,11 @@
 //! | `head` | + 1 | owner (`pop`), CAS | Relaxed: it wrote the slots itself, and a thief's Release below goes on through its RMWs |
 //! | `head` | + n, half of the tasks, or + 1 | thief, CAS, having read the n slots | Release, pairs with the owner's Acquire load of `head` |
 //!
-//! A thief reads slots before it owns them. If the owner reuses one meanwhile, `head` has moved on and the thief's CAS fails: it
-//! discards the tasks that it read.
+//! A thief reads slots before it owns them. If the owner reuses one meanwhile, `head` has moved on and the thief's CAS
+//! fails: it discards the tasks that it read.
 //!
-//! Invariant: a task is in at most one queue, and comes out once. Left out: where tasks go when the ring is full (the injector), and
-//! waking of carriers (`idle`).
+//! Invariant: a task is in at most one queue, and comes out once. Left out: where tasks go when the ring is full (the
+//! injector), and waking of carriers (`idle`).
 
 use crate::task_word::task_of;
 use crate::{Injector, TaskWord};
@@ -70,8 +72,9 @@ impl<T: TaskWord> RunQueue<T> {
 
     /// Appends a task. Errors: the ring is full.
     ///
-    /// For the owner: one thread at a time calls this and the other functions that are for it; when the queue gets another owner,
-    /// the old owner's calls must happen before the new owner's. Otherwise tasks are lost or come out twice.
+    /// For the owner: one thread at a time calls this and the other functions that are for it; when the queue gets
+    /// another owner, the old owner's calls must happen before the new owner's. Otherwise tasks are lost or come out
+    /// twice.
     #[inline]
     pub fn push(&self, task: T) -> Result<(), T> {
         // Relaxed: only the owner writes it. Acquire: see the table.
@@ -86,7 +89,8 @@ impl<T: TaskWord> RunQueue<T> {
         Ok(())
     }
 
-    /// Appends a task; if the ring is full, the older half of it goes to the injector, and the task behind it. For the owner.
+    /// Appends a task; if the ring is full, the older half of it goes to the injector, and the task behind it. For the
+    /// owner.
     #[inline]
     pub fn push_or_spill(&self, task: T, injector: &Injector<T>) {
         if let Err(task) = self.push(task) {
@@ -98,7 +102,8 @@ impl<T: TaskWord> RunQueue<T> {
     /// Takes the oldest task. For the owner.
     #[inline]
     pub fn pop(&self) -> Option<T> {
-        // Relaxed: only the owner writes it; `head` is checked by the CAS, and slots up to `tail` are the owner's own stores.
+        // Relaxed: only the owner writes it; `head` is checked by the CAS, and slots up to `tail` are the owner's own
+        // stores.
         let tail = self.tail.0.load(Ordering::Relaxed);
         let mut head = self.head.0.load(Ordering::Relaxed);
         while head != tail {

@@ -7,12 +7,13 @@
 //! | next | task | 0 | owner, swap | Relaxed: it put the task there itself |
 //! | next | task | 0 | thief, CAS | Acquire |
 //!
-//! Invariant: a task in the slot comes out once. Left out: when a thief may steal from it. Mostly the owner is about to run the task, so
-//! a thief should look everywhere else first.
+//! Invariant: a task in the slot comes out once. Left out: when a thief may steal from it. Mostly the owner is about to
+//! run the task, so a thief should look everywhere else first.
 //!
-//! Rejected: an owner without locked instructions, which announces in one word that it uses the slot and looks in another word whether a
-//! thief is there, with an asymmetric barrier between (`os::membarrier`). A push and a pop take 1.9 ns that way and 2.2 ns as it is, and
-//! it saves 1.4 ns of a hop of 15 ns in a ring of 503 contexts; but a thief pays 750 ns and interrupts every running carrier.
+//! Rejected: an owner without locked instructions, which announces in one word that it uses the slot and looks in
+//! another word whether a thief is there, with an asymmetric barrier between (`os::membarrier`). A push and a pop take
+//! 1.9 ns that way and 2.2 ns as it is, and it saves 1.4 ns of a hop of 15 ns in a ring of 503 contexts; but a thief
+//! pays 750 ns and interrupts every running carrier.
 
 use crate::TaskWord;
 use crate::task_word::task_of;
@@ -44,8 +45,8 @@ impl<T: TaskWord> RunNext<T> {
 
     /// Puts a task into the slot and returns the one that was there.
     ///
-    /// For the owner: one thread at a time calls this and `pop`; when the slot gets another owner, the old owner's calls must happen
-    /// before the new owner's. Otherwise tasks are lost.
+    /// For the owner: one thread at a time calls this and `pop`; when the slot gets another owner, the old owner's
+    /// calls must happen before the new owner's. Otherwise tasks are lost.
     #[inline]
     pub fn push(&self, task: T) -> Option<T> {
         let word = task.into_word().get();
@@ -75,7 +76,8 @@ impl<T: TaskWord> RunNext<T> {
     pub fn steal(&self) -> Option<T> {
         // Relaxed: a look that leaves the owner its cache line.
         let mut word = self.next.load(Ordering::Relaxed);
-        // A swap would do, but loom allows a swap that finds 0 to be ordered after a task that the owner stores meanwhile.
+        // A swap would do, but loom allows a swap that finds 0 to be ordered after a task that the owner stores
+        // meanwhile.
         while word != 0 {
             match self.next.compare_exchange(word, 0, Ordering::Acquire, Ordering::Relaxed) {
                 // SAFETY: the slot holds 0 or a task's word.

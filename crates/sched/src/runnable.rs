@@ -1,7 +1,8 @@
 //! Making threads runnable: putting them where a worker finds them, and seeing to it that there is a worker.
 //!
-//! Invariant: a caller that makes a thread runnable looks for a free slot and an idle worker after the thread is in a queue, and a worker looks at all queues after it
-//! has given its slot back and is counted as idle (`search`). The barriers between (`IdleCarriers`) ensure that one of the two sees the other.
+//! Invariant: a caller that makes a thread runnable looks for a free slot and an idle worker after the thread is in a
+//! queue, and a worker looks at all queues after it has given its slot back and is counted as idle (`search`). The
+//! barriers between (`IdleCarriers`) ensure that one of the two sees the other.
 
 use crate::carriers::wake_one;
 use crate::dispatch;
@@ -30,7 +31,8 @@ pub(crate) fn make_runnable(green: &'static Green) {
                 wake_for_work();
             }
             note_work();
-            // The slot may be taken while a thread in a safe region wakes another one; the barriers are here and in `take`.
+            // The slot may be taken while a thread in a safe region wakes another one; the barriers are here and in
+            // `take`.
             saki_os::membarrier::light();
             if !worker.is_active() {
                 spill(worker);

@@ -1,10 +1,11 @@
 //! The scheduler's entry points: its start, new threads, and counts.
 //!
-//! At most as many workers are ACTIVE as the mode has carriers: each holds a *slot*. A worker without work gives its slot back and sleeps
-//! (`search`); a caller that makes a thread runnable while a slot is free wakes a worker, or starts another (`runnable`, `carriers`). A worker whose thread
-//! stays in native code loses its slot (`handover`).
+//! At most as many workers are ACTIVE as the mode has carriers: each holds a *slot*. A worker without work gives its
+//! slot back and sleeps (`search`); a caller that makes a thread runnable while a slot is free wakes a worker, or
+//! starts another (`runnable`, `carriers`). A worker whose thread stays in native code loses its slot (`handover`).
 //!
-//! Invariant: nothing below names this file; what threads ask of the scheduler are its hooks (`SchedulerHooks`, `ParkHooks`).
+//! Invariant: nothing below names this file; what threads ask of the scheduler are its hooks (`SchedulerHooks`,
+//! `ParkHooks`).
 
 use crate::carriers::make_first;
 use crate::cold::{self, ColdCounts};
@@ -30,8 +31,8 @@ const MIN_STACK_BYTES: usize = 64 << 10;
 static HOOKS: SchedulerHooks =
     SchedulerHooks { reclaim, yield_now, about_to_block, restore_cold_stacks: cold::restore_all };
 
-/// Begins to schedule threads in this mode; once, on the main thread, which is attached, before there are others. When there are more than
-/// `hot_stacks` stacks, unused ones are moved to compact memory.
+/// Begins to schedule threads in this mode; once, on the main thread, which is attached, before there are others. When
+/// there are more than `hot_stacks` stacks, unused ones are moved to compact memory.
 ///
 /// # Errors
 /// The system's, when it has no room for the first stack or for the watcher's thread.
@@ -87,7 +88,8 @@ pub fn spawn(
         drop(own);
         f(thread);
     });
-    // SAFETY: the thread has not begun, and nobody else has its record; the stack is fresh and stays with the thread until it ends.
+    // SAFETY: the thread has not begun, and nobody else has its record; the stack is fresh and stays with the thread
+    // until it ends.
     unsafe {
         *green.context.get() = saki_fiber::prepare(stack.top(), switch::begin, green.as_pointer().cast());
         *green.stack.get() = Some(stack);

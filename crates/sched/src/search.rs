@@ -1,7 +1,7 @@
 //! The search for the next thread to run, by workers that find none in their own queues.
 //!
-//! A worker without work gives its slot back and sleeps (`IdleCarriers`), or waits for events in place of that (`polling`). Invariant: it gives its slot back before it is
-//! counted as idle, and looks at all queues after that.
+//! A worker without work gives its slot back and sleeps (`IdleCarriers`), or waits for events in place of that
+//! (`polling`). Invariant: it gives its slot back before it is counted as idle, and looks at all queues after that.
 
 use crate::carriers::wake_one;
 use crate::green::Green;
@@ -38,7 +38,8 @@ pub(crate) fn find_work(worker: &'static Worker) -> &'static Green {
         } else {
             spill(worker);
         }
-        // Without a slot for it a worker cannot look after timers; then the watcher does. It searches after every sleep.
+        // Without a slot for it a worker cannot look after timers; then the watcher does. It searches after every
+        // sleep.
         let deadline_ns = || if slots().free() == 0 { None } else { next_deadline_ns() };
         let poller = poller::get();
         let mut poll = |timeout: Option<Duration>, before: &mut dyn FnMut()| {
@@ -79,7 +80,8 @@ fn look_again(worker: &'static Worker) -> Option<&'static Green> {
     found
 }
 
-/// Spins for some microseconds, unless it can wait for events instead; at the end also takes threads from other workers' `run_next` slots that those have not come to.
+/// Spins for some microseconds, unless it can wait for events instead; at the end also takes threads from other
+/// workers' `run_next` slots that those have not come to.
 fn search_for_long(worker: &'static Worker) -> Option<&'static Green> {
     const LOOKS: u32 = 20;
     const SPINS: u32 = 40;

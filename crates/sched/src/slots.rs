@@ -1,4 +1,5 @@
-//! Slots: at most as many workers run managed code as there are slots; this file passes slots from one worker to another.
+//! Slots: at most as many workers run managed code as there are slots; this file passes slots from one worker to
+//! another.
 //!
 //! | status of a worker | meaning | who changes it, under `counts` |
 //! |---|---|---|
@@ -6,20 +7,20 @@
 //! | TAKEN | its slot was given away, or is about to be: its thread is in native code, or pinned and has had its turn | `take_from`, if the thread came back meanwhile, the thread when it comes back, or the giver of a slot → ACTIVE; the base context → IDLE |
 //! | IDLE | has no slot, and sleeps or is about to | the worker itself, when it gets one → ACTIVE |
 //!
-//! A slot is taken from a thread by the protocol that stops threads (`saki_thread::protocol`), with the bit TAKEN in the place of STOP: the
-//! taker asks the thread, then a heavy barrier, then it looks whether the thread is still in its safe region; the thread leaves that region,
-//! then a light barrier, then it looks whether it was asked. One of the two sees the other, so the thread either has its slot or asks for one
-//! (`reclaim`).
+//! A slot is taken from a thread by the protocol that stops threads (`saki_thread::protocol`), with the bit TAKEN in
+//! the place of STOP: the taker asks the thread, then a heavy barrier, then it looks whether the thread is still in its
+//! safe region; the thread leaves that region, then a light barrier, then it looks whether it was asked. One of the two
+//! sees the other, so the thread either has its slot or asks for one (`reclaim`).
 //!
-//! A thread that is pinned to its OS thread cannot wait for a slot in a queue of threads. It waits in `returning`, and a worker that gives
-//! a slot up passes it to the first thread there.
+//! A thread that is pinned to its OS thread cannot wait for a slot in a queue of threads. It waits in `returning`, and
+//! a worker that gives a slot up passes it to the first thread there.
 //!
 //! | `free`, `returning_count` | | who | ordering |
 //! |---|---|---|---|
 //! | | as `counts` says | under `counts` | Relaxed: hints; `scheduler` orders its looks by barriers of its own |
 //!
-//! Invariant: there are as many ACTIVE workers as `target` − `free` says; `counts` is held for a few instructions, never across a switch, a
-//! safepoint or a wait. Left out: which worker is woken for a free slot.
+//! Invariant: there are as many ACTIVE workers as `target` − `free` says; `counts` is held for a few instructions,
+//! never across a switch, a safepoint or a wait. Left out: which worker is woken for a free slot.
 
 use saki_base::locks::rank;
 use saki_sync::WaitWord;
@@ -78,8 +79,8 @@ impl WorkerSlot {
         self.activations.wake(1);
     }
 
-    /// For a pinned thread, in no lock: waits for the activation after the first `seen`. The slot may have been taken again by then; the thread finds
-    /// that when it leaves its safe region.
+    /// For a pinned thread, in no lock: waits for the activation after the first `seen`. The slot may have been taken
+    /// again by then; the thread finds that when it leaves its safe region.
     pub fn wait_for_activation(&self, seen: u32) {
         // Acquire: pairs with `activate`.
         while self.activations.load(Ordering::Acquire) == seen {
@@ -105,7 +106,8 @@ pub enum Reclaimed {
     Slot,
     /// Its worker has no slot: the thread has to go to the queue of those that no worker has.
     Nothing,
-    /// It is pinned: `WorkerSlot::wait_for_activation` with this number follows, once the scheduler knows that a thread waits.
+    /// It is pinned: `WorkerSlot::wait_for_activation` with this number follows, once the scheduler knows that a thread
+    /// waits.
     Wait(u32),
 }
 
@@ -172,7 +174,8 @@ impl Slots {
         self.returning_count.store(counts.returning.len(), Ordering::Relaxed);
     }
 
-    /// A slot that was a worker's goes to a pinned thread that waits for one. True if no such thread waits: then the slot is free.
+    /// A slot that was a worker's goes to a pinned thread that waits for one. True if no such thread waits: then the
+    /// slot is free.
     fn pass_on(&self, counts: &mut Counts) -> bool {
         let heir = counts.returning.pop_front();
         match heir {
@@ -183,7 +186,8 @@ impl Slots {
         heir.is_none()
     }
 
-    /// For a worker: whether it has a slot, or gets one. A thread that returns from native code and may not change its OS thread comes first.
+    /// For a worker: whether it has a slot, or gets one. A thread that returns from native code and may not change its
+    /// OS thread comes first.
     pub fn keep(&self, worker: &WorkerSlot) -> bool {
         // Other threads take the slot only under `counts`, and then the thread on this worker goes to the base context.
         if worker.is_active() && !self.has_returning() {
@@ -212,7 +216,8 @@ impl Slots {
         worker.set_status(IDLE);
     }
 
-    /// Takes the slot of a worker whose thread is in native code. None: the thread is not in native code. True: the slot is free, and a worker should be woken for it.
+    /// Takes the slot of a worker whose thread is in native code. None: the thread is not in native code. True: the
+    /// slot is free, and a worker should be woken for it.
     pub fn take_from(&self, worker: &WorkerSlot, thread: &impl SlotHolder) -> Option<bool> {
         let mut counts = lock(&self.counts);
         if worker.status() != ACTIVE || !thread.is_safe() {
@@ -230,7 +235,8 @@ impl Slots {
         Some(self.take_asked(&mut counts, worker))
     }
 
-    /// For a thread in a safe region, on its worker, that is about to block: gives the slot away. Otherwise as `take_from`.
+    /// For a thread in a safe region, on its worker, that is about to block: gives the slot away. Otherwise as
+    /// `take_from`.
     pub fn give_own(&self, worker: &WorkerSlot, thread: &impl SlotHolder) -> Option<bool> {
         let mut counts = lock(&self.counts);
         if worker.status() != ACTIVE || !thread.is_safe() {
@@ -266,8 +272,9 @@ impl Slots {
         Reclaimed::Wait(seen)
     }
 
-    /// For a pinned thread that has had its turn, and its worker: gives the slot away and queues for another one. `WorkerSlot::wait_for_activation` with the number
-    /// follows. `is_for_queues`: the slot is to be free, for a thread in a queue, and not a pinned one's. True: it is free.
+    /// For a pinned thread that has had its turn, and its worker: gives the slot away and queues for another one.
+    /// `WorkerSlot::wait_for_activation` with the number follows. `is_for_queues`: the slot is to be free, for a thread
+    /// in a queue, and not a pinned one's. True: it is free.
     pub fn wait_for_turn(&self, worker: &'static WorkerSlot, is_for_queues: bool) -> (u32, bool) {
         let mut counts = lock(&self.counts);
         let seen = worker.activations();

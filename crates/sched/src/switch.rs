@@ -1,8 +1,9 @@
 //! The switch from one thread to the next.
 //!
-//! A thread that parks chooses the next one itself and switches to it, on its own stack; only when there is none it switches to the worker's
-//! *base context*, which looks further (`search`: other workers, the injector, timers) and sleeps. The remaining work for a thread that was switched
-//! away from (`After`) is done by the context that runs next, because until then the thread's stack is in use.
+//! A thread that parks chooses the next one itself and switches to it, on its own stack; only when there is none it
+//! switches to the worker's *base context*, which looks further (`search`: other workers, the injector, timers) and
+//! sleeps. The remaining work for a thread that was switched away from (`After`) is done by the context that runs next,
+//! because until then the thread's stack is in use.
 
 use crate::cold;
 use crate::green::Green;
@@ -16,7 +17,8 @@ use saki_thread::scheduling;
 use std::sync::atomic::Ordering;
 
 impl Worker {
-    /// Does the remaining work for the thread that ran before, and waits for a stop whose stopper may not have seen the present one.
+    /// Does the remaining work for the thread that ran before, and waits for a stop whose stopper may not have seen the
+    /// present one.
     fn finish_switch(&'static self) {
         if let Some((after, green)) = self.after.take() {
             match after {
@@ -57,13 +59,15 @@ pub(crate) fn run(worker: &'static Worker) -> ! {
     }
 }
 
-/// Whether the present thread must not choose the next one itself: the worker has no slot, or has to give it away, or is to look for events.
+/// Whether the present thread must not choose the next one itself: the worker has no slot, or has to give it away, or
+/// is to look for events.
 #[inline]
 fn must_go_to_base(worker: &Worker) -> bool {
     slots().has_returning() || !worker.is_active() || worker.is_look_due()
 }
 
-/// Switches away from `green`, the present thread, which is WAITING; returns when it is its turn again, perhaps on another carrier.
+/// Switches away from `green`, the present thread, which is WAITING; returns when it is its turn again, perhaps on
+/// another carrier.
 pub(crate) fn leave(green: &'static Green, after: After) {
     let held = order::carry();
     let worker = here_for_switch();

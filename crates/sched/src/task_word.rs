@@ -1,7 +1,7 @@
 //! The elements of queues: words that are not zero.
 //!
-//! Invariant: a word goes in and comes out unchanged, once. Left out: the lifetime of the object that the word points to,
-//! which the scheduler knows.
+//! Invariant: a word goes in and comes out unchanged, once. Left out: the lifetime of the object that the word points
+//! to, which the scheduler knows.
 
 use std::num::NonZeroUsize;
 use std::ptr::NonNull;

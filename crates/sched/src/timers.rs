@@ -1,20 +1,21 @@
 //! Deadlines of one carrier: a hierarchy of wheels (Varghese and Lauck, "Hashed and hierarchical timing wheels", 1987).
 //!
-//! Time counts in ticks of 16.4 µs. Level 0 has a slot for each of the 64 ticks of the present block, level 1 for each of the 64 blocks
-//! of that size, and so on. A timer stands in the level of the highest digit (of 6 bits) in which its tick differs from `current`, in the slot
-//! of that digit, so that everything in a level comes before everything in the next one. When `current` reaches a slot of
-//! a higher level, its timers move down: each at most seven times.
+//! Time counts in ticks of 16.4 µs. Level 0 has a slot for each of the 64 ticks of the present block, level 1 for each
+//! of the 64 blocks of that size, and so on. A timer stands in the level of the highest digit (of 6 bits) in which its
+//! tick differs from `current`, in the slot of that digit, so that everything in a level comes before everything in the
+//! next one. When `current` reaches a slot of a higher level, its timers move down: each at most seven times.
 //!
-//! A timer never expires early, and is late by a tick at most when `expire` is called in time. Inserting and cancelling take the same
-//! few steps however many timers there are, and cancelling removes the entry at once.
+//! A timer never expires early, and is late by a tick at most when `expire` is called in time. Inserting and cancelling
+//! take the same few steps however many timers there are, and cancelling removes the entry at once.
 //!
-//! `next_deadline_ns` is `hint`, which changes with the lock held and is read without it: never later than the first deadline (rounded up to
-//! its tick), and exact unless the first timer stands in a slot of a higher level with many others; then `expire` finds no timer due, moves
-//! these timers down, and sets a later hint. Relaxed: a thread that inserts into the timers of a carrier that may be asleep wakes the
-//! carrier (`IdleCarriers::wake`), which orders the two.
+//! `next_deadline_ns` is `hint`, which changes with the lock held and is read without it: never later than the first
+//! deadline (rounded up to its tick), and exact unless the first timer stands in a slot of a higher level with many
+//! others; then `expire` finds no timer due, moves these timers down, and sets a later hint. Relaxed: a thread that
+//! inserts into the timers of a carrier that may be asleep wakes the carrier (`IdleCarriers::wake`), which orders the
+//! two.
 //!
-//! Invariant: an entry is in the list of the slot that it names, or in the free list; a slot's bit in `occupied` tells whether its
-//! list is empty. Left out: clocks, and who calls `expire`: any thread may.
+//! Invariant: an entry is in the list of the slot that it names, or in the free list; a slot's bit in `occupied` tells
+//! whether its list is empty. Left out: clocks, and who calls `expire`: any thread may.
 
 use saki_base::bug;
 use saki_base::locks::rank;
@@ -41,7 +42,8 @@ const EXPIRED_AT_ONCE: usize = 32;
 /// How many timers of a slot are searched for the first.
 const LOOKED_AT: usize = 8;
 
-/// Names a timer until it has expired or is cancelled; afterwards no timer (before four billion others were in its place).
+/// Names a timer until it has expired or is cancelled; afterwards no timer (before four billion others were in its
+/// place).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TimerKey {
     index: u32,
@@ -129,8 +131,9 @@ impl<T> Timers<T> {
         true
     }
 
-    /// Hands out the tasks of all timers whose deadline is not after `now_ns`, earlier ticks first, and in order of insertion if they were
-    /// inserted for the same tick from the same block on. Returns how many. The lock is not held during the calls.
+    /// Hands out the tasks of all timers whose deadline is not after `now_ns`, earlier ticks first, and in order of
+    /// insertion if they were inserted for the same tick from the same block on. Returns how many. The lock is not held
+    /// during the calls.
     pub fn expire(&self, now_ns: u64, mut hand_out: impl FnMut(T)) -> usize {
         let mut total = 0;
         // Without timers the hint is NEVER.

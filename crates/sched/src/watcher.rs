@@ -1,11 +1,13 @@
 //! The watcher: an OS thread that does what carriers cannot do themselves.
 //!
-//! It takes carriers from threads that stay in native code while others wait, asks threads that have run for a quantum while others wait to yield, wakes an idle worker
-//! for a thread that its worker has not run since the last look, gives tokens to threads whose timers are due when no idle worker has done so, and ensures that events
-//! are looked for (`poller`). It looks often after it found something to do, then less and less often, and sleeps when nothing runs
+//! It takes carriers from threads that stay in native code while others wait, asks threads that have run for a quantum
+//! while others wait to yield, wakes an idle worker for a thread that its worker has not run since the last look, gives
+//! tokens to threads whose timers are due when no idle worker has done so, and ensures that events are looked for
+//! (`poller`). It looks often after it found something to do, then less and less often, and sleeps when nothing runs
 //! (`watcher_sleep`).
 //!
-//! Invariant: the watcher is needed for progress only, never for correctness: each of its actions is an operation of the scheduler that would be correct at any time.
+//! Invariant: the watcher is needed for progress only, never for correctness: each of its actions is an operation of
+//! the scheduler that would be correct at any time.
 
 use crate::carriers::wake_one;
 use crate::handover::take;
@@ -96,8 +98,8 @@ fn look(seen: &mut AllSeen) -> Look {
     look_for_events(seen, now_ns);
     let seen = &mut seen.workers;
     let has_waiting_work = has_waiting_work();
-    // A thread in a worker's `run_next` slot is not run for long only if the worker does not switch: threads that wait for each other all the time
-    // are better off on one carrier.
+    // A thread in a worker's `run_next` slot is not run for long only if the worker does not switch: threads that wait
+    // for each other all the time are better off on one carrier.
     let mut is_wanted = has_stealable_work();
     let mut blocked = Vec::new();
     for_each_worker(|index, worker| {

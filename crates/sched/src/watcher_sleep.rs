@@ -7,7 +7,8 @@
 //! | | ASLEEP, POLLING | AWAKE | a thread that made work, after a light barrier; it raises `WAKES` and wakes, or interrupts | AcqRel swap: one waker |
 //! | | any | AWAKE | the watcher, awake again | Relaxed: a hint from then on |
 //!
-//! Invariant: a thread that makes work, or stops waiting for events, sees that the watcher sleeps, or the watcher sees the work.
+//! Invariant: a thread that makes work, or stops waiting for events, sees that the watcher sleeps, or the watcher sees
+//! the work.
 
 use crate::parts::{self, has_idle, idle, next_deadline_ns};
 use crate::poller;
@@ -66,12 +67,13 @@ pub(crate) fn sleep(wakes: u32) {
     let poller = poller::get().filter(|_| !parts::is_polled());
     let poller = poller.filter(|_| idle().try_poll());
     SLEEP.store(if poller.is_some() { POLLING } else { ASLEEP }, Ordering::Relaxed);
-    // Either a thread that makes work, or stops waiting for events, sees that the watcher sleeps, or the watcher sees the work.
+    // Either a thread that makes work, or stops waiting for events, sees that the watcher sleeps, or the watcher sees
+    // the work.
     saki_os::membarrier::heavy();
     let is_polled = poller.is_some() || poller::get().is_none() || idle().is_polled();
     if is_polled && !has_waiting_work() {
-        // If no worker is idle, only the watcher wakes threads whose timers are due. If one is idle and is woken for work, the
-        // remaining idle workers may have later deadlines.
+        // If no worker is idle, only the watcher wakes threads whose timers are due. If one is idle and is woken for
+        // work, the remaining idle workers may have later deadlines.
         let delay = if has_idle() { BEHIND_IDLE } else { Duration::ZERO };
         let rest = until_deadline().map(|rest| rest + delay);
         match poller {

@@ -1,9 +1,12 @@
-//! A worker: the scheduler's part of a carrier. It has the threads that wait for their turn there, and its base context.
+//! A worker: the scheduler's part of a carrier. It has the threads that wait for their turn there, and its base
+//! context.
 //!
-//! `slots` says whether a worker has a slot. Left out: the switch from one thread to the next (`switch`), and the list of workers (`workers`).
+//! `slots` says whether a worker has a slot. Left out: the switch from one thread to the next (`switch`), and the list
+//! of workers (`workers`).
 //!
-//! Invariant: a worker without a slot keeps no threads waiting: they go to the shared queue when it loses the slot (`runnable::spill`).
-//! A worker with a slot steals from others only when it finds no thread in its own queues and the shared ones.
+//! Invariant: a worker without a slot keeps no threads waiting: they go to the shared queue when it loses the slot
+//! (`runnable::spill`). A worker with a slot steals from others only when it finds no thread in its own queues and the
+//! shared ones.
 
 use crate::green::Green;
 use crate::parts::{injector, pop_shared, preempted};
@@ -52,7 +55,8 @@ pub(crate) struct Worker {
     pub(crate) ticks: AtomicU64,
     /// `ticks` when it last looked for events.
     looked_at: Cell<u64>,
-    /// True while the worker deals with events: threads that become runnable go to the end of its queue, and no worker is woken for them.
+    /// True while the worker deals with events: threads that become runnable go to the end of its queue, and no worker
+    /// is woken for them.
     is_collecting: Cell<bool>,
     base: UnsafeCell<Context>,
     /// The thread that was switched away from.
@@ -68,7 +72,8 @@ thread_local! {
     static HERE: Cell<Option<&'static Worker>> = const { Cell::new(None) };
 }
 
-/// The worker of the calling OS thread. Never inlined: no compiler may keep the address of a thread-local across a switch.
+/// The worker of the calling OS thread. Never inlined: no compiler may keep the address of a thread-local across a
+/// switch.
 #[inline(never)]
 pub(crate) fn here() -> Option<&'static Worker> {
     HERE.get()
@@ -136,8 +141,8 @@ impl Worker {
         self.slot.is_active()
     }
 
-    /// For the worker's OS thread: `green` runs as soon as the present thread gives way. The thread that was to run next, if any, goes to
-    /// the queue; true then.
+    /// For the worker's OS thread: `green` runs as soon as the present thread gives way. The thread that was to run
+    /// next, if any, goes to the queue; true then.
     pub(crate) fn push_next(&self, green: &'static Green) -> bool {
         match self.run_next.push(green) {
             Some(before) => {

@@ -1,8 +1,8 @@
 //! Stands in for the crate `spin`, which mmtk takes locks from: the names that mmtk uses, over locks that park.
 //!
 //! Every block of the heap is taken under such a lock. Where more threads run than there are processors, one of them is
-//! interrupted in there now and then, and whoever spins meanwhile does so for whole time slices: 2 to 3 % of the time of eight threads
-//! on two processors, which locks that park give to them.
+//! interrupted in there now and then, and whoever spins meanwhile does so for whole time slices: 2 to 3 % of the time
+//! of eight threads on two processors, which locks that park give to them.
 
 use parking_lot::{RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard};
 use std::ops::Deref;

@@ -1,10 +1,10 @@
 //! Spinning before a wait: pauses that double between looks, for about as long as a wait through the kernel costs.
 //!
-//! Invariant: a spinner looks often at first, since most sections are over within nanoseconds, and rarely later, so that
-//! the cache line stays with the owner: then contending threads take the lock in turns of many sections each, at nearly
-//! the speed of one thread. The spin is limited by time, because the pause instruction takes 3 to 140 cycles depending on
-//! the processor. Left out: the condition that is spun on, and adaptive statistics (a spin that fails costs at most as
-//! much as the sleep after it).
+//! Invariant: a spinner looks often at first, since most sections are over within nanoseconds, and rarely later, so
+//! that the cache line stays with the owner: then contending threads take the lock in turns of many sections each, at
+//! nearly the speed of one thread. The spin is limited by time, because the pause instruction takes 3 to 140 cycles
+//! depending on the processor. Left out: the condition that is spun on, and adaptive statistics (a spin that fails
+//! costs at most as much as the sleep after it).
 
 #[cfg(not(loom))]
 use saki_os::clock::Moment;
@@ -13,10 +13,12 @@ use std::time::Duration;
 /// About the cost of a park and its wake (13–23 µs), so that a useless spin at most doubles the cost of waiting.
 #[cfg(not(loom))]
 const MAX_SPIN: Duration = Duration::from_micros(15);
-/// About 3 µs between looks (22 ns a pause on the machine measured): up to this value, longer steps increased throughput.
+/// About 3 µs between looks (22 ns a pause on the machine measured): up to this value, longer steps increased
+/// throughput.
 #[cfg(not(loom))]
 const MAX_PAUSES: u32 = 128;
-/// 0.4 to 1 µs. A look sooner takes the cache line from the owner at nearly every turn: half the throughput of short sections.
+/// 0.4 to 1 µs. A look sooner takes the cache line from the owner at nearly every turn: half the throughput of short
+/// sections.
 #[cfg(not(loom))]
 const PATIENT_PAUSES: u32 = 32;
 /// Looks before the clock is read, which costs as much as a pause: 0.35 µs.
@@ -46,7 +48,8 @@ impl Backoff {
         Backoff { pauses: PATIENT_PAUSES, ..Backoff::new(seed) }
     }
 
-    /// Pauses; `false`, without a pause, after the first few looks (0.35 µs): for callers that wait longer in another way.
+    /// Pauses; `false`, without a pause, after the first few looks (0.35 µs): for callers that wait longer in another
+    /// way.
     pub fn spin_briefly(&mut self) -> bool {
         self.pauses <= UNTIMED_PAUSES && self.spin()
     }

@@ -7,11 +7,11 @@
 //! | CANCELLING | a canceller interrupts the thread | the same canceller: → CANCELLED (store Release) |
 //! | CANCELLED | the call must end, if it has not ended by itself | owner: → IDLE (CAS AcqRel); canceller: → CANCELLING, again |
 //!
-//! A canceller that finds no call writes the word nevertheless: so the beginning of the next call is ordered after that write, and its thread sees what
-//! the canceller wrote before.
+//! A canceller that finds no call writes the word nevertheless: so the beginning of the next call is ordered after that
+//! write, and its thread sees what the canceller wrote before.
 //!
-//! Invariant: a canceller interrupts the thread only between the beginning and the end of a call: the end waits for the canceller. Left out: the means of
-//! interruption.
+//! Invariant: a canceller interrupts the thread only between the beginning and the end of a call: the end waits for the
+//! canceller. Left out: the means of interruption.
 
 use crate::facade::atomic::{AtomicU32, Ordering};
 use crate::facade::spin_hint;
@@ -44,7 +44,8 @@ impl CancelWord {
 
     /// For the owner: a call begins; no other one is under way.
     pub fn begin(&self) {
-        // Acquire: pairs with the Release of a canceller that found no call. Release: pairs with the Acquire of a canceller that finds this call.
+        // Acquire: pairs with the Release of a canceller that found no call. Release: pairs with the Acquire of a
+        // canceller that finds this call.
         let before = self.0.swap(OPEN, Ordering::AcqRel);
         debug_assert_eq!(before, IDLE);
     }
@@ -67,7 +68,8 @@ impl CancelWord {
         self.0.load(Ordering::Acquire) >= CANCELLING
     }
 
-    /// For anyone: ends the call, if there is one, with `interrupt`. If another canceller is doing so at that moment, leaves it to that one.
+    /// For anyone: ends the call, if there is one, with `interrupt`. If another canceller is doing so at that moment,
+    /// leaves it to that one.
     pub fn cancel(&self, interrupt: impl FnOnce()) {
         let next = |state| if matches!(state, OPEN | CANCELLED) { CANCELLING } else { state };
         // Relaxed: only a guess, which the exchange checks.

@@ -1,8 +1,8 @@
 //! The only source of atomics, mutexes and threads for this crate: `std`, or `loom` when built with `--cfg loom`.
 //!
-//! Invariant: protocols of this crate name no `std::sync` type directly, so that their models run the shipped code. loom
-//! weakens SeqCst accesses to AcqRel (fences stay), so a protocol that needs SeqCst must say so with a fence. Left out:
-//! futexes (see `wait_word`, which emulates them for models).
+//! Invariant: protocols of this crate name no `std::sync` type directly, so that their models run the shipped code.
+//! loom weakens SeqCst accesses to AcqRel (fences stay), so a protocol that needs SeqCst must say so with a fence. Left
+//! out: futexes (see `wait_word`, which emulates them for models).
 
 use saki_base::locks::rank::Rank;
 

@@ -1,9 +1,10 @@
 //! The lock-free table of GC handles.
 //!
-//! There is one array of tagged words per kind, in address space reserved for its greatest length and made writable bucket
-//! by bucket, each twice the size of the last: growing copies nothing and loses no concurrent store, and a slot's address
-//! follows from its number alone. The reservation is installed by CAS; a bucket is in use once `bucket_count` includes it
-//! (fetch-max). Slots beyond the last bucket are read as free, so a number that is no handle does no harm.
+//! There is one array of tagged words per kind, in address space reserved for its greatest length and made writable
+//! bucket by bucket, each twice the size of the last: growing copies nothing and loses no concurrent store, and a
+//! slot's address follows from its number alone. The reservation is installed by CAS; a bucket is in use once
+//! `bucket_count` includes it (fetch-max). Slots beyond the last bucket are read as free, so a number that is no handle
+//! does no harm.
 //!
 //! ```text
 //! slot    63    60 59           3 2 1       0
@@ -19,10 +20,12 @@
 //! | allocated | 1 | 1 | object (0 = null is stored as expired) | owner of the handle: CAS; collector: moves, expires |
 //! | expired | 0 | 1 | domain | owner of the handle: CAS to allocated, reserved or free |
 //!
-//! A freed slot stays reserved in the cache of the carrier on which it was freed, while that cache has room; so allocation after a free is one plain store, and carriers
-//! contend only when a cache runs empty or overflows. Freeing adds 1 to the generation, so that a stale or doubly freed handle is refused (15 of 16 times when the slot
-//! was reused a random number of times). The Release that stores an object pairs with the Acquire of `target`. The collector changes slots only while the world is
-//! stopped; readers return the object into a conservatively scanned frame before their next safepoint.
+//! A freed slot stays reserved in the cache of the carrier on which it was freed, while that cache has room; so
+//! allocation after a free is one plain store, and carriers contend only when a cache runs empty or overflows. Freeing
+//! adds 1 to the generation, so that a stale or doubly freed handle is refused (15 of 16 times when the slot was reused
+//! a random number of times). The Release that stores an object pairs with the Acquire of `target`. The collector
+//! changes slots only while the world is stopped; readers return the object into a conservatively scanned frame before
+//! their next safepoint.
 //!
 //! Left out: events for the profiler, the meaning of domains (an 8-byte aligned address below 2^60).
 
@@ -442,7 +445,8 @@ impl Default for HandleTable {
     }
 }
 
-/// Whether tables are made with room for whatever 32 bits compiled code takes for a handle. Not where address space is scarce.
+/// Whether tables are made with room for whatever 32 bits compiled code takes for a handle. Not where address space is
+/// scarce.
 #[cfg(not(loom))]
 pub fn is_room_whole() -> bool {
     room_bytes() == WHOLE_ROOM_BYTES

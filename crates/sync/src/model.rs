@@ -1,7 +1,8 @@
 //! What the loom models of the atomic protocols share (`--cfg loom` only).
 //!
-//! Invariant: a model shows the orderings only if it looks at plain data: a read-modify-write sees the latest value whatever
-//! its ordering. So every model touches a [`Section`], on which loom reports two accesses that no happens-before orders.
+//! Invariant: a model shows the orderings only if it looks at plain data: a read-modify-write sees the latest value
+//! whatever its ordering. So every model touches a [`Section`], on which loom reports two accesses that no
+//! happens-before orders.
 //! Each model's header lists weakenings under which it fails, which `cargo xtask models` tries. Left out: time.
 //! A wait with a timeout may end at once in a model, which covers every moment at which it could.
 
@@ -14,8 +15,8 @@ use std::time::Duration;
 /// Far enough away that a model never meets the end of a timed wait by the clock.
 pub const TIMED: Option<Duration> = Some(Duration::from_secs(1 << 20));
 
-/// Explores the interleavings of `run`: all of them, or those with at most `preemption_bound` forced switches. Prints how
-/// many there were.
+/// Explores the interleavings of `run`: all of them, or those with at most `preemption_bound` forced switches. Prints
+/// how many there were.
 pub fn explore(preemption_bound: Option<usize>, run: impl Fn() + Sync + Send + 'static) {
     let total = Arc::new(AtomicUsize::new(0));
     let mut builder = loom::model::Builder::new();
@@ -59,8 +60,9 @@ impl Section {
 
 /// Lets loom try the threads' steps in either order: a call before and after a step.
 ///
-/// loom swaps two accesses only if the later one depends on the last access to the location, so a thread that reads a word
-/// before it changes it hides another thread's read of it. Here every access depends on every other, and none synchronises.
+/// loom swaps two accesses only if the later one depends on the last access to the location, so a thread that reads a
+/// word before it changes it hides another thread's read of it. Here every access depends on every other, and none
+/// synchronises.
 #[derive(Default)]
 pub struct Turns(crate::facade::atomic::AtomicUsize);
 

@@ -1,8 +1,8 @@
 //! The full monitor: owner, recursion, entry queue, wait queue, timeouts.
 //!
-//! A monitor has two words. `owner`: the owner's managed id, 0 = free, or RETIRED = the object's word does not name this
-//! monitor any more or is about to stop naming it. `flags`: WAITERS = the entry queue is not empty, or a thread is about
-//! to join it; WAKING = a thread woken from the entry queue is on its way.
+//! A monitor has two words. `owner`: the owner's managed id, 0 = free, or RETIRED = the object's word does not name
+//! this monitor any more or is about to stop naming it. `flags`: WAITERS = the entry queue is not empty, or a thread is
+//! about to join it; WAKING = a thread woken from the entry queue is on its way.
 //!
 //! | word | from | to | who | ordering |
 //! |---|---|---|---|---|
@@ -16,24 +16,24 @@
 //! | flags | | + WAKING | under `queues`, the thread that pops a node to compete | Relaxed: ordered by the mutex |
 //! | flags | | − WAKING | the woken thread, as owner | Relaxed: its own exit sees it |
 //!
-//! So an exit is a plain store: only the owner changes `owner` while the monitor is owned, and threads that want to be woken
-//! say so in `flags`. Either the exit's second look sees WAITERS, or the entrant sees the lock free, by the asymmetric
-//! barriers between store and load on both sides (`os::membarrier`): the light barrier of the exit, which is frequent, costs
-//! nothing. An exit that sees WAITERS without WAKING at the second look is not the owner any more; it wakes the next node if
-//! the lock is still free.
+//! So an exit is a plain store: only the owner changes `owner` while the monitor is owned, and threads that want to be
+//! woken say so in `flags`. Either the exit's second look sees WAITERS, or the entrant sees the lock free, by the
+//! asymmetric barriers between store and load on both sides (`os::membarrier`): the light barrier of the exit, which is
+//! frequent, costs nothing. An exit that sees WAITERS without WAKING at the second look is not the owner any more; it
+//! wakes the next node if the lock is still free.
 //!
 //! A retired monitor is never owned again: a thread that finds it looks at the object's word again. It is reused for
 //! another object only after the next collection, when no thread can be about to use its index.
 //!
-//! Invariant: while the lock is free and the entry queue is not empty, WAKING is set and the woken thread competes, or an
-//! exit is before its second look. The woken thread clears WAKING when it gets the lock (then its own exit wakes the next) or
-//! when it finds the lock owned and queues again
-//! (then that owner's exit does), so no wake is lost, and an exit that sees WAKING need not wake anybody: one thread is on
-//! its way at a time. A thread that has lost `MAX_LOSSES` such races is handed the lock, so no thread starves.
+//! Invariant: while the lock is free and the entry queue is not empty, WAKING is set and the woken thread competes, or
+//! an exit is before its second look. The woken thread clears WAKING when it gets the lock (then its own exit wakes the
+//! next) or when it finds the lock owned and queues again (then that owner's exit does), so no wake is lost, and an
+//! exit that sees WAKING need not wake anybody: one thread is on its way at a time. A thread that has lost `MAX_LOSSES`
+//! such races is handed the lock, so no thread starves.
 //!
-//! Node phases: IDLE → ENTERING (entry queue) → WOKEN or OWNING; IDLE → WAITING (wait queue) → PULSED (moved to the entry
-//! queue) → WOKEN; a timed-out or interrupted owner takes its node out itself. Phases change under `queues`; the owner
-//! reads them with Acquire.
+//! Node phases: IDLE → ENTERING (entry queue) → WOKEN or OWNING; IDLE → WAITING (wait queue) → PULSED (moved to the
+//! entry queue) → WOKEN; a timed-out or interrupted owner takes its node out itself. Phases change under `queues`; the
+//! owner reads them with Acquire.
 //!
 //! Blocking goes only through [`Blocker`], never with `queues` locked. Left out: safe regions, object headers.
 
@@ -88,15 +88,16 @@ pub struct MonitorNode {
 }
 
 impl MonitorNode {
-    /// Whether the owner waits for a pulse, and has not got one. Stable while the owner is stopped, unless others pulse.
+    /// Whether the owner waits for a pulse, and has not got one. Stable while the owner is stopped, unless others
+    /// pulse.
     pub fn is_waiting_for_pulse(&self) -> bool {
         // Relaxed: a hint for reports.
         self.phase.load(Ordering::Relaxed) == WAITING
     }
 
-    /// Whether the owner has found the thin lock of the object taken before, as far as it remembers. Such a lock is better
-    /// inflated at once: otherwise threads that take it in turns keep the object's cache line, with the data that lies
-    /// there, moving between processors. A hint: objects move.
+    /// Whether the owner has found the thin lock of the object taken before, as far as it remembers. Such a lock is
+    /// better inflated at once: otherwise threads that take it in turns keep the object's cache line, with the data
+    /// that lies there, moving between processors. A hint: objects move.
     #[cfg(not(loom))]
     pub fn has_met_contention(&self, object: usize) -> bool {
         let place = &self.met_at[(object >> 4 ^ object >> 10) % self.met_at.len()];
@@ -168,8 +169,8 @@ pub struct NotOwner;
 struct Queues {
     entry: VecDeque<&'static MonitorNode>,
     waiting: VecDeque<&'static MonitorNode>,
-    /// Threads that entered the slow paths, except those that left them without the lock. The monitor is not idle until all of them
-    /// have `returned`.
+    /// Threads that entered the slow paths, except those that left them without the lock. The monitor is not idle until
+    /// all of them have `returned`.
     in_flight: u32,
 }
 
@@ -184,12 +185,13 @@ pub struct Monitor {
     recursion: AtomicU32,
     /// Exits since a thread last found another one inside; only the owner touches it.
     quiet: AtomicU32,
-    /// Threads that left the slow paths with the lock: counting them here spares them another acquisition of `queues`; only the owner touches it.
+    /// Threads that left the slow paths with the lock: counting them here spares them another acquisition of `queues`;
+    /// only the owner touches it.
     returned: AtomicU32,
     /// Length of the wait queue, for the owner; changes under `queues`. It grows by the owner only, so 0 is certain.
     waiting: AtomicU32,
-    /// Managed id of the thread that last left it by compiled code, which detects by it whether the cache line moves between processors; only the owner
-    /// touches it.
+    /// Managed id of the thread that last left it by compiled code, which detects by it whether the cache line moves
+    /// between processors; only the owner touches it.
     last: AtomicU32,
 }
 
@@ -237,7 +239,8 @@ impl Monitor {
         }
     }
 
-    /// No thread is queued, waits for a pulse, or is about to. Under `queues`; for the owner, or while there is no owner.
+    /// No thread is queued, waits for a pulse, or is about to. Under `queues`; for the owner, or while there is no
+    /// owner.
     fn is_alone(&self, queues: &Queues) -> bool {
         // Relaxed: the owner's, or ordered by the owner's exit.
         let has_all_returned = queues.in_flight == self.returned.load(Ordering::Relaxed);
@@ -289,7 +292,8 @@ impl Monitor {
         self.owner() == 0 && self.is_alone(&queues)
     }
 
-    /// A forked child does not have the threads that wait here, and has one thread, which is in none of these functions. An owner that it does not have stays.
+    /// A forked child does not have the threads that wait here, and has one thread, which is in none of these
+    /// functions. An owner that it does not have stays.
     pub fn forget_waiters(&self) {
         let mut queues = lock(&self.queues);
         queues.entry.clear();
@@ -525,7 +529,8 @@ impl Monitor {
         Ok(ExitEnd::Done)
     }
 
-    /// After an exit whose second look at the flags saw waiters: wakes one, unless the lock has an owner again, whose exit will.
+    /// After an exit whose second look at the flags saw waiters: wakes one, unless the lock has an owner again, whose
+    /// exit will.
     #[cold]
     pub fn wake_after_exit(&self) {
         let next = {
@@ -691,8 +696,8 @@ impl Monitor {
     }
 }
 
-/// Removes the node from the queue, if it is there. The search begins at the head, where woken threads stand, and where timed-out threads
-/// stand if all have the same timeout.
+/// Removes the node from the queue, if it is there. The search begins at the head, where woken threads stand, and where
+/// timed-out threads stand if all have the same timeout.
 fn take_out(queue: &mut VecDeque<&'static MonitorNode>, node: &'static MonitorNode) {
     if let Some(place) = queue.iter().position(|n| std::ptr::eq(*n, node)) {
         queue.remove(place);

@@ -1,12 +1,12 @@
 //! Monitors by index, as inflated sync words name them.
 //!
-//! The table is one array in address space reserved for it; a page takes memory when its entries are first used. Compiled
-//! code finds an entry by two shifts and one addition. The length of this path matters, because its loads wait for the
-//! barrier of the last compare-and-swap.
+//! The table is one array in address space reserved for it; a page takes memory when its entries are first used.
+//! Compiled code finds an entry by two shifts and one addition. The length of this path matters, because its loads wait
+//! for the barrier of the last compare-and-swap.
 //!
-//! Invariant: an entry never moves; index 0 is never used; an entry belongs to the object whose address it holds, and is
-//! free when that is 0. Looking up takes no lock. Left out: deciding when an object is dead or a monitor should deflate (the
-//! collector, with the world stopped).
+//! Invariant: an entry never moves; index 0 is never used; an entry belongs to the object whose address it holds, and
+//! is free when that is 0. Looking up takes no lock. Left out: deciding when an object is dead or a monitor should
+//! deflate (the collector, with the world stopped).
 //!
 //! Rejected: buckets that double (as the handle table has): the path to an entry was twice as long.
 
@@ -17,7 +17,8 @@ use crate::monitor::Monitor;
 use crate::thin_lock::MAX_OWNER;
 use saki_base::locks::rank;
 
-/// Entries that there is room for: as many as a sync word can name, 1 GiB of address space. Less where that is not to be had.
+/// Entries that there is room for: as many as a sync word can name, 1 GiB of address space. Less where that is not to
+/// be had.
 #[cfg(not(loom))]
 const MAX_ENTRIES: usize = MAX_OWNER as usize + 1;
 /// The least that will do.
@@ -143,7 +144,8 @@ impl MonitorTable {
         // Acquire pairs with the Release in `make_room`.
         let entries = self.entries.load(Ordering::Acquire);
         assert!(!entries.is_null(), "monitor index {index} was never handed out");
-        // SAFETY: `allocate` has initialised the entries of the indices that it has handed out; never freed before the table.
+        // SAFETY: `allocate` has initialised the entries of the indices that it has handed out; never freed before the
+        // table.
         unsafe { &*entries.add(index as usize) }
     }
 
@@ -159,7 +161,8 @@ impl MonitorTable {
         index
     }
 
-    /// The address of entry 0, which need not exist. `bug!` without address space, which callers check first by `has_room`.
+    /// The address of entry 0, which need not exist. `bug!` without address space, which callers check first by
+    /// `has_room`.
     #[cfg(not(loom))]
     pub fn entries_address(&self) -> usize {
         match self.make_room(&mut lock(&self.free)) {

@@ -1,11 +1,10 @@
-//! `Monitor.Enter/Exit/Wait/Pulse` on an object: the thin lock first, and a monitor of the table when the thin lock does
-//! not suffice.
+//! `Monitor.Enter/Exit/Wait/Pulse` on an object: the thin lock first, and a monitor of the table when the thin lock
+//! does not suffice.
 //!
 //! Invariant: between reading an inflated index and being counted by its monitor there is no safepoint, so a collector
 //! that deflates idle monitors with the world stopped never takes one away from under a thread. A monitor that was not
-//! contended for long is retired by its owner's exit, which makes the lock thin again at once; its entry waits for the next
-//! collection. Left out: exceptions
-//! (the caller turns the outcomes into them), null checks.
+//! contended for long is retired by its owner's exit, which makes the lock thin again at once; its entry waits for the
+//! next collection. Left out: exceptions (the caller turns the outcomes into them), null checks.
 
 use crate::backoff::Backoff;
 use crate::facade::spin_hint;
@@ -32,8 +31,8 @@ impl<'a> ObjectLock<'a> {
         }
     }
 
-    /// Enters if that is possible at once, thin or inflated. The fast path of helpers, after compiled code did not get the
-    /// lock: no blocker is needed.
+    /// Enters if that is possible at once, thin or inflated. The fast path of helpers, after compiled code did not get
+    /// the lock: no blocker is needed.
     #[inline]
     pub fn try_enter(self, id: u32) -> bool {
         match self.word.try_lock(id) {

@@ -84,7 +84,8 @@ impl RawLock {
         }
         let start = std::time::Instant::now();
         loop {
-            // Acquire pairs with `unlock`. A waiter that was woken looks at the word before it gives up, so no wake is lost with it.
+            // Acquire pairs with `unlock`. A waiter that was woken looks at the word before it gives up, so no wake is
+            // lost with it.
             let before = self.state.atomic().swap(CONTENDED, Ordering::Acquire);
             if before == FREE {
                 break;
@@ -112,7 +113,8 @@ impl RawLock {
         self.state.load(Ordering::Relaxed) != FREE
     }
 
-    /// Makes the lock free, whoever has it or waits for it. For a forked child, which has neither, while it has one thread.
+    /// Makes the lock free, whoever has it or waits for it. For a forked child, which has neither, while it has one
+    /// thread.
     pub fn forget_owner(&self) {
         // Relaxed: there is no other thread.
         self.state.store(FREE, Ordering::Relaxed);

@@ -6,8 +6,9 @@
 //! | WRITER | a writer has the lock, or waits for the last readers; no further reader gets it | a writer: set by CAS Acquire; cleared by swap Release |
 //! | PARKED | perhaps threads sleep on the word; only beside WRITER | who is about to sleep: set by CAS Relaxed; cleared together with WRITER, and all are woken |
 //!
-//! A writer has the lock once it has set WRITER and has seen no reader (Acquire). Each Acquire pairs with the Release of the unlocks before it. A reader that may read
-//! already (`lock_shared_again`) also gets the lock while a writer waits for it. Left out: fairness among writers, safepoints.
+//! A writer has the lock once it has set WRITER and has seen no reader (Acquire). Each Acquire pairs with the Release
+//! of the unlocks before it. A reader that may read already (`lock_shared_again`) also gets the lock while a writer
+//! waits for it. Left out: fairness among writers, safepoints.
 
 use crate::facade::atomic::Ordering;
 use crate::facade::{fence_after_lock, spin_hint};
@@ -55,7 +56,8 @@ impl RawSharedLock {
         }
     }
 
-    /// As `lock_shared`, for a thread that may be a reader already: it does not wait for a writer that waits for readers.
+    /// As `lock_shared`, for a thread that may be a reader already: it does not wait for a writer that waits for
+    /// readers.
     #[inline]
     pub fn lock_shared_again(&self) {
         if !self.try_lock_shared_again() {
@@ -138,7 +140,8 @@ impl RawSharedLock {
         fence_after_lock();
     }
 
-    /// Passes some time, at most until the word changes. `must_wait`: whether the caller would still have to wait with this word.
+    /// Passes some time, at most until the word changes. `must_wait`: whether the caller would still have to wait with
+    /// this word.
     fn spin_or_sleep(&self, spins: &mut u32, must_wait: impl Fn(u32) -> bool) {
         if *spins < MAX_SPINS {
             *spins += 1;
@@ -187,7 +190,8 @@ impl RawSharedLock {
         self.state.load(Ordering::Relaxed) & WRITER != 0
     }
 
-    /// Makes the lock free, whoever has it or waits for it. For a forked child, which has neither, while it has one thread.
+    /// Makes the lock free, whoever has it or waits for it. For a forked child, which has neither, while it has one
+    /// thread.
     pub fn forget_owners(&self) {
         // Relaxed: there is no other thread.
         self.state.store(0, Ordering::Relaxed);

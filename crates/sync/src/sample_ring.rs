@@ -1,8 +1,8 @@
 //! A ring of records of words: a signal handler writes, one reader takes them out. Neither waits for the other.
 //!
-//! A record is a word with its length in words, itself included, and its contents. The writer appends words of an unfinished record behind
-//! `written` and publishes all of them at once, or gives the record up by not publishing; when the ring is full the new record is dropped,
-//! never an older one.
+//! A record is a word with its length in words, itself included, and its contents. The writer appends words of an
+//! unfinished record behind `written` and publishes all of them at once, or gives the record up by not publishing; when
+//! the ring is full the new record is dropped, never an older one.
 //!
 //! | word | from → to | who moves it | ordering |
 //! |---|---|---|---|
@@ -10,7 +10,8 @@
 //! | `taken` | n → n + record | the reader, when it has copied the record | Release; the writer's load is Acquire: the words that it overwrites have been read |
 //! | a slot | | the writer, between `written` and `taken` + capacity | Relaxed, ordered by the two above |
 //!
-//! Invariant: one writer and one reader at a time; a thread that hands either role to another must order the two itself.
+//! Invariant: one writer and one reader at a time; a thread that hands either role to another must order the two
+//! itself.
 //! Both sides are wait-free and async-signal-safe. Counts of words wrap around. Left out: the meaning of records.
 
 use crate::facade::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -36,7 +37,8 @@ pub struct Record<'a> {
 #[cfg(not(loom))]
 fn zeroed_slots(count: usize) -> Box<[AtomicU64]> {
     let words = Box::into_raw(vec![0_u64; count].into_boxed_slice());
-    // SAFETY: atomic words have the size and the bits of plain ones, and here the same alignment (64-bit machines only).
+    // SAFETY: atomic words have the size and the bits of plain ones, and here the same alignment (64-bit machines
+    // only).
     unsafe { Box::from_raw(words as *mut [AtomicU64]) }
 }
 
@@ -69,7 +71,8 @@ impl SampleRing {
         Record { ring: self, start, len: 1, room: self.slots.len() - used }
     }
 
-    /// Takes the oldest record's contents out into `contents`, which is emptied first; false if there is none. For the reader.
+    /// Takes the oldest record's contents out into `contents`, which is emptied first; false if there is none. For the
+    /// reader.
     pub fn take(&self, contents: &mut Vec<u64>) -> bool {
         contents.clear();
         // Relaxed: the reader's own. Acquire: see the table.

@@ -1,11 +1,12 @@
-//! A mutex around data, for sections of some nanoseconds: an inlined raw lock without poisoning. It is `facade::Mutex`, except in
-//! models, which use loom's mutex.
+//! A mutex around data, for sections of some nanoseconds: an inlined raw lock without poisoning. It is `facade::Mutex`,
+//! except in models, which use loom's mutex.
 //!
-//! Invariant: the value is reached through a guard only, which holds the lock. Left out: safe regions (a thread that waits here delays a
-//! stop of the world, as with any lock of the runtime whose sections have no safepoint), condition variables.
+//! Invariant: the value is reached through a guard only, which holds the lock. Left out: safe regions (a thread that
+//! waits here delays a stop of the world, as with any lock of the runtime whose sections have no safepoint), condition
+//! variables.
 //!
-//! Rejected: `std::sync::Mutex`, whose lock and unlock are not inlined and check whether a panic is under way: that took a tenth of
-//! the time of a Wait/Pulse ping-pong between green threads.
+//! Rejected: `std::sync::Mutex`, whose lock and unlock are not inlined and check whether a panic is under way: that
+//! took a tenth of the time of a Wait/Pulse ping-pong between green threads.
 
 use crate::raw_lock::RawLock;
 use saki_base::locks::order;

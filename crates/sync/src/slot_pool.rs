@@ -1,13 +1,13 @@
-//! A pool with a slot for each processor: working memory and reserves that threads use in turn without contending for a lock or
-//! a cache line, and that are in the caches of the processor which uses them next.
+//! A pool with a slot for each processor: working memory and reserves that threads use in turn without contending for a
+//! lock or a cache line, and that are in the caches of the processor which uses them next.
 //!
-//! A thread looks into the slot of the processor that it runs on, its home slot at that moment. When it is preempted between
-//! `take` and `give`, the next thread on that processor finds the slot empty and makes a new item, which goes into any free slot
-//! afterwards. An item in a slot has no owner.
+//! A thread looks into the slot of the processor that it runs on, its home slot at that moment. When it is preempted
+//! between `take` and `give`, the next thread on that processor finds the slot empty and makes a new item, which goes
+//! into any free slot afterwards. An item in a slot has no owner.
 //!
-//! Slots are per processor and not per thread: with eight threads on two processors, each thread would come back to a slot
-//! whose contents another processor wrote last, or that other threads have driven out of the caches (this cost 4 % of the
-//! time of making dynamic methods).
+//! Slots are per processor and not per thread: with eight threads on two processors, each thread would come back to a
+//! slot whose contents another processor wrote last, or that other threads have driven out of the caches (this cost 4 %
+//! of the time of making dynamic methods).
 //!
 //! | slot | meaning | who changes it |
 //! |---|---|---|
@@ -61,7 +61,8 @@ impl<T: Send> SlotPool<T> {
         self.take_from(home_slot())
     }
 
-    /// As `take`, or else an idle item of another slot: for items that cost more than to fetch one from another processor.
+    /// As `take`, or else an idle item of another slot: for items that cost more than to fetch one from another
+    /// processor.
     pub fn take_any(&self) -> Option<Box<T>> {
         self.take_near(home_slot())
     }
@@ -83,8 +84,8 @@ impl<T: Send> SlotPool<T> {
         drop(self.give_or_keep(item));
     }
 
-    /// Puts an item into the home slot, or into another one if that is taken. Gives it back when all are: for items that must
-    /// not be lost.
+    /// Puts an item into the home slot, or into another one if that is taken. Gives it back when all are: for items
+    /// that must not be lost.
     #[inline]
     pub fn give_or_keep(&self, item: Box<T>) -> Result<(), Box<T>> {
         self.give_near(home_slot(), item)
@@ -145,8 +146,8 @@ impl<T: Send> Drop for SlotPool<T> {
 #[cfg(not(loom))]
 #[inline]
 fn home_slot() -> usize {
-    // SAFETY: no preconditions; where the kernel has no answer it returns −1, which selects a slot like any other. This is no
-    // system call: the C library reads a number that the kernel keeps in the thread's memory, or in the vDSO's.
+    // SAFETY: no preconditions; where the kernel has no answer it returns −1, which selects a slot like any other. This
+    // is no system call: the C library reads a number that the kernel keeps in the thread's memory, or in the vDSO's.
     let processor = unsafe { libc::sched_getcpu() };
     processor.unsigned_abs() as usize % SLOTS
 }

@@ -13,24 +13,26 @@
 //! | inflated | 1, 1 | monitor index | 0 | owner, who has retired the monitor: CAS Release to free |
 //! | inflated | 1, 1 | monitor index | 0 | collector, world stopped and monitor idle: to free |
 //!
-//! Compiled code takes and leaves free and thin locks itself (`jit::lower::monitors`), by the same CASes on the lower half,
-//! which are sequentially consistent there. Before the CAS it loads the upper half only: a load of the half that the last locked instruction wrote
-//! costs as much as a third of that instruction. So the lower half of a free or thin lock is the plain number 0 or `id << OWNER_SHIFT`, and
-//! "inflated" stands in both halves, which change together: the bit in the upper half is seen without the expensive load, so that the cache line of
-//! an inflated lock's object is not fetched for writing needlessly; the bit in the lower half is the one that decides.
+//! Compiled code takes and leaves free and thin locks itself (`jit::lower::monitors`), by the same CASes on the lower
+//! half, which are sequentially consistent there. Before the CAS it loads the upper half only: a load of the half that
+//! the last locked instruction wrote costs as much as a third of that instruction. So the lower half of a free or thin
+//! lock is the plain number 0 or `id << OWNER_SHIFT`, and "inflated" stands in both halves, which change together: the
+//! bit in the upper half is seen without the expensive load, so that the cache line of an inflated lock's object is not
+//! fetched for writing needlessly; the bit in the lower half is the one that decides.
 //!
-//! The recursion belongs to the owner in both states, and counts the entries made while the lock was thin. Other threads change the word only by a CAS of the whole word,
-//! which fails if the recursion has changed. So the owner need not check whether the lock has been inflated meanwhile, and compiled code stores the byte alone. Without
-//! an owner the recursion is 0. The collector deflates at every collection (`runtime::monitors::update_weak`): an index read before cannot be in use then, because no
-//! safepoint lies between reading it and being counted by the monitor.
+//! The recursion belongs to the owner in both states, and counts the entries made while the lock was thin. Other
+//! threads change the word only by a CAS of the whole word, which fails if the recursion has changed. So the owner need
+//! not check whether the lock has been inflated meanwhile, and compiled code stores the byte alone. Without an owner
+//! the recursion is 0. The collector deflates at every collection (`runtime::monitors::update_weak`): an index read
+//! before cannot be in use then, because no safepoint lies between reading it and being counted by the monitor.
 //!
 //! Any thread may set the hash once (CAS from 0) in every state, and may inflate a free or thin word by CAS: the
 //! word carries the owner, so the new monitor starts with exactly what the CAS confirms, and the owner finds
 //! the monitor when its own CAS fails. The Release of the inflating CAS pairs with the Acquire load of the readers: a
 //! thread that sees the index sees the prepared monitor. Hash and lock coexist, so hashing never inflates.
 //!
-//! Rejected: displacing the hash into the monitor (as Mono does, whose word is laid out for 32 bits): the 64-bit word has
-//! room for both. Left out: waiting (see `monitor`, `object_lock`).
+//! Rejected: displacing the hash into the monitor (as Mono does, whose word is laid out for 32 bits): the 64-bit word
+//! has room for both. Left out: waiting (see `monitor`, `object_lock`).
 
 use crate::facade::atomic::{AtomicUsize, Ordering};
 use crate::facade::fence_after_lock;
@@ -177,7 +179,8 @@ impl ThinLockWord {
     /// As owner, thin or inflated: adds entries to those that the word counts. There is room.
     #[inline]
     pub fn add_entries(&self, count: u32) {
-        // Relaxed, here and below: publishes nothing, the lock stays held. A CAS of the word read is not needed, see the module header.
+        // Relaxed, here and below: publishes nothing, the lock stays held. A CAS of the word read is not needed, see
+        // the module header.
         let before = Snapshot(self.0.fetch_add(count as usize, Ordering::Relaxed));
         debug_assert!(before.recursion() + count <= MAX_RECURSION);
     }

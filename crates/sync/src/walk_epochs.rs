@@ -1,25 +1,26 @@
 //! Grace periods: they tell when no walker of shared tables can still see an item that was removed from them.
 //!
-//! Readers are walkers of code tables, signal handlers among them: entering and leaving takes no lock, allocates nothing, and
-//! is wait-free but for a retry when the epoch advances at that instant. A remover takes its item out of the tables, takes a
-//! [`stamp`](WalkEpochs::stamp), and frees the item once [`has_passed`](WalkEpochs::has_passed). No thread waits: removers
-//! and those that free try to advance the epoch.
+//! Readers are walkers of code tables, signal handlers among them: entering and leaving takes no lock, allocates
+//! nothing, and is wait-free but for a retry when the epoch advances at that instant. A remover takes its item out of
+//! the tables, takes a [`stamp`](WalkEpochs::stamp), and frees the item once [`has_passed`](WalkEpochs::has_passed). No
+//! thread waits: removers and those that free try to advance the epoch.
 //!
 //! | word | meaning | who changes it |
 //! |---|---|---|
 //! | `epoch` = e | walkers of epoch e − 2 and before have left | `try_advance`, CAS e → e + 1 when `walkers[(e + 1) & 1]` is 0 |
 //! | `walkers[p]` | walkers that entered in an epoch of parity p and have not left, and those whose entry is about to be retried | `enter` + 1, `Walk::drop` − 1 |
 //!
-//! Proof that a walker which saw the item has left when the item's stamp s has passed (`epoch` ≥ s + 2): let e be the epoch in which the walker entered.
+//! Proof that a walker which saw the item has left when the item's stamp s has passed (`epoch` ≥ s + 2): let e be the
+//! epoch in which the walker entered.
 //! - e > s: the stamp's read-modify-write of `epoch` comes before the CAS to s + 1, whose release sequence the walker's
 //!   entry acquired: it did not see the item.
-//! - e ≤ s: the CAS from s + 1 (or an earlier one) found `walkers[e & 1]` = 0 after its advancer had read an epoch above e;
-//!   the walker's increment comes before its own read of e, hence before the CAS from e, so the advancer saw it, and 0 means
-//!   that the walker had left (Release, Acquire).
+//! - e ≤ s: the CAS from s + 1 (or an earlier one) found `walkers[e & 1]` = 0 after its advancer had read an epoch
+//!   above e; the walker's increment comes before its own read of e, hence before the CAS from e, so the advancer saw
+//!   it, and 0 means that the walker had left (Release, Acquire).
 //!
-//! Every access to `epoch` in `enter`, `stamp` and `try_advance`, and each look at `walkers`, is a read-modify-write: that is
-//! what makes AcqRel enough. The models below fail when `stamp` is a plain load, when entering does not check the epoch
-//! again, and when one advance is taken for enough.
+//! Every access to `epoch` in `enter`, `stamp` and `try_advance`, and each look at `walkers`, is a read-modify-write:
+//! that is what makes AcqRel enough. The models below fail when `stamp` is a plain load, when entering does not check
+//! the epoch again, and when one advance is taken for enough.
 
 use crate::facade::atomic::{AtomicUsize, Ordering};
 
@@ -81,7 +82,8 @@ impl WalkEpochs {
         self.epoch.load(Ordering::Acquire).wrapping_sub(stamp.0) as isize >= 2
     }
 
-    /// Moves the epoch on if the walkers allow it. Two calls that succeed end the grace period of every stamp before them.
+    /// Moves the epoch on if the walkers allow it. Two calls that succeed end the grace period of every stamp before
+    /// them.
     pub fn try_advance(&self) -> bool {
         let epoch = self.epoch.fetch_add(0, Ordering::AcqRel);
         // A read-modify-write, so that it sees every increment that came before it.
@@ -177,8 +179,8 @@ mod models {
 
     #[test]
     fn another_thread_may_advance() {
-        // Three threads: explored in full it takes hours. One preemption puts the walk into the middle of everything, one
-        // parts either advance's look at the counters from its step, and one the free from the look before it.
+        // Three threads: explored in full it takes hours. One preemption puts the walk into the middle of everything,
+        // one parts either advance's look at the counters from its step, and one the free from the look before it.
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {

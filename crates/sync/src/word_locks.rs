@@ -1,12 +1,13 @@
 //! Locks around data whose whole state is one word each: those that survive a fork.
 //!
-//! `parking_lot` keeps the threads that wait for its locks in one table for the whole process, under locks of the table. A forked child gets a copy in which threads
-//! wait that it does not have: a fair unlock hands the lock over to one of them for good. A thread that the child does not have may also hold one of the table's own
-//! locks, and then nobody can wait for any lock any more. A thread that waits for a word lock sleeps in the kernel, on the word; so a child frees the word and is done
-//! (`saki_thread::child_locks`).
+//! `parking_lot` keeps the threads that wait for its locks in one table for the whole process, under locks of the
+//! table. A forked child gets a copy in which threads wait that it does not have: a fair unlock hands the lock over to
+//! one of them for good. A thread that the child does not have may also hold one of the table's own locks, and then
+//! nobody can wait for any lock any more. A thread that waits for a word lock sleeps in the kernel, on the word; so a
+//! child frees the word and is done (`saki_thread::child_locks`).
 //!
-//! Invariant: locks that are taken by threads which go on while the world is stopped, and locks that a fork holds, are of these types. Left out: fairness; models,
-//! which use loom's mutex.
+//! Invariant: locks that are taken by threads which go on while the world is stopped, and locks that a fork holds, are
+//! of these types. Left out: fairness; models, which use loom's mutex.
 
 use crate::raw_lock::RawLock;
 use crate::raw_shared_lock::RawSharedLock;
@@ -59,8 +60,8 @@ unsafe impl lock_api::RawMutexTimed for RawLock {
     }
 }
 
-// SAFETY: the lock excludes: a writer has it once it set WRITER and saw no reader, and no reader is added beside WRITER but by one that reads (model of
-// `raw_shared_lock`).
+// SAFETY: the lock excludes: a writer has it once it set WRITER and saw no reader, and no reader is added beside WRITER
+// but by one that reads (model of `raw_shared_lock`).
 unsafe impl lock_api::RawRwLock for RawSharedLock {
     const INIT: RawSharedLock = RawSharedLock::new();
     type GuardMarker = GuardNoSend;

@@ -23,9 +23,9 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Takes a lock, waiting for it in a safe region. The calling thread never waits while it holds the lock: when a stop is requested, or its
-/// carrier was taken, it gives the lock back first. So a thread that has stopped the world may take such a lock if its sections have no
-/// safepoint.
+/// Takes a lock, waiting for it in a safe region. The calling thread never waits while it holds the lock: when a stop
+/// is requested, or its carrier was taken, it gives the lock back first. So a thread that has stopped the world may
+/// take such a lock if its sections have no safepoint.
 pub fn lock_in_safe_region(lock: &RawLock) {
     let Some(thread) = current() else {
         return lock.lock();

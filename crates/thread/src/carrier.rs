@@ -1,8 +1,9 @@
 //! Carriers: the OS threads that execute managed threads.
 //!
-//! A carrier is an OS thread with the data that it needs to run managed code: the collector's mutator and its allocation buffer, the
-//! alternate signal stack, the kernel's thread id. A managed thread is the thread that a program sees: its stack, roots, statics, monitors,
-//! requests and domain. A native thread has a carrier of its own for life; green threads take turns on those of the scheduler (`saki_sched`).
+//! A carrier is an OS thread with the data that it needs to run managed code: the collector's mutator and its
+//! allocation buffer, the alternate signal stack, the kernel's thread id. A managed thread is the thread that a program
+//! sees: its stack, roots, statics, monitors, requests and domain. A native thread has a carrier of its own for life;
+//! green threads take turns on those of the scheduler (`saki_sched`).
 //!
 //! | field | written by | read by |
 //! |---|---|---|
@@ -14,10 +15,11 @@
 //! | `heap`, `scheduler` | whoever attaches the carrier, once | its OS thread; collector while stopped |
 //! | `native_id` | the OS thread, at attach | anyone |
 //!
-//! Invariant: a managed thread is `current` of at most one carrier, and RUNNING only while it is. The allocation buffer's cursor and limit are
-//! in the current thread's `ThreadAbi`, where compiled code finds them, or in `idle_buffer` (`is_stowed`) when that thread may leave the
-//! carrier or there is no thread; they are moved while the thread is RUNNING, so that no collection is under way. The list of carriers changes
-//! under the stop lock only. Records of carriers are never freed, only reused.
+//! Invariant: a managed thread is `current` of at most one carrier, and RUNNING only while it is. The allocation
+//! buffer's cursor and limit are in the current thread's `ThreadAbi`, where compiled code finds them, or in
+//! `idle_buffer` (`is_stowed`) when that thread may leave the carrier or there is no thread; they are moved while the
+//! thread is RUNNING, so that no collection is under way. The list of carriers changes under the stop lock only.
+//! Records of carriers are never freed, only reused.
 
 use crate::child_locks::{hold, release, revive, revive_list};
 use crate::managed_thread::ManagedThread;
@@ -48,7 +50,8 @@ pub struct Carrier {
     current: AtomicPtr<ManagedThread>,
     idle_buffer: UnsafeCell<AllocBuffer>,
     is_stowed: AtomicBool,
-    /// Threads that ran on this carrier since the last collection and have left it; each is on one such list at most (`is_in_ran_list`).
+    /// Threads that ran on this carrier since the last collection and have left it; each is on one such list at most
+    /// (`is_in_ran_list`).
     ran: UnsafeCell<Vec<&'static ManagedThread>>,
     handle_cache: SlotCache,
     heap: AtomicPtr<()>,
@@ -57,7 +60,8 @@ pub struct Carrier {
     alternate_stack: UnsafeCell<Option<AlternateStack>>,
 }
 
-// SAFETY: the fields without atomics are touched by the carrier's OS thread, or with the world stopped; see the table above.
+// SAFETY: the fields without atomics are touched by the carrier's OS thread, or with the world stopped; see the table
+// above.
 unsafe impl Sync for Carrier {}
 // SAFETY: as above.
 unsafe impl Send for Carrier {}
@@ -103,7 +107,8 @@ impl Carrier {
 
     /// Takes the carrier out of the list. The stop lock is held.
     pub(crate) fn delist(&self) {
-        // SAFETY: the calling OS thread is the carrier's, runs nothing, and holds the stop lock: no collection is under way.
+        // SAFETY: the calling OS thread is the carrier's, runs nothing, and holds the stop lock: no collection is under
+        // way.
         ORPHANED_RAN.lock().append(unsafe { &mut *self.ran.get() });
         let mut carriers = CARRIERS.write();
         if let Some(place) = carriers.iter().position(|c| std::ptr::eq(*c, self)) {
@@ -111,8 +116,8 @@ impl Carrier {
         }
     }
 
-    /// The calling OS thread, which is the carrier's, ends or needs no carrier any more: the signal stack is removed, and the record may be
-    /// reused.
+    /// The calling OS thread, which is the carrier's, ends or needs no carrier any more: the signal stack is removed,
+    /// and the record may be reused.
     pub(crate) fn release(&'static self) {
         // SAFETY: the calling OS thread is the carrier's.
         drop(unsafe { (*self.alternate_stack.get()).take() });
@@ -145,12 +150,12 @@ impl Carrier {
         self.current.store(next, Ordering::Release);
     }
 
-    /// Notes that the next collection must scan `thread`, even if no carrier runs it then. Called while this carrier's thread, which may
-    /// be another one, is RUNNING.
+    /// Notes that the next collection must scan `thread`, even if no carrier runs it then. Called while this carrier's
+    /// thread, which may be another one, is RUNNING.
     #[inline(always)]
     pub(crate) fn note_ran(&self, thread: &'static ManagedThread) {
-        // Relaxed: the thread that swaps first puts the thread on a list; the collector, which clears the flag, is ordered by the stop
-        // protocol.
+        // Relaxed: the thread that swaps first puts the thread on a list; the collector, which clears the flag, is
+        // ordered by the stop protocol.
         if !thread.is_in_ran_list.load(Ordering::Relaxed) && !thread.is_in_ran_list.swap(true, Ordering::Relaxed) {
             // SAFETY: a thread of this carrier is RUNNING, so no collection looks at the list.
             unsafe { (*self.ran.get()).push(thread) };
@@ -165,7 +170,8 @@ impl Carrier {
         before
     }
 
-    /// Puts the buffer by before `thread`, which is RUNNING on this carrier, gives the carrier away. Does nothing the second time.
+    /// Puts the buffer by before `thread`, which is RUNNING on this carrier, gives the carrier away. Does nothing the
+    /// second time.
     #[inline(always)]
     pub(crate) fn stow(&self, thread: &ManagedThread) {
         // Relaxed: changes on running threads only.
@@ -234,8 +240,9 @@ fn buffer_of(thread: &ManagedThread) -> *mut AllocBuffer {
     unsafe { (&raw mut (*thread.abi()).alloc_cursor).cast() }
 }
 
-/// Calls `visit` with each thread that may have run since the last call of this function: those that carriers run now, and those that have
-/// left their carriers. The stacks and roots of all other threads are as they were at that call. The world is stopped.
+/// Calls `visit` with each thread that may have run since the last call of this function: those that carriers run now,
+/// and those that have left their carriers. The stacks and roots of all other threads are as they were at that call.
+/// The world is stopped.
 pub fn for_each_thread_that_ran(mut visit: impl FnMut(&'static ManagedThread)) {
     let carriers = CARRIERS.read_recursive();
     let mut leave = |thread: &'static ManagedThread| {

@@ -1,8 +1,10 @@
-//! Locks across a fork: a child has the words of its parent's locks, but not the threads that hold them or wait for them.
+//! Locks across a fork: a child has the words of its parent's locks, but not the threads that hold them or wait for
+//! them.
 //!
-//! Invariant: the functions that free a lock are called in a forked child that has one thread, which holds no guard of the lock. All locks here are word locks
-//! (`saki_sync::word_locks`): nothing beside the word knows that a thread waits. Left out: data that a thread of the parent was changing under a lock that nobody
-//! held for the fork; threads which are not stopped change none.
+//! Invariant: the functions that free a lock are called in a forked child that has one thread, which holds no guard of
+//! the lock. All locks here are word locks (`saki_sync::word_locks`): nothing beside the word knows that a thread
+//! waits. Left out: data that a thread of the parent was changing under a lock that nobody held for the fork; threads
+//! which are not stopped change none.
 
 use saki_base::locks::order;
 use saki_base::locks::rank::Rank;
@@ -44,7 +46,8 @@ pub fn release_list<R: Rank, T>(lock: &RwLock<R, T>) {
 pub fn revive<R: Rank, T>(lock: &Mutex<R, T>) {
     assert!(saki_os::fork::is_child(), "a lock is broken open outside of a forked child");
     HELD_COUNT.store(0, Ordering::Relaxed);
-    // SAFETY: the calling thread is the process's only one and has no guard of the lock, so no guard is left whose owner counts on it.
+    // SAFETY: the calling thread is the process's only one and has no guard of the lock, so no guard is left whose
+    // owner counts on it.
     unsafe { lock.raw() }.break_open().forget_owner();
 }
 
@@ -52,7 +55,8 @@ pub fn revive<R: Rank, T>(lock: &Mutex<R, T>) {
 pub fn revive_list<R: Rank, T>(lock: &RwLock<R, T>) {
     assert!(saki_os::fork::is_child(), "a lock is broken open outside of a forked child");
     HELD_COUNT.store(0, Ordering::Relaxed);
-    // SAFETY: the calling thread is the process's only one and has no guard of the lock, so no guard is left whose owner counts on it.
+    // SAFETY: the calling thread is the process's only one and has no guard of the lock, so no guard is left whose
+    // owner counts on it.
     unsafe { lock.raw() }.break_open().forget_owners();
 }
 

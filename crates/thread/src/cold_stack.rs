@@ -1,18 +1,19 @@
-//! Cold stacks: compact copies of parked threads' stacks, which are restored at the same addresses before the threads run.
+//! Cold stacks: compact copies of parked threads' stacks, which are restored at the same addresses before the threads
+//! run.
 //!
-//! A parked thread uses a few hundred bytes to some kilobytes of its stack, which takes a page or two and page tables. For threads that
-//! have been parked for long, `sched::cold` copies the used part of the stack, gives its pages back, and restores the stack on the carrier
-//! that takes the thread next. The collector and other readers of stopped stacks read the copy
-//! (`ManagedThread::for_each_conservative_range`); a stop for any other reason than a collection restores all stacks first, since frames
-//! are walked then.
+//! A parked thread uses a few hundred bytes to some kilobytes of its stack, which takes a page or two and page tables.
+//! For threads that have been parked for long, `sched::cold` copies the used part of the stack, gives its pages back,
+//! and restores the stack on the carrier that takes the thread next. The collector and other readers of stopped stacks
+//! read the copy (`ManagedThread::for_each_conservative_range`); a stop for any other reason than a collection restores
+//! all stacks first, since frames are walked then.
 //!
 //! | field | written by | read by |
 //! |---|---|---|
 //! | `words`, `sp` | whoever owns the suspended thread (`ParkWord`), under `MOVES` shared, or with the world stopped | the same; collector while the world is stopped |
 //! | `is_cold` | the same; Relaxed | the carrier that is about to run the thread: ordered by `ParkWord` and the run queues |
 //!
-//! Invariant: stacks move under `MOVES` shared; a stopper holds it exclusively from when the world has stopped until it resumes, so that no stack
-//! moves then. Left out: the choice of stacks that move.
+//! Invariant: stacks move under `MOVES` shared; a stopper holds it exclusively from when the world has stopped until it
+//! resumes, so that no stack moves then. Left out: the choice of stacks that move.
 
 use saki_base::locks::rank;
 use saki_sync::word_locks::RwLock;
@@ -31,7 +32,8 @@ pub(crate) struct ColdStack {
     words: UnsafeCell<Option<Box<[usize]>>>,
 }
 
-/// Runs `f`, which moves stacks, while the world is not stopped. `f` neither blocks nor takes locks that are held while the world is stopped.
+/// Runs `f`, which moves stacks, while the world is not stopped. `f` neither blocks nor takes locks that are held while
+/// the world is stopped.
 pub fn while_moving<R>(f: impl FnOnce() -> R) -> R {
     let _moving = MOVES.read();
     f()

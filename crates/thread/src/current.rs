@@ -1,7 +1,8 @@
 //! The current managed thread of this OS thread.
 //!
-//! Invariant: this is the only thread state of this crate in OS thread-local storage. It is read through functions that are never
-//! inlined, so that the compiler does not keep the slot's address across a point where a green thread may change carriers.
+//! Invariant: this is the only thread state of this crate in OS thread-local storage. It is read through functions that
+//! are never inlined, so that the compiler does not keep the slot's address across a point where a green thread may
+//! change carriers.
 
 use crate::managed_thread::ManagedThread;
 use saki_abi::ObjRef;

@@ -6,9 +6,9 @@
 //! | `FOREGROUND` | − 1 | a thread that ends; then it looks at `WAITERS` | SeqCst: either it sees the waiter's change or the waiter sees its |
 //! | `WAITERS` | + 1, − 1 | a waiting thread, around its waits; after adding it looks at `FOREGROUND` | SeqCst, as above |
 //!
-//! Invariant: a foreground thread counts from its creation (before `spawn` returns) until after it is detached; changing
-//! it to background takes it out. While no thread waits here, the end of a thread costs no lock and no system call. Left out: stopping
-//! background threads (the process just exits).
+//! Invariant: a foreground thread counts from its creation (before `spawn` returns) until after it is detached;
+//! changing it to background takes it out. While no thread waits here, the end of a thread costs no lock and no system
+//! call. Left out: stopping background threads (the process just exits).
 
 use crate::child_locks::revive;
 use crate::current::current;
@@ -39,8 +39,8 @@ pub(crate) fn count_thread_ended(thread: &ManagedThread) {
 
 fn count_ended(kind: ThreadKind) {
     if kind == ThreadKind::Foreground {
-        // SeqCst: see the table. Its Release pairs with the Acquire below: the ended thread's effects are visible to the thread that waited
-        // for it.
+        // SeqCst: see the table. Its Release pairs with the Acquire below: the ended thread's effects are visible to
+        // the thread that waited for it.
         FOREGROUND.atomic().fetch_sub(1, Ordering::SeqCst);
         if WAITERS.load(Ordering::SeqCst) != 0 {
             wake_waiters();

@@ -1,8 +1,10 @@
-//! Managed threads across a fork (`saki_os::fork`): the world is stopped for it, and the child keeps the thread that forked.
+//! Managed threads across a fork (`saki_os::fork`): the world is stopped for it, and the child keeps the thread that
+//! forked.
 //!
-//! The other managed threads end in the child, as if they had returned: threads that join them go on. Their locks stay taken, as those of other threads always do after a
-//! fork. Invariant: until the child comes back to the machine the forking thread has `POLL_FORKED`, so that it starts the other parts again before it runs managed
-//! code. Left out: what carriers and threads keep for other parts, which their hooks give back.
+//! The other managed threads end in the child, as if they had returned: threads that join them go on. Their locks stay
+//! taken, as those of other threads always do after a fork. Invariant: until the child comes back to the machine the
+//! forking thread has `POLL_FORKED`, so that it starts the other parts again before it runs managed code. Left out:
+//! what carriers and threads keep for other parts, which their hooks give back.
 
 use crate::child_locks;
 use crate::current::current;

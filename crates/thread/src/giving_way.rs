@@ -1,7 +1,7 @@
 //! How a green thread gives its carrier away: it waits, yields, or goes on without the carrier that was taken from it.
 //!
-//! Invariant: before the thread is switched away from, the carrier's allocation buffer is saved while the thread is RUNNING
-//! (`Carrier::stow`). Left out: the switch (`saki_sched`).
+//! Invariant: before the thread is switched away from, the carrier's allocation buffer is saved while the thread is
+//! RUNNING (`Carrier::stow`). Left out: the switch (`saki_sched`).
 
 use crate::managed_thread::ManagedThread;
 use crate::protocol::{SAFE, WAITING};
@@ -12,8 +12,8 @@ use crate::stop::STOP_WORDS;
 use std::sync::atomic::Ordering;
 
 impl ManagedThread {
-    /// Runs `f` in state WAITING, in which it may switch to other threads; after it the thread may be on another carrier. Called by the thread
-    /// itself, RUNNING and green.
+    /// Runs `f` in state WAITING, in which it may switch to other threads; after it the thread may be on another
+    /// carrier. Called by the thread itself, RUNNING and green.
     pub fn waiting<R>(&self, f: impl FnOnce() -> R) -> R {
         debug_assert!(self.is_running() && self.is_green());
         self.prepare_to_leave_carrier();
@@ -40,8 +40,8 @@ impl ManagedThread {
         }
     }
 
-    /// While SAFE, on the thread itself: puts the carrier's buffer by, so that the thread can be switched away from, and becomes WAITING.
-    /// Everything published stays as it is.
+    /// While SAFE, on the thread itself: puts the carrier's buffer by, so that the thread can be switched away from,
+    /// and becomes WAITING. Everything published stays as it is.
     pub fn become_waiting(&self) {
         STOP_WORDS.leave_safe(&self.state, self.poll_word());
         self.prepare_to_leave_carrier();

@@ -52,8 +52,8 @@ impl HistogramSnapshot {
         self.counts.iter().sum()
     }
 
-    /// The most that the `quantile` (0–1) of the durations took: the upper bound of its bucket, or the longest; 0 when nothing
-    /// was recorded.
+    /// The most that the `quantile` (0–1) of the durations took: the upper bound of its bucket, or the longest; 0 when
+    /// nothing was recorded.
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
         let wanted = (self.total() as f64 * quantile).ceil().max(1.0) as u64;
         let mut seen = 0;

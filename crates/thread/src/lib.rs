@@ -1,9 +1,9 @@
 //! Managed threads: their structure, registry, safepoints, blocking, thread statics, process exit.
 //!
-//! Invariant: threads stop only cooperatively (see `safepoint`); while the world is stopped, every word in which a stopped
-//! thread may hold an object reference is on its stack above the published stack pointer, in its saved registers, in its
-//! root slots or in its thread-static blocks. Thread state lives in [`ManagedThread`]; OS thread-local storage holds only
-//! `current`.
+//! Invariant: threads stop only cooperatively (see `safepoint`); while the world is stopped, every word in which a
+//! stopped thread may hold an object reference is on its stack above the published stack pointer, in its saved
+//! registers, in its root slots or in its thread-static blocks. Thread state lives in [`ManagedThread`]; OS
+//! thread-local storage holds only `current`.
 //!
 //! The files from the bottom up; none names one of a later row, except that a carrier and its thread know each other:
 //!

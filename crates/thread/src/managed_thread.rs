@@ -147,7 +147,8 @@ impl WaitTarget {
     }
 }
 
-/// Callbacks for a thread's waits. They are called on the thread itself, not in a safe region, and may neither block nor reach a safepoint.
+/// Callbacks for a thread's waits. They are called on the thread itself, not in a safe region, and may neither block
+/// nor reach a safepoint.
 pub struct WaitObserver {
     pub begins: fn(&'static ManagedThread),
     pub ends: fn(&'static ManagedThread),
@@ -174,7 +175,8 @@ pub struct ManagedThread {
     wait_target: AtomicUsize,
     pub(crate) kind: AtomicU32,
     pub(crate) lifecycle: AtomicU32,
-    /// The number of the process (`process_number`) in which the structure was made or taken from the pool, or of a child that goes on with the thread.
+    /// The number of the process (`process_number`) in which the structure was made or taken from the pool, or of a
+    /// child that goes on with the thread.
     process_number: AtomicU32,
     pub(crate) references: AtomicU32,
     name: Mutex<rank::ThreadName, Option<String>>,
@@ -193,7 +195,8 @@ pub struct ManagedThread {
     pub(crate) registry_index: AtomicUsize,
     /// Free for the runtime: the address of its own per-thread data.
     pub runtime_data: AtomicUsize,
-    /// Free for the runtime, for anyone to change: state bits that outlive the thread's run. `NO_STATE` until it sets them.
+    /// Free for the runtime, for anyone to change: state bits that outlive the thread's run. `NO_STATE` until it sets
+    /// them.
     pub state_bits: AtomicU32,
     /// Free for the thread pool. For the thread itself.
     pub is_in_work_item: AtomicBool,
@@ -366,7 +369,8 @@ impl ManagedThread {
         self.carrier().filter(|carrier| carrier.current().is_some_and(|t| std::ptr::eq(t, self)))
     }
 
-    /// The kernel's id of the OS thread that the thread is on now; 0 before it runs, and while it waits for its turn on a carrier.
+    /// The kernel's id of the OS thread that the thread is on now; 0 before it runs, and while it waits for its turn on
+    /// a carrier.
     pub fn native_id(&self) -> u32 {
         self.present_carrier().map_or(0, Carrier::native_id)
     }
@@ -388,8 +392,8 @@ impl ManagedThread {
         self.lifecycle.load(Ordering::Acquire) == ATTACHED
     }
 
-    /// Whether the thread has ended. In a forked child that also holds for threads that were about to begin in the parent, and for those that had left the list of
-    /// threads and not told their end.
+    /// Whether the thread has ended. In a forked child that also holds for threads that were about to begin in the
+    /// parent, and for those that had left the list of threads and not told their end.
     pub fn is_detached(&self) -> bool {
         self.lifecycle.load(Ordering::Acquire) == DETACHED || !self.is_of_this_process()
     }
@@ -418,14 +422,15 @@ impl ManagedThread {
         WaitState::from_number(before)
     }
 
-    /// What the thread waits for. It means something only while the thread is stopped in a wait of a kind that `WaitTarget` lists.
+    /// What the thread waits for. It means something only while the thread is stopped in a wait of a kind that
+    /// `WaitTarget` lists.
     pub fn wait_target(&self) -> WaitTarget {
         // Relaxed: stopping the thread makes its stores visible.
         WaitTarget(self.wait_target.load(Ordering::Relaxed))
     }
 
-    /// Sets what `wait_target` gives; returns what it was. Called by the thread itself, around a wait during which the thread's stack keeps the
-    /// target where it is.
+    /// Sets what `wait_target` gives; returns what it was. Called by the thread itself, around a wait during which the
+    /// thread's stack keeps the target where it is.
     pub fn set_wait_target(&self, target: WaitTarget) -> WaitTarget {
         // Relaxed, and no exchange: only the thread itself writes it.
         let before = self.wait_target();
@@ -433,8 +438,8 @@ impl ManagedThread {
         before
     }
 
-    /// The slots of the handle table that are reserved for threads on the thread's carrier. None for a thread that native code ended.
-    /// For the thread itself, which must not keep the reference across a safepoint.
+    /// The slots of the handle table that are reserved for threads on the thread's carrier. None for a thread that
+    /// native code ended. For the thread itself, which must not keep the reference across a safepoint.
     #[inline(always)]
     pub fn handle_cache(&self) -> Option<&'static SlotCache> {
         self.carrier().map(Carrier::handle_cache)
@@ -445,7 +450,8 @@ impl ManagedThread {
         self.state.load(Ordering::Acquire) == RUNNING
     }
 
-    /// Whether the thread is in a safe region that its carrier can be taken from. For the scheduler, after its heavy fence.
+    /// Whether the thread is in a safe region that its carrier can be taken from. For the scheduler, after its heavy
+    /// fence.
     pub fn is_safe(&self) -> bool {
         self.state.load(Ordering::Acquire) == SAFE
     }
@@ -493,12 +499,14 @@ impl ManagedThread {
         unsafe { (*abi).thread_statics_len = len };
     }
 
-    /// Zeroes the block at `index`, if there is one. For the thread that has stopped the world; no code may be using the block's contents.
+    /// Zeroes the block at `index`, if there is one. For the thread that has stopped the world; no code may be using
+    /// the block's contents.
     pub fn clear_static_block(&self, index: usize) {
         self.statics.clear(index);
     }
 
-    /// Frees the block at `index`, if there is one. For the thread that has stopped the world; no code may have the block's address any more.
+    /// Frees the block at `index`, if there is one. For the thread that has stopped the world; no code may have the
+    /// block's address any more.
     pub fn free_static_block(&self, index: usize) {
         self.statics.free(index);
     }
@@ -538,7 +546,8 @@ impl ManagedThread {
         unsafe { &*std::ptr::from_ref(self) }
     }
 
-    /// Keeps the thread on its OS thread until `unpin`: native code below, or the program, counts on it. Counted; called by the thread itself.
+    /// Keeps the thread on its OS thread until `unpin`: native code below, or the program, counts on it. Counted;
+    /// called by the thread itself.
     pub fn pin(&self) {
         self.pins.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,7 +1,8 @@
 //! From compiled code into native code and back, without a frame of Rust in between.
 //!
-//! Invariant: while the thread is in native code, its callee-saved registers are in `saved_registers`, because native code may keep them anywhere. Architecture
-//! code is in one file per architecture. Left out: native code that Rust calls, which is a safe region like any other (`blocking`).
+//! Invariant: while the thread is in native code, its callee-saved registers are in `saved_registers`, because native
+//! code may keep them anywhere. Architecture code is in one file per architecture. Left out: native code that Rust
+//! calls, which is a safe region like any other (`blocking`).
 
 #[cfg(target_arch = "aarch64")]
 #[path = "native_transition/aarch64.rs"]
@@ -35,7 +36,8 @@ pub unsafe extern "C" fn leave_native(thread: *mut ThreadAbi) {
     // SAFETY: this function's contract.
     let thread = unsafe { ManagedThread::from_abi(thread) };
     thread.leave_safe();
-    // Relaxed: the thread is RUNNING again, so the flag is not read. Native frames keep the outer registers on the stack in a callback.
+    // Relaxed: the thread is RUNNING again, so the flag is not read. Native frames keep the outer registers on the
+    // stack in a callback.
     thread.registers_are_saved.store(false, Ordering::Relaxed);
 }
 

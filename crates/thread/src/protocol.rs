@@ -7,18 +7,19 @@
 //! | STOPPED | waits at a safepoint for a stop to end | owner → RUNNING, after the stop |
 //! | WAITING | as SAFE, for a green thread that may leave its carrier by itself | owner → RUNNING, on a carrier |
 //!
-//! A carrier that is taken from a thread (`scheduling`) is taken by the same protocol, with the bit TAKEN in the place of STOP: either the taker
-//! finds the thread SAFE, or the thread finds the bit when it leaves.
+//! A carrier that is taken from a thread (`scheduling`) is taken by the same protocol, with the bit TAKEN in the place
+//! of STOP: either the taker finds the thread SAFE, or the thread finds the bit when it leaves.
 //!
 //! Orderings:
-//! - Owner: writes SP and stack, then state = SAFE/STOPPED (Release) — stopper reads the state (Acquire) and then the stack.
-//! - Owner: state := X; `light` fence; reads its poll word. Stopper: poll |= STOP; `heavy` fence; reads the state. One of
-//!   the two sees the other's store (Dekker), so either the thread does not run on or the stopper waits for it.
+//! - Owner: writes SP and stack, then state = SAFE/STOPPED (Release) — stopper reads the state (Acquire) and then the
+//!   stack.
+//! - Owner: state := X; `light` fence; reads its poll word. Stopper: poll |= STOP; `heavy` fence; reads the state. One
+//!   of the two sees the other's store (Dekker), so either the thread does not run on or the stopper waits for it.
 //! - A thread that leaves a safe region stores RUNNING first and checks its poll word then; when it finds STOP it goes
 //!   back to SAFE without having touched anything above its published SP, so a stopper that counted it as stopped
 //!   before is still right, and a stopper that saw RUNNING is woken by the arrival.
-//! - Resuming: poll &= !STOP, then epoch += 1 (Release) and wake; a waiter reads the epoch (Acquire) before its poll word,
-//!   so it sleeps only if the resume it waits for is still to come.
+//! - Resuming: poll &= !STOP, then epoch += 1 (Release) and wake; a waiter reads the epoch (Acquire) before its poll
+//!   word, so it sleeps only if the resume it waits for is still to come.
 //!
 //! Every thread in state RUNNING must reach a safepoint, a safe region or `detach` in bounded time.
 
@@ -156,7 +157,8 @@ impl StopWords {
         }
     }
 
-    /// Owner, SAFE: becomes RUNNING unless a stop is requested, its carrier was taken or it forked; then stays SAFE and returns `false`.
+    /// Owner, SAFE: becomes RUNNING unless a stop is requested, its carrier was taken or it forked; then stays SAFE and
+    /// returns `false`.
     #[inline(always)]
     pub fn try_leave_safe(&self, state: &AtomicU32, poll: &impl PollWord) -> bool {
         // Relaxed: publishes nothing; the fence orders it before the load.

@@ -49,20 +49,21 @@ impl Pool {
     }
 }
 
-/// Callbacks of other layers when threads attach and detach. Unless the field says otherwise, hooks run on the thread itself, with the stop lock held,
-/// and may not allocate managed objects, poll, block on a collection, or take a lock that someone holds while stopping
-/// the world.
+/// Callbacks of other layers when threads attach and detach. Unless the field says otherwise, hooks run on the thread
+/// itself, with the stop lock held, and may not allocate managed objects, poll, block on a collection, or take a lock
+/// that someone holds while stopping the world.
 pub struct ThreadHooks {
     /// Before the thread is in the list; it counts as being in a safe region.
     pub attached: fn(&'static ManagedThread),
     /// While the thread is still in the list; it runs no managed code any more.
     pub detaching: fn(&'static ManagedThread),
-    /// For each thread that native code ends, or that ends in native code, before it is detached: without the stop lock, in a safe region.
+    /// For each thread that native code ends, or that ends in native code, before it is detached: without the stop
+    /// lock, in a safe region.
     pub ended_in_native_code: fn(&'static ManagedThread),
 }
 
-/// Callbacks of other layers when carriers attach and detach. Hooks run on the carrier's OS thread, with the stop lock held, under the
-/// same rules as `ThreadHooks`.
+/// Callbacks of other layers when carriers attach and detach. Hooks run on the carrier's OS thread, with the stop lock
+/// held, under the same rules as `ThreadHooks`.
 pub struct CarrierHooks {
     /// Before the carrier is in the list.
     pub attached: fn(&'static Carrier),
@@ -177,7 +178,8 @@ impl ThreadRef {
         let Some(me) = current() else {
             return self.join_unattached(timeout);
         };
-        // A forked child does not look at the list of a thread that was telling its end: the list may be locked for ever.
+        // A forked child does not look at the list of a thread that was telling its end: the list may be locked for
+        // ever.
         if self.0.is_detached() {
             return BlockEnd::Woken;
         }
@@ -247,9 +249,9 @@ struct DetachAtExit;
 
 impl Drop for DetachAtExit {
     fn drop(&mut self) {
-        // The main thread's destructors run when the process exits, perhaps with the world stopped. So do those of a thread that
-        // ends the process; threads that wait for it must not go on. Relaxed: this thread set the flag, or another thread that
-        // ends the process.
+        // The main thread's destructors run when the process exits, perhaps with the world stopped. So do those of a
+        // thread that ends the process; threads that wait for it must not go on. Relaxed: this thread set the flag, or
+        // another thread that ends the process.
         if IS_PROCESS_ENDING.load(Ordering::Relaxed) {
             return;
         }
@@ -389,7 +391,8 @@ pub(crate) fn detach_ended_green(thread: &'static ManagedThread) {
     STOP_LOCK.unlock();
 }
 
-/// Before a fork, with the world stopped: threads that are not stopped, carriers without one among them, hold none of these locks.
+/// Before a fork, with the world stopped: threads that are not stopped, carriers without one among them, hold none of
+/// these locks.
 pub(crate) fn hold_locks() {
     child_locks::hold(&POOL);
     carrier::hold_records();
@@ -495,7 +498,8 @@ pub fn detach_current() {
 
 /// The thread has ended and is in no list: threads that wait for it go on, and its own reference is dropped.
 pub(crate) fn tell_end(thread: &'static ManagedThread) {
-    // Release: a thread that sees the end sees all writes of this one. SeqCst: a joiner sees the end, or its count is seen here.
+    // Release: a thread that sees the end sees all writes of this one. SeqCst: a joiner sees the end, or its count is
+    // seen here.
     thread.lifecycle.store(DETACHED, Ordering::SeqCst);
     if UNATTACHED_JOINERS.load(Ordering::SeqCst) != 0 {
         saki_os::futex::wake_all(&thread.lifecycle);

@@ -15,7 +15,8 @@ pub const POLL_INTERRUPT: u32 = 2;
 pub const POLL_PREEMPT: u32 = 4;
 /// Poll bit: `Thread.Suspend`. Not a request, because it ends no wait.
 pub const POLL_SUSPEND: u32 = 8;
-/// Poll bit: the reserve of the thread's stack is open (`stack_reserve`). Set by its fault handler, cleared by the thread.
+/// Poll bit: the reserve of the thread's stack is open (`stack_reserve`). Set by its fault handler, cleared by the
+/// thread.
 pub const POLL_STACK: u32 = 16;
 
 /// Poll bit: the carrier was taken while the thread was in native code.
@@ -46,7 +47,8 @@ impl ManagedThread {
         self.requests.load(Ordering::Acquire)
     }
 
-    /// Clears these bits; returns which of them were set. To be called also when the poll bit was set without a request.
+    /// Clears these bits; returns which of them were set. To be called also when the poll bit was set without a
+    /// request.
     pub fn take_requests(&self, bits: u32) -> u32 {
         if bits & REQUEST_ABORT != 0 {
             // The poll bit is cleared first: a request that comes in between leaves a poll bit too many, never one too
@@ -61,7 +63,8 @@ impl ManagedThread {
         self.poll_word().fetch_or(bits, Ordering::Release);
     }
 
-    /// The thread of a forked child comes back from native code: the machine is started again. Called by the thread itself.
+    /// The thread of a forked child comes back from native code: the machine is started again. Called by the thread
+    /// itself.
     pub(crate) fn come_back_if_forked(&self) {
         if self.poll_word().load(Ordering::Acquire) & POLL_FORKED != 0 {
             self.clear_poll(POLL_FORKED);

@@ -1,9 +1,10 @@
 //! Stopping the world, and the safepoints where threads notice. The protocol and its state table are in `protocol`.
 //!
-//! Invariant: `STOP_LOCK` is held from before a stop is requested until after the world runs again, and for every change
-//! of the list of carriers; so the set of carriers is fixed during a stop, a carrier that attaches waits for the stop's end, and there is one stopper at a time. A
-//! stop stops carriers, because only they run managed code: threads that wait for a carrier cannot begin to run, since a carrier checks for a stop before it takes
-//! a thread. A thread waits for `STOP_LOCK` in a safe region or unattached. Left out: the work that is done while the world is stopped.
+//! Invariant: `STOP_LOCK` is held from before a stop is requested until after the world runs again, and for every
+//! change of the list of carriers; so the set of carriers is fixed during a stop, a carrier that attaches waits for the
+//! stop's end, and there is one stopper at a time. A stop stops carriers, because only they run managed code: threads
+//! that wait for a carrier cannot begin to run, since a carrier checks for a stop before it takes a thread. A thread
+//! waits for `STOP_LOCK` in a safe region or unattached. Left out: the work that is done while the world is stopped.
 
 use crate::carrier::{Carrier, for_each_carrier};
 use crate::cold_stack;
@@ -35,7 +36,8 @@ pub enum StopReason {
     Test,
 }
 
-/// A stopped world. It may be resumed on another thread than it was stopped on; dropping it is a fault of the virtual machine.
+/// A stopped world. It may be resumed on another thread than it was stopped on; dropping it is a fault of the virtual
+/// machine.
 #[must_use = "the world stays stopped until this is given to resume_the_world"]
 pub struct StopToken {
     pub reason: StopReason,
@@ -48,8 +50,8 @@ pub struct StopToken {
 }
 
 impl StopToken {
-    /// The attached thread that stopped the world, if it was one: it does not wait, and its published stack range begins
-    /// where it called.
+    /// The attached thread that stopped the world, if it was one: it does not wait, and its published stack range
+    /// begins where it called.
     pub fn stopper(&self) -> Option<&'static ManagedThread> {
         self.stopper
     }
@@ -111,8 +113,9 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
     StopToken { reason, latency_ns, stopper: me, carriers, threads }
 }
 
-/// Asks carriers, and the threads that they run, to stop; returns those threads. A carrier that changes threads meanwhile either sees the
-/// request, or is seen with its new thread, which is asked too: the heavy fence stands between both sides' store and load.
+/// Asks carriers, and the threads that they run, to stop; returns those threads. A carrier that changes threads
+/// meanwhile either sees the request, or is seen with its new thread, which is asked too: the heavy fence stands
+/// between both sides' store and load.
 fn request_stop(carriers: &[&'static Carrier]) -> Vec<&'static ManagedThread> {
     let mut seen: Vec<Option<&'static ManagedThread>> = carriers.iter().map(|carrier| carrier.current()).collect();
     STOP_WORDS.request(carriers.iter().map(|c| &c.stop).chain(seen.iter().flatten().map(|t| t.poll_word())));

@@ -1,12 +1,13 @@
 //! The interface between a scheduler of green threads (`saki_sched`) and the threads.
 //!
-//! A green thread waits in state WAITING, with its carrier's allocation buffer moved into the carrier (`Carrier::stow`), so that the carrier
-//! can go on with another thread (`giving_way`). While the thread is in a safe region for native code its carrier can be taken from it: the scheduler sets
-//! `POLL_TAKEN` and finds the thread still SAFE (a heavy fence between the two, as for stops), and the thread asks for a carrier when it
-//! leaves the region (`blocking`).
+//! A green thread waits in state WAITING, with its carrier's allocation buffer moved into the carrier
+//! (`Carrier::stow`), so that the carrier can go on with another thread (`giving_way`). While the thread is in a safe
+//! region for native code its carrier can be taken from it: the scheduler sets `POLL_TAKEN` and finds the thread still
+//! SAFE (a heavy fence between the two, as for stops), and the thread asks for a carrier when it leaves the region
+//! (`blocking`).
 //!
-//! Invariant: a carrier switches away only from a thread in state WAITING, and only when that thread itself asks for it. Left out: the choice of
-//! the thread that runs next.
+//! Invariant: a carrier switches away only from a thread in state WAITING, and only when that thread itself asks for
+//! it. Left out: the choice of the thread that runs next.
 
 use crate::carrier::Carrier;
 use crate::current::set_current;
@@ -30,16 +31,16 @@ pub fn detach_scheduler_carrier(carrier: &'static Carrier) {
     registry::detach_scheduler_carrier(carrier);
 }
 
-/// Sets the thread that the calling OS thread's carrier runs, or none. The thread that it ran is WAITING; `thread` is WAITING or has not
-/// begun; the buffer is stowed.
+/// Sets the thread that the calling OS thread's carrier runs, or none. The thread that it ran is WAITING; `thread` is
+/// WAITING or has not begun; the buffer is stowed.
 #[inline(always)]
 pub fn take_up(carrier: &'static Carrier, thread: Option<&'static ManagedThread>) {
     carrier.set_current(thread);
     set_current(thread);
 }
 
-/// After a switch, on the new thread's stack or the carrier's own: waits while a stop is requested whose stopper may not have seen the
-/// carrier's present thread.
+/// After a switch, on the new thread's stack or the carrier's own: waits while a stop is requested whose stopper may
+/// not have seen the carrier's present thread.
 #[inline(always)]
 pub fn heed_stop(carrier: &Carrier) {
     saki_os::membarrier::light();
@@ -48,7 +49,8 @@ pub fn heed_stop(carrier: &Carrier) {
     }
 }
 
-/// A structure for a green thread that has not begun, with the scheduler's part; `make` makes that for a new structure, or readies the old.
+/// A structure for a green thread that has not begun, with the scheduler's part; `make` makes that for a new structure,
+/// or readies the old.
 pub fn create_green(
     kind: ThreadKind,
     name: Option<&str>,
@@ -59,8 +61,9 @@ pub fn create_green(
     thread
 }
 
-/// Runs `f` as the body of a green thread, on its own stack, below which is `guard`. The thread is on a carrier for the first time. Afterwards
-/// it is in no list, WAITING, and runs no more; `end_green` follows once its stack is not used any more.
+/// Runs `f` as the body of a green thread, on its own stack, below which is `guard`. The thread is on a carrier for the
+/// first time. Afterwards it is in no list, WAITING, and runs no more; `end_green` follows once its stack is not used
+/// any more.
 pub fn run_green(
     thread: &'static ManagedThread,
     stack: Range<usize>,
@@ -88,8 +91,8 @@ pub fn run_green(
     STOP_WORDS.enter(&thread.state, thread.poll_word(), WAITING);
 }
 
-/// A green thread ended its OS thread inside native code, and is WAITING: it runs no more, and its stack is used no more. Afterwards it is in no
-/// list; `end_green` follows. The caller is attached to nothing.
+/// A green thread ended its OS thread inside native code, and is WAITING: it runs no more, and its stack is used no
+/// more. Afterwards it is in no list; `end_green` follows. The caller is attached to nothing.
 pub fn detach_ended(thread: &'static ManagedThread) {
     registry::tell_native_end(thread);
     registry::detach_ended_green(thread);

@@ -1,8 +1,8 @@
 //! Starting OS threads that are managed threads.
 //!
-//! Invariant: the thread is attached before `f` runs and detached after; while it is not attached it takes no signals. It
-//! counts as foreground from before `spawn` returns. Its system resources are acquired before it begins, so that a refusal
-//! reaches the caller of `spawn`. Left out: the managed `Thread` object (the caller gives `f` a handle to it).
+//! Invariant: the thread is attached before `f` runs and detached after; while it is not attached it takes no signals.
+//! It counts as foreground from before `spawn` returns. Its system resources are acquired before it begins, so that a
+//! refusal reaches the caller of `spawn`. Left out: the managed `Thread` object (the caller gives `f` a handle to it).
 
 use crate::managed_thread::ThreadKind;
 use crate::managed_thread::{CREATED, ManagedThread};
@@ -21,8 +21,9 @@ const STACK_SHARE: usize = 256;
 const LEAST_DEFAULT_STACK_BYTES: usize = 1 << 20;
 const MIN_STACK_BYTES: usize = 256 << 10;
 
-/// Address space that is left when a thread is made. Where it is limited (`ulimit -v`), a program is refused a new thread while
-/// there is still room for the small allocations of running threads, whose failure could only end the process.
+/// Address space that is left when a thread is made. Where it is limited (`ulimit -v`), a program is refused a new
+/// thread while there is still room for the small allocations of running threads, whose failure could only end the
+/// process.
 const HEADROOM_BYTES: usize = 16 << 20;
 
 /// How often the creator looks whether the thread has attached, which takes some 50 µs, where address space is limited.
@@ -46,7 +47,8 @@ pub fn default_stack_bytes() -> usize {
     saki_os::address_space::share_bytes(DEFAULT_STACK_BYTES, LEAST_DEFAULT_STACK_BYTES, STACK_SHARE)
 }
 
-/// The stack of a thread that asks for `asked_bytes` (0 = default) and needs `least_bytes`, where its program chose too little.
+/// The stack of a thread that asks for `asked_bytes` (0 = default) and needs `least_bytes`, where its program chose too
+/// little.
 pub fn stack_bytes(asked_bytes: usize, least_bytes: usize) -> usize {
     if asked_bytes == 0 { default_stack_bytes() } else { asked_bytes.max(least_bytes) }
 }
@@ -84,8 +86,8 @@ pub fn spawn(
     drop(headroom);
     spawned?;
     if is_limited {
-        // The new thread's allocations while it attaches must come out of this headroom before the next thread checks for its
-        // own.
+        // The new thread's allocations while it attaches must come out of this headroom before the next thread checks
+        // for its own.
         crate::blocking(|| {
             while thread.lifecycle.load(Ordering::Acquire) == CREATED {
                 std::thread::sleep(ATTACH_LOOK_INTERVAL);

@@ -1,8 +1,9 @@
 //! The reserve at the low end of a thread's stack, which lets a program catch a stack overflow.
 //!
-//! The reserve's pages are closed until compiled code, the runtime or native code touches them. The fault handler then opens them and
-//! sets `POLL_STACK`, and the code that faulted goes on. So the exception is not thrown where it could not be caught (in the middle of a
-//! prologue, of Rust or of native code) but at the next safepoint, which every method with calls has at its entry.
+//! The reserve's pages are closed until compiled code, the runtime or native code touches them. The fault handler then
+//! opens them and sets `POLL_STACK`, and the code that faulted goes on. So the exception is not thrown where it could
+//! not be caught (in the middle of a prologue, of Rust or of native code) but at the next safepoint, which every method
+//! with calls has at its entry.
 //!
 //! ```text
 //!   base  ┌───────────────────┐
@@ -22,16 +23,17 @@
 //! | `UPPER_OPEN` | the upper part accessible, `POLL_STACK` set | something touches the lowest part, or as `OPEN` |
 //! | `OPEN` | all accessible, `POLL_STACK` set | a safepoint finds the stack pointer above the reserve: `close` |
 //!
-//! The lowest part opens separately, so that the fault handler recognises a large frame whose prologue runs into it: that call is
-//! given up, and its caller, which has more stack left, throws (`unwind::fault`).
+//! The lowest part opens separately, so that the fault handler recognises a large frame whose prologue runs into it:
+//! that call is given up, and its caller, which has more stack left, throws (`unwind::fault`).
 //!
-//! After a throw in the reserve, handlers and the methods that they call run there; the next throw comes when half of the remaining
-//! reserve is used, and in the lowest part at every safepoint.
+//! After a throw in the reserve, handlers and the methods that they call run there; the next throw comes when half of
+//! the remaining reserve is used, and in the lowest part at every safepoint.
 //!
-//! Invariant: all words are the thread's own: written and read by it and by the fault handler on it, so Relaxed is enough. Left out:
-//! who calls (`thread_stack`), and the exception that is thrown. Not covered: native code that touches the reserve for the first time while it has SIGSEGV blocked,
-//! which the kernel answers by ending the process. The C library does so where it starts threads and processes; the runtime's own
-//! calls of that kind touch their stack first (`os::thread::touch_stack_ahead`).
+//! Invariant: all words are the thread's own: written and read by it and by the fault handler on it, so Relaxed is
+//! enough. Left out: who calls (`thread_stack`), and the exception that is thrown. Not covered: native code that
+//! touches the reserve for the first time while it has SIGSEGV blocked, which the kernel answers by ending the process.
+//! The C library does so where it starts threads and processes; the runtime's own calls of that kind touch their stack
+//! first (`os::thread::touch_stack_ahead`).
 
 use crate::spill::stack_pointer;
 use saki_os::guard::GuardKind;
@@ -39,8 +41,8 @@ use saki_os::memory::{Protection, close_stack_pages, page_size_bytes, protect_ra
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-/// Size of the reserve in a stack of at least twice that size; in a smaller stack the reserve is half of it. After a throw at its
-/// upper end there must be room to compile and run a filter.
+/// Size of the reserve in a stack of at least twice that size; in a smaller stack the reserve is half of it. After a
+/// throw at its upper end there must be room to compile and run a filter.
 pub(crate) const STACK_RESERVE_BYTES: usize = 384 << 10;
 
 /// The lowest part is this share of the reserve: 96 KiB, of which throwing takes some 20 without optimisation.
@@ -100,7 +102,8 @@ impl StackReserve {
         }
     }
 
-    /// Sets up the reserve of a pooled stack: the upper part of the guard below it, which is closed when the stack comes from the pool.
+    /// Sets up the reserve of a pooled stack: the upper part of the guard below it, which is closed when the stack
+    /// comes from the pool.
     pub(crate) fn set_up_pooled(&self, guard: &Range<usize>) {
         let page = page_size_bytes();
         let low = guard.end.saturating_sub(STACK_RESERVE_BYTES).max(guard.start);
@@ -131,7 +134,8 @@ impl StackReserve {
         self.low.load(Ordering::Relaxed)..self.high.load(Ordering::Relaxed)
     }
 
-    /// Gives the pages back to the stack's owner, which may use the stack for another thread: accessible or, for a pooled stack, closed.
+    /// Gives the pages back to the stack's owner, which may use the stack for another thread: accessible or, for a
+    /// pooled stack, closed.
     pub(crate) fn take_down(&self) {
         if self.is_pooled.load(Ordering::Relaxed) {
             if matches!(self.state.swap(NONE, Ordering::Relaxed), UPPER_OPEN | OPEN) {
@@ -155,8 +159,8 @@ impl StackReserve {
             false if in_large_frame => return false,
             false => (low..high, OPEN),
         };
-        // The main thread's stack must have grown down to the reserve before that is accessible: the kernel keeps a gap above other
-        // mappings.
+        // The main thread's stack must have grown down to the reserve before that is accessible: the kernel keeps a gap
+        // above other mappings.
         // SAFETY: the word above the reserve is part of the stack.
         unsafe { std::hint::black_box((high as *const u8).read_volatile()) };
         if !self.protect(pages, Protection::ReadWrite) {
@@ -171,7 +175,8 @@ impl StackReserve {
         sp >= self.high.load(Ordering::Relaxed) + CLOSING_DISTANCE_BYTES
     }
 
-    /// Closes what is open, once the thread has left it and its `POLL_STACK` is clear: a fault from now on sets it again.
+    /// Closes what is open, once the thread has left it and its `POLL_STACK` is clear: a fault from now on sets it
+    /// again.
     pub(crate) fn close(&self) {
         let Range { start: low, end: high } = self.pages();
         self.throw_below.store(high, Ordering::Relaxed);
@@ -182,7 +187,8 @@ impl StackReserve {
         }
     }
 
-    /// Whether a safepoint with the stack pointer here, in the open reserve, is to throw; the next one does only deeper.
+    /// Whether a safepoint with the stack pointer here, in the open reserve, is to throw; the next one does only
+    /// deeper.
     pub(crate) fn takes_overflow_at(&self, sp: usize) -> bool {
         if sp >= self.throw_below.load(Ordering::Relaxed) {
             return false;

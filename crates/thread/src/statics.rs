@@ -1,7 +1,8 @@
 //! Thread-static fields: one block of memory per (thread, type), found through a table in the thread's ABI part.
 //!
-//! Invariant: only the owner adds blocks, and not at a safepoint, so the collector finds table and list consistent; a block never moves, and lives
-//! until its thread ends or until its type is freed, with the world stopped. Left out: numbering of types, running class constructors.
+//! Invariant: only the owner adds blocks, and not at a safepoint, so the collector finds table and list consistent; a
+//! block never moves, and lives until its thread ends or until its type is freed, with the world stopped. Left out:
+//! numbering of types, running class constructors.
 
 use saki_abi::RefMap;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -51,7 +52,8 @@ impl StaticBlocks {
         blocks.table.get(index).copied().unwrap_or(std::ptr::null_mut())
     }
 
-    /// Makes the block at `index`, where there is none. For the owner, which tells compiled code where the table is now (`table`).
+    /// Makes the block at `index`, where there is none. For the owner, which tells compiled code where the table is now
+    /// (`table`).
     pub(crate) fn add(&self, index: usize, size_bytes: usize, scan: BlockScan) -> *mut u8 {
         let layout = layout(size_bytes);
         // SAFETY: the layout's size is not 0.

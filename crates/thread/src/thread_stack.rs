@@ -1,4 +1,5 @@
-//! The stack of a managed thread: its bounds, its reserve (`stack_reserve`), where it lies (`cold_stack`), and what of it is scanned.
+//! The stack of a managed thread: its bounds, its reserve (`stack_reserve`), where it lies (`cold_stack`), and what of
+//! it is scanned.
 
 use crate::managed_thread::ManagedThread;
 use crate::request::POLL_STACK;
@@ -54,7 +55,8 @@ impl ManagedThread {
         self.cold_stack.is_cold()
     }
 
-    /// Whether the thread, which is parked, has nothing but frames on its stack: it is not pinned, and the reserve is closed.
+    /// Whether the thread, which is parked, has nothing but frames on its stack: it is not pinned, and the reserve is
+    /// closed.
     pub fn may_put_stack_by(&self) -> bool {
         !self.is_pinned() && self.stack_reserve.is_closed() && !self.is_cold()
     }
@@ -77,9 +79,9 @@ impl ManagedThread {
         unsafe { self.cold_stack.restore() };
     }
 
-    /// Opens the part of the reserve in which the address of a fault lies, and makes the next safepoint check the stack; `false` if the
-    /// address lies in no closed part. `in_large_frame`: the prologue of a frame of more than a page faulted; the lowest part stays
-    /// closed for it. For the fault handler, on this thread. Async-signal-safe.
+    /// Opens the part of the reserve in which the address of a fault lies, and makes the next safepoint check the
+    /// stack; `false` if the address lies in no closed part. `in_large_frame`: the prologue of a frame of more than a
+    /// page faulted; the lowest part stays closed for it. For the fault handler, on this thread. Async-signal-safe.
     pub fn open_stack_reserve(&self, fault_address: usize, in_large_frame: bool) -> bool {
         let is_open = self.stack_reserve.open(fault_address, in_large_frame);
         if is_open {
@@ -88,7 +90,8 @@ impl ManagedThread {
         is_open
     }
 
-    /// Whether a safepoint is to throw StackOverflowException. Closes the reserve when the thread has left it. For the thread itself.
+    /// Whether a safepoint is to throw StackOverflowException. Closes the reserve when the thread has left it. For the
+    /// thread itself.
     #[inline]
     pub fn takes_stack_overflow(&self) -> bool {
         // Relaxed: the thread's own bit.

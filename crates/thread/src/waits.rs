@@ -1,6 +1,8 @@
-//! Waits of a thread: it parks until another one leaves a token, in a safe region or, a green thread, without its carrier.
+//! Waits of a thread: it parks until another one leaves a token, in a safe region or, a green thread, without its
+//! carrier.
 //!
-//! Invariant: requests (`request`) end interruptible waits; a wait tells its observer when it begins and ends. Left out: what is waited for.
+//! Invariant: requests (`request`) end interruptible waits; a wait tells its observer when it begins and ends. Left
+//! out: what is waited for.
 
 use crate::managed_thread::{ManagedThread, WaitState};
 use saki_os::clock::Moment;

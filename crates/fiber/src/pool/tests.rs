@@ -1,5 +1,5 @@
-//! Overflows and limits of address space cannot be tested in this process, so a child tests them: the test's own executable, run with one
-//! test and an environment variable that tells it so.
+//! Overflows and limits of address space cannot be tested in this process, so a child tests them: the test's own
+//! executable, run with one test and an environment variable that tells it so.
 
 use super::*;
 use std::os::unix::process::{CommandExt, ExitStatusExt};

@@ -84,8 +84,8 @@ fn bind_carrier(carrier: &'static Carrier) {
     BOUND.lock().push(carrier);
 }
 
-/// Sets the fields from which the compiled code of `thread` (the current one, or one that has not begun) reads the heap's
-/// parameters.
+/// Sets the fields from which the compiled code of `thread` (the current one, or one that has not begun) reads the
+/// heap's parameters.
 pub(crate) fn bind_thread(thread: &ManagedThread) {
     let abi = thread.abi();
     // SAFETY: only the thread itself accesses these fields, and it is the current one or has not begun.
@@ -99,7 +99,8 @@ pub(crate) fn bind_thread(thread: &ManagedThread) {
     }
 }
 
-/// Takes the allocator away again, if there is one. The carrier is the calling OS thread's, runs nothing, and no collection runs.
+/// Takes the allocator away again, if there is one. The carrier is the calling OS thread's, runs nothing, and no
+/// collection runs.
 fn unbind_carrier(carrier: &'static Carrier) {
     let heap = carrier_heap(carrier);
     if heap.is_null() {

@@ -1,7 +1,7 @@
 //! Addresses of objects: the heap's range, its spaces, and MMTk's types for an address.
 //!
-//! MMTk gives each space 2 TiB of the range; small objects lie in one space, large ones in another. Which space is which shows
-//! when the first object of each kind is allocated.
+//! MMTk gives each space 2 TiB of the range; small objects lie in one space, large ones in another. Which space is
+//! which shows when the first object of each kind is allocated.
 //!
 //! Left out: what is known about the object at an address (`bits`), and whether there is one (`instance`).
 

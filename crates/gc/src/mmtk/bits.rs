@@ -1,7 +1,8 @@
-//! Bits about objects: in tables beside the heap (marked, to be remembered, valid), and in the header word of an object that has moved.
+//! Bits about objects: in tables beside the heap (marked, to be remembered, valid), and in the header word of an object
+//! that has moved.
 //!
-//! Invariant: a table covers the whole of the heap's range with one bit per 8 bytes, of which only touched pages take memory. Left out: who sets the bits, which is MMTk
-//! but for `in_place`, `mutator` and compiled code.
+//! Invariant: a table covers the whole of the heap's range with one bit per 8 bytes, of which only touched pages take
+//! memory. Left out: who sets the bits, which is MMTk but for `in_place`, `mutator` and compiled code.
 
 use super::addresses::{in_large_space, large_space_number, space_number};
 use super::by_need;
@@ -96,8 +97,8 @@ pub(crate) unsafe fn has_mark_bit(object: ObjRef) -> bool {
     !in_large_space(object.address()) && unsafe { table_bit(mark_bit_base(), object.address()) }
 }
 
-/// The table of mark bits and the number of the space without any, in registers: a loop over the elements of an array would
-/// load both for each element.
+/// The table of mark bits and the number of the space without any, in registers: a loop over the elements of an array
+/// would load both for each element.
 #[derive(Clone, Copy)]
 pub(super) struct MarkBits {
     table: usize,
@@ -117,12 +118,14 @@ impl MarkBits {
     #[inline(always)]
     pub(super) unsafe fn has(self, object: ObjRef) -> bool {
         let address = object.address();
-        // SAFETY: a live object outside of the space of large ones lies in that of small ones, whose mark bits are mapped wherever it is.
+        // SAFETY: a live object outside of the space of large ones lies in that of small ones, whose mark bits are
+        // mapped wherever it is.
         space_number(address) != self.large_space && unsafe { table_bit(self.table, address) }
     }
 
-    /// The first slot in the range whose target is not null and has no mark bit; the end if there is none. Not inlined: its loop
-    /// keeps everything in registers, which the surroundings of an inlined copy did not leave it (1.4 ns a slot instead of 0.7).
+    /// The first slot in the range whose target is not null and has no mark bit; the end if there is none. Not inlined:
+    /// its loop keeps everything in registers, which the surroundings of an inlined copy did not leave it (1.4 ns a
+    /// slot instead of 0.7).
     ///
     /// # Safety
     /// The slots are elements of one live object.

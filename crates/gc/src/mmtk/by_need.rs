@@ -1,27 +1,29 @@
 //! The heap in scarce address space: nothing is reserved, each piece is mapped when MMTk first uses it.
 //!
-//! MMTk reserves many times the heap's size for each space it may want, and 11 TiB for the side tables of a 47-bit address space,
-//! whatever the size of the heap. That is refused under `ulimit -v`, and user-mode emulators pay for it page by page. MMTk has no other suitable
-//! layout: its compressed one keeps half a gigabyte of maps, and the side tables' size is a constant. But it touches only memory that it has mapped
-//! a second time, chunk by chunk (4 MiB), at addresses that follow from those of the heap. So the addresses stay as they are, which is why compiled
-//! code, the bit tables of `in_place` and the collector know nothing of it:
+//! MMTk reserves many times the heap's size for each space it may want, and 11 TiB for the side tables of a 47-bit
+//! address space, whatever the size of the heap. That is refused under `ulimit -v`, and user-mode emulators pay for it
+//! page by page. MMTk has no other suitable layout: its compressed one keeps half a gigabyte of maps, and the side
+//! tables' size is a constant. But it touches only memory that it has mapped a second time, chunk by chunk (4 MiB), at
+//! addresses that follow from those of the heap. So the addresses stay as they are, which is why compiled code, the bit
+//! tables of `in_place` and the collector know nothing of it:
 //!
 //! ```text
 //! 2 TiB                 16 TiB                31 TiB
 //! │ spaces               │ MMTk's side tables   │ our own bit tables (`bit_table`)
 //! ```
-//! and the `mmap` that MMTk calls is the one below. Reservations in that range are granted without a system call; a chunk of the
-//! heap is mapped together with its part of our bit tables; all with `MAP_FIXED_NOREPLACE`, because no reservation keeps other
-//! mappings out of the range. The kernel hands out addresses from the top of the address space or, with an unlimited stack, from 42
-//! TiB upwards, and emulators from 256 GiB upwards, so no other mapping should lie there.
+//! and the `mmap` that MMTk calls is the one below. Reservations in that range are granted without a system call; a
+//! chunk of the heap is mapped together with its part of our bit tables; all with `MAP_FIXED_NOREPLACE`, because no
+//! reservation keeps other mappings out of the range. The kernel hands out addresses from the top of the address space
+//! or, with an unlimited stack, from 42 TiB upwards, and emulators from 256 GiB upwards, so no other mapping should lie
+//! there.
 //!
 //! | `BY_NEED` | who moves it | meaning |
 //! |---|---|---|
 //! | false | at first | every call goes to the kernel as it is |
 //! | true | `enable`, once, before MMTk is initialised and before other threads exist | as above |
 //!
-//! Relaxed: threads that call MMTk were started after the store. Rejected: a changed copy of MMTk, for these few lines; always
-//! mapping by need, which would leave the heap's range open to other mappings where reserving it costs nothing.
+//! Relaxed: threads that call MMTk were started after the store. Rejected: a changed copy of MMTk, for these few lines;
+//! always mapping by need, which would leave the heap's range open to other mappings where reserving it costs nothing.
 
 use super::addresses::{HEAP_END, HEAP_START};
 use std::ffi::{c_int, c_void};
@@ -129,7 +131,8 @@ unsafe fn system_mmap(
     std::ptr::with_exposed_provenance_mut(result as usize)
 }
 
-/// MMTk cannot continue when the system refuses memory within its own limit (`--max-heap`), and would end the process with pages of text.
+/// MMTk cannot continue when the system refuses memory within its own limit (`--max-heap`), and would end the process
+/// with pages of text.
 fn refuse(len_bytes: usize) -> ! {
     let error = saki_os::error::last_error();
     let why = saki_os::address_space::scarcity().map(|scarcity| format!("; {scarcity}")).unwrap_or_default();

@@ -3,14 +3,15 @@
 //! MMTk makes one work packet per batch of newly reached objects and scans each object when the packet's turn comes: a
 //! linked list yields batches of one (13× Mono's time), and every header is a cache miss (half of all tracing time). So
 //! with one collector thread the scan of an object traces on by itself. A slot passes through a ring of
-//! [`FETCHED_AHEAD`] slots between the moment its target is known, when the target's header is prefetched, and the moment
-//! it is looked at. See Cher, Hosking & Vitek, "Software prefetching for mark-sweep garbage collection" (ASPLOS 2004).
+//! [`FETCHED_AHEAD`] slots between the moment its target is known, when the target's header is prefetched, and the
+//! moment it is looked at. See Cher, Hosking & Vitek, "Software prefetching for mark-sweep garbage collection" (ASPLOS
+//! 2004).
 //!
 //! Objects that stay where they are, nearly all, are marked here (`in_place`). The others (objects that move, and large
 //! ones) MMTk queues nevertheless and hands to the scanner once more. A bit beside the heap (one per 8 bytes, touched
-//! pages only) says that such an object has been scanned; the second visit clears it. Invariant: a bit is set only between
-//! the scan here and that visit, so all are clear between collections. At most [`MAX_AHEAD`] objects are ahead of MMTk,
-//! which still reads each header once (line marks): the header should still be in the cache by then.
+//! pages only) says that such an object has been scanned; the second visit clears it. Invariant: a bit is set only
+//! between the scan here and that visit, so all are clear between collections. At most [`MAX_AHEAD`] objects are ahead
+//! of MMTk, which still reads each header once (line marks): the header should still be in the cache by then.
 //!
 //! Left out: several collector threads, which share work through MMTk's queue only (`scanning::trace_references`).
 
@@ -202,9 +203,9 @@ impl Chaser {
         }
     }
 
-    /// Traces the elements of an array of references, which may have millions. Most targets of a large array have been reached
-    /// before, or are old in a nursery collection: their mark bits, one byte for 64 bytes of heap, are in the cache where their
-    /// headers are not, so these edges end here. The others go straight into the ring.
+    /// Traces the elements of an array of references, which may have millions. Most targets of a large array have been
+    /// reached before, or are old in a nursery collection: their mark bits, one byte for 64 bytes of heap, are in the
+    /// cache where their headers are not, so these edges end here. The others go straight into the ring.
     ///
     /// # Safety
     /// The slots are the elements of one live object.
@@ -244,8 +245,8 @@ impl Chaser {
     }
 }
 
-/// Whether the object is left to MMTk: large arrays, and objects that are noted when they are visited (ephemeron arrays,
-/// objects with weak fields).
+/// Whether the object is left to MMTk: large arrays, and objects that are noted when they are visited (ephemeron
+/// arrays, objects with weak fields).
 #[cold]
 fn leave_to_mmtk(object: ObjRef, vtable: &VTable) -> bool {
     if !vtable.flags.has(VTableFlags::ARRAY) {

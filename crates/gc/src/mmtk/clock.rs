@@ -7,7 +7,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Default)]
 struct Clock {
     last_start: Option<Moment>,
-    /// Times of the collection under way: when the world had stopped, when weak processing began, and when it last ended.
+    /// Times of the collection under way: when the world had stopped, when weak processing began, and when it last
+    /// ended.
     stopped: Option<Moment>,
     weak_start: Option<Moment>,
     weak_end: Option<Moment>,
@@ -41,8 +42,8 @@ pub(super) fn note_stopped() {
     CLOCK.lock().stopped = Some(Moment::now());
 }
 
-/// All strongly reachable objects are marked, and weak processing begins. Called several times, since weak processing may reach
-/// more objects.
+/// All strongly reachable objects are marked, and weak processing begins. Called several times, since weak processing
+/// may reach more objects.
 pub(super) fn note_weak_start() {
     CLOCK.lock().weak_start.get_or_insert_with(Moment::now);
 }

@@ -1,6 +1,7 @@
 //! MMTk's requests to stop the threads, let them wait, and resume them.
 //!
-//! Invariant: a thread that waits for a collection does so in a safe region, and leaves it only after the epoch moved on.
+//! Invariant: a thread that waits for a collection does so in a safe region, and leaves it only after the epoch moved
+//! on.
 
 use super::active_plan::{bound_carriers, hide_limits};
 use super::by_need::EXIT_NO_MEMORY;
@@ -25,7 +26,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// Number of finished collections. Threads that wait for one sleep on `EPOCH_MOVED`, which changes after it.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
 static EPOCH_MOVED: WaitWord = WaitWord::new(0);
-/// One more than the epoch in which a collection was last asked for. Relaxed: changes and is read while its writer, or the world, is stopped.
+/// One more than the epoch in which a collection was last asked for. Relaxed: changes and is read while its writer, or
+/// the world, is stopped.
 static REQUESTED: AtomicU64 = AtomicU64::new(0);
 /// Collector threads made since the last fork, and those that have not ended, which a fork waits for.
 static WORKERS: AtomicUsize = AtomicUsize::new(0);
@@ -44,8 +46,8 @@ pub(crate) fn collection_epoch() -> u64 {
     EPOCH.load(Ordering::Acquire)
 }
 
-/// Requests a full collection and waits; the request may join a nursery collection. For a thread that runs no managed code, or is not
-/// attached.
+/// Requests a full collection and waits; the request may join a nursery collection. For a thread that runs no managed
+/// code, or is not attached.
 pub(crate) fn collect_from_outside() {
     let nobody = VMMutatorThread(VMThread(OpaquePointer::UNINITIALIZED));
     let before = world::between_collections(|| {
@@ -55,14 +57,16 @@ pub(crate) fn collect_from_outside() {
     wait_for_epoch(before + 1);
 }
 
-/// A collection was asked for, by a thread that does not run managed code from now on until it has ended. The present epoch.
+/// A collection was asked for, by a thread that does not run managed code from now on until it has ended. The present
+/// epoch.
 fn note_request() -> u64 {
     let epoch = collection_epoch();
     REQUESTED.fetch_max(epoch + 1, Ordering::Relaxed);
     epoch
 }
 
-/// With the world stopped, but not for a collection: the epoch that begins when the collection has ended that was asked for, if there is one.
+/// With the world stopped, but not for a collection: the epoch that begins when the collection has ended that was asked
+/// for, if there is one.
 pub(super) fn awaited_epoch() -> Option<u64> {
     let requested = REQUESTED.load(Ordering::Relaxed);
     (requested > collection_epoch()).then_some(requested)
@@ -117,8 +121,9 @@ impl Collection<Saki> for SakiCollection {
         let is_full = is_full_collection();
         conditional::begin(is_full);
         let mut heaps: Vec<_> = bound_carriers().into_iter().map(prepare_for_collection).collect();
-        // By thread, whichever carrier has it: carriers may go from one waiting thread to the next while the world is stopped. A nursery
-        // collection finds nothing young on the stack of a thread that has not run since the last collection.
+        // By thread, whichever carrier has it: carriers may go from one waiting thread to the next while the world is
+        // stopped. A nursery collection finds nothing young on the stack of a thread that has not run since the last
+        // collection.
         let mut threads = Vec::new();
         saki_thread::for_each_thread_that_ran(|thread| threads.push(thread));
         if is_full {
@@ -157,7 +162,8 @@ impl Collection<Saki> for SakiCollection {
     fn spawn_gc_thread(_tls: VMThread, context: GCThreadContext<Saki>) {
         let GCThreadContext::Worker(worker) = context;
         let ordinal = WORKERS.fetch_add(1, Ordering::Relaxed);
-        // A worker that panics leaves the world stopped for ever; a service thread's panic ends the process, with the message printed.
+        // A worker that panics leaves the world stopped for ever; a service thread's panic ends the process, with the
+        // message printed.
         LIVE_WORKERS.atomic().fetch_add(1, Ordering::Relaxed);
         let spawned = services::machine().start_numbered(Service::Collector, ordinal, move || {
             worker.run(VMWorkerThread(worker_thread_pointer(ordinal)), heap().mmtk);

@@ -1,7 +1,8 @@
 //! The collector across a fork (`saki_os::fork`).
 //!
-//! Invariant: when the process forks, no collection runs or was asked for, and there are no collector threads. They give their data back to MMTk before they end, and new ones
-//! take them: in the parent at once, in the child when it comes back to the machine.
+//! Invariant: when the process forks, no collection runs or was asked for, and there are no collector threads. They
+//! give their data back to MMTk before they end, and new ones take them: in the parent at once, in the child when it
+//! comes back to the machine.
 
 use super::collection::{self, forget_workers, wait_for_workers_to_end, worker_failure};
 use super::instance::heap;

@@ -1,13 +1,15 @@
 //! Marking small objects where they are, by writing MMTk's side tables directly.
 //!
 //! MMTk's own path costs about 50 ns an object: a locked instruction on the mark bit, an entry in a queue and a second
-//! visit that marks the lines. With one collector thread none of that is needed for an object that stays where it is: plain
-//! stores set its mark bit, its byte of log bits ("old, not remembered") and its lines. These stores are the same as in MMTk
-//! 0.33's `ImmixSpace::trace_object_without_moving` and `post_scan_object`; the version is pinned in `Cargo.toml`.
+//! visit that marks the lines. With one collector thread none of that is needed for an object that stays where it is:
+//! plain stores set its mark bit, its byte of log bits ("old, not remembered") and its lines. These stores are the same
+//! as in MMTk 0.33's `ImmixSpace::trace_object_without_moving` and `post_scan_object`; the version is pinned in
+//! `Cargo.toml`.
 //!
-//! The line table has no public name. Its place follows from the order of MMTk's side tables ([`LINE_TABLE_DISTANCE`]) and
-//! is checked in each collection: the first objects are marked by MMTk, and [`InPlace::learn`] reads from the table the
-//! line state that it wrote. Until that has been read, or if the byte is not a line state, objects take MMTk's path.
+//! The line table has no public name. Its place follows from the order of MMTk's side tables ([`LINE_TABLE_DISTANCE`])
+//! and is checked in each collection: the first objects are marked by MMTk, and [`InPlace::learn`] reads from the table
+//! the line state that it wrote. Until that has been read, or if the byte is not a line state, objects take MMTk's
+//! path.
 //!
 //! Left out: objects in blocks that a full collection evacuates, large objects, several collector threads.
 
@@ -24,8 +26,8 @@ const fn table_bytes(log_bytes: usize) -> usize {
     1 << (47 - log_bytes)
 }
 
-/// Bytes from the line table to the first table of the binding, the mark bits: the tables that MMTk's `spec_defs` lays out
-/// between them.
+/// Bytes from the line table to the first table of the binding, the mark bits: the tables that MMTk's `spec_defs` lays
+/// out between them.
 const LINE_TABLE_DISTANCE: usize = table_bytes(LOG_LINE_BYTES)
     + table_bytes(LOG_BLOCK_BYTES) // block defragmentation state
     + table_bytes(LOG_BLOCK_BYTES) // block mark

@@ -1,8 +1,10 @@
 //! The one heap of the process: what `init` makes, and questions to it.
 //!
-//! [`Saki`] is the name under which MMTk's generic code knows us; the traits behind that name are implemented above, and put together in `binding`.
+//! [`Saki`] is the name under which MMTk's generic code knows us; the traits behind that name are implemented above,
+//! and put together in `binding`.
 //!
-//! Invariant: whoever asks for the heap does so after it was made, except MMTk itself while it is built, which asks for the policy and [`is_made`].
+//! Invariant: whoever asks for the heap does so after it was made, except MMTk itself while it is built, which asks for
+//! the policy and [`is_made`].
 
 use super::addresses::{from_reference, in_heap_range, in_large_space, to_address};
 use super::layout::LARGE_OBJECT_BYTES;

@@ -1,6 +1,7 @@
 //! What MMTk's choices mean for compiled code, as data: `abi::HeapLayout`.
 //!
-//! Invariant: whatever of MMTk `jit` relies on is said here, and compared with MMTk's own descriptions when this is compiled.
+//! Invariant: whatever of MMTk `jit` relies on is said here, and compared with MMTk's own descriptions when this is
+//! compiled.
 
 use mmtk::util::constants::LOG_MIN_OBJECT_SIZE;
 use mmtk::util::metadata::side_metadata::SideMetadataSpec;

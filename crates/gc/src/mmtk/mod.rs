@@ -5,11 +5,14 @@
 //! around the objects that stack words pin. See Blackburn & McKinley, "Immix" (PLDI 2008) and Demers et al., "Combining
 //! generational and conservative garbage collection" (POPL 1990).
 //!
-//! The files from the bottom up: `layout`, `addresses`, `bits` and `instance` (with `huge_pages`, `by_need`, `residence` and `zeroing`, which give it memory, and
-//! `thread_pointers`) say where the heap lies and what is known about an address; `mutator` allocates; `in_place`, `object_model` and `chase` trace, `trim` gives memory back;
-//! `active_plan` lists the carriers; `weak_tracer`, `scanning`, `clock`, `trigger` and `collection` are the steps of a collection, `fork` is what happens to them when the process forks; `binding` puts all this together.
+//! The files from the bottom up: `layout`, `addresses`, `bits` and `instance` (with `huge_pages`, `by_need`,
+//! `residence` and `zeroing`, which give it memory, and `thread_pointers`) say where the heap lies and what is known
+//! about an address; `mutator` allocates; `in_place`, `object_model` and `chase` trace, `trim` gives memory back;
+//! `active_plan` lists the carriers; `weak_tracer`, `scanning`, `clock`, `trigger` and `collection` are the steps of a
+//! collection, `fork` is what happens to them when the process forks; `binding` puts all this together.
 //!
-//! Invariant: every type of MMTk stays inside; the rest of the crate sees addresses and `ObjRef`s. One heap per process.
+//! Invariant: every type of MMTk stays inside; the rest of the crate sees addresses and `ObjRef`s. One heap per
+//! process.
 //! Left out: MMTk's finalizers and reference types (ours are `finalize` and `weak`).
 
 mod active_plan;

@@ -1,8 +1,9 @@
 //! State of a carrier's part of the heap, and the allocation slow path.
 //!
-//! A [`CarrierHeap`] belongs to a carrier; only its OS thread touches it while it runs, and collections while the world is stopped. The cursor
-//! and limit of the buffer are in `ThreadAbi` of the thread that the carrier runs (`Carrier::buffer`), so that compiled code reaches them from
-//! the pinned register; MMTk's own copies in the mutator are brought up to date before it allocates, and are empty after a collection.
+//! A [`CarrierHeap`] belongs to a carrier; only its OS thread touches it while it runs, and collections while the world
+//! is stopped. The cursor and limit of the buffer are in `ThreadAbi` of the thread that the carrier runs
+//! (`Carrier::buffer`), so that compiled code reaches them from the pinned register; MMTk's own copies in the mutator
+//! are brought up to date before it allocates, and are empty after a collection.
 //!
 //! Accounting: objects that compiled code allocates inline are counted when the slow path or a collection next looks at
 //! the cursor. Stress mode leaves the buffer in the mutator between slow paths, so that each allocation comes here.
@@ -100,7 +101,8 @@ const REPORTED_BYTES: u64 = 64 << 10;
 
 const NO_BUFFER: usize = usize::MAX;
 
-/// How often an allocation that has failed waits for finalizers. What they free may show more dead objects with finalizers.
+/// How often an allocation that has failed waits for finalizers. What they free may show more dead objects with
+/// finalizers.
 const MAX_FINALIZER_ROUNDS: u32 = 3;
 
 /// Offset of the cursor within the mutator; 0 = not computed yet. All compute the same value.
@@ -187,8 +189,8 @@ impl CarrierHeap {
         buffer
     }
 
-    /// While allocations are sampled: takes the sample that is due, and returns the limit at which compiled code takes the slow path for the
-    /// next one.
+    /// While allocations are sampled: takes the sample that is due, and returns the limit at which compiled code takes
+    /// the slow path for the next one.
     #[cold]
     fn sample(
         &mut self,
@@ -242,7 +244,8 @@ fn report_allocation(thread: &ManagedThread, object: ObjRef, size_bytes: usize) 
     });
 }
 
-/// Makes compiled code that runs on the carrier take the slow path for each allocation from now on. The world is stopped.
+/// Makes compiled code that runs on the carrier take the slow path for each allocation from now on. The world is
+/// stopped.
 pub(super) fn hide_limit(carrier: &Carrier) {
     // SAFETY: the world is stopped: the carrier's OS thread runs nothing that touches its heap state.
     let heap = unsafe { &mut *carrier_heap(carrier) };
@@ -309,7 +312,8 @@ pub(crate) fn is_in_buffer(thread: &ManagedThread, object: ObjRef) -> bool {
     cursor ^ object.address() < BLOCK_BYTES
 }
 
-/// Whether `slot` lies in an object that the thread allocated from its present buffer, and so since the last collection.
+/// Whether `slot` lies in an object that the thread allocated from its present buffer, and so since the last
+/// collection.
 #[inline(always)]
 pub(crate) fn is_in_new_object(thread: &ManagedThread, slot: usize) -> bool {
     // SAFETY: `thread` is current and bound, so no one else touches its buffer and its carrier's heap state.
@@ -329,7 +333,8 @@ unsafe fn set_vo_bit(object: usize) {
     unsafe { *vo_byte |= 1 << ((object >> 3) & 7) };
 }
 
-/// While each allocation is reported: takes the object out of the buffer whose limit is hidden. `None`: it has no room there.
+/// While each allocation is reported: takes the object out of the buffer whose limit is hidden. `None`: it has no room
+/// there.
 fn allocate_reported(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
     let buffer = buffer_of(thread);
     // SAFETY: `thread` is current and bound, so no one else touches its buffer and its carrier's heap state.

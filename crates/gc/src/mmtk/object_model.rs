@@ -38,7 +38,8 @@ impl ObjectModel<Saki> for SakiObjects {
         let (vtable, size_bytes) = unsafe { (vtable_of(old), object_size_bytes(old)) };
         let to = copy_context.alloc_copy(from, size_bytes, 8, 0, semantics);
         debug_assert!(!to.is_zero(), "the collector reserves pages before it copies");
-        // SAFETY: `size_bytes` bytes at the old object are its own, those at `to` were just allocated; they are disjoint.
+        // SAFETY: `size_bytes` bytes at the old object are its own, those at `to` were just allocated; they are
+        // disjoint.
         unsafe { std::ptr::copy_nonoverlapping(old.0 as *const u8, to.to_mut_ptr::<u8>(), size_bytes) };
         // SAFETY: allocations are 8-byte aligned and not null.
         let new_reference = unsafe { ObjectReference::from_raw_address_unchecked(to) };

@@ -1,7 +1,8 @@
 //! How much of the heap is in memory.
 //!
-//! `mincore` answers with a byte for each page, 2 ms for 2 GB on a virtual machine. If the resident size of the whole process, which the kernel
-//! counts anyway, is small, that number is used as an upper bound instead. Left out: what is swapped out, which counts as absent.
+//! `mincore` answers with a byte for each page, 2 ms for 2 GB on a virtual machine. If the resident size of the whole
+//! process, which the kernel counts anyway, is small, that number is used as an upper bound instead. Left out: what is
+//! swapped out, which counts as absent.
 
 use crate::policy::PAGE_BYTES;
 

@@ -1,10 +1,10 @@
 //! Scanning objects and roots, and driving the weak phases.
 //!
-//! With one collector thread `chase` does the tracing. With several, MMTk makes one work packet per batch of newly reached
-//! objects. A linked list yields batches of one, which costs 13× Mono's time, so scanning an object continues with the
-//! last newly reached object that has references itself (a list's next node, a tree's last child). MMTk scans such an
-//! object once more from its queue; by then the objects that it refers to are marked. Two collector threads may follow the
-//! same list; that is wasteful, not wrong.
+//! With one collector thread `chase` does the tracing. With several, MMTk makes one work packet per batch of newly
+//! reached objects. A linked list yields batches of one, which costs 13× Mono's time, so scanning an object continues
+//! with the last newly reached object that has references itself (a list's next node, a tree's last child). MMTk scans
+//! such an object once more from its queue; by then the objects that it refers to are marked. Two collector threads may
+//! follow the same list; that is wasteful, not wrong.
 
 use super::addresses::{from_reference, in_heap_range, in_large_space, to_reference};
 use super::bits::{FORWARDING_MASK, has_mark_bit};
@@ -178,11 +178,12 @@ impl<F: RootsWorkFactory<SimpleSlot>> RootCollector<F> {
     }
 }
 
-/// Whether a nursery collection finds the reference in a remembered slot by itself, or does not need it: the object that holds
-/// the slot is small and has not been marked. With several collector threads another one may mark the object meanwhile: then the
-/// slot is treated as a root as well.
+/// Whether a nursery collection finds the reference in a remembered slot by itself, or does not need it: the object
+/// that holds the slot is small and has not been marked. With several collector threads another one may mark the object
+/// meanwhile: then the slot is treated as a root as well.
 fn is_in_young_object(slot: usize) -> bool {
-    // SAFETY: remembered slots lay in live objects when they were written, since the last collection: their headers are there.
+    // SAFETY: remembered slots lay in live objects when they were written, since the last collection: their headers are
+    // there.
     !in_large_space(slot) && find_object(slot).is_some_and(|object| !unsafe { has_mark_bit(object) })
 }
 

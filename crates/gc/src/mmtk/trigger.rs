@@ -55,8 +55,9 @@ impl GCTriggerPolicy<Saki> for SakiTrigger {
         policy().limit_pages()
     }
 
-    /// While the spaces are made MMTk gives each a range of twice this, and counts on it: when the large objects' addresses run
-    /// out, because the gaps between them are too small for the next one, the process ends. Addresses cost nothing.
+    /// While the spaces are made MMTk gives each a range of twice this, and counts on it: when the large objects'
+    /// addresses run out, because the gaps between them are too small for the next one, the process ends. Addresses
+    /// cost nothing.
     fn get_max_heap_size_in_pages(&self) -> usize {
         let factor = if instance::is_made() { 1 } else { HEAPS_PER_SPACE };
         policy().max_pages() * factor

@@ -1,15 +1,15 @@
 //! Returning free memory to the system after a full collection.
 //!
-//! MMTk keeps what it has mapped: after a drop from 550 MB to nothing, 550 MB stayed resident. So after a full collection
-//! that leaves much more of the heap resident than it may use before the next one, the pages of free blocks and of gaps
-//! between large objects are given back with `MADV_DONTNEED`, but only the pages in excess of that amount: the others will be
-//! used again soon. The mapping stays; the next use gets zero pages. This happens inside the pause, because only then no
-//! thread can take a block between the check of it and the call; the threshold keeps it rare.
+//! MMTk keeps what it has mapped: after a drop from 550 MB to nothing, 550 MB stayed resident. So after a full
+//! collection that leaves much more of the heap resident than it may use before the next one, the pages of free blocks
+//! and of gaps between large objects are given back with `MADV_DONTNEED`, but only the pages in excess of that amount:
+//! the others will be used again soon. The mapping stays; the next use gets zero pages. This happens inside the pause,
+//! because only then no thread can take a block between the check of it and the call; the threshold keeps it rare.
 //!
-//! Residence is asked for page by page (`mincore`): the process's total also counts compiled code and the runtime's own allocations, and a
-//! program with much of either would lose its nursery at every full collection. If even the process's total is below the threshold, the pages
-//! are not looked at: otherwise a program that takes and drops arrays of gigabytes, and writes to a few pages of each, would wait for the
-//! look.
+//! Residence is asked for page by page (`mincore`): the process's total also counts compiled code and the runtime's own
+//! allocations, and a program with much of either would lose its nursery at every full collection. If even the
+//! process's total is below the threshold, the pages are not looked at: otherwise a program that takes and drops arrays
+//! of gigabytes, and writes to a few pages of each, would wait for the look.
 //!
 //! A 32 KiB block is free when none of its objects is valid: MMTk clears the valid-object bits of swept blocks, and no
 //! thread owns a buffer at the end of a collection. Left out: free lines in blocks that hold live objects.
@@ -40,7 +40,8 @@ static LAST_LIMIT_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// See the module header. The world is stopped, the collection has swept, and the policy has set the new limit.
 /// `used_bytes`: the size of the heap's objects.
 pub(super) fn return_free_memory(used_bytes: usize) {
-    // The limits of two collections count, so that a heap whose size oscillates does not give back memory that it soon needs again.
+    // The limits of two collections count, so that a heap whose size oscillates does not give back memory that it soon
+    // needs again.
     let new_limit = policy().limit_pages() * PAGE_BYTES;
     let limit = new_limit.max(LAST_LIMIT_BYTES.swap(new_limit, Ordering::Relaxed));
     let mut free = Vec::new();

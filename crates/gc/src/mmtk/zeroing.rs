@@ -1,23 +1,24 @@
 //! Zeroes large arrays without making memory resident that the program never writes to.
 //!
-//! MMTk zeroes all pages of a large object with `memset`, fresh pages too, and its own switch for that cannot be reached from
-//! outside. So `new byte[2000000000]` took seconds and two gigabytes of memory, of which the program might use little. MMTk's
-//! calls end in the `memset` below. For large zeroed ranges of the heap this `memset` looks piece by piece at which pages are
-//! resident (`mincore`): a piece that is mostly resident gets its zeroes written, and any other is given back to the system
-//! (`MADV_DONTNEED`): its next use gets zero pages.
+//! MMTk zeroes all pages of a large object with `memset`, fresh pages too, and its own switch for that cannot be
+//! reached from outside. So `new byte[2000000000]` took seconds and two gigabytes of memory, of which the program might
+//! use little. MMTk's calls end in the `memset` below. For large zeroed ranges of the heap this `memset` looks piece by
+//! piece at which pages are resident (`mincore`): a piece that is mostly resident gets its zeroes written, and any
+//! other is given back to the system (`MADV_DONTNEED`): its next use gets zero pages.
 //!
-//! Writing to resident memory is many times cheaper than page faults for new memory (4 MiB: 0.16 ms, with faults 7 ms on a virtual
-//! machine), so arrays that are filled and dropped in a loop keep their memory, whatever their size; and where little is resident,
-//! the look and the giving back take less than a millisecond per gigabyte. Pages that are swapped out count as not resident, and
-//! are dropped.
+//! Writing to resident memory is many times cheaper than page faults for new memory (4 MiB: 0.16 ms, with faults 7 ms
+//! on a virtual machine), so arrays that are filled and dropped in a loop keep their memory, whatever their size; and
+//! where little is resident, the look and the giving back take less than a millisecond per gigabyte. Pages that are
+//! swapped out count as not resident, and are dropped.
 //!
-//! Invariant: when `memset` returns, every byte of the range reads as the value asked for; this is verified, since kernels
-//! and emulators may not zero pages given back, see [`give_back`]. Heap memory is recognised by its address alone, so no
-//! marker of an allocation in progress is needed: private anonymous memory that was given back reads as zeroes, whoever
-//! called `memset`. Calls for other memory cost one comparison and a jump more.
+//! Invariant: when `memset` returns, every byte of the range reads as the value asked for; this is verified, since
+//! kernels and emulators may not zero pages given back, see [`give_back`]. Heap memory is recognised by its address
+//! alone, so no marker of an allocation in progress is needed: private anonymous memory that was given back reads as
+//! zeroes, whoever called `memset`. Calls for other memory cost one comparison and a jump more.
 //!
-//! Rejected: a changed copy of MMTk; large arrays outside MMTk's space of large objects, which would have to be marked and swept
-//! separately; `--wrap` of the linker, which each program and test that links this crate would have to ask for.
+//! Rejected: a changed copy of MMTk; large arrays outside MMTk's space of large objects, which would have to be marked
+//! and swept separately; `--wrap` of the linker, which each program and test that links this crate would have to ask
+//! for.
 
 use super::addresses::{HEAP_END, HEAP_START};
 use super::residence;
@@ -25,9 +26,11 @@ use crate::policy::PAGE_BYTES;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
-/// Below this, zeroes are written: the program will soon write to much of the memory anyway. Mono maps each larger array anew.
+/// Below this, zeroes are written: the program will soon write to much of the memory anyway. Mono maps each larger
+/// array anew.
 const MIN_BYTES: usize = 1 << 20;
-/// The size of a piece, which is looked at, and written or given back, as a whole: MMTk maps the heap in chunks of 4 MiB.
+/// The size of a piece, which is looked at, and written or given back, as a whole: MMTk maps the heap in chunks of 4
+/// MiB.
 const PIECE_BYTES: usize = 4 << 20;
 
 // Native libraries keep the C library's own.
@@ -76,7 +79,8 @@ fn is_pages_of_heap(start: usize, len_bytes: usize) -> bool {
 #[inline(always)]
 unsafe fn system_memset(start: *mut c_void, value: c_int, len_bytes: usize) -> *mut c_void {
     let mut room_bytes = usize::MAX;
-    // With a constant the compiler knows that the check cannot fail, and would call `memset`, which is where we come from.
+    // With a constant the compiler knows that the check cannot fail, and would call `memset`, which is where we come
+    // from.
     // SAFETY: it holds no instruction.
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) room_bytes, options(pure, nomem, nostack, preserves_flags));
@@ -126,8 +130,9 @@ fn is_mostly_resident(start: *mut u8, len_bytes: usize) -> bool {
     residence::resident_pages(start.addr(), len_bytes).is_none_or(|pages| pages * 2 > len_bytes / PAGE_BYTES)
 }
 
-/// Gives the memory of a range back to the system, so that it reads as zeroes. False: its contents are unchanged but for the first
-/// byte: locked memory (`mlockall`) is kept, and emulators may accept the advice and do nothing, which a mark in the first byte shows.
+/// Gives the memory of a range back to the system, so that it reads as zeroes. False: its contents are unchanged but
+/// for the first byte: locked memory (`mlockall`) is kept, and emulators may accept the advice and do nothing, which a
+/// mark in the first byte shows.
 ///
 /// # Safety
 /// At least one whole page of private anonymous memory that the caller may write to.

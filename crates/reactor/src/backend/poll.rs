@@ -1,4 +1,5 @@
-//! `poll` (poll(2)): the list of all descriptors goes to the kernel each time, with a bell that says when it has changed.
+//! `poll` (poll(2)): the list of all descriptors goes to the kernel each time, with a bell that says when it has
+//! changed.
 
 use super::{Backend, Bell, Event, check, is_always_ready, timespec};
 use crate::record::Readiness;

@@ -1,11 +1,15 @@
-//! `io_uring` (io_uring(7)): transfers, and readiness as completions of poll requests, which stay armed for descriptors that are watched always.
+//! `io_uring` (io_uring(7)): transfers, and readiness as completions of poll requests, which stay armed for descriptors
+//! that are watched always.
 //!
-//! Requests are put into the ring's submission queue, and go to the kernel with the next `wait`, or at once while somebody waits. A request's number (`Name`) holds
-//! the descriptor and how often its watch has been ended (`generations`), so that late completions are recognised.
+//! Requests are put into the ring's submission queue, and go to the kernel with the next `wait`, or at once while
+//! somebody waits. A request's number (`Name`) holds the descriptor and how often its watch has been ended
+//! (`generations`), so that late completions are recognised.
 //!
-//! Invariant: a descriptor's requests are withdrawn before `unwatch` returns, since each holds the open file. The submission queue is written under `submissions`; the completion queue is read by `wait`
-//! only, of which there is one at a time. The kernel completes a request on the OS thread that submitted it, when that enters the kernel next, and ends the requests of an OS thread that ends: transfers and watches
-//! are then begun anew. Left out: a ring for each carrier, which would take no lock.
+//! Invariant: a descriptor's requests are withdrawn before `unwatch` returns, since each holds the open file. The
+//! submission queue is written under `submissions`; the completion queue is read by `wait` only, of which there is one
+//! at a time. The kernel completes a request on the OS thread that submitted it, when that enters the kernel next, and
+//! ends the requests of an OS thread that ends: transfers and watches are then begun anew. Left out: a ring for each
+//! carrier, which would take no lock.
 
 use super::{Backend, Event, check, is_always_ready};
 use crate::record::Readiness;
@@ -130,7 +134,8 @@ impl Uring {
                 return Ok(());
             }
             match self.ring.submitter().submit() {
-                // The kernel has no room for completions, or was interrupted: the next wait submits. Once in the queue an entry cannot be taken back.
+                // The kernel has no room for completions, or was interrupted: the next wait submits. Once in the queue
+                // an entry cannot be taken back.
                 Err(_) if is_pushed => return Ok(()),
                 Err(error) if is_passing(&error) => std::thread::yield_now(),
                 Err(error) => return Err(error),
@@ -201,7 +206,8 @@ impl Uring {
         Readiness {
             read: has_failed || events & EVENTS_OF_READING != 0,
             write: has_failed || events & libc::POLLOUT != 0,
-            // The kernel reports possible urgent data with each arrival, so a short transfer does not prove that no data is left.
+            // The kernel reports possible urgent data with each arrival, so a short transfer does not prove that no
+            // data is left.
             has_ended: has_failed || events & (libc::POLLRDHUP | libc::POLLPRI) != 0,
             is_watch_over: name.kind == Kind::Always && !cqueue::more(completion.flags()),
         }

@@ -1,5 +1,5 @@
-//! Models of register, ready and cancel: a thread that looks, tries and waits, a system that reports changes, and other threads that close the descriptor or
-//! share it.
+//! Models of register, ready and cancel: a thread that looks, tries and waits, a system that reports changes, and other
+//! threads that close the descriptor or share it.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
@@ -21,7 +21,8 @@ struct Content {
     has_ended: bool,
 }
 
-/// A stream in the kernel, as an edge-triggered backend watches it: a change of what is there is told once, from `tell` on.
+/// A stream in the kernel, as an edge-triggered backend watches it: a change of what is there is told once, from `tell`
+/// on.
 struct Stream {
     content: Mutex<rank::DescriptorRecord, Content>,
     is_watched: AtomicBool,

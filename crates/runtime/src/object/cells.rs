@@ -1,8 +1,8 @@
 //! Root cells: words at fixed addresses that hold an object for ever, for compiled code to load from.
 //!
-//! Used for string literals, type objects, cached reflection objects and the runtime's own objects. Only two sorts of cells
-//! are ever freed: literals of dynamic methods, and cells of collectible assemblies and of domains, which are allocated
-//! among the owner's records.
+//! Used for string literals, type objects, cached reflection objects and the runtime's own objects. Only two sorts of
+//! cells are ever freed: literals of dynamic methods, and cells of collectible assemblies and of domains, which are
+//! allocated among the owner's records.
 
 use crate::references::{Obj, Word};
 use crate::thread::CurrentThread;
@@ -109,8 +109,8 @@ impl RootCell {
     }
 }
 
-/// Empties the cells and statics of the universe of an unloaded domain, so that their objects can be freed. Cells that do not lie among its records
-/// are recognised by the objects that they hold.
+/// Empties the cells and statics of the universe of an unloaded domain, so that their objects can be freed. Cells that
+/// do not lie among its records are recognised by the objects that they hold.
 pub fn release_domain(universe: &Universe) {
     collectible::for_each_owner(&mut |owner| {
         if *owner.universe() == *universe {

@@ -1,11 +1,12 @@
 //! The class libraries in use: the version of Mono to which the loaded mscorlib belongs.
 //!
-//! An mscorlib that claims to be of a known version is believed. Any other is compared with the contract (a few milliseconds) and counts as
-//! the version whose contract it meets in full; if it meets none the machine does not start. Other assemblies are judged call by call: an
-//! internal call that an assembly declares otherwise than the version in use is not found (`disagreement`), which shows that files of
-//! several versions are mixed. Invariant: the version is found once, when the machine starts (`set`), before it is used. Only
-//! data depends on the version: the contract (crate `contract`) and the marks of rows in the table of internal calls. The only code that
-//! uses it is the code cache's key.
+//! An mscorlib that claims to be of a known version is believed. Any other is compared with the contract (a few
+//! milliseconds) and counts as the version whose contract it meets in full; if it meets none the machine does not
+//! start. Other assemblies are judged call by call: an internal call that an assembly declares otherwise than the
+//! version in use is not found (`disagreement`), which shows that files of several versions are mixed. Invariant: the
+//! version is found once, when the machine starts (`set`), before it is used. Only data depends on the version: the
+//! contract (crate `contract`) and the marks of rows in the table of internal calls. The only code that uses it is the
+//! code cache's key.
 
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
@@ -91,8 +92,8 @@ fn section_of(assembly: &'static str) -> &'static [Line<'static>] {
     lines
 }
 
-/// Why an assembly of the class libraries, other than mscorlib, must not have its internal call: the version in use does not declare it so.
-/// None for other assemblies.
+/// Why an assembly of the class libraries, other than mscorlib, must not have its internal call: the version in use
+/// does not declare it so. None for other assemblies.
 pub fn disagreement(method: &'static Method) -> Option<String> {
     let (image, version) = (method.image(), version()?);
     if *image == *image.universe.corlib() {

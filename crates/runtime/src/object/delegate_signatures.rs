@@ -1,7 +1,8 @@
-//! Which methods a delegate can call: the signatures must agree, since its `Invoke` passes its arguments on as they are.
+//! Which methods a delegate can call: the signatures must agree, since its `Invoke` passes its arguments on as they
+//! are.
 //!
-//! The class library matches signatures, too, but lets numbers pass for objects (`object.IsAssignableFrom (int)` is true). Left out:
-//! constructors of delegates, whose callers the CIL's rules bind.
+//! The class library matches signatures, too, but lets numbers pass for objects (`object.IsAssignableFrom (int)` is
+//! true). Left out: constructors of delegates, whose callers the CIL's rules bind.
 
 use crate::exceptions::ToManaged;
 use crate::references::Obj;
@@ -21,8 +22,8 @@ pub fn may_bind(t: CurrentThread, delegate: Ty, target: Option<Obj>, method: &'s
     may_be_target(t, target, method, kind)
 }
 
-/// Whether a value of type `from` can be passed as a `to` without conversion: the same type, a reference to an object that `to` admits,
-/// enumerations and integers of the same bits.
+/// Whether a value of type `from` can be passed as a `to` without conversion: the same type, a reference to an object
+/// that `to` admits, enumerations and integers of the same bits.
 ///
 /// # Errors
 /// `TypeLoad`.

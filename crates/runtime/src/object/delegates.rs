@@ -19,8 +19,8 @@ pub static METHOD_INFO: ManagedField = ManagedField::new(LibraryType::Delegate, 
 pub static METHOD_IS_VIRTUAL: ManagedField = ManagedField::new(LibraryType::Delegate, "method_is_virtual");
 pub static DELEGATES: ManagedField = ManagedField::new(LibraryType::MulticastDelegate, "delegates");
 
-/// The delegate constructor. `method` may be null when only the code address is known (ldftn through a local); it is then found by
-/// the address.
+/// The delegate constructor. `method` may be null when only the code address is known (ldftn through a local); it is
+/// then found by the address.
 pub fn delegate_init(
     t: CurrentThread,
     delegate: Option<Obj>,

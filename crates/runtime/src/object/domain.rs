@@ -1,4 +1,5 @@
-//! The record of an application domain: its universe, the cells of its objects, its state and the threads in it; and the table of all domains.
+//! The record of an application domain: its universe, the cells of its objects, its state and the threads in it; and
+//! the table of all domains.
 //!
 //! Left out: entering, making and ending domains (`vm::domains`, which says what a domain is).
 //!
@@ -29,8 +30,8 @@ const CLOSING: u32 = 1;
 const UNLOADING: u32 = 2;
 const UNLOADED: u32 = 3;
 
-/// One application domain. The record is leaked with its universe, less than 4 KiB; its address is the native handle in AppDomain
-/// objects. The cells and assemblies that it leads to are freed some time after the unloading.
+/// One application domain. The record is leaked with its universe, less than 4 KiB; its address is the native handle in
+/// AppDomain objects. The cells and assemblies that it leads to are freed some time after the unloading.
 pub struct Domain {
     pub id: i32,
     pub universe: &'static Universe,

@@ -1,7 +1,9 @@
-//! The kinds of events that Mono's log has, which of them are written, and the record of a wait for a lock that is under way.
+//! The kinds of events that Mono's log has, which of them are written, and the record of a wait for a lock that is
+//! under way.
 //!
-//! `saki_sampler::events` has the kinds of the profiler. Events of the lower layers go up through `upcalls`, to the profiler (`vm::profile_events`) and to the log
-//! (`vm::profile_log`). Invariant: an event without a listener costs a load and a branch.
+//! `saki_sampler::events` has the kinds of the profiler. Events of the lower layers go up through `upcalls`, to the
+//! profiler (`vm::profile_events`) and to the log (`vm::profile_log`). Invariant: an event without a listener costs a
+//! load and a branch.
 
 use saki_sampler::events::{self, EventKind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -56,7 +58,8 @@ impl std::ops::BitOr for LogEvents {
     }
 }
 
-/// The events that the log listens to, as bits of `LogEvents`. Relaxed: a thread that sees a change late writes a few events more or less.
+/// The events that the log listens to, as bits of `LogEvents`. Relaxed: a thread that sees a change late writes a few
+/// events more or less.
 static LOGGED: AtomicU32 = AtomicU32::new(0);
 
 /// Whether events of this kind are written to the log.

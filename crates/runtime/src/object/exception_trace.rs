@@ -1,8 +1,9 @@
 //! The frames that an exception holds, from its throw to the frame that it has reached.
 //!
-//! `Exception._stackTrace` is opaque to managed code. Saki keeps a `long[]` there: the number of frames, then for each frame
-//! the method's address and (IL offset << 32 | native offset). It grows by doubling. Bodies inlined into a frame are frames of
-//! their own, marked as part of the one that follows (`INLINED`), and so are wrappers around methods (`WRAPPER`).
+//! `Exception._stackTrace` is opaque to managed code. Saki keeps a `long[]` there: the number of frames, then for each
+//! frame the method's address and (IL offset << 32 | native offset). It grows by doubling. Bodies inlined into a frame
+//! are frames of their own, marked as part of the one that follows (`INLINED`), and so are wrappers around methods
+//! (`WRAPPER`).
 //!
 //! Left out: which frames are added (`vm::stack_trace`).
 
@@ -25,7 +26,8 @@ pub struct TraceFrame {
     pub native_offset: u32,
     /// The next frame's method has this one inlined.
     pub is_inlined: bool,
-    /// The frame is not the method's body but a wrapper around it: of a synchronized method the code that takes its lock.
+    /// The frame is not the method's body but a wrapper around it: of a synchronized method the code that takes its
+    /// lock.
     pub is_wrapper: bool,
 }
 
@@ -104,7 +106,8 @@ impl<'t> Trace<'t> {
     }
 }
 
-/// `rethrow` continues the trace; the frame that caught the exception is recorded again, at the position of the rethrow.
+/// `rethrow` continues the trace; the frame that caught the exception is recorded again, at the position of the
+/// rethrow.
 pub fn forget_catching_frame(exception: Obj) {
     if let Some(trace) = Trace::of(exception) {
         let mut count = trace.frame_count().saturating_sub(1);

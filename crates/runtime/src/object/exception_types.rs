@@ -71,7 +71,8 @@ exception_types! {
 }
 
 impl ExceptionType {
-    /// The type in the current domain. All class libraries that Saki runs on have it (`tests/internal_call_signatures.rs` of `icall`).
+    /// The type in the current domain. All class libraries that Saki runs on have it
+    /// (`tests/internal_call_signatures.rs` of `icall`).
     pub fn ty(self) -> Ty {
         match universe().library_type(self.role()) {
             Ok(ty) => ty,

@@ -64,7 +64,8 @@ fn prepared<'t>(t: CurrentThread<'t>, cell: RootCell) -> Obj<'t> {
     cell.obj(t).unwrap_or_else(|| saki_base::bug!("a preallocated exception is gone"))
 }
 
-/// Empties the exception's trace, since `throw` starts a new one; traces that ExceptionDispatchInfo has put in stay in front of it.
+/// Empties the exception's trace, since `throw` starts a new one; traces that ExceptionDispatchInfo has put in stay in
+/// front of it.
 pub fn reset_trace(t: CurrentThread, exception: Obj) {
     STACK_TRACE.set_ref(t, exception, None::<Obj>);
 }
@@ -74,7 +75,8 @@ pub fn stack_overflow(t: CurrentThread) -> Thrown {
     t.throw(stack_overflow_object(t))
 }
 
-/// A StackOverflowException, made without running managed code: a copy of the preallocated one, or without memory that one itself.
+/// A StackOverflowException, made without running managed code: a copy of the preallocated one, or without memory that
+/// one itself.
 pub fn stack_overflow_object<'t>(t: CurrentThread<'t>) -> Obj<'t> {
     let Some(made) = domain::current().preallocated.get() else {
         saki_base::bug!("the stack overflowed while starting up")
@@ -101,8 +103,8 @@ pub fn stack_overflow_object<'t>(t: CurrentThread<'t>) -> Obj<'t> {
 /// Stack that compiling a method may take; methods of the class library need less than 100 KiB.
 pub(crate) const COMPILATION_STACK_BYTES: usize = 128 << 10;
 
-/// Stack that a class constructor may take, including the compilation of it and of the methods that it calls. Reserves hold twice
-/// as much.
+/// Stack that a class constructor may take, including the compilation of it and of the methods that it calls. Reserves
+/// hold twice as much.
 pub(crate) const CLASS_CONSTRUCTOR_STACK_BYTES: usize = COMPILATION_STACK_BYTES + (64 << 10);
 
 /// To be called before work that takes this much stack and must not be interrupted by a stack overflow.
@@ -172,8 +174,8 @@ pub fn throw_default(t: CurrentThread, exception: ExceptionType) -> Thrown {
     }
 }
 
-/// The message of a NullReferenceException for an access through null: Mono's own text. The class library's text, for `new
-/// NullReferenceException ()`, has a full stop.
+/// The message of a NullReferenceException for an access through null: Mono's own text. The class library's text, for
+/// `new NullReferenceException ()`, has a full stop.
 pub const NULL_REFERENCE_MESSAGE: &str = "Object reference not set to an instance of an object";
 
 /// NullReferenceException for an operation of compiled code on null.

@@ -5,7 +5,8 @@ use saki_types::universe::{self, Universe};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The universe over the installed class libraries, which all tests share, and their folder. None, after printing a line, where there are none.
+/// The universe over the installed class libraries, which all tests share, and their folder. None, after printing a
+/// line, where there are none.
 pub fn class_libraries() -> Option<(&'static Universe, &'static Path)> {
     static UNIVERSE: OnceLock<Option<&'static Universe>> = OnceLock::new();
     let root = Path::new("/usr/lib/mono");

@@ -14,7 +14,8 @@ use saki_types::Universe;
 
 static TABLE: HandleTable = HandleTable::new();
 
-/// The current domain as a word that handles store, so that it is known after their targets have died. 8-byte aligned, below 2^60.
+/// The current domain as a word that handles store, so that it is known after their targets have died. 8-byte aligned,
+/// below 2^60.
 fn domain_word() -> usize {
     std::ptr::from_ref(saki_types::universe()).addr()
 }
@@ -73,8 +74,8 @@ pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {
     Ok(())
 }
 
-/// A GC handle that is freed when this value is dropped; by its kind it keeps its object alive or refers to it weakly. Unloading the object's
-/// domain frees the handle earlier (`free_domain`); after that it has no target.
+/// A GC handle that is freed when this value is dropped; by its kind it keeps its object alive or refers to it weakly.
+/// Unloading the object's domain frees the handle earlier (`free_domain`); after that it has no target.
 pub struct RootedHandle {
     handle: Handle,
     /// The domain of its targets.
@@ -145,7 +146,8 @@ impl Drop for RootedHandle {
 pub(crate) struct Roots;
 
 /// Targets of normal handles, as root slots of the collection that runs: the table's slots are tagged words, which the
-/// collector cannot update. `update_weak` updates the table's slots. This list is not changed before the next collection begins.
+/// collector cannot update. `update_weak` updates the table's slots. This list is not changed before the next
+/// collection begins.
 static NORMAL_TARGETS: Mutex<rank::NormalHandles, Vec<usize>> = Mutex::new(Vec::new());
 
 impl RootProvider for Roots {

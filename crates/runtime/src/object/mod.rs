@@ -1,5 +1,5 @@
-//! The lowest layer: objects and the facts about them. It allocates and reads objects, strings and arrays, builds vtables, keeps references for Rust code (root
-//! cells, GC handles, statics), and makes exceptions.
+//! The lowest layer: objects and the facts about them. It allocates and reads objects, strings and arrays, builds
+//! vtables, keeps references for Rust code (root cells, GC handles, statics), and makes exceptions.
 //!
 //! Invariant: nothing here names a file of the layers above, `exec` and `vm`.
 

@@ -1,4 +1,5 @@
-//! Functions of references that may load types or throw: new objects, strings and arrays, casts. Also the text of a string.
+//! Functions of references that may load types or throw: new objects, strings and arrays, casts. Also the text of a
+//! string.
 
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
@@ -56,8 +57,8 @@ impl<'t> Obj<'t> {
         Ok(copy)
     }
 
-    /// Copies the bytes after the header from another object of the same size. No object was allocated since this one, so no barrier is
-    /// needed.
+    /// Copies the bytes after the header from another object of the same size. No object was allocated since this one,
+    /// so no barrier is needed.
     fn fill_from(self, original: Obj, size_bytes: usize) {
         const HEADER: usize = OBJECT_HEADER_BYTES as usize;
         const _: () = assert!(std::mem::offset_of!(ArrayHeader, bounds) == HEADER);

@@ -1,9 +1,11 @@
-//! Transparent proxies: objects of System.Runtime.Remoting.Proxies.TransparentProxy whose vtable names the class that they stand
-//! for as their type, and all of whose slots lead to stubs that hand the call to the RealProxy (`types::RemotingStub::Invoke`).
+//! Transparent proxies: objects of System.Runtime.Remoting.Proxies.TransparentProxy whose vtable names the class that
+//! they stand for as their type, and all of whose slots lead to stubs that hand the call to the RealProxy
+//! (`types::RemotingStub::Invoke`).
 //!
-//! Casts to the class, its bases and its interfaces work as for other objects. Further interfaces that a proxy has, and types
-//! that its RealProxy allows casts to (IRemotingTypeInfo), are in its `RemoteClass`; when a cast to another such type succeeds, the
-//! proxy gets a new `RemoteClass`. Left out: functions that run managed code for a proxy (`exec::proxy_calls`), and COM objects.
+//! Casts to the class, its bases and its interfaces work as for other objects. Further interfaces that a proxy has, and
+//! types that its RealProxy allows casts to (IRemotingTypeInfo), are in its `RemoteClass`; when a cast to another such
+//! type succeeds, the proxy gets a new `RemoteClass`. Left out: functions that run managed code for a proxy
+//! (`exec::proxy_calls`), and COM objects.
 
 use crate::entries::{entry_address, slot_target};
 use crate::exceptions::ToManaged;
@@ -24,8 +26,8 @@ pub static REAL_PROXY: ManagedField = ManagedField::new(LibraryType::Transparent
 static CLASS: ManagedField = ManagedField::new(LibraryType::TransparentProxy, "_class");
 pub(crate) static HAS_TYPE_INFO: ManagedField = ManagedField::new(LibraryType::TransparentProxy, "_custom_type_info");
 
-/// The class and interfaces that a proxy stands for. There is one record for each combination. It begins like the class library's
-/// own structure.
+/// The class and interfaces that a proxy stands for. There is one record for each combination. It begins like the class
+/// library's own structure.
 #[repr(C)]
 pub struct RemoteClass {
     default_vtable: *const VTable,

@@ -1,10 +1,11 @@
 //! `Obj`, `Str` and `Array`: references to objects as Rust code above the collector holds them.
 //!
-//! Invariants: a reference is never null and names an object of its kind; it is bound to the call of the current thread that
-//! got it, so that it lies in registers and stack frames alone, which collections scan conservatively and whose objects they do not
-//! move. A reference that must outlive the call is a `RootedHandle` or a `RootCell`. Raw words (`ObjRef`) are what compiled code
-//! passes and what fields hold; they become references in `Obj::from_word` only. The signatures of internal calls name references
-//! directly: `Option<Str<'t>>` has the layout of the word, and `internal_calls` compares each signature with the managed one.
+//! Invariants: a reference is never null and names an object of its kind; it is bound to the call of the current thread
+//! that got it, so that it lies in registers and stack frames alone, which collections scan conservatively and whose
+//! objects they do not move. A reference that must outlive the call is a `RootedHandle` or a `RootCell`. Raw words
+//! (`ObjRef`) are what compiled code passes and what fields hold; they become references in `Obj::from_word` only. The
+//! signatures of internal calls name references directly: `Option<Str<'t>>` has the layout of the word, and
+//! `internal_calls` compares each signature with the managed one.
 //! Left out: which fields an object has (`fields`), and all that may load types or throw (`new_references`).
 
 use crate::thread::CurrentThread;
@@ -48,7 +49,8 @@ impl<'t> Obj<'t> {
     /// The object that a word names; None for null.
     ///
     /// # Safety
-    /// The word is null or names an object that lives: it was read from a root, a field or an element, or compiled code passed it.
+    /// The word is null or names an object that lives: it was read from a root, a field or an element, or compiled code
+    /// passed it.
     #[inline]
     pub unsafe fn from_word(word: ObjRef) -> Option<Obj<'t>> {
         Some(Obj { object: NonNull::new(word.0)?, held: PhantomData })
@@ -161,8 +163,8 @@ impl<'t> Str<'t> {
     /// The UTF-16 units.
     #[inline]
     pub fn units(self) -> &'t [u16] {
-        // SAFETY: a string has `length` units behind its header; strings do not change, and the slice in the caller's frames keeps
-        // this one alive and in place.
+        // SAFETY: a string has `length` units behind its header; strings do not change, and the slice in the caller's
+        // frames keeps this one alive and in place.
         unsafe {
             let header = self.word().0 as *const StringHeader;
             std::slice::from_raw_parts(self.first_unit(), (*header).length as usize)
@@ -195,8 +197,8 @@ impl<'t> Array<'t> {
     /// The range does not lie in the array: an error of the caller.
     pub fn clear(self, first: usize, count: usize) {
         self.check_range(first, count);
-        // SAFETY: inside the array, by the check. On the machines we support memset stores aligned words whole, so no thread sees half
-        // a reference.
+        // SAFETY: inside the array, by the check. On the machines we support memset stores aligned words whole, so no
+        // thread sees half a reference.
         unsafe { std::ptr::write_bytes(self.element_address(first), 0, count * self.element_size_bytes()) };
     }
 
@@ -217,12 +219,13 @@ impl<'t> Array<'t> {
         if unsafe { (*header).bounds.is_null() } {
             return None;
         }
-        // SAFETY: `rank` bounds lie behind the elements; they do not change, and the caller's frames keep the array where it is.
+        // SAFETY: `rank` bounds lie behind the elements; they do not change, and the caller's frames keep the array
+        // where it is.
         Some(unsafe { std::slice::from_raw_parts(self.first_bound(), self.vtable().rank as usize) })
     }
 
-    /// Address of the bounds of a multi-dimensional array, which lie behind its elements. The header's pointer may be stale: a
-    /// collection that moves the array does not update it.
+    /// Address of the bounds of a multi-dimensional array, which lie behind its elements. The header's pointer may be
+    /// stale: a collection that moves the array does not update it.
     pub(super) fn first_bound(self) -> *mut ArrayBound {
         self.word().field_ptr(saki_gc::bounds_offset_bytes(self.length(), self.element_size_bytes()))
     }
@@ -234,7 +237,8 @@ impl<'t> Array<'t> {
         self.word().field_ptr(ARRAY_DATA_OFFSET as usize + index * self.element_size_bytes())
     }
 
-    /// The first `length` elements as values of `T`; None if elements have another size than `T`, or are or hold references.
+    /// The first `length` elements as values of `T`; None if elements have another size than `T`, or are or hold
+    /// references.
     pub fn as_ptr<T: Copy>(self) -> Option<*mut T> {
         (self.element_references().is_empty() && self.element_size_bytes() == size_of::<T>())
             .then(|| self.element_address(0).cast())
@@ -243,10 +247,12 @@ impl<'t> Array<'t> {
     /// A copy of `count` numbers from `first` on.
     ///
     /// # Panics
-    /// The range does not lie in the array, or elements have another size or are or hold references: an error of the caller.
+    /// The range does not lie in the array, or elements have another size or are or hold references: an error of the
+    /// caller.
     pub fn numbers_in<T: Plain>(self, first: usize, count: usize) -> Vec<T> {
         let start = self.check_numbers::<T>(first, count);
-        // SAFETY: `count` numbers of this size inside the array, by the check; other threads may replace whole numbers meanwhile.
+        // SAFETY: `count` numbers of this size inside the array, by the check; other threads may replace whole numbers
+        // meanwhile.
         unsafe { std::slice::from_raw_parts(start, count) }.to_vec()
     }
 
@@ -279,8 +285,8 @@ impl<'t> Array<'t> {
     /// The bytes of a byte[], to be used before the next safepoint; None for arrays of other elements.
     pub fn bytes(self) -> Option<&'t [u8]> {
         let first = self.as_ptr::<u8>()?;
-        // SAFETY: the array has `length` bytes, and the slice in the caller's frames keeps it alive and in place. Other threads may
-        // write meanwhile; the reader then sees old or new bytes.
+        // SAFETY: the array has `length` bytes, and the slice in the caller's frames keeps it alive and in place. Other
+        // threads may write meanwhile; the reader then sees old or new bytes.
         Some(unsafe { std::slice::from_raw_parts(first, self.length()) })
     }
 
@@ -321,7 +327,8 @@ impl<'t> Array<'t> {
         unsafe { Obj::from_word(self.element_address(index).cast::<ObjRef>().read()) }
     }
 
-    /// Stores a reference, with barrier; the caller knows that the element type allows it (`typed_values` answers that).
+    /// Stores a reference, with barrier; the caller knows that the element type allows it (`typed_values` answers
+    /// that).
     ///
     /// # Panics
     /// As `get`.

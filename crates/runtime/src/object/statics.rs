@@ -25,15 +25,18 @@ impl StaticRoots {
 }
 
 static ROOTS: RwLock<rank::StaticRoots, Vec<StaticRoots>> = RwLock::new(Vec::new());
-/// Areas that lie among the records of an owner, so that heap snapshots can name them. Entries are removed with their owners.
+/// Areas that lie among the records of an owner, so that heap snapshots can name them. Entries are removed with their
+/// owners.
 static OWNED_ROOTS: RwLock<rank::OwnedStaticRoots, Vec<StaticRoots>> = RwLock::new(Vec::new());
 
-/// Types with thread-statics, by block number. The number of a freed type is reused: by then no thread has a block of it.
+/// Types with thread-statics, by block number. The number of a freed type is reused: by then no thread has a block of
+/// it.
 static THREAD_BLOCKS: RwLock<rank::ThreadStaticTypes, Vec<Option<Ty>>> = RwLock::new(Vec::new());
 
 /// A copy of a writable image section.
 struct WritableCopy {
-    /// Address of the section's data: in a mapped file, which all domains share, or in memory, which is freed with the image.
+    /// Address of the section's data: in a mapped file, which all domains share, or in memory, which is freed with the
+    /// image.
     section: usize,
     copy: usize,
     image: &'static Image,
@@ -158,7 +161,8 @@ pub fn thread_static_place(field: &'static Field) -> LoadResult<usize> {
     Ok(offset << u32::BITS | thread_block_number(field.owner) as usize)
 }
 
-/// Empties the statics and thread-statics of an unloaded domain; statics that lie among its records were emptied as cells.
+/// Empties the statics and thread-statics of an unloaded domain; statics that lie among its records were emptied as
+/// cells.
 pub fn release(universe: &'static Universe) {
     ROOTS.write().retain(|roots| *roots.ty.universe() != *universe);
     saki_thread::with_world_stopped(StopReason::Unloading, |_| {
@@ -190,14 +194,16 @@ fn for_each_block_number(is_wanted: impl Fn(Ty) -> bool, mut visit: impl FnMut(u
     }
 }
 
-/// Forgets the areas of dead owners, and copies of sections of images that were loaded from memory in dead domains: their addresses will be reused.
+/// Forgets the areas of dead owners, and copies of sections of images that were loaded from memory in dead domains:
+/// their addresses will be reused.
 pub(crate) fn forget_dead_sections() {
     OWNED_ROOTS.write().retain(|roots| !collectible::is_dead(roots.base));
     let is_dead = |image: &'static Image| collectible::is_dead(std::ptr::from_ref(image).addr());
     WRITABLE_SECTIONS.write().retain(|known| !is_dead(known.image) || known.image.is_manifest_of_file());
 }
 
-/// Reference slots of all static areas, for the collector. Left out: areas among the records of an owner, which reports their slots itself.
+/// Reference slots of all static areas, for the collector. Left out: areas among the records of an owner, which reports
+/// their slots itself.
 pub fn for_each_root(visit: &mut dyn FnMut(*mut ObjRef)) {
     for_each_named_root(&mut |_, _, slot| visit(slot));
 }

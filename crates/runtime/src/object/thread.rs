@@ -38,8 +38,8 @@ impl<'t> CurrentThread<'t> {
     /// The thread that compiled code passes, or a `ManagedThread`'s own.
     ///
     /// # Safety
-    /// `abi` belongs to the current OS thread's managed thread. `'t` is no longer than the caller's call, or than the value that the caller borrows: a
-    /// reference that is bound to it must not be kept where no collection sees it.
+    /// `abi` belongs to the current OS thread's managed thread. `'t` is no longer than the caller's call, or than the
+    /// value that the caller borrows: a reference that is bound to it must not be kept where no collection sees it.
     pub unsafe fn from_abi(abi: *mut ThreadAbi) -> CurrentThread<'t> {
         CurrentThread(abi, PhantomData)
     }
@@ -52,7 +52,8 @@ impl<'t> CurrentThread<'t> {
         }
     }
 
-    /// Calls `body` with the current thread; None when the OS thread is not attached, as before the machine has started.
+    /// Calls `body` with the current thread; None when the OS thread is not attached, as before the machine has
+    /// started.
     pub fn with_attached<R>(body: impl for<'c> FnOnce(CurrentThread<'c>) -> R) -> Option<R> {
         saki_thread::current().map(|thread| body(CurrentThread(thread.abi(), PhantomData)))
     }

@@ -1,8 +1,8 @@
-//! Which objects stand for values of a type: the question that is asked before an object, which may have come from anywhere, goes into a
-//! variable, an argument or a result of that type.
+//! Which objects stand for values of a type: the question that is asked before an object, which may have come from
+//! anywhere, goes into a variable, an argument or a result of that type.
 //!
-//! Invariant: a function that stores an object in a typed place asks here, or has a type that proves the answer. Left out: numbers in
-//! arrays, whose exceptions differ (`Array.SetValue`).
+//! Invariant: a function that stores an object in a typed place asks here, or has a type that proves the answer. Left
+//! out: numbers in arrays, whose exceptions differ (`Array.SetValue`).
 
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
@@ -11,8 +11,9 @@ use crate::thread::{CurrentThread, Managed};
 use crate::widening::{Scalar, Widened};
 use saki_types::{Ty, universe};
 
-/// Whether the value of type `ty` that `value` stands for can be copied from it: a box of the type, of an enumeration with the same
-/// integer type or of that integer type; a T for a Nullable<T>; IntPtr or UIntPtr for a pointer; an object that is assignable to `ty`.
+/// Whether the value of type `ty` that `value` stands for can be copied from it: a box of the type, of an enumeration
+/// with the same integer type or of that integer type; a T for a Nullable<T>; IntPtr or UIntPtr for a pointer; an
+/// object that is assignable to `ty`.
 ///
 /// # Errors
 /// TypeLoadException; what a RealProxy throws that is asked about a cast.
@@ -44,10 +45,12 @@ pub fn may_hold(t: CurrentThread, ty: Ty, value: Option<Obj>) -> Managed<bool> {
     }
 }
 
-/// The object that stands for `value` as a `ty`: itself if it fits, or a box of `ty` if it holds a number of a narrower type.
+/// The object that stands for `value` as a `ty`: itself if it fits, or a box of `ty` if it holds a number of a narrower
+/// type.
 ///
 /// # Errors
-/// ArgumentException, as .NET throws for a field or an argument of another type; the errors of `fits`; OutOfMemoryException.
+/// ArgumentException, as .NET throws for a field or an argument of another type; the errors of `fits`;
+/// OutOfMemoryException.
 pub fn converted<'t>(t: CurrentThread<'t>, value: Obj<'t>, ty: Ty) -> Managed<Obj<'t>> {
     if fits(t, value, ty)? {
         return Ok(value);

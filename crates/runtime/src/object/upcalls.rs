@@ -1,7 +1,8 @@
-//! The calls of lower layers to higher ones, as one value: running managed code for an exception or a cast, the functions behind compiled code, events for
-//! profilers.
+//! The calls of lower layers to higher ones, as one value: running managed code for an exception or a cast, the
+//! functions behind compiled code, events for profilers.
 //!
-//! `vm::upcalls` implements them; the machine sets the value first of all when it starts. Invariant: a layer of this crate calls a higher one in no other way.
+//! `vm::upcalls` implements them; the machine sets the value first of all when it starts. Invariant: a layer of this
+//! crate calls a higher one in no other way.
 
 use crate::events::LockWait;
 use crate::references::Obj;
@@ -45,7 +46,8 @@ pub(crate) trait Upcalls: Sync {
     /// Adds probes to code of `method`, if its calls are recorded.
     fn add_probes(&self, method: &'static Method, function: &mut Function);
 
-    /// A probe at the begin of a method, or at an end. `tagged`, its argument, is the address of a method; the low bits say which part of the method.
+    /// A probe at the begin of a method, or at an end. `tagged`, its argument, is the address of a method; the low bits
+    /// say which part of the method.
     ///
     /// # Safety
     /// Code with the probe passes `tagged`.
@@ -77,7 +79,8 @@ pub(crate) trait Upcalls: Sync {
     /// Called when the wait for the lock of `object` is over.
     fn lock_wait_ended(&self, t: CurrentThread, object: Obj, wait: LockWait);
 
-    /// Called when a thread has to wait for the lock of `object`, and when such a wait is over. `what`: a kind of `saki_profile::mlpd::event::monitor`.
+    /// Called when a thread has to wait for the lock of `object`, and when such a wait is over. `what`: a kind of
+    /// `saki_profile::mlpd::event::monitor`.
     fn lock_contended(&self, t: CurrentThread, object: Obj, what: u8);
 
     /// Called when a method has got its code, whose compilation began at `began_ns`.

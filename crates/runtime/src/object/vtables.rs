@@ -103,8 +103,8 @@ pub(crate) fn ref_map(ty: Ty, offsets: &[u32]) -> *const RefMap {
     }
 }
 
-/// A vtable, allocated among the records of an owner: so a collection that sees an object's vtable word knows that the owner is
-/// in use.
+/// A vtable, allocated among the records of an owner: so a collection that sees an object's vtable word knows that the
+/// owner is in use.
 pub(crate) fn make(owner: Option<&'static Owner>, header: VTable) -> &'static VTable {
     let layout = Layout::array::<u128>(VTable::memory_units(header.slot_count)).ok();
     match owner.and_then(|owner| owner.allocate(layout?)) {
@@ -158,7 +158,8 @@ fn build(ty: Ty) -> LoadResult<&'static VTable> {
     Ok(vtable)
 }
 
-/// Fills the interface slots: a slot that only one method shares leads straight to its code, all others to the resolver.
+/// Fills the interface slots: a slot that only one method shares leads straight to its code, all others to the
+/// resolver.
 fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
     let resolver =
         saki_code::veneer(saki_code::stub_address(StubId::ImtResolve)).map_err(crate::entries::code_error)?;

@@ -1,11 +1,13 @@
-//! `WeakReference` and `WeakReference<T>`: their finalizers only free a GC handle, so collections do that in place of them.
+//! `WeakReference` and `WeakReference<T>`: their finalizers only free a GC handle, so collections do that in place of
+//! them.
 
 use crate::references::Obj;
 use saki_sync::handle_table::Handle;
 use saki_types::{LibraryType, LoadResult, Ty};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Offsets in bytes of the handle in `WeakReference` and in `WeakReference<T>`; 0 = no vtable of the class was built yet.
+/// Offsets in bytes of the handle in `WeakReference` and in `WeakReference<T>`; 0 = no vtable of the class was built
+/// yet.
 static HANDLE_OFFSETS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 /// Whether objects of exactly this type have a finalizer that only frees a handle.
@@ -31,7 +33,8 @@ pub(crate) fn take_handle(object: Obj, ty: Ty) -> Option<Handle> {
     let is_generic = ty.is(LibraryType::WeakReferenceOf);
     let offset = HANDLE_OFFSETS[usize::from(is_generic)].load(Ordering::Relaxed);
     let place = object.field_address::<u32>(offset);
-    // SAFETY: the offset is that of the class's GCHandle, which is one int, or a native int whose upper half is 0; no other thread runs.
+    // SAFETY: the offset is that of the class's GCHandle, which is one int, or a native int whose upper half is 0; no
+    // other thread runs.
     let bits = unsafe { place.replace(0) };
     Handle::from_bits(bits)
 }

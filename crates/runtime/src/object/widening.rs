@@ -1,5 +1,5 @@
-//! The conversions of numbers that assignments by reflection make: a number goes into a variable of a wider type. ECMA-335 §I.12.1 has
-//! the sizes; which conversions there are is what .NET documents for `Array.SetValue`.
+//! The conversions of numbers that assignments by reflection make: a number goes into a variable of a wider type.
+//! ECMA-335 §I.12.1 has the sizes; which conversions there are is what .NET documents for `Array.SetValue`.
 
 use crate::references::Obj;
 use saki_types::ElementType;

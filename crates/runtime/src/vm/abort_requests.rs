@@ -18,7 +18,8 @@ pub(crate) fn thread_state_error(t: CurrentThread, message: &str) -> Thrown {
     exceptions::throw(t, ExceptionType::ThreadState, message)
 }
 
-/// Whether the caller may abort a thread, whose state then has the bits `requested`. A thread that was not started never runs.
+/// Whether the caller may abort a thread, whose state then has the bits `requested`. A thread that was not started
+/// never runs.
 fn claim_abort(bits: &AtomicU32, requested: u32) -> bool {
     // AcqRel: one aborter wins; it sees what was set before.
     let claimed = bits.fetch_update(Ordering::AcqRel, Ordering::Acquire, |bits| match bits {
@@ -58,8 +59,8 @@ pub fn abort(t: CurrentThread, internal: Obj, state_object: Option<Obj>) -> Mana
     Ok(())
 }
 
-/// Requests an abort of another thread because a domain that it is in is unloaded; false when one is under way already, or the
-/// thread has no Thread object yet. Does not end system calls, and reaches no safepoint.
+/// Requests an abort of another thread because a domain that it is in is unloaded; false when one is under way already,
+/// or the thread has no Thread object yet. Does not end system calls, and reaches no safepoint.
 pub(crate) fn request_abort_by_unload(thread: &ManagedThread) -> bool {
     let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
     if first {
@@ -79,9 +80,9 @@ pub(crate) fn request_abort_at_exit(thread: &ManagedThread) -> bool {
     first
 }
 
-/// The exception leaves a callback, and native code goes on. An abort in flight then becomes a request again: signals go on to end the native
-/// code's system calls, the next callback is aborted at once, and the abort is thrown when the native code returns. False: the exception is
-/// no abort in flight.
+/// The exception leaves a callback, and native code goes on. An abort in flight then becomes a request again: signals
+/// go on to end the native code's system calls, the next callback is aborted at once, and the abort is thrown when the
+/// native code returns. False: the exception is no abort in flight.
 pub fn request_abort_again(t: CurrentThread, exception: Obj) -> bool {
     if thread_aborts::abort_in_flight(t) != Some(exception) {
         return false;
@@ -100,11 +101,13 @@ pub fn end_abort(t: CurrentThread) {
 }
 
 fn is_aborted_by_unload(t: CurrentThread) -> bool {
-    // Relaxed: this thread clears the bit; a bit that is being set is seen when the thread has left the domain (`Domain`).
+    // Relaxed: this thread clears the bit; a bit that is being set is seen when the thread has left the domain
+    // (`Domain`).
     current_bits(t).is_some_and(|bits| bits.load(Ordering::Relaxed) & state::ABORTED_BY_UNLOAD != 0)
 }
 
-/// Ends the abort in flight, with its pending exception, if the unloading of `domain`, which the current thread leaves, asked for it.
+/// Ends the abort in flight, with its pending exception, if the unloading of `domain`, which the current thread leaves,
+/// asked for it.
 pub fn end_abort_by_unload(t: CurrentThread, domain: &Domain) -> bool {
     if !is_aborted_by_unload(t) || !domain.is_unloading() || thread_aborts::abort_in_flight(t).is_none() {
         return false;
@@ -115,8 +118,8 @@ pub fn end_abort_by_unload(t: CurrentThread, domain: &Domain) -> bool {
     true
 }
 
-/// The current thread has left a domain that is unloaded: an abort that was requested for it comes too late and is withdrawn;
-/// one in flight continues as an ordinary abort, which can be reset.
+/// The current thread has left a domain that is unloaded: an abort that was requested for it comes too late and is
+/// withdrawn; one in flight continues as an ordinary abort, which can be reset.
 pub(crate) fn withdraw_abort_by_unload(t: CurrentThread) {
     if !is_aborted_by_unload(t) {
         return;

@@ -1,11 +1,13 @@
-//! `--trace`: a line for each call and each return, with arguments and results, as Mono writes them; and for exceptions that are asked for.
+//! `--trace`: a line for each call and each return, with arguments and results, as Mono writes them; and for exceptions
+//! that are asked for.
 //!
-//! Methods are compiled with a probe at their begin, which stores the arguments in the frame and passes their address, and one at each end. As in the log of
-//! calls (`profile_log::calls`), nothing is inlined, and code with probes is not kept in the code cache. SIGUSR2 switches the trace off and on.
+//! Methods are compiled with a probe at their begin, which stores the arguments in the frame and passes their address,
+//! and one at each end. As in the log of calls (`profile_log::calls`), nothing is inlined, and code with probes is not
+//! kept in the code cache. SIGUSR2 switches the trace off and on.
 //!
-//! The number behind the time is the depth of the call, and the number in front of it the managed thread's, where Mono writes the native one's: green threads
-//! share those. Left out: as in `profile_log::calls`; the wrapper through which Mono calls Main; a line for a frame that an exception leaves, which Mono
-//! does not write either.
+//! The number behind the time is the depth of the call, and the number in front of it the managed thread's, where Mono
+//! writes the native one's: green threads share those. Left out: as in `profile_log::calls`; the wrapper through which
+//! Mono calls Main; a line for a frame that an exception leaves, which Mono does not write either.
 
 use crate::fields::ManagedField;
 use crate::profile_log::callspec::CallSpec;
@@ -39,10 +41,12 @@ static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 
 /// In the low bits of a method's address: the code is the method's wrapper for a call of native code.
 const TO_NATIVE: usize = 1;
-/// In the low bits of a method's address: the probe has no result, since another method's takes its place (a tail call).
+/// In the low bits of a method's address: the probe has no result, since another method's takes its place (a tail
+/// call).
 const NO_RESULT: usize = 2;
 const TAGS: usize = TO_NATIVE | NO_RESULT;
-/// Bytes that each argument takes in the frame: a word, which names structs by their addresses, and room for a vector that comes in a register.
+/// Bytes that each argument takes in the frame: a word, which names structs by their addresses, and room for a vector
+/// that comes in a register.
 const ROOM_BYTES: usize = 32;
 /// Offset of a vector in its room.
 const VECTOR_OFFSET: usize = 16;
@@ -226,10 +230,12 @@ impl Probe<'_> {
 /// A probe at the begin of a method, or at an end.
 ///
 /// # Safety
-/// `tagged` is the address of a method, with some of `TAGS` in its low bits, and `words` that of the words that a probe of it has stored.
+/// `tagged` is the address of a method, with some of `TAGS` in its low bits, and `words` that of the words that a probe
+/// of it has stored.
 pub(crate) unsafe fn traced(t: CurrentThread, tagged: usize, words: usize, is_end: bool) {
     let Some(trace) = enabled() else { return };
-    // SAFETY: methods are aligned to more than the tags, so this is the address that the probe was compiled with; the running code keeps its method.
+    // SAFETY: methods are aligned to more than the tags, so this is the address that the probe was compiled with; the
+    // running code keeps its method.
     let method = unsafe { &*((tagged & !TAGS) as *const Method) };
     let mut text = String::from(if is_end { "LEAVE: " } else { "ENTER: " });
     if tagged & TO_NATIVE != 0 {
@@ -239,7 +245,8 @@ pub(crate) unsafe fn traced(t: CurrentThread, tagged: usize, words: usize, is_en
     let depth = trace.count(t.id(), is_end);
     match is_end {
         true if tagged & NO_RESULT != 0 => {}
-        // SAFETY: `words` is the place of this probe in its frame, where a probe at an end that has a result has stored one word.
+        // SAFETY: `words` is the place of this probe in its frame, where a probe at an end that has a result has stored
+        // one word.
         true => unsafe { write_result(&mut text, method, words) },
         // SAFETY: the same place, where a probe at the begin has stored a word for each parameter of this method.
         false => unsafe { write_arguments(&mut text, method, words) },
@@ -339,7 +346,8 @@ unsafe fn write_arguments(text: &mut String, method: &'static Method, words: usi
         if index > 0 {
             text.push_str(", ");
         }
-        // SAFETY: `at` has passed one room for each parameter before this one, `this` included, so the word here is this parameter's.
+        // SAFETY: `at` has passed one room for each parameter before this one, `this` included, so the word here is
+        // this parameter's.
         unsafe { write_value(text, ty, at, false) };
         at += ROOM_BYTES;
     }

@@ -1,19 +1,20 @@
-//! The end of collectible assemblies (AssemblyBuilderAccess.RunAndCollect) and of unloaded domains: when there are no more references
-//! to one, its types, code, statics and objects are freed.
+//! The end of collectible assemblies (AssemblyBuilderAccess.RunAndCollect) and of unloaded domains: when there are no
+//! more references to one, its types, code, statics and objects are freed.
 //!
-//! An assembly's records and those of instantiations over its types have one owner (`types::collectible`); the other records of a domain
-//! have another owner, which collections ignore until the domain is unloaded. An owner lives while
-//! - a word of some live object points among its records or into its code: instances by their vtables, reflection objects and
-//!   builders by their handles, delegates by their methods, exceptions by their traces;
-//! - a word of some stack or saved register points there, or into a dynamic method that names one of its types or members;
+//! An assembly's records and those of instantiations over its types have one owner (`types::collectible`); the other
+//! records of a domain have another owner, which collections ignore until the domain is unloaded. An owner lives while
+//! - a word of some live object points among its records or into its code: instances by their vtables, reflection
+//!   objects and builders by their handles, delegates by their methods, exceptions by their traces;
+//! - a word of some stack or saved register points there, or into a dynamic method that names one of its types or
+//!   members;
 //! - a thread is in the domain;
 //! - the records of another live owner refer to it, or a type that is not collectible does (then it is kept for ever);
-//! - something that the collector does not trace refers to it (`Owner::keep_for_ever`): thread and context statics of an assembly, a
-//!   dynamic method that is kept for ever itself.
+//! - something that the collector does not trace refers to it (`Owner::keep_for_ever`): thread and context statics of
+//!   an assembly, a dynamic method that is kept for ever itself.
 //!
 //! Its own root cells and statics do not count: they are traced only when one of the above has been found
-//! (`gc::ConditionalRoots`), so an assembly whose statics refer to its own objects ends like any other. Only full collections
-//! decide whether an owner is dead.
+//! (`gc::ConditionalRoots`), so an assembly whose statics refer to its own objects ends like any other. Only full
+//! collections decide whether an owner is dead.
 //!
 //! | list | meaning | leaves it when |
 //! |---|---|---|
@@ -21,8 +22,9 @@
 //! | dead | unreachable, in no list that is searched by name | `reclaim_dead`: code out of the map, stamp taken, to retired |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: code, entries and records are freed |
 //!
-//! Unloading empties the root cells, statics and thread-statics of the domain, so few references to its records remain: mostly stale
-//! words of stacks. Full collections are asked for when unloaded domains hold `ASKING_BYTES` more than at the last time.
+//! Unloading empties the root cells, statics and thread-statics of the domain, so few references to its records remain:
+//! mostly stale words of stacks. Full collections are asked for when unloaded domains hold `ASKING_BYTES` more than at
+//! the last time.
 
 use crate::domains::of_universe;
 use crate::dynamic_methods::method_of_code;
@@ -98,7 +100,8 @@ impl RootProvider for Assemblies {
         });
     }
 
-    /// Statics are among the owners' slots. A slot that is found twice, with and without its type, is reported once, with the type.
+    /// Statics are among the owners' slots. A slot that is found twice, with and without its type, is reported once,
+    /// with the type.
     fn for_each_root(&self, visit: &mut dyn FnMut(Root)) {
         let mut named = FxHashSet::default();
         statics::for_each_owned_root(&mut |ty, offset_bytes, slot| {
@@ -169,8 +172,8 @@ impl ConditionalRoots for Assemblies {
 }
 
 impl Assemblies {
-    /// Notes that a reference leads to an owner. The owner may be dead and its records not freed yet; their slots lead to objects that are
-    /// gone, so it is ignored.
+    /// Notes that a reference leads to an owner. The owner may be dead and its records not freed yet; their slots lead
+    /// to objects that are gone, so it is ignored.
     fn see(&self, owner: &'static Owner) {
         if !owner.is_dead() && owner.see() {
             self.judgement.lock().new.push(owner);
@@ -220,7 +223,8 @@ fn owner_of_word(word: usize) -> Option<&'static Owner> {
     collectible::of(word).or_else(|| collectible::owner_of(saki_code::contains(word).then(|| method_of_code(word))??))
 }
 
-/// Whether assemblies wait to be freed. A hint. Dynamic methods that died with them are to be freed first: they name their types.
+/// Whether assemblies wait to be freed. A hint. Dynamic methods that died with them are to be freed first: they name
+/// their types.
 pub(crate) fn are_dead() -> bool {
     // Relaxed: a hint.
     DEAD_COUNT.load(Ordering::Relaxed) > 0
@@ -302,8 +306,8 @@ fn free(batch: Batch) {
     }
 }
 
-/// Drops dead records from the tables in which they are looked up. `has_domain`: a domain is among the dead, so tables that rarely have
-/// records of assemblies are cleaned too.
+/// Drops dead records from the tables in which they are looked up. `has_domain`: a domain is among the dead, so tables
+/// that rarely have records of assemblies are cleaned too.
 fn forget_dead(has_domain: bool) {
     strings::forget_dead_literals();
     class_init::forget_dead();
@@ -325,19 +329,19 @@ fn forget_dead(has_domain: bool) {
     }
 }
 
-/// Memory that unloaded domains hold when a full collection is asked for: some three small domains, so that a collection, which
-/// takes some ten milliseconds with a small heap, comes with every third unloading at most.
+/// Memory that unloaded domains hold when a full collection is asked for: some three small domains, so that a
+/// collection, which takes some ten milliseconds with a small heap, comes with every third unloading at most.
 const ASKING_BYTES: usize = 12 << 20;
 
-/// The longest time for which unloading waits until the records that the collection found dead are freed. Freeing takes some
-/// milliseconds, unless a finalizer is slow.
+/// The longest time for which unloading waits until the records that the collection found dead are freed. Freeing takes
+/// some milliseconds, unless a finalizer is slow.
 const FREEING_LIMIT: Duration = Duration::from_secs(1);
 
 /// Memory of the records of domains unloaded since the last time a full collection was asked for.
 static RELEASED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Releases the records of an unloaded domain, whose root cells are empty: from now on they live only as long as there are references to
-/// them.
+/// Releases the records of an unloaded domain, whose root cells are empty: from now on they live only as long as there
+/// are references to them.
 pub(crate) fn release_domain(t: CurrentThread, universe: &'static Universe) {
     let Some(owner) = universe.owner() else { return };
     // A domain has as much memory again outside of its records, for code and tables.

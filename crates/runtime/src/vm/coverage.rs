@@ -1,11 +1,13 @@
 //! `--profile=coverage`: which statements a run reaches, in the XML of Mono's coverage profiler.
 //!
-//! Code is compiled with a call at the begin of each statement (`Facts::statements`); nothing is inlined, and such code is not kept in the code cache.
-//! Statements begin where the debug symbols have sequence points; without symbols, where basic blocks begin. All instances of a generic method are one
-//! method here. At exit, all methods of the assemblies that count are listed, also those that were not called.
+//! Code is compiled with a call at the begin of each statement (`Facts::statements`); nothing is inlined, and such code
+//! is not kept in the code cache. Statements begin where the debug symbols have sequence points; without symbols, where
+//! basic blocks begin. All instances of a generic method are one method here. At exit, all methods of the assemblies
+//! that count are listed, also those that were not called.
 //!
-//! Unlike Mono, which counts methods that were compiled as covered in full and none in part, `full` counts methods all of whose statements were reached, and
-//! `partial` those with some. Left out: assemblies of the class library, unless a filter names them; assemblies made at run time; filters.
+//! Unlike Mono, which counts methods that were compiled as covered in full and none in part, `full` counts methods all
+//! of whose statements were reached, and `partial` those with some. Left out: assemblies of the class library, unless a
+//! filter names them; assemblies made at run time; filters.
 
 use crate::domain;
 use crate::source_lines;
@@ -26,7 +28,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Clone, PartialEq, Debug)]
 pub struct CoverageSettings {
     pub output: Output,
-    /// Texts that begin with `+` or `-`: a class counts if its "[assembly]Namespace.Name" contains one of the former, if there are any, and none of the latter.
+    /// Texts that begin with `+` or `-`: a class counts if its "[assembly]Namespace.Name" contains one of the former,
+    /// if there are any, and none of the latter.
     pub filters: Vec<String>,
     /// Assemblies below this folder count only if a filter with `+` names them.
     pub framework_root: PathBuf,

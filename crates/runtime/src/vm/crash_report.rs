@@ -1,8 +1,10 @@
-//! Reports of crashes: where the fault is, by library, function and offset, and the frames that led there, with lines where there are symbols.
+//! Reports of crashes: where the fault is, by library, function and offset, and the frames that led there, with lines
+//! where there are symbols.
 //!
-//! The signal handler of the thread that crashes cannot make the text, since it may take no lock and allocate nothing. It asks the thread of
-//! dumps (`thread_dump`), which makes and writes it while the handler waits. If that thread waits for a lock that the crashed one holds, time
-//! runs out, and the handler writes a plainer report itself (`saki_unwind`).
+//! The signal handler of the thread that crashes cannot make the text, since it may take no lock and allocate nothing.
+//! It asks the thread of dumps (`thread_dump`), which makes and writes it while the handler waits. If that thread waits
+//! for a lock that the crashed one holds, time runs out, and the handler writes a plainer report itself
+//! (`saki_unwind`).
 //!
 //! | `STATE` | from → to | who | ordering |
 //! |---|---|---|---|
@@ -96,11 +98,12 @@ pub(crate) fn serve() -> bool {
     let _held = Hold::new();
     let _walk = saki_code::walks().enter();
     let context = REQUEST.context.load(Ordering::Relaxed);
-    // SAFETY: the context lies in the frame of a handler that waits for DONE. If it gives up, it ends the process: its signal stack stays mapped, and what the walk
-    // then reads there only makes a text that is not written.
+    // SAFETY: the context lies in the frame of a handler that waits for DONE. If it gives up, it ends the process: its
+    // signal stack stays mapped, and what the walk then reads there only makes a text that is not written.
     let context = unsafe { &*context };
     let is_overflow = REQUEST.is_overflow.load(Ordering::Relaxed) != 0;
-    // SAFETY: the managed thread that the handler interrupted, whose structure is never freed, and the context of that handler.
+    // SAFETY: the managed thread that the handler interrupted, whose structure is never freed, and the context of that
+    // handler.
     let text = unsafe { describe(REQUEST.thread.load(Ordering::Relaxed), context, is_overflow) };
     if STATE.atomic().compare_exchange(ASKED, WRITING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
         // Without the lock of Rust's own stderr, which the crashed thread may hold.
@@ -114,7 +117,8 @@ pub(crate) fn serve() -> bool {
 /// # Safety
 /// As `interrupted::frames`.
 unsafe fn describe(thread: *const ThreadAbi, context: &FaultContext, is_overflow: bool) -> String {
-    // SAFETY: both are the crashed thread's, which stays in its handler, or ends the process there, while this function runs.
+    // SAFETY: both are the crashed thread's, which stays in its handler, or ends the process there, while this function
+    // runs.
     let frames = unsafe { interrupted::frames(thread, context) };
     let mut lines: Vec<String> = frames.native.iter().map(describe_native).collect();
     for frame in &frames.managed {
@@ -127,7 +131,8 @@ unsafe fn describe(thread: *const ThreadAbi, context: &FaultContext, is_overflow
 
 fn head(context: &FaultContext, innermost: Option<&NativePlace>) -> String {
     let (signal, address, pc) = (context.signal(), context.fault_address(), context.pc());
-    // Unverifiable programs may make compiled code use any pointer; elsewhere a fault is more likely one of a native library or of Saki.
+    // Unverifiable programs may make compiled code use any pointer; elsewhere a fault is more likely one of a native
+    // library or of Saki.
     let place = if saki_code::contains(pc) { "compiled" } else { "native" };
     let what = innermost.map_or(String::new(), |innermost| format!(", {}", describe_native(innermost)));
     format!(

@@ -56,8 +56,8 @@ pub fn type_in(ty: Ty, to: &'static Universe) -> LoadResult<Ty> {
     }
 }
 
-/// For the image of an assembly that was loaded from memory: the image that the other universe has loaded, or finds, under the same
-/// name, if both have the same MVID.
+/// For the image of an assembly that was loaded from memory: the image that the other universe has loaded, or finds,
+/// under the same name, if both have the same MVID.
 fn from_memory_in(image: &'static Image, to: &'static Universe) -> Option<&'static Image> {
     let assembly = image.assembly();
     if assembly.is_dynamic || !std::ptr::eq(assembly.image, image) {
@@ -189,8 +189,8 @@ fn copy_elements<'t>(
     Ok(())
 }
 
-/// Gives the array `to` the elements of `from`, both of the current domain; nothing happens when one is not an array or they differ in
-/// type or length. The elements are references or hold none.
+/// Gives the array `to` the elements of `from`, both of the current domain; nothing happens when one is not an array or
+/// they differ in type or length. The elements are references or hold none.
 ///
 /// # Errors
 /// `TypeLoad`.
@@ -212,7 +212,8 @@ pub fn replace_elements(t: CurrentThread, from: Option<Obj>, to: Option<Obj>) ->
     Ok(())
 }
 
-/// Copies the instance fields of a class, or of a value type at byte `at` of both objects. Layouts agree in all domains.
+/// Copies the instance fields of a class, or of a value type at byte `at` of both objects. Layouts agree in all
+/// domains.
 fn copy_fields<'t>(
     t: CurrentThread<'t>,
     objects: (Obj<'t>, Obj<'t>),
@@ -251,8 +252,8 @@ fn refuse(t: CurrentThread, ty: Ty) -> exceptions::Thrown {
     exceptions::throw(t, ExceptionType::Serialization, &message)
 }
 
-/// The pending exception as an exception of `to`: itself if it belongs to `to`, else a new exception of the same class, or of the
-/// nearest base class that `to` can load, with the same message.
+/// The pending exception as an exception of `to`: itself if it belongs to `to`, else a new exception of the same class,
+/// or of the nearest base class that `to` can load, with the same message.
 pub fn copy_pending(t: CurrentThread, to: &'static Universe) -> exceptions::Thrown {
     static MESSAGE: ManagedField = ManagedField::new(LibraryType::Exception, "_message");
     let original = t.take_exception();

@@ -1,10 +1,11 @@
 //! Unloading a domain: its DomainUnload handlers run, the threads that are in it are aborted, its finalizers run, and
 //! the roots of its objects are dropped: handles, statics, literals.
 //!
-//! `Thread.ResetAbort` does not end these aborts: they end, as AppDomainUnloadedException, where the thread leaves the domain.
-//! A thread that is itself in the domain cannot unload it, because it would wait for its own abort; another thread does the
-//! work, and this one waits to be aborted. Left out: giving back the memory of the domain's types and code, which later
-//! collections do (`collectible`).
+//! `Thread.ResetAbort` does not end these aborts: they end, as AppDomainUnloadedException, where the thread leaves the
+//! domain.
+//! A thread that is itself in the domain cannot unload it, because it would wait for its own abort; another thread does
+//! the work, and this one waits to be aborted. Left out: giving back the memory of the domain's types and code, which
+//! later collections do (`collectible`).
 
 use crate::domains::{self, Domain};
 use crate::exception_types::ExceptionType;

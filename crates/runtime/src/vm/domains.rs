@@ -1,11 +1,11 @@
-//! Application domains: each has a universe of types (`types::universe`), and with it statics, code, string literals and type
-//! objects of its own.
+//! Application domains: each has a universe of types (`types::universe`), and with it statics, code, string literals
+//! and type objects of its own.
 //!
-//! A thread runs in one domain at a time: the one whose universe `types::universe()` returns. Only `switch` changes it: in the
-//! internal calls by which managed code enters and leaves another domain, when a thread starts, and where the runtime itself
-//! calls managed code for a domain (pool threads, finalizers). Objects of two domains never refer to each other: an object that
-//! crosses is copied (`domain_copy`) or gets a transparent proxy (`proxies`). The exceptions are AppDomain objects on the way
-//! from `create` to the proxy made of them, and the objects of threads.
+//! A thread runs in one domain at a time: the one whose universe `types::universe()` returns. Only `switch` changes it:
+//! in the internal calls by which managed code enters and leaves another domain, when a thread starts, and where the
+//! runtime itself calls managed code for a domain (pool threads, finalizers). Objects of two domains never refer to
+//! each other: an object that crosses is copied (`domain_copy`) or gets a transparent proxy (`proxies`). The exceptions
+//! are AppDomain objects on the way from `create` to the proxy made of them, and the objects of threads.
 //!
 //! The record of a domain, and the states that it goes through, are in `object::domain`.
 
@@ -28,7 +28,8 @@ use std::path::{Path, PathBuf};
 
 static NATIVE_HANDLE: ManagedField = ManagedField::new(LibraryType::AppDomain, "_mono_app_domain");
 
-/// The domain of an AppDomain object that is no proxy; None if the object was made without one (`GetUninitializedObject`).
+/// The domain of an AppDomain object that is no proxy; None if the object was made without one
+/// (`GetUninitializedObject`).
 pub fn of_object(object: Obj) -> Option<&'static Domain> {
     // SAFETY: the field is null, or holds the address of a leaked `Domain` from the object's creation on.
     unsafe { NATIVE_HANDLE.get::<*const Domain>(object).as_ref() }
@@ -74,7 +75,8 @@ impl Domain {
             return Ok(());
         }
         *self.threads.lock().entry(t.id()).or_insert(0) += 1;
-        // The state is read after the entry was made: an unloader that does not see the entry has closed the domain before.
+        // The state is read after the entry was made: an unloader that does not see the entry has closed the domain
+        // before.
         if self.is_unloading() {
             self.remove_thread(t);
             return Err(throw_unloaded(t));
@@ -111,16 +113,18 @@ impl Domain {
         }
     }
 
-    /// Requests the abort of a thread because the domain is unloaded, if the thread is in the domain and no abort is under way.
+    /// Requests the abort of a thread because the domain is unloaded, if the thread is in the domain and no abort is
+    /// under way.
     pub(crate) fn abort_inside(&self, thread: &ManagedThread) -> bool {
-        // Under the lock, so that a thread that leaves the domain finds the request afterwards. No code below reaches a safepoint.
+        // Under the lock, so that a thread that leaves the domain finds the request afterwards. No code below reaches a
+        // safepoint.
         let threads = self.threads.lock();
         threads.contains_key(&thread.managed_id()) && abort_requests::request_abort_by_unload(thread)
     }
 }
 
-/// Switches the current thread to `domain`; returns the domain that it was in. The thread's Thread objects are then those of
-/// `domain`.
+/// Switches the current thread to `domain`; returns the domain that it was in. The thread's Thread objects are then
+/// those of `domain`.
 pub fn switch(t: CurrentThread, domain: &'static Domain) -> &'static Domain {
     let before = current();
     if std::ptr::eq(before, domain) {
@@ -148,7 +152,8 @@ pub fn run_in<R>(t: CurrentThread, domain: &'static Domain, body: impl FnOnce() 
     result
 }
 
-/// Creates a domain from a setup object of the current domain, and makes its objects. The current thread stays in its domain.
+/// Creates a domain from a setup object of the current domain, and makes its objects. The current thread stays in its
+/// domain.
 ///
 /// # Errors
 /// Errors of loading the class library; OutOfMemoryException.

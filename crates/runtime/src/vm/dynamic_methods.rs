@@ -1,7 +1,8 @@
-//! The end of dynamic methods: when there are no more references to one, the memory of its code, entry and metadata is reused.
+//! The end of dynamic methods: when there are no more references to one, the memory of its code, entry and metadata is
+//! reused.
 //!
-//! A dynamic method lives while one of these conditions holds; managed code keeps its DynamicMethod object through its delegates, through
-//! the methods that call it (`DynamicMethod.refs`) and through exceptions whose trace names it:
+//! A dynamic method lives while one of these conditions holds; managed code keeps its DynamicMethod object through its
+//! delegates, through the methods that call it (`DynamicMethod.refs`) and through exceptions whose trace names it:
 //! - its DynamicMethod object is alive, finalizers included (a long weak link, in the method's notes);
 //! - the RuntimeMethodInfo that was made of it is alive (another such link);
 //! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`;
@@ -16,16 +17,18 @@
 //! | dead | unreachable: its entry cannot be called again | `reclaim`: code out of the map, stamp taken; to retired, or freed at once |
 //! | retired | walks in signal handlers may still see the code | the stamp has passed: freed |
 //!
-//! Each processor has its share of the first four lists (`SHARES`): a thread that makes methods on a processor first frees as many
-//! dead ones of that share as it is about to make. So their memory is in the processor's own caches when it is freed and reused (with
-//! common lists two threads take 4 % longer). The finalizer thread frees the dead methods of shares that no thread uses.
+//! Each processor has its share of the first four lists (`SHARES`): a thread that makes methods on a processor first
+//! frees as many dead ones of that share as it is about to make. So their memory is in the processor's own caches when
+//! it is freed and reused (with common lists two threads take 4 % longer). The finalizer thread frees the dead methods
+//! of shares that no thread uses.
 //!
-//! A share changes with the world stopped, or by the thread that took it from the pool and reaches no safepoint before it gives it
-//! back; the other lists change under `LISTS`, also without a safepoint. So a collection never finds a share in use, the lists
-//! locked or a method half freed.
+//! A share changes with the world stopped, or by the thread that took it from the pool and reaches no safepoint before
+//! it gives it back; the other lists change under `LISTS`, also without a safepoint. So a collection never finds a
+//! share in use, the lists locked or a method half freed.
 //!
-//! A collection does not read the records of methods that die in it: there are thousands, none in the processor's caches. The data that it
-//! needs are in the lists, in the collector's tables and in the small sets of methods that are seen or kept.
+//! A collection does not read the records of methods that die in it: there are thousands, none in the processor's
+//! caches. The data that it needs are in the lists, in the collector's tables and in the small sets of methods that are
+//! seen or kept.
 
 use crate::entries;
 use crate::fields::ManagedField;
@@ -49,8 +52,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 struct Lists {
     /// Methods for which the pool had no slot.
     without_slot: Share,
-    /// Methods that are held by something the collector does not trace, such as a raw function pointer, by address; kept for ever. They
-    /// are in no share, or leave it at the next collection.
+    /// Methods that are held by something the collector does not trace, such as a raw function pointer, by address;
+    /// kept for ever. They are in no share, or leave it at the next collection.
     kept: MethodSet,
     /// The other methods that have a RuntimeMethodInfo, divided by whether that object has survived a collection.
     with_young_info: Vec<&'static Method>,
@@ -258,14 +261,15 @@ pub fn register(method: &'static Method, object: Obj) {
 
 /// The DynamicMethod object of a dynamic method; null when it is gone.
 fn object_of(method: &'static Method) -> ObjRef {
-    // Relaxed: the word changes with the world stopped only. The object may be otherwise unreachable; from here on a stack word keeps
-    // it.
+    // Relaxed: the word changes with the world stopped only. The object may be otherwise unreachable; from here on a
+    // stack word keeps it.
     ObjRef(notes(method).object.load(Ordering::Relaxed) as *mut saki_abi::Object)
 }
 
 /// The RuntimeMethodInfo of a dynamic method; None when there is none.
 pub fn info_of<'t>(_t: CurrentThread<'t>, method: &'static Method) -> Option<Obj<'t>> {
-    // SAFETY: collections clear the word before they free the object, with the world stopped; the caller's frames hold it from here on.
+    // SAFETY: collections clear the word before they free the object, with the world stopped; the caller's frames hold
+    // it from here on.
     unsafe { Obj::from_word(info_word(method)) }
 }
 
@@ -286,7 +290,8 @@ pub fn set_info<'t>(t: CurrentThread<'t>, method: &'static Method, info: Obj<'t>
     info
 }
 
-/// Makes a dynamic method live for ever, with the methods that it names, because the collector does not trace a reference to it.
+/// Makes a dynamic method live for ever, with the methods that it names, because the collector does not trace a
+/// reference to it.
 pub fn keep(method: &'static Method) {
     let mut lists = LISTS.lock();
     let mut pending = vec![method];
@@ -310,8 +315,8 @@ fn named_methods(method: &'static Method) -> impl Iterator<Item = &'static Metho
     })
 }
 
-/// Lets an exception keep the DynamicMethod that its trace names, in the field that the class library has for this: a list of
-/// pairs (object, rest).
+/// Lets an exception keep the DynamicMethod that its trace names, in the field that the class library has for this: a
+/// list of pairs (object, rest).
 pub fn hold_by_exception(t: CurrentThread, exception: Obj, method: &'static Method) {
     static HELD: ManagedField = ManagedField::new(LibraryType::Exception, "_dynamicMethods");
     // SAFETY: null or the object, which this frame keeps from here on.
@@ -347,7 +352,8 @@ impl WeakTable for DynamicMethods {
 fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) -> bool {
     match fate_of(object) {
         WeakFate::Alive(now) => {
-            // Relaxed: the world is stopped. Most objects do not move; their links are not written, to leave the cache lines alone.
+            // Relaxed: the world is stopped. Most objects do not move; their links are not written, to leave the cache
+            // lines alone.
             if now != object {
                 link.store(now.address(), Ordering::Relaxed);
             }
@@ -407,7 +413,8 @@ impl Seen {
     }
 }
 
-/// The dynamic methods that words of stopped threads point into, those with a RuntimeMethodInfo, and those that these name.
+/// The dynamic methods that words of stopped threads point into, those with a RuntimeMethodInfo, and those that these
+/// name.
 fn methods_seen(with_info: &[&'static Method], ordinary_code: &mut OrdinaryCode) -> MethodSet {
     let finder = Finder::lock();
     let mut seen = Seen::default();
@@ -423,7 +430,8 @@ fn methods_seen(with_info: &[&'static Method], ordinary_code: &mut OrdinaryCode)
     seen.known
 }
 
-/// Notes the methods that words point into. There are tens of thousands of words, of which few point near code: two comparisons each.
+/// Notes the methods that words point into. There are tens of thousands of words, of which few point near code: two
+/// comparisons each.
 fn note_words(range: Range<usize>, finder: &Finder, ordinary_code: &mut OrdinaryCode, seen: &mut Seen) {
     let code = saki_code::mapped_range();
     let records = finder.bounds();
@@ -499,7 +507,8 @@ pub(crate) fn are_dead() -> bool {
     DEAD_COUNT.load(Ordering::Relaxed) > 0 || RETIRED_COUNT.load(Ordering::Relaxed) > 0
 }
 
-/// Frees dead methods: all of them, or those of processors on which no method was made since the last call. For the finalizer thread.
+/// Frees dead methods: all of them, or those of processors on which no method was made since the last call. For the
+/// finalizer thread.
 pub(crate) fn reclaim_dead(all: bool) {
     let mut dead = std::mem::take(&mut LISTS.lock().without_slot.dead);
     SHARES.for_each_idle(|share| {

@@ -1,8 +1,9 @@
 //! The end of the process: the ProcessExit event, then finalizers with the other threads stopped.
 //!
-//! The first thread that comes here ends the process. Another thread that asks for the end (`Environment.Exit`, the end of Main) waits for ever; the
-//! exit code that it asked for is stored as `Environment.ExitCode`. A handler or a finalizer that asks for the end ends the process at once, without
-//! a second event. Threads that were stopped do not go on (`suspension`). Left out: unhandled exceptions (`unhandled`).
+//! The first thread that comes here ends the process. Another thread that asks for the end (`Environment.Exit`, the end
+//! of Main) waits for ever; the exit code that it asked for is stored as `Environment.ExitCode`. A handler or a
+//! finalizer that asks for the end ends the process at once, without a second event. Threads that were stopped do not
+//! go on (`suspension`). Left out: unhandled exceptions (`unhandled`).
 //!
 //! | `ENDING_THREAD` | meaning | who moves it |
 //! |---|---|---|
@@ -43,14 +44,15 @@ pub(crate) fn forget_end() {
     ARE_FINALIZERS_RUNNING.store(false, Ordering::Relaxed);
 }
 
-/// Waits for the foreground threads and ends the process: in a forked child, in place of the main thread, which is not there.
+/// Waits for the foreground threads and ends the process: in a forked child, in place of the main thread, which is not
+/// there.
 pub(crate) fn end_with_last_thread(t: CurrentThread) -> ! {
     shut_down(t);
     saki_thread::end_process(crate::exit_code::exit_code())
 }
 
-/// Whether another thread ends the process and has stopped the current one, a thread of the program, which must then end without
-/// running more managed code.
+/// Whether another thread ends the process and has stopped the current one, a thread of the program, which must then
+/// end without running more managed code.
 pub(crate) fn is_over_for(t: CurrentThread) -> bool {
     // Acquire: a thread that sees the stop also sees which thread ends the process.
     suspension::are_others_stopped()
@@ -67,15 +69,16 @@ pub(crate) fn wait_for_end() -> ! {
     })
 }
 
-/// The longest time for which the other threads stay stopped for the finalizers at exit; after it, or when a finalizer waits for one of
-/// them, they are aborted. The same limit as in the .NET Framework, which then gives up the finalizers.
+/// The longest time for which the other threads stay stopped for the finalizers at exit; after it, or when a finalizer
+/// waits for one of them, they are aborted. The same limit as in the .NET Framework, which then gives up the
+/// finalizers.
 const EXIT_STOP_LIMIT: Duration = Duration::from_secs(2);
 
 /// The longest time for which the process then waits for the finalizers, as in Mono.
 const FINALIZERS_LIMIT: Duration = Duration::from_secs(40);
 
-/// Runs the handlers of `AppDomain.ProcessExit` and the finalizers; also on `Environment.Exit`. Other threads are stopped before the
-/// finalizers run, since these finalize objects that the threads still use.
+/// Runs the handlers of `AppDomain.ProcessExit` and the finalizers; also on `Environment.Exit`. Other threads are
+/// stopped before the finalizers run, since these finalize objects that the threads still use.
 pub fn run_exit_hooks(t: CurrentThread) {
     match ENDING_THREAD.compare_exchange(0, t.id(), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {}
@@ -100,7 +103,8 @@ pub fn run_exit_hooks(t: CurrentThread) {
     }
 }
 
-/// Calls the ProcessExit handlers of every domain. An exception from a handler skips the other handlers of its domain, and is not reported.
+/// Calls the ProcessExit handlers of every domain. An exception from a handler skips the other handlers of its domain,
+/// and is not reported.
 fn raise_process_exit(t: CurrentThread) {
     let home = domains::current();
     let ids = domains::ROOT_DOMAIN_ID..domains::ROOT_DOMAIN_ID + domains::count() as i32;
@@ -123,8 +127,8 @@ fn raise_process_exit_in(t: CurrentThread, domain: &Domain) {
     }
 }
 
-/// Whether an object is a socket. Sockets are not finalized at exit, since the system closes them with the process: their finalizers
-/// would end the blocking calls of other threads, and wait for these to notice.
+/// Whether an object is a socket. Sockets are not finalized at exit, since the system closes them with the process:
+/// their finalizers would end the blocking calls of other threads, and wait for these to notice.
 fn is_socket(object: Obj) -> bool {
     let Some(def) = object.ty().def() else { return false };
     def.namespace == "System.Net.Sockets"
@@ -132,8 +136,8 @@ fn is_socket(object: Obj) -> bool {
         && def.image.assembly().name == "System"
 }
 
-/// A function that recognises the files behind Console.In, Out and Error, and their handles. These are not finalized, so that finalizers
-/// can print until the process ends.
+/// A function that recognises the files behind Console.In, Out and Error, and their handles. These are not finalized,
+/// so that finalizers can print until the process ends.
 fn standard_streams() -> impl Fn(Obj) -> bool {
     static FILE_HANDLE: ManagedField = ManagedField::new(LibraryType::FileStream, "safeHandle");
     static HANDLE: ManagedField = ManagedField::new(LibraryType::SafeHandle, "handle");

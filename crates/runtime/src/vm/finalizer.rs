@@ -1,5 +1,5 @@
-//! The finalizer thread: runs `Finalize` of objects that the collector found unreachable, in the order they became ready, and
-//! frees dynamic methods.
+//! The finalizer thread: runs `Finalize` of objects that the collector found unreachable, in the order they became
+//! ready, and frees dynamic methods.
 
 use crate::exception_types::ExceptionType;
 pub use crate::finalizer_signal::wait_for_pending;
@@ -13,8 +13,9 @@ use saki_thread::ThreadKind;
 use saki_types::Ty;
 use std::time::Duration;
 
-/// The time for which this thread leaves dead dynamic methods to the threads that make new ones: those reuse the memory that they free,
-/// which is in their processors' caches (lambdas compiled and dropped took 3 % longer when this thread helped at once).
+/// The time for which this thread leaves dead dynamic methods to the threads that make new ones: those reuse the memory
+/// that they free, which is in their processors' caches (lambdas compiled and dropped took 3 % longer when this thread
+/// helped at once).
 const RECLAIM_DELAY: Duration = Duration::from_millis(20);
 
 /// Starts the thread.
@@ -48,8 +49,8 @@ pub(crate) fn start() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The finalizers of the latest types: most queues hold many objects of few types in turn, and looking a finalizer up takes a
-/// search by name.
+/// The finalizers of the latest types: most queues hold many objects of few types in turn, and looking a finalizer up
+/// takes a search by name.
 #[derive(Default)]
 struct RecentFinalizers {
     calls: [Option<(Ty, Option<PreparedCall>)>; 8],

@@ -24,11 +24,13 @@ struct State {
 
 static STATE: Mutex<rank::FinalizerState, State> =
     Mutex::new(State { wanted: false, busy: false, started: false, thread: None });
-/// Counts changes of `STATE`; threads that wait for one sleep on it. Changes under the lock. (A condition variable would keep a list of them, whose entries a forked child lacks.)
+/// Counts changes of `STATE`; threads that wait for one sleep on it. Changes under the lock. (A condition variable
+/// would keep a list of them, whose entries a forked child lacks.)
 static CHANGED: WaitWord = WaitWord::new(0);
 
-/// The time between two looks of `wait_while_others_are_stopped` at the finalizer thread, and (below) how many times in a row it may
-/// find the thread waiting: together a tenth of a second, in which a lock that no stopped thread holds becomes free.
+/// The time between two looks of `wait_while_others_are_stopped` at the finalizer thread, and (below) how many times in
+/// a row it may find the thread waiting: together a tenth of a second, in which a lock that no stopped thread holds
+/// becomes free.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_WAITING_LOOKS: u32 = 5;
 
@@ -126,8 +128,8 @@ pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Moment>)
     })
 }
 
-/// As `wait_for_pending_until` while the other threads are stopped: false also when the finalizer thread has waited a while for
-/// one of the stopped threads.
+/// As `wait_for_pending_until` while the other threads are stopped: false also when the finalizer thread has waited a
+/// while for one of the stopped threads.
 pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Moment) -> bool {
     let mut looks = 0;
     while looks < MAX_WAITING_LOOKS {
@@ -143,13 +145,15 @@ pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Moment) 
     false
 }
 
-/// How long an allocation that found no memory waits for one finalizer to end: the finalizer thread may wait for a lock that this thread holds.
+/// How long an allocation that found no memory waits for one finalizer to end: the finalizer thread may wait for a lock
+/// that this thread holds.
 const MAX_WAIT_FOR_FINALIZER: Duration = Duration::from_secs(2);
-/// How long it waits for all of them. On a busy machine, hundreds of finalizers that give up the processor take longer than the time for one.
+/// How long it waits for all of them. On a busy machine, hundreds of finalizers that give up the processor take longer
+/// than the time for one.
 const MAX_WAIT_FOR_MEMORY: Duration = Duration::from_secs(30);
 
-/// Waits until the objects that are ready have been finalized, so that the next collection frees them. False: there were none, this is the
-/// finalizer thread, or it waits for another thread.
+/// Waits until the objects that are ready have been finalized, so that the next collection frees them. False: there
+/// were none, this is the finalizer thread, or it waits for another thread.
 pub(crate) fn wait_for_memory(t: CurrentThread) -> bool {
     let is_any = {
         let state = STATE.lock();
@@ -159,7 +163,8 @@ pub(crate) fn wait_for_memory(t: CurrentThread) -> bool {
     is_any && wait_while_finalizers_end(t)
 }
 
-/// Waits until the finalizer thread has nothing to do. False: it has ended no finalizer for a while, or waits for another thread.
+/// Waits until the finalizer thread has nothing to do. False: it has ended no finalizer for a while, or waits for
+/// another thread.
 fn wait_while_finalizers_end(t: CurrentThread) -> bool {
     let start = Moment::now();
     let (mut left, mut last_end, mut looks) = (saki_gc::finalizable_count(), start, 0);

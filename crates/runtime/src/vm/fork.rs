@@ -1,8 +1,10 @@
-//! The machine as a whole across a fork (`saki_os::fork`): the locks that threads which are not stopped may hold, and the machine's own threads.
+//! The machine as a whole across a fork (`saki_os::fork`): the locks that threads which are not stopped may hold, and
+//! the machine's own threads.
 //!
-//! Native code may fork: programs that become daemons do, and libraries that start programs. A child goes on with the thread that forked, and with a collector, a scheduler, a finalizer
-//! thread and a thread for dumps of its own; a thread of the runtime ends the process when the last foreground thread has ended, if the main thread is not the one that
-//! forked. Left out: profiles, which are the parent's, and what internal calls keep.
+//! Native code may fork: programs that become daemons do, and libraries that start programs. A child goes on with the
+//! thread that forked, and with a collector, a scheduler, a finalizer thread and a thread for dumps of its own; a
+//! thread of the runtime ends the process when the last foreground thread has ended, if the main thread is not the one
+//! that forked. Left out: profiles, which are the parent's, and what internal calls keep.
 
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
@@ -14,7 +16,8 @@ use saki_thread::ThreadKind;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the program runs on threads that the child does not have: its end is looked after by a thread of the runtime. Relaxed: set before the child has another thread.
+/// Whether the program runs on threads that the child does not have: its end is looked after by a thread of the
+/// runtime. Relaxed: set before the child has another thread.
 static LACKS_MAIN_THREAD: AtomicBool = AtomicBool::new(false);
 
 /// Adds the parts that take notice of forks. Once, before there is managed code.

@@ -1,7 +1,8 @@
 //! Heap snapshots with names: the graph of numbers that `saki_gc` returns, and the names of types, fields and roots.
 //!
-//! While the world is stopped, objects and roots become a graph of numbers; no table is read whose lock a stopped thread may hold. Names are built when the
-//! program runs again; until then a hold and a walk keep types, methods and threads from being freed.
+//! While the world is stopped, objects and roots become a graph of numbers; no table is read whose lock a stopped
+//! thread may hold. Names are built when the program runs again; until then a hold and a walk keep types, methods and
+//! threads from being freed.
 //!
 //! Left out: analysing and writing the graph (`saki_profile::heap`).
 
@@ -51,7 +52,8 @@ struct Notes {
     hold: Option<Hold>,
 }
 
-// SAFETY: the notes are moved whole from one thread to another; the records that they point to are shared by all threads.
+// SAFETY: the notes are moved whole from one thread to another; the records that they point to are shared by all
+// threads.
 unsafe impl Send for Notes {}
 
 /// Runs a full collection and returns the live objects. For any thread.
@@ -164,7 +166,8 @@ impl Notes {
         id
     }
 
-    /// The method to whose frame a word of the stack belongs, or else the nearest method that has called the code of that frame; 0 = none.
+    /// The method to whose frame a word of the stack belongs, or else the nearest method that has called the code of
+    /// that frame; 0 = none.
     fn method_at(&self, address: usize) -> usize {
         let frames = &self.frames.1;
         let index = frames.partition_point(|frame| frame.0 < address);
@@ -176,7 +179,8 @@ impl Notes {
     fn into_graph(self) -> Result<HeapGraph, TooLarge> {
         let Notes { builder, vtables, sources, roots, threads, hold, .. } = self;
         let types = vtables.iter().map(|&vtable| heap_type(vtable_at(vtable))).collect();
-        // Sources are in the order of their kinds: of equally short paths the one from a static field is preferred to one from a stack.
+        // Sources are in the order of their kinds: of equally short paths the one from a static field is preferred to
+        // one from a stack.
         let mut order: Vec<u32> = (0..sources.len() as u32).collect();
         order.sort_by_key(|&index| (sources[index as usize].rank(), index));
         let mut rank = vec![0; sources.len()];

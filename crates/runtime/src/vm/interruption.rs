@@ -1,11 +1,12 @@
 //! Ending system calls that block, for `Thread.Abort`.
 //!
-//! A signal whose handler does nothing makes the system call that a thread is blocked in end with EINTR; the code that made
-//! the call then looks for requests. A signal that arrives after that look and before the next system call has no effect. So a
-//! helper thread, which lives only while some abort is unnoticed, sends the signal again until the target has noticed the
-//! abort.
+//! A signal whose handler does nothing makes the system call that a thread is blocked in end with EINTR; the code that
+//! made the call then looks for requests. A signal that arrives after that look and before the next system call has no
+//! effect. So a helper thread, which lives only while some abort is unnoticed, sends the signal again until the target
+//! has noticed the abort.
 //!
-//! Invariant: a thread gets the signal only in a safe region, and only while it has an abort request that it has not taken.
+//! Invariant: a thread gets the signal only in a safe region, and only while it has an abort request that it has not
+//! taken.
 //! Left out: `Thread.Interrupt`, which ends only waits, and waits are by parking.
 
 use saki_base::locks::rank;
@@ -17,8 +18,8 @@ use std::time::Duration;
 /// The pause between the first two signals; it doubles up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
-/// The most signals for one abort, which are sent within 10 s. A thread that has not noticed by then is in a finally block, where aborts
-/// wait, or in native code that repeats its system calls; more signals would only disturb it.
+/// The most signals for one abort, which are sent within 10 s. A thread that has not noticed by then is in a finally
+/// block, where aborts wait, or in native code that repeats its system calls; more signals would only disturb it.
 const MAX_SIGNALS: u32 = 200;
 
 /// Threads that have not noticed their abort yet, and the number of signals sent to each.
@@ -48,8 +49,8 @@ pub fn signal_number() -> i32 {
     signal
 }
 
-/// Sends the signal to a thread of this process. Harmless if the thread has ended or its id was reused: interrupted calls are
-/// restarted.
+/// Sends the signal to a thread of this process. Harmless if the thread has ended or its id was reused: interrupted
+/// calls are restarted.
 pub fn signal_thread(native_id: u32) {
     // SAFETY: a handled signal; no memory is involved.
     unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), native_id, signal_number()) };

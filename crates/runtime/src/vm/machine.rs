@@ -101,7 +101,8 @@ unsafe fn on_leave(abi: *mut ThreadAbi, frame: &Frame) {
 }
 
 /// # Safety
-/// `abi` is the current thread's, `exception` is a live object, and `frame` the frame of the thread that has the clause.
+/// `abi` is the current thread's, `exception` is a live object, and `frame` the frame of the thread that has the
+/// clause.
 unsafe fn on_clause(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame, kind: PlacedClause, index: u32) {
     if call_trace::is_enabled() {
         call_trace::clause_entered(frame, kind, index);
@@ -158,7 +159,8 @@ fn current_thread() -> *mut ThreadAbi {
     saki_thread::current().map_or(std::ptr::null_mut(), |thread| thread.abi())
 }
 
-/// The started machine of this process, which loads and runs programs. The value stays on the main thread, which started it.
+/// The started machine of this process, which loads and runs programs. The value stays on the main thread, which
+/// started it.
 pub struct Vm {
     /// The main thread's. A pointer, so that the value cannot be sent to another thread.
     main_thread: *mut ThreadAbi,
@@ -213,7 +215,8 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     message_log::set(&options.messages);
     upcalls::set(&RuntimeUpcalls);
     prepare_observers(options)?;
-    // Before the collector's threads exist: in a process with several threads the kernel takes milliseconds to register it.
+    // Before the collector's threads exist: in a process with several threads the kernel takes milliseconds to register
+    // it.
     saki_os::membarrier::initialise();
     errata::prepare();
     saki_gc::init(options.heap, &RuntimeHeapClient).map_err(|e| text(&e))?;
@@ -393,8 +396,9 @@ impl Vm {
         load_program(path)
     }
 
-    /// Runs `Main` with these arguments, waits for the foreground threads and runs the exit handlers and finalizers. Returns the process's exit code; the host
-    /// still has to exit. An unhandled exception is reported, and ends the process.
+    /// Runs `Main` with these arguments, waits for the foreground threads and runs the exit handlers and finalizers.
+    /// Returns the process's exit code; the host still has to exit. An unhandled exception is reported, and ends the
+    /// process.
     pub fn run(self, assembly: &'static Assembly, arguments: &[String]) -> i32 {
         run_main(self.main_thread(), assembly, arguments);
         crate::exit::shut_down(self.main_thread());

@@ -1,4 +1,5 @@
-//! The upper layer: the machine as a whole. Domains, threads and their ends, finalizers, the end of code and types, profiling, start and exit.
+//! The upper layer: the machine as a whole. Domains, threads and their ends, finalizers, the end of code and types,
+//! profiling, start and exit.
 
 pub(crate) mod abort_requests;
 pub mod body_replacement;

@@ -1,8 +1,8 @@
 //! What a host decides before the machine starts.
 //!
-//! Invariant: whatever the machine does differently because of a command line or a variable of the environment is a field here, which the host fills; the
-//! options do not change once the machine has started. Left out: variables that are the program's own business (PATH, the locale, `System.Environment`),
-//! which are read when the program asks.
+//! Invariant: whatever the machine does differently because of a command line or a variable of the environment is a
+//! field here, which the host fills; the options do not change once the machine has started. Left out: variables that
+//! are the program's own business (PATH, the locale, `System.Environment`), which are read when the program asks.
 
 use crate::code_cache::CachePlaces;
 use crate::compile;
@@ -74,12 +74,13 @@ pub struct VmOptions {
 /// Files with machine-wide configuration: `<dllmap>` entries and `machine.config`.
 #[derive(Clone, Default, Debug)]
 pub struct ConfigurationFiles {
-    /// Holds `mono/config` and `mono/4.5/machine.config`: MONO_CFG_DIR. None: the one beside the class libraries, or /etc.
+    /// Holds `mono/config` and `mono/4.5/machine.config`: MONO_CFG_DIR. None: the one beside the class libraries, or
+    /// /etc.
     pub folder: Option<PathBuf>,
     /// The only file that is asked for `<dllmap>` entries, in place of all others: `mono --config`, or MONO_CONFIG.
     pub file: Option<PathBuf>,
-    /// The user's file, asked after the folder's: `~/.mono/config`. None in a process with more rights than the user who started it, since
-    /// a map names native libraries to load.
+    /// The user's file, asked after the folder's: `~/.mono/config`. None in a process with more rights than the user
+    /// who started it, since a map names native libraries to load.
     pub user_file: Option<PathBuf>,
 }
 

@@ -1,7 +1,8 @@
-//! Events that the runtime reports to the profiler: allocations, exceptions, waits, collections, compilations, loads, starts of threads.
+//! Events that the runtime reports to the profiler: allocations, exceptions, waits, collections, compilations, loads,
+//! starts of threads.
 //!
-//! Invariant: an event without a listener costs a load and a branch, and no event is on a path that compiled code takes inline. The name of a type is built
-//! once.
+//! Invariant: an event without a listener costs a load and a branch, and no event is on a path that compiled code takes
+//! inline. The name of a type is built once.
 
 use crate::events::LockWait;
 use crate::profile_log::events::ToLog;
@@ -31,11 +32,12 @@ use std::thread::LocalKey;
 /// Names of types that live as long as the process, by address.
 static NAMES: Mutex<rank::SampledNames, Option<FxHashMap<usize, Arc<str>>>> = Mutex::new(None);
 
-/// Whether a session records allocations. Relaxed: allocations that are recorded between sessions are dropped or counted.
+/// Whether a session records allocations. Relaxed: allocations that are recorded between sessions are dropped or
+/// counted.
 static RECORDS_ALLOCATIONS: AtomicBool = AtomicBool::new(false);
 
-/// Makes the heap report the events that `kinds` need; allocations every `mean_bytes` bytes, or each one (`saki_gc::EACH`). To be called before
-/// `saki_sampler::start`.
+/// Makes the heap report the events that `kinds` need; allocations every `mean_bytes` bytes, or each one
+/// (`saki_gc::EACH`). To be called before `saki_sampler::start`.
 pub fn begin(kinds: Kinds, mean_bytes: usize) {
     if kinds.is_empty() {
         return;
@@ -82,7 +84,8 @@ struct NumberedNames {
     numbers: FxHashMap<Arc<str>, u32>,
 }
 
-/// Numbers of stacks by the places that profiles show; sums by return addresses would be too many where recursion branches.
+/// Numbers of stacks by the places that profiles show; sums by return addresses would be too many where recursion
+/// branches.
 #[derive(Default)]
 struct NumberedStacks {
     epoch: u64,
@@ -287,7 +290,8 @@ pub(crate) fn type_loaded(ty: Ty, vtable: &VTable) {
     unsafe { events::record(EventKind::TypeLoad, saki_thread::current(), 1, name_of(ty), subject) };
 }
 
-/// Reports that the managed thread `id` begins. `starter` is the thread that started it; the thread itself if the machine did.
+/// Reports that the managed thread `id` begins. `starter` is the thread that started it; the thread itself if the
+/// machine did.
 #[inline]
 pub fn thread_started(starter: CurrentThread, id: u32) {
     if events::is_on(EventKind::ThreadStart) {

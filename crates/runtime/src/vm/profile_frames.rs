@@ -1,4 +1,5 @@
-//! The names that profiles give to the code of a frame: its method and the methods inlined there, with source lines where there are symbols.
+//! The names that profiles give to the code of a frame: its method and the methods inlined there, with source lines
+//! where there are symbols.
 //!
 //! This runs on the thread that reads samples, which is not a managed thread; that thread's walk of the code map keeps
 //! bodies and methods from being freed (`saki_sampler`). Left out: native frames.
@@ -11,7 +12,8 @@ use saki_sampler::Place;
 use saki_types::{Method, collectible};
 use std::borrow::Cow;
 
-/// See `saki_sampler::Resolve`. Stubs and wrappers between methods are shown only as innermost frames: as callers they would only clutter the stack.
+/// See `saki_sampler::Resolve`. Stubs and wrappers between methods are shown only as innermost frames: as callers they
+/// would only clutter the stack.
 pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &mut dyn FnMut(Place<'_>)) -> bool {
     let is_method = matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter);
     if !is_method || info.method.is_null() {

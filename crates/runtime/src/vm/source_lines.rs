@@ -1,7 +1,7 @@
 //! Source positions of managed code: the debug symbols of each image, read when the first position in it is asked for.
 //!
-//! Invariant: an image's symbols are looked for once, and their absence is remembered. They are never freed, as images are
-//! not. Left out: symbols that a program passes along with an assembly in memory.
+//! Invariant: an image's symbols are looked for once, and their absence is remembered. They are never freed, as images
+//! are not. Left out: symbols that a program passes along with an assembly in memory.
 
 use crate::exception_trace::NO_IL_OFFSET;
 use rustc_hash::FxHashMap;

@@ -1,7 +1,8 @@
 //! The text of a frame, for everything that Saki itself writes: dumps, reports of crashes, profiles, names for tools.
 //!
-//! Invariant: a method has one name (`Method::frame_name`), whatever is loaded. Left out: traces of exceptions, which the class library formats as
-//! programs expect; logs in Mono's formats (`profile_log`, `call_trace`), which have Mono's names.
+//! Invariant: a method has one name (`Method::frame_name`), whatever is loaded. Left out: traces of exceptions, which
+//! the class library formats as programs expect; logs in Mono's formats (`profile_log`, `call_trace`), which have
+//! Mono's names.
 
 use crate::source_lines::source_position;
 use crate::stack_trace::{NO_IL_OFFSET, TraceFrame};

@@ -1,17 +1,18 @@
 //! Thread.Suspend and Thread.Resume, and stopping all other threads at exit.
 //!
-//! A suspended thread stops at a safepoint, as for a collection, so it may hold managed locks but no locks of the runtime. A thread
-//! that is blocked or in native code counts as suspended at once: it cannot run managed code beyond its next safepoint.
+//! A suspended thread stops at a safepoint, as for a collection, so it may hold managed locks but no locks of the
+//! runtime. A thread that is blocked or in native code counts as suspended at once: it cannot run managed code beyond
+//! its next safepoint.
 //!
 //! | state bits | meaning |
 //! |---|---|
 //! | SuspendRequested | `Suspend` waits for the thread to stop |
 //! | Suspended | it has stopped, or will before it runs managed code again |
 //!
-//! Other threads may still use objects that the finalizers at exit finalize: a blocking call that ends because its socket was
-//! closed would throw into a program that has ended. So the other threads are stopped for good. If a finalizer waits for one of
-//! them (a lock, its end), all are aborted instead, as Mono aborts background threads: they run their finally blocks, give locks
-//! back and end.
+//! Other threads may still use objects that the finalizers at exit finalize: a blocking call that ends because its
+//! socket was closed would throw into a program that has ended. So the other threads are stopped for good. If a
+//! finalizer waits for one of them (a lock, its end), all are aborted instead, as Mono aborts background threads: they
+//! run their finally blocks, give locks back and end.
 //!
 //! | `EXIT_PHASE` | meaning | who moves it |
 //! |---|---|---|
@@ -86,8 +87,8 @@ const PHASE_RUNS: u32 = 0;
 const PHASE_STOPPED: u32 = 1;
 const PHASE_ABORTED: u32 = 2;
 
-/// See the module header. A thread that starts and the exiting thread each have a fence between their store and their load, so at least
-/// one of them sees the other.
+/// See the module header. A thread that starts and the exiting thread each have a fence between their store and their
+/// load, so at least one of them sees the other.
 static EXIT_PHASE: AtomicU32 = AtomicU32::new(PHASE_RUNS);
 
 /// Whether the other threads were stopped for exit: they run managed code only to end.
@@ -108,8 +109,8 @@ pub(crate) fn begin_child(me: Option<&ManagedThread>) {
     me.clear_poll(POLL_SUSPEND);
 }
 
-/// For a thread that is about to run its first managed code, or a work item: waits while the other threads are stopped for
-/// exit. When those are aborted, the caller is aborted too, at its next safepoint.
+/// For a thread that is about to run its first managed code, or a work item: waits while the other threads are stopped
+/// for exit. When those are aborted, the caller is aborted too, at its next safepoint.
 pub fn stop_at_exit(t: CurrentThread) {
     fence(Ordering::SeqCst);
     if are_others_stopped() {
@@ -119,8 +120,8 @@ pub fn stop_at_exit(t: CurrentThread) {
     }
 }
 
-/// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. The runtime's own
-/// threads, above all the finalizer thread, go on.
+/// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. The
+/// runtime's own threads, above all the finalizer thread, go on.
 pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
     EXIT_PHASE.store(PHASE_STOPPED, Ordering::Relaxed);
     fence(Ordering::SeqCst);
@@ -139,7 +140,8 @@ pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
         }
     });
     let deadline = Moment::now() + limit;
-    // A stopped thread does not run again, so each thread is checked only until it has stopped; once if it waits already.
+    // A stopped thread does not run again, so each thread is checked only until it has stopped; once if it waits
+    // already.
     let runs = |thread: &ThreadRef| {
         if thread.is_detached() {
             return false;
@@ -158,7 +160,8 @@ pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
     }
 }
 
-/// Aborts the threads that `suspend_others` stopped, and those that started meanwhile, and lets them run to handle the abort.
+/// Aborts the threads that `suspend_others` stopped, and those that started meanwhile, and lets them run to handle the
+/// abort.
 pub(crate) fn abort_others(t: CurrentThread) {
     // Release: pairs with the load of threads that wait to start.
     EXIT_PHASE.store(PHASE_ABORTED, Ordering::Release);

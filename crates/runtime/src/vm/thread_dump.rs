@@ -1,13 +1,13 @@
-//! The managed stacks of all threads, for programs that ask for them; at SIGQUIT they are written to standard output, and the program
-//! goes on, as under Mono.
+//! The managed stacks of all threads, for programs that ask for them; at SIGQUIT they are written to standard output,
+//! and the program goes on, as under Mono.
 //!
-//! The signal handler only wakes a thread that exists for this purpose; the finalizer thread would not do, since a finalizer may be what
-//! hangs. That thread stops the world and records frames. Names come from metadata, whose locks a stopped thread may hold, so they are
-//! looked up and the dump is written when the world runs again. Until then a walk and a hold keep the methods from being freed. The same thread
-//! writes reports of crashes (`crash_report`).
+//! The signal handler only wakes a thread that exists for this purpose; the finalizer thread would not do, since a
+//! finalizer may be what hangs. That thread stops the world and records frames. Names come from metadata, whose locks a
+//! stopped thread may hold, so they are looked up and the dump is written when the world runs again. Until then a walk
+//! and a hold keep the methods from being freed. The same thread writes reports of crashes (`crash_report`).
 //!
-//! When there are many threads, those with equal stacks are written as one entry, with their number, names and ids. Threads that wait for each
-//! other are named again at the end, as a deadlock (`thread_waits`).
+//! When there are many threads, those with equal stacks are written as one entry, with their number, names and ids.
+//! Threads that wait for each other are named again at the end, as a deadlock (`thread_waits`).
 //!
 //! Left out: native frames, and values of locals.
 
@@ -30,8 +30,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 /// Counts the signals and the reports of crashes that are asked for.
 static ASKED: WaitWord = WaitWord::new(0);
-/// The process in which the thread that writes dumps runs; 0 = none. A child made by `fork` lacks the thread until it is started again. Set at each start; Relaxed: a crash before that reports
-/// for itself.
+/// The process in which the thread that writes dumps runs; 0 = none. A child made by `fork` lacks the thread until it
+/// is started again. Set at each start; Relaxed: a crash before that reports for itself.
 static SERVICE_PROCESS: AtomicI32 = AtomicI32::new(0);
 
 /// The most frames of a stack that are written.
@@ -120,8 +120,8 @@ fn ask(_context: &mut FaultContext) -> Disposition {
     Disposition::Handled
 }
 
-/// Stops the world, records the stacks of all threads and calls `action` with them when the world runs again. The methods in the
-/// frames are kept until `action` returns.
+/// Stops the world, records the stacks of all threads and calls `action` with them when the world runs again. The
+/// methods in the frames are kept until `action` returns.
 pub fn with_stacks<R>(action: impl FnOnce(&[Stack]) -> R) -> R {
     let _held = Hold::new();
     let _walk = saki_code::walks().enter();
@@ -245,7 +245,8 @@ fn name_of(stack: &Stack) -> String {
     })
 }
 
-/// `"reader" (thread 3), "writer" (thread 7 to 9), thread 12`: the threads of a group, by name; those without a name come last.
+/// `"reader" (thread 3), "writer" (thread 7 to 9), thread 12`: the threads of a group, by name; those without a name
+/// come last.
 fn members(group: &Group) -> String {
     let mut by_name: Vec<(String, Vec<u32>)> = Vec::new();
     let mut places: FxHashMap<String, usize> = FxHashMap::default();

@@ -1,5 +1,6 @@
-//! Names of threads: a boxed string in the InternalThread, for the class library; a copy in the `ManagedThread`, for reports;
-//! and the system's name of the native thread. A program may set a name once, also before it starts the thread.
+//! Names of threads: a boxed string in the InternalThread, for the class library; a copy in the `ManagedThread`, for
+//! reports; and the system's name of the native thread. A program may set a name once, also before it starts the
+//! thread.
 
 use crate::fields::ManagedField;
 use crate::references::Obj;

@@ -1,8 +1,9 @@
 //! System.Threading.Thread objects and the managed threads behind them.
 //!
-//! An `InternalThread` object's `handle` is a counted reference to its `ManagedThread` (null before it starts), released by the object's
-//! finalizer. An object is registered for finalization only when it holds something to release. Collections release it in place of the
-//! finalizer (`release_dead`); the finalizer itself runs only if a program calls it:
+//! An `InternalThread` object's `handle` is a counted reference to its `ManagedThread` (null before it starts),
+//! released by the object's finalizer. An object is registered for finalization only when it holds something to
+//! release. Collections release it in place of the finalizer (`release_dead`); the finalizer itself runs only if a
+//! program calls it:
 //!
 //! | `handle` | meaning | who leaves it |
 //! |---|---|---|
@@ -50,8 +51,8 @@ const NORMAL_PRIORITY: i32 = 2;
 const MAIN_MANAGED_ID: i32 = 1;
 static NEXT_MANAGED_ID: AtomicI32 = AtomicI32::new(3);
 
-/// The lasting state bits: those of the thread, which all its InternalThread objects share, or those of an object without a
-/// thread. The object stays in place while the caller's frame holds it.
+/// The lasting state bits: those of the thread, which all its InternalThread objects share, or those of an object
+/// without a thread. The object stays in place while the caller's frame holds it.
 pub(crate) fn state_bits(internal: Obj<'_>) -> &AtomicU32 {
     match thread_of(internal) {
         Some(thread) => &thread.state_bits,
@@ -171,7 +172,8 @@ static RELEASED: Mutex<rank::ReleasedThreads, Vec<ThreadRef>> = Mutex::new(Vec::
 /// Whether `RELEASED` may have references. Relaxed: a hint.
 static HAS_RELEASED: AtomicBool = AtomicBool::new(false);
 
-/// Takes the reference of an object that a collection found dead; the next threads that start release it. The world is stopped.
+/// Takes the reference of an object that a collection found dead; the next threads that start release it. The world is
+/// stopped.
 pub(crate) fn release_dead(internal: Obj) {
     if let Some(reference) = take_reference(internal) {
         RELEASED.lock().push(*reference);
@@ -179,7 +181,8 @@ pub(crate) fn release_dead(internal: Obj) {
     }
 }
 
-/// Releases some of these references: more than a start adds, so that they become fewer, but only a few, so that no start takes long.
+/// Releases some of these references: more than a start adds, so that they become fewer, but only a few, so that no
+/// start takes long.
 pub(crate) fn drop_released() {
     if HAS_RELEASED.load(Ordering::Relaxed) {
         let mut released = RELEASED.lock();
@@ -254,9 +257,10 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
     Ok(())
 }
 
-/// Sets the number by which the class library tells threads apart (`ReaderWriterLock`, `AppDomain.GetCurrentThreadId`): the kernel's where each
-/// thread has an OS thread of its own. Green threads share their carriers and change them, so every thread has its managed number
-/// then, even one with an OS thread of its own: the kernel's numbers could be equal to managed ones.
+/// Sets the number by which the class library tells threads apart (`ReaderWriterLock`, `AppDomain.GetCurrentThreadId`):
+/// the kernel's where each thread has an OS thread of its own. Green threads share their carriers and change them, so
+/// every thread has its managed number then, even one with an OS thread of its own: the kernel's numbers could be equal
+/// to managed ones.
 fn set_thread_id(t: CurrentThread, internal: Obj) {
     let id = match saki_sched::mode() {
         ThreadMode::Native => i64::from(t.managed().native_id()),
@@ -277,11 +281,12 @@ pub fn current_object<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
     Ok(t.root(root::THREAD_OBJECT).unwrap_or_else(|| saki_base::bug!("a thread without the object just made")))
 }
 
-/// The Thread object of a thread that runs in the current domain; None for other threads, those without an object, and those that have
-/// ended.
+/// The Thread object of a thread that runs in the current domain; None for other threads, those without an object, and
+/// those that have ended.
 pub fn object_here<'t>(_t: CurrentThread<'t>, thread: &ManagedThread) -> Option<Obj<'t>> {
     let object = thread.roots[root::THREAD_OBJECT].get();
-    // In this order: until the thread is detached, collections keep the slot up to date, and no collection runs between the two reads.
+    // In this order: until the thread is detached, collections keep the slot up to date, and no collection runs between
+    // the two reads.
     if object.is_null() || thread.is_detached() {
         return None;
     }

@@ -1,9 +1,10 @@
-//! What threads wait for, for dumps: locks and who holds them, threads to end, class constructors, handles; and the deadlocks among them.
+//! What threads wait for, for dumps: locks and who holds them, threads to end, class constructors, handles; and the
+//! deadlocks among them.
 //!
-//! Invariant: the facts are noted while the world is stopped, without a lock of the metadata; texts are made of them when it runs again.
-//! A wait with a time-out is not part of a deadlock, since it ends by itself; neither is a wait for a pulse or an event, which any thread
-//! could send. Left out: locks that class libraries make of others (ReaderWriterLockSlim, SemaphoreSlim), which have no owner that
-//! the machine knows.
+//! Invariant: the facts are noted while the world is stopped, without a lock of the metadata; texts are made of them
+//! when it runs again. A wait with a time-out is not part of a deadlock, since it ends by itself; neither is a wait for
+//! a pulse or an event, which any thread could send. Left out: locks that class libraries make of others
+//! (ReaderWriterLockSlim, SemaphoreSlim), which have no owner that the machine knows.
 
 use crate::references::{Obj, Str};
 use crate::waitables;
@@ -64,7 +65,8 @@ impl LockObject {
     /// # Safety
     /// `address` is 0, or that of an object that lives. The world is stopped.
     unsafe fn at(address: usize) -> Option<LockObject> {
-        // SAFETY: null, or an object that lives; the world is stopped, so it neither moves nor ends before this function has returned.
+        // SAFETY: null, or an object that lives; the world is stopped, so it neither moves nor ends before this
+        // function has returned.
         let object = unsafe { Obj::from_word(ObjRef(address as *mut Object)) }?;
         let ty = object.ty();
         let is_type = std::ptr::eq(ty, ty.universe().runtime_type());
@@ -106,7 +108,8 @@ impl Wait {
                 Awaited::EndOfThread { id: other.managed_id() }
             }
             WaitState::Handle => {
-                // SAFETY: the world is stopped, and this thread in a wait for handles: its stack, or the copy that was restored for this stop, has the record.
+                // SAFETY: the world is stopped, and this thread in a wait for handles: its stack, or the copy that was
+                // restored for this stop, has the record.
                 let (description, holders) = unsafe { waitables::awaited(target.address()) }?;
                 Awaited::Handles { description, holders }
             }
@@ -149,7 +152,8 @@ impl Wait {
     }
 }
 
-/// Cycles of threads each of which waits for the next one, and the last for the first: each thread is named in one cycle at most.
+/// Cycles of threads each of which waits for the next one, and the last for the first: each thread is named in one
+/// cycle at most.
 pub(crate) fn deadlocks<'w>(waits: impl Iterator<Item = (u32, &'w Wait)>) -> Vec<Vec<u32>> {
     let (mut order, mut edges) = (Vec::new(), FxHashMap::default());
     for (id, wait) in waits {

@@ -1,7 +1,7 @@
 //! Starting and ending managed threads, interrupting and joining them, and keeping them on an OS thread.
 //!
-//! Invariant: a thread that has ended is Stopped before `Join` sees its end. Left out: the objects of threads (`thread_objects`), aborts (`abort_requests`), and
-//! the internal calls (`icall::threading`).
+//! Invariant: a thread that has ended is Stopped before `Join` sees its end. Left out: the objects of threads
+//! (`thread_objects`), aborts (`abort_requests`), and the internal calls (`icall::threading`).
 
 use crate::abort_requests::thread_state_error;
 pub use crate::abort_requests::{abort, end_abort, end_abort_by_unload, request_abort_again, reset_abort};
@@ -52,7 +52,8 @@ impl ThreadStartHandles {
 /// Starts the thread of a Thread object, which calls `delegate` with the object's start argument.
 ///
 /// # Errors
-/// ThreadStateException when the thread was started before, or there is no delegate; OutOfMemoryException when the system has no room for a thread.
+/// ThreadStateException when the thread was started before, or there is no delegate; OutOfMemoryException when the
+/// system has no room for a thread.
 pub fn start<'t>(t: CurrentThread<'t>, thread: Obj<'t>, delegate: Option<Obj<'t>>) -> Managed<()> {
     if delegate.is_none() {
         // A Thread object whose constructor has not run.
@@ -149,7 +150,8 @@ fn call_start(t: CurrentThread, delegate: Option<Obj>, argument: Option<Obj>) ->
     Ok(())
 }
 
-/// Handles an exception that reaches the end of a thread's stack: an abort ends the thread, any other exception the process.
+/// Handles an exception that reaches the end of a thread's stack: an abort ends the thread, any other exception the
+/// process.
 pub fn end_by_exception(t: CurrentThread) {
     end_by_exception_with(t, crate::unhandled::UNHANDLED_EXIT_CODE);
 }
@@ -181,8 +183,8 @@ pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
     crate::unhandled::report_and_exit_with(t, exit_code);
 }
 
-/// To be called for a thread that has ended without returning to this module: native code ended it, or had attached it. It is in a safe
-/// region.
+/// To be called for a thread that has ended without returning to this module: native code ended it, or had attached it.
+/// It is in a safe region.
 pub fn ended_in_native_code(thread: &'static ManagedThread) {
     // SAFETY: the thread does not run any more, and the caller acts for it. No managed object is touched.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };

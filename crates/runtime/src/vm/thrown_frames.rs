@@ -1,7 +1,7 @@
 //! Recording frames in an exception while it is thrown.
 //!
-//! Traces of exceptions also show, as Mono's do, wrapper frames: `Invoke` of delegates, stubs for proxies, the lock of a synchronized method. Walks of the live
-//! stack (`stack_trace`) leave these frames out.
+//! Traces of exceptions also show, as Mono's do, wrapper frames: `Invoke` of delegates, stubs for proxies, the lock of
+//! a synchronized method. Walks of the live stack (`stack_trace`) leave these frames out.
 
 use crate::call_trace;
 use crate::entries::compiled_code;
@@ -70,7 +70,8 @@ pub fn append(t: CurrentThread, exception: Obj, frame: &Frame) {
             t.take_pending();
         }
     };
-    // The wrapper is added only when an outer frame is reached: a synchronized method that catches the exception is not left.
+    // The wrapper is added only when an outer frame is reached: a synchronized method that catches the exception is not
+    // left.
     wrapper_left(exception).into_iter().for_each(add);
     for_each_method(frame, add);
     wrapper_of(exception, frame).into_iter().for_each(add);

@@ -1,4 +1,5 @@
-//! Unhandled exceptions: the text is written to stderr, and the process ends with `UNHANDLED_EXIT_CODE` or `OTHER_EXIT_CODE`.
+//! Unhandled exceptions: the text is written to stderr, and the process ends with `UNHANDLED_EXIT_CODE` or
+//! `OTHER_EXIT_CODE`.
 
 use crate::domain_copy;
 use crate::domains::{self, Domain};
@@ -13,7 +14,8 @@ use saki_types::{LibraryType, universe};
 /// Exit code of a process that an unhandled exception ended, as Mono's.
 pub const UNHANDLED_EXIT_CODE: i32 = 1;
 
-/// The exit code after an unhandled exception of a work item of the thread pool or of a finalizer, and after an abort of the main thread.
+/// The exit code after an unhandled exception of a work item of the thread pool or of a finalizer, and after an abort
+/// of the main thread.
 pub const OTHER_EXIT_CODE: i32 = 255;
 
 static UNHANDLED: ManagedField = ManagedField::new(LibraryType::AppDomain, "UnhandledException");
@@ -49,9 +51,9 @@ pub fn report_and_exit(t: CurrentThread) -> ! {
     report_and_exit_with(t, UNHANDLED_EXIT_CODE)
 }
 
-/// As `report_and_exit`, with another exit code. A thread that was stopped because another one ends the process reports nothing: it
-/// waits for the end. An abort is not a failure of the program: only its last line is written, and the exit code is
-/// `Environment.ExitCode` where Main gives none.
+/// As `report_and_exit`, with another exit code. A thread that was stopped because another one ends the process reports
+/// nothing: it waits for the end. An abort is not a failure of the program: only its last line is written, and the exit
+/// code is `Environment.ExitCode` where Main gives none.
 pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
     if crate::exit::is_over_for(t) {
         crate::exit::wait_for_end();
@@ -69,7 +71,8 @@ pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
     saki_thread::end_process(exit_code)
 }
 
-/// Calls the `AppDomain.UnhandledException` delegates of the default domain, then those of the current one; whether there are any.
+/// Calls the `AppDomain.UnhandledException` delegates of the default domain, then those of the current one; whether
+/// there are any.
 pub fn raise_event(t: CurrentThread, exception: Obj) -> bool {
     let (home, root) = (domains::current(), domains::root_domain());
     let mut was_handled = false;

@@ -1,4 +1,5 @@
-//! Models of the sleep. Both barriers are symmetric here; a lost wake-up leaves a carrier asleep, which loom reports as a deadlock.
+//! Models of the sleep. Both barriers are symmetric here; a lost wake-up leaves a carrier asleep, which loom reports as
+//! a deadlock.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
@@ -220,8 +221,9 @@ fn model_a_notice_meets_a_find() {
 
 #[test]
 fn model_the_last_searcher_wakes_the_next() {
-    // Both carriers asleep, or one about to be, when two tasks come, the second while the first carrier searches: its maker
-    // has woken no carrier for it, and each carrier takes one task. That carriers fall asleep costs no preemption.
+    // Both carriers asleep, or one about to be, when two tasks come, the second while the first carrier searches: its
+    // maker has woken no carrier for it, and each carrier takes one task. That carriers fall asleep costs no
+    // preemption.
     explore(Some(3), || {
         let shared = shared(2);
         let carriers = [0, 1].map(|carrier| {

@@ -1,4 +1,5 @@
-//! Models of the word: the thread's stack is a section that is touched before it parks, by a mover, and by the thread that resumes it.
+//! Models of the word: the thread's stack is a section that is touched before it parks, by a mover, and by the thread
+//! that resumes it.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|

@@ -6,7 +6,8 @@
 //! | a single task has one user | the load of `tail` in `steal` Relaxed; its CAS of `head` torn apart |
 //! | stolen tasks are stolen on | the store of the destination's `tail` Relaxed |
 //!
-//! No model can show that the Acquire load of `head` in `push` matters: in loom no thread reads a value that another thread writes later.
+//! No model can show that the Acquire load of `head` in `push` matters: in loom no thread reads a value that another
+//! thread writes later.
 
 use super::*;
 use crate::task_word::leak;
@@ -34,8 +35,8 @@ fn drain(queue: &RunQueue<Task>) -> usize {
 
 #[test]
 fn model_a_task_has_one_user() {
-    // A thief can only disturb between an owner's load and its CAS, and the owner between the thief's: three preemptions are
-    // both, and one more.
+    // A thief can only disturb between an owner's load and its CAS, and the owner between the thief's: three
+    // preemptions are both, and one more.
     explore(Some(3), || {
         let queue = Arc::new(RunQueue::new());
         let other = queue.clone();

@@ -1,5 +1,6 @@
-//! Models of slots: threads in native code lose their slot and come back. A thread enters a section while it has the slot; there is one
-//! slot, so loom reports two threads that run managed code at once, and a thread that waits for a slot for ever.
+//! Models of slots: threads in native code lose their slot and come back. A thread enters a section while it has the
+//! slot; there is one slot, so loom reports two threads that run managed code at once, and a thread that waits for a
+//! slot for ever.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|

@@ -125,8 +125,8 @@ fn model_a_stale_handle_never_leads_to_another_object() {
     });
 }
 
-/// The collector has expired a slot (world stopped, so before the threads start); then its owner frees the handle or gives
-/// it a new object while the domain is unloaded.
+/// The collector has expired a slot (world stopped, so before the threads start); then its owner frees the handle or
+/// gives it a new object while the domain is unloaded.
 #[test]
 fn model_an_expired_slot_is_freed_once() {
     explore(None, || {

@@ -1,4 +1,5 @@
-//! Models of the monitor. In these models a thread is handed the lock after one lost race, and a monitor is retired after one uncontended exit.
+//! Models of the monitor. In these models a thread is handed the lock after one lost race, and a monitor is retired
+//! after one uncontended exit.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
@@ -9,7 +10,8 @@
 //! | interrupt against exit | an interrupted entrant that was woken leaves without competing |
 //! | interrupt against pulse | as timeout against pulse |
 //!
-//! No model can fail when the phase's Release is weakened: the heir locks `queues` before it returns, which acquires as well.
+//! No model can fail when the phase's Release is weakened: the heir locks `queues` before it returns, which acquires as
+//! well.
 
 use super::*;
 use crate::facade::{Arc, atomic::AtomicUsize, thread};
@@ -141,8 +143,8 @@ fn pulse_once(me: &ModelThread, (monitor, section, _): &Shared, waiters: &[&Arc<
 
 #[test]
 fn model_a_timeout_and_a_pulse_agree() {
-    // The waiter's timeout can come at any moment (a timed wait may end at once), so three preemptions place enter, timeout
-    // and the way back into the monitor anywhere against enter, pulse and exit.
+    // The waiter's timeout can come at any moment (a timed wait may end at once), so three preemptions place enter,
+    // timeout and the way back into the monitor anywhere against enter, pulse and exit.
     explore(Some(3), || {
         let shared = shared();
         let me = Arc::new(ModelThread::new(2));
@@ -156,8 +158,8 @@ fn model_a_timeout_and_a_pulse_agree() {
 
 #[test]
 fn model_an_entrant_that_times_out_leaves_nothing_behind() {
-    // The timeout falls between any two steps of the owner's two rounds with three preemptions: into the queue, out of it,
-    // and back while a wake is on its way.
+    // The timeout falls between any two steps of the owner's two rounds with three preemptions: into the queue, out of
+    // it, and back while a wake is on its way.
     explore(Some(3), || {
         let shared = shared();
         let other = shared.clone();
@@ -181,7 +183,8 @@ fn model_an_entrant_that_times_out_leaves_nothing_behind() {
 
 #[test]
 fn model_an_interrupted_entrant_passes_its_wake_on() {
-    // Thread 3 waits behind the entrant that is interrupted: it must get the lock whatever becomes of the one before it.
+    // Thread 3 waits behind the entrant that is interrupted: it must get the lock whatever becomes of the one before
+    // it.
     // One preemption has both queue behind the owner (that they then run in either order costs none), and one puts the
     // owner's exit between the entrant's look at its request and its look at its phase.
     explore(Some(2), || {
@@ -210,8 +213,8 @@ fn model_an_interrupted_entrant_passes_its_wake_on() {
 
 #[test]
 fn model_an_interrupt_and_a_pulse_agree() {
-    // As for the timeout. The interrupter has two steps, store and token, of which the waiter sees the first alone: it adds a
-    // place, not a preemption.
+    // As for the timeout. The interrupter has two steps, store and token, of which the waiter sees the first alone: it
+    // adds a place, not a preemption.
     explore(Some(3), || {
         let shared = shared();
         let victim = Arc::new(ModelThread::new(2));

@@ -32,8 +32,8 @@ fn shared() -> Arc<Shared> {
 
 #[test]
 fn model_inflation_under_a_thin_owner_keeps_exclusion() {
-    // An entrant inflates between the owner's look at the word and its CAS, the owner leaves by the monitor, the entrant looks
-    // again or queues: three preemptions. Six let that happen in both rounds.
+    // An entrant inflates between the owner's look at the word and its CAS, the owner leaves by the monitor, the
+    // entrant looks again or queues: three preemptions. Six let that happen in both rounds.
     explore(Some(6), || {
         let shared = shared();
         let other = shared.clone();
@@ -46,8 +46,8 @@ fn model_inflation_under_a_thin_owner_keeps_exclusion() {
 
 #[test]
 fn model_a_retired_monitor_gives_way_to_the_thin_lock() {
-    // The owner retires the monitor between the entrant's look at the word and its count of itself, and the entrant comes
-    // back before or after the word is thin: three preemptions. Six let both of the owner's rounds be cut so.
+    // The owner retires the monitor between the entrant's look at the word and its count of itself, and the entrant
+    // comes back before or after the word is thin: three preemptions. Six let both of the owner's rounds be cut so.
     explore(Some(6), || {
         let shared = shared();
         let lock = lock_of(&shared);

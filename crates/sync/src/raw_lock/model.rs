@@ -1,5 +1,5 @@
-//! Model of the mutex without data. Fails when weakened so (`tests/models/weakened.txt`): `unlock`'s swap Relaxed; `try_lock`'s
-//! CAS Relaxed; the swap to CONTENDED Relaxed; `unlock` without the wake.
+//! Model of the mutex without data. Fails when weakened so (`tests/models/weakened.txt`): `unlock`'s swap Relaxed;
+//! `try_lock`'s CAS Relaxed; the swap to CONTENDED Relaxed; `unlock` without the wake.
 
 use super::*;
 use crate::facade::{Arc, thread};

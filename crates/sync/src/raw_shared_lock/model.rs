@@ -1,5 +1,5 @@
-//! Model of the lock with one writer or many readers. Fails when weakened so (`tests/models/weakened.txt`): either unlock Relaxed;
-//! the reader's CAS Relaxed; the look for readers Relaxed; either unlock without the wake.
+//! Model of the lock with one writer or many readers. Fails when weakened so (`tests/models/weakened.txt`): either
+//! unlock Relaxed; the reader's CAS Relaxed; the look for readers Relaxed; either unlock without the wake.
 
 use super::*;
 use crate::facade::{Arc, thread};

@@ -37,8 +37,8 @@ fn model_owners_exclude_each_other() {
 
 #[test]
 fn model_the_hash_survives_every_transition() {
-    // Three threads that each change the word once or twice: with three preemptions every change can fall between the load
-    // and the CAS of every other.
+    // Three threads that each change the word once or twice: with three preemptions every change can fall between the
+    // load and the CAS of every other.
     explore(Some(3), || {
         let shared = Arc::new((ThinLockWord::new(), Section::default()));
         let threads = [1, 2].map(|id| {

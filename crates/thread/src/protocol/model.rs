@@ -1,5 +1,5 @@
-//! Models of the stop protocol. A thread's stack is a section that the thread writes while RUNNING and the stopper while
-//! the thread is stopped: loom reports any overlap, and a stopper or thread that sleeps for ever.
+//! Models of the stop protocol. A thread's stack is a section that the thread writes while RUNNING and the stopper
+//! while the thread is stopped: loom reports any overlap, and a stopper or thread that sleeps for ever.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|
@@ -96,8 +96,8 @@ fn model_a_polling_thread_stops() {
 
 #[test]
 fn model_entering_a_safe_region_lets_the_stopper_go_on() {
-    // Each side does its part once: enter, leave, enter against request, stop, resume. Three preemptions place the request
-    // and the resume anywhere in the region, and one more switch between.
+    // Each side does its part once: enter, leave, enter against request, stop, resume. Three preemptions place the
+    // request and the resume anywhere in the region, and one more switch between.
     explore(Some(3), || {
         World::<1>::against_stops(World::new(RUNNING), 1, |me, words| {
             me.stack.touch();
@@ -109,8 +109,8 @@ fn model_entering_a_safe_region_lets_the_stopper_go_on() {
 
 #[test]
 fn model_one_stop_after_another() {
-    // The second request may come before the thread has noticed that the first stop is over: that takes one preemption of
-    // the thread between its wake and its look, and one of the stopper.
+    // The second request may come before the thread has noticed that the first stop is over: that takes one preemption
+    // of the thread between its wake and its look, and one of the stopper.
     explore(Some(3), || {
         World::<1>::against_stops(World::new(RUNNING), 2, |me, words| {
             me.poll(words);
@@ -122,7 +122,8 @@ fn model_one_stop_after_another() {
 
 #[test]
 fn model_two_threads_stop() {
-    // That one thread has stopped, or is in its safe region, while the other runs costs no preemption: they end or wait there.
+    // That one thread has stopped, or is in its safe region, while the other runs costs no preemption: they end or wait
+    // there.
     // Two place the request between the look and the step of either, and the resume before or after the other's.
     explore(Some(2), || {
         let world = World::<2>::new(RUNNING);

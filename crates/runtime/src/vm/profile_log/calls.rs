@@ -1,7 +1,8 @@
 //! Calls: methods compiled with a probe at their begin and one at each end, and frames that an exception leaves.
 //!
-//! With probes nothing is inlined, so every call appears in the log. A tail call ends the caller before it begins the callee. Left out: methods that were
-//! compiled before the probes were asked for, and methods whose bodies the runtime supplies (delegates' `Invoke`, accessors of arrays).
+//! With probes nothing is inlined, so every call appears in the log. A tail call ends the caller before it begins the
+//! callee. Left out: methods that were compiled before the probes were asked for, and methods whose bodies the runtime
+//! supplies (delegates' `Invoke`, accessors of arrays).
 
 use super::callspec::CallSpec;
 use super::events::method_of;

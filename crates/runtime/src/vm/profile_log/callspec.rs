@@ -1,8 +1,10 @@
 //! Which calls are written: `callspec=` of Mono's log and `--trace=`, which have one syntax.
 //!
-//! The option is a list of items separated by commas; the last item that matches a method decides. Items are `all`, `none`, `program` (the program's own assembly),
-//! `wrapper` (calls of native code and by it), `N:Namespace`, `T:Type`, `M:Type:Method`, or the name of an assembly; with a minus in front they leave methods out.
-//! For traces alone, `E:Type` names exceptions that are told of (`E:all`: all), and with `disabled` a trace begins when it is switched on.
+//! The option is a list of items separated by commas; the last item that matches a method decides. Items are `all`,
+//! `none`, `program` (the program's own assembly), `wrapper` (calls of native code and by it), `N:Namespace`, `T:Type`,
+//! `M:Type:Method`, or the name of an assembly; with a minus in front they leave methods out. For traces alone,
+//! `E:Type` names exceptions that are told of (`E:all`: all), and with `disabled` a trace begins when it is switched
+//! on.
 
 use saki_types::{Method, Ty};
 use std::str::FromStr;
@@ -84,7 +86,8 @@ impl CallSpec {
         self.items.is_empty()
     }
 
-    /// What the last item that matches the method says; None if none does. `is_wrapper`: a call of native code, or by it.
+    /// What the last item that matches the method says; None if none does. `is_wrapper`: a call of native code, or by
+    /// it.
     pub fn decision(&self, method: &Method, is_wrapper: bool) -> Option<bool> {
         let fits = |pattern: &Pattern| match pattern {
             Pattern::All => true,

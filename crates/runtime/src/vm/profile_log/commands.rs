@@ -1,7 +1,8 @@
-//! The command server: `port=`. A client that connects and sends the line "heapshot" causes all live objects to be written to the log, as under Mono.
+//! The command server: `port=`. A client that connects and sends the line "heapshot" causes all live objects to be
+//! written to the log, as under Mono.
 //!
-//! Invariant: the server listens on the loopback address only, where Mono listens on all addresses: a client can stop the program for the length of a collection, as
-//! often as it likes.
+//! Invariant: the server listens on the loopback address only, where Mono listens on all addresses: a client can stop
+//! the program for the length of a collection, as often as it likes.
 
 use saki_os::services::{self, Service};
 use std::io::{self, BufRead, BufReader, Read};
@@ -23,7 +24,8 @@ pub(super) fn listen(port: u16) -> Result<(TcpListener, u16), String> {
     listen().map_err(|error: io::Error| format!("the command server cannot listen on port {port}: {error}"))
 }
 
-/// Serves each client on a thread, until the process ends. `take_heap_shot` returns whether the log still takes heap shots.
+/// Serves each client on a thread, until the process ends. `take_heap_shot` returns whether the log still takes heap
+/// shots.
 ///
 /// # Errors
 /// The system's, for a thread.

@@ -71,8 +71,8 @@ pub fn samples() -> Option<(SampleClock, u32)> {
     *LOG.get()?.samples.lock()
 }
 
-/// Sets the clock and rate of samples from now on, or ends them. False: the setting was refused. As under Mono, only a log that was started with samples can
-/// change this.
+/// Sets the clock and rate of samples from now on, or ends them. False: the setting was refused. As under Mono, only a
+/// log that was started with samples can change this.
 pub fn set_samples(wanted: Option<(SampleClock, u32)>) -> bool {
     let Some(log) = LOG.get().filter(|log| !log.is_over() && log.settings.samples.is_some()) else { return false };
     // While the thread waits for the lock or for the last samples, it counts as stopped.

@@ -1,5 +1,5 @@
-//! Events of the runtime, written to the log. Each function is called only if `is_on` said that the event is wanted, by the thread that causes the event,
-//! between two safepoints.
+//! Events of the runtime, written to the log. Each function is called only if `is_on` said that the event is wanted, by
+//! the thread that causes the event, between two safepoints.
 
 use super::names::{Part, STEP};
 use super::stacks::{STACKS, Stacks};
@@ -256,7 +256,8 @@ pub(crate) fn collected(collection: &Collection) {
     });
 }
 
-/// Writes the moves of objects. Readers follow objects by their addresses, so all earlier events must be in the file before the moves.
+/// Writes the moves of objects. Readers follow objects by their addresses, so all earlier events must be in the file
+/// before the moves.
 fn write_moves(log: &Log, time_ns: u64) {
     /// The number of moves that Mono puts into one event.
     const MOVES_OF_EVENT: usize = 64;

@@ -1,7 +1,8 @@
 //! Heap shots: all live objects with their references, and the roots.
 //!
-//! They are written at the end of full collections, on a collector thread with the world stopped (`saki_gc::snapshot`). Looking up a type's name takes no lock that a
-//! stopped thread may hold: threads lock the tables of `names` only between two safepoints.
+//! They are written at the end of full collections, on a collector thread with the world stopped (`saki_gc::snapshot`).
+//! Looking up a type's name takes no lock that a stopped thread may hold: threads lock the tables of `names` only
+//! between two safepoints.
 
 use super::settings::HeapShots;
 use super::{COLLECTOR_THREAD, LOG, Log, LogEvents, log_of, now_ns};
@@ -13,7 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Roots of one event.
 const ROOTS_OF_EVENT: usize = 256;
 
-/// Full collections since the log began, and the time of the last shot. Relaxed: only collections use them, one after the other.
+/// Full collections since the log began, and the time of the last shot. Relaxed: only collections use them, one after
+/// the other.
 static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 static LAST_NS: AtomicU64 = AtomicU64::new(0);
 /// Shots that were begun.

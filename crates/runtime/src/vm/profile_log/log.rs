@@ -21,7 +21,8 @@ pub(crate) struct Log {
     pub(super) writer: LogWriter,
     pub(super) names: Names,
     pub(super) settings: LogSettings,
-    /// Settings that a program may change (`control`). Relaxed: a thread that sees a change late writes a little more or less.
+    /// Settings that a program may change (`control`). Relaxed: a thread that sees a change late writes a little more
+    /// or less.
     pub(super) max_frames: AtomicUsize,
     pub(super) max_call_depth: AtomicU32,
     pub(super) heap_shots: Mutex<rank::HeapShots, HeapShots>,

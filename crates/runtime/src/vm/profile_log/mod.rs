@@ -1,4 +1,5 @@
-//! Mono's log profiler: writes all kinds of events that the format has, while the program runs (`saki_profile::mlpd::log`).
+//! Mono's log profiler: writes all kinds of events that the format has, while the program runs
+//! (`saki_profile::mlpd::log`).
 //!
 //! ```text
 //!   runtime → is_on? → events, calls, heap_shots ┐
@@ -6,12 +7,14 @@
 //!   thread "profile-log", once a second → counters, names of threads, sync point ┘
 //! ```
 //!
-//! The thread that causes an event writes it into its own buffer, so a thread's events are in the order in which they happened and calls nest. An event
-//! without a listener costs one load and a branch, and no event is on a path that compiled code takes inline. Calls are reported by probes, which methods
-//! have only if they are compiled after `prepare` asked for them; code with probes is not kept in the code cache.
+//! The thread that causes an event writes it into its own buffer, so a thread's events are in the order in which they
+//! happened and calls nest. An event without a listener costs one load and a branch, and no event is on a path that
+//! compiled code takes inline. Calls are reported by probes, which methods have only if they are compiled after
+//! `prepare` asked for them; code with probes is not kept in the code cache.
 //!
-//! Invariant: locks of this module are held between two safepoints only, and not while a type or a name is looked up; so collections may write to the log,
-//! too. There is one log in a process. Left out: contexts, gaps between JIT helpers.
+//! Invariant: locks of this module are held between two safepoints only, and not while a type or a name is looked up;
+//! so collections may write to the log, too. There is one log in a process. Left out: contexts, gaps between JIT
+//! helpers.
 
 pub mod calls;
 pub mod callspec;
@@ -51,7 +54,8 @@ use std::time::Duration;
 /// The time between two writes of buffers and counters, as in Mono.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Before the machine starts: compiles methods with probes, if calls are to be written, and starts to keep the statistics that counters show.
+/// Before the machine starts: compiles methods with probes, if calls are to be written, and starts to keep the
+/// statistics that counters show.
 pub(super) fn prepare(settings: &LogSettings) {
     if settings.calls {
         calls::compile_probes(&settings.callspec);

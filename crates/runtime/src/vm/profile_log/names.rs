@@ -1,10 +1,12 @@
-//! The numbers by which a log names methods, classes, images and domains. A number is assigned when an entity is first named, and its description is written then.
+//! The numbers by which a log names methods, classes, images and domains. A number is assigned when an entity is first
+//! named, and its description is written then.
 //!
-//! Addresses cannot serve as names: those of dynamic methods and of unloaded domains are reused, and readers would take the new entity for the old one. For the
-//! same reason each method gets an invented range of addresses, and samples in the method are written with addresses in that range.
+//! Addresses cannot serve as names: those of dynamic methods and of unloaded domains are reused, and readers would take
+//! the new entity for the old one. For the same reason each method gets an invented range of addresses, and samples in
+//! the method are written with addresses in that range.
 //!
-//! Invariant: in the log the description of a number precedes its first use. The lock of a table is held while a description is written; names are
-//! built before the lock is taken.
+//! Invariant: in the log the description of a number precedes its first use. The lock of a table is held while a
+//! description is written; names are built before the lock is taken.
 
 use super::now_ns;
 use crate::domains::Domain;
@@ -198,7 +200,8 @@ impl Names {
         forget(&self.images);
     }
 
-    /// The invented address of a native function in the log, so that a function has one row in reports however many of its instructions were hit.
+    /// The invented address of a native function in the log, so that a function has one row in reports however many of
+    /// its instructions were hit.
     pub fn native(&self, log: &LogWriter, name: &str) -> u64 {
         let mut natives = self.natives.lock();
         if let Some(&address) = natives.get(name) {

@@ -1,10 +1,11 @@
 //! Regions that contain the roots of heap shots: events `gcroot`.
 //!
-//! Mono writes a region of roots when it is registered. Here roots are in tables that are not registered one by one, so a region is written before the first heap
-//! shot that has a root in it, and its end before the first heap shot that has none any more. A thread's stack is one region; any other root is a region of one
-//! word.
+//! Mono writes a region of roots when it is registered. Here roots are in tables that are not registered one by one, so
+//! a region is written before the first heap shot that has a root in it, and its end before the first heap shot that
+//! has none any more. A thread's stack is one region; any other root is a region of one word.
 //!
-//! Invariant: as for heap shots, this runs on a collector thread with the world stopped; locks are held between two safepoints only.
+//! Invariant: as for heap shots, this runs on a collector thread with the world stopped; locks are held between two
+//! safepoints only.
 
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
@@ -50,7 +51,8 @@ pub(super) struct NewRegion {
 }
 
 impl RootRegions {
-    /// Notes that the heap shot has the root, and returns the root's region if it is new. Roots in tables without addresses have no region.
+    /// Notes that the heap shot has the root, and returns the root's region if it is new. Roots in tables without
+    /// addresses have no region.
     pub(super) fn meet(&self, root: &Root, shot: u64) -> Option<NewRegion> {
         if root.address == 0 {
             return None;
@@ -67,7 +69,8 @@ impl RootRegions {
         Some(NewRegion { range, source: source_of(root.kind), name })
     }
 
-    /// To be called when all roots of the heap shot were noted: removes and returns the regions without root, by first address.
+    /// To be called when all roots of the heap shot were noted: removes and returns the regions without root, by first
+    /// address.
     pub(super) fn take_gone(&self, shot: u64) -> Vec<usize> {
         let mut gone = Vec::new();
         self.last_seen.lock().retain(|&start, last| {

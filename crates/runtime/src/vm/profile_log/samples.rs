@@ -13,7 +13,8 @@ use saki_sampler::{Consumer, Event, Session, StackFrame, StackSample, Symbols};
 use std::io;
 use std::sync::atomic::Ordering;
 
-/// The most times that a sample is written: the format has no weights, so a sample that counts for several is written several times.
+/// The most times that a sample is written: the format has no weights, so a sample that counts for several is written
+/// several times.
 const MAX_REPEATED: u64 = 10_000;
 
 pub(super) fn start(clock: SampleClock, hz: u32) -> io::Result<()> {
