@@ -119,7 +119,7 @@ pub(crate) fn link(region: &Region, call: &NewCall) {
     if is_patchable {
         linked_calls::follow(target, placed, |code| lead_call(region, offset, code));
     } else if target() != placed {
-        // SAFETY: as above.
+        // SAFETY: the body is not published, so no thread executes the call.
         unsafe { redirect(region, offset, stub) };
     }
 }
@@ -144,6 +144,7 @@ pub(crate) fn forget(entry: MethodEntry) {
     if !taken.is_empty() {
         let mut freed = tables.freed.lock();
         freed.append(&mut taken);
+        // Relaxed: a hint.
         tables.freed_count.store(freed.len(), Ordering::Relaxed);
     }
 }

@@ -115,7 +115,7 @@ impl MethodEntry {
     /// # Safety
     /// The world is stopped.
     pub unsafe fn redirect_calls(self) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the world is stopped, so no thread executes managed code.
         unsafe { call_sites::redirect_crossing(self) };
     }
 
@@ -124,7 +124,7 @@ impl MethodEntry {
     /// # Safety
     /// The world is stopped.
     pub unsafe fn called_addresses(self) -> Vec<usize> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the world is stopped, so no thread changes a call.
         unsafe { call_sites::called_addresses(self) }
     }
 
@@ -160,7 +160,9 @@ impl MethodEntry {
 
 impl std::fmt::Debug for MethodEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "MethodEntry({:#x} → {:#x})", self.stub_address(), self.0.target.load(Ordering::Relaxed))
+        // Relaxed: only shown.
+        let target = self.0.target.load(Ordering::Relaxed);
+        write!(f, "MethodEntry({:#x} → {target:#x})", self.stub_address())
     }
 }
 

@@ -104,7 +104,7 @@ impl CodeVersion {
 pub fn current(method: &Method) -> Option<&'static CodeVersion> {
     // Acquire: pairs with the exchange in `exchange`; version and code are visible.
     let version = method.runtime.version.load(Ordering::Acquire) as *const CodeVersion;
-    // SAFETY: null, or stored by `exchange`: a version lives as long as its method, which the caller has.
+    // SAFETY: null, or stored by `exchange`; a version lives as long as its method, and here is a reference to that.
     unsafe { version.as_ref() }
 }
 
@@ -151,6 +151,7 @@ pub fn replace(
 ) -> LoadResult<bool> {
     assert!(!replaced.lasts && !version.lasts, "{} has code that lasts", method.full_name());
     let entry = entry_of(method)?;
+    // AcqRel: one thread wins; Acquire: pairs with `settle`, so that nothing leads to the version.
     let claim = |from| version.state.compare_exchange(from, ACTIVE, Ordering::AcqRel, Ordering::Acquire);
     let (Ok(before) | Err(before)) = claim(MADE).or_else(|_| claim(RETIRED));
     if before != MADE && before != RETIRED {
@@ -177,7 +178,7 @@ fn exchange(method: &Method, from: *const CodeVersion, to: &'static CodeVersion)
     // AcqRel: publishes the version, and whoever leads afterwards has acquired the changes before.
     match word.compare_exchange(pointer(from), pointer(to), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => Ok(()),
-        // SAFETY: as in `current`; not null, since a method that has a version keeps one.
+        // SAFETY: not null, since a method that has a version keeps one; `exchange` stored it, and it lives as long as the method.
         Err(earlier) => Err(unsafe { &*(earlier as *const CodeVersion) }),
     }
 }
@@ -204,8 +205,8 @@ pub fn settle(replaced: &[Replaced], _: &StopToken) {
             unsafe { entry.redirect_calls() };
         }
     }
-    // SAFETY: as above; who resolves an interface call reaches no safepoint between the last look at the method's code
-    // and the insertion.
+    // SAFETY: the token proves that the world is stopped. Who resolves an interface call reaches no safepoint between the
+    // last look at the method's code and the insertion, so no thread is between them.
     unsafe { saki_code::imt_cache_lead(successor) };
     // Threads that go on fetch the changed calls anew. Where the kernel cannot do that, they have at least entered and left it since.
     let _ = saki_os::membarrier::synchronise_cores();

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// The address in a slot of a new vtable: as `slot_target`, but the code itself if the method is compiled.
 ///
 /// # Errors
-/// As `slot_target`.
+/// `NotSupported` when the code region has no room for an entry stub.
 pub(crate) fn slot_code(ty: Ty, method: &'static Method) -> LoadResult<usize> {
     if !ty.is_value_type()
         && !collectible::ends_alone(ty)
@@ -96,28 +96,30 @@ impl Move {
         target == self.stub || target == self.code || !self.is_first && is_version()
     }
 
-    fn lead(&self, word: &AtomicUsize) {
-        if word.load(Ordering::Relaxed) != self.code {
+    /// Leads a slot to the code if it is the method's.
+    fn lead(&self, word: &AtomicUsize) -> bool {
+        // Relaxed: slots change under the loader lock, which the caller holds.
+        let target = word.load(Ordering::Relaxed);
+        let is_of_method = self.is_of_method(target);
+        if is_of_method && target != self.code {
+            // Release: a thread that jumps there sees the code.
             word.store(self.code, Ordering::Release);
         }
+        is_of_method
     }
 }
 
 fn lead_heirs(ty: Ty, slot: u32, to: &Move) {
+    // Relaxed: vtables are published under the loader lock, which the caller holds.
     let vtable = ty.runtime.vtable.load(Ordering::Relaxed) as *const VTable;
     // SAFETY: null or a vtable, which lives as long as the domain: collectible types are not listed.
     if let Some(vtable) = unsafe { vtable.as_ref() } {
-        let word = vtable.slot(slot);
-        if !to.is_of_method(word.load(Ordering::Relaxed)) {
+        if !to.lead(vtable.slot(slot)) {
             // The method is overridden here, and so in types derived from this one.
             return;
         }
-        to.lead(word);
         for index in 0..IMT_SLOTS {
-            let word = vtable.imt_slot(index);
-            if to.is_of_method(word.load(Ordering::Relaxed)) {
-                to.lead(word);
-            }
+            to.lead(vtable.imt_slot(index));
         }
     }
     let mut child = type_in(&ty.runtime.heirs.first);
@@ -128,6 +130,7 @@ fn lead_heirs(ty: Ty, slot: u32, to: &Move) {
 }
 
 fn type_in(link: &AtomicPtr<u8>) -> Option<Ty> {
+    // Relaxed: links change under the loader lock, which the caller holds.
     // SAFETY: null, or a `&'static Type` that `list` stored.
     unsafe { (link.load(Ordering::Relaxed) as *const Type).as_ref() }
 }

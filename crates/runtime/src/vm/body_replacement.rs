@@ -88,13 +88,14 @@ impl Replacer<'_> {
                 replaced.extend(self.replace(versions::replaceable(number)));
             }
         }
+        // Found before the stop, since the fact is computed under the loader lock.
+        let slots: Vec<_> = replaced.iter().map(|replaced| slot_of(replaced.method)).collect();
         saki_thread::with_world_stopped(StopReason::Unloading, |token| {
             versions::settle(&replaced, token);
-            // Relaxed: a counter.
+            // Relaxed, here and below: counters.
             STATISTICS.stops.fetch_add(1, Ordering::Relaxed);
-            for Replaced { method, .. } in &replaced {
-                // Relaxed: a counter.
-                STATISTICS.wrong.fetch_add(stale_leads(method), Ordering::Relaxed);
+            for (Replaced { method, .. }, slot) in replaced.iter().zip(&slots) {
+                STATISTICS.wrong.fetch_add(stale_leads(method, *slot), Ordering::Relaxed);
             }
         });
     }
@@ -110,10 +111,11 @@ impl Replacer<'_> {
         let is_full = known.len() >= MAX_VERSIONS;
         if !retired.is_empty() && (is_full || self.below(2) == 0) {
             let older = retired[self.below(retired.len())];
-            // Relaxed, here and below: counters.
-            STATISTICS
-                .taken_back
-                .fetch_add(u64::from(versions::replace(method, version, older).ok()?), Ordering::Relaxed);
+            if !versions::replace(method, version, older).ok()? {
+                return None;
+            }
+            // Relaxed: a counter.
+            STATISTICS.taken_back.fetch_add(1, Ordering::Relaxed);
         } else if !is_full {
             let purpose = if version.purpose == Purpose::Optimised { Purpose::Uninlined } else { Purpose::Optimised };
             let _entered = universe::enter(method.owner.universe());
@@ -126,6 +128,7 @@ impl Replacer<'_> {
                 return None;
             }
             self.known.entry(method).or_default().push(made);
+            // Relaxed: a counter.
             STATISTICS.made.fetch_add(1, Ordering::Relaxed);
         } else {
             return None;
@@ -134,17 +137,23 @@ impl Replacer<'_> {
     }
 }
 
+/// The slot of its owner's vtable that leads to the method.
+fn slot_of(method: &'static Method) -> Option<u32> {
+    let is_led = method.is_virtual() && !method.owner.is_value_type() && method.generic_args.is_empty();
+    method.vtable_slot().ok().flatten().filter(|_| is_led)
+}
+
 /// How many places lead to a version of the method that is not current. The world is stopped.
-fn stale_leads(method: &'static Method) -> u64 {
+fn stale_leads(method: &'static Method, slot: Option<u32>) -> u64 {
     let (Some(entry), Some(version)) = (existing_entry(method), versions::current(method)) else { return 0 };
     let (stub, code) = (entry.stub_address(), version.code());
     let is_stale = |&address: &usize| address != stub && address != code;
     // SAFETY: the world is stopped.
     let called = unsafe { entry.called_addresses() };
+    // Relaxed, here and below: the world is stopped.
     let vtable = method.owner.runtime.vtable.load(Ordering::Relaxed) as *const VTable;
-    // SAFETY: null or the type's vtable, which lives as long as the domain.
-    let vtable = unsafe { vtable.as_ref() }.filter(|_| method.is_virtual() && !method.owner.is_value_type());
-    let slot = method.vtable_slot().ok().flatten().filter(|_| method.generic_args.is_empty());
+    // SAFETY: null or the type's vtable, which lives as long as the process: the method does.
+    let vtable = unsafe { vtable.as_ref() };
     let in_vtable = vtable.zip(slot).map(|(vtable, slot)| vtable.slot(slot).load(Ordering::Relaxed));
     let entry_target = entry.target();
     called.iter().chain(&in_vtable).chain(&entry_target).filter(|address| is_stale(address)).count() as u64
