@@ -16,6 +16,9 @@ pub enum CompileError {
     NotSupported(String),
 }
 
+/// The result of a step of compilation.
+pub(crate) type Lowered<T = ()> = Result<T, CompileError>;
+
 impl CompileError {
     pub(crate) fn invalid_ir(message: impl Into<String>) -> CompileError {
         CompileError::InvalidIr(message.into())

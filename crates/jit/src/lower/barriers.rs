@@ -1,0 +1,81 @@
+//! The write barrier of reference stores.
+
+use super::context::Lowering;
+use super::emitter::MemoryKind;
+use crate::error::Lowered;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use saki_abi::thread::THREAD_STUB_ARG_OFFSET;
+use saki_abi::{HelperId, StubId};
+use saki_il::ir::{BinOp, Op, Symbol, ValueId};
+
+/// Steps of address arithmetic that `destination` follows back.
+const ADDRESS_STEPS: usize = 8;
+
+/// The destination of a reference store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Destination {
+    /// Memory that every collection scans (this frame, statics), or a store of null: no barrier.
+    Root,
+    /// This heap object.
+    Object(ValueId),
+    /// Unknown memory.
+    Unknown,
+}
+
+/// The barrier for a reference that was stored at `addr` by other means than `store_ref`.
+pub(super) fn barrier_after(cx: &mut Lowering<'_, '_>, addr: ValueId, address: Value, stored: ValueId) -> Lowered {
+    if cx.constant(stored) == Some(0) {
+        return Ok(());
+    }
+    match destination(cx, addr) {
+        Destination::Root => {}
+        Destination::Object(object) => {
+            let object = cx.value_as(object, types::I64)?;
+            barrier(cx, object);
+        }
+        Destination::Unknown => {
+            cx.call_helper_nothrow(HelperId::BarrierUnknown, &[address]);
+        }
+    }
+    Ok(())
+}
+
+/// The destination to which an address belongs, as far as its computation shows.
+pub(super) fn destination(cx: &Lowering<'_, '_>, mut addr: ValueId) -> Destination {
+    for _ in 0..ADDRESS_STEPS {
+        let Some(inst) = cx.inst(addr) else { break };
+        addr = match inst.op {
+            Op::ElementAddr { array, .. } if cx.is_reference(array) => return Destination::Object(array),
+            Op::Unbox(object, _) => return Destination::Object(object),
+            Op::LocalAddr(local) if cx.is_in_frame(local) => return Destination::Root,
+            Op::SymbolAddr(Symbol::StaticField(_)) => return Destination::Root,
+            Op::Bin(BinOp::Add, base, offset) if cx.constant(offset).is_some() => base,
+            Op::Bin(BinOp::Add, base, _) if cx.is_reference(base) => return Destination::Object(base),
+            _ => break,
+        };
+    }
+    if cx.is_reference(addr) { Destination::Object(addr) } else { Destination::Unknown }
+}
+
+/// After a reference store: objects whose log bit is set must be remembered.
+pub(super) fn barrier(cx: &mut Lowering<'_, '_>, object: Value) {
+    let slow = cx.new_block(true);
+    let next = cx.new_block(false);
+    if cx.options.stress_barrier {
+        cx.jump_clif(slow, &[]);
+    } else {
+        let unlogged_bits = cx.options.heap.unlogged_bits;
+        let thread = cx.thread();
+        let (byte_address, bit) = cx.bit_of(thread, unlogged_bits, object);
+        let flags = cx.trusted(MemoryKind::SideMetadata);
+        let byte = cx.b.ins().uload8(types::I32, flags, byte_address, 0);
+        let shifted = cx.b.ins().ushr(byte, bit);
+        let logged = cx.b.ins().band_imm_s(shifted, 1);
+        cx.branch(logged, slow, next);
+    }
+    cx.continue_in(slow);
+    cx.set_thread_word(THREAD_STUB_ARG_OFFSET, object);
+    cx.call_preserving_stub(StubId::BarrierSlow);
+    cx.jump_clif(next, &[]);
+    cx.continue_in(next);
+}
