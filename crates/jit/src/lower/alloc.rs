@@ -3,8 +3,8 @@
 //! Small objects are allocated in line, as `abi::heap` says: the thread's buffer is zeroed memory, so an allocation moves the cursor,
 //! stores the vtable and sets the valid-object bit.
 
+use super::clif_builder::MemoryKind;
 use super::context::Lowering;
-use super::emitter::MemoryKind;
 use crate::error::CompileError;
 use crate::error::Lowered;
 use crate::type_facts::ValueLayout;

@@ -4,8 +4,8 @@
 //! failed exchange, which is harmless. Left out: memory orders weaker than sequential consistency.
 
 use super::barriers;
+use super::clif_builder::{integer_type, value_type};
 use super::context::Lowering;
-use super::emitter::{integer_type, value_type};
 use super::failure::Failure;
 use crate::error::Lowered;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, Type, Value, types};

@@ -1,7 +1,7 @@
 //! The write barrier of reference stores.
 
+use super::clif_builder::MemoryKind;
 use super::context::Lowering;
-use super::emitter::MemoryKind;
 use crate::error::Lowered;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use saki_abi::thread::THREAD_STUB_ARG_OFFSET;

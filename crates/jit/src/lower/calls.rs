@@ -20,8 +20,8 @@
 //! A tail call whose arguments are larger than the buffer is an ordinary call. A struct result is stored at the address that
 //! the caller itself received for its result.
 
+use super::clif_builder::{Callee, MemoryKind};
 use super::context::Lowering;
-use super::emitter::{Callee, MemoryKind};
 use crate::error::CompileError;
 use crate::error::Lowered;
 use crate::signatures::{self, call_has_this, machine_type, returns_struct, struct_result_index};

@@ -4,8 +4,8 @@
 //! other types that these cannot decide, the vtable caches a few outcomes (`abi::vtable::Casts`). Other outcomes, and every
 //! failure that must throw, are left to the runtime.
 
+use super::clif_builder::MemoryKind;
 use super::context::Lowering;
-use super::emitter::MemoryKind;
 use crate::error::Lowered;
 use crate::type_facts::{CastKind, cast_kind};
 use cranelift_codegen::ir::condcodes::IntCC;

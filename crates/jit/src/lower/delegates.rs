@@ -1,7 +1,7 @@
 //! The constructor of delegates in line, where everything that its stores depend on is known at compile time.
 
+use super::clif_builder::MemoryKind;
 use super::context::Lowering;
-use super::emitter::MemoryKind;
 use crate::error::Lowered;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};

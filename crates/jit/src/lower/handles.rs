@@ -12,9 +12,9 @@
 //! shifts extract the slot's number and the generation, and two exclusive ors and a test compare generation and tags at once; in
 //! return, a stale handle raises an exception instead of yielding another object.
 
+use super::clif_builder::Callee;
+use super::clif_builder::MemoryKind;
 use super::context::Lowering;
-use super::emitter::Callee;
-use super::emitter::MemoryKind;
 use crate::error::Lowered;
 use crate::symbols::RelocTarget;
 use cranelift_codegen::ir::condcodes::IntCC;

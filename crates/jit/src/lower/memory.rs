@@ -1,8 +1,8 @@
 //! Loads, stores, null and bounds checks, reference stores with their barrier, block and struct copies.
 
 use super::barriers::{self, Destination};
+use super::clif_builder::{MemoryKind, integer_type, value_type};
 use super::context::Lowering;
-use super::emitter::{MemoryKind, integer_type, value_type};
 use super::failure::Failure;
 use crate::error::Lowered;
 use crate::null_area::faults_on_null;

@@ -9,7 +9,7 @@
 //! | walk | `translate` | the IR function; each instruction's family |
 //! | families | `arith`, `memory`, `calls`, … | the instructions of one family; `barriers` is shared by `memory` and `atomics` |
 //! | context | `context` (`Lowering`) | operands, locals, facts, regions; calls and checks that may throw |
-//! | machine | `emitter` (`Emitter`) | Cranelift's builder, symbols, stack slots, calls that do not throw |
+//! | machine | `clif_builder` (`ClifBuilder`) | Cranelift's builder, symbols, stack slots, calls that do not throw |
 //!
 //! Invariant: a level names lower ones only, and no family names another.
 //!
@@ -21,11 +21,11 @@ mod atomics;
 mod barriers;
 mod calls;
 mod casts;
+mod clif_builder;
 mod context;
 mod control;
 mod conv;
 mod delegates;
-mod emitter;
 mod failure;
 mod handles;
 mod memory;
@@ -41,11 +41,11 @@ use crate::error::Lowered;
 use crate::options::CompilerOptions;
 use crate::signatures;
 use crate::symbols::SymbolTable;
+use clif_builder::ClifBuilder;
 use context::Lowering;
 use cranelift_codegen::ir as clif;
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_frontend::FunctionBuilderContext;
-use emitter::Emitter;
 use saki_il::ir::Function;
 
 pub(crate) use parent_frame::{INDIRECT_KEY, ParentFrame};
@@ -66,8 +66,8 @@ pub(crate) fn lower(
     let flow = ControlFlow::compute(func)?;
     let has_this = func.sig.has_this || func.method.is_some_and(|m| !m.is_static() && !func.is_filter);
     target.signature = signatures::managed(&func.sig, has_this, CallConv::Tail);
-    let emitter = Emitter::new(target, builder_context, symbols, isa, options);
-    let mut cx = Lowering::new(func, &flow, emitter, parent);
+    let clif = ClifBuilder::new(target, builder_context, symbols, isa, options);
+    let mut cx = Lowering::new(func, &flow, clif, parent);
     translate::function(&mut cx, has_this)?;
     cx.finish();
     Ok(())

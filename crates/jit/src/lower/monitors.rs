@@ -14,8 +14,8 @@
 //! another thread exited before demotes the monitor's cache line, where the processor can do that: a tenth more throughput where threads
 //! take a lock in turns. Left out: recursion of inflated locks, retiring monitors.
 
+use super::clif_builder::MemoryKind;
 use super::context::Lowering;
-use super::emitter::MemoryKind;
 use crate::error::Lowered;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as ClifBlock, InstBuilder, MemFlagsData, Value, types};

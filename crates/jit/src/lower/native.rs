@@ -4,8 +4,8 @@
 //! importer masks. 32-bit integers are sign-extended, because programs pass `int` to functions that take a `long`, which works
 //! under Mono and with most C compilers. Left out: variadic C functions (al is not set) and structs by value on aarch64.
 
+use super::clif_builder::MemoryKind;
 use super::context::Lowering;
-use super::emitter::MemoryKind;
 use crate::error::CompileError;
 use crate::error::Lowered;
 use crate::signatures::machine_type;

@@ -7,7 +7,7 @@
 //! `ResumeUnwind` hands back the exception and the unwind token that entered its clause: the landing pad keeps both in a
 //! pair of variables of the clause.
 
-use super::super::emitter::{Callee, Emitter};
+use super::super::clif_builder::{Callee, ClifBuilder};
 use crate::error::{CompileError, Lowered};
 use cranelift_codegen::entity::packed_option::PackedOption;
 use cranelift_codegen::ir::{
@@ -69,15 +69,15 @@ impl Exceptions {
     /// The block that throws by `helper`, for code in `region` that is being written.
     pub(crate) fn throw_block(
         &mut self,
-        e: &mut Emitter<'_, '_>,
+        clif: &mut ClifBuilder<'_, '_>,
         region: Option<RegionId>,
         helper: HelperId,
     ) -> ClifBlock {
-        let pending = PendingThrow { region, helper, il_offset: e.il_offset() };
+        let pending = PendingThrow { region, helper, il_offset: clif.il_offset() };
         if let Some(&block) = self.throw_blocks.get(&pending) {
             return block;
         }
-        let block = e.new_block(true);
+        let block = clif.new_block(true);
         self.throw_blocks.insert(pending, block);
         self.pending_throws.push((pending, block));
         block
@@ -96,59 +96,60 @@ impl Exceptions {
     /// A call whose exceptions land here, in one of the clauses `handlers`. `from_homes`: the locals that handlers need are in their homes.
     pub(crate) fn call(
         &mut self,
-        e: &mut Emitter<'_, '_>,
+        clif: &mut ClifBuilder<'_, '_>,
         handlers: &[u32],
         callee: Callee,
         args: &[Value],
         from_homes: bool,
     ) -> Option<Value> {
         if handlers.is_empty() {
-            return e.call_unprotected(callee, args);
+            return clif.call_unprotected(callee, args);
         }
         let signature = match callee {
-            Callee::Function(function) => e.b.func.dfg.ext_funcs[function].signature,
+            Callee::Function(function) => clif.b.func.dfg.ext_funcs[function].signature,
             Callee::Address(signature, _) => signature,
         };
-        let results: Vec<_> = e.b.func.dfg.signatures[signature].returns.iter().map(|param| param.value_type).collect();
-        let is_cold = e.b.current_block().is_some_and(|block| e.b.func.layout.is_cold(block));
-        let next = e.new_block(is_cold);
+        let results: Vec<_> =
+            clif.b.func.dfg.signatures[signature].returns.iter().map(|param| param.value_type).collect();
+        let is_cold = clif.b.current_block().is_some_and(|block| clif.b.func.layout.is_cold(block));
+        let next = clif.new_block(is_cold);
         for &ty in &results {
-            e.b.append_block_param(next, ty);
+            clif.b.append_block_param(next, ty);
         }
         let normal_args: Vec<BlockArg> = (0..results.len() as u32).map(BlockArg::TryCallRet).collect();
-        let normal = e.b.func.dfg.block_call(next, &normal_args);
+        let normal = clif.b.func.dfg.block_call(next, &normal_args);
         let mut items = Vec::with_capacity(handlers.len());
         for &clause in handlers {
-            let landing = self.landing_pad(e, clause, from_homes);
-            let landing = e.b.func.dfg.block_call(landing, &[BlockArg::TryCallExn(0), BlockArg::TryCallExn(1)]);
+            let landing = self.landing_pad(clif, clause, from_homes);
+            let landing = clif.b.func.dfg.block_call(landing, &[BlockArg::TryCallExn(0), BlockArg::TryCallExn(1)]);
             items.push(ExceptionTableItem::Tag(ExceptionTag::with_number(clause).expect("clause index fits"), landing));
         }
-        let table = e.b.func.dfg.exception_tables.push(ExceptionTableData::new(signature, normal, items));
+        let table = clif.b.func.dfg.exception_tables.push(ExceptionTableData::new(signature, normal, items));
         match callee {
-            Callee::Function(function) => e.b.ins().try_call(function, args, table),
-            Callee::Address(_, code) => e.b.ins().try_call_indirect(code, args, table),
+            Callee::Function(function) => clif.b.ins().try_call(function, args, table),
+            Callee::Address(_, code) => clif.b.ins().try_call_indirect(code, args, table),
         };
-        e.continue_in(next);
-        e.b.block_params(next).first().copied()
+        clif.continue_in(next);
+        clif.b.block_params(next).first().copied()
     }
 
     /// Creates (or finds) a landing pad of a clause.
-    fn landing_pad(&mut self, e: &mut Emitter<'_, '_>, clause: u32, from_homes: bool) -> ClifBlock {
+    fn landing_pad(&mut self, clif: &mut ClifBuilder<'_, '_>, clause: u32, from_homes: bool) -> ClifBlock {
         let landings = &mut self.landings[clause as usize];
         let pad = if from_homes { &mut landings.from_homes } else { &mut landings.from_variables };
         if let Some(block) = pad.expand() {
             return block;
         }
-        let block = e.new_block(true);
-        e.b.append_block_param(block, types::I64);
-        e.b.append_block_param(block, types::I64);
+        let block = clif.new_block(true);
+        clif.b.append_block_param(block, types::I64);
+        clif.b.append_block_param(block, types::I64);
         *pad = block.into();
         self.pending_landings.push(PendingLanding { clause, block, from_homes });
         block
     }
 
     /// Makes the variables of the clauses that some block resumes.
-    pub(crate) fn declare_in_flight(&mut self, e: &mut Emitter<'_, '_>, func: &Function) -> Lowered {
+    pub(crate) fn declare_in_flight(&mut self, clif: &mut ClifBuilder<'_, '_>, func: &Function) -> Lowered {
         for block in &func.blocks {
             let Terminator::ResumeUnwind { clause } = block.terminator else { continue };
             match self.in_flight.get(clause as usize) {
@@ -156,10 +157,10 @@ impl Exceptions {
                 Some(Some(_)) => continue,
                 None => return Err(CompileError::invalid_ir(format!("clause {clause} does not exist"))),
             }
-            let pair = [e.b.declare_var(types::I64), e.b.declare_var(types::I64)];
-            let zero = e.i64_const(0);
-            e.b.def_var(pair[0], zero);
-            e.b.def_var(pair[1], zero);
+            let pair = [clif.b.declare_var(types::I64), clif.b.declare_var(types::I64)];
+            let zero = clif.i64_const(0);
+            clif.b.def_var(pair[0], zero);
+            clif.b.def_var(pair[1], zero);
             self.in_flight[clause as usize] = Some(pair);
         }
         Ok(())

@@ -8,7 +8,7 @@
 //!
 //! Invariant: code that names the cold landing pad of a clause has stored the locals that are live at its handler.
 
-use super::super::emitter::{Emitter, MemoryKind};
+use super::super::clif_builder::{ClifBuilder, MemoryKind};
 use super::locals::Locals;
 use super::position::Position;
 use crate::liveness::{Liveness, LocalSet};
@@ -42,13 +42,13 @@ impl Homes {
     /// Stores live locals to their homes if a call here is worth it. `returns`: the call may come back.
     pub(crate) fn keep(
         &mut self,
-        e: &mut Emitter<'_, '_>,
+        clif: &mut ClifBuilder<'_, '_>,
         locals: &Locals<'_>,
         at: &Position<'_>,
         returns: bool,
     ) -> Option<Kept> {
-        let block = e.b.current_block()?;
-        if !e.b.func.layout.is_cold(block) || (!returns && at.handlers().is_empty()) {
+        let block = clif.b.current_block()?;
+        if !clif.b.func.layout.is_cold(block) || (!returns && at.handlers().is_empty()) {
             return None;
         }
         let liveness = self.liveness(at);
@@ -66,27 +66,27 @@ impl Homes {
         if live.len() > MAX_KEPT_LOCALS {
             return None;
         }
-        let flags = e.trusted(MemoryKind::Program);
+        let flags = clif.trusted(MemoryKind::Program);
         for &local in &live {
             let Some(variable) = locals.variable(local) else { continue };
-            let value = e.b.use_var(variable);
-            let slot = self.home(e, locals, local);
-            let address = e.b.ins().stack_addr(types::I64, slot, 0);
-            e.b.ins().store(flags, value, address, 0);
+            let value = clif.b.use_var(variable);
+            let slot = self.home(clif, locals, local);
+            let address = clif.b.ins().stack_addr(types::I64, slot, 0);
+            clif.b.ins().store(flags, value, address, 0);
         }
         Some(Kept { after: variables(&after, locals), stored: live })
     }
 
     /// After the call: reloads the locals from their homes.
-    pub(crate) fn restore_kept(&mut self, e: &mut Emitter<'_, '_>, locals: &Locals<'_>, kept: &Kept) {
-        self.restore_locals(e, locals, &kept.after);
-        self.clear(e, locals, &kept.stored);
+    pub(crate) fn restore_kept(&mut self, clif: &mut ClifBuilder<'_, '_>, locals: &Locals<'_>, kept: &Kept) {
+        self.restore_locals(clif, locals, &kept.after);
+        self.clear(clif, locals, &kept.stored);
     }
 
     /// In the cold landing pad of `clause`: reloads the locals that its handler reads.
     pub(crate) fn restore_for_handler(
         &mut self,
-        e: &mut Emitter<'_, '_>,
+        clif: &mut ClifBuilder<'_, '_>,
         locals: &Locals<'_>,
         at: &Position<'_>,
         clause: u32,
@@ -95,42 +95,42 @@ impl Homes {
         let mut live = self.liveness(at).live_in(clause.handler).clone();
         live.remove(clause.exception_local.0);
         let live = variables(&live, locals);
-        self.restore_locals(e, locals, &live);
+        self.restore_locals(clif, locals, &live);
         let mut stored: Vec<u32> = self.slots.keys().copied().collect();
         stored.sort_unstable();
-        self.clear(e, locals, &stored);
+        self.clear(clif, locals, &stored);
     }
 
     /// Clears homes after their last use: they are scanned as long as the frame lives, and stale references would keep objects alive.
-    fn clear(&mut self, e: &mut Emitter<'_, '_>, locals: &Locals<'_>, cleared: &[u32]) {
-        let flags = e.trusted(MemoryKind::Program);
+    fn clear(&mut self, clif: &mut ClifBuilder<'_, '_>, locals: &Locals<'_>, cleared: &[u32]) {
+        let flags = clif.trusted(MemoryKind::Program);
         for &local in cleared {
             if locals.machine_type(local) != Some(types::I64) {
                 continue;
             }
-            let slot = self.home(e, locals, local);
-            let address = e.b.ins().stack_addr(types::I64, slot, 0);
-            let zero = e.b.ins().iconst(types::I64, 0);
-            e.b.ins().store(flags, zero, address, 0);
+            let slot = self.home(clif, locals, local);
+            let address = clif.b.ins().stack_addr(types::I64, slot, 0);
+            let zero = clif.b.ins().iconst(types::I64, 0);
+            clif.b.ins().store(flags, zero, address, 0);
         }
     }
 
-    fn restore_locals(&mut self, e: &mut Emitter<'_, '_>, locals: &Locals<'_>, restored: &[u32]) {
-        let flags = e.trusted(MemoryKind::Program);
+    fn restore_locals(&mut self, clif: &mut ClifBuilder<'_, '_>, locals: &Locals<'_>, restored: &[u32]) {
+        let flags = clif.trusted(MemoryKind::Program);
         for &local in restored {
             let Some(variable) = locals.variable(local) else { continue };
             let Some(ty) = locals.machine_type(local) else { continue };
-            let slot = self.home(e, locals, local);
-            let address = e.b.ins().stack_addr(types::I64, slot, 0);
-            let value = e.b.ins().load(ty, flags, address, 0);
-            e.b.def_var(variable, value);
+            let slot = self.home(clif, locals, local);
+            let address = clif.b.ins().stack_addr(types::I64, slot, 0);
+            let value = clif.b.ins().load(ty, flags, address, 0);
+            clif.b.def_var(variable, value);
         }
     }
 
-    fn home(&mut self, e: &mut Emitter<'_, '_>, locals: &Locals<'_>, local: u32) -> StackSlot {
+    fn home(&mut self, clif: &mut ClifBuilder<'_, '_>, locals: &Locals<'_>, local: u32) -> StackSlot {
         *self.slots.entry(local).or_insert_with(|| {
             let size_bytes = locals.machine_type(local).map_or(8, |ty| ty.bytes().max(8));
-            e.slot(ValueLayout { size_bytes, align_bytes: size_bytes })
+            clif.slot(ValueLayout { size_bytes, align_bytes: size_bytes })
         })
     }
 }

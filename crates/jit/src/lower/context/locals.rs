@@ -4,7 +4,7 @@
 //! Stack slots of locals carry the local's number as `StackSlotKey`, so that a filter, compiled after its parent, can
 //! find them in the parent's frame layout.
 
-use super::super::emitter::{Emitter, MemoryKind};
+use super::super::clif_builder::{ClifBuilder, MemoryKind};
 use super::super::parent_frame::{INDIRECT_KEY, ParentFrame};
 use crate::error::{CompileError, Lowered};
 use crate::signatures::machine_type;
@@ -45,19 +45,19 @@ impl<'a> Locals<'a> {
     }
 
     /// Makes the storage of all locals and initialises them with parameters and zeroes.
-    pub(crate) fn declare(&mut self, e: &mut Emitter<'_, '_>) -> Lowered {
+    pub(crate) fn declare(&mut self, clif: &mut ClifBuilder<'_, '_>) -> Lowered {
         let func = self.func;
         for (index, local) in func.locals.iter().enumerate() {
-            let storage = self.declare_local(e, index as u32, local)?;
+            let storage = self.declare_local(clif, index as u32, local)?;
             self.storage.push(storage);
         }
         for (index, local) in func.locals.iter().enumerate() {
-            self.initialize_local(e, index, local)?;
+            self.initialize_local(clif, index, local)?;
         }
         Ok(())
     }
 
-    fn declare_local(&self, e: &mut Emitter<'_, '_>, index: u32, local: &Local) -> Lowered<LocalStorage> {
+    fn declare_local(&self, clif: &mut ClifBuilder<'_, '_>, index: u32, local: &Local) -> Lowered<LocalStorage> {
         if let LocalKind::ParentSlot(parent_local) = local.kind {
             return self.parent_storage(parent_local);
         }
@@ -69,21 +69,21 @@ impl<'a> Locals<'a> {
                 let pointer = self.entry_param(param)?;
                 if in_memory && !self.func.filters.is_empty() {
                     let key = StackSlotKey::new(u64::from(index) | INDIRECT_KEY);
-                    let slot = e.keyed_slot(ValueLayout { size_bytes: 8, align_bytes: 8 }, key);
-                    e.store_slot(slot, pointer);
+                    let slot = clif.keyed_slot(ValueLayout { size_bytes: 8, align_bytes: 8 }, key);
+                    clif.store_slot(slot, pointer);
                 }
                 LocalStorage::Pointer(pointer)
             }
-            (IrType::Struct(ty), _) => LocalStorage::Slot(e.keyed_slot(value_layout(ty)?, key)),
+            (IrType::Struct(ty), _) => LocalStorage::Slot(clif.keyed_slot(value_layout(ty)?, key)),
             (IrType::Block(size_bytes), _) => {
-                LocalStorage::Slot(e.keyed_slot(ValueLayout { size_bytes, align_bytes: 8 }, key))
+                LocalStorage::Slot(clif.keyed_slot(ValueLayout { size_bytes, align_bytes: 8 }, key))
             }
             (ty, _) => {
                 let ty = scalar_type(ty)?;
                 if in_memory {
-                    LocalStorage::Slot(e.keyed_slot(scalar_layout(ty), key))
+                    LocalStorage::Slot(clif.keyed_slot(scalar_layout(ty), key))
                 } else {
-                    LocalStorage::Variable(e.b.declare_var(ty))
+                    LocalStorage::Variable(clif.b.declare_var(ty))
                 }
             }
         })
@@ -97,40 +97,40 @@ impl<'a> Locals<'a> {
         Ok(LocalStorage::Parent { fp_offset, indirect })
     }
 
-    fn initialize_local(&self, e: &mut Emitter<'_, '_>, index: usize, local: &Local) -> Lowered {
+    fn initialize_local(&self, clif: &mut ClifBuilder<'_, '_>, index: usize, local: &Local) -> Lowered {
         let storage = self.storage[index];
         match (local.kind, storage) {
             (LocalKind::Param(param), LocalStorage::Slot(slot)) if local.ty.vector().is_some() => {
                 let mem = local.ty.vector().unwrap_or(MemType::V128);
                 let value = self.entry_param(param)?;
-                let address = e.b.ins().stack_addr(types::I64, slot, 0);
-                e.store_vector(address, value, mem);
+                let address = clif.b.ins().stack_addr(types::I64, slot, 0);
+                clif.store_vector(address, value, mem);
                 Ok(())
             }
             (LocalKind::Param(param), LocalStorage::Variable(_) | LocalStorage::Slot(_)) => {
                 let value = self.entry_param(param)?;
-                self.assign(e, storage, value)
+                self.assign(clif, storage, value)
             }
             (LocalKind::Normal, LocalStorage::Variable(variable)) => {
                 // Unset variables read as zero in any case; defining them here keeps `use_var` from searching far.
                 let ty = scalar_type(local.ty)?;
-                let zero = e.zero(ty);
-                e.b.def_var(variable, zero);
+                let zero = clif.zero(ty);
+                clif.b.def_var(variable, zero);
                 Ok(())
             }
             (LocalKind::Normal, LocalStorage::Slot(slot)) if local.zero_init => {
-                let address = e.b.ins().stack_addr(types::I64, slot, 0);
+                let address = clif.b.ins().stack_addr(types::I64, slot, 0);
                 match local.ty {
                     IrType::Struct(ty) => {
                         let layout = value_layout(ty)?;
-                        e.zero_memory(address, layout);
+                        clif.zero_memory(address, layout);
                     }
                     IrType::Block(size_bytes) => {
-                        e.zero_memory(address, ValueLayout { size_bytes, align_bytes: 8 });
+                        clif.zero_memory(address, ValueLayout { size_bytes, align_bytes: 8 });
                     }
                     ty => {
                         let layout = scalar_layout(scalar_type(ty)?);
-                        e.zero_memory(address, layout);
+                        clif.zero_memory(address, layout);
                     }
                 }
                 Ok(())
@@ -153,56 +153,56 @@ impl<'a> Locals<'a> {
         }
     }
 
-    pub(crate) fn get(&self, e: &mut Emitter<'_, '_>, local: LocalId) -> Lowered<Value> {
+    pub(crate) fn get(&self, clif: &mut ClifBuilder<'_, '_>, local: LocalId) -> Lowered<Value> {
         let (storage, ty) = self.storage_of(local)?;
         if matches!(ty, IrType::Struct(_)) {
-            return self.address(e, local);
+            return self.address(clif, local);
         }
         if let LocalStorage::Variable(variable) = storage {
-            return Ok(e.b.use_var(variable));
+            return Ok(clif.b.use_var(variable));
         }
-        let address = self.address(e, local)?;
-        let flags = e.trusted(MemoryKind::Program);
-        Ok(e.b.ins().load(scalar_type(ty)?, flags, address, 0))
+        let address = self.address(clif, local)?;
+        let flags = clif.trusted(MemoryKind::Program);
+        Ok(clif.b.ins().load(scalar_type(ty)?, flags, address, 0))
     }
 
-    pub(crate) fn set(&self, e: &mut Emitter<'_, '_>, local: LocalId, value: Value) -> Lowered {
+    pub(crate) fn set(&self, clif: &mut ClifBuilder<'_, '_>, local: LocalId, value: Value) -> Lowered {
         let (storage, ty) = self.storage_of(local)?;
-        let value = e.coerce(value, scalar_type(ty)?)?;
+        let value = clif.coerce(value, scalar_type(ty)?)?;
         if let LocalStorage::Parent { .. } = storage {
-            let address = self.address(e, local)?;
-            let flags = e.trusted(MemoryKind::Program);
-            e.b.ins().store(flags, value, address, 0);
+            let address = self.address(clif, local)?;
+            let flags = clif.trusted(MemoryKind::Program);
+            clif.b.ins().store(flags, value, address, 0);
             return Ok(());
         }
-        self.assign(e, storage, value)
+        self.assign(clif, storage, value)
     }
 
-    fn assign(&self, e: &mut Emitter<'_, '_>, storage: LocalStorage, value: Value) -> Lowered {
+    fn assign(&self, clif: &mut ClifBuilder<'_, '_>, storage: LocalStorage, value: Value) -> Lowered {
         match storage {
             LocalStorage::Variable(variable) => {
-                e.b.def_var(variable, value);
+                clif.b.def_var(variable, value);
                 Ok(())
             }
             LocalStorage::Slot(slot) => {
-                e.store_slot(slot, value);
+                clif.store_slot(slot, value);
                 Ok(())
             }
             _ => Err(CompileError::invalid_ir("a local that cannot be assigned")),
         }
     }
 
-    pub(crate) fn address(&self, e: &mut Emitter<'_, '_>, local: LocalId) -> Lowered<Value> {
+    pub(crate) fn address(&self, clif: &mut ClifBuilder<'_, '_>, local: LocalId) -> Lowered<Value> {
         match self.storage_of(local)?.0 {
-            LocalStorage::Slot(slot) => Ok(e.b.ins().stack_addr(types::I64, slot, 0)),
+            LocalStorage::Slot(slot) => Ok(clif.b.ins().stack_addr(types::I64, slot, 0)),
             LocalStorage::Pointer(pointer) => Ok(pointer),
             LocalStorage::Parent { fp_offset, indirect } => {
                 let parent_fp = self.entry_param(0)?;
                 if indirect {
-                    let flags = e.trusted(MemoryKind::Program);
-                    return Ok(e.b.ins().load(types::I64, flags, parent_fp, fp_offset));
+                    let flags = clif.trusted(MemoryKind::Program);
+                    return Ok(clif.b.ins().load(types::I64, flags, parent_fp, fp_offset));
                 }
-                Ok(e.b.ins().iadd_imm_s(parent_fp, i64::from(fp_offset)))
+                Ok(clif.b.ins().iadd_imm_s(parent_fp, i64::from(fp_offset)))
             }
             LocalStorage::Variable(_) | LocalStorage::Nothing => Err(CompileError::invalid_ir(format!(
                 "the address of local {} is taken, which is not in memory",

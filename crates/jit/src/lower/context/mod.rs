@@ -2,7 +2,7 @@
 //! calls and checks that may throw.
 //!
 //! Each part of the state is a struct with private fields in a file of its own, which names neither [`Lowering`] nor the other
-//! parts, except that homes and landing pads read where locals are stored. [`Lowering`] holds the parts, and its methods join them.
+//! parts, except that homes read where locals are stored. [`Lowering`] holds the parts, and its methods join them.
 //!
 //! Invariant: of the IR's instructions nothing here knows more than constants.
 
@@ -16,7 +16,7 @@ mod null_checks;
 mod position;
 mod throwing;
 
-use super::emitter::Emitter;
+use super::clif_builder::ClifBuilder;
 use super::parent_frame::ParentFrame;
 use crate::cfg::ControlFlow;
 use crate::error::{CompileError, Lowered};
@@ -34,7 +34,7 @@ use std::ops::{Deref, DerefMut};
 /// Translation state of one function. Dereferences to the machine level, so that a family of instructions writes `cx.branch(…)` and
 /// `cx.value_as(…)` alike.
 pub(super) struct Lowering<'a, 'b> {
-    emitter: Emitter<'a, 'b>,
+    clif: ClifBuilder<'a, 'b>,
     at: Position<'a>,
     /// Machine values by IR value.
     values: Vec<PackedOption<Value>>,
@@ -50,16 +50,16 @@ pub(super) struct Lowering<'a, 'b> {
 }
 
 impl<'a, 'b> Deref for Lowering<'a, 'b> {
-    type Target = Emitter<'a, 'b>;
+    type Target = ClifBuilder<'a, 'b>;
 
-    fn deref(&self) -> &Emitter<'a, 'b> {
-        &self.emitter
+    fn deref(&self) -> &ClifBuilder<'a, 'b> {
+        &self.clif
     }
 }
 
 impl DerefMut for Lowering<'_, '_> {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.emitter
+        &mut self.clif
     }
 }
 
@@ -68,13 +68,13 @@ impl<'a, 'b> Lowering<'a, 'b> {
     pub(super) fn new(
         func: &'a Function,
         flow: &'a ControlFlow,
-        mut emitter: Emitter<'a, 'b>,
+        mut clif: ClifBuilder<'a, 'b>,
         parent: Option<&'a ParentFrame>,
     ) -> Lowering<'a, 'b> {
-        let blocks = Blocks::create(&mut emitter.b, func, flow);
-        emitter.set_cold(func.blocks[0].cold);
+        let blocks = Blocks::create(&mut clif.b, func, flow);
+        clif.set_cold(func.blocks[0].cold);
         Lowering {
-            emitter,
+            clif,
             at: Position::new(func, flow),
             values: vec![PackedOption::default(); func.insts.len()],
             blocks,
@@ -89,7 +89,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
 
     /// Seals the blocks. All blocks are written.
     pub(super) fn finish(self) {
-        self.emitter.finish();
+        self.clif.finish();
     }
 
     pub(super) fn func(&self) -> &'a Function {
@@ -122,11 +122,11 @@ impl<'a, 'b> Lowering<'a, 'b> {
     pub(super) fn begin_block(&mut self, id: BlockId) -> Lowered {
         let block = &self.at.func.blocks[id.0 as usize];
         let clif_block = self.blocks.get(id)?;
-        self.emitter.b.switch_to_block(clif_block);
+        self.clif.b.switch_to_block(clif_block);
         if self.blocks.has_all_edges(id, self.at.flow) {
-            self.emitter.b.seal_block(clif_block);
+            self.clif.b.seal_block(clif_block);
         }
-        self.emitter.set_cold(block.cold);
+        self.clif.set_cold(block.cold);
         self.at.block = id;
         self.at.region = block.region;
         self.facts.begin(id, self.at.flow);
@@ -140,7 +140,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
 
     pub(super) fn jump_to(&mut self, target: BlockId) -> Lowered {
         let block = self.edge(target)?;
-        self.emitter.b.ins().jump(block, &[]);
+        self.clif.b.ins().jump(block, &[]);
         Ok(())
     }
 
@@ -194,7 +194,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
             return self.value(id);
         }
         let address = self.value_as(id, types::I64)?;
-        Ok(self.emitter.load_vector(address, mem))
+        Ok(self.clif.load_vector(address, mem))
     }
 
     /// Sets what the function was called with; then `declare_locals`.
@@ -211,19 +211,19 @@ impl<'a, 'b> Lowering<'a, 'b> {
     }
 
     pub(super) fn declare_locals(&mut self) -> Lowered {
-        self.locals.declare(&mut self.emitter)
+        self.locals.declare(&mut self.clif)
     }
 
     pub(super) fn local_get(&mut self, local: LocalId) -> Lowered<Value> {
-        self.locals.get(&mut self.emitter, local)
+        self.locals.get(&mut self.clif, local)
     }
 
     pub(super) fn local_set(&mut self, local: LocalId, value: Value) -> Lowered {
-        self.locals.set(&mut self.emitter, local, value)
+        self.locals.set(&mut self.clif, local, value)
     }
 
     pub(super) fn local_address(&mut self, local: LocalId) -> Lowered<Value> {
-        self.locals.address(&mut self.emitter, local)
+        self.locals.address(&mut self.clif, local)
     }
 
     /// Whether the local's memory is part of a frame of this method. (A struct parameter's may be anywhere.)

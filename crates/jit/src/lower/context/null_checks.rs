@@ -3,7 +3,7 @@
 //! Outside try regions, an access with a small offset needs no test, since a null base faults at an address below
 //! 64 KiB, which the signal handler turns into NullReferenceException. All other accesses test explicitly.
 
-use super::super::emitter::MemoryKind;
+use super::super::clif_builder::MemoryKind;
 use super::super::failure::Failure;
 use super::Lowering;
 use crate::null_area::faults_on_null;

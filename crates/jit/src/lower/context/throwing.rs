@@ -1,6 +1,6 @@
 //! Calls and checks that may throw: [`super::exceptions`] with the locals kept in [`super::homes`] around the call.
 
-use super::super::emitter::Callee;
+use super::super::clif_builder::Callee;
 use super::super::failure::Failure;
 use super::Lowering;
 use super::exceptions::PendingLanding;
@@ -21,7 +21,7 @@ impl Lowering<'_, '_> {
             self.b.ins().trapnz(bad, failure.trap_code());
             return;
         }
-        let throw = self.exceptions.throw_block(&mut self.emitter, self.at.region, failure.helper());
+        let throw = self.exceptions.throw_block(&mut self.clif, self.at.region, failure.helper());
         let next = self.new_block(false);
         self.branch(bad, throw, next);
         self.continue_in(next);
@@ -33,7 +33,7 @@ impl Lowering<'_, '_> {
             self.b.ins().trapz(good, failure.trap_code());
             return;
         }
-        let throw = self.exceptions.throw_block(&mut self.emitter, self.at.region, failure.helper());
+        let throw = self.exceptions.throw_block(&mut self.clif, self.at.region, failure.helper());
         let next = self.new_block(false);
         self.branch(good, next, throw);
         self.continue_in(next);
@@ -41,18 +41,18 @@ impl Lowering<'_, '_> {
 
     /// A call that may throw.
     pub(crate) fn call(&mut self, callee: Callee, args: &[Value]) -> Option<Value> {
-        let kept = self.homes.keep(&mut self.emitter, &self.locals, &self.at, true);
-        let result = self.exceptions.call(&mut self.emitter, self.at.handlers(), callee, args, kept.is_some());
+        let kept = self.homes.keep(&mut self.clif, &self.locals, &self.at, true);
+        let result = self.exceptions.call(&mut self.clif, self.at.handlers(), callee, args, kept.is_some());
         if let Some(kept) = kept {
-            self.homes.restore_kept(&mut self.emitter, &self.locals, &kept);
+            self.homes.restore_kept(&mut self.clif, &self.locals, &kept);
         }
         result
     }
 
     /// A call that always throws; ends the block.
     fn call_noreturn(&mut self, callee: Callee, args: &[Value]) {
-        let kept = self.homes.keep(&mut self.emitter, &self.locals, &self.at, false);
-        self.exceptions.call(&mut self.emitter, self.at.handlers(), callee, args, kept.is_some());
+        let kept = self.homes.keep(&mut self.clif, &self.locals, &self.at, false);
+        self.exceptions.call(&mut self.clif, self.at.handlers(), callee, args, kept.is_some());
         self.unreachable();
     }
 
@@ -108,7 +108,7 @@ impl Lowering<'_, '_> {
                 self.b.def_var(in_flight[1], payload[1]);
             }
             if from_homes {
-                self.homes.restore_for_handler(&mut self.emitter, &self.locals, &self.at, clause_index);
+                self.homes.restore_for_handler(&mut self.clif, &self.locals, &self.at, clause_index);
             }
             self.local_set(clause.exception_local, payload[0])?;
             self.jump_to(clause.handler)?;
@@ -118,7 +118,7 @@ impl Lowering<'_, '_> {
 
     /// Before the body: makes the variables of the clauses that some block resumes.
     pub(crate) fn declare_in_flight(&mut self) -> Lowered {
-        self.exceptions.declare_in_flight(&mut self.emitter, self.at.func)
+        self.exceptions.declare_in_flight(&mut self.clif, self.at.func)
     }
 
     pub(crate) fn resume_unwind(&mut self, clause: u32) -> Lowered {

@@ -62,7 +62,7 @@ const MEMORY_KINDS: [(MemoryKind, &str); 6] = [
 const _: () = assert!(MEMORY_KINDS.len() == MemoryKind::SideMetadata as usize + 1);
 
 /// The function that is being written.
-pub(super) struct Emitter<'a, 'b> {
+pub(super) struct ClifBuilder<'a, 'b> {
     pub(super) b: FunctionBuilder<'b>,
     pub(super) options: &'a CompilerOptions,
     isa: &'a OwnedTargetIsa,
@@ -74,7 +74,7 @@ pub(super) struct Emitter<'a, 'b> {
     il_offset: u32,
 }
 
-impl<'a, 'b> Emitter<'a, 'b> {
+impl<'a, 'b> ClifBuilder<'a, 'b> {
     /// Begins the body of `target`, whose signature is set.
     pub(super) fn new(
         target: &'b mut clif::Function,
@@ -82,11 +82,11 @@ impl<'a, 'b> Emitter<'a, 'b> {
         symbols: &'a mut SymbolTable,
         isa: &'a OwnedTargetIsa,
         options: &'a CompilerOptions,
-    ) -> Emitter<'a, 'b> {
+    ) -> ClifBuilder<'a, 'b> {
         let alias = MEMORY_KINDS.map(|(kind, name)| {
             target.dfg.alias_regions.insert(AliasRegionData { user_id: kind as u32, description: name.into() })
         });
-        Emitter {
+        ClifBuilder {
             b: FunctionBuilder::new(target, builder_context),
             options,
             isa,

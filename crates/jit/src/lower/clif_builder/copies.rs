@@ -3,7 +3,7 @@
 //! Structs that may hold references are copied word by word, so that the collector never sees a torn reference; other structs are
 //! copied by vector instructions.
 
-use super::{Emitter, MemoryKind};
+use super::{ClifBuilder, MemoryKind};
 use crate::type_facts::ValueLayout;
 use crate::vector_memory::{self, VECTOR};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
@@ -15,7 +15,7 @@ const INLINE_COPY_BYTES: u32 = 64;
 /// Structs up to this size are zeroed in line.
 const INLINE_ZERO_BYTES: u32 = 128;
 
-impl Emitter<'_, '_> {
+impl ClifBuilder<'_, '_> {
     /// memmove without barrier.
     pub(crate) fn copy_memory(&mut self, destination: Value, source: Value, layout: ValueLayout) {
         if destination == source {

@@ -1,6 +1,6 @@
 //! Calls that cannot throw, or whose exceptions pass this function by.
 
-use super::Emitter;
+use super::ClifBuilder;
 use crate::signatures;
 use crate::symbols::RelocTarget;
 use cranelift_codegen::ir::{AbiParam, FuncRef, InstBuilder, SigRef, Signature, Value, types};
@@ -16,7 +16,7 @@ pub(crate) enum Callee {
     Address(SigRef, Value),
 }
 
-impl Emitter<'_, '_> {
+impl ClifBuilder<'_, '_> {
     pub(crate) fn helper_callee(&mut self, helper: HelperId) -> Callee {
         let signature = signatures::helper(helper, CallConv::Tail, false);
         Callee::Function(self.function(RelocTarget::Symbol(Symbol::Helper(helper)), signature))

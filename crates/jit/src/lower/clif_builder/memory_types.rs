@@ -1,6 +1,6 @@
 //! Machine types of what memory holds.
 
-use super::Emitter;
+use super::ClifBuilder;
 use crate::error::{CompileError, Lowered};
 use crate::signatures::machine_type;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
@@ -22,7 +22,7 @@ pub(crate) fn value_type(mem: MemType) -> Type {
     machine_type(mem.loaded()).expect("memory holds values")
 }
 
-impl Emitter<'_, '_> {
+impl ClifBuilder<'_, '_> {
     /// The IR value of an integer just read from memory of type `mem`.
     pub(crate) fn extend_loaded(&mut self, loaded: Value, mem: MemType) -> Lowered<Value> {
         Ok(match mem {
