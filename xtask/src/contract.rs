@@ -10,7 +10,8 @@
 use crate::elf::{DynamicSymbols, dynamic_symbols};
 use crate::tool::Outcome;
 use saki_contract::{
-    Contract, Kind, Line, claimed_version, compare, find_type, layout_text, members_named, nearest, release_of,
+    Contract, ContractLine, LineKind, claimed_version, compare, find_type, layout_text, members_named, nearest,
+    release_of,
 };
 use saki_metadata::{Image, TableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,10 +101,10 @@ fn show(framework: &Path, wanted: &str) -> Result<(), String> {
     let type_rid = find_type(&image, owner).ok_or_else(|| format!("{assembly} has no type {owner}"))?;
     let bad = |e: saki_metadata::BadImage| e.to_string();
     if name.is_empty() {
-        println!("{} {}", Kind::Layout.name(), layout_text(&image, type_rid).map_err(bad)?);
+        println!("{} {}", LineKind::Layout.name(), layout_text(&image, type_rid).map_err(bad)?);
         return Ok(());
     }
-    for (kind, are_fields) in [(Kind::Field, true), (Kind::Method, false)] {
+    for (kind, are_fields) in [(LineKind::Field, true), (LineKind::Method, false)] {
         for text in members_named(&image, type_rid, name, are_fields).map_err(bad)? {
             println!("{} {text}", kind.name());
         }
@@ -134,7 +135,8 @@ fn check(framework: &Path, contract: &Contract) -> Outcome {
         differences.extend(found.iter().map(|difference| format!("{name}: {difference}")));
         collect_imports(&image, &name, &mut imports).map_err(bad)?;
     }
-    let native: Vec<Line> = contract.section("native").iter().copied().filter(|line| line.holds_for(version)).collect();
+    let native: Vec<ContractLine> =
+        contract.section("native").iter().copied().filter(|line| line.holds_for(version)).collect();
     differences.extend(native_differences(framework, &native, &imports)?);
     for difference in &differences {
         println!("  {difference}");
@@ -167,12 +169,12 @@ fn collect_imports(
 
 fn native_differences(
     framework: &Path,
-    lines: &[Line],
+    lines: &[ContractLine],
     imports: &BTreeMap<Import, String>,
 ) -> Result<Vec<String>, String> {
-    let listed = |kind: Kind| lines.iter().filter(move |line| line.kind == kind).map(|line| line.text);
-    let exported: BTreeSet<&str> = listed(Kind::Export).collect();
-    let is_absent = |text: &str| listed(Kind::Absent).any(|listed| listed == text);
+    let listed = |kind: LineKind| lines.iter().filter(move |line| line.kind == kind).map(|line| line.text);
+    let exported: BTreeSet<&str> = listed(LineKind::Export).collect();
+    let is_absent = |text: &str| listed(LineKind::Absent).any(|listed| listed == text);
     let mut differences = Vec::new();
     let mut taken = BTreeSet::new();
     for (names, file) in NATIVE_LIBRARIES {

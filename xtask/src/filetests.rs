@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use crate::process::{self, End, Job};
+use crate::process::{self, Job, ProgramEnd};
 use crate::programs::diff::diff;
 use crate::tool::Outcome;
 
@@ -150,7 +150,7 @@ fn assemble(test: &FileTest, library: &Path, options: &Options) -> Result<(), St
 fn execute(argv: &[String], directory: &Path) -> Result<String, String> {
     let done = process::run(&Job { argv, directory, environment: &[], stdin: &[], timeout: TIMEOUT })?;
     let stdout = String::from_utf8_lossy(&done.stdout).into_owned();
-    if done.end == End::Exit(0) {
+    if done.end == ProgramEnd::Exit(0) {
         return Ok(stdout);
     }
     let stderr = String::from_utf8_lossy(&done.stderr);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use crate::process::{self, End, Job};
+use crate::process::{self, Job, ProgramEnd};
 use crate::tool::Outcome;
 
 const LIST: &str = "tests/models/weakened.txt";
@@ -105,15 +105,15 @@ fn run_model(root: &Path, copy: &Path, weakening: &Weakening) -> Result<(), Stri
     let output = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
     let failing = output.lines().find(|l| l.starts_with("test ") && l.ends_with("FAILED") || l.contains("panicked at"));
     match (done.end, failing) {
-        (End::Exit(0), _) if !output.contains("1 passed") => Err("there is no such model".to_owned()),
-        (End::Exit(0), _) => Err("the model passes".to_owned()),
-        (End::TimedOut, _) => Err(format!("no failure within {} s", TIMEOUT.as_secs())),
+        (ProgramEnd::Exit(0), _) if !output.contains("1 passed") => Err("there is no such model".to_owned()),
+        (ProgramEnd::Exit(0), _) => Err("the model passes".to_owned()),
+        (ProgramEnd::TimedOut, _) => Err(format!("no failure within {} s", TIMEOUT.as_secs())),
         (_, Some(_)) => {
             println!("ok {}: {}", weakening.model, weakening.what);
             Ok(())
         }
         // A panic while panicking ends the process without a report: the model has failed.
-        (End::Signal(_), None) if output.contains("running 1 test") => {
+        (ProgramEnd::Signal(_), None) if output.contains("running 1 test") => {
             println!("ok {}: {} (aborted)", weakening.model, weakening.what);
             Ok(())
         }

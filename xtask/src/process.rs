@@ -17,7 +17,7 @@ const MAX_OUTPUT_BYTES: u64 = 16 << 20;
 
 /// How a process ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
+pub enum ProgramEnd {
     /// It exited with this code.
     Exit(i32),
     /// This signal killed it.
@@ -26,12 +26,12 @@ pub enum End {
     TimedOut,
 }
 
-impl std::fmt::Display for End {
+impl std::fmt::Display for ProgramEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            End::Exit(code) => write!(f, "exit code {code}"),
-            End::Signal(number) => write!(f, "killed by signal {number}"),
-            End::TimedOut => write!(f, "timed out"),
+            ProgramEnd::Exit(code) => write!(f, "exit code {code}"),
+            ProgramEnd::Signal(number) => write!(f, "killed by signal {number}"),
+            ProgramEnd::TimedOut => write!(f, "timed out"),
         }
     }
 }
@@ -48,7 +48,7 @@ pub struct Job<'a> {
 
 /// What came of it.
 pub struct Finished {
-    pub end: End,
+    pub end: ProgramEnd,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
     /// From just before the start to the moment the process was reaped.
@@ -105,11 +105,11 @@ pub fn run(job: &Job<'_>) -> Result<Finished, String> {
     let _ = writer.join();
     let collect = |t: thread::JoinHandle<Vec<u8>>| t.join().unwrap_or_default();
     let end = if timed_out {
-        End::TimedOut
+        ProgramEnd::TimedOut
     } else if libc::WIFSIGNALED(status) {
-        End::Signal(libc::WTERMSIG(status))
+        ProgramEnd::Signal(libc::WTERMSIG(status))
     } else {
-        End::Exit(libc::WEXITSTATUS(status))
+        ProgramEnd::Exit(libc::WEXITSTATUS(status))
     };
     Ok(Finished { end, stdout: collect(stdout), stderr: collect(stderr), wall, cpu, max_rss_kib })
 }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn output_input_environment_and_code() {
         let done = check("cat; echo $COLOUR; echo oops >&2; exit 7", b"in\n", 20);
-        assert_eq!(done.end, End::Exit(7));
+        assert_eq!(done.end, ProgramEnd::Exit(7));
         assert_eq!(done.stdout, b"in\ngreen\n");
         assert_eq!(done.stderr, b"oops\n");
         assert!(done.max_rss_kib > 0);
@@ -176,12 +176,12 @@ mod tests {
     #[test]
     fn a_time_out_ends_the_whole_group() {
         let done = check("sleep 30 & sleep 30", b"", 1);
-        assert_eq!(done.end, End::TimedOut);
+        assert_eq!(done.end, ProgramEnd::TimedOut);
         assert!(done.wall < Duration::from_secs(10));
     }
 
     #[test]
     fn a_signal_is_reported() {
-        assert_eq!(check("kill -9 $$", b"", 20).end, End::Signal(9));
+        assert_eq!(check("kill -9 $$", b"", 20).end, ProgramEnd::Signal(9));
     }
 }

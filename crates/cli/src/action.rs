@@ -2,7 +2,7 @@
 
 use crate::cache_command::CacheAction;
 use crate::options::Options;
-use crate::profile_request::ProfileRequest;
+use crate::profile::request::ProfileRequest;
 use crate::run_source::RunCommand;
 use std::path::PathBuf;
 

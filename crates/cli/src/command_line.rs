@@ -10,10 +10,10 @@ use crate::bundle::default_framework_root;
 use crate::cache_command::CacheAction;
 use crate::complete;
 use crate::exit::Stop;
-use crate::heap_words::HeapWords;
 use crate::options::{Options, SHELL, VERSION};
-use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind, KindWord, parse_kinds};
-use crate::profile_words::ProfileWords;
+use crate::profile::heap_words::HeapWords;
+use crate::profile::kind::{ABOUT_HEAP, HEAP, KindWord, ProfileKind, parse_kinds};
+use crate::profile::words::ProfileWords;
 use crate::run_source::{self, RunCommand, is_source};
 use crate::suggestion;
 use clap::error::ContextKind;
@@ -137,7 +137,7 @@ struct ProfileCommand {
 }
 
 fn kinds_help() -> String {
-    let kinds = Kind::ALL.iter().map(|kind| (kind.name(), kind.about()));
+    let kinds = ProfileKind::ALL.iter().map(|kind| (kind.name(), kind.about()));
     let rows = kinds.chain([(HEAP, ABOUT_HEAP)]).map(|(name, about)| format!("\n  {name:<12}{about}"));
     format!("KINDS, several with commas [default: cpu]:{}", rows.collect::<String>())
 }
@@ -303,7 +303,7 @@ pub fn about_missing(name: &str, word: &str) -> Option<String> {
             Some(format!("no such file, and no command{hint}"))
         }
         "saki profile" => {
-            let kinds = Kind::ALL.iter().map(|kind| kind.name()).chain([HEAP, "view", "diff"]);
+            let kinds = ProfileKind::ALL.iter().map(|kind| kind.name()).chain([HEAP, "view", "diff"]);
             Some(format!("no such file, and no kind of profile{}", suggestion::clause(word, kinds)))
         }
         _ => None,
@@ -338,7 +338,7 @@ fn name_kinds(mut words: Vec<OsString>) -> Result<Vec<OsString>, Stop> {
     if list != HEAP && list.split(',').next().is_some_and(|name| name.parse::<KindWord>().is_ok()) {
         parse_kinds(list).map_err(|error| {
             let wrong = list.split(',').find(|name| name.parse::<KindWord>().is_err()).unwrap_or_default();
-            let kinds = Kind::ALL.iter().map(|kind| kind.name()).chain([HEAP]);
+            let kinds = ProfileKind::ALL.iter().map(|kind| kind.name()).chain([HEAP]);
             Stop::refuse("saki profile", &format!("{error}{}", suggestion::clause(wrong, kinds)))
         })?;
         words[1] = format!("--kinds={list}").into();
@@ -411,7 +411,7 @@ fn stop(error: &mut clap::Error, subcommand: Option<&str>) -> Stop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile_option::ProfileOption;
+    use crate::profile::option::ProfileOption;
 
     fn words(text: &str) -> Vec<OsString> {
         text.split_whitespace().map(OsString::from).collect()

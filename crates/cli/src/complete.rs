@@ -14,7 +14,7 @@
 //! Invariant: behind the program there are files only, since all words there are the program's.
 
 use crate::control_socket;
-use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind, is_kinds};
+use crate::profile::kind::{ABOUT_HEAP, HEAP, ProfileKind, is_kinds};
 use clap::{Arg, ArgAction, Command, ValueHint};
 use saki_profile::Format;
 use saki_reactor::IoModel;
@@ -302,7 +302,7 @@ fn compiler_options(last: &str, mut others: Vec<Candidate>) -> Offer {
 
 /// The kinds of profiles that are not in the word yet.
 fn kinds(last: &str) -> Vec<Candidate> {
-    let kinds = Kind::ALL.iter().map(|kind| (kind.name().to_owned(), kind.about().to_owned()));
+    let kinds = ProfileKind::ALL.iter().map(|kind| (kind.name().to_owned(), kind.about().to_owned()));
     let is_list = last.contains(',');
     // Alone it is a command, which is offered already.
     let heap = is_list.then(|| (HEAP.to_owned(), ABOUT_HEAP.to_owned()));

@@ -20,7 +20,7 @@
 //! A process has no socket and no thread for this until a client asks. Invariant: the folder belongs to the user, and
 //! no other user may write to it or list it; the peers on both ends must be that user. A process with more rights than
 //! its starter is not asked, and would refuse. SIGQUIT is sent only to a process that catches it. Left out: what is
-//! asked (`profile_control`, `heap_command`).
+//! asked (`profile::control`, `profile::heap_command`).
 
 use saki_base::tell;
 use saki_os::clock::Moment;
@@ -62,14 +62,14 @@ fn is_private(path: &Path) -> bool {
 
 /// What is asked of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Request {
-    /// What for: `profile_control` and `heap_command` have a word each.
+pub struct ControlRequest {
+    /// What for: `profile::control` and `profile::heap_command` have a word each.
     pub word: String,
     pub settings: String,
     pub output: PathBuf,
 }
 
-impl Request {
+impl ControlRequest {
     fn bytes(&self) -> Vec<u8> {
         let parts = [self.word.as_bytes(), self.settings.as_bytes(), self.output.as_os_str().as_bytes()];
         parts.iter().flat_map(|part| part.iter().copied().chain([0])).collect()
@@ -79,7 +79,7 @@ impl Request {
     ///
     /// # Errors
     /// The stream's, or what comes is not a request.
-    pub fn read(stream: &UnixStream) -> io::Result<Request> {
+    pub fn read(stream: &UnixStream) -> io::Result<ControlRequest> {
         let mut reader = BufReader::new(stream.take(MAX_REQUEST_BYTES));
         let mut part = || {
             let mut bytes = Vec::new();
@@ -89,7 +89,7 @@ impl Request {
         };
         let mut text = || part()?.into_string().map_err(|_| io::Error::from(io::ErrorKind::InvalidData));
         let (word, settings) = (text()?, text()?);
-        Ok(Request { word, settings, output: part()?.into() })
+        Ok(ControlRequest { word, settings, output: part()?.into() })
     }
 }
 
@@ -148,7 +148,7 @@ pub struct Answer {
 ///
 /// # Errors
 /// The process does not run Saki, refuses, or ended before it answered.
-pub fn ask(process: u32, request: &Request, notice: Notice) -> Result<Answer, String> {
+pub fn ask(process: u32, request: &ControlRequest, notice: Notice) -> Result<Answer, String> {
     check_process(process)?;
     let named = |error: io::Error| format!("{}: {error}", socket_of(process).display());
     prepare_folder().map_err(named)?;
@@ -270,7 +270,7 @@ fn connect(process: u32, listener: &UnixListener) -> Result<UnixStream, String> 
     }
 }
 
-fn talk(mut stream: UnixStream, request: &Request, notice: Notice) -> io::Result<Answer> {
+fn talk(mut stream: UnixStream, request: &ControlRequest, notice: Notice) -> io::Result<Answer> {
     stream.write_all(&request.bytes())?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut answer = String::new();
@@ -322,10 +322,10 @@ mod tests {
     fn any_name_of_a_file_arrives() {
         for name in [&b"/a/b.html"[..], b"/line\nfeed\ttab", b"/not \xff\xfe utf-8", b"/\"quote\",output=x", b""] {
             let output = PathBuf::from(OsStr::from_bytes(name));
-            let request = Request { word: "profile".to_owned(), settings: "cpu,hz=10".to_owned(), output };
+            let request = ControlRequest { word: "profile".to_owned(), settings: "cpu,hz=10".to_owned(), output };
             let (mut client, process) = UnixStream::pair().unwrap();
             client.write_all(&request.bytes()).unwrap();
-            assert_eq!(Request::read(&process).unwrap(), request);
+            assert_eq!(ControlRequest::read(&process).unwrap(), request);
         }
     }
 
@@ -335,7 +335,7 @@ mod tests {
             let (mut client, process) = UnixStream::pair().unwrap();
             client.write_all(bytes).unwrap();
             drop(client);
-            assert!(Request::read(&process).is_err(), "{bytes:?}");
+            assert!(ControlRequest::read(&process).is_err(), "{bytes:?}");
         }
     }
 

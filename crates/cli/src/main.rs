@@ -5,13 +5,13 @@
 //! | area | modules |
 //! |---|---|
 //! | the process | `process_start`, `environment`, `exit`, `main_stack`, `bundle`, `start_up_memory` |
-//! | words | `suggestion`, `quantities`, `program_words`, `output_format`, `profile_kind`, `profile_file` |
-//! | what is asked for of profiles | `heap_request`, `profile_request`, `mono::log_profiler` |
-//! | making and showing profiles | `control_socket`, `heap_command`, `profile_command`, `profile_control`, `profile_option` |
+//! | words | `suggestion`, `quantities`, `program_words`, `output_format`, `profile::kind`, `profile::file` |
+//! | what is asked for of profiles | `profile::heap_request`, `profile::request`, `mono::log_profiler` |
+//! | making and showing profiles | `control_socket`, `profile::heap_command`, `profile::command`, `profile::control`, `profile::option` |
 //! | options of runs | `options` |
 //! | other commands | `info`, `doctor`, `run_source`, `cache_command`, `stats`, `check_mutants` |
 //! | Mono's command line | `mono` |
-//! | the command line | `action`, `heap_words`, `profile_words`, `complete`, `command_line`, `manual`, `generate` |
+//! | the command line | `action`, `profile::heap_words`, `profile::words`, `complete`, `command_line`, `manual`, `generate` |
 //! | what is done | this file |
 //!
 //! Exit codes: what the program gives; 1 after an unhandled exception; 2 when the program cannot be run at all, or a
@@ -31,9 +31,6 @@ mod doctor;
 mod environment;
 mod exit;
 mod generate;
-mod heap_command;
-mod heap_request;
-mod heap_words;
 mod info;
 mod main_stack;
 mod manual;
@@ -41,13 +38,7 @@ mod mono;
 mod options;
 mod output_format;
 mod process_start;
-mod profile_command;
-mod profile_control;
-mod profile_file;
-mod profile_kind;
-mod profile_option;
-mod profile_request;
-mod profile_words;
+mod profile;
 mod program_words;
 mod quantities;
 mod run_source;
@@ -107,7 +98,7 @@ fn command() -> i32 {
         },
         Action::Run(options) => with_environment(name, *options),
         Action::RunSource(command) => run_source(name, &command),
-        Action::AttachProfile { process, request } => end_with(profile_control::attach(process, &request)),
+        Action::AttachProfile { process, request } => end_with(profile::control::attach(process, &request)),
         Action::ViewProfile { file, why } => end_with(view_profile(&file, &why)),
         Action::CompareProfiles { before, after, output } => {
             end_with(compare_profiles(&before, &after, output.as_deref()))
@@ -123,24 +114,24 @@ fn command() -> i32 {
 
 /// `saki profile view`.
 fn view_profile(file: &Path, why: &[String]) -> Result<(), String> {
-    let contents = profile_file::read(file)?;
-    if profile_file::is_snapshot(&contents) {
-        return heap_command::view(file, &contents, why);
+    let contents = profile::file::read(file)?;
+    if profile::file::is_snapshot(&contents) {
+        return profile::heap_command::view(file, &contents, why);
     }
     if !why.is_empty() {
         return Err(format!("{}: this is no heap snapshot, which --why is for", file.display()));
     }
-    profile_command::view(file, &contents)
+    profile::command::view(file, &contents)
 }
 
 /// `saki profile diff`.
 fn compare_profiles(before: &Path, after: &Path, output: Option<&Path>) -> Result<(), String> {
-    let contents = (profile_file::read(before)?, profile_file::read(after)?);
+    let contents = (profile::file::read(before)?, profile::file::read(after)?);
     let (before, after) = ((before, &*contents.0), (after, &*contents.1));
-    if profile_file::is_snapshot(before.1) && profile_file::is_snapshot(after.1) {
-        return heap_command::compare(before, after, output);
+    if profile::file::is_snapshot(before.1) && profile::file::is_snapshot(after.1) {
+        return profile::heap_command::compare(before, after, output);
     }
-    profile_command::compare(before, after, output)
+    profile::command::compare(before, after, output)
 }
 
 /// A set-user-id process must not follow its starter's environment: removes Saki's variables, and those of Mono's that
@@ -249,7 +240,8 @@ fn start(options: &Options, path: &Path) -> i32 {
         trace: options.trace.clone(),
         ..VmOptions::default()
     };
-    let host = HostEvents { before_exit: profile_command::before_exit, serve_request: profile_control::serve_request };
+    let host =
+        HostEvents { before_exit: profile::command::before_exit, serve_request: profile::control::serve_request };
     // As C programs do, and `mono`: for the program's native libraries. No other thread runs yet.
     saki_os::locale::take_up();
     let machine = match Vm::builder(saki_icall::upper_layers()).options(options_of_machine).host(host).start() {

@@ -3,7 +3,7 @@
 //! Invariant: every option that is shown has a text, and every page that is named is among those that are written, or
 //! another program's. The sections' texts are here, by command. Left out: pages of hidden commands.
 
-use crate::profile_kind::{ABOUT_HEAP, HEAP, Kind};
+use crate::profile::kind::{ABOUT_HEAP, HEAP, ProfileKind};
 use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, italic, roman};
@@ -234,7 +234,7 @@ fn write(command: &Command, family: &[String], out: &mut dyn Write) -> io::Resul
     man.render_description_section(out)?;
     paragraphs(sections.description).to_writer(out)?;
     if name == "saki-profile" {
-        let kinds = Kind::ALL.iter().map(|kind| (kind.name(), kind.about())).chain([(HEAP, ABOUT_HEAP)]);
+        let kinds = ProfileKind::ALL.iter().map(|kind| (kind.name(), kind.about())).chain([(HEAP, ABOUT_HEAP)]);
         let kinds = kinds.map(|(kind, about)| (kind.to_owned(), about.to_owned()));
         terms("KINDS", &kinds.collect::<Vec<_>>()).to_writer(out)?;
     }

@@ -2,7 +2,7 @@
 
 use crate::bundle::default_framework_root;
 use crate::environment;
-use crate::profile_option::ProfileOption;
+use crate::profile::option::ProfileOption;
 use crate::quantities::{parse_gc_threads, parse_nursery, parse_size};
 use clap::{Args, ValueHint};
 use saki_gc::{HeapOptions, Stress};
@@ -10,7 +10,7 @@ use saki_reactor::IoModel;
 use saki_runtime::compile::DumpOptions;
 use saki_runtime::compile_only::Form;
 use saki_runtime::profile_log::callspec::CallSpec;
-use saki_runtime::vm::{ConfigurationFiles, Request};
+use saki_runtime::vm::{ConfigurationFiles, ToolsRequest};
 use saki_sched::{DEFAULT_HOT_STACKS, ThreadMode};
 use std::path::PathBuf;
 
@@ -79,7 +79,7 @@ pub struct Options {
     /// Tell profilers and debuggers of compiled code: map (/tmp/perf-PID.map), jitdump[:DIR] (DIR/jit-PID.dump, for
     /// `perf inject --jit`), both of these, gdb; several with commas [env: SAKI_PERF=]
     #[arg(long, value_name = "LIST")]
-    pub perf: Option<Request>,
+    pub perf: Option<ToolsRequest>,
 
     /// Print compile, memory and collection statistics at exit
     #[arg(long)]
@@ -201,7 +201,7 @@ impl Options {
     ///
     /// # Errors
     /// What is wrong with the variable.
-    pub fn perf_tools(&self) -> Result<Request, String> {
+    pub fn perf_tools(&self) -> Result<ToolsRequest, String> {
         match &self.perf {
             Some(tools) => Ok(tools.clone()),
             None => environment::text("SAKI_PERF").unwrap_or_default().parse().map_err(|e| format!("SAKI_PERF: {e}")),

@@ -1,6 +1,6 @@
 //! Compares an assembly with the contract and lists the differences.
 
-use crate::lines::{Kind, Line};
+use crate::lines::{ContractLine, LineKind};
 use crate::signatures::{declared_calls, find_type, layout_text, members_named};
 use crate::{Version, Versions, corlib_mark, release_of};
 use saki_metadata::{BadImage, Image};
@@ -13,9 +13,9 @@ pub enum Difference {
     /// An internal call that the contract lacks.
     New(String),
     /// A member that the contract has and the assembly lacks.
-    Gone(Kind, String),
+    Gone(LineKind, String),
     Changed {
-        kind: Kind,
+        kind: LineKind,
         expected: String,
         found: String,
     },
@@ -25,7 +25,7 @@ impl Difference {
     /// Whether the difference could make a program fail. An internal call that the assembly lacks is harmless: the
     /// assembly does not call it.
     pub fn is_harmful(&self) -> bool {
-        !matches!(self, Difference::Gone(Kind::Call, _))
+        !matches!(self, Difference::Gone(LineKind::Call, _))
     }
 }
 
@@ -42,15 +42,15 @@ impl fmt::Display for Difference {
 }
 
 /// The differences between an assembly and the lines of its section that hold for a version. Errors: damaged metadata.
-pub fn compare(image: &Image, lines: &[Line], version: Version) -> Result<Vec<Difference>, BadImage> {
-    let lines: Vec<&Line> = lines.iter().filter(|line| line.holds_for(version)).collect();
+pub fn compare(image: &Image, lines: &[ContractLine], version: Version) -> Result<Vec<Difference>, BadImage> {
+    let lines: Vec<&ContractLine> = lines.iter().filter(|line| line.holds_for(version)).collect();
     let mut differences = compare_calls(image, &lines)?;
-    for line in lines.iter().filter(|line| matches!(line.kind, Kind::Field | Kind::Layout | Kind::Method)) {
+    for line in lines.iter().filter(|line| matches!(line.kind, LineKind::Field | LineKind::Layout | LineKind::Method)) {
         let (owner, name) = line.member();
         let there = match find_type(image, owner) {
             None => Vec::new(),
-            Some(type_rid) if line.kind == Kind::Layout => vec![layout_text(image, type_rid)?],
-            Some(type_rid) => members_named(image, type_rid, name, line.kind == Kind::Field)?,
+            Some(type_rid) if line.kind == LineKind::Layout => vec![layout_text(image, type_rid)?],
+            Some(type_rid) => members_named(image, type_rid, name, line.kind == LineKind::Field)?,
         };
         if there.iter().any(|text| text == line.text) {
             continue;
@@ -64,12 +64,12 @@ pub fn compare(image: &Image, lines: &[Line], version: Version) -> Result<Vec<Di
     Ok(differences)
 }
 
-fn compare_calls(image: &Image, lines: &[&Line]) -> Result<Vec<Difference>, BadImage> {
+fn compare_calls(image: &Image, lines: &[&ContractLine]) -> Result<Vec<Difference>, BadImage> {
     let listed: BTreeSet<&str> = lines.iter().filter(|line| line.kind.is_call()).map(|line| line.text).collect();
     let declared = declared_calls(image)?;
     let declared: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
     let mut new: Vec<&str> = declared.difference(&listed).copied().collect();
-    let member = |text| Line { kind: Kind::Call, text, versions: Versions::ALL }.member();
+    let member = |text| ContractLine { kind: LineKind::Call, text, versions: Versions::ALL }.member();
     let mut differences = Vec::new();
     for expected in listed.difference(&declared) {
         // A member of the same name with another signature.
@@ -77,9 +77,9 @@ fn compare_calls(image: &Image, lines: &[&Line]) -> Result<Vec<Difference>, BadI
         differences.push(match successor.map(|index| new.remove(index)) {
             Some(found) => {
                 let (expected, found) = ((*expected).to_owned(), found.to_owned());
-                Difference::Changed { kind: Kind::Call, expected, found }
+                Difference::Changed { kind: LineKind::Call, expected, found }
             }
-            None => Difference::Gone(Kind::Call, (*expected).to_owned()),
+            None => Difference::Gone(LineKind::Call, (*expected).to_owned()),
         });
     }
     differences.extend(new.into_iter().map(|text| Difference::New(text.to_owned())));
@@ -100,7 +100,7 @@ pub fn claimed_version(corlib: &Image) -> Option<Version> {
 
 /// The version from which an mscorlib differs least, and the harmful differences. `lines` are those of mscorlib.
 /// Errors: damaged metadata.
-pub fn nearest(corlib: &Image, lines: &[Line]) -> Result<(Version, Vec<Difference>), BadImage> {
+pub fn nearest(corlib: &Image, lines: &[ContractLine]) -> Result<(Version, Vec<Difference>), BadImage> {
     let harmful = |version| -> Result<Vec<Difference>, BadImage> {
         let differences = compare(corlib, lines, version)?;
         Ok(differences.into_iter().filter(Difference::is_harmful).collect())

@@ -21,7 +21,7 @@ pub use compare::{Difference, claimed_version, compare, nearest};
 pub use library::{
     Companion, FIELDS, FieldsOf, LibraryAssembly, LibraryMethod, LibraryProfile, LibraryType, TypeName, has_field,
 };
-pub use lines::{Contract, Kind, Line, Section};
+pub use lines::{Contract, ContractLine, LineKind, Section};
 pub use signatures::{declared_calls, find_type, layout_text, members_named, name_of_call};
 
 use saki_metadata::{ConstantValue, Image, TableId, Token};

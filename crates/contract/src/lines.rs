@@ -11,7 +11,7 @@ use crate::{Version, Versions, split_mark};
 
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum LineKind {
     /// An internal call that Saki implements.
     Call,
     /// An internal call that has no function in Saki: it is replaced by other means or not supported.
@@ -28,38 +28,38 @@ pub enum Kind {
     Absent,
 }
 
-impl Kind {
-    const NAMES: [(&'static str, Kind); 7] = [
-        ("call", Kind::Call),
-        ("lack", Kind::Lack),
-        ("field", Kind::Field),
-        ("layout", Kind::Layout),
-        ("method", Kind::Method),
-        ("export", Kind::Export),
-        ("absent", Kind::Absent),
+impl LineKind {
+    const NAMES: [(&'static str, LineKind); 7] = [
+        ("call", LineKind::Call),
+        ("lack", LineKind::Lack),
+        ("field", LineKind::Field),
+        ("layout", LineKind::Layout),
+        ("method", LineKind::Method),
+        ("export", LineKind::Export),
+        ("absent", LineKind::Absent),
     ];
 
     /// The word with which lines of this kind begin.
     pub fn name(self) -> &'static str {
-        Kind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+        LineKind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
     /// Whether the line names an internal call, be it there or not.
     pub fn is_call(self) -> bool {
-        matches!(self, Kind::Call | Kind::Lack)
+        matches!(self, LineKind::Call | LineKind::Lack)
     }
 }
 
 /// A line of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Line<'a> {
-    pub kind: Kind,
+pub struct ContractLine<'a> {
+    pub kind: LineKind,
     /// The signature: "static Namespace.Type::Member(PARAMETERS) RESULT"; the name of a C symbol.
     pub text: &'a str,
     pub versions: Versions,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ContractLine<'a> {
     /// Whether the line says something about this version.
     pub fn holds_for(&self, version: Version) -> bool {
         self.versions.contains(version)
@@ -68,11 +68,11 @@ impl<'a> Line<'a> {
     /// Type and name: ("Namespace.Outer+Inner", "Member").
     pub fn member(&self) -> (&'a str, &'a str) {
         let text = self.text.strip_prefix("static ").unwrap_or(self.text);
-        if self.kind == Kind::Layout {
+        if self.kind == LineKind::Layout {
             return (text.split('(').next().unwrap_or(text), "");
         }
         let (owner, rest) = text.split_once("::").unwrap_or(("", text));
-        let name = if self.kind == Kind::Field {
+        let name = if self.kind == LineKind::Field {
             rest.split(' ').next().unwrap_or(rest)
         } else {
             let name = rest.split('(').next().unwrap_or(rest);
@@ -87,7 +87,7 @@ impl<'a> Line<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section<'a> {
     pub assembly: &'a str,
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<ContractLine<'a>>,
 }
 
 /// The whole contract.
@@ -106,7 +106,7 @@ impl Contract<'static> {
     }
 
     /// One section of the contract, without parsing the others; empty for an assembly that it does not mention.
-    pub fn own_section(assembly: &str) -> Vec<Line<'static>> {
+    pub fn own_section(assembly: &str) -> Vec<ContractLine<'static>> {
         let Some(start) = TEXT.find(&format!("\n[{assembly}]\n")) else { return Vec::new() };
         let section = &TEXT[start + 1..];
         let section = section.find("\n[").map_or(section, |end| &section[..end]);
@@ -130,15 +130,16 @@ impl<'a> Contract<'a> {
             }
             let (versions, rest) = split_mark(line).map_err(|mark| bad(&format!("no version {mark}")))?;
             let (word, text) = rest.split_once(' ').ok_or_else(|| bad("no kind"))?;
-            let (_, kind) = Kind::NAMES.iter().find(|(name, _)| *name == word).ok_or_else(|| bad("unknown kind"))?;
+            let (_, kind) =
+                LineKind::NAMES.iter().find(|(name, _)| *name == word).ok_or_else(|| bad("unknown kind"))?;
             let section = sections.last_mut().ok_or_else(|| bad("outside all sections"))?;
-            section.lines.push(Line { kind: *kind, text, versions });
+            section.lines.push(ContractLine { kind: *kind, text, versions });
         }
         Ok(Contract { sections })
     }
 
     /// The lines about an assembly.
-    pub fn section(&self, assembly: &str) -> &[Line<'a>] {
+    pub fn section(&self, assembly: &str) -> &[ContractLine<'a>] {
         self.sections.iter().find(|section| section.assembly == assembly).map_or(&[], |section| &section.lines)
     }
 }
@@ -152,7 +153,7 @@ mod tests {
         let text = "# remark\n[mscorlib]\n@6.12,6.14 call static A.B+C::D<1>(X&,!!0) Y\nfield A.B::<E>k__F Z\nmethod A::.ctor() W\n";
         let contract = Contract::parse(text).expect("a contract");
         let lines = contract.section("mscorlib");
-        let holds = |line: &Line| Version::ALL.map(|version| line.holds_for(version));
+        let holds = |line: &ContractLine| Version::ALL.map(|version| line.holds_for(version));
         assert_eq!(holds(&lines[0]), [false, true, true]);
         assert_eq!(holds(&lines[1]), [true, true, true]);
         assert_eq!(lines[0].member(), ("A.B+C", "D"));

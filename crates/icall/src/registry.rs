@@ -128,11 +128,11 @@ fn all_tables() -> InternalCallTables {
 
 #[cfg(test)]
 mod tests {
-    use saki_contract::{Contract, Kind, Line, Version, split_mark};
+    use saki_contract::{Contract, ContractLine, LineKind, Version, split_mark};
 
     /// Whether the row names the line's method. Nested types are "Outer/Inner" in names of types, "Outer+Inner" in
     /// parameters.
-    fn is_row_of(row: &str, line: &Line) -> bool {
+    fn is_row_of(row: &str, line: &ContractLine) -> bool {
         let (owner, name) = line.member();
         let own_parameters =
             line.text.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')')).map(|(text, _)| text);
@@ -155,16 +155,16 @@ mod tests {
             let rows: Vec<&str> =
                 rows.iter().copied().filter(holds).map(|row| split_mark(row).expect("a mark").1).collect();
             let lines = contract.sections.iter().flat_map(|section| &section.lines);
-            let lines: Vec<&Line> = lines.filter(|line| line.holds_for(version)).collect();
+            let lines: Vec<&ContractLine> = lines.filter(|line| line.holds_for(version)).collect();
             for line in lines.iter().filter(|line| line.kind.is_call()) {
                 let count = rows.iter().filter(|row| is_row_of(row, line)).count();
-                if count != usize::from(line.kind == Kind::Call) {
+                if count != usize::from(line.kind == LineKind::Call) {
                     findings.push(format!("{version:?}: {count} rows of {} {}", line.kind.name(), line.text));
                 }
             }
             // A row may stand in for a method with code, too.
             let is_listed = |row: &str| {
-                let mut lines = lines.iter().filter(|line| matches!(line.kind, Kind::Call | Kind::Method));
+                let mut lines = lines.iter().filter(|line| matches!(line.kind, LineKind::Call | LineKind::Method));
                 lines.any(|line| is_row_of(row, line))
             };
             let unused = rows.iter().filter(|row| !is_listed(row));

@@ -4,7 +4,7 @@
 //! all assemblies, and `<assembly file>.config` for one assembly, which is asked first. Later entries win. Invariant: entries for other systems, processors or word sizes are dropped while parsing.
 //! Left out: the rest of the XML. Of a file that is not well-formed, the entries before the error count.
 
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use saki_runtime::vm::{ConfigurationFiles, options};
 use saki_types::universe;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl DllMap {
     /// The mappings in a file; none when there is no file.
     pub fn read(path: &Path) -> DllMap {
         let text = format_args!("Config attempting to parse: '{}'.", path.display());
-        message_log::message(Level::Info, Subject::Configuration, text);
+        message_log::message(Level::Info, LogSubject::Configuration, text);
         std::fs::read(path).map_or_else(|_| DllMap::default(), |bytes| DllMap::parse(&String::from_utf8_lossy(&bytes)))
     }
 

@@ -140,12 +140,12 @@ pub unsafe extern "C" fn mono_win32_compat_ZeroMemory(destination: *mut u8, byte
 
 #[cfg(test)]
 mod tests {
-    use saki_contract::{Contract, Kind};
+    use saki_contract::{Contract, LineKind};
 
     #[test]
     fn the_contract_lists_the_exported_symbols() {
         let contract = Contract::own();
-        let exports = contract.section("native").iter().filter(|line| line.kind == Kind::Export);
+        let exports = contract.section("native").iter().filter(|line| line.kind == LineKind::Export);
         let mut exports: Vec<&str> = exports.map(|line| line.text).collect();
         exports.sort_unstable();
         let mut own = super::EXPORTED_SYMBOLS;

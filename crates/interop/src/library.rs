@@ -4,7 +4,7 @@
 //! the dynamic linker looks, with and without ".so". Invariant: a library is opened once and never closed.
 
 use saki_base::locks::{Mutex, rank};
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 use std::path::{Path, PathBuf};
@@ -73,12 +73,12 @@ pub fn open(name: &str, assembly_directory: Option<&Path>) -> Result<Library, St
         let handle = unsafe { libc::dlopen(std::ptr::null(), libc::RTLD_LAZY) };
         return Ok(Library(handle as usize));
     }
-    message_log::message(Level::Info, Subject::Libraries, format_args!("DllImport attempting to load: '{name}'."));
+    message_log::message(Level::Info, LogSubject::Libraries, format_args!("DllImport attempting to load: '{name}'."));
     let mut tried = String::new();
     for candidate in candidates(name, assembly_directory) {
         let fails = |why: &dyn std::fmt::Display| {
             let text = format_args!("DllImport error loading library '{}': '{why}'.", candidate.display());
-            message_log::message(Level::Info, Subject::Libraries, text);
+            message_log::message(Level::Info, LogSubject::Libraries, text);
         };
         // The linker is not called for a path that does not exist; names without a directory always go to the linker.
         if candidate.parent().is_some_and(|p| !p.as_os_str().is_empty()) && !candidate.exists() {
@@ -90,7 +90,7 @@ pub fn open(name: &str, assembly_directory: Option<&Path>) -> Result<Library, St
             Ok(library) => {
                 message_log::message(
                     Level::Info,
-                    Subject::Libraries,
+                    LogSubject::Libraries,
                     format_args!("DllImport loaded library '{name}'."),
                 );
                 return Ok(library);

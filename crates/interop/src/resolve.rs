@@ -9,7 +9,7 @@ use crate::library;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
 use saki_il::synth::marshal::{impl_map, pinvoke_flags};
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use saki_runtime::ExceptionType;
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::thread::{CurrentThread, Managed};
@@ -118,7 +118,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
         Ok(module) => module,
         Err(tried) => {
             let text = format_args!("DllImport unable to load library '{library}'.");
-            message_log::message(Level::Warning, Subject::Libraries, text);
+            message_log::message(Level::Warning, LogSubject::Libraries, text);
             let message = format!("{library} {UNKNOWN_MEMBER}\nTried:\n{}", tried.trim_end());
             return Err(exceptions::throw(t, ExceptionType::DllNotFound, &message));
         }
@@ -136,7 +136,7 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
     });
     found.ok_or_else(|| {
         let text = format_args!("Could not find '{function}' in '{library}'.");
-        message_log::message(Level::Info, Subject::Libraries, text);
+        message_log::message(Level::Info, LogSubject::Libraries, text);
         let message = format!("{function} {UNKNOWN_MEMBER}\nTried in {library}: {}", names.join(", "));
         exceptions::throw(t, ExceptionType::EntryPointNotFound, &message)
     })

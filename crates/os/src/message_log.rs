@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 /// The subject of a message: a bit of the mask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
-pub enum Subject {
+pub enum LogSubject {
     Assemblies = 1 << 0,
     Types = 1 << 1,
     Libraries = 1 << 2,
@@ -36,39 +36,39 @@ pub enum Subject {
 }
 
 const ALL: u32 = u32::MAX;
-const IO_LAYER: u32 = Subject::Processes as u32
-    | Subject::Sockets as u32
-    | Subject::Files as u32
-    | Subject::Events as u32
-    | Subject::Semaphores as u32
-    | Subject::Mutexes as u32
-    | Subject::Handles as u32;
+const IO_LAYER: u32 = LogSubject::Processes as u32
+    | LogSubject::Sockets as u32
+    | LogSubject::Files as u32
+    | LogSubject::Events as u32
+    | LogSubject::Semaphores as u32
+    | LogSubject::Mutexes as u32
+    | LogSubject::Handles as u32;
 
 /// The words of MONO_LOG_MASK.
 const MASKS: &[(&str, u32)] = &[
-    ("asm", Subject::Assemblies as u32),
-    ("type", Subject::Types as u32),
-    ("dll", Subject::Libraries as u32),
-    ("gc", Subject::Collector as u32),
-    ("cfg", Subject::Configuration as u32),
-    ("aot", Subject::CompiledBefore as u32),
-    ("security", Subject::Security as u32),
-    ("threadpool", Subject::ThreadPool as u32),
-    ("io-threadpool", Subject::Selector as u32),
-    ("io-selector", Subject::Selector as u32),
-    ("io-layer-process", Subject::Processes as u32),
-    ("io-layer-socket", Subject::Sockets as u32),
-    ("io-layer-file", Subject::Files as u32),
-    ("io-layer-console", Subject::Files as u32),
-    ("io-layer-pipe", Subject::Files as u32),
-    ("io-layer-event", Subject::Events as u32),
-    ("io-layer-semaphore", Subject::Semaphores as u32),
-    ("io-layer-mutex", Subject::Mutexes as u32),
-    ("io-layer-handle", Subject::Handles as u32),
+    ("asm", LogSubject::Assemblies as u32),
+    ("type", LogSubject::Types as u32),
+    ("dll", LogSubject::Libraries as u32),
+    ("gc", LogSubject::Collector as u32),
+    ("cfg", LogSubject::Configuration as u32),
+    ("aot", LogSubject::CompiledBefore as u32),
+    ("security", LogSubject::Security as u32),
+    ("threadpool", LogSubject::ThreadPool as u32),
+    ("io-threadpool", LogSubject::Selector as u32),
+    ("io-selector", LogSubject::Selector as u32),
+    ("io-layer-process", LogSubject::Processes as u32),
+    ("io-layer-socket", LogSubject::Sockets as u32),
+    ("io-layer-file", LogSubject::Files as u32),
+    ("io-layer-console", LogSubject::Files as u32),
+    ("io-layer-pipe", LogSubject::Files as u32),
+    ("io-layer-event", LogSubject::Events as u32),
+    ("io-layer-semaphore", LogSubject::Semaphores as u32),
+    ("io-layer-mutex", LogSubject::Mutexes as u32),
+    ("io-layer-handle", LogSubject::Handles as u32),
     ("io-layer", IO_LAYER),
-    ("w32handle", Subject::Handles as u32),
-    ("tailcall", Subject::TailCalls as u32),
-    ("profiler", Subject::Profiler as u32),
+    ("w32handle", LogSubject::Handles as u32),
+    ("tailcall", LogSubject::TailCalls as u32),
+    ("profiler", LogSubject::Profiler as u32),
     ("all", ALL),
 ];
 
@@ -124,7 +124,7 @@ impl Filter {
         Filter { level, mask: bits }
     }
 
-    fn shows(&self, level: Level, subject: Subject) -> bool {
+    fn shows(&self, level: Level, subject: LogSubject) -> bool {
         level <= self.level && self.mask & subject as u32 != 0
     }
 }
@@ -171,12 +171,12 @@ fn settings() -> &'static Settings {
 
 /// Whether messages of this kind are shown, for work that only they need.
 #[inline]
-pub fn is_shown(level: Level, subject: Subject) -> bool {
+pub fn is_shown(level: Level, subject: LogSubject) -> bool {
     settings().filter.shows(level, subject)
 }
 
 /// Writes the message if it is wanted; `text` is only formatted then.
-pub fn message(level: Level, subject: Subject, text: impl Display) {
+pub fn message(level: Level, subject: LogSubject, text: impl Display) {
     if is_shown(level, subject) {
         write(level, &text.to_string());
     }
@@ -227,9 +227,9 @@ mod tests {
     fn check(level: Option<&str>, mask: Option<&str>, expect: [bool; 3]) {
         let filter = Filter::parse(level, mask, |_, word| panic!("{word}"));
         let shown = [
-            filter.shows(Level::Warning, Subject::Libraries),
-            filter.shows(Level::Info, Subject::Libraries),
-            filter.shows(Level::Info, Subject::Configuration),
+            filter.shows(Level::Warning, LogSubject::Libraries),
+            filter.shows(Level::Info, LogSubject::Libraries),
+            filter.shows(Level::Info, LogSubject::Configuration),
         ];
         assert_eq!(shown, expect, "{level:?} {mask:?}");
     }
@@ -250,6 +250,8 @@ mod tests {
         let mut unknown = Vec::new();
         let filter = Filter::parse(Some("loud"), Some("dl,dll"), |what, word| unknown.push(format!("{what}: {word}")));
         assert_eq!(unknown, ["loglevel: loud", "flag: dl"]);
-        assert!(filter.shows(Level::Error, Subject::Libraries) && !filter.shows(Level::Error, Subject::Assemblies));
+        assert!(
+            filter.shows(Level::Error, LogSubject::Libraries) && !filter.shows(Level::Error, LogSubject::Assemblies)
+        );
     }
 }

@@ -61,12 +61,12 @@ mod proto {
         #[prost(int64, repeated, tag = "2")]
         pub value: Vec<i64>,
         #[prost(message, repeated, tag = "3")]
-        pub label: Vec<Label>,
+        pub label: Vec<SampleLabel>,
     }
 
     /// Something about a sample: a key with a text or a number; indices of the string table but for `num`.
     #[derive(Clone, Copy, PartialEq, prost::Message)]
-    pub struct Label {
+    pub struct SampleLabel {
         #[prost(int64, tag = "1")]
         pub key: i64,
         #[prost(int64, tag = "2")]
@@ -184,10 +184,10 @@ fn message(bundle: &Bundle<'_>) -> proto::Profile {
             let mut values = vec![0; out.sample_type.len()];
             values[2 * index..2 * index + 2].copy_from_slice(&[signed(count), signed(value)]);
             let mut name = |thread: u32| strings.add(&*bundle.threads[thread as usize].name);
-            let mut label = vec![proto::Label { key: keys[0], str: name(thread), num: 0 }];
+            let mut label = vec![proto::SampleLabel { key: keys[0], str: name(thread), num: 0 }];
             if let Some(wait) = (wait as usize).checked_sub(1).and_then(|wait| part.waits.get(wait)) {
-                label.extend(wait.owner.map(|owner| proto::Label { key: keys[1], str: name(owner), num: 0 }));
-                label.push(proto::Label { key: keys[2], str: 0, num: wait.waiters.into() });
+                label.extend(wait.owner.map(|owner| proto::SampleLabel { key: keys[1], str: name(owner), num: 0 }));
+                label.push(proto::SampleLabel { key: keys[2], str: 0, num: wait.waiters.into() });
             }
             out.sample.push(proto::Sample {
                 // Numbers of locations begin at 1.

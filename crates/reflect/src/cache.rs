@@ -9,7 +9,7 @@ use saki_types::dynamic_records;
 
 /// What a cached object stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum ObjectKind {
     Method,
     Field,
     Property,
@@ -20,7 +20,7 @@ pub enum Kind {
     MethodBody,
 }
 
-type Key = (Kind, usize, usize);
+type Key = (ObjectKind, usize, usize);
 
 /// Never held while an object is allocated: allocation is a safepoint.
 static CELLS: RwLock<rank::ReflectionObjects, Option<FxHashMap<Key, RootCell>>> = RwLock::new(None);
@@ -45,7 +45,12 @@ fn remember(key: Key, cell: RootCell) {
 }
 
 /// The object of a handle if this thread asked for it lately. Objects of dynamic methods are never found.
-pub(crate) fn find_recent<'t>(t: CurrentThread<'t>, kind: Kind, handle: usize, reflected: usize) -> Option<Obj<'t>> {
+pub(crate) fn find_recent<'t>(
+    t: CurrentThread<'t>,
+    kind: ObjectKind,
+    handle: usize,
+    reflected: usize,
+) -> Option<Obj<'t>> {
     recent_cell((kind, handle, reflected))?.obj(t)
 }
 
@@ -63,7 +68,7 @@ pub(crate) fn forget_dead() {
 /// What `make` throws; nothing is cached then.
 pub fn get_or_make<'t>(
     t: CurrentThread<'t>,
-    kind: Kind,
+    kind: ObjectKind,
     handle: usize,
     reflected: usize,
     make: impl FnOnce() -> Managed<Obj<'t>>,
@@ -74,7 +79,7 @@ pub fn get_or_make<'t>(
     }
     if let Some(method) = dynamic_records::find(handle) {
         // Only the method's own object is cached, because the handle may be used again for another method.
-        if kind != Kind::Method {
+        if kind != ObjectKind::Method {
             return make();
         }
         return match dynamic_methods::info_of(t, method) {

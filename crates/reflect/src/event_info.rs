@@ -2,7 +2,7 @@
 
 use crate::field_info::is_own_or_inherited;
 use crate::handles::{Handle, event_of};
-use crate::members::{Event, events_of};
+use crate::members::{EventDefinition, events_of};
 use crate::native_memory::StructPlace;
 use crate::objects::{event_object, method_object};
 use saki_metadata::TableId;
@@ -10,7 +10,7 @@ use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::{LibraryType, Method, Ty, Type, universe};
 
-fn require_event(t: CurrentThread, event: Option<Obj>) -> Managed<(&'static Event, Ty)> {
+fn require_event(t: CurrentThread, event: Option<Obj>) -> Managed<(&'static EventDefinition, Ty)> {
     event.and_then(event_of).ok_or_else(|| exceptions::throw_argument_null(t, "event"))
 }
 
@@ -57,7 +57,7 @@ fn get_metadata_token(t: CurrentThread, event: Option<Obj>) -> Managed<i32> {
 }
 
 /// `EventInfo.internal_from_handle_type(event, type)`; null when the type does not have the event.
-fn from_handle<'t>(t: CurrentThread<'t>, event: Handle<Event>, ty: Handle<Type>) -> Managed<Option<Obj<'t>>> {
+fn from_handle<'t>(t: CurrentThread<'t>, event: Handle<EventDefinition>, ty: Handle<Type>) -> Managed<Option<Obj<'t>>> {
     let (event, ty) = (event.get(), ty.get());
     let Some(event) = event else { return Ok(None) };
     let Some(ty) = ty else { return event_object(t, event, event.owner).map(Some) };

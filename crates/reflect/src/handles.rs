@@ -1,6 +1,6 @@
 //! Native handles: the record that an `IntPtr` or a reflection object stands for.
 
-use crate::members::{Event, Property};
+use crate::members::{EventDefinition, Property};
 use saki_runtime::ExceptionType;
 use saki_runtime::references::Plain;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, exceptions};
@@ -24,7 +24,7 @@ pub static PROPERTY_CLASS: ManagedField = ManagedField::new(LibraryType::Runtime
 pub static PROPERTY_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimePropertyInfo, "prop");
 /// The class that declares an event.
 pub static EVENT_CLASS: ManagedField = ManagedField::new(LibraryType::RuntimeEventInfo, "klass");
-/// The `Event`.
+/// The `EventDefinition`.
 pub static EVENT_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeEventInfo, "handle");
 /// The `Assembly`.
 pub static ASSEMBLY_HANDLE: ManagedField = ManagedField::new(LibraryType::RuntimeAssembly, "_mono_assembly");
@@ -144,11 +144,11 @@ pub fn property_of(object: Obj) -> Option<(&'static Property, Ty)> {
 }
 
 /// The event of a RuntimeEventInfo and the type it was got from; None for others.
-pub fn event_of(object: Obj) -> Option<(&'static Event, Ty)> {
+pub fn event_of(object: Obj) -> Option<(&'static EventDefinition, Ty)> {
     if !object.ty().is(LibraryType::RuntimeEventInfo) {
         return None;
     }
-    let (event, class) = (EVENT_HANDLE.get::<Handle<Event>>(object), EVENT_CLASS.get::<Handle<Type>>(object));
+    let (event, class) = (EVENT_HANDLE.get::<Handle<EventDefinition>>(object), EVENT_CLASS.get::<Handle<Type>>(object));
     event.get().zip(class.get())
 }
 

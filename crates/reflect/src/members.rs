@@ -19,7 +19,7 @@ pub struct Property {
 }
 
 /// An event of an exact type. Equality is identity.
-pub struct Event {
+pub struct EventDefinition {
     pub owner: Ty,
     pub image: &'static Image,
     pub rid: Rid,
@@ -69,7 +69,7 @@ impl Property {
     }
 }
 
-impl Event {
+impl EventDefinition {
     /// The event's row in its image.
     pub fn token(&self) -> Token {
         Token::new(TableId::Event, self.rid)
@@ -88,7 +88,7 @@ impl Event {
 type Table<R, T> = RwLock<R, Option<FxHashMap<Ty, &'static [&'static T]>>>;
 
 static PROPERTIES: Table<rank::Properties, Property> = RwLock::new(None);
-static EVENTS: Table<rank::Events, Event> = RwLock::new(None);
+static EVENTS: Table<rank::Events, EventDefinition> = RwLock::new(None);
 
 fn cached<R: rank::Rank, T: 'static>(
     table: &Table<R, T>,
@@ -165,15 +165,15 @@ pub fn properties_of(ty: Ty) -> LoadResult<&'static [&'static Property]> {
 ///
 /// # Errors
 /// `BadImageFormat`.
-pub fn events_of(ty: Ty) -> LoadResult<&'static [&'static Event]> {
+pub fn events_of(ty: Ty) -> LoadResult<&'static [&'static EventDefinition]> {
     cached(&EVENTS, ty, |ty| {
         let Some(def) = ty.def() else { return Ok(Vec::new()) };
         let image = def.image;
-        let mut out: Vec<&'static Event> = Vec::new();
+        let mut out: Vec<&'static EventDefinition> = Vec::new();
         for rid in image.meta.events(def.rid)? {
             let row = image.meta.event(rid)?;
             let accessors = accessors(ty, image, Token::new(TableId::Event, rid))?;
-            let event = Event {
+            let event = EventDefinition {
                 owner: ty,
                 image,
                 rid,

@@ -1,6 +1,6 @@
 //! System.Reflection.MethodBody: CIL, local variables, exception clauses.
 
-use crate::cache::{self, Kind};
+use crate::cache::{self, ObjectKind};
 use crate::emit::code_as_written;
 use crate::handles::address;
 use saki_metadata::EhKind;
@@ -23,7 +23,7 @@ pub fn body_object<'t>(t: CurrentThread<'t>, method: &'static Method) -> Managed
         return Ok(None);
     }
     let Some(body) = method.body().to_managed(t)? else { return Ok(None) };
-    cache::get_or_make(t, Kind::MethodBody, address(method), 0, || make(t, method, &body)).map(Some)
+    cache::get_or_make(t, ObjectKind::MethodBody, address(method), 0, || make(t, method, &body)).map(Some)
 }
 
 fn make<'t>(t: CurrentThread<'t>, method: &'static Method, body: &saki_metadata::MethodBody<'_>) -> Managed<Obj<'t>> {

@@ -1,7 +1,7 @@
 //! Methods and constructors: System.Reflection.MonoMethodInfo, RuntimeMethodInfo, RuntimeConstructorInfo; which method
 //! runs.
 
-use crate::cache::{self, Kind};
+use crate::cache::{self, ObjectKind};
 use crate::callers::no_caller;
 use crate::cross_domain::copied_array;
 use crate::generic_constraints::arguments_fit;
@@ -64,7 +64,7 @@ fn from_handle<'t>(
     ty: Handle<Type>,
     generic_check: bool,
 ) -> Managed<Option<Obj<'t>>> {
-    if !generic_check && let Some(known) = cache::find_recent(t, Kind::Method, method.address(), ty.address()) {
+    if !generic_check && let Some(known) = cache::find_recent(t, ObjectKind::Method, method.address(), ty.address()) {
         return Ok(Some(known));
     }
     refuse_stale(t, method)?;

@@ -1,8 +1,8 @@
 //! Making the reflection objects of handles.
 
-use crate::cache::{self, Kind};
+use crate::cache::{self, ObjectKind};
 use crate::handles::{self, address};
-use crate::members::{Event, Property};
+use crate::members::{EventDefinition, Property};
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, Str};
@@ -13,7 +13,7 @@ use saki_types::{Assembly, Field, Image, LibraryType, Method, Ty, universe};
 /// # Errors
 /// OutOfMemoryException.
 pub fn method_object<'t>(t: CurrentThread<'t>, method: &'static Method, reflected: Ty) -> Managed<Obj<'t>> {
-    cache::get_or_make(t, Kind::Method, address(method), address(reflected), || {
+    cache::get_or_make(t, ObjectKind::Method, address(method), address(reflected), || {
         let is_constructor = method.name == ".ctor" || method.name == ".cctor";
         let class = if is_constructor { LibraryType::RuntimeConstructorInfo } else { LibraryType::RuntimeMethodInfo };
         let (handle, reftype) = if is_constructor {
@@ -36,7 +36,7 @@ pub fn field_object<'t>(t: CurrentThread<'t>, field: &'static Field, reflected: 
     static NAME: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "name");
     static TYPE: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "type");
     static ATTRIBUTES: ManagedField = ManagedField::new(LibraryType::RuntimeFieldInfo, "attrs");
-    cache::get_or_make(t, Kind::Field, address(field), address(reflected), || {
+    cache::get_or_make(t, ObjectKind::Field, address(field), address(reflected), || {
         let made = Obj::new(t, universe().library_type(LibraryType::RuntimeFieldInfo).to_managed(t)?)?;
         handles::FIELD_CLASS.set(made, address(reflected));
         handles::FIELD_HANDLE.set(made, address(field));
@@ -55,7 +55,7 @@ pub fn field_object<'t>(t: CurrentThread<'t>, field: &'static Field, reflected: 
 /// # Errors
 /// OutOfMemoryException.
 pub fn property_object<'t>(t: CurrentThread<'t>, property: &'static Property, reflected: Ty) -> Managed<Obj<'t>> {
-    cache::get_or_make(t, Kind::Property, address(property), address(reflected), || {
+    cache::get_or_make(t, ObjectKind::Property, address(property), address(reflected), || {
         let made = Obj::new(t, universe().library_type(LibraryType::RuntimePropertyInfo).to_managed(t)?)?;
         handles::PROPERTY_CLASS.set(made, address(reflected));
         handles::PROPERTY_HANDLE.set(made, address(property));
@@ -67,8 +67,8 @@ pub fn property_object<'t>(t: CurrentThread<'t>, property: &'static Property, re
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn event_object<'t>(t: CurrentThread<'t>, event: &'static Event, reflected: Ty) -> Managed<Obj<'t>> {
-    cache::get_or_make(t, Kind::Event, address(event), address(reflected), || {
+pub fn event_object<'t>(t: CurrentThread<'t>, event: &'static EventDefinition, reflected: Ty) -> Managed<Obj<'t>> {
+    cache::get_or_make(t, ObjectKind::Event, address(event), address(reflected), || {
         let made = Obj::new(t, universe().library_type(LibraryType::RuntimeEventInfo).to_managed(t)?)?;
         handles::EVENT_CLASS.set(made, address(reflected));
         handles::EVENT_HANDLE.set(made, address(event));
@@ -81,7 +81,7 @@ pub fn event_object<'t>(t: CurrentThread<'t>, event: &'static Event, reflected: 
 /// # Errors
 /// OutOfMemoryException.
 pub fn assembly_object<'t>(t: CurrentThread<'t>, assembly: &'static Assembly) -> Managed<Obj<'t>> {
-    cache::get_or_make(t, Kind::Assembly, address(assembly), 0, || {
+    cache::get_or_make(t, ObjectKind::Assembly, address(assembly), 0, || {
         let made = Obj::new(t, universe().library_type(LibraryType::RuntimeAssembly).to_managed(t)?)?;
         handles::ASSEMBLY_HANDLE.set(made, address(assembly));
         Ok(made)
@@ -98,7 +98,7 @@ pub fn module_object<'t>(t: CurrentThread<'t>, image: &'static Image) -> Managed
     static NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "name");
     static SCOPE_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "scopename");
     static TOKEN: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "token");
-    cache::get_or_make(t, Kind::Module, address(image), 0, || {
+    cache::get_or_make(t, ObjectKind::Module, address(image), 0, || {
         let made = Obj::new(t, universe().library_type(LibraryType::RuntimeModule).to_managed(t)?)?;
         let path = image.meta.path();
         let base_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

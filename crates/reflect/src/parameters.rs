@@ -1,6 +1,6 @@
 //! RuntimeParameterInfo objects: name, type, attributes, default value, marshalling.
 
-use crate::cache::{self, Kind};
+use crate::cache::{self, ObjectKind};
 use crate::constants::{constant_object, constant_of};
 use crate::field_access::get_value;
 use crate::handles::{address, method_of};
@@ -60,7 +60,7 @@ pub fn marshal_as<'t>(t: CurrentThread<'t>, method: &'static Method, sequence: u
 /// BadImageFormatException, load errors of parameter types.
 pub fn parameter_objects<'t>(t: CurrentThread<'t>, method: &'static Method, reflected: Ty) -> Managed<Obj<'t>> {
     let make = || make_all(t, method, reflected).map(Obj::from);
-    cache::get_or_make(t, Kind::Parameters, address(method), address(reflected), make)
+    cache::get_or_make(t, ObjectKind::Parameters, address(method), address(reflected), make)
 }
 
 fn make_all<'t>(t: CurrentThread<'t>, method: &'static Method, reflected: Ty) -> Managed<Array<'t>> {

@@ -1,7 +1,7 @@
 //! System.RuntimeType: searching the members of a type. Each search gives a GPtrArray of native handles.
 
 use crate::handles::address;
-use crate::members::{Event, Property, events_of, properties_of};
+use crate::members::{EventDefinition, Property, events_of, properties_of};
 use crate::native_memory::{NativeText, pointer_array};
 use crate::runtime_type::this_type;
 use crate::thread_cache::ThreadCache;
@@ -337,8 +337,8 @@ fn get_properties(t: CurrentThread, this: Option<Obj>, name: NativeText, flags: 
 }
 
 /// Events hide by name; managed code filters by access.
-fn find_events(ty: Ty, filter: &NameFilter) -> LoadResult<Vec<&'static Event>> {
-    let mut out: Vec<&'static Event> = Vec::new();
+fn find_events(ty: Ty, filter: &NameFilter) -> LoadResult<Vec<&'static EventDefinition>> {
+    let mut out: Vec<&'static EventDefinition> = Vec::new();
     for class in search_order(ty, false)? {
         for &event in events_of(class)? {
             if class != ty {

@@ -11,7 +11,7 @@ pub struct SourceLine {
 }
 
 /// Code as the tools see it.
-pub(crate) struct Body<'a> {
+pub(crate) struct DescribedCode<'a> {
     pub start: usize,
     pub len_bytes: usize,
     pub name: &'a str,
@@ -19,7 +19,7 @@ pub(crate) struct Body<'a> {
     pub is_stubs: bool,
 }
 
-impl Body<'_> {
+impl DescribedCode<'_> {
     /// Entry stubs are written one by one after their chunk was announced; other code does not change.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the heap announces bodies that it has written, in its readable view, which is never unmapped.

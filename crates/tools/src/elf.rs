@@ -11,7 +11,7 @@ use object::{Endianness, write::Error};
 use std::ops::Range;
 
 /// A function in the object.
-pub(crate) struct Function {
+pub(crate) struct ElfFunction {
     pub range: Range<usize>,
     pub name: Box<str>,
     pub shape: FrameShape,
@@ -22,14 +22,14 @@ const ALIGNMENT_OF_FRAMES: usize = 8;
 const LOCAL_SYMBOLS: u32 = 1;
 
 /// The object for these functions, sorted by address; at least one.
-pub(crate) fn object_of(functions: &[&Function]) -> Vec<u8> {
+pub(crate) fn object_of(functions: &[&ElfFunction]) -> Vec<u8> {
     match write(functions) {
         Ok(bytes) => bytes,
         Err(error) => saki_base::bug!("an object in memory cannot be written: {error}"),
     }
 }
 
-fn write(functions: &[&Function]) -> Result<Vec<u8>, Error> {
+fn write(functions: &[&ElfFunction]) -> Result<Vec<u8>, Error> {
     let mut frames = Frames::new(false);
     for function in functions {
         frames.add(function.range.start as u64, function.range.len() as u32, function.shape);
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn symbols_have_absolute_addresses() {
-        let function = |start: usize, name: &str| Function {
+        let function = |start: usize, name: &str| ElfFunction {
             range: start..start + 0x40,
             name: name.into(),
             shape: FrameShape::Prologue,

@@ -3,7 +3,7 @@
 //! Each body begins with `push rbp; mov rbp, rsp` and keeps rbp until it returns, so three rows describe it. A stub has
 //! no frame: one row.
 
-use crate::body::Body;
+use crate::body::DescribedCode;
 use gimli::write::{
     Address, CallFrameInstruction, CieId, CommonInformationEntry, EhFrame, EndianVec, FrameDescriptionEntry, FrameTable,
 };
@@ -36,7 +36,7 @@ pub(crate) enum FrameShape {
 }
 
 impl FrameShape {
-    pub fn of(body: &Body) -> FrameShape {
+    pub fn of(body: &DescribedCode) -> FrameShape {
         if body.is_stubs {
             FrameShape::Stub
         } else if body.bytes().starts_with(&PROLOGUE) {

@@ -6,8 +6,8 @@
 //! is two calls of an empty function. Invariant: an object in the list, and the memory that it points to, does not move
 //! or change; the list changes under one lock. A debugger that attaches later reads the whole list.
 
-use crate::body::Body;
-use crate::elf::{self, Function};
+use crate::body::DescribedCode;
+use crate::elf::{self, ElfFunction};
 use crate::frames::FrameShape;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
@@ -61,7 +61,7 @@ struct Chunks(FxHashMap<usize, Chunk>);
 #[derive(Default)]
 struct Chunk {
     /// By start address.
-    functions: BTreeMap<usize, Function>,
+    functions: BTreeMap<usize, ElfFunction>,
     object: Option<Registered>,
 }
 
@@ -75,8 +75,8 @@ struct Registered {
 unsafe impl Send for Registered {}
 
 impl GdbInterface {
-    pub fn add(&self, body: &Body) {
-        let function = Function {
+    pub fn add(&self, body: &DescribedCode) {
+        let function = ElfFunction {
             range: body.start..body.start + body.len_bytes,
             name: body.name.into(),
             shape: FrameShape::of(body),
@@ -92,7 +92,7 @@ impl GdbInterface {
         });
     }
 
-    fn change(&self, start: usize, change: impl FnOnce(&mut BTreeMap<usize, Function>)) {
+    fn change(&self, start: usize, change: impl FnOnce(&mut BTreeMap<usize, ElfFunction>)) {
         let mut chunks = self.0.lock();
         let chunk = chunks.0.entry(saki_code::chunk_of(start)).or_default();
         change(&mut chunk.functions);
@@ -100,7 +100,7 @@ impl GdbInterface {
             unregister(old);
         }
         if !chunk.functions.is_empty() {
-            let functions: Vec<&Function> = chunk.functions.values().collect();
+            let functions: Vec<&ElfFunction> = chunk.functions.values().collect();
             chunk.object = Some(register(elf::object_of(&functions)));
         }
     }

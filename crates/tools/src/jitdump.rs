@@ -4,7 +4,7 @@
 //! (`perf record -k mono`). perf finds the file because a page of it is mapped executable. Each record is written
 //! immediately, so that a process that is killed leaves a readable file.
 
-use crate::body::{Body, SourceLine};
+use crate::body::{DescribedCode, SourceLine};
 use crate::frames::{self, FrameShape, Frames};
 use crate::output_file::{create_new, give_up};
 use saki_base::locks::{Mutex, rank};
@@ -61,7 +61,7 @@ impl JitDump {
         Ok(JitDump(Mutex::new(Some(Output { file, next_index: 0 }))))
     }
 
-    pub fn add(&self, body: &Body, lines: &[SourceLine]) {
+    pub fn add(&self, body: &DescribedCode, lines: &[SourceLine]) {
         let mut guard = self.0.lock();
         let Some(output) = guard.as_mut() else { return };
         let mut records = Vec::new();
@@ -118,7 +118,7 @@ impl Record {
     }
 }
 
-fn code_load(body: &Body, index: u64) -> Vec<u8> {
+fn code_load(body: &DescribedCode, index: u64) -> Vec<u8> {
     let mut record = Record::new(CODE_LOAD);
     record.u32(std::process::id()).u32(saki_os::thread::native_id());
     record.u64(body.start as u64).u64(body.start as u64).u64(body.len_bytes as u64).u64(index);
@@ -126,7 +126,7 @@ fn code_load(body: &Body, index: u64) -> Vec<u8> {
     record.finish()
 }
 
-fn debug_info(body: &Body, lines: &[SourceLine]) -> Vec<u8> {
+fn debug_info(body: &DescribedCode, lines: &[SourceLine]) -> Vec<u8> {
     const NO_DISCRIMINATOR: u32 = 0;
     let mut record = Record::new(CODE_DEBUG_INFO);
     record.u64(body.start as u64).u64(lines.len() as u64);
@@ -138,7 +138,7 @@ fn debug_info(body: &Body, lines: &[SourceLine]) -> Vec<u8> {
 }
 
 /// `.eh_frame` and `.eh_frame_hdr` as perf puts them behind the code, which it aligns to 8 bytes.
-fn unwinding_info(body: &Body) -> Vec<u8> {
+fn unwinding_info(body: &DescribedCode) -> Vec<u8> {
     let code_bytes = body.len_bytes.next_multiple_of(8);
     let mut frames = Frames::new(true);
     frames.add((code_bytes as u64).wrapping_neg(), body.len_bytes as u32, FrameShape::of(body));
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_record_begins_with_its_kind_and_whole_size() {
         let code = [0x55_u8, 0x48, 0x89, 0xe5, 0x5d, 0xc3];
-        let body = Body { start: code.as_ptr() as usize, len_bytes: code.len(), name: "A:b", is_stubs: false };
+        let body = DescribedCode { start: code.as_ptr() as usize, len_bytes: code.len(), name: "A:b", is_stubs: false };
         let record = code_load(&body, 7);
         let word = |at: usize| u32::from_le_bytes(record[at..at + 4].try_into().unwrap());
         assert_eq!((word(0), word(4) as usize), (CODE_LOAD, record.len()));

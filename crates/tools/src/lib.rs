@@ -23,9 +23,9 @@ mod output_file;
 mod perf_map;
 
 pub use body::SourceLine;
-pub use options::{BadRequest, Request};
+pub use options::{BadRequest, ToolsRequest};
 
-use body::Body;
+use body::DescribedCode;
 use saki_code::{CodeInfo, CodeKind, CodeObserver};
 use std::io;
 use std::ops::Range;
@@ -48,7 +48,7 @@ struct Tools {
 ///
 /// # Errors
 /// Files that cannot be made.
-pub fn install(request: &Request, find_lines: FindLines, name_of: NameOf) -> io::Result<()> {
+pub fn install(request: &ToolsRequest, find_lines: FindLines, name_of: NameOf) -> io::Result<()> {
     if request.is_empty() {
         return Ok(());
     }
@@ -83,7 +83,8 @@ const STUBS_NAME: &str = "saki entry stubs";
 impl CodeObserver for Tools {
     fn placed(&self, info: &CodeInfo) {
         let name = display_name(info, self.name_of);
-        let body = Body { start: info.start, len_bytes: info.len_bytes as usize, name: &name, is_stubs: false };
+        let body =
+            DescribedCode { start: info.start, len_bytes: info.len_bytes as usize, name: &name, is_stubs: false };
         if let Some(map) = &self.perf_map {
             map.add(&body);
         }
@@ -96,7 +97,7 @@ impl CodeObserver for Tools {
     }
 
     fn stubs_placed(&self, range: Range<usize>) {
-        let body = Body { start: range.start, len_bytes: range.len(), name: STUBS_NAME, is_stubs: true };
+        let body = DescribedCode { start: range.start, len_bytes: range.len(), name: STUBS_NAME, is_stubs: true };
         if let Some(map) = &self.perf_map {
             map.add(&body);
         }

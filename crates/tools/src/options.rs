@@ -7,7 +7,7 @@ pub(crate) const DEFAULT_DIRECTORY: &str = "/tmp";
 
 /// The tools to which code is described.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct ToolsRequest {
     /// `perf-PID.map` in the directory for temporary files.
     pub perf_map: bool,
     /// Directory of `jit-PID.dump`.
@@ -28,18 +28,18 @@ impl std::fmt::Display for BadRequest {
 
 impl std::error::Error for BadRequest {}
 
-impl Request {
+impl ToolsRequest {
     pub fn is_empty(&self) -> bool {
-        *self == Request::default()
+        *self == ToolsRequest::default()
     }
 }
 
-impl std::str::FromStr for Request {
+impl std::str::FromStr for ToolsRequest {
     type Err = BadRequest;
 
     /// Words with commas between them.
-    fn from_str(list: &str) -> Result<Request, BadRequest> {
-        let mut request = Request::default();
+    fn from_str(list: &str) -> Result<ToolsRequest, BadRequest> {
+        let mut request = ToolsRequest::default();
         for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             match word.split_once(':') {
                 None if word == "map" => request.perf_map = true,
@@ -64,14 +64,14 @@ mod tests {
     #[test]
     fn lists_are_read() {
         let check = |list: &str, map, dump: Option<&str>, gdb| {
-            let expect = Request { perf_map: map, jitdump: dump.map(PathBuf::from), gdb };
+            let expect = ToolsRequest { perf_map: map, jitdump: dump.map(PathBuf::from), gdb };
             assert_eq!(list.parse(), Ok(expect), "{list}");
         };
         check("", false, None, false);
         check("map", true, None, false);
         check("both", true, Some("/tmp"), false);
         check("gdb, jitdump:/var/x", false, Some("/var/x"), true);
-        assert_eq!("map,vtune".parse::<Request>(), Err(BadRequest("vtune".into())));
-        assert_eq!("jitdump:".parse::<Request>(), Err(BadRequest("jitdump:".into())));
+        assert_eq!("map,vtune".parse::<ToolsRequest>(), Err(BadRequest("vtune".into())));
+        assert_eq!("jitdump:".parse::<ToolsRequest>(), Err(BadRequest("jitdump:".into())));
     }
 }

@@ -4,7 +4,7 @@
 //! newlines: the file describes the code at the end of the run. Profiles of programs that make many short-lived methods
 //! need the jitdump.
 
-use crate::body::Body;
+use crate::body::DescribedCode;
 use crate::options::DEFAULT_DIRECTORY;
 use crate::output_file::{create_new, give_up};
 use rustc_hash::FxHashMap;
@@ -30,7 +30,7 @@ impl PerfMap {
         Ok(PerfMap(Mutex::new(Some(Lines { file, len_bytes: 0, lines: FxHashMap::default() }))))
     }
 
-    pub fn add(&self, body: &Body) {
+    pub fn add(&self, body: &DescribedCode) {
         let mut guard = self.0.lock();
         let Some(lines) = guard.as_mut() else { return };
         if let Err(error) = lines.add(body) {
@@ -41,7 +41,7 @@ impl PerfMap {
 }
 
 impl Lines {
-    fn add(&mut self, body: &Body) -> io::Result<()> {
+    fn add(&mut self, body: &DescribedCode) -> io::Result<()> {
         let line = format!("{:x} {:x} {}\n", body.start, body.len_bytes, body.name);
         if let Some((at, len_bytes)) = self.lines.insert(body.start, (self.len_bytes, line.len())) {
             self.file.write_all_at(&vec![b'\n'; len_bytes], at)?;
@@ -61,7 +61,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("perf-map-test-{}", std::process::id()));
         let mut lines = Lines { file: create_new(&path).unwrap(), len_bytes: 0, lines: FxHashMap::default() };
         for (start, name) in [(0x1000, "first"), (0x2000, "other"), (0x1000, "second")] {
-            lines.add(&Body { start, len_bytes: 32, name, is_stubs: false }).unwrap();
+            lines.add(&DescribedCode { start, len_bytes: 32, name, is_stubs: false }).unwrap();
         }
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();

@@ -13,7 +13,7 @@ use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::identity::normal_culture;
 use crate::requests;
 use saki_base::locks::RwLock;
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 
@@ -312,7 +312,7 @@ impl Binder {
         let folder = root.join("gac").join(&wanted.name);
         let Ok(entries) = std::fs::read_dir(&folder) else {
             // The log shows the folder in its turn.
-            let is_logged = message_log::is_shown(Level::Info, Subject::Assemblies);
+            let is_logged = message_log::is_shown(Level::Info, LogSubject::Assemblies);
             return if is_logged { vec![folder] } else { Vec::new() };
         };
         let culture = normal_culture(&wanted.culture);
@@ -413,7 +413,7 @@ pub(crate) fn not_found(wanted: &AssemblyName) -> LoadError {
 
 /// Writes a message of the assembly loader, if it is wanted.
 fn log(level: Level, text: impl Display) {
-    message_log::message(level, Subject::Assemblies, text);
+    message_log::message(level, LogSubject::Assemblies, text);
 }
 
 /// A text that is made only if it is written.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::peers::Runtime;
-use crate::process::{self, End, Job};
+use crate::process::{self, Job, ProgramEnd};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -26,7 +26,7 @@ pub(super) fn run_once(
         stdin: b"",
         timeout: TIMEOUT,
     })?;
-    if finished.end == End::Exit(0) {
+    if finished.end == ProgramEnd::Exit(0) {
         return Ok(Some(finished));
     }
     let stderr = String::from_utf8_lossy(&finished.stderr);

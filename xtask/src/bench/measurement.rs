@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::options::Options;
 use super::peers::Runtime;
-use crate::process::{self, End, Job};
+use crate::process::{self, Job, ProgramEnd};
 
 /// No program takes a tenth of this on a machine of this decade.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -80,7 +80,7 @@ fn measure_once(executable: &Path, runtime: &Runtime, cpu: bool, cell: &mut Cell
         stdin: b"",
         timeout: TIMEOUT,
     })?;
-    if finished.end != End::Exit(0) {
+    if finished.end != ProgramEnd::Exit(0) {
         let stderr = String::from_utf8_lossy(&finished.stderr);
         let reason = stderr.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
         cell.failure = Some(format!("{} {reason}", finished.end));

@@ -7,7 +7,7 @@
 use super::fault::Fault;
 use super::mutator::Original;
 use super::settings::Settings;
-use crate::process::{self, End, Finished, Job};
+use crate::process::{self, Finished, Job, ProgramEnd};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -125,11 +125,11 @@ pub fn judge(finished: &Finished) -> Verdict {
         return Verdict::Fault;
     }
     match finished.end {
-        End::TimedOut => Verdict::TimedOut,
-        End::Exit(_) => Verdict::Well,
-        End::Signal(libc::SIGABRT) if stderr.contains("Stack overflow") => Verdict::Well,
-        End::Signal(_) if stderr.contains(" in compiled code") => Verdict::BadPointer,
-        End::Signal(_) => Verdict::Fault,
+        ProgramEnd::TimedOut => Verdict::TimedOut,
+        ProgramEnd::Exit(_) => Verdict::Well,
+        ProgramEnd::Signal(libc::SIGABRT) if stderr.contains("Stack overflow") => Verdict::Well,
+        ProgramEnd::Signal(_) if stderr.contains(" in compiled code") => Verdict::BadPointer,
+        ProgramEnd::Signal(_) => Verdict::Fault,
     }
 }
 
@@ -137,7 +137,7 @@ pub fn judge(finished: &Finished) -> Verdict {
 mod tests {
     use super::*;
 
-    fn check(end: End, stderr: &str, expected: Verdict) {
+    fn check(end: ProgramEnd, stderr: &str, expected: Verdict) {
         let finished = Finished {
             end,
             stdout: Vec::new(),
@@ -151,17 +151,17 @@ mod tests {
 
     #[test]
     fn ends_are_told_apart() {
-        check(End::Exit(1), "Unhandled Exception: ...", Verdict::Well);
-        check(End::Exit(101), "thread 'main' panicked at crates/types/src/x.rs:1:1:", Verdict::Fault);
-        check(End::Signal(6), "saki: internal error at a.rs:1: b", Verdict::Fault);
+        check(ProgramEnd::Exit(1), "Unhandled Exception: ...", Verdict::Well);
+        check(ProgramEnd::Exit(101), "thread 'main' panicked at crates/types/src/x.rs:1:1:", Verdict::Fault);
+        check(ProgramEnd::Signal(6), "saki: internal error at a.rs:1: b", Verdict::Fault);
         check(
-            End::Signal(11),
+            ProgramEnd::Signal(11),
             "saki: signal 11 at address 0x123456789, pc 0x1 in compiled code; managed",
             Verdict::BadPointer,
         );
-        check(End::Signal(11), "saki: signal 11 at address 0x1, pc 0x1 in native code; managed", Verdict::Fault);
-        check(End::Signal(11), "", Verdict::Fault);
-        check(End::TimedOut, "", Verdict::TimedOut);
+        check(ProgramEnd::Signal(11), "saki: signal 11 at address 0x1, pc 0x1 in native code; managed", Verdict::Fault);
+        check(ProgramEnd::Signal(11), "", Verdict::Fault);
+        check(ProgramEnd::TimedOut, "", Verdict::TimedOut);
     }
 
     #[test]

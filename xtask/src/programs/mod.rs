@@ -21,7 +21,7 @@ use regex::Regex;
 use saki_contract::{Version, claimed_version};
 use saki_metadata::Image;
 
-use crate::process::{self, End, Finished, Job};
+use crate::process::{self, Finished, Job, ProgramEnd};
 use crate::tool::Outcome;
 use compile::Compilers;
 use header::{ExpectedExit, Header};
@@ -369,8 +369,8 @@ fn judge(program: &Program, finished: &Finished) -> Result<(), String> {
     let stderr = String::from_utf8_lossy(&finished.stderr);
     let mut report = String::new();
     let end_is_right = match program.header.exit {
-        ExpectedExit::Code(code) => finished.end == End::Exit(code),
-        ExpectedExit::NonZero => !matches!(finished.end, End::Exit(0) | End::TimedOut),
+        ExpectedExit::Code(code) => finished.end == ProgramEnd::Exit(code),
+        ExpectedExit::NonZero => !matches!(finished.end, ProgramEnd::Exit(0) | ProgramEnd::TimedOut),
     };
     if !end_is_right {
         report.push_str(&format!("{}, expected {:?}\n", finished.end, program.header.exit));

@@ -7,7 +7,7 @@
 
 /// One program of the list.
 #[derive(Default, Debug, PartialEq)]
-pub struct Entry {
+pub struct ProgramEntry {
     pub name: String,
     /// What is run, one line for the table.
     pub about: String,
@@ -28,8 +28,8 @@ pub struct Entry {
 }
 
 /// Reads a list. Errors: the number of the line and what is wrong with it.
-pub fn parse(text: &str) -> Result<Vec<Entry>, String> {
-    let mut entries: Vec<Entry> = Vec::new();
+pub fn parse(text: &str) -> Result<Vec<ProgramEntry>, String> {
+    let mut entries: Vec<ProgramEntry> = Vec::new();
     let mut lines = text.lines().enumerate().peekable();
     while let Some((index, line)) = lines.next() {
         let error = |what: &str| format!("line {}: {what}", index + 1);
@@ -41,7 +41,7 @@ pub fn parse(text: &str) -> Result<Vec<Entry>, String> {
             if entries.iter().any(|e| e.name == name) {
                 return Err(error("this name is used twice"));
             }
-            entries.push(Entry { name, ..Entry::default() });
+            entries.push(ProgramEntry { name, ..ProgramEntry::default() });
             continue;
         }
         let entry = entries.last_mut().ok_or_else(|| error("`program NAME` must come first"))?;

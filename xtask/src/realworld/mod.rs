@@ -20,10 +20,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::process::{self, End, Finished, Job};
+use crate::process::{self, Finished, Job, ProgramEnd};
 use crate::programs::diff::diff;
 use crate::tool::Outcome;
-use list::Entry;
+use list::ProgramEntry;
 use report::{Row, Verdict};
 use running::{ENVIRONMENT, last_words};
 
@@ -163,13 +163,13 @@ impl Suite {
             stdin: &[],
             timeout: Duration::from_secs(DEFAULT_TIMEOUT_SECONDS),
         })?;
-        if finished.end == End::Exit(0) && String::from_utf8_lossy(&finished.stdout).contains("Saki") {
+        if finished.end == ProgramEnd::Exit(0) && String::from_utf8_lossy(&finished.stdout).contains("Saki") {
             return Ok(());
         }
         Err(format!("{} cannot take the place of {MONO} in a mount namespace: {}", self.saki, last_words(&finished)))
     }
 
-    fn check(&self, entry: &Entry) -> Row {
+    fn check(&self, entry: &ProgramEntry) -> Row {
         let mut row = Row::new(entry);
         row.verdict = match self.try_check(entry, &mut row) {
             Ok(verdict) => verdict,
@@ -183,7 +183,7 @@ impl Suite {
         row
     }
 
-    fn try_check(&self, entry: &Entry, row: &mut Row) -> Result<Verdict, String> {
+    fn try_check(&self, entry: &ProgramEntry, row: &mut Row) -> Result<Verdict, String> {
         if let Some(missing) = entry.needs.iter().find(|need| !is_there(need)) {
             let packages = match entry.packages.as_slice() {
                 [] => String::new(),
@@ -195,12 +195,12 @@ impl Suite {
         let setup = folder.join("setup");
         if !entry.setup.is_empty() {
             let done = self.run_script(entry, &entry.setup, "mono", &setup, &folder.join("setup-figures"))?;
-            if done.finished.end != End::Exit(0) {
+            if done.finished.end != ProgramEnd::Exit(0) {
                 return Ok(Verdict::Skipped(format!("set-up: {}: {}", done.finished.end, last_words(&done.finished))));
             }
         }
         let mono = self.run_script(entry, &entry.run, "mono", &folder.join("mono"), &folder.join("mono-figures"))?;
-        if mono.finished.end != End::Exit(0) {
+        if mono.finished.end != ProgramEnd::Exit(0) {
             let why = last_words(&mono.finished);
             return Ok(Verdict::Skipped(format!("{} under Mono: {why}", mono.finished.end)));
         }
@@ -216,7 +216,7 @@ impl Suite {
     /// folder to `directory`.
     fn run_script(
         &self,
-        entry: &Entry,
+        entry: &ProgramEntry,
         script: &str,
         vm: &str,
         directory: &Path,
@@ -263,7 +263,7 @@ impl Suite {
 }
 
 /// Errors: the first difference.
-fn compare(entry: &Entry, mono: &Observed, saki: &Observed) -> Result<(), String> {
+fn compare(entry: &ProgramEntry, mono: &Observed, saki: &Observed) -> Result<(), String> {
     if mono.finished.end != saki.finished.end {
         let (ours, theirs) = (saki.finished.end, mono.finished.end);
         return Err(format!("{ours}, under Mono {theirs}; {}", last_words(&saki.finished)));

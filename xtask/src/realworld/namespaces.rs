@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::running::{ENVIRONMENT, last_words};
-use crate::process::{self, End, Job};
+use crate::process::{self, Job, ProgramEnd};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -136,7 +136,7 @@ fn compile(text: &str, source: &Path, folder: &Path, program: &Path) -> Result<(
     argv.extend([source.to_path_buf(), folder.join("sweep.cs")].iter().map(|p: &PathBuf| p.display().to_string()));
     let job = Job { argv: &argv, directory: folder, environment: &[], stdin: &[], timeout: TIMEOUT };
     let finished = process::run(&job)?;
-    if finished.end == End::Exit(0) { Ok(()) } else { Err(format!("mcs: {}", last_words(&finished))) }
+    if finished.end == ProgramEnd::Exit(0) { Ok(()) } else { Err(format!("mcs: {}", last_words(&finished))) }
 }
 
 /// What a program printed, by check. The end of the program is a check of its own.
@@ -151,7 +151,7 @@ fn run(vm: &str, program: &Path, output: &Path) -> Result<BTreeMap<String, Strin
     let job = Job { argv: &argv, directory: &directory, environment: &environment, stdin: STDIN, timeout: TIMEOUT };
     let finished = process::run(&job)?;
     let mut checks = split(&String::from_utf8_lossy(&finished.stdout));
-    checks.insert("End of the program".to_owned(), finished.end.to_string());
+    checks.insert("ProgramEnd of the program".to_owned(), finished.end.to_string());
     Ok(checks)
 }
 

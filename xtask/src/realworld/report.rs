@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::list::Entry;
+use super::list::ProgramEntry;
 use super::namespaces::Namespace;
 use crate::process::Finished;
 
@@ -45,7 +45,7 @@ pub struct Row {
 
 impl Row {
     /// The row of a program that has not been run.
-    pub fn new(entry: &Entry) -> Row {
+    pub fn new(entry: &ProgramEntry) -> Row {
         Row {
             name: entry.name.clone(),
             about: entry.about.clone(),

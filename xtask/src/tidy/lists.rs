@@ -13,7 +13,7 @@ mod runs;
 mod type_names;
 
 use super::findings::{Findings, SourceFile};
-use super::rust_lines::{Line, lines};
+use super::rust_lines::{RustLine, lines};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -23,17 +23,17 @@ const LISTS: [(&str, usize, &str); 7] = [
     ("trust", 209, "SAFETY comments that point to another comment or name only the caller"),
     ("orderings", 265, "orderings of atomics without a reason nearby or a table of states"),
     ("docs", 631, "pub items without documentation"),
-    ("wide", 1856, "comment lines over 120 columns"),
+    ("wide", 1845, "comment lines over 120 columns"),
     ("runs", 42, "runs of six lines or more that stand elsewhere, too, to the letter"),
     ("as", 163, "comments that begin with \"As `y`\""),
-    ("names", 51, "public types whose name three crates or more define"),
+    ("names", 15, "public types whose name three crates or more define"),
 ];
 
 /// A file of a crate's program.
 struct Program<'a> {
     krate: &'a str,
     path: &'a Path,
-    lines: Vec<Line<'a>>,
+    lines: Vec<RustLine<'a>>,
 }
 
 /// Something that a list counts.
@@ -120,7 +120,7 @@ fn places<'a>(list: &str, programs: &'a [Program<'a>]) -> Vec<Place<'a>> {
 }
 
 /// What `find` finds in one line of a file: it gets all lines and the index of one.
-fn by_line<'a>(programs: &'a [Program<'a>], find: fn(&[Line<'_>], usize) -> Option<String>) -> Vec<Place<'a>> {
+fn by_line<'a>(programs: &'a [Program<'a>], find: fn(&[RustLine<'_>], usize) -> Option<String>) -> Vec<Place<'a>> {
     let mut found = Vec::new();
     for program in programs {
         for index in 0..program.lines.len() {
@@ -181,7 +181,7 @@ mod tests {
     fn a_list_may_only_shrink() {
         let check = |count, errors: &[&str], warnings: &[&str]| {
             let mut findings = Findings::default();
-            compare("wide", 1856, "long lines", count, &mut findings);
+            compare("wide", 1845, "long lines", count, &mut findings);
             let agrees = |found: &[String], wanted: &[&str]| {
                 found.len() == wanted.len() && found.iter().zip(wanted).all(|(found, wanted)| found.contains(wanted))
             };

@@ -6,7 +6,7 @@
 use super::rust_text::{comment_or_literal_len, test_lines};
 
 /// A line of a file.
-pub struct Line<'a> {
+pub struct RustLine<'a> {
     /// The line to the letter.
     pub text: &'a str,
     /// Its code: comments are left out, literals are `""`.
@@ -17,7 +17,7 @@ pub struct Line<'a> {
     pub is_test: bool,
 }
 
-impl Line<'_> {
+impl RustLine<'_> {
     /// Whether the line has a comment and no code.
     pub fn is_comment(&self) -> bool {
         !self.comment.trim().is_empty() && self.code.trim().is_empty()
@@ -36,7 +36,7 @@ impl Line<'_> {
 }
 
 /// All lines of the text.
-pub fn lines(text: &str) -> Vec<Line<'_>> {
+pub fn lines(text: &str) -> Vec<RustLine<'_>> {
     let (mut code, mut comments) = (String::with_capacity(text.len()), String::new());
     let mut at = 0;
     let mut in_word = false;
@@ -70,7 +70,7 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
     let tests = test_lines(text);
     let is_test = |number: usize| tests.iter().any(|(first, last)| (*first..=*last).contains(&number));
     let all = text.lines().zip(code.split('\n')).zip(comments.split('\n'));
-    let line = |(index, ((text, code), comment)): (usize, ((_, &str), &str))| Line {
+    let line = |(index, ((text, code), comment)): (usize, ((_, &str), &str))| RustLine {
         text,
         code: code.to_owned(),
         comment: comment.to_owned(),
@@ -106,6 +106,6 @@ mod tests {
     #[test]
     fn words_have_no_marks() {
         let found = lines("//! Says.\n/// Doc.\n// As.\n");
-        assert_eq!(found.iter().map(Line::words).collect::<Vec<_>>(), ["Says.", "Doc.", "As."]);
+        assert_eq!(found.iter().map(RustLine::words).collect::<Vec<_>>(), ["Says.", "Doc.", "As."]);
     }
 }

@@ -124,7 +124,7 @@ ranks! {
     // May be held while the world is stopped, so nothing that happens in a stop takes them. A thread waits for them in
     // a safe region, or is no managed thread.
     /// The command's profile session, from its start to the writing of the profile.
-    ProfileSession in "cli/src/profile_command.rs", over_all;
+    ProfileSession in "cli/src/profile/command.rs", over_all;
     /// The sampling of Mono's log; the sampler is started and stopped under it.
     LogSamples in "runtime/src/vm/profile_log/log.rs", over_all;
     /// The sampler's reader between the session's start and its end.

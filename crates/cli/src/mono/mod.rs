@@ -19,7 +19,7 @@ use crate::environment;
 use crate::exit::{EXIT_UNUSABLE, Stop};
 use crate::info;
 use crate::options::Options;
-use crate::profile_option::ProfileOption;
+use crate::profile::option::ProfileOption;
 use saki_base::tell;
 use saki_metadata::{Image, OpenError};
 use std::ffi::{OsStr, OsString};

@@ -128,7 +128,7 @@ impl LibraryProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Contract, Kind};
+    use crate::{Contract, LineKind};
     use std::collections::BTreeSet;
 
     /// "assembly:Namespace.Type::field" of each row of the table.
@@ -148,7 +148,7 @@ mod tests {
     fn table_of_fields_is_that_of_the_contract() {
         let contract = Contract::own();
         let fields = contract.sections.iter().flat_map(|section| {
-            let lines = section.lines.iter().filter(|line| line.kind == Kind::Field);
+            let lines = section.lines.iter().filter(|line| line.kind == LineKind::Field);
             lines.map(|line| format!("{}:{}::{}", section.assembly, line.member().0, line.member().1))
         });
         // `corlib_mark` reads this one from the metadata, before there are types.

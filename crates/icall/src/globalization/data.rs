@@ -17,14 +17,14 @@ pub struct Culture {
 }
 
 /// One region.
-pub struct Region {
+pub struct RegionTexts {
     name: &'static str,
     body: &'static str,
 }
 
 struct Tables {
     cultures: Vec<Culture>,
-    regions: Vec<Region>,
+    regions: Vec<RegionTexts>,
 }
 
 fn tables() -> &'static Tables {
@@ -49,7 +49,7 @@ fn parse() -> Tables {
     for (header, body) in records() {
         let name = &header[1..header.len() - 1];
         if header.starts_with('{') {
-            tables.regions.push(Region { name, body });
+            tables.regions.push(RegionTexts { name, body });
             continue;
         }
         let (name, parent) = name.split_once('\t').map_or((name, None), |(name, parent)| (name, Some(parent)));
@@ -89,7 +89,7 @@ pub fn culture_with_lcid(lcid: i32) -> Option<usize> {
 }
 
 /// The region with this upper-case name: "US".
-pub fn region_named(upper_name: &str) -> Option<&'static Region> {
+pub fn region_named(upper_name: &str) -> Option<&'static RegionTexts> {
     tables().regions.iter().find(|region| region.name == upper_name)
 }
 
@@ -122,7 +122,7 @@ impl Culture {
     }
 }
 
-impl Region {
+impl RegionTexts {
     pub fn text(&'static self, key: &str) -> Option<&'static str> {
         value(self.body, key)
     }

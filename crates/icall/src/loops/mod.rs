@@ -62,7 +62,7 @@ pub(crate) fn tables() -> Vec<&'static [Row]> {
 #[cfg(test)]
 mod tests {
     use super::Row;
-    use saki_contract::{Contract, Difference, Kind, Version, claimed_version, compare};
+    use saki_contract::{Contract, Difference, LineKind, Version, claimed_version, compare};
     use saki_metadata::Image;
     use std::path::Path;
 
@@ -82,7 +82,7 @@ mod tests {
         let contract = Contract::parse(&text).expect("lines of methods");
         let differences = compare(&image, contract.section(assembly), Version::Mono6_8).expect("a class library");
         let gone: Vec<&Difference> =
-            differences.iter().filter(|d| matches!(d, Difference::Gone(Kind::Method, _))).collect();
+            differences.iter().filter(|d| matches!(d, Difference::Gone(LineKind::Method, _))).collect();
         assert!(gone.is_empty(), "{gone:?}");
     }
 

@@ -32,7 +32,7 @@ pub(super) fn file_time_now() -> i64 {
 
 /// How a process ended.
 #[derive(Clone, Copy)]
-pub(super) struct End {
+pub(super) struct ProcessExit {
     pub(super) exit_code: i32,
     pub(super) time: i64,
 }
@@ -44,19 +44,19 @@ pub(super) struct KnownProcess {
     /// The name that managed code shows.
     pub(super) name: String,
     pub(super) start_time: i64,
-    end: Mutex<rank::ProcessResult, Option<End>>,
+    end: Mutex<rank::ProcessResult, Option<ProcessExit>>,
     handle: usize,
     /// The number by which the watcher names the process.
     watch_id: u64,
 }
 
 impl KnownProcess {
-    pub(super) fn end(&self) -> Option<End> {
+    pub(super) fn end(&self) -> Option<ProcessExit> {
         *self.end.lock()
     }
 
     fn set_ended(&self, exit_code: i32) {
-        *self.end.lock() = Some(End { exit_code, time: file_time_now() });
+        *self.end.lock() = Some(ProcessExit { exit_code, time: file_time_now() });
         // The handle may be closed.
         let _ = waitables::signal(self.handle, 0);
     }

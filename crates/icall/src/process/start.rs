@@ -9,7 +9,7 @@ use super::processes;
 use crate::io::errors::Win32Error;
 use saki_abi::ObjRef;
 use saki_os::error::Errno;
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::LibraryType;
 use std::ffi::OsString;
@@ -212,7 +212,7 @@ fn start(request: &Request) -> Result<(usize, i32), Win32Error> {
     let child = spawned.map_err(|error| Win32Error::from_errno(Errno(error.raw_os_error().unwrap_or(0))))?;
     let pid = child.id() as i32;
     let text = format_args!("Process.Start: '{}' runs as process {pid}.", program.display());
-    message_log::message(Level::Debug, Subject::Processes, text);
+    message_log::message(Level::Debug, LogSubject::Processes, text);
     let name = OsString::into_vec(program.into_os_string());
     Ok((processes::add_child(pid, String::from_utf8_lossy(&name).into_owned()), pid))
 }

@@ -3,7 +3,7 @@
 use super::builders::{self as b, emitted_type, method_fields};
 use super::emitted_module::{EmittedModule, Named, require_module};
 use super::encoder::{Encoder, Scope};
-use crate::cache::{self, Kind};
+use crate::cache::{self, ObjectKind};
 use crate::handles::address;
 use saki_metadata::{TableId, Token};
 use saki_runtime::exceptions::{self, ToManaged};
@@ -70,7 +70,7 @@ fn create<'t>(t: CurrentThread<'t>, builder: Obj<'t>, emitted: &'static EmittedT
     let Scope::Type { references, .. } = encoder.scope else { unreachable!("made above") };
     let fields: Vec<Token> = shown.fields.clone();
     let ty = emitted.create(encoder.image.finish_for_loader(), references, shown).to_managed(t)?;
-    cache::get_or_make(t, Kind::Module, address(ty.image()), 0, || Ok(module_object))?;
+    cache::get_or_make(t, ObjectKind::Module, address(ty.image()), 0, || Ok(module_object))?;
     bind_type(builder, ty);
     for (index, method) in b::methods_of(builder).enumerate() {
         if let Some(fields) = method_fields(method) {

@@ -4,7 +4,7 @@
 
 use super::builders::{self as b, text};
 use super::emitted_module::EmittedModule;
-use crate::cache::{self, Kind};
+use crate::cache::{self, ObjectKind};
 use crate::handles::{ASSEMBLY_BUILDER_HANDLE, MODULE_BUILDER_HANDLE, address, assembly_of};
 use saki_runtime::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj};
@@ -43,7 +43,7 @@ fn init_assembly<'t>(t: CurrentThread<'t>, builder: Option<Obj<'t>>) -> Managed<
     }
     let assembly = create_assembly(&identity, access & RUN != 0, is_collectible).to_managed(t)?;
     ASSEMBLY_BUILDER_HANDLE.set(builder, address(assembly));
-    cache::get_or_make(t, Kind::Assembly, address(assembly), 0, || Ok(builder))?;
+    cache::get_or_make(t, ObjectKind::Assembly, address(assembly), 0, || Ok(builder))?;
     Ok(())
 }
 
@@ -57,7 +57,7 @@ fn init_module<'t>(t: CurrentThread<'t>, builder: Option<Obj<'t>>) -> Managed<()
     MODULE_BUILDER_HANDLE.set(builder, address(image));
     let file_name = text(b::MODULE_FILE.str(builder));
     b::MODULE_NATIVE.set(builder, EmittedModule::new(image, file_name) as *const EmittedModule as usize);
-    cache::get_or_make(t, Kind::Module, address(image), 0, || Ok(builder))?;
+    cache::get_or_make(t, ObjectKind::Module, address(image), 0, || Ok(builder))?;
     Ok(())
 }
 

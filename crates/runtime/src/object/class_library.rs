@@ -11,7 +11,8 @@
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
 use saki_contract::{
-    Contract, Difference, LibraryProfile, Line, Version, claimed_version, compare, corlib_mark, nearest, release_of,
+    Contract, ContractLine, Difference, LibraryProfile, Version, claimed_version, compare, corlib_mark, nearest,
+    release_of,
 };
 use saki_metadata::Image;
 use saki_types::Method;
@@ -79,15 +80,15 @@ pub fn strangers(framework_profile: &Path, version: Version) -> Vec<String> {
 }
 
 /// The lines about an assembly that is not mscorlib, found once.
-fn section_of(assembly: &'static str) -> &'static [Line<'static>] {
-    static SECTIONS: Mutex<rank::ContractSections, Option<FxHashMap<String, &'static [Line<'static>]>>> =
+fn section_of(assembly: &'static str) -> &'static [ContractLine<'static>] {
+    static SECTIONS: Mutex<rank::ContractSections, Option<FxHashMap<String, &'static [ContractLine<'static>]>>> =
         Mutex::new(None);
     let mut sections = SECTIONS.lock();
     let sections = sections.get_or_insert_default();
     if let Some(known) = sections.get(assembly) {
         return known;
     }
-    let lines: &'static [Line<'static>] = Contract::own_section(assembly).leak();
+    let lines: &'static [ContractLine<'static>] = Contract::own_section(assembly).leak();
     sections.insert(assembly.to_owned(), lines);
     lines
 }

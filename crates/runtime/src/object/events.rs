@@ -1,9 +1,23 @@
 //! The kinds of events that Mono's log has, which of them are written, and the record of a wait for a lock that is
 //! under way.
 //!
-//! `saki_sampler::events` has the kinds of the profiler. Events of the lower layers go up through `upcalls`, to the
-//! profiler (`vm::profile_events`) and to the log (`vm::profile_log`). Invariant: an event without a listener costs a
-//! load and a branch.
+//! One event has one name, `saki_sampler::events::EventKind`; Mono's option and format have names of their own for sets
+//! of events, `LogEvents`, which are views of these:
+//!
+//! | `EventKind` | `LogEvents` |
+//! |---|---|
+//! | `Allocation` | `ALLOCATION` |
+//! | `Exception` | `EXCEPTION` |
+//! | `LockWait` | `MONITOR`, which has the wait's begin as well |
+//! | `Collection` | `GC`, which has the collection's steps; `MOVE` and `ROOT` tell what they find |
+//! | `Compilation` | `JIT` |
+//! | `HandleCreated`, `HandleFreed` | `HANDLE` |
+//! | `ThreadStart`, `ThreadEnd` | `ALWAYS` |
+//! | `IoWait`, `TypeLoad`, `Dispatch` | none: Mono's log does not have them |
+//! | none: the profiler does not record them | `FINALIZATION`, `COUNTER`, `CALLS` |
+//!
+//! Events of the lower layers go up through `upcalls`, to the profiler (`vm::profile_events`) and to the log
+//! (`vm::profile_log`). Invariant: an event without a listener costs a load and a branch.
 
 use saki_sampler::events::{self, EventKind};
 use std::sync::atomic::{AtomicU32, Ordering};

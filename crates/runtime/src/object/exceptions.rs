@@ -10,7 +10,7 @@ use crate::slot::Slot;
 pub use crate::thread::Thrown;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
 static MESSAGE: ManagedField = ManagedField::new(LibraryType::Exception, "_message");
@@ -235,7 +235,7 @@ pub fn throw_load_error(t: CurrentThread, error: &LoadError) -> Thrown {
 /// What constructors throw.
 pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Obj<'t>> {
     if !matches!(error.kind, LoadErrorKind::FileNotFound | LoadErrorKind::FileLoad) {
-        message_log::message(Level::Warning, Subject::Types, &error.message);
+        message_log::message(Level::Warning, LogSubject::Types, &error.message);
     }
     let exception_type = match error.kind {
         LoadErrorKind::TypeLoad | LoadErrorKind::UnfinishedType => ExceptionType::TypeLoad,

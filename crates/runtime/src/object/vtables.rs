@@ -6,7 +6,7 @@ use crate::vtable_code;
 use saki_abi::stubs::StubId;
 use saki_abi::vtable::{IMT_SLOTS, RefMap, VTable, VTableFlags};
 use saki_metadata::ElementType;
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use saki_sampler::events::{self, EventKind};
 use saki_types::collectible::{self, Owner};
 use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, Type, imt_slot_index, universe};
@@ -45,9 +45,13 @@ pub fn vtable_of(ty: Ty) -> LoadResult<&'static VTable> {
     if events::is_on(EventKind::TypeLoad) {
         upcalls().type_loaded(ty, vtable);
     }
-    if message_log::is_shown(Level::Debug, Subject::Types) {
+    if message_log::is_shown(Level::Debug, LogSubject::Types) {
         let (name, image) = (ty.full_name(), ty.image().assembly());
-        message_log::message(Level::Debug, Subject::Types, format_args!("Class {name} of {} is in use.", image.name));
+        message_log::message(
+            Level::Debug,
+            LogSubject::Types,
+            format_args!("Class {name} of {} is in use.", image.name),
+        );
     }
     Ok(vtable)
 }

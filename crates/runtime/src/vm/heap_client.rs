@@ -12,7 +12,7 @@ use saki_gc::{
     Collection, ConditionalRoots, HeapClient, RootProvider, SampledAllocation, StoppedHeap, WeakFate, WeakKind,
     WeakTable,
 };
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use saki_thread::ManagedThread;
 use saki_types::LibraryType;
 
@@ -66,12 +66,12 @@ impl HeapClient for RuntimeHeapClient {
 
     fn collected(&self, collection: &Collection) {
         profile_events::collected(collection);
-        if message_log::is_shown(Level::Info, Subject::Collector) {
+        if message_log::is_shown(Level::Info, LogSubject::Collector) {
             let kind = if collection.was_full { "GC_MAJOR" } else { "GC_MINOR" };
             let time_ms = collection.pause().as_secs_f64() * 1e3;
             let used_kib = saki_gc::heap_bytes_used() >> 10;
             let text = format_args!("{kind}: time {time_ms:.2}ms, heap in use: {used_kib}K");
-            message_log::message(Level::Info, Subject::Collector, text);
+            message_log::message(Level::Info, LogSubject::Collector, text);
         }
     }
 

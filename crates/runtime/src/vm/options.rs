@@ -12,7 +12,7 @@ use crate::profile_log::callspec::CallSpec;
 use saki_os::clock::Clock;
 use saki_os::message_log::MessageOptions;
 use saki_os::random::Random;
-pub use saki_tools::Request;
+pub use saki_tools::ToolsRequest;
 use std::path::PathBuf;
 use std::sync::{LazyLock, OnceLock};
 
@@ -48,7 +48,7 @@ pub struct VmOptions {
     /// Implement vector types by the processor's vectors, where it has them.
     pub vectors: bool,
     /// The profilers and debuggers to which code is described.
-    pub tools: Request,
+    pub tools: ToolsRequest,
     /// Count what compiling costs (`compile::statistics`), and which generic instances could share code.
     pub statistics: bool,
     /// Check so many times a second, by signals, that stacks can be walked from any instruction; None: never.
@@ -101,7 +101,7 @@ impl Default for VmOptions {
             verify: false,
             code_cache: None,
             vectors: true,
-            tools: Request::default(),
+            tools: ToolsRequest::default(),
             statistics: false,
             check_walks_hz: None,
             replace_bodies_hz: None,

@@ -80,7 +80,7 @@ impl Upcalls for RuntimeUpcalls {
 
     fn handle_to_be_freed(&self, t: CurrentThread, handle: Handle) {
         if is_logged(LogEvents::HANDLE) {
-            profile_log::events::handle_destroyed(t, handle);
+            profile_log::events::handle_to_be_freed(t, handle);
         }
     }
 

@@ -19,7 +19,7 @@ use super::figures::figures_of;
 use super::options::Options;
 use super::pages::{write, write_section};
 use super::peers::Runtime;
-use crate::process::{self, End, Job};
+use crate::process::{self, Job, ProgramEnd};
 use crate::tool::Outcome;
 use benchmarks::{BENCHMARKS, Benchmark, Figure, MAX_BYTES_A_THREAD, SCALE_ONE, SCALE_TWO, SCALING_FIGURE};
 use peers::{Command, Executables, Peer};
@@ -139,13 +139,13 @@ fn run_once(
         timeout: Duration::from_secs(benchmark.time_limit_s),
     })?;
     let figures = figures_of(&String::from_utf8_lossy(&finished.stdout));
-    if finished.end == End::Exit(0) && !figures.is_empty() {
+    if finished.end == ProgramEnd::Exit(0) && !figures.is_empty() {
         return Ok(Ok(figures));
     }
     let stderr = String::from_utf8_lossy(&finished.stderr);
     let reason: String = stderr.lines().find(|l| !l.trim().is_empty()).unwrap_or("").chars().take(120).collect();
     Ok(Err(match finished.end {
-        End::TimedOut => format!("not done in {} s", benchmark.time_limit_s),
+        ProgramEnd::TimedOut => format!("not done in {} s", benchmark.time_limit_s),
         end => format!("{end} {reason}"),
     }))
 }

@@ -32,7 +32,7 @@ const SAKI: [(&str, &str, &str); 6] = [
 
 /// What a column's programs are built with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum BuiltFor {
     Saki,
     DotNet,
     Go,
@@ -54,7 +54,7 @@ pub enum Program {
 /// A runtime with its options.
 pub struct Column {
     pub runtime: Runtime,
-    pub kind: Kind,
+    pub kind: BuiltFor,
 }
 
 /// The programs of bench/io, built.
@@ -72,22 +72,22 @@ impl Column {
     pub fn command(&self, program: Program, programs: &Programs) -> Option<Vec<String>> {
         let name = match (program, self.kind) {
             (Program::Raw, _) => "raw",
-            (Program::Library, Kind::Go) => "http",
-            (Program::Library, Kind::Saki | Kind::DotNet) => "listener",
-            (Program::Pipe, Kind::Saki | Kind::DotNet) => "pipe",
-            (Program::Copy, Kind::Saki | Kind::DotNet) => "copy",
-            (Program::Tls, Kind::Saki | Kind::DotNet | Kind::Go) => "tls",
+            (Program::Library, BuiltFor::Go) => "http",
+            (Program::Library, BuiltFor::Saki | BuiltFor::DotNet) => "listener",
+            (Program::Pipe, BuiltFor::Saki | BuiltFor::DotNet) => "pipe",
+            (Program::Copy, BuiltFor::Saki | BuiltFor::DotNet) => "copy",
+            (Program::Tls, BuiltFor::Saki | BuiltFor::DotNet | BuiltFor::Go) => "tls",
             _ => return None,
         };
         let mut argv = self.runtime.argv.clone();
         match self.kind {
-            Kind::Saki | Kind::DotNet => argv.push(programs.dot_net.display().to_string()),
-            Kind::Go => argv = vec![programs.go.display().to_string()],
-            Kind::Java => argv.extend(["-cp".to_owned(), programs.java.display().to_string(), "Server".to_owned()]),
+            BuiltFor::Saki | BuiltFor::DotNet => argv.push(programs.dot_net.display().to_string()),
+            BuiltFor::Go => argv = vec![programs.go.display().to_string()],
+            BuiltFor::Java => argv.extend(["-cp".to_owned(), programs.java.display().to_string(), "Server".to_owned()]),
         }
         argv.push(name.to_owned());
         match (program, self.kind) {
-            (Program::Tls, Kind::Go) => argv.extend(programs.pem.iter().map(|path| path.display().to_string())),
+            (Program::Tls, BuiltFor::Go) => argv.extend(programs.pem.iter().map(|path| path.display().to_string())),
             (Program::Tls, _) => argv.push(programs.certificate.display().to_string()),
             _ => {}
         }
@@ -113,21 +113,21 @@ pub fn available(root: &Path, base: Vec<Runtime>, output: &Path) -> Result<(Vec<
         if runtime.name == "saki" {
             columns.extend(SAKI.iter().filter_map(|model| saki_column(&runtime, model)));
         } else {
-            columns.push(Column { runtime, kind: Kind::DotNet });
+            columns.push(Column { runtime, kind: BuiltFor::DotNet });
         }
     }
-    columns.extend(net9("net9", output)?.map(|runtime| Column { runtime, kind: Kind::DotNet }));
+    columns.extend(net9("net9", output)?.map(|runtime| Column { runtime, kind: BuiltFor::DotNet }));
     if let Some((go, version)) = find_go() {
         run(Command::new(&go).args(["build", "-o"]).arg(&programs.go).arg(sources.join("main.go")))?;
         let runtime = Runtime { name: GO, version, argv: Vec::new(), environment: Vec::new() };
-        columns.push(Column { runtime, kind: Kind::Go });
+        columns.push(Column { runtime, kind: BuiltFor::Go });
     }
     if let Some((bin, version)) = find_java() {
         fs::create_dir_all(&programs.java).map_err(|e| format!("{}: {e}", programs.java.display()))?;
         run(Command::new(bin.join("javac")).arg("-d").arg(&programs.java).arg(sources.join("Server.java")))?;
         let argv = vec![bin.join("java").display().to_string()];
         let runtime = Runtime { name: "java", version, argv, environment: Vec::new() };
-        columns.push(Column { runtime, kind: Kind::Java });
+        columns.push(Column { runtime, kind: BuiltFor::Java });
     }
     Ok((columns, programs))
 }
@@ -141,7 +141,7 @@ fn saki_column(saki: &Runtime, &(name, threads, io): &(&'static str, &str, &str)
         return None;
     }
     let version = format!("{} --threads={threads} --io={io}", saki.version);
-    Some(Column { runtime: Runtime { name, version, argv, environment: Vec::new() }, kind: Kind::Saki })
+    Some(Column { runtime: Runtime { name, version, argv, environment: Vec::new() }, kind: BuiltFor::Saki })
 }
 
 fn compile(sources: &Path, executable: &Path) -> Result<(), String> {

@@ -18,7 +18,7 @@ use super::figures::figures_of;
 use super::options::Options;
 use super::pages::{write, write_section};
 use super::peers::Runtime;
-use crate::process::{self, End, Job};
+use crate::process::{self, Job, ProgramEnd};
 use crate::tool::Outcome;
 use columns::{Column, Program, Programs};
 use load::{Load, Server};
@@ -196,7 +196,7 @@ impl Bench<'_> {
             })?;
             let figures = figures_of(&String::from_utf8_lossy(&finished.stdout));
             match figures.first() {
-                Some((_, value)) if finished.end == End::Exit(0) => {
+                Some((_, value)) if finished.end == ProgramEnd::Exit(0) => {
                     self.table.add(self.place, label, unit, is_rate, *value);
                 }
                 _ => {

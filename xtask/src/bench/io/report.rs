@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::columns::{CORECLR, Column, GO, Kind, MN, MONO, Program};
+use super::columns::{BuiltFor, CORECLR, Column, GO, MN, MONO, Program};
 use super::rows::{CONNECTIONS, Row};
 use crate::bench::pages::write;
 use crate::bench::report::{machine, utc_now};
@@ -124,7 +124,7 @@ pub fn figures(rows: &[Row], columns: &[Column], goals: &[Verdict]) -> String {
 
 /// Saki's models, Go and Java relative to Go; times, and rates as times.
 pub fn chart(rows: &[Row], columns: &[Column]) -> Option<String> {
-    let shown: Vec<usize> = (0..columns.len()).filter(|&place| columns[place].kind != Kind::DotNet).collect();
+    let shown: Vec<usize> = (0..columns.len()).filter(|&place| columns[place].kind != BuiltFor::DotNet).collect();
     let names: Vec<&str> = shown.iter().map(|&place| columns[place].runtime.name).collect();
     let groups: Vec<Group> = rows
         .iter()
@@ -163,7 +163,7 @@ pub fn update_io_page(path: &Path, rows: &[Row], columns: &[Column]) -> Result<(
         "Measured on {} ({}) by `./x bench --suite io --markdown`; [benchmarks.md](benchmarks.md) has all figures.\n\n![relative to Go](io.svg)\n\n{}",
         utc_now().split('T').next().unwrap_or_default(),
         machine(),
-        table(rows, columns, &[], |column| column.kind == Kind::Saki || column.runtime.name == GO)
+        table(rows, columns, &[], |column| column.kind == BuiltFor::Saki || column.runtime.name == GO)
     );
     write(path, &with_figures(&page, &section)?)
 }
@@ -182,7 +182,7 @@ mod tests {
 
     fn column(name: &'static str) -> Column {
         let runtime = Runtime { name, version: String::new(), argv: Vec::new(), environment: Vec::new() };
-        Column { runtime, kind: Kind::Go }
+        Column { runtime, kind: BuiltFor::Go }
     }
 
     fn row(label: String, values: [f64; 2]) -> Row {

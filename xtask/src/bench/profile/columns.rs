@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::bench::options::Options;
 use crate::bench::peers::Runtime;
-use crate::process::{self, End, Finished, Job};
+use crate::process::{self, Finished, Job, ProgramEnd};
 
 /// Repetitions of each run.
 const DEFAULT_RUNS: usize = 3;
@@ -48,7 +48,7 @@ pub(super) fn named<'a>(runtimes: &'a [Runtime], name: &str) -> Option<&'a Runti
 /// Runs it to its good end. Errors: it ends otherwise.
 pub(super) fn run_once(argv: &[String], environment: &[(String, String)], folder: &Path) -> Result<Finished, String> {
     let finished = process::run(&Job { argv, directory: folder, environment, stdin: b"", timeout: TIMEOUT })?;
-    if finished.end == End::Exit(0) {
+    if finished.end == ProgramEnd::Exit(0) {
         return Ok(finished);
     }
     let stderr = String::from_utf8_lossy(&finished.stderr);

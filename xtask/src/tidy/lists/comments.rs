@@ -1,20 +1,20 @@
 //! Lists of comments: reasons taken on trust, documentation that is not there, lines that are too long, and comments
 //! that only point elsewhere.
 
-use super::Line;
+use super::RustLine;
 
 /// Where code wraps (`rustfmt.toml`), comments wrap as well.
 const MAX_COLUMNS: usize = 120;
 
 /// A comment line that is too long. Those of a file's tests count, too: they wrap like the others.
-pub fn wide(lines: &[Line<'_>], index: usize) -> Option<String> {
+pub fn wide(lines: &[RustLine<'_>], index: usize) -> Option<String> {
     let columns = lines[index].text.chars().count();
     let is_wide = columns > MAX_COLUMNS && lines[index].text.trim_start().starts_with("//");
     is_wide.then(|| format!("{columns} columns"))
 }
 
 /// A SAFETY comment that points to another comment, or whose first line rests on the caller.
-pub fn trust(lines: &[Line<'_>], index: usize) -> Option<String> {
+pub fn trust(lines: &[RustLine<'_>], index: usize) -> Option<String> {
     let (_, reason) = lines[index].comment.split_once("SAFETY")?;
     let reason = reason.trim_start_matches([':', ' ']);
     (points_elsewhere(reason) || names_the_caller(reason)).then(|| reason.to_owned())
@@ -51,7 +51,7 @@ fn names_the_caller(reason: &str) -> bool {
 }
 
 /// A comment that begins with "As `y`".
-pub fn as_another(lines: &[Line<'_>], index: usize) -> Option<String> {
+pub fn as_another(lines: &[RustLine<'_>], index: usize) -> Option<String> {
     let words = lines[index].words();
     let begins = |index: usize| index == 0 || !lines[index - 1].is_comment() || ends_sentence(lines[index - 1].words());
     let is_found = words.strip_prefix("As ").is_some_and(|rest| rest.starts_with('`') || rest.starts_with("[`"));
@@ -63,7 +63,7 @@ fn ends_sentence(words: &str) -> bool {
 }
 
 /// A `pub` item without a doc comment above it.
-pub fn without_docs(lines: &[Line<'_>], index: usize) -> Option<String> {
+pub fn without_docs(lines: &[RustLine<'_>], index: usize) -> Option<String> {
     const QUALIFIERS: [&str; 5] = ["const", "unsafe", "async", "extern", "\"\""];
     const ITEMS: [&str; 8] = ["fn", "struct", "enum", "trait", "const", "static", "type", "union"];
     if lines[index].is_test {
@@ -85,7 +85,7 @@ pub fn without_docs(lines: &[Line<'_>], index: usize) -> Option<String> {
 }
 
 /// Whether a doc comment stands above the item, attributes left aside.
-fn has_docs(lines: &[Line<'_>], index: usize) -> bool {
+fn has_docs(lines: &[RustLine<'_>], index: usize) -> bool {
     let mut in_attribute = false;
     for line in lines[..index].iter().rev() {
         let (code, comment) = (line.code.trim(), line.comment.trim());

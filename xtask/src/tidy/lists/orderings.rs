@@ -4,7 +4,7 @@
 //! documentation; or one that stands once for many uses: the file's header or a table of states in the file that names
 //! the ordering, or a comment on the declaration of the field or static that names it. Left out: whether it is true.
 
-use super::{Line, Place, Program};
+use super::{Place, Program, RustLine};
 use std::collections::HashMap;
 
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
@@ -51,10 +51,10 @@ fn orderings(code: &str) -> impl Iterator<Item = (usize, &'static str)> {
 }
 
 /// Whether a comment in reach speaks of ordering.
-fn is_explained(lines: &[Line<'_>], index: usize) -> bool {
+fn is_explained(lines: &[RustLine<'_>], index: usize) -> bool {
     let first = statement(lines, index);
     let last = (index..lines.len().min(index + STATEMENT_LINES)).find(|at| ends_statement(lines[*at].code.trim()));
-    let speaks = |line: &Line<'_>| speaks_of_ordering(line.words());
+    let speaks = |line: &RustLine<'_>| speaks_of_ordering(line.words());
     if lines[first..=last.unwrap_or(index)].iter().any(speaks) {
         return true;
     }
@@ -74,7 +74,7 @@ fn is_explained(lines: &[Line<'_>], index: usize) -> bool {
 }
 
 /// The first line of the statement to which the line belongs.
-fn statement(lines: &[Line<'_>], index: usize) -> usize {
+fn statement(lines: &[RustLine<'_>], index: usize) -> usize {
     let mut first = index;
     for at in (index.saturating_sub(STATEMENT_LINES)..index).rev() {
         let code = lines[at].code.trim();
@@ -115,9 +115,9 @@ fn speaks_of_ordering(words: &str) -> bool {
 }
 
 /// The file's header and the rows of tables in its comments.
-fn tables(lines: &[Line<'_>]) -> String {
-    let counts = |line: &&Line<'_>| line.comment.trim().starts_with("//!") || line.words().starts_with('|');
-    lines.iter().filter(counts).map(Line::words).collect()
+fn tables(lines: &[RustLine<'_>]) -> String {
+    let counts = |line: &&RustLine<'_>| line.comment.trim().starts_with("//!") || line.words().starts_with('|');
+    lines.iter().filter(counts).map(RustLine::words).collect()
 }
 
 /// What comments say on each declaration of an atomic, by its name and its file, and by its name and its crate.
@@ -143,7 +143,7 @@ fn declarations<'a>(programs: &'a [Program<'a>]) -> HashMap<(&'a str, String), S
 }
 
 /// The field or static on which the method is called whose arguments have the ordering at this line and column.
-fn receiver(lines: &[Line<'_>], index: usize, at: usize) -> Option<String> {
+fn receiver(lines: &[RustLine<'_>], index: usize, at: usize) -> Option<String> {
     let above: String = lines[statement(lines, index)..index].iter().map(|line| line.code.as_str()).collect();
     let code = above + &lines[index].code[..at];
     let code = before_group(&code)?;

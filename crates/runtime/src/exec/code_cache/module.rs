@@ -6,7 +6,7 @@ use super::file::{CodeFile, Key, MappedFile};
 use super::settings;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, RwLock, rank};
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use saki_types::{Image, collectible};
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -53,7 +53,7 @@ impl Module {
                 files.filter_map(|file| CodeFile::open(&file, settings::build_key(), self.id)).collect();
             let (count, name) = (files.len(), bodies.file_name.display());
             let text = format_args!("AOT: found in {count} of the code caches: '{name}'.");
-            message_log::message(Level::Info, Subject::CompiledBefore, text);
+            message_log::message(Level::Info, LogSubject::CompiledBefore, text);
             files
         });
         if let Some(found) = files.iter().find_map(|file| file.find(key)) {

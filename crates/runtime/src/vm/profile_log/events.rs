@@ -207,7 +207,7 @@ pub(crate) fn handle_created(t: CurrentThread, handle: Handle, target: ObjRef) {
 }
 
 #[cold]
-pub(crate) fn handle_destroyed(t: CurrentThread, handle: Handle) {
+pub(crate) fn handle_to_be_freed(t: CurrentThread, handle: Handle) {
     let Some(log) = log_of(LogEvents::HANDLE) else { return };
     log.write_with_stack(t.managed(), [event::HANDLE_DESTROYED, event::HANDLE_DESTROYED_WITH_STACK], |buffer| {
         buffer.number(kind_number(handle.kind())).number(handle.bits().into());

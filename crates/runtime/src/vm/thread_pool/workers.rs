@@ -7,7 +7,7 @@ use crate::exceptions::{self, ToManaged};
 use crate::thread::{CurrentThread, Managed};
 use crate::threads::{self, state};
 use crate::{invoke, profile_events, suspension, thread_aborts, thread_names, unhandled};
-use saki_os::message_log::{self, Level, Subject};
+use saki_os::message_log::{self, Level, LogSubject};
 use saki_thread::{ManagedThread, ThreadKind, WaitObserver, WaitState};
 use saki_types::{LibraryType, Method, universe};
 use std::sync::Arc;
@@ -178,7 +178,7 @@ fn run_worker(t: CurrentThread) {
     }
     profile_events::thread_started(t, t.id());
     let log = |text: &str| {
-        message_log::message(Level::Debug, Subject::ThreadPool, format_args!("[thread {}] worker {text}", t.id()));
+        message_log::message(Level::Debug, LogSubject::ThreadPool, format_args!("[thread {}] worker {text}", t.id()));
     };
     log("starting");
     while let Some(domain) = take_request(t.managed()) {

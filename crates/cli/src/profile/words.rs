@@ -4,10 +4,10 @@ use crate::action::Action;
 use crate::exit::Stop;
 use crate::options::Options;
 use crate::output_format::{OutputFormat, separate};
-use crate::profile_file;
-use crate::profile_kind::KindWord;
-use crate::profile_option::ProfileOption;
-use crate::profile_request::{DEFAULT_ALLOC_BYTES, EACH_ALLOCATION, ProfileRequest};
+use crate::profile;
+use crate::profile::kind::KindWord;
+use crate::profile::option::ProfileOption;
+use crate::profile::request::{DEFAULT_ALLOC_BYTES, EACH_ALLOCATION, ProfileRequest};
 use crate::quantities::{parse_hz, parse_seconds, parse_size};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -82,7 +82,7 @@ impl ProfileWords {
         let mut request = ProfileRequest { hz, alloc_bytes, duration, formats, output, jitdump, ..request };
         request.place_heap();
         if request.crowds_output() {
-            return Err(Stop::refuse("saki profile", profile_file::ONE_FILE));
+            return Err(Stop::refuse("saki profile", profile::file::ONE_FILE));
         }
         match &mut request.heap {
             Some(heap) => heap.why = why,

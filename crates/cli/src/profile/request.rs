@@ -1,9 +1,9 @@
 //! What is asked for of profiles: kinds, rates, formats, files. Its text form goes into SAKI_PROFILE and to processes
 //! that run already.
 
-use crate::heap_request::{HeapFormat, HeapRequest};
-use crate::profile_file;
-use crate::profile_kind::{HEAP, Kind, KindWord, parse_kinds};
+use crate::profile;
+use crate::profile::heap_request::{HeapFormat, HeapRequest};
+use crate::profile::kind::{HEAP, KindWord, ProfileKind, parse_kinds};
 use crate::quantities::{parse_hz, parse_seconds, parse_size};
 use clap::ValueEnum;
 use saki_os::TimerClock;
@@ -24,7 +24,7 @@ pub const EACH_ALLOCATION: usize = 1;
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProfileRequest {
     /// Each once; a profile each. None if only a heap snapshot is wanted.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<ProfileKind>,
     /// A snapshot when the profiles end.
     pub heap: Option<HeapRequest>,
     /// None: as suits the kind.
@@ -44,7 +44,7 @@ pub struct ProfileRequest {
 
 impl ProfileRequest {
     /// A request for these kinds, each once, and else for nothing.
-    pub fn new(kinds: &[Kind]) -> ProfileRequest {
+    pub fn new(kinds: &[ProfileKind]) -> ProfileRequest {
         let mut once = Vec::new();
         kinds.iter().for_each(|kind| {
             if !once.contains(kind) {
@@ -88,7 +88,7 @@ impl ProfileRequest {
 
     /// Whether several files are to go to standard output, which takes one.
     pub fn crowds_output(&self) -> bool {
-        let goes_to_output = self.output.as_deref().is_some_and(profile_file::is_standard_output);
+        let goes_to_output = self.output.as_deref().is_some_and(profile::file::is_standard_output);
         goes_to_output && self.formats.len() + self.heap.as_ref().map_or(0, |heap| heap.formats.len()) > 1
     }
 
@@ -97,8 +97,8 @@ impl ProfileRequest {
         if let [kind] = self.kinds[..] { kind.name() } else { "profile" }
     }
 
-    fn hz_of(&self, kind: Kind) -> u32 {
-        self.hz.unwrap_or(if kind == Kind::Wall { DEFAULT_WALL_HZ } else { DEFAULT_HZ })
+    fn hz_of(&self, kind: ProfileKind) -> u32 {
+        self.hz.unwrap_or(if kind == ProfileKind::Wall { DEFAULT_WALL_HZ } else { DEFAULT_HZ })
     }
 
     /// Events of all kinds.
@@ -116,7 +116,7 @@ impl ProfileRequest {
         let recordings = self.kinds.iter().map(|&kind| {
             let period = match kind.what() {
                 What::Cpu | What::Wall => saki_sampler::interval(self.hz_of(kind)).as_nanos() as u64,
-                What::Events(_) if kind == Kind::Alloc => self.alloc_bytes as u64,
+                What::Events(_) if kind == ProfileKind::Alloc => self.alloc_bytes as u64,
                 What::Events(_) | What::CodeBytes => 1,
             };
             let (name, unit, title) = (kind.name().into(), kind.unit(), title.to_owned());
@@ -126,8 +126,8 @@ impl ProfileRequest {
         let has = |kind| self.kinds.contains(&kind);
         let clock = if self.storm { TimerClock::Monotonic } else { TimerClock::ThreadCpu };
         saki_sampler::Session {
-            timers: has(Kind::Cpu).then(|| (clock, self.hz_of(Kind::Cpu))),
-            wall_hz: has(Kind::Wall).then(|| self.hz_of(Kind::Wall)),
+            timers: has(ProfileKind::Cpu).then(|| (clock, self.hz_of(ProfileKind::Cpu))),
+            wall_hz: has(ProfileKind::Wall).then(|| self.hz_of(ProfileKind::Wall)),
             events: self.events(),
             recordings: recordings.collect(),
             consumer: None,
@@ -180,7 +180,7 @@ impl std::str::FromStr for ProfileRequest {
             _ => request.place_heap(),
         }
         if request.crowds_output() {
-            return Err(profile_file::ONE_FILE.to_owned());
+            return Err(profile::file::ONE_FILE.to_owned());
         }
         Ok(request)
     }
@@ -221,14 +221,14 @@ mod tests {
             duration: Some(Duration::from_millis(1500)),
             formats: vec![Format::Pprof, Format::Folded],
             output: Some("a,b".into()),
-            ..ProfileRequest::new(&[Kind::Alloc, Kind::Cpu])
+            ..ProfileRequest::new(&[ProfileKind::Alloc, ProfileKind::Cpu])
         };
         assert_eq!(request.to_string().parse().as_ref(), Ok(&request));
         assert!("cpu,hz=0".parse::<ProfileRequest>().is_err() && "x".parse::<ProfileRequest>().is_err());
-        assert_eq!("cpu".parse(), Ok(ProfileRequest::new(&[Kind::Cpu])));
+        assert_eq!("cpu".parse(), Ok(ProfileRequest::new(&[ProfileKind::Cpu])));
         assert_eq!("alloc,exact".parse::<ProfileRequest>().map(|request| request.alloc_bytes), Ok(EACH_ALLOCATION));
         assert_eq!(request.to_string().parse::<ProfileRequest>().unwrap().kind_names(), "alloc,cpu");
-        assert!(ProfileRequest::new(&[Kind::Gc, Kind::Gc]).kinds == [Kind::Gc]);
+        assert!(ProfileRequest::new(&[ProfileKind::Gc, ProfileKind::Gc]).kinds == [ProfileKind::Gc]);
     }
 
     #[test]

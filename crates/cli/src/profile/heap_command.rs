@@ -5,9 +5,10 @@
 //! that cannot be taken or written is a message, never the program's failure. Left out: the graph
 //! (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
 
-use crate::control_socket::{Notice, Request, answer_client, ask};
-use crate::heap_request::{HeapFormat, HeapRequest};
-use crate::profile_file::{self, in_temporary_folder};
+use crate::control_socket::{ControlRequest, Notice, answer_client, ask};
+use crate::profile;
+use crate::profile::file::in_temporary_folder;
+use crate::profile::heap_request::{HeapFormat, HeapRequest};
 use crate::program_words;
 use crate::quantities::parse_seconds;
 use saki_base::{answer, messages, tell};
@@ -107,11 +108,11 @@ fn write_file(
 ) -> String {
     let path = request.path_of(format, base);
     let written = match analysis {
-        Some(analysis) => profile_file::write(&path, html::write(graph, analysis).as_bytes()),
-        None => profile_file::write_with(&path, |out| file::write(graph, out)),
+        Some(analysis) => profile::file::write(&path, html::write(graph, analysis).as_bytes()),
+        None => profile::file::write_with(&path, |out| file::write(graph, out)),
     };
     match written {
-        Ok(()) => format!("heap snapshot: {}\n", profile_file::shown(&path)),
+        Ok(()) => format!("heap snapshot: {}\n", profile::file::shown(&path)),
         Err(error) => format!("saki: the heap snapshot was not written: {error}\n"),
     }
 }
@@ -126,14 +127,14 @@ pub fn attach(process: u32, request: &HeapRequest, duration: Option<Duration>) -
     let fetch = |path: &Path| {
         let seconds = duration.map_or(0.0, |duration| duration.as_secs_f64());
         let question =
-            Request { word: REQUEST_WORD.to_owned(), settings: seconds.to_string(), output: path.to_owned() };
+            ControlRequest { word: REQUEST_WORD.to_owned(), settings: seconds.to_string(), output: path.to_owned() };
         let answer = ask(process, &question, notice)?;
         if !answer.is_done {
             return Err(format!("process {process}: {}", answer.text.trim_end()));
         }
-        read(path, &profile_file::read(path)?)
+        read(path, &profile::file::read(path)?)
     };
-    let goes_to_output = request.output.as_deref().is_some_and(profile_file::is_standard_output);
+    let goes_to_output = request.output.as_deref().is_some_and(profile::file::is_standard_output);
     if goes_to_output || !request.formats.contains(&HeapFormat::Heap) {
         // A file only passes the snapshot from the process to this one.
         let graph = in_temporary_folder(|folder| fetch(&folder.join("heap")))?;
@@ -201,13 +202,13 @@ pub fn is_page_name(path: &Path) -> bool {
 pub fn compare(before: (&Path, &[u8]), after: (&Path, &[u8]), output: Option<&Path>) -> Result<(), String> {
     let (before, mut after) = (read(before.0, before.1)?, read(after.0, after.1)?);
     // The page alone goes to standard output where both would.
-    let say = if output.is_some_and(profile_file::is_standard_output) { messages::tell } else { messages::answer };
+    let say = if output.is_some_and(profile::file::is_standard_output) { messages::tell } else { messages::answer };
     say(format_args!("{}", report::growth(&before, &after)));
     if let Some(path) = output {
         after.prefer_lasting_roots();
         let page = html::write_growth(&before, &after);
-        profile_file::write(path, page.as_bytes()).map_err(|error| error.to_string())?;
-        tell!("page of the changes: {}", profile_file::shown(path));
+        profile::file::write(path, page.as_bytes()).map_err(|error| error.to_string())?;
+        tell!("page of the changes: {}", profile::file::shown(path));
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use crate::exit::Stop;
 use crate::mono::coverage_profiler::{self, CoverageOption};
 use crate::mono::log_profiler::{self, LogOption};
-use crate::profile_command;
-use crate::profile_request::ProfileRequest;
+use crate::profile;
+use crate::profile::request::ProfileRequest;
 use saki_runtime::coverage::CoverageSettings;
 use saki_runtime::profile_log::{self, LogEvents, LogSettings};
 use std::path::Path;
@@ -81,7 +81,7 @@ impl ProfileOption {
     /// The sampler's, or the file's.
     pub fn begin(&self) -> Result<(), String> {
         match self {
-            ProfileOption::Own(request) => profile_command::begin(request),
+            ProfileOption::Own(request) => profile::command::begin(request),
             ProfileOption::Log(settings, _) => profile_log::begin(settings),
             ProfileOption::Coverage(..) | ProfileOption::Help(_) => Ok(()),
         }

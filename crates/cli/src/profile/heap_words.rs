@@ -2,11 +2,11 @@
 
 use crate::action::Action;
 use crate::exit::Stop;
-use crate::heap_request::{HeapFormat, HeapRequest};
 use crate::options::Options;
-use crate::profile_file;
-use crate::profile_option::ProfileOption;
-use crate::profile_request::ProfileRequest;
+use crate::profile;
+use crate::profile::heap_request::{HeapFormat, HeapRequest};
+use crate::profile::option::ProfileOption;
+use crate::profile::request::ProfileRequest;
 use crate::quantities::parse_seconds;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -48,8 +48,8 @@ impl HeapWords {
     /// # Errors
     /// Several files are to go to standard output.
     pub fn into_action(self) -> Result<Action, Stop> {
-        if self.format.len() > 1 && self.output.as_deref().is_some_and(profile_file::is_standard_output) {
-            return Err(Stop::refuse("saki profile heap", profile_file::ONE_FILE));
+        if self.format.len() > 1 && self.output.as_deref().is_some_and(profile::file::is_standard_output) {
+            return Err(Stop::refuse("saki profile heap", profile::file::ONE_FILE));
         }
         let heap = HeapRequest { why: self.why, formats: self.format, output: self.output };
         let request = ProfileRequest { heap: Some(heap), duration: self.duration, ..ProfileRequest::new(&[]) };

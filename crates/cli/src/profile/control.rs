@@ -11,14 +11,13 @@
 //! A program that ends meanwhile answers, too. Where the profile is to go to standard output, which is the client's,
 //! the process writes a file for the client.
 //!
-//! Requests for heap snapshots go the same way (`heap_command`). Left out: how the two find and trust each other
+//! Requests for heap snapshots go the same way (`profile::heap_command`). Left out: how the two find and trust each other
 //! (`control_socket`).
 
-use crate::control_socket::{Notice, Request, ask, waiting_client};
-use crate::heap_command;
-use crate::profile_command;
-use crate::profile_file::{self, in_temporary_folder};
-use crate::profile_request::ProfileRequest;
+use crate::control_socket::{ControlRequest, Notice, ask, waiting_client};
+use crate::profile;
+use crate::profile::file::in_temporary_folder;
+use crate::profile::request::ProfileRequest;
 use saki_base::messages;
 use saki_os::services::{self, Service};
 use std::io::{self, Read, Write};
@@ -39,16 +38,16 @@ pub fn serve_request() -> bool {
 }
 
 fn serve(mut stream: UnixStream) -> io::Result<()> {
-    let Request { word, settings, output } = Request::read(&stream)?;
+    let ControlRequest { word, settings, output } = ControlRequest::read(&stream)?;
     match &*word {
         REQUEST_WORD => {}
-        heap_command::REQUEST_WORD => return heap_command::serve(stream, &settings, &output),
+        profile::heap_command::REQUEST_WORD => return profile::heap_command::serve(stream, &settings, &output),
         _ => return writeln!(stream, "error: '{word}' is no request"),
     }
     let client = stream.try_clone()?;
     let begun = settings.parse::<ProfileRequest>().and_then(|request| {
         let request = ProfileRequest { output: Some(output), ..request };
-        profile_command::start(&request, Some(client)).map(|number| (number, request.duration))
+        profile::command::start(&request, Some(client)).map(|number| (number, request.duration))
     });
     let (number, duration) = match begun {
         Ok(begun) => begun,
@@ -60,7 +59,7 @@ fn serve(mut stream: UnixStream) -> io::Result<()> {
         // "stop", the end of the stream, or no more time.
         let _ = stream.read(&mut [0; 16]);
     }
-    profile_command::end(Some(number));
+    profile::command::end(Some(number));
     Ok(())
 }
 
@@ -73,7 +72,7 @@ pub fn attach(process: u32, request: &ProfileRequest) -> Result<(), String> {
     let heap = request.heap.take();
     let has_profiles = !request.kinds.is_empty();
     if has_profiles {
-        match request.output.take_if(|output| profile_file::is_standard_output(output)) {
+        match request.output.take_if(|output| profile::file::is_standard_output(output)) {
             Some(_) => in_temporary_folder(|folder| {
                 request.output = Some(folder.join(request.file_word()));
                 ask_for_profiles(process, &request)?;
@@ -86,7 +85,7 @@ pub fn attach(process: u32, request: &ProfileRequest) -> Result<(), String> {
         }
     }
     match heap {
-        Some(heap) => heap_command::attach(process, &heap, request.duration.filter(|_| !has_profiles)),
+        Some(heap) => profile::heap_command::attach(process, &heap, request.duration.filter(|_| !has_profiles)),
         None => Ok(()),
     }
 }
@@ -101,7 +100,7 @@ fn pass_on(path: &Path) -> Result<(), String> {
 fn ask_for_profiles(process: u32, request: &ProfileRequest) -> Result<(), String> {
     let settings = ProfileRequest { output: None, ..request.clone() }.to_string();
     let output = request.output.clone().unwrap_or_default();
-    let question = Request { word: REQUEST_WORD.to_owned(), settings, output };
+    let question = ControlRequest { word: REQUEST_WORD.to_owned(), settings, output };
     let answer = ask(process, &question, Notice::Profiling(request.duration))?;
     messages::tell(format_args!("{}", answer.text));
     if answer.is_done { Ok(()) } else { Err(format!("process {process} has not written all that was asked for")) }

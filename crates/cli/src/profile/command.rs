@@ -4,10 +4,9 @@
 //! (`saki_sampler`) and file formats (`saki_profile`).
 
 use crate::control_socket::answer_client;
-use crate::heap_command;
 use crate::output_format::about_jitdump;
-use crate::profile_file;
-use crate::profile_request::ProfileRequest;
+use crate::profile;
+use crate::profile::request::ProfileRequest;
 use crate::program_words;
 use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_base::{messages, tell};
@@ -47,7 +46,7 @@ fn session() -> MutexGuard<'static, rank::ProfileSession, Option<Session>> {
 pub fn begin(request: &ProfileRequest) -> Result<(), String> {
     let number = if request.kinds.is_empty() { None } else { Some(start(request, None)?) };
     if let Some(heap) = &request.heap {
-        heap_command::begin(heap);
+        profile::heap_command::begin(heap);
     }
     if let Some(duration) = request.duration {
         services::machine()
@@ -56,7 +55,7 @@ pub fn begin(request: &ProfileRequest) -> Result<(), String> {
                 if number.is_some() {
                     end(number);
                 }
-                heap_command::take_requested();
+                profile::heap_command::take_requested();
             })
             .map_err(|e| e.to_string())?;
     }
@@ -65,10 +64,10 @@ pub fn begin(request: &ProfileRequest) -> Result<(), String> {
 
 /// The program is over: where its heap is wanted, ends the profiles and takes the snapshot.
 pub fn before_exit() {
-    if heap_command::is_requested() {
+    if profile::heap_command::is_requested() {
         // This thread counts as stopped while it waits for other threads here.
         saki_thread::blocking(|| end(None));
-        heap_command::take_requested();
+        profile::heap_command::take_requested();
     }
 }
 
@@ -137,8 +136,8 @@ fn write(ended: Session) -> Option<Written> {
             Some(path) if is_single => path.clone(),
             path => with_ending(path.as_ref().unwrap_or(&ended.base), format.extension()),
         };
-        text += &match profile_file::write(&path, &saki_profile::write(&profiles, *format)) {
-            Ok(()) => format!("profile: {}\n", profile_file::shown(&path)),
+        text += &match profile::file::write(&path, &saki_profile::write(&profiles, *format)) {
+            Ok(()) => format!("profile: {}\n", profile::file::shown(&path)),
             Err(error) => {
                 is_whole = false;
                 format!("saki: the profile was not written: {error}\n")
@@ -176,16 +175,16 @@ pub fn view(path: &Path, contents: &[u8]) -> Result<(), String> {
 pub fn compare(before: (&Path, &[u8]), after: (&Path, &[u8]), output: Option<&Path>) -> Result<(), String> {
     let changes = Changes::between_files(read(before.0, before.1)?, read(after.0, after.1)?)?;
     // The graph alone goes to standard output where both would.
-    let say = if output.is_some_and(profile_file::is_standard_output) { messages::tell } else { messages::answer };
+    let say = if output.is_some_and(profile::file::is_standard_output) { messages::tell } else { messages::answer };
     for changes in &changes {
         say(format_args!("{}", changes.table(table::ROWS)));
     }
     if let Some(path) = output {
-        let is_page = heap_command::is_page_name(path);
+        let is_page = profile::heap_command::is_page_name(path);
         let text = if is_page { Changes::page(&changes) } else { Changes::flame_graph(&changes) };
-        profile_file::write(path, text.as_bytes()).map_err(|error| error.to_string())?;
+        profile::file::write(path, text.as_bytes()).map_err(|error| error.to_string())?;
         let what = if is_page { "page of the changes" } else { "differential flame graph" };
-        tell!("{what}: {}", profile_file::shown(path));
+        tell!("{what}: {}", profile::file::shown(path));
     }
     Ok(())
 }
