@@ -2,8 +2,8 @@
 
 use crate::environment;
 use saki_base::answer;
-use saki_runtime::code_cache::directory::{self, Place};
-use saki_runtime::code_cache::{self, trusted};
+use saki_runtime::exec::code_cache::directory::{self, Place};
+use saki_runtime::exec::code_cache::{self, trusted};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -8,7 +8,7 @@
 
 use saki_base::{messages, tell};
 use saki_runtime::CurrentThread;
-use saki_runtime::compile_all::Compiled;
+use saki_runtime::exec::compile_all::Compiled;
 use saki_types::{Assembly, universe};
 use std::io::BufRead;
 use std::panic::{AssertUnwindSafe, catch_unwind};

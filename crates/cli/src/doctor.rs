@@ -9,8 +9,8 @@ use crate::run_source;
 use saki_base::answer;
 use saki_os::errata::{self, CpuId, LockedReads};
 use saki_reactor::IoModel;
-use saki_runtime::class_library;
-use saki_runtime::code_cache::directory;
+use saki_runtime::exec::code_cache::directory;
+use saki_runtime::object::class_library;
 use std::path::Path;
 
 /// How good what was found is.

@@ -53,7 +53,7 @@ use run_source::RunCommand;
 use saki_base::messages;
 use saki_os::ExitStage;
 use saki_os::clock::Moment;
-use saki_runtime::compile_only::compile_to_text;
+use saki_runtime::exec::compile_only::compile_to_text;
 use saki_runtime::vm::VmOptions;
 use saki_runtime::{HostEvents, Vm};
 use saki_types::Assembly;

@@ -1,8 +1,9 @@
 //! Profiles and heap snapshots: the words with which they are asked for, the requests, and the commands that make and
 //! show them.
 //!
-//! `kind` and `file` know none of the others; `profile::heap_request` and `request` say what is asked for; `command`, `control`
-//! and `profile::heap_command` do it; `option` is what `--profile` says, `words` and `profile::heap_words` what `saki profile` says.
+//! `kind` and `file` know none of the others; `profile::heap_request` and `request` say what is asked for; `command`,
+//! `control` and `profile::heap_command` do it; `option` is what `--profile` says, `words` and `profile::heap_words`
+//! what `saki profile` says.
 
 pub mod command;
 pub mod control;

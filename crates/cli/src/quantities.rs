@@ -3,7 +3,7 @@
 use saki_gc::{MAX_GC_THREADS, MIN_NURSERY_BYTES};
 use std::time::Duration;
 
-const MAX_HZ: u32 = saki_runtime::profile_log::settings::MAX_SAMPLES_A_SECOND;
+const MAX_HZ: u32 = saki_runtime::vm::profile_log::settings::MAX_SAMPLES_A_SECOND;
 
 /// Bytes, with an optional k, m or g.
 ///

@@ -12,9 +12,9 @@
 use crate::environment;
 use crate::exit::{self, EXIT_UNUSABLE};
 use crate::options::Options;
-use saki_runtime::code_cache::directory::{self, Place};
-use saki_runtime::code_cache::trusted::{self, TrustedFolder};
-use saki_runtime::code_cache::{checksum, contents, remembered};
+use saki_runtime::exec::code_cache::directory::{self, Place};
+use saki_runtime::exec::code_cache::trusted::{self, TrustedFolder};
+use saki_runtime::exec::code_cache::{checksum, contents, remembered};
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

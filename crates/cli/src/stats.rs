@@ -3,7 +3,7 @@
 use crate::options::Options;
 use saki_base::tell;
 use saki_os::ExitStage;
-use saki_runtime::compile::STATISTICS;
+use saki_runtime::exec::compile::STATISTICS;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -46,7 +46,7 @@ pub fn at_exit(start_up: Duration, options: &Options) {
 }
 
 fn print_walks() {
-    let checked = &saki_runtime::walk_check::STATISTICS;
+    let checked = &saki_runtime::vm::walk_check::STATISTICS;
     // Relaxed: counters.
     let get = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     tell!(
@@ -82,7 +82,7 @@ fn print(start_up: Duration) {
         (get(&STATISTICS.import_nanoseconds), get(&STATISTICS.codegen_nanoseconds), get(&STATISTICS.place_nanoseconds));
     tell!("start-up            {:>10.2} ms", start_up.as_secs_f64() * 1000.0);
     tell!("methods compiled    {:>10}", get(&STATISTICS.methods));
-    let cache = &saki_runtime::code_cache::STATISTICS;
+    let cache = &saki_runtime::exec::code_cache::STATISTICS;
     tell!(
         "code cache          {:>10} bodies found, {} kept, {} stale, {} too early, {:.2} ms",
         get(&cache.found),
@@ -101,17 +101,17 @@ fn print(start_up: Duration) {
     tell!("code generation     {:>10.2} µs a method", per_method(codegen));
     tell!("placing             {:>10.2} µs a method", per_method(place));
     tell!("compile time        {:>10.2} ms in all", (import + codegen + place) as f64 / 1e6);
-    use saki_runtime::sharing_statistics::{SHAREABLE_CODE_BYTES, SHAREABLE_METHODS, SHAREABLE_NANOSECONDS};
+    use saki_runtime::exec::sharing_statistics::{SHAREABLE_CODE_BYTES, SHAREABLE_METHODS, SHAREABLE_NANOSECONDS};
     tell!(
         "shareable generics  {:>10} methods, {} bytes, {:.2} ms (copies that differ in reference types only)",
         get(&SHAREABLE_METHODS),
         get(&SHAREABLE_CODE_BYTES),
         get(&SHAREABLE_NANOSECONDS) as f64 / 1e6
     );
-    let dynamic = saki_runtime::dynamic_methods::statistics();
+    let dynamic = saki_runtime::vm::dynamic_methods::statistics();
     tell!("dynamic methods     {:>10} made, {} freed, {} kept for ever", dynamic.made, dynamic.freed, dynamic.kept);
-    tell!("collectible asm.    {:>10} ended", get(&saki_runtime::collectible::ENDED));
-    tell!("domains             {:>10} ended", get(&saki_runtime::collectible::DOMAINS_ENDED));
+    tell!("collectible asm.    {:>10} ended", get(&saki_runtime::vm::collectible::ENDED));
+    tell!("domains             {:>10} ended", get(&saki_runtime::vm::collectible::DOMAINS_ENDED));
     if let Some(green) = saki_sched::statistics() {
         tell!("threads             {:>10}, {} OS threads as carriers", saki_sched::mode().to_string(), green.carriers);
         tell!(
@@ -166,7 +166,7 @@ fn print_durations(what: &str, quantiles_us: [f64; 3], buckets: impl Iterator<It
 }
 
 fn print_missing() {
-    let hits = saki_runtime::missing::hits();
+    let hits = saki_runtime::object::missing::hits();
     if hits.is_empty() {
         tell!("missing: nothing was asked for");
     }

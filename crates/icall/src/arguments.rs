@@ -1,7 +1,7 @@
 //! Checks and conversions of arguments that many internal calls share.
 
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions;
+use saki_runtime::object::exceptions;
 use saki_runtime::{Array, CurrentThread, Managed, Str, Thrown};
 use saki_types::universe;
 

@@ -2,8 +2,8 @@
 //! type.
 //!
 //! Conventions: an internal call is a safe function. Its parameters are the `CurrentThread` and the managed arguments,
-//! in types that may cross (`saki_runtime::crossings`). Internal calls are private: only the tables name them, and only
-//! compiled code calls them, with arguments of the declared managed types. A test compares the two signatures
+//! in types that may cross (`saki_runtime::exec::crossings`). Internal calls are private: only the tables name them,
+//! and only compiled code calls them, with arguments of the declared managed types. A test compares the two signatures
 //! (`tests/internal_call_signatures.rs`).
 //!
 //! Invariant: an internal call that is not implemented is not registered, so that calling it throws

@@ -101,21 +101,21 @@ pub fn upper_layers() -> UpperLayers {
 const FORKS: ForkActions = ForkActions {
     prepare: || {
         process::hold_for_fork();
-        saki_runtime::waitables::hold_for_fork();
+        saki_runtime::exec::waitables::hold_for_fork();
         threading::io_selector::hold_for_fork();
         net::look_ups::hold_for_fork();
     },
     parent: || {
         net::look_ups::release_after_fork();
         threading::io_selector::release_after_fork();
-        saki_runtime::waitables::release_after_fork();
+        saki_runtime::exec::waitables::release_after_fork();
         process::release_after_fork();
     },
     child: || {
         process::begin_child();
-        saki_runtime::waitables::begin_child();
+        saki_runtime::exec::waitables::begin_child();
         threading::io_selector::begin_child();
-        saki_runtime::thread_pool::begin_child();
+        saki_runtime::vm::thread_pool::begin_child();
         net::look_ups::begin_child();
         system::console_driver::begin_child();
     },
@@ -147,7 +147,7 @@ mod tests {
     /// A call that two rows implement, or none, would fail or run the wrong function.
     #[test]
     fn each_call_of_the_contract_has_one_row_and_each_row_a_call() {
-        let rows = saki_runtime::internal_calls::row_names(&super::all_tables());
+        let rows = saki_runtime::exec::internal_calls::row_names(&super::all_tables());
         let contract = Contract::own();
         let mut findings = Vec::new();
         for version in Version::ALL {

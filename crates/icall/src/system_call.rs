@@ -5,7 +5,7 @@
 
 use saki_os::error::Errno;
 use saki_runtime::CurrentThread;
-use saki_runtime::waits::{self, Attempt, Blocking, Wait};
+use saki_runtime::exec::waits::{self, Attempt, Blocking, Wait};
 
 /// Makes a system call in a safe region, again after signals, unless the thread is aborted: then the exception is
 /// pending, to be thrown when the internal call returns.

@@ -4,8 +4,10 @@
 //! One test: a process has one machine.
 
 use saki_metadata::{ElementType, TableId};
-use saki_runtime::library_loops::{self, Row};
-use saki_runtime::{ExceptionType, Vm, class_library, internal_calls};
+use saki_runtime::exec::internal_calls;
+use saki_runtime::exec::library_loops::{self, Row};
+use saki_runtime::object::class_library;
+use saki_runtime::{ExceptionType, Vm};
 use saki_types::{LibraryType, LoadResult, Method, Ty, universe};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -11,9 +11,9 @@ use crate::text;
 use crate::to_managed::{to_managed, update_object};
 use crate::to_native::{object_to_native, size_of_native, to_native as value_to_native};
 use saki_il::synth::marshal::{CharSet, NativeType, Place, native_layout, native_type};
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::references::Obj;
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::object::references::Obj;
+use saki_runtime::object::thread::{CurrentThread, Managed};
 
 /// The native form of an object.
 enum Form {

@@ -15,8 +15,8 @@ use crate::to_native::{elements_to_native, fields_to_native, size_of_native, to_
 use saki_il::synth::marshal::{NativeType, ParamPlan};
 use saki_il::synth::pinvoke::ARRAY_LENGTH_OFFSET;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions;
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::exceptions;
+use saki_runtime::object::thread::{CurrentThread, Managed};
 
 /// The address of a variable of managed code that a wrapper names: its parameter or local, or a `ref` argument.
 #[derive(Clone, Copy)]

@@ -7,13 +7,13 @@
 
 use saki_il::synth::delegate::invoke_method;
 use saki_runtime::ExceptionType;
-use saki_runtime::delegates::DELEGATES;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
-use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, monitors, object, thread_aborts, threads,
-    typed_values,
-};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::exec::{monitors, thread_aborts};
+use saki_runtime::object::delegates::DELEGATES;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::typed_values;
+use saki_runtime::vm::threads;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, object};
 use saki_types::{LibraryType, Method, Ty, universe};
 
 macro_rules! field {

@@ -4,10 +4,10 @@
 //! Invariant: a builder written here is one that managed code could have made: one chunk, length within capacity.
 
 use crate::slots::PlainElements;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::fields::ManagedField;
-use saki_runtime::references::{Array, Obj};
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::object::fields::ManagedField;
+use saki_runtime::object::references::{Array, Obj};
+use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_types::{LibraryType, universe};
 
 static CHARS: ManagedField = ManagedField::new(LibraryType::StringBuilder, "m_ChunkChars");

@@ -7,11 +7,11 @@ use crate::descriptor::MarshalDescriptor;
 use crate::refusals::directive_error;
 use saki_il::synth::marshal::NativeType;
 use saki_runtime::ExceptionType;
-use saki_runtime::cells::RootCell;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
-use saki_runtime::references::{Obj, Str};
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::cells::RootCell;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::references::{Obj, Str};
+use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_types::binder::AssemblyName;
 use saki_types::{Image, LoadError, LoadResult, Ty, universe};
 

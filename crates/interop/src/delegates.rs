@@ -17,18 +17,20 @@ use saki_il::ir::{CallSig, IrType};
 use saki_il::synth::delegate::{DelegateKind, invoke_method};
 use saki_il::synth::{callback, pinvoke};
 use saki_runtime::ExceptionType;
-use saki_runtime::call_trace;
-use saki_runtime::code_cache::Identity;
-use saki_runtime::compile;
-use saki_runtime::delegates::{INVOKE_IMPL, METHOD, METHOD_PTR};
-use saki_runtime::domains::Domain;
-use saki_runtime::exceptions::{self, Thrown, ToManaged};
-use saki_runtime::fields::ManagedField;
-use saki_runtime::invoke::{Slot, invoke_address};
-use saki_runtime::profile_log::calls;
-use saki_runtime::references::Obj;
-use saki_runtime::thread::{CurrentThread, Managed};
-use saki_runtime::{callback_exceptions, domain_copy, domains, handles, thread_data, threads, unhandled};
+use saki_runtime::exec::code_cache::Identity;
+use saki_runtime::exec::compile;
+use saki_runtime::exec::invoke::{Slot, invoke_address};
+use saki_runtime::exec::{callback_exceptions, thread_data};
+use saki_runtime::object::delegates::{INVOKE_IMPL, METHOD, METHOD_PTR};
+use saki_runtime::object::exceptions::{self, Thrown, ToManaged};
+use saki_runtime::object::fields::ManagedField;
+use saki_runtime::object::handles;
+use saki_runtime::object::references::Obj;
+use saki_runtime::object::thread::{CurrentThread, Managed};
+use saki_runtime::vm::call_trace;
+use saki_runtime::vm::domains::Domain;
+use saki_runtime::vm::profile_log::calls;
+use saki_runtime::vm::{domain_copy, domains, threads, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ThreadKind;
 use saki_types::{LibraryType, Method, Ty, collectible};
@@ -50,7 +52,7 @@ struct CallbackType {
     /// Managed wrapper: `fn(context, native words…)`. Lives as long as the delegate type.
     wrapper: usize,
     sig: CallSig,
-    entry: saki_runtime::compile::CallbackEntry,
+    entry: saki_runtime::exec::compile::CallbackEntry,
     /// Size of a struct result that is written to the address in the first C argument.
     result_in_memory_bytes: Option<u32>,
     /// Size of another struct result; 0 without one.
@@ -261,7 +263,7 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
 /// Tells a profile of calls, or a trace, that native code calls the delegate's method, or that the call has ended.
 fn called_by_native(t: CurrentThread, delegate: Obj, has_ended: bool) {
     if (calls::are_written() || call_trace::is_enabled())
-        && let Some(method) = saki_runtime::delegates::method_of(delegate)
+        && let Some(method) = saki_runtime::object::delegates::method_of(delegate)
     {
         if calls::are_written() {
             calls::called_by_native(t, method, has_ended);

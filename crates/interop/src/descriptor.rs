@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
 use saki_il::synth::marshal::{MethodPlan, ParamPlan, method_plan};
 use saki_runtime::ExceptionType;
-use saki_runtime::cells::RootCell;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::cells::RootCell;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_types::{Method, collectible};
 use std::sync::OnceLock;
 

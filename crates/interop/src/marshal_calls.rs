@@ -8,7 +8,8 @@ use crate::text::{self, free_string, managed_copy, native_copy};
 use crate::{delegates, resolve};
 use saki_il::synth::marshal::StringForm;
 use saki_runtime::ExceptionType;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, exceptions, type_objects};
+use saki_runtime::object::{exceptions, type_objects};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::{LibraryType, Method};
 
 /// `RuntimeMethodInfo.mhandle`.

@@ -3,8 +3,8 @@
 //! Left out: load errors, and exceptions that only one function throws.
 
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, Thrown};
-use saki_runtime::thread::CurrentThread;
+use saki_runtime::object::exceptions::{self, Thrown};
+use saki_runtime::object::thread::CurrentThread;
 
 /// ArgumentException: a value that does not fit its native type.
 pub fn argument_error(t: CurrentThread, message: &str) -> Thrown {

@@ -6,8 +6,8 @@ use crate::slots::NativeSlot;
 use crate::text;
 use crate::to_native::size_of_native;
 use saki_il::synth::marshal::{NativeType, native_layout};
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_types::Ty;
 
 /// Frees the memory that a slot owns; the slot itself stays. `length`: the number of elements of an array, when known.

@@ -11,9 +11,9 @@
 use saki_abi::{ObjRef, Object};
 use saki_base::{bug, bug_unless};
 use saki_il::synth::marshal::data_offset_bytes;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::references::{Array, Obj, Plain, Str, Word};
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::references::{Array, Obj, Plain, Str, Word};
+use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_types::{ElementType, Field, Ty};
 use std::marker::PhantomData;
 use std::ptr::NonNull;

@@ -8,9 +8,9 @@ use crate::slots::{ManagedFields, ManagedSlot, NativeSlot};
 use crate::to_managed::{fields_to_managed, to_managed};
 use crate::to_native::{fields_to_native, size_of_native, to_native};
 use saki_il::synth::marshal::{CharSet, NativeLayout, NativeType, Place, native_layout, native_type};
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::references::Obj;
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::references::Obj;
+use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, Ty};
 

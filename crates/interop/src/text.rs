@@ -6,8 +6,8 @@
 
 use crate::slots::NativeBlock;
 use saki_il::synth::marshal::StringForm;
-use saki_runtime::references::Str;
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::references::Str;
+use saki_runtime::object::thread::{CurrentThread, Managed};
 
 /// Bytes of the length in front of a BSTR.
 const BSTR_PREFIX_BYTES: usize = 4;

@@ -12,9 +12,9 @@ use crate::text;
 use crate::to_native::{handle_value, size_of_native};
 use saki_il::synth::marshal::{BoolForm, NativeType, StringForm, native_layout};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::references::{Array, Obj, Str};
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::references::{Array, Obj, Str};
+use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_types::Ty;
 
 /// Sets a managed variable, of the type that `native` was made from, from a native value.

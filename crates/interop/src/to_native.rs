@@ -15,9 +15,9 @@ use crate::text;
 use saki_il::synth::marshal::{BoolForm, NativeType, StringForm, handle_class, native_layout};
 use saki_il::synth::native_value::handle_ref_offset;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::references::{Array, Obj};
-use saki_runtime::thread::{CurrentThread, Managed};
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::references::{Array, Obj};
+use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_types::Ty;
 
 /// Bytes of a native slot.

@@ -3,8 +3,8 @@
 use crate::runtime_type::this_type;
 use crate::type_handle::is_byref_like;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::proxy_calls;
+use saki_runtime::exec::proxy_calls;
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{Ty, universe};
 

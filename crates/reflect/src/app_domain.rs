@@ -4,7 +4,7 @@ use crate::handles::require_assembly;
 use crate::invocation::invoke_boxed;
 use crate::objects::assembly_object;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{GenericContext, LibraryType, universe};
 

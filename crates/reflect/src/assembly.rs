@@ -5,8 +5,8 @@ use crate::handles::{Handle, require_assembly};
 use crate::native_memory::pointer_array;
 use crate::objects::{method_object, module_object, resource_module_object};
 use saki_metadata::{Rid, TableId};
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::invoke::{self, Slot};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Place, Str};
 use saki_types::{Assembly, GenericContext, Image, LibraryType, LoadError, LoadResult, Ty, universe};
 

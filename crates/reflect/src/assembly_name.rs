@@ -6,7 +6,7 @@ use crate::native_memory::{NativeText, allocate, byte_block, c_string};
 use crate::objects::text;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, Str};
 use saki_types::binder::{token_of_key, token_of_reference};
 use saki_types::{Assembly, LoadErrorKind, LoadResult};

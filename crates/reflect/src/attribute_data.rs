@@ -6,8 +6,8 @@ use crate::handles::{require_assembly, require_method};
 use crate::members::{find_field, find_property};
 use crate::objects::{assembly_object, field_object, method_object, property_object};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace};
 use saki_types::{LibraryType, Method, Ty, universe};
 

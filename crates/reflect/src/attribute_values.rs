@@ -3,8 +3,9 @@
 use crate::type_lookup::type_of_serialized_name;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue, CustomAttributeArgs, ElementType, parse_custom_attribute};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, Thrown, ToManaged};
-use saki_runtime::{Array, CurrentThread, Managed, Obj, Str, typed_values};
+use saki_runtime::object::exceptions::{self, Thrown, ToManaged};
+use saki_runtime::object::typed_values;
+use saki_runtime::{Array, CurrentThread, Managed, Obj, Str};
 use saki_types::{Image, Method, Ty, universe};
 use std::cell::Cell;
 

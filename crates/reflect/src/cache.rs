@@ -3,7 +3,8 @@
 use crate::thread_cache::ThreadCache;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{RwLock, rank};
-use saki_runtime::{CurrentThread, Managed, Obj, RootCell, dynamic_methods};
+use saki_runtime::vm::dynamic_methods;
+use saki_runtime::{CurrentThread, Managed, Obj, RootCell};
 use saki_types::collectible;
 use saki_types::dynamic_records;
 

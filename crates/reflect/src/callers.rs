@@ -2,7 +2,9 @@
 
 use crate::objects::assembly_object;
 use saki_runtime::ExceptionType;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, exceptions, stack_trace, vm};
+use saki_runtime::object::exceptions;
+use saki_runtime::vm::stack_trace;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, vm};
 use saki_types::{Assembly, Image, Method};
 
 /// Whether the method belongs to a type of corlib in this namespace (nested types are in none).

@@ -1,7 +1,7 @@
 //! Values of Constant rows as objects: field, parameter and property defaults. ECMA-335 §II.22.9.
 
 use saki_metadata::{ConstantValue, Token};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, Managed, Obj, Str};
 use saki_types::{Image, LoadError, Ty, universe};
 

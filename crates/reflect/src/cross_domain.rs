@@ -11,13 +11,13 @@ use crate::invocation::invoke_boxed;
 use crate::library_calls::{call_for_object, class_method};
 use crate::parameters::{param_flags, param_row};
 use crate::real_proxy::{or_default, real_proxy_of};
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::invoke::Slot;
-use saki_runtime::proxies;
-use saki_runtime::{
-    Array, CurrentThread, Managed, ManagedField, Obj, Word, domain_copy, domains, exceptions, thread_aborts,
-    thread_data, threads,
-};
+use saki_runtime::exec::invoke::Slot;
+use saki_runtime::exec::{thread_aborts, thread_data};
+use saki_runtime::object::exceptions;
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::object::proxies;
+use saki_runtime::vm::{domain_copy, domains, threads};
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, Word};
 use saki_types::{ElementType, LibraryType, Method, Ty, Universe, universe};
 
 static TARGET_DOMAIN: ManagedField = ManagedField::new(LibraryType::RealProxy, "_targetDomainId");

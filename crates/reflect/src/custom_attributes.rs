@@ -14,8 +14,9 @@ use crate::parameters::{self, param_row};
 use crate::runtime_type::this_type;
 use saki_metadata::{CaNamedArg, TableId, Token};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, typed_values};
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::typed_values;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{GenericContext, Image, LibraryType, Ty, universe};
 
 /// The provider behind a reflection object; None for objects without metadata, such as array types.

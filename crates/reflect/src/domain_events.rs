@@ -7,8 +7,8 @@ use crate::handles::assembly_of;
 use crate::library_calls::call_for_object;
 use crate::objects::assembly_object;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::Slot;
+use saki_runtime::exec::invoke::Slot;
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, Str, vm};
 use saki_types::{Assembly, LibraryType};
 

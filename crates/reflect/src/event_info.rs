@@ -6,7 +6,7 @@ use crate::members::{EventDefinition, events_of};
 use crate::native_memory::StructPlace;
 use crate::objects::{event_object, method_object};
 use saki_metadata::TableId;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::{LibraryType, Method, Ty, Type, universe};
 

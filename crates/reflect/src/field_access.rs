@@ -13,11 +13,11 @@ use crate::runtime_type::this_type;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, Thrown, ToManaged};
+use saki_runtime::exec::class_init;
 use saki_runtime::object;
-use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, Word, class_init, statics, typed_values,
-};
+use saki_runtime::object::exceptions::{self, Thrown, ToManaged};
+use saki_runtime::object::{statics, typed_values};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, Word};
 use saki_types::{Field, LibraryType, Ty, Type, universe};
 
 /// A variable that reflection reads or writes.
@@ -42,7 +42,7 @@ fn variable_of<'t>(t: CurrentThread, field: &'static Field, ty: Ty, target: Opti
         }
         class_init::ensure(t, field.owner)?;
         let address = match field.is_thread_static {
-            true => saki_runtime::thread_statics::thread_static_address(t, field)?,
+            true => saki_runtime::exec::thread_statics::thread_static_address(t, field)?,
             false => statics::static_field_address(field).to_managed(t)?,
         };
         return Ok(Variable { ty, address, holder: None });

@@ -4,7 +4,7 @@ use crate::handles::{FIELD_CLASS, Handle, require_field};
 use crate::marshal_as::marshal_as_object;
 use crate::objects::field_object;
 use saki_metadata::{TableId, Token};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{Field, LoadResult, Ty, Type};
 

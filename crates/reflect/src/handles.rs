@@ -2,8 +2,9 @@
 
 use crate::members::{EventDefinition, Property};
 use saki_runtime::ExceptionType;
-use saki_runtime::references::Plain;
-use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::object::references::Plain;
+use saki_runtime::{CurrentThread, Managed, ManagedField, Obj};
 use saki_types::{Assembly, Field, Image, LibraryType, Method, Ty, Type};
 
 /// The `Method` of a method.

@@ -13,12 +13,12 @@ use crate::library_calls::call_for_object;
 use crate::type_handle::is_byref_like;
 use saki_abi::object::ArrayBound;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
+use saki_runtime::exec::invoke::{self, Slot};
 use saki_runtime::object;
-use saki_runtime::proxies;
-use saki_runtime::typed_values;
-use saki_runtime::vtables::vtable_of;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::proxies;
+use saki_runtime::object::typed_values;
+use saki_runtime::object::vtables::vtable_of;
 use saki_runtime::{Array, CurrentThread, Managed, Obj, ObjRef, Word};
 use saki_types::{
     ArrayMethod, ElementType, LibraryType, LoadResult, Method, MethodKind, MethodSig, Ty, Type, universe,
@@ -182,8 +182,8 @@ fn construct<'t>(t: CurrentThread<'t>, ctor: &'static Method, arguments: Option<
     }
     if owner.is_marshal_by_ref() {
         let made = match owner.is_context_bound() {
-            true => saki_runtime::proxy_calls::new_context_bound(t, owner)?,
-            false => saki_runtime::proxy_calls::new_marshal_by_ref(t, owner)?,
+            true => saki_runtime::exec::proxy_calls::new_context_bound(t, owner)?,
+            false => saki_runtime::exec::proxy_calls::new_marshal_by_ref(t, owner)?,
         };
         let stub = proxies::stub_for(made, ctor);
         call(t, Call { method: stub, sig, target: Some(made), arguments })?;

@@ -1,8 +1,8 @@
 //! Calling methods of the class library that the runtime knows by name.
 
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, Managed, Obj};
 use saki_types::{Method, Ty};
 

@@ -5,7 +5,8 @@
 
 use crate::domain_events::{is_load_awaited, raise_assembly_load, raise_assembly_resolve, raise_type_builder_resolve};
 use crate::emit::builder_of;
-use saki_runtime::{CurrentThread, thread_data, vm};
+use saki_runtime::exec::thread_data;
+use saki_runtime::{CurrentThread, vm};
 use saki_types::binder::AssemblyName;
 use saki_types::emitted::EmittedType;
 use saki_types::{Assembly, Image, LoaderEvents};

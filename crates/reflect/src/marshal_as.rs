@@ -3,7 +3,7 @@
 use crate::type_lookup::{Scope, find};
 use crate::type_name::parse_type_name;
 use saki_metadata::{NativeTypeRaw, Token, native_type::native};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, Str};
 use saki_types::{Image, LibraryType, LoadError, universe};
 

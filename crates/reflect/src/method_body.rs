@@ -5,8 +5,8 @@ use crate::emit::code_as_written;
 use crate::handles::address;
 use saki_metadata::EhKind;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::invoke::{self, Slot};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
 use saki_types::method::method_flags;
 use saki_types::{GenericContext, LibraryType, Method, universe};
@@ -36,7 +36,7 @@ fn make<'t>(t: CurrentThread<'t>, method: &'static Method, body: &saki_metadata:
     let made = Obj::new(t, class)?;
     // MethodBody(ExceptionHandlingClause[], LocalVariableInfo[], byte[], bool, int, int)
     let Some(ctor) = class.find_method(".ctor", 6).to_managed(t)? else {
-        return Err(saki_runtime::exceptions::throw_default(t, ExceptionType::MissingMethod));
+        return Err(saki_runtime::object::exceptions::throw_default(t, ExceptionType::MissingMethod));
     };
     let words = [
         Slot::from_ref(made),

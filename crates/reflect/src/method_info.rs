@@ -11,11 +11,10 @@ use crate::native_memory::StructPlace;
 use crate::objects::{method_object, type_array, types_of_array};
 use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, Str, domain_copy, domains,
-    dynamic_methods, entries, stack_trace, threads,
-};
+use saki_runtime::object::entries;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::vm::{domain_copy, domains, dynamic_methods, stack_trace, threads};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, Str};
 use saki_types::dynamic_records;
 use saki_types::{LibraryType, LoadError, LoadResult, Method, Ty, Type, universe};
 

@@ -4,7 +4,7 @@ use crate::handles::{method_of, property_of, require_field};
 use crate::objects::type_array;
 use saki_metadata::TypeSig;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodKind, Ty, universe};
 

@@ -1,7 +1,7 @@
 //! System.Reflection.RuntimeModule: facts about a module. Tokens are in `tokens`.
 
 use crate::handles::{Handle, MODULE_HANDLE};
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place};
 use saki_types::{Image, LibraryType};
 

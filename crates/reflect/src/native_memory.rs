@@ -1,7 +1,7 @@
 //! Native memory that is passed to and from managed code: GPtrArray, C strings, structs. Memory that this crate makes
 //! is malloc'ed, because managed code frees it through `GPtrArrayFree` and `FreeAssemblyName`.
 
-use saki_runtime::references::Plain;
+use saki_runtime::object::references::Plain;
 use saki_runtime::{CurrentThread, ManagedField, Word};
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;

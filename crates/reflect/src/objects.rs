@@ -4,7 +4,7 @@ use crate::cache::{self, ObjectKind};
 use crate::handles::{self, address};
 use crate::members::{EventDefinition, Property};
 use saki_metadata::{TableId, Token};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, Str};
 use saki_types::{Assembly, Field, Image, LibraryType, Method, Ty, universe};
 

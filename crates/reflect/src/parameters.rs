@@ -8,8 +8,8 @@ use crate::marshal_as::marshal_as_object;
 use crate::objects::method_object;
 use saki_metadata::{ConstantValue, ParamRow, Rid, TableId, Token};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::{LibraryType, LoadError, LoadResult, Method, MethodKind, Ty, universe};
 

@@ -8,7 +8,7 @@ use crate::native_memory::StructPlace;
 use crate::objects::{method_object, property_object};
 use saki_metadata::TableId;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::method::method_flags;
 use saki_types::{LibraryType, Method, Ty, Type};

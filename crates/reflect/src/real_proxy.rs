@@ -4,9 +4,9 @@
 //! Left out: calls (`remoting`, `cross_domain`).
 
 use crate::library_calls::{call_for_object, class_method};
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
-use saki_runtime::proxies::REAL_PROXY;
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::proxies::REAL_PROXY;
 use saki_runtime::{CurrentThread, Managed, Obj};
 use saki_types::{Field, LibraryType, Method, Ty, universe};
 

@@ -10,12 +10,12 @@ use crate::objects::{method_object, text};
 use crate::real_proxy::{get_field, or_default, real_proxy_of, set_field};
 use saki_runtime::ExceptionType;
 use saki_runtime::Remoting;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
-use saki_runtime::proxies;
-use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, domains, type_objects,
-};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::proxies;
+use saki_runtime::object::type_objects;
+use saki_runtime::vm::domains;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str};
 use saki_types::{Field, LibraryType, Method, universe};
 
 static CLASS_TO_PROXY: ManagedField = ManagedField::new(LibraryType::RealProxy, "class_to_proxy");

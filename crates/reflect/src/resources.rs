@@ -3,7 +3,7 @@
 use crate::handles::require_assembly;
 use crate::objects::{assembly_object, module_object, text};
 use saki_metadata::{ManifestResourceRow, Rid, TableId};
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, Str};
 use saki_types::{Assembly, LibraryType, LoadError, universe};
 

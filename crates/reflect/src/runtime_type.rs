@@ -6,8 +6,8 @@ use crate::objects::{method_object, type_array};
 use rustc_hash::FxHashSet;
 use saki_metadata::TableId;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::type_objects::require;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::type_objects::require;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, Str};
 use saki_types::names::NameStyle;
 use saki_types::{

@@ -6,7 +6,7 @@
 use crate::handles::{require_field, require_method};
 use crate::runtime_type::this_type;
 use saki_metadata::{TableId, Token};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::class::has_attribute;
 use saki_types::{Image, LoadResult, Ty, universe};

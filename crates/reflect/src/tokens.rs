@@ -8,7 +8,7 @@ use crate::objects::{field_object, method_object};
 use rustc_hash::FxHashMap;
 use saki_base::locks::{RwLock, rank};
 use saki_metadata::{TableId, Token};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
 use saki_types::{Field, GenericContext, Image, LoadError, Method, Ty, Type, collectible};
 
@@ -152,47 +152,31 @@ fn resolve_field(
     }
 }
 
-/// `Resolve…Token(image, token, IntPtr[] typeArgs, IntPtr[] methodArgs, out ResolveTokenError)`
-fn resolve_type_token(
-    t: CurrentThread,
-    image: Handle<Image>,
-    token: i32,
-    types: Option<Array>,
-    methods: Option<Array>,
-    error: Place<i32>,
-) -> Managed<usize> {
-    let image = require_image(t, image)?;
-    let found = resolve_type(t, image, Token(token as u32), &context_of(types, methods))?;
-    Ok(report(error, found).map_or(0, address))
+/// `Resolve…Token(image, token, IntPtr[] typeArgs, IntPtr[] methodArgs, out ResolveTokenError)`: the record's address.
+macro_rules! token_resolvers {
+    ($($name:ident by $resolve:ident;)*) => { $(
+        fn $name(
+            t: CurrentThread,
+            image: Handle<Image>,
+            token: i32,
+            types: Option<Array>,
+            methods: Option<Array>,
+            error: Place<i32>,
+        ) -> Managed<usize> {
+            let image = require_image(t, image)?;
+            let found = $resolve(t, image, Token(token as u32), &context_of(types, methods))?;
+            Ok(report(error, found).map_or(0, address))
+        }
+    )* };
 }
 
-fn resolve_method_token(
-    t: CurrentThread,
-    image: Handle<Image>,
-    token: i32,
-    types: Option<Array>,
-    methods: Option<Array>,
-    error: Place<i32>,
-) -> Managed<usize> {
-    let image = require_image(t, image)?;
-    let found = resolve_method(t, image, Token(token as u32), &context_of(types, methods))?;
-    Ok(report(error, found).map_or(0, address))
+token_resolvers! {
+    resolve_type_token by resolve_type;
+    resolve_method_token by resolve_method;
+    resolve_field_token by resolve_field;
 }
 
-fn resolve_field_token(
-    t: CurrentThread,
-    image: Handle<Image>,
-    token: i32,
-    types: Option<Array>,
-    methods: Option<Array>,
-    error: Place<i32>,
-) -> Managed<usize> {
-    let image = require_image(t, image)?;
-    let found = resolve_field(t, image, Token(token as u32), &context_of(types, methods))?;
-    Ok(report(error, found).map_or(0, address))
-}
-
-/// As `resolve_type_token`, for a member of any kind; returns its object.
+/// `ResolveMemberToken`: the object of a member of any kind.
 fn resolve_member_token<'t>(
     t: CurrentThread<'t>,
     image: Handle<Image>,

@@ -8,7 +8,7 @@ use crate::runtime_type::this_type;
 use crate::thread_cache::ThreadCache;
 use crate::type_lookup::throw_type_load;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, Thrown, ToManaged};
+use saki_runtime::object::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{ElementType, LoadError, Method, Ty, universe};
 

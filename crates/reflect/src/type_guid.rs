@@ -7,7 +7,7 @@
 use crate::attribute_rows::attribute_blob;
 use crate::custom_attributes::provider_of;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue, ElementType, parse_custom_attribute};
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj};
 use saki_types::LoadError;
 

@@ -8,7 +8,7 @@ use crate::runtime_type::this_type;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
 use saki_metadata::{TableId, Token};
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{ElementType, LoadResult, Ty, Type, TypeKind, collectible, universe};
 use std::ffi::c_char;

@@ -8,7 +8,7 @@ use crate::thread_cache::ThreadCache;
 use crate::type_handle::base_type;
 use crate::type_lookup::same_ignoring_case;
 use rustc_hash::FxHashSet;
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_types::field::field_flags;
 use saki_types::method::method_flags;

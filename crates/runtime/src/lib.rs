@@ -10,27 +10,22 @@ pub mod exec;
 pub mod object;
 pub mod vm;
 
-pub use exec::{
-    callback_exceptions, class_init, code_cache, compile, compile_all, compile_only, context_statics, crossings,
-    helpers, internal_calls, invoke, library_loops, local_alloc, monitors, proxy_calls, sharing_statistics,
-    tail_arguments, thread_aborts, thread_data, thread_statics, waitables, waits,
+// Inside, modules are named without their layer, which `layers` of tidy knows; other crates name it.
+pub(crate) use exec::{
+    callback_exceptions, class_init, code_cache, compile, context_statics, contexts, crossings, helpers, initialised,
+    internal_calls, invoke, library_loops, local_alloc, local_blocks, monitors, proxy_calls, sharing_statistics, stops,
+    tail_arguments, thread_aborts, thread_data, thread_statics, upper_layers, waitables, waits,
 };
-pub use object::{
-    cast_cache, cells, class_library, delegate_signatures, delegates, entries, exception_types, exceptions, fields,
-    handles, method_names, missing, proxies, references, statics, strings, thread, thread_state, type_objects,
-    typed_values, vtables, widening,
+pub(crate) use object::{
+    cast_cache, cells, class_library, delegates, domain, entries, events, exception_trace, exception_types, exceptions,
+    fields, handles, method_names, missing, proxies, references, slot, statics, strings, thread, thread_state,
+    type_objects, upcalls, vtable_code, vtables, weak_references, widening,
 };
-pub use vm::{
-    call_trace, collectible, coverage, crash_report, domain_copy, domain_unload, domains, dynamic_methods, exit,
-    finalizer, heap_snapshot, interruption, profile_events, profile_frames, profile_log, source_lines, stack_text,
-    stack_trace, suspension, thread_dump, thread_names, thread_pool, threads, unhandled, walk_check,
-};
-
-pub(crate) use exec::{contexts, initialised, local_blocks, stops, upper_layers};
-pub(crate) use object::{domain, events, exception_trace, slot, upcalls, vtable_code, weak_references};
 pub(crate) use vm::{
-    abort_requests, exit_code, finalizer_signal, fork, heap_client, thread_hooks, thread_objects, thread_waits,
-    thrown_frames,
+    abort_requests, call_trace, collectible, coverage, crash_report, domain_copy, domains, dynamic_methods, exit,
+    exit_code, finalizer, finalizer_signal, fork, heap_client, interruption, profile_events, profile_frames,
+    profile_log, source_lines, stack_text, stack_trace, suspension, thread_dump, thread_hooks, thread_names,
+    thread_objects, thread_waits, threads, thrown_frames, unhandled, walk_check,
 };
 
 pub use cells::RootCell;

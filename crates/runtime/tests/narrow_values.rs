@@ -1,7 +1,7 @@
 //! Values of fewer than 32 bits pass correctly between compiled code and the Rust functions of internal calls.
 
 use saki_runtime::CurrentThread;
-use saki_runtime::crossings::Callable;
+use saki_runtime::exec::crossings::Callable;
 
 fn negated(_t: CurrentThread, flag: bool) -> bool {
     !flag

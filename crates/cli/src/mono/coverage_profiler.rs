@@ -3,7 +3,7 @@
 //! As under Mono, options that are not understood are named on standard error and skipped.
 
 use super::log_profiler;
-use saki_runtime::coverage::CoverageSettings;
+use saki_runtime::vm::coverage::CoverageSettings;
 use std::path::PathBuf;
 
 /// Mono's default of `output`.

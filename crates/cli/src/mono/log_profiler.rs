@@ -5,8 +5,8 @@
 //! `port` asks for it.
 
 use saki_profile::mlpd::output::Output;
-use saki_runtime::profile_log::callspec::CallSpec;
-use saki_runtime::profile_log::settings::{HeapShots, LogEvents, LogSettings, MAX_FRAMES, SampleClock};
+use saki_runtime::vm::profile_log::callspec::CallSpec;
+use saki_runtime::vm::profile_log::settings::{HeapShots, LogEvents, LogSettings, MAX_FRAMES, SampleClock};
 use std::path::PathBuf;
 
 /// Mono's default of `sample`.

@@ -14,7 +14,7 @@ use saki_os::ExitStage;
 use saki_os::services::{self, Service};
 use saki_profile::diff::Changes;
 use saki_profile::{Profile, table};
-use saki_runtime::profile_events;
+use saki_runtime::vm::profile_events;
 use saki_sampler::Sampled;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ pub fn start(request: &ProfileRequest, client: Option<UnixStream>) -> Result<u64
     }
     let base = PathBuf::from(format!("{}.{}", program_words::file_stem(), request.file_word()));
     profile_events::begin(request.events(), request.alloc_bytes);
-    saki_sampler::start(request.session(&program_words::title()), saki_runtime::profile_frames::resolve)
+    saki_sampler::start(request.session(&program_words::title()), saki_runtime::vm::profile_frames::resolve)
         .map_err(|e| e.to_string())?;
     // Relaxed: under the lock.
     let number = SESSIONS.fetch_add(1, Ordering::Relaxed);

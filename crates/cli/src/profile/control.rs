@@ -11,8 +11,8 @@
 //! A program that ends meanwhile answers, too. Where the profile is to go to standard output, which is the client's,
 //! the process writes a file for the client.
 //!
-//! Requests for heap snapshots go the same way (`profile::heap_command`). Left out: how the two find and trust each other
-//! (`control_socket`).
+//! Requests for heap snapshots go the same way (`profile::heap_command`). Left out: how the two find and trust each
+//! other (`control_socket`).
 
 use crate::control_socket::{ControlRequest, Notice, ask, waiting_client};
 use crate::profile;

@@ -5,7 +5,7 @@
 
 use saki_base::messages;
 use saki_profile::{files, heap};
-use saki_runtime::code_cache::trusted::temporary_folder;
+use saki_runtime::exec::code_cache::trusted::temporary_folder;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileTypeExt;

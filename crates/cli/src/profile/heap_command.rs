@@ -3,7 +3,7 @@
 //! The observed process only makes the graph, and at its end or on request writes it; with `--pid` the client reads the
 //! file and does the analysis, so that a large process does not grow further by being observed. Invariant: a snapshot
 //! that cannot be taken or written is a message, never the program's failure. Left out: the graph
-//! (`saki_profile::heap`) and its names (`saki_runtime::heap_snapshot`).
+//! (`saki_profile::heap`) and its names (`saki_runtime::vm::heap_snapshot`).
 
 use crate::control_socket::{ControlRequest, Notice, answer_client, ask};
 use crate::profile;
@@ -15,7 +15,7 @@ use saki_base::{answer, messages, tell};
 use saki_os::ExitStage;
 use saki_profile::files;
 use saki_profile::heap::{Analysis, HeapGraph, file, html, report};
-use saki_runtime::heap_snapshot;
+use saki_runtime::vm::heap_snapshot;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};

@@ -5,8 +5,8 @@ use crate::mono::coverage_profiler::{self, CoverageOption};
 use crate::mono::log_profiler::{self, LogOption};
 use crate::profile;
 use crate::profile::request::ProfileRequest;
-use saki_runtime::coverage::CoverageSettings;
-use saki_runtime::profile_log::{self, LogEvents, LogSettings};
+use saki_runtime::vm::coverage::CoverageSettings;
+use saki_runtime::vm::profile_log::{self, LogEvents, LogSettings};
 use std::path::Path;
 use std::str::FromStr;
 

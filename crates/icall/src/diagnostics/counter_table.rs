@@ -7,7 +7,7 @@
 
 use crate::process::information;
 use saki_base::locks::{Mutex, rank};
-use saki_runtime::thread_pool;
+use saki_runtime::vm::thread_pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 

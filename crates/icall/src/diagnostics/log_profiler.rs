@@ -5,10 +5,11 @@
 //! As under Mono, samples can be changed only if the command line asks for some.
 
 use saki_runtime::ExceptionType;
-use saki_runtime::profile_log::LogEvents;
-use saki_runtime::profile_log::control;
-use saki_runtime::profile_log::settings::{HeapShots, MAX_FRAMES, MAX_SAMPLES_A_SECOND, SampleClock};
-use saki_runtime::{CurrentThread, InternalCall, Managed, Place, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::vm::profile_log::LogEvents;
+use saki_runtime::vm::profile_log::control;
+use saki_runtime::vm::profile_log::settings::{HeapShots, MAX_FRAMES, MAX_SAMPLES_A_SECOND, SampleClock};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place};
 
 /// Calls `work` if there is a log.
 ///

@@ -1,8 +1,9 @@
 //! System.Diagnostics.StackFrame: a frame of the running thread.
 
 use super::stack_trace::il_offset;
-use saki_runtime::source_lines::source_position;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, Str, stack_trace};
+use saki_runtime::vm::source_lines::source_position;
+use saki_runtime::vm::stack_trace;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, Str};
 
 /// Managed code counts this call as frame 0. False: the stack has no such frame.
 fn get_frame_info(

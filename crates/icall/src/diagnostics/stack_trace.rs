@@ -1,9 +1,9 @@
 //! System.Diagnostics.StackTrace: the frames recorded in an exception, as StackFrame objects.
 
 use crate::arguments::non_null;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::source_lines::source_position;
-use saki_runtime::stack_trace::{NO_IL_OFFSET, TraceFrame, frames_of};
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::vm::source_lines::source_position;
+use saki_runtime::vm::stack_trace::{NO_IL_OFFSET, TraceFrame, frames_of};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::method::impl_flags;
 use saki_types::{LibraryType, Method, MethodKind, RemotingStub, Ty, universe};

@@ -3,8 +3,8 @@
 use super::data::{self, Culture};
 use crate::arguments::{non_null, non_null_this, optional_string, string_array};
 use saki_base::locks::{Mutex, rank};
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::invoke::{self, Slot};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_types::{LibraryType, universe};
 

@@ -12,7 +12,7 @@ use super::streams;
 use crate::arguments::{argument_error, non_null};
 use crate::system_call::system_call;
 use saki_os::error::Errno;
-use saki_runtime::waits::Attempt;
+use saki_runtime::exec::waits::Attempt;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place};
 use std::ffi::CStr;
 use std::hint::black_box;
@@ -368,7 +368,7 @@ fn create_pipe(_t: CurrentThread, read: Place<isize>, write: Place<isize>, error
 
 /// A second handle for the same file, or for the same waitable object.
 fn duplicate(handle: usize) -> IoResult<isize> {
-    if saki_runtime::waitables::add_reference(handle) {
+    if saki_runtime::exec::waitables::add_reference(handle) {
         return Ok(handle as isize);
     }
     let file = file_handles::lookup(handle)?;

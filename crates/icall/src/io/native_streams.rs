@@ -12,8 +12,8 @@ use super::streams::{self, Stream, park_until_readable};
 use crate::system_call::system_call;
 use saki_os::error::Errno;
 use saki_runtime::OwnFunction;
-use saki_runtime::profile_events::IoWait;
-use saki_runtime::waits::Attempt;
+use saki_runtime::exec::waits::Attempt;
+use saki_runtime::vm::profile_events::IoWait;
 use saki_runtime::{CurrentThread, InternalCall};
 
 fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {

@@ -10,8 +10,8 @@ use crate::system_call::system_call;
 use saki_os::error::Errno;
 use saki_reactor::{Interest, Lifetime};
 use saki_runtime::CurrentThread;
-use saki_runtime::profile_events::IoWait;
-use saki_runtime::waits::{self, Attempt, Ready, Unfinished, Wait};
+use saki_runtime::exec::waits::{self, Attempt, Ready, Unfinished, Wait};
+use saki_runtime::vm::profile_events::IoWait;
 
 /// Stands for the file's present position in preadv2(2).
 const HERE: libc::off_t = -1;

@@ -4,7 +4,7 @@
 use super::slices::{may_decline, slices};
 use crate::system::array_copy::{has_lower_bound, in_range, try_copy};
 use crate::system::buffer::byte_range;
-use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, Row};
 use saki_runtime::{Array, CurrentThread};
 
 fn done(is_done: bool) -> i32 {

@@ -8,7 +8,7 @@ use saki_loops::big_numbers::{
     Difference, Step, Sum, WORDS_AT_ONCE, Words, add_product, add_words, carry_on, combine, multiply_words,
     subtract_product,
 };
-use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, Row};
 use saki_runtime::{Array, CurrentThread, Managed};
 
 /// Two numbers, of which the first must not be shorter. None: declined.

@@ -4,7 +4,7 @@
 use super::slices::{from, slices, whole};
 use saki_loops::compare;
 use saki_runtime::CurrentThread;
-use saki_runtime::library_loops::Row;
+use saki_runtime::exec::library_loops::Row;
 
 fn sequence_equal(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: u64) -> bool {
     if std::ptr::eq(a, b) || len_bytes == 0 {

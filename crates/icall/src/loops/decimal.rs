@@ -6,7 +6,7 @@ use saki_abi::ObjRef;
 use saki_interop::builder_text::builder_units;
 use saki_loops::decimal::limbs_of;
 use saki_metadata::ElementType;
-use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, Row};
 use saki_runtime::{Array, CurrentThread, Managed, Obj, Place, Word};
 use saki_types::{LibraryType, universe};
 use std::sync::OnceLock;

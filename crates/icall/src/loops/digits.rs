@@ -7,7 +7,7 @@ use saki_loops::base64::{
     LINE_BYTES, LINE_DIGITS, LINE_END, PADDING, PIECE_BYTES, PIECE_DIGITS, decode, digits_of, encode,
 };
 use saki_loops::hex::to_hex;
-use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, Row};
 use saki_runtime::{Array, CurrentThread, Managed, Place, Str};
 
 /// `Convert.ConvertToBase64Array`

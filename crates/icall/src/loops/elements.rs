@@ -7,8 +7,8 @@ use super::spans::Span;
 use crate::system::array_copy::{has_lower_bound, in_range};
 use saki_loops::elements::{fill, reverse};
 use saki_metadata::ElementType;
-use saki_runtime::library_loops::{DECLINED, Row};
-use saki_runtime::vtables::type_of_vtable;
+use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::object::vtables::type_of_vtable;
 use saki_runtime::{Array, CurrentThread};
 use saki_types::Ty;
 

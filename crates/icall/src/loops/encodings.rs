@@ -6,8 +6,8 @@
 
 use super::slices::{SLICE_BYTES, from, may_decline, slices};
 use saki_loops::{transcode, utf8};
-use saki_runtime::fields::ManagedField;
-use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::object::fields::ManagedField;
 use saki_runtime::{CurrentThread, Obj};
 use saki_types::LibraryType;
 

@@ -8,8 +8,8 @@ use super::slices::{may_decline, slices};
 use super::spans::{Span, overlap};
 use saki_loops::ascii_case::{Case, first_difference, upper};
 use saki_loops::transcode;
-use saki_runtime::fields::ManagedField;
-use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::object::fields::ManagedField;
 use saki_runtime::{CurrentThread, Managed, Obj, Str};
 use saki_types::LibraryType;
 

@@ -2,7 +2,7 @@
 
 use super::slices::{SLICE_BYTES, check_not_null, from, slices, whole};
 use saki_loops::copy::copy as copy_memory;
-use saki_runtime::library_loops::Row;
+use saki_runtime::exec::library_loops::Row;
 use saki_runtime::{CurrentThread, Managed};
 
 /// memmove with safepoints, but without them if the ranges overlap: a stop in the middle would let other threads see a

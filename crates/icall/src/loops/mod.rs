@@ -1,4 +1,4 @@
-//! Rust functions in place of the class library's loops over memory and text (`saki_runtime::library_loops`).
+//! Rust functions in place of the class library's loops over memory and text (`saki_runtime::exec::library_loops`).
 //!
 //! Only innermost loops are here, behind the class library's own checks of its arguments. Functions that go through
 //! whole inputs do so in slices with a safepoint between them (`slices`). Left out: methods that keep a state between
@@ -19,7 +19,7 @@ mod spans;
 mod strings;
 mod words;
 
-use saki_runtime::library_loops::Row;
+use saki_runtime::exec::library_loops::Row;
 
 /// Methods of mscorlib that are not generic.
 const TABLES: [&[Row]; 13] = [

@@ -2,7 +2,7 @@
 
 use super::slices::{Way, from, may_decline, slices_going, whole};
 use saki_loops::search::Element;
-use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, Row};
 use saki_runtime::{Array, CurrentThread, Obj};
 
 /// Calls `find` on parts of the `count` elements at `start`, and returns the first place found. A negative length means

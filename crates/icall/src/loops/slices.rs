@@ -1,9 +1,10 @@
 //! Functions that the loops share: making rows, working in slices with a safepoint between them, throwing for null.
 
 pub(super) use saki_loops::slices::{SLICE_BYTES, Way};
-use saki_runtime::crossings::Callable;
-use saki_runtime::library_loops::{Least, Row};
-use saki_runtime::{CurrentThread, Managed, exceptions};
+use saki_runtime::exec::crossings::Callable;
+use saki_runtime::exec::library_loops::{Least, Row};
+use saki_runtime::object::exceptions;
+use saki_runtime::{CurrentThread, Managed};
 
 /// The row of a function that does the whole work of the method.
 pub(super) const fn whole<Parts, F: Callable<Parts>>(signature: &'static str, function: &F) -> Row {

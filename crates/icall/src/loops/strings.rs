@@ -4,7 +4,7 @@
 
 use super::slices::{from, may_decline, non_null, slices, whole};
 use saki_loops::search::Element;
-use saki_runtime::library_loops::Row;
+use saki_runtime::exec::library_loops::Row;
 use saki_runtime::{CurrentThread, Managed, Str};
 
 fn index_of_any<const N: usize>(

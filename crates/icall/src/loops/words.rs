@@ -5,7 +5,7 @@
 
 use super::slices::{Way, from, may_decline, non_null, rest, whole};
 use saki_loops::words::Word;
-use saki_runtime::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, Row};
 use saki_runtime::{CurrentThread, Managed, Str};
 
 /// The result of the class library for words that fit nowhere (−1) or everywhere (the start of the range).

@@ -1,6 +1,7 @@
 //! Mono.Runtime: programs look for this type to know that they run on Mono, and for its version.
 
-use saki_runtime::{CurrentThread, InternalCall, Managed, Str, class_library};
+use saki_runtime::object::class_library;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Str};
 
 /// The processor, as Mono calls it.
 pub const ARCHITECTURE: &str = if cfg!(target_arch = "x86_64") { "amd64" } else { std::env::consts::ARCH };

@@ -1,6 +1,7 @@
 //! Mono.SafeStringMarshal: strings as malloc'ed UTF-8, for internal calls that take them so.
 
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, RefPlace, Str, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, RefPlace, Str};
 
 /// NUL-terminated UTF-8; null for null. Freed with `GFree`.
 fn string_to_utf8(t: CurrentThread, string: Option<Str>) -> Managed<*mut u8> {

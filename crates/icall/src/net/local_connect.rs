@@ -9,7 +9,7 @@ use super::socket_table::{self, Socket};
 use super::socket_waits::Operation;
 use saki_reactor::Interest;
 use saki_runtime::CurrentThread;
-use saki_runtime::waits::{self, Attempt, Limit, Parked, Source, Stay, Wait, Waited};
+use saki_runtime::exec::waits::{self, Attempt, Limit, Parked, Source, Stay, Wait, Waited};
 use saki_thread::ManagedThread;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -6,7 +6,7 @@
 use super::socket_errors::SocketError;
 use crate::arguments::{argument_error, non_null};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
 use saki_types::{LibraryType, universe};
 

@@ -7,10 +7,10 @@ use super::socket_waits;
 use crate::arguments::non_null;
 use crate::io::errors::Win32Error;
 use crate::threading::io_selector;
-use saki_runtime::library_loops::Row;
-use saki_runtime::{
-    Array, CurrentThread, ExceptionType, InternalCall, Managed, ManagedField, Obj, Place, exceptions, threads,
-};
+use saki_runtime::exec::library_loops::Row;
+use saki_runtime::object::exceptions;
+use saki_runtime::vm::threads;
+use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, ManagedField, Obj, Place};
 use saki_types::LibraryType;
 use std::sync::atomic::Ordering;
 

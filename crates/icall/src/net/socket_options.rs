@@ -7,7 +7,7 @@ use super::socket_addresses::{ipv4_of, ipv6_of};
 use super::socket_errors::{SocketError, SocketResult, check, report};
 use super::socket_table::{self, Socket, lookup};
 use saki_os::error::Errno;
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace};
 use saki_types::{LibraryType, universe};
 use std::sync::atomic::Ordering;

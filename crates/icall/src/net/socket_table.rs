@@ -6,7 +6,7 @@
 use super::socket_errors::{SocketError, SocketResult, check};
 use saki_base::locks::{RwLock, rank};
 use saki_reactor::Interest;
-use saki_runtime::waits::Unfinished;
+use saki_runtime::exec::waits::Unfinished;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};

@@ -6,16 +6,17 @@
 //! it is cancelled. A signal that comes before the system call is lost; SafeSocketHandle repeats it until the thread
 //! has left.
 //!
-//! Left out: the cycle of a wait (`saki_runtime::waits`), and the codes that managed code gets
+//! Left out: the cycle of a wait (`saki_runtime::exec::waits`), and the codes that managed code gets
 //! (`Socket::error_of_wait`).
 
 use super::socket_table::{Socket, timeout_of};
 use saki_os::error::Errno;
 use saki_reactor::{Direction, Interest, Look, TransferEnd};
-use saki_runtime::waits::{
+use saki_runtime::CurrentThread;
+use saki_runtime::exec::waits::{
     self, Attempt, Blocking, Limit, Parked, Source, Stay, Turn, Unfinished, Wait, Waited, end_of,
 };
-use saki_runtime::{CurrentThread, interruption};
+use saki_runtime::vm::interruption;
 use saki_thread::ManagedThread;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;

@@ -8,10 +8,11 @@
 //! Invariant: `watchingForExit` is read and written under the lock of the Process object. A handler runs to its end
 //! before `Close` goes on, and does not run after it.
 
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
-use saki_runtime::library_loops::Row;
-use saki_runtime::{CurrentThread, ExceptionType, Managed, ManagedField, Obj, monitors};
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::monitors;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::{CurrentThread, ExceptionType, Managed, ManagedField, Obj};
 use saki_types::{LibraryType, Ty, universe};
 
 static IS_WATCHING: ManagedField = ManagedField::new(LibraryType::Process, "watchingForExit");

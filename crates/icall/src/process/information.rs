@@ -2,7 +2,7 @@
 
 use super::{modules, processes};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, Str};
 use saki_types::{LibraryType, universe};
 

@@ -4,7 +4,7 @@
 //! Left out: the version resources of modules (versions are 0), entry points, assemblies that were loaded from memory.
 
 use super::processes::KnownProcess;
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, Str};
 use saki_types::{LibraryType, universe};
 

@@ -9,7 +9,7 @@
 
 use saki_base::locks::rank;
 use saki_os::services::{self, Service};
-use saki_runtime::waitables::{self, Kind};
+use saki_runtime::exec::waitables::{self, Kind};
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
 use std::collections::HashMap;

@@ -6,8 +6,9 @@
 //! Here the loop asks a function of ours in place of the callback, which also knows of the abort; the loop then frees
 //! what it holds and returns, and the abort is thrown behind it.
 
-use saki_runtime::exit;
-use saki_runtime::{CurrentThread, OwnFunction, thread_aborts};
+use saki_runtime::exec::thread_aborts;
+use saki_runtime::vm::exit;
+use saki_runtime::{CurrentThread, OwnFunction};
 use saki_thread::REQUEST_ABORT;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,8 @@
 //! System.Runtime.Remoting.Contexts.
 
 use crate::arguments::non_null;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, context_statics};
+use saki_runtime::exec::context_statics;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 
 /// A context lives as long as an object refers to it, so unloading needs no list of contexts.
 fn register_context(t: CurrentThread, context: Option<Obj>) -> Managed<()> {

@@ -4,7 +4,8 @@
 use crate::arguments::argument_error;
 use saki_abi::handle::STALE_TARGET;
 use saki_runtime::ExceptionType;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, exceptions, handles};
+use saki_runtime::object::{exceptions, handles};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_types::ty::type_flags;
 

@@ -3,8 +3,9 @@
 use crate::arguments::{argument_error_for, non_null};
 use saki_abi::object::STRING_CHARS_OFFSET;
 use saki_metadata::ElementType;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, class_init};
+use saki_runtime::exec::class_init;
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::{Field, Image, Type};
 
 /// The stack that `EnsureSufficientExecutionStack` requires to be free: 128 KiB, as .NET on 64-bit systems.

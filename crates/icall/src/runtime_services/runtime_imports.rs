@@ -1,6 +1,6 @@
 //! System.Runtime.RuntimeImports: raw memory.
 
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, InternalCall, Managed};
 use saki_types::Type;
 

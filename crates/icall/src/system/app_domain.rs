@@ -2,10 +2,11 @@
 //! `reflect`.
 
 use crate::arguments::{non_null, non_null_this};
-use saki_runtime::domains::{self, Domain};
-use saki_runtime::{
-    CurrentThread, InternalCall, Managed, ManagedField, Obj, Str, domain_unload, exceptions, thread_data, unhandled,
-};
+use saki_runtime::exec::thread_data;
+use saki_runtime::object::exceptions;
+use saki_runtime::vm::domains::{self, Domain};
+use saki_runtime::vm::{domain_unload, unhandled};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Str};
 use saki_thread::root;
 use saki_types::LibraryType;
 use std::sync::OnceLock;

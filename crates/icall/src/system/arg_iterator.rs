@@ -8,8 +8,9 @@ use saki_base::locks::{Mutex, rank};
 use saki_metadata::TableId;
 use saki_runtime::ExceptionType;
 use saki_runtime::VarArgCookie;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField};
 use saki_types::{GenericContext, LibraryType, LoadResult, MethodSig, Ty, Type};
 use std::collections::HashMap;
 

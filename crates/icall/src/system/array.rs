@@ -4,9 +4,9 @@
 use crate::arguments::{non_null, non_null_this};
 use saki_abi::object::ArrayBound;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::invoke::{self, Slot};
-use saki_runtime::library_loops::Row;
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::exec::library_loops::Row;
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace};
 
 /// The dimension's length and lower bound.

@@ -2,8 +2,9 @@
 
 use saki_abi::vtable::VTable;
 use saki_loops::copy::copy;
-use saki_runtime::vtables::type_of_vtable;
-use saki_runtime::{Array, CurrentThread, InternalCall, Word, cast_cache};
+use saki_runtime::object::cast_cache;
+use saki_runtime::object::vtables::type_of_vtable;
+use saki_runtime::{Array, CurrentThread, InternalCall, Word};
 use saki_types::Ty;
 
 /// The element type of an array's vtable.
@@ -28,7 +29,8 @@ pub(crate) fn in_range(array: Array, index: i32, count: i32) -> bool {
     index >= 0 && count >= 0 && index as usize + count as usize <= array.length()
 }
 
-/// `Array.FastCopy`. False when the managed slow path must decide: other ranks, other bounds, elements that need a check or conversion.
+/// `Array.FastCopy`. False when the managed slow path must decide: other ranks, other bounds, elements that need a
+/// check or conversion.
 #[inline]
 pub(crate) fn try_copy(
     t: CurrentThread,

@@ -5,8 +5,9 @@ use saki_abi::object::ArrayBound;
 use saki_metadata::ElementType;
 use saki_reflect::type_construction::throw_no_array_of;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, exceptions, type_objects};
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::object::{exceptions, type_objects};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 use saki_types::universe;
 
 fn create_instance<'t>(

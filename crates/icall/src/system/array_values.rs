@@ -2,9 +2,10 @@
 
 use crate::arguments::{argument_error, argument_error_for, non_null, non_null_this};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::widening::{Scalar, Widened};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Thrown, exceptions, object};
+use saki_runtime::object::exceptions;
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::object::widening::{Scalar, Widened};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Thrown, object};
 use saki_types::Ty;
 
 fn element_type(t: CurrentThread, array: Array) -> Managed<Ty> {

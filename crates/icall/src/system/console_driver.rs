@@ -6,9 +6,11 @@
 use crate::system_call::system_call;
 use saki_os::ExitStage;
 use saki_os::signal::{Disposition, install};
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::waits::Attempt;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place, RefPlace, Str, invoke, unhandled};
+use saki_runtime::exec::invoke;
+use saki_runtime::exec::waits::Attempt;
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::vm::unhandled;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Place, RefPlace, Str};
 use saki_thread::ThreadKind;
 use saki_types::{LibraryType, universe};
 use std::ffi::CString;
@@ -31,8 +33,8 @@ static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 /// (columns << 16) | rows; −1 = not known. Managed code keeps its address.
 static SIZE: AtomicI32 = AtomicI32::new(-1);
 
-/// Write end of the pipe that wakes the cancel thread; −1 before the pipe exists. Relaxed: a number by itself; the handler that
-/// reads it is installed later.
+/// Write end of the pipe that wakes the cancel thread; −1 before the pipe exists. Relaxed: a number by itself; the
+/// handler that reads it is installed later.
 static CANCEL_PIPE: AtomicI32 = AtomicI32::new(-1);
 
 /// The members of `System.ControlCharacters`, in order: the index of each in the terminal's characters.

@@ -1,12 +1,12 @@
-//! System.Delegate. `saki_runtime::delegates` fills delegates in.
+//! System.Delegate. `saki_runtime::object::delegates` fills delegates in.
 
 use crate::arguments::{argument_error_for, non_null, non_null_this};
 use saki_reflect::{handles, objects};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{
-    CurrentThread, InternalCall, Managed, Obj, compile, delegate_signatures, delegates, exceptions, type_objects,
-};
+use saki_runtime::exec::compile;
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::object::{delegate_signatures, delegates, exceptions, type_objects};
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 
 /// An empty delegate of the same type, for `Combine` and `Remove` to put a list in.
 fn alloc_like<'t>(t: CurrentThread<'t>, delegate: Option<Obj<'t>>) -> Managed<Obj<'t>> {

@@ -2,8 +2,9 @@
 
 use crate::arguments::{argument_error, argument_error_for, non_null_this};
 use saki_metadata::{ConstantValue, ElementType, TableId, Token};
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace, Str, type_objects};
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::object::type_objects;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace, Str};
 use saki_types::{Field, LoadError, LoadErrorKind, LoadResult, Ty, universe};
 use std::cmp::Ordering;
 

@@ -2,10 +2,8 @@
 
 use crate::arguments::{optional_string, string_array, units_at};
 use saki_interop::dllmap::configuration_directory;
-use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, Obj, Str, crash_report, exit as process_exit, stack_trace, unhandled,
-    vm,
-};
+use saki_runtime::vm::{crash_report, exit as process_exit, stack_trace, unhandled};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, vm};
 use saki_types::universe;
 use std::ffi::{CStr, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -2,7 +2,8 @@
 
 use crate::arguments::non_null;
 use saki_abi::vtable::VTableFlags;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Word, finalizer, vm};
+use saki_runtime::vm::finalizer;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Word, vm};
 
 /// `GC.MaxGeneration`, as Mono's: generation 0 is the nursery, generation 1 the whole heap.
 const MAX_GENERATION: i32 = 1;

@@ -1,7 +1,9 @@
 //! System.Object.
 
 use crate::arguments::non_null_this;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, monitors, proxies};
+use saki_runtime::exec::monitors;
+use saki_runtime::object::proxies;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 
 fn get_type<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Obj<'t>> {
     let this = non_null_this(t, this)?;

@@ -1,7 +1,8 @@
 //! System.String. Its constructors are redirected to `CreateString` by the importer and have no internal calls.
 
 use crate::arguments::non_null;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Str, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Str};
 
 fn fast_allocate_string<'t>(t: CurrentThread<'t>, length: i32) -> Managed<Str<'t>> {
     match usize::try_from(length) {

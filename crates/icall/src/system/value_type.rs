@@ -6,7 +6,7 @@
 use crate::arguments::{non_null, non_null_this};
 use saki_abi::ObjRef;
 use saki_metadata::ElementType;
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace, Str};
 use saki_types::{Field, Ty, universe};
 

@@ -4,7 +4,8 @@
 //! All operations are SeqCst (sequentially consistent), as documented for the class.
 
 use saki_runtime::ExceptionType;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Place, RefPlace};
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 /// The variable; unverifiable code may pass null.

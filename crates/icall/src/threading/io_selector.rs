@@ -14,8 +14,11 @@ mod parked;
 use saki_base::locks::rank;
 use saki_reactor::Interest;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, domains, handles, invoke};
+use saki_runtime::exec::invoke;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::handles;
+use saki_runtime::vm::domains;
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
@@ -93,7 +96,7 @@ fn queue_all(t: CurrentThread, ready: Vec<Handle>) -> Managed<()> {
 /// As `queue_all`, for a thread of the selector: an exception, which nothing would catch, ends the process.
 fn queue_or_end(t: CurrentThread, ready: Vec<Handle>) {
     if queue_all(t, ready).is_err() {
-        saki_runtime::threads::end_by_exception(t);
+        saki_runtime::vm::threads::end_by_exception(t);
     }
 }
 

@@ -1,7 +1,8 @@
 //! System.Threading.Monitor, over the runtime's object locks.
 
 use crate::arguments::non_null;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, monitors};
+use saki_runtime::exec::monitors;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place};
 
 const INFINITE: i32 = -1;
 

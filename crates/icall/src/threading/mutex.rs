@@ -1,7 +1,7 @@
 //! System.Threading.Mutex.
 
 use super::native_events::{created, object_name, opened};
-use saki_runtime::waitables::{self, Created, Kind, KindName};
+use saki_runtime::exec::waitables::{self, Created, Kind, KindName};
 use saki_runtime::{CurrentThread, InternalCall, Place};
 
 fn create_mutex(t: CurrentThread, owned: bool, name: *const u16, length: i32, is_new: Place<u8>) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::arguments::units_at;
 use crate::io::errors::Win32Error;
-use saki_runtime::waitables::{self, Created, Kind, KindName, OpenError};
+use saki_runtime::exec::waitables::{self, Created, Kind, KindName, OpenError};
 use saki_runtime::{CurrentThread, InternalCall, Place};
 
 const INVALID_HANDLE_VALUE: usize = usize::MAX;

@@ -2,7 +2,7 @@
 
 use super::native_events::{created, object_name, opened};
 use crate::io::errors::Win32Error;
-use saki_runtime::waitables::{self, Kind, KindName};
+use saki_runtime::exec::waitables::{self, Kind, KindName};
 use saki_runtime::{CurrentThread, InternalCall, Place};
 
 fn create_semaphore(

@@ -1,4 +1,4 @@
-//! System.Threading.Thread and InternalThread, over `saki_runtime::threads`.
+//! System.Threading.Thread and InternalThread, over `saki_runtime::vm::threads`.
 //!
 //! Left out: the volatile accesses and barriers (`volatile`).
 
@@ -7,15 +7,15 @@ use crate::diagnostics::stack_trace::frame_array;
 use saki_abi::ObjRef;
 use saki_reflect::cross_domain;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::ToManaged;
-use saki_runtime::library_loops::Row;
-use saki_runtime::thread_aborts;
-use saki_runtime::threads;
-use saki_runtime::waits::{self, WaitEnd};
-use saki_runtime::{
-    Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, Word, domains, exceptions,
-    suspension, thread_dump, thread_names, thread_statics,
-};
+use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::thread_aborts;
+use saki_runtime::exec::thread_statics;
+use saki_runtime::exec::waits::{self, WaitEnd};
+use saki_runtime::object::exceptions;
+use saki_runtime::object::exceptions::ToManaged;
+use saki_runtime::vm::threads;
+use saki_runtime::vm::{domains, suspension, thread_dump, thread_names};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, RefPlace, Str, Word};
 use saki_thread::root;
 use saki_types::{LibraryType, universe};
 

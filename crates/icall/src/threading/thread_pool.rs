@@ -1,7 +1,9 @@
-//! System.Threading.ThreadPool, over `saki_runtime::thread_pool`.
+//! System.Threading.ThreadPool, over `saki_runtime::vm::thread_pool`.
 
-use saki_runtime::thread_pool::{self, Counts};
-use saki_runtime::{CurrentThread, ExceptionType, InternalCall, Managed, Place, domains, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::vm::domains;
+use saki_runtime::vm::thread_pool::{self, Counts};
+use saki_runtime::{CurrentThread, ExceptionType, InternalCall, Managed, Place};
 
 fn initialize(_t: CurrentThread, enable_worker_tracking: Place<u8>) {
     enable_worker_tracking.set(0);

@@ -3,7 +3,8 @@
 //! Most are intrinsics; these rows serve delegates, reflection and calls that are no intrinsics.
 
 use saki_runtime::ExceptionType;
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, RefPlace};
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,

@@ -4,10 +4,11 @@
 //! interrupt or abort ends the next wait.
 
 use saki_runtime::ExceptionType;
-use saki_runtime::thread_aborts;
-use saki_runtime::waitables::{self, Begin, SignalError, Waiting};
-use saki_runtime::waits::{self, WaitEnd};
-use saki_runtime::{CurrentThread, InternalCall, Managed, exceptions};
+use saki_runtime::exec::thread_aborts;
+use saki_runtime::exec::waitables::{self, Begin, SignalError, Waiting};
+use saki_runtime::exec::waits::{self, WaitEnd};
+use saki_runtime::object::exceptions;
+use saki_runtime::{CurrentThread, InternalCall, Managed};
 use saki_sync::monitor::BlockEnd;
 use saki_thread::{WaitState, WaitTarget};
 

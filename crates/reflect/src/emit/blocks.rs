@@ -2,7 +2,8 @@
 
 use saki_metadata::{EhClause, EhKind};
 use saki_runtime::ExceptionType;
-use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
 use saki_types::LibraryType;
 
 /// An element of an array of structs of the class library, whose fields are known by name.

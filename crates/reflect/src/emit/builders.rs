@@ -4,7 +4,7 @@
 use crate::handles::{Handle, MODULE_BUILDER_HANDLE};
 pub use crate::objects::text;
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions;
+use saki_runtime::object::exceptions;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj, RootCell};
 use saki_types::emitted::EmittedType;
 use saki_types::method::method_flags;

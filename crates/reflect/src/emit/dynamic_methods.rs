@@ -12,9 +12,10 @@ use crate::handles::{DYNAMIC_METHOD_HANDLE, Handle, MODULE_BUILDER_HANDLE, addre
 use crate::module::image_of_module;
 use crate::objects::types_of_array;
 use saki_runtime::ExceptionType;
-use saki_runtime::dynamic_methods;
-use saki_runtime::exceptions::{self, ToManaged};
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, strings};
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::strings;
+use saki_runtime::vm::dynamic_methods;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj};
 use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
 use saki_types::dynamic_records;
 use saki_types::{Image, LibraryType, LocalSig, Method, MethodSig, Ty, universe};

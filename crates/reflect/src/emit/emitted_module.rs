@@ -8,7 +8,7 @@ use crate::handles::{Handle, address};
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
 use saki_metadata::{TableId, Token};
-use saki_runtime::exceptions;
+use saki_runtime::object::exceptions;
 use saki_runtime::{CurrentThread, Managed, Obj, RootCell};
 use saki_types::collectible;
 use saki_types::{Field, Image, Method, Ty, universe};

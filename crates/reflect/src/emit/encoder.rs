@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use saki_metadata::writer::{ImageWriter, put_compressed, put_compressed_signed};
 use saki_metadata::{BlobIdx, CodedKind, ElementType, MethodSigRaw, StringIdx, TableId, Token, TypeSig};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, Managed, Obj};
 use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::{Assembly, GenericContext, Image, LibraryType, MethodSig, Ty, TypeKind, universe};

@@ -5,7 +5,7 @@ use super::encoder::{Encoder, first_byte, reference_to};
 use crate::handles::{field_of, method_of};
 use saki_metadata::writer::put_compressed;
 use saki_metadata::{ElementType, MethodSigRaw, TableId, Token};
-use saki_runtime::exceptions::ToManaged;
+use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, Managed, Obj};
 use saki_types::emitted::{EmittedType, TypeReference};
 use saki_types::method::method_flags;

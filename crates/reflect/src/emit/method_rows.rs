@@ -10,7 +10,7 @@ use saki_metadata::opcodes::{Operand, decode};
 use saki_metadata::writer::BodySpec;
 use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions;
+use saki_runtime::object::exceptions;
 use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
 use saki_types::method::{impl_flags, method_flags};
 use saki_types::{LibraryType, Method};

@@ -6,7 +6,7 @@ use super::builders::{self as b, text};
 use super::emitted_module::EmittedModule;
 use crate::cache::{self, ObjectKind};
 use crate::handles::{ASSEMBLY_BUILDER_HANDLE, MODULE_BUILDER_HANDLE, address, assembly_of};
-use saki_runtime::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj};
 use saki_types::LibraryType;
 use saki_types::binder::AssemblyName;

@@ -5,7 +5,8 @@ use super::builders::{self as b, elements, length};
 use super::emitted_module::{EmittedModule, module_of};
 use super::encoder::{Encoder, Scope, first_byte};
 use saki_metadata::writer::put_compressed;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, exceptions};
+use saki_runtime::object::exceptions;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj};
 
 fn encoder_for<'t>(t: CurrentThread<'t>, helper: Obj) -> Encoder<'t> {
     let module = module_of(b::HELPER_MODULE.obj(helper));

@@ -9,7 +9,7 @@ use super::encoder::Encoder;
 use crate::handles::{address, field_of, method_of};
 use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
-use saki_runtime::exceptions;
+use saki_runtime::object::exceptions;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str};
 use saki_types::{Field, LibraryType, Method, Ty, universe};
 

@@ -106,12 +106,12 @@ macro_rules! address_parameters {
     ($($(#[$reason:meta])* [$($generic:tt),*] $ty:ty;)*) => { $(
         // SAFETY: the reason above the type.
         $(#[$reason])*
-        unsafe impl<$($generic),*> $crate::crossings::Crossing for $ty {
-            const KIND: $crate::crossings::Kind = $crate::crossings::Kind::Address;
+        unsafe impl<$($generic),*> $crate::exec::crossings::Crossing for $ty {
+            const KIND: $crate::exec::crossings::Kind = $crate::exec::crossings::Kind::Address;
         }
 
         // SAFETY: as above.
-        unsafe impl<$($generic),*> $crate::crossings::Parameter for $ty {
+        unsafe impl<$($generic),*> $crate::exec::crossings::Parameter for $ty {
             type Register = $ty;
 
             #[inline]

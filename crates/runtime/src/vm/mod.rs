@@ -44,4 +44,4 @@ pub use machine::{
     StartError, Vm, VmBuilder, command_line, domain_object, entry_assembly, ephemeron_tombstone, exit_code,
     set_exit_code,
 };
-pub use options::{ConfigurationFiles, Request, VmOptions, options};
+pub use options::{ConfigurationFiles, ToolsRequest, VmOptions, options};

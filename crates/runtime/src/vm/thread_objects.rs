@@ -17,9 +17,9 @@
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
 use crate::object;
+pub use crate::object::thread_state as state;
 use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
-pub use crate::thread_state as state;
 use saki_base::locks::{Mutex, rank};
 use saki_sched::ThreadMode;
 use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
