@@ -35,6 +35,14 @@ pub(super) fn run_once(
     Ok(None)
 }
 
+/// The median; the mean of the two in the middle for an even number. None: there are no samples.
+pub(super) fn median(samples: &[f64]) -> Option<f64> {
+    let mut samples = samples.to_vec();
+    samples.sort_by(f64::total_cmp);
+    let n = samples.len();
+    if n == 0 { None } else { Some((samples[(n - 1) / 2] + samples[n / 2]) / 2.0) }
+}
+
 /// The figures in a program's output: (name, nanoseconds).
 pub(super) fn figures_of(stdout: &str) -> Vec<(String, f64)> {
     let time = Regex::new(r"^(.*?)\s+([0-9.]+)(?: ns)?\s*$").expect("a valid pattern");

@@ -88,6 +88,21 @@ pub fn find_go() -> Option<(String, String)> {
     Some((go, version))
 }
 
+/// Compiles the C# files of a folder to one program, with mcs and further options.
+pub fn compile_folder(sources: &Path, executable: &Path, options: &[&str]) -> Result<(), String> {
+    let mut files: Vec<PathBuf> = fs::read_dir(sources)
+        .map_err(|e| format!("{}: {e}", sources.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "cs"))
+        .collect();
+    files.sort();
+    run(Command::new("mcs")
+        .args(["-nologo", "-optimize+", "-debug-"])
+        .args(options)
+        .arg(format!("-out:{}", executable.display()))
+        .args(files))
+}
+
 /// Errors: the command does not start, or fails: what it printed.
 pub fn run(command: &mut Command) -> Result<(), String> {
     let done = command.output().map_err(|e| format!("cannot start {:?}: {e}", command.get_program()))?;

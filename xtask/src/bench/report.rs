@@ -167,18 +167,22 @@ pub fn markdown(rows: &[Row], runtimes: &[Runtime], options: &Options) -> String
         time_measured(options),
         options.runs()
     );
+    add_table(&mut out, runtimes, &table(rows, runtimes, options.suite));
+    out
+}
+
+/// Appends the runtimes' versions and a table whose first line is its head.
+pub fn add_table(out: &mut String, runtimes: &[Runtime], lines: &[Vec<String>]) {
     for runtime in runtimes {
         out.push_str(&format!("- {}: {}\n", runtime.name, runtime.version));
     }
     out.push('\n');
-    let lines = table(rows, runtimes, options.suite);
     for (index, line) in lines.iter().enumerate() {
         out.push_str(&format!("| {} |\n", line.join(" | ")));
         if index == 0 {
             out.push_str(&format!("|{}\n", "---|".repeat(line.len())));
         }
     }
-    out
 }
 
 /// Every single measurement, for later comparison.

@@ -307,16 +307,7 @@ fn markdown(rows: &[Row], runtimes: &[Runtime], options: &Options) -> String {
         report::time_measured(options),
         options.runs()
     );
-    for runtime in runtimes {
-        out.push_str(&format!("- {}: {}\n", runtime.name, runtime.version));
-    }
-    out.push('\n');
-    for (index, line) in table(rows, runtimes).iter().enumerate() {
-        out.push_str(&format!("| {} |\n", line.join(" | ")));
-        if index == 0 {
-            out.push_str(&format!("|{}\n", "---|".repeat(line.len())));
-        }
-    }
+    report::add_table(&mut out, runtimes, &table(rows, runtimes));
     out
 }
 

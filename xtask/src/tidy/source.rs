@@ -70,6 +70,9 @@ impl Rules {
         if path.file_name().and_then(|n| n.to_str()).is_some_and(|name| VAGUE_NAMES.contains(&name)) {
             findings.error(path, 1, "name the file after what it holds");
         }
+        if path.ends_with("mod.rs") && path.iter().any(|part| part == "src") {
+            findings.error(path, 1, "a module's file lies beside its folder and has its name (x.rs and x/)");
+        }
         if lines.len() > MAX_LINES {
             findings.error(path, MAX_LINES, format!("{} lines; {MAX_LINES} are the limit", lines.len()));
         } else if lines.len() > LONG_LINES {
@@ -158,6 +161,8 @@ mod tests {
     fn each_rule_finds_its_fault() {
         check("a.rs", "fn main() {}\n", &["header"]);
         check("util.rs", "//! Odds and ends.\n", &["name the file"]);
+        check("crates/a/src/b/mod.rs", "//! H.\n", &["beside its folder"]);
+        check("crates/a/tests/support/mod.rs", "//! H.\n", &[]);
         check("a.rs", "//! H.\nfn f() { todo!() }\n", &["placeholder"]);
         check("a.rs", "//! H.\n#[allow(dead_code)]\nfn f() {}\n", &["expect"]);
         check("a.rs", "//! H.\npub use inner::*;\n", &["re-exported"]);

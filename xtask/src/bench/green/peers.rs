@@ -9,7 +9,7 @@ use std::process;
 
 use super::benchmarks::{self, Benchmark, Program};
 use crate::bench::compiling::compile;
-use crate::bench::peers::{Runtime, find_go, find_java, net9, run};
+use crate::bench::peers::{Runtime, compile_folder, find_go, find_java, net9, run};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -122,7 +122,7 @@ pub fn available(root: &Path, base: Vec<Runtime>, output: &Path) -> Result<(Vec<
         java: output.join("green-java"),
     };
     let sources = root.join("bench/green");
-    compile_green(&sources, &executables.green)?;
+    compile_folder(&sources, &executables.green, &[])?;
     let mut peers = Vec::new();
     for runtime in base {
         if runtime.name == "saki" {
@@ -159,19 +159,6 @@ pub fn available(root: &Path, base: Vec<Runtime>, output: &Path) -> Result<(Vec<
         peers.push(Peer { runtime, kind: Kind::Java });
     }
     Ok((peers, executables))
-}
-
-fn compile_green(sources: &Path, executable: &Path) -> Result<(), String> {
-    let mut files: Vec<PathBuf> = fs::read_dir(sources)
-        .map_err(|e| format!("{}: {e}", sources.display()))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "cs"))
-        .collect();
-    files.sort();
-    run(process::Command::new("mcs")
-        .args(["-nologo", "-optimize+", "-debug-"])
-        .arg(format!("-out:{}", executable.display()))
-        .args(files))
 }
 
 #[cfg(test)]

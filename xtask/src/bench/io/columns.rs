@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::bench::peers::{Runtime, find_go, find_java, net9, run};
+use crate::bench::peers::{Runtime, compile_folder, find_go, find_java, net9, run};
 
 /// Saki with the operating system's threads.
 pub const NATIVE: &str = "native";
@@ -106,7 +106,7 @@ pub fn available(root: &Path, base: Vec<Runtime>, output: &Path) -> Result<(Vec<
         pem: [output.join("io-certificate.pem"), output.join("io-key.pem")],
     };
     let sources = root.join("bench/io");
-    compile(&sources, &programs.dot_net)?;
+    compile_folder(&sources, &programs.dot_net, &["-r:System", "-r:System.Core"])?;
     make_certificate(&programs)?;
     let mut columns = Vec::new();
     for runtime in base {
@@ -142,19 +142,6 @@ fn saki_column(saki: &Runtime, &(name, threads, io): &(&'static str, &str, &str)
     }
     let version = format!("{} --threads={threads} --io={io}", saki.version);
     Some(Column { runtime: Runtime { name, version, argv, environment: Vec::new() }, kind: BuiltFor::Saki })
-}
-
-fn compile(sources: &Path, executable: &Path) -> Result<(), String> {
-    let mut files: Vec<PathBuf> = fs::read_dir(sources)
-        .map_err(|e| format!("{}: {e}", sources.display()))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "cs"))
-        .collect();
-    files.sort();
-    run(Command::new("mcs")
-        .args(["-nologo", "-optimize+", "-debug-", "-r:System", "-r:System.Core"])
-        .arg(format!("-out:{}", executable.display()))
-        .args(files))
 }
 
 /// Of a kind that Mono's libraries read, too.

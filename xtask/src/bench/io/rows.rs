@@ -1,5 +1,7 @@
 //! What was measured: a row for each figure, a cell for each runtime.
 
+use crate::bench::figures::median;
+
 /// Connections that are kept busy.
 pub(super) const CONNECTIONS: [u64; 4] = [64, 512, 4_000, 10_000];
 
@@ -13,10 +15,7 @@ pub struct Cell {
 
 impl Cell {
     pub(super) fn value(&self) -> Option<f64> {
-        let mut samples = self.samples.clone();
-        samples.sort_by(f64::total_cmp);
-        let n = samples.len();
-        if n == 0 { None } else { Some((samples[(n - 1) / 2] + samples[n / 2]) / 2.0) }
+        median(&self.samples)
     }
 }
 
