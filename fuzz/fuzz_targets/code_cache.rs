@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use saki_runtime::code_cache::read_anything;
+use saki_runtime::exec::code_cache::read_anything;
 
 fuzz_target!(|data: &[u8]| {
     read_anything(data);
