@@ -6,8 +6,8 @@
 
 use saki_os::message_log::MessageOptions;
 use saki_os::privilege;
-use saki_runtime::code_cache::CachePlaces;
-use saki_runtime::code_cache::directory::{self, Place};
+use saki_runtime::exec::code_cache::CachePlaces;
+use saki_runtime::exec::code_cache::directory::{self, Place};
 use saki_runtime::vm::ConfigurationFiles;
 use std::ffi::OsString;
 use std::path::PathBuf;

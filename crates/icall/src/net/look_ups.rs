@@ -12,8 +12,8 @@
 
 use saki_base::locks::rank;
 use saki_os::services::{self, Service};
-use saki_runtime::vm::profile_events::IoWait;
 use saki_runtime::exec::waits;
+use saki_runtime::vm::profile_events::IoWait;
 use saki_runtime::{CurrentThread, Managed};
 use saki_sync::WaitWord;
 use saki_sync::word_locks::{Mutex, MutexGuard};
