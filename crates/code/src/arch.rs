@@ -1,22 +1,39 @@
 //! What this crate needs of a processor architecture, and which one this is.
 //!
-//! Each architecture is one file below `arch/` with one type that implements [`Architecture`]. A new architecture
-//! writes that file (and those of the same kind in `os::fault_context`, `os::i_cache`, `fiber::switch` and
-//! `thread::spill`, which exist for aarch64), the settings of `jit::isa`, and a row of `abi::NativeAbi`. The liveness
-//! of frame words (`frame_liveness`), the walk of native frames (`sampler`) and the baseline compiler (`jit::baseline`)
-//! may be missing: nothing depends on them.
+//! Each architecture is a folder below `arch/`, with a file for each subject:
 //!
-//! Invariant: no other file of this crate or of `unwind` knows an instruction, but for `frame_liveness`.
+//! | file | subject |
+//! |---|---|
+//! | `registers` | registers and their roles in managed code |
+//! | `masm` | encodings: the implementation of [`masm::MacroAssembler`], of which the baseline compiler composes code |
+//! | `stubs` | assembly stubs, and the small stubs that are made at run time |
+//! | `patching` | relocations, and the fields of calls (`patch_site`) |
+//! | `frames` | recognising prologues, epilogues and stack probes at a program counter |
+//!
+//! Its `mod.rs` has one type that implements [`Architecture`]. A new architecture writes that folder (and files of the same kind as those of
+//! `os::fault_context`, `os::i_cache`, `fiber::switch` and `thread::spill`, which exist for aarch64), the settings of `jit::isa`, and a row of
+//! `abi::NativeAbi`. The liveness of frame words (`frame_liveness`), the walk of native frames (`sampler`), and `masm` with the baseline
+//! compiler (`jit::baseline`) may be missing: nothing depends on them.
+//!
+//! Invariant: no other file of this crate, of `unwind` or of `jit::baseline` knows an instruction or a register, but for `frame_liveness`.
 
 use crate::error::CodeError;
+use patch_site::FIELD_BYTES;
 use saki_abi::{Reloc, StubId, ThreadAbi};
 
 #[cfg(target_arch = "aarch64")]
 #[path = "arch/aarch64.rs"]
 mod target;
 #[cfg(target_arch = "x86_64")]
-#[path = "arch/x86_64.rs"]
+#[path = "arch/x86_64/mod.rs"]
 mod target;
+
+pub mod masm;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "calls are patched once and forward only, until methods have versions")
+)]
+pub(crate) mod patch_site;
 
 /// The architecture for which this is compiled.
 pub(crate) use target::Target as Arch;
@@ -71,11 +88,10 @@ pub(crate) trait Architecture {
         reloc: &Reloc<usize>,
         far: impl FnOnce(usize) -> Result<usize, CodeError>,
     ) -> Result<(), CodeError>;
-    /// The four bytes, at the address `field`, of a call that was placed by `relocate`, changed to call `target`, which
-    /// lies in the region.
-    fn call_field(field: usize, target: usize) -> [u8; 4];
-    /// Where a call goes whose field, at the address `field`, holds these bytes.
-    fn called_address(field: usize, bytes: [u8; 4]) -> usize;
+    /// The four bytes, at the address `field`, of a call that was placed by `relocate`, changed to call `target`, which lies in the region.
+    fn call_field(field: usize, target: usize) -> [u8; FIELD_BYTES];
+    /// The target of the call with these bytes at the address `field`.
+    fn call_target(field: usize, bytes: [u8; FIELD_BYTES]) -> usize;
 
     // Entering managed code.
 

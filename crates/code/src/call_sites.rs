@@ -1,20 +1,19 @@
 //! Direct calls in placed code: each is listed with its callee's entry as long as both live, so that it follows the
 //! callee's code from version to version.
 //!
-//! The displacement of a call is 4 bytes. It is changed while other threads may execute the call, by one store to the
-//! aligned 8-byte word that it lies in: processors see such a store whole, and calls with the old and the new
-//! displacement are both right, so no other thread needs to be notified. A displacement that crosses such a boundary
-//! (three of eight do on x86-64) is changed only while the world is stopped, and once: to the entry stub, which is
-//! right for every version (`redirect_crossing`). If the callee has no code when the call is placed, it goes through
-//! the stub from the beginning, and needs no place in the list. A call through the stub costs a line of the instruction
-//! cache and an indirect jump.
+//! Most calls can be changed while other threads execute them (`arch::patch_site`). The others, whose field crosses the
+//! boundary of a word, are changed only while the world is stopped, and once: to the entry stub, which is right for every
+//! version (`redirect_crossing`). If the callee has no code when such a call is placed, it goes through the stub from the
+//! beginning, and needs no place in the list. A call through the stub costs a line of the instruction cache and an
+//! indirect jump.
 //!
 //! How calls and entry agree is the matter of `linked_calls`.
 //!
 //! A call must live as long as its callee's entry: both are freed with their domain. Left out: calls of dynamic and
 //! collectible methods, which keep going through the stubs.
 
-use crate::arch::{Arch, Architecture, STUB_BYTES};
+use crate::arch::STUB_BYTES;
+use crate::arch::patch_site::{self, PatchSite};
 use crate::entry::MethodEntry;
 use crate::error::CodeError;
 use crate::linked_calls;
@@ -24,10 +23,6 @@ use saki_sync::facade::atomic::{AtomicU32, AtomicU64};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Size of the aligned word by which a call is patched.
-const STORE_BYTES: usize = 8;
-/// Bytes of the field of a call.
-const FIELD_BYTES: usize = 4;
 /// Bytes of code per call for which the table has room; calls beyond that go through the stubs.
 const BYTES_PER_SITE: usize = 64;
 
@@ -83,11 +78,6 @@ fn tables(region: &Region) -> Option<&'static Tables> {
     TABLES.get_or_init(make).as_ref().ok()
 }
 
-/// Whether other threads may execute the call with its field at `offset` from the region's base while it is changed.
-fn is_patchable(offset: usize) -> bool {
-    offset % STORE_BYTES <= STORE_BYTES - FIELD_BYTES
-}
-
 /// A call in a body that has been written, but is not published yet.
 pub(crate) struct NewCall {
     pub callee: MethodEntry,
@@ -103,37 +93,28 @@ pub(crate) struct NewCall {
 pub(crate) fn link(region: &Region, call: &NewCall) {
     let NewCall { callee, offset, placed, is_own } = *call;
     let stub = callee.stub_address();
-    let is_patchable = is_patchable(offset);
-    if placed == stub && !is_patchable {
+    let site = PatchSite::at(offset);
+    if placed == stub && matches!(site, PatchSite::Crossing(_)) {
         return;
     }
-    let Some((tables, number)) = tables(region).and_then(|tables| Some((tables, tables.take_number()?))) else {
-        // SAFETY: the body is not published.
-        unsafe { redirect(region, offset, stub) };
-        return;
-    };
-    linked_calls::add(tables.head(region, callee), tables.sites, number, offset as u32);
+    let numbered = tables(region).and_then(|tables| Some((tables, tables.take_number()?)));
+    if let Some((tables, number)) = numbered {
+        linked_calls::add(tables.head(region, callee), tables.sites, number, offset as u32);
+    }
     // A body that calls itself is about to become the callee's code if there is none.
     let without_code = if is_own { placed } else { stub };
     let target = || callee.target().unwrap_or(without_code);
-    if is_patchable {
-        linked_calls::follow(target, placed, |code| lead_call(region, offset, code));
-    } else if target() != placed {
-        // SAFETY: the body is not published, so no thread executes the call.
-        unsafe { redirect(region, offset, stub) };
+    match (site, numbered) {
+        (PatchSite::Branch(site), Some(_)) => {
+            linked_calls::follow(target, placed, |code| site.set_target(region, code));
+        }
+        (PatchSite::Crossing(_), Some(_)) if target() == placed => {}
+        (PatchSite::Branch(site), None) => site.set_target(region, stub),
+        (PatchSite::Crossing(site), _) => {
+            // SAFETY: the body is not published, so no thread executes the call.
+            unsafe { site.set_target(region, stub) };
+        }
     }
-}
-
-/// # Safety
-/// No thread can execute the call meanwhile.
-unsafe fn redirect(region: &Region, offset: usize, code: usize) {
-    let field = Arch::call_field(region.base + offset, code);
-    // SAFETY: the field of a placed call, which no thread executes.
-    unsafe { region.write(offset, &field) };
-}
-
-fn lead_call(region: &Region, offset: usize, code: usize) {
-    region.store_field(offset, Arch::call_field(region.base + offset, code));
 }
 
 /// Drops the entry's calls: its method is freed, and so is the code of the calls.
@@ -153,8 +134,8 @@ pub(crate) fn forget(entry: MethodEntry) {
 pub(crate) fn lead_all(entry: MethodEntry, code: usize) {
     let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) else { return };
     linked_calls::for_each(tables.head(region, entry), tables.sites, |offset| {
-        if is_patchable(offset as usize) {
-            lead_call(region, offset as usize, code);
+        if let PatchSite::Branch(site) = PatchSite::at(offset as usize) {
+            site.set_target(region, code);
         }
     });
 }
@@ -167,10 +148,10 @@ pub(crate) unsafe fn redirect_crossing(entry: MethodEntry) {
     let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) else { return };
     let stub = entry.stub_address();
     linked_calls::for_each(tables.head(region, entry), tables.sites, |offset| {
-        if !is_patchable(offset as usize) {
+        if let PatchSite::Crossing(site) = PatchSite::at(offset as usize) {
             // SAFETY: no thread executes managed code, and stopped threads are at no call instruction: a call that has
-            // begun has ended.
-            unsafe { redirect(region, offset as usize, stub) };
+            // begun has ended. The caller has the processors fetch code anew.
+            unsafe { site.set_target(region, stub) };
         }
     });
 }
@@ -183,10 +164,8 @@ pub(crate) unsafe fn called_addresses(entry: MethodEntry) -> Vec<usize> {
     let (Some(region), Some(Ok(tables))) = (mapped_region(), TABLES.get()) else { return Vec::new() };
     let mut called = Vec::new();
     linked_calls::for_each(tables.head(region, entry), tables.sites, |offset| {
-        let address = region.base + offset as usize;
-        // SAFETY: the field of a placed call, whose code stays as long as the entry; nothing changes it meanwhile.
-        let field = unsafe { (address as *const [u8; FIELD_BYTES]).read() };
-        called.push(Arch::called_address(address, field));
+        // SAFETY: the field of a placed call, whose code stays as long as the entry; nothing changes it in a stop.
+        called.push(unsafe { patch_site::target_of(region, offset as usize) });
     });
     called
 }

@@ -103,6 +103,8 @@ mod stub_slots;
 mod trampolines;
 
 #[cfg(not(loom))]
+pub use arch::masm;
+#[cfg(not(loom))]
 pub use arch::{
     ENTRY_PREVIOUS_EXIT_OFFSET, ENTRY_SAVED_BYTES, FrameState, enter, enter_return_address, enter_unwound_address,
     fault_throw_address, stub_address,

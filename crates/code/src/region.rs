@@ -224,19 +224,13 @@ impl Region {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), destination, bytes.len()) };
     }
 
-    /// Stores 4 bytes of placed code atomically; they must not cross an 8-byte boundary. Other threads may execute
-    /// them.
-    pub fn store_field(&self, offset: usize, field: [u8; 4]) {
-        let (word, shift) = (offset / 8 * 8, offset % 8 * 8);
-        assert!(shift <= 32 && word < self.code_bytes);
-        // SAFETY: aligned and inside the writable view (asserted), which stays mapped; a placed body's bytes are only
-        // changed here, and rooms of bodies are multiples of 8 bytes.
-        let word = unsafe { AtomicU64::from_ptr((self.writable_base + word) as *mut u64) };
-        let mask = u64::from(u32::MAX) << shift;
-        let field = u64::from(u32::from_le_bytes(field)) << shift;
-        // AcqRel: the last of several writers has acquired the others' (`linked_calls`). A thread that executes the old
-        // bytes is right as well.
-        let _ = word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |old| Some(old & !mask | field));
+    /// The aligned word of 8 bytes of placed code in which the byte at `offset` lies, through the writable view. Other threads may execute it.
+    pub fn code_word(&self, offset: usize) -> &AtomicU64 {
+        let word = offset / 8 * 8;
+        assert!(word < self.code_bytes);
+        // SAFETY: aligned and inside the writable view (asserted), which stays mapped; a placed body's bytes are only changed by such
+        // words, and rooms of bodies are multiples of 8 bytes.
+        unsafe { AtomicU64::from_ptr((self.writable_base + word) as *mut u64) }
     }
 }
 

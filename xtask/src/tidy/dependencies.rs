@@ -36,7 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("il", &["metadata", "types"]),
     ("sampler", &["base", "os", "abi", "sync", "code", "thread", "unwind", "profile"]),
     ("gc", &["abi", "sync", "thread", "unwind"]),
-    ("jit", &["abi", "types", "il"]),
+    ("jit", &["abi", "code", "types", "il"]),
     (
         "runtime",
         &["metadata", "contract", "types", "il", "jit", "code", "sched", "reactor", "unwind", "gc", "tools", "sampler"],
@@ -50,7 +50,9 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// Outside crate (a prefix of its name) → the crate folders that may name it.
 const OUTSIDE: &[(&str, &[&str])] = &[
     ("mmtk", &["gc"]),
-    ("cranelift", &["jit"]),
+    ("cranelift-codegen", &["jit"]),
+    ("cranelift-frontend", &["jit"]),
+    ("cranelift-assembler-x64", &["code"]),
     ("parking_lot", &["base", "spin"]),
     ("crossbeam-utils", &["base"]),
     ("memmap2", &["metadata"]),

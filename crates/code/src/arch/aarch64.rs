@@ -2,6 +2,7 @@
 //!
 //! This file lets all crates compile for aarch64, so that the compiler sees what they need of the architecture. Left out: every function.
 
+use super::patch_site::FIELD_BYTES;
 use super::{Architecture, FrameState, STUB_BYTES};
 use crate::error::CodeError;
 use saki_abi::{Reloc, StubId, ThreadAbi};
@@ -54,11 +55,11 @@ impl Architecture for Target {
         not_written()
     }
 
-    fn call_field(_: usize, _: usize) -> [u8; 4] {
+    fn call_field(_: usize, _: usize) -> [u8; FIELD_BYTES] {
         not_written()
     }
 
-    fn called_address(_: usize, _: [u8; 4]) -> usize {
+    fn call_target(_: usize, _: [u8; FIELD_BYTES]) -> usize {
         not_written()
     }
 

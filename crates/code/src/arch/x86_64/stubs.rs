@@ -1,4 +1,4 @@
-//! x86-64: the assembly stubs, and the byte patterns of entry stubs, veneers, calls and frames.
+//! x86-64: the assembly stubs, and the small stubs that are made at run time: entry stubs, unboxing stubs, veneers.
 //!
 //! Every stub that calls Rust builds an rbp frame and stores it in `ThreadAbi.exit_frame`, so that walks start at its
 //! caller and the conservative collector finds the saved registers on the stack. Stubs keep r15.
@@ -11,40 +11,37 @@
 //! ```
 //! Left out: upper halves of ymm registers (compiled code uses 128 bits) and control words (the ABI's defaults hold).
 
-use super::{Architecture, FrameState, STUB_BYTES};
-use crate::error::CodeError;
+use super::masm::{DISPLACEMENT_BYTES, Hardware, RIP_RELATIVE};
+use super::registers::ARGUMENTS;
+use crate::arch::STUB_BYTES;
 use crate::hooks::{self, StubHooks};
 use crate::imt;
 use crate::trampolines;
+use cranelift_assembler_x64::{CodeSink, DeferredTarget, KnownOffset, TrapCode, inst};
+use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET};
-use saki_abi::{AddressUse, Reloc, RelocKind, StubId, ThreadAbi};
+use saki_abi::{StubId, ThreadAbi};
 use std::arch::naked_asm;
 use std::mem::offset_of;
 
-const INT3: u8 = 0xcc;
-/// `jmp [rip + displacement]`, `call displacement`.
-const JMP_MEMORY: [u8; 2] = [0xff, 0x25];
-const CALL: u8 = 0xe8;
-/// Bytes of the displacement of a call or jump.
-const FIELD_BYTES: usize = 4;
-/// `push rbp; mov rbp, rsp`, with which every body begins.
-const FRAME_SETUP_BYTES: usize = 4;
-
-const ENTRY_PREVIOUS_EXIT_OFFSET: isize = -56;
-const LAZY_TAIL_OFFSET: usize = 6;
+/// EntryFrame: the previous `exit_frame` is at FP + this.
+pub(super) const ENTRY_PREVIOUS_EXIT_OFFSET: isize = -56;
+/// Offset of an entry stub's lazy tail: the length of `jmp [rip + displacement]`.
+pub(super) const LAZY_TAIL_OFFSET: usize = 6;
 /// The return address that the lazy tail's call pushes, as an offset from the stub.
-const LAZY_RETURN_OFFSET: usize = 11;
+const LAZY_RETURN_OFFSET: usize = LAZY_TAIL_OFFSET + 5;
+const INT3: u8 = 0xcc;
 
 unsafe extern "C" {
     /// Labels inside `saki_enter`.
-    safe fn saki_enter_return();
-    safe fn saki_enter_unwound();
+    pub(super) safe fn saki_enter_return();
+    pub(super) safe fn saki_enter_unwound();
 }
 
 /// # Safety
 /// See `crate::enter`.
 #[unsafe(naked)]
-unsafe extern "C" fn saki_enter(
+pub(super) unsafe extern "C" fn saki_enter(
     thread: *mut ThreadAbi,
     target: usize,
     argument0: u64,
@@ -152,7 +149,7 @@ macro_rules! restore_arguments_and_jump {
 /// # Safety
 /// Only lazy tails of entry stubs call this, in managed code: r15 is the thread, and the method's arguments are in place.
 #[unsafe(naked)]
-unsafe extern "C" fn compile_trampoline() {
+pub(super) unsafe extern "C" fn compile_trampoline() {
     naked_asm!(
         "pop r11",
         save_arguments!(),
@@ -379,7 +376,7 @@ unsafe extern "C" fn resume_unwind() {
 /// # Safety
 /// Only a signal context edited by the fault handler leads here: r15 is the thread, rbp the faulting frame. Never returns.
 #[unsafe(naked)]
-unsafe extern "C" fn fault_throw() {
+pub(super) unsafe extern "C" fn fault_throw() {
     naked_asm!(
         begin_throw!(),
         "mov rcx, rdi",
@@ -394,159 +391,122 @@ unsafe extern "C" fn fault_throw() {
     )
 }
 
-fn displacement(from: usize, to: usize) -> [u8; 4] {
-    let distance = to.wrapping_sub(from) as i64;
-    i32::try_from(distance).expect("the region and its data lie within 2 GiB").to_le_bytes()
+/// The stub that compiled code names by `id`.
+pub(super) fn of_id(id: StubId) -> unsafe extern "C" fn() {
+    match id {
+        StubId::ThrowPending => throw_pending,
+        StubId::ResumeUnwind => resume_unwind,
+        StubId::Poll => poll_stub,
+        StubId::ClassInit => class_init_stub,
+        StubId::AllocSlow => alloc_slow_stub,
+        StubId::BarrierSlow => barrier_slow_stub,
+        StubId::DemoteLine => demote_line,
+        StubId::ImtResolve => imt_resolve,
+    }
 }
 
-pub(crate) struct Target;
+/// A small stub while it is made: a buffer on the stack, since there is an entry stub for every method that is named.
+struct SmallStub {
+    start: usize,
+    bytes: [u8; STUB_BYTES],
+    len: usize,
+}
 
-impl Architecture for Target {
-    const ENTRY_PREVIOUS_EXIT_OFFSET: isize = ENTRY_PREVIOUS_EXIT_OFFSET;
-    const ENTRY_SAVED_BYTES: usize = 64;
-    const LAZY_TAIL_OFFSET: usize = LAZY_TAIL_OFFSET;
-
-    fn check() -> Result<(), CodeError> {
-        Ok(())
+impl CodeSink for SmallStub {
+    fn put1(&mut self, value: u8) {
+        self.put(&[value]);
     }
 
-    /// `jmp [cell]; call hop; int3…`
-    fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; STUB_BYTES] {
-        let mut bytes = [INT3; STUB_BYTES];
-        bytes[..2].copy_from_slice(&JMP_MEMORY);
-        bytes[2..LAZY_TAIL_OFFSET].copy_from_slice(&displacement(stub + LAZY_TAIL_OFFSET, cell));
-        bytes[LAZY_TAIL_OFFSET] = CALL;
-        bytes[7..LAZY_RETURN_OFFSET].copy_from_slice(&displacement(stub + LAZY_RETURN_OFFSET, hop));
-        bytes
+    fn put2(&mut self, value: u16) {
+        self.put(&value.to_le_bytes());
     }
 
-    /// `add rdi, 16; jmp [cell]`
-    fn encode_unbox(stub: usize, cell: usize) -> [u8; STUB_BYTES] {
-        let mut bytes = [INT3; STUB_BYTES];
-        bytes[..4].copy_from_slice(&[0x48, 0x83, 0xc7, saki_abi::object::OBJECT_HEADER_BYTES as u8]);
-        bytes[4..6].copy_from_slice(&JMP_MEMORY);
-        bytes[6..10].copy_from_slice(&displacement(stub + 10, cell));
-        bytes
+    fn put4(&mut self, value: u32) {
+        self.put(&value.to_le_bytes());
     }
 
-    /// `jmp [rip + 0]; target`
-    fn encode_veneer(target: usize) -> [u8; STUB_BYTES] {
-        let mut bytes = [INT3; STUB_BYTES];
-        bytes[..2].copy_from_slice(&JMP_MEMORY);
-        bytes[2..6].copy_from_slice(&[0; 4]);
-        bytes[6..14].copy_from_slice(&target.to_le_bytes());
-        bytes
+    fn put8(&mut self, value: u64) {
+        self.put(&value.to_le_bytes());
     }
 
-    fn compile_trampoline() -> usize {
-        compile_trampoline as *const () as usize
+    /// Accesses of stubs do not fault.
+    fn add_trap(&mut self, _: TrapCode) {}
+
+    /// `reach` writes the displacement.
+    fn use_target(&mut self, _: DeferredTarget) {}
+
+    fn known_offset(&self, offset: KnownOffset) -> i32 {
+        saki_base::bug!("stubs have no operand at the known offset {offset}")
+    }
+}
+
+impl SmallStub {
+    fn new(start: usize) -> SmallStub {
+        SmallStub { start, bytes: [INT3; STUB_BYTES], len: 0 }
     }
 
-    fn stub_address(id: StubId) -> usize {
-        let stub: unsafe extern "C" fn() = match id {
-            StubId::ThrowPending => throw_pending,
-            StubId::ResumeUnwind => resume_unwind,
-            StubId::Poll => poll_stub,
-            StubId::ClassInit => class_init_stub,
-            StubId::AllocSlow => alloc_slow_stub,
-            StubId::BarrierSlow => barrier_slow_stub,
-            StubId::DemoteLine => demote_line,
-            StubId::ImtResolve => imt_resolve,
-        };
-        stub as *const () as usize
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
     }
 
-    fn fault_throw_address() -> usize {
-        fault_throw as *const () as usize
+    /// The displacement at the end of the last instruction leads to the address.
+    fn reach(&mut self, target: usize) {
+        let field = self.len - DISPLACEMENT_BYTES;
+        self.bytes[field..self.len].copy_from_slice(&super::patching::displacement(self.start + self.len, target));
     }
 
-    fn relocate(
-        body: &mut [u8],
-        start: usize,
-        reloc: &Reloc<usize>,
-        far: impl FnOnce(usize) -> Result<usize, CodeError>,
-    ) -> Result<(), CodeError> {
-        let fail = |reason| CodeError::BadRelocation { offset: reloc.offset, reason };
-        let at = reloc.offset as usize;
-        let place = start + at;
-        let relative = |target: usize| -> Option<i32> {
-            i32::try_from((target as i64).wrapping_add(reloc.addend).wrapping_sub(place as i64)).ok()
-        };
-        let mut write = |bytes: &[u8]| {
-            let field = body.get_mut(at..at + bytes.len()).ok_or_else(|| fail("outside the body"))?;
-            field.copy_from_slice(bytes);
-            Ok(())
-        };
-        match (reloc.kind, reloc.usage) {
-            (RelocKind::Absolute8, AddressUse::AddressTaken) => {
-                write(&(reloc.target as i64).wrapping_add(reloc.addend).to_le_bytes())
-            }
-            (RelocKind::X86PcRelative4, AddressUse::AddressTaken) => {
-                let value = relative(reloc.target).ok_or_else(|| fail("the address is more than 2 GiB away"))?;
-                write(&value.to_le_bytes())
-            }
-            (RelocKind::X86PcRelative4, AddressUse::Called) if reloc.addend == -(FIELD_BYTES as i64) => {
-                let value = match relative(reloc.target) {
-                    Some(value) => value,
-                    None => relative(far(reloc.target)?).ok_or_else(|| fail("veneer is out of reach"))?,
-                };
-                write(&value.to_le_bytes())
-            }
-            (RelocKind::X86PcRelative4, AddressUse::Called) => Err(fail("a call's displacement counts from its end")),
-            (RelocKind::Absolute8, AddressUse::Called) => Err(fail("no call holds an absolute address")),
-            (RelocKind::Arm64Branch26 | RelocKind::Arm64AdrPage21 | RelocKind::Arm64AddLow12, _) => {
-                Err(fail("it is of another architecture"))
-            }
-        }
+    /// `jmp [cell]`
+    fn jump_through(&mut self, cell: usize) {
+        inst::jmpq_m::<Hardware>::new(RIP_RELATIVE).encode(self);
+        self.reach(cell);
     }
+}
 
-    fn call_field(field: usize, target: usize) -> [u8; FIELD_BYTES] {
-        displacement(field + FIELD_BYTES, target)
-    }
+/// `jmp [cell]; call hop; int3…`
+pub(super) fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; STUB_BYTES] {
+    let mut code = SmallStub::new(stub);
+    code.jump_through(cell);
+    debug_assert_eq!(code.len, LAZY_TAIL_OFFSET);
+    inst::callq_d::new(0i32).encode(&mut code);
+    code.reach(hop);
+    debug_assert_eq!(code.len, LAZY_RETURN_OFFSET);
+    code.bytes
+}
 
-    fn called_address(field: usize, bytes: [u8; FIELD_BYTES]) -> usize {
-        (field + FIELD_BYTES).wrapping_add_signed(i32::from_le_bytes(bytes) as isize)
-    }
+/// `add rdi, 16; jmp [cell]; int3…`
+pub(super) fn encode_unbox(stub: usize, cell: usize) -> [u8; STUB_BYTES] {
+    let mut code = SmallStub::new(stub);
+    inst::addq_mi_sxb::<Hardware>::new(ARGUMENTS[0].number(), OBJECT_HEADER_BYTES as i8).encode(&mut code);
+    code.jump_through(cell);
+    code.bytes
+}
 
-    unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32 {
-        // SAFETY: as the caller promises; `saki_enter` keeps the C ABI.
-        unsafe { saki_enter(thread, target, arguments[0], arguments[1], arguments[2], result) }
-    }
+/// `jmp [rip + 0]; target; int3…`, which works at every place.
+pub(super) fn encode_veneer(target: usize) -> [u8; STUB_BYTES] {
+    let mut code = SmallStub::new(0);
+    inst::jmpq_m::<Hardware>::new(RIP_RELATIVE).encode(&mut code);
+    code.put8(target as u64);
+    code.bytes
+}
 
-    fn enter_return_address() -> usize {
-        saki_enter_return as *const () as usize
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn enter_unwound_address() -> usize {
-        saki_enter_unwound as *const () as usize
-    }
-
-    unsafe fn frame_state(start: usize, pc: usize) -> FrameState {
-        /// `mov rsp, rbp; pop rbp`, before `ret` or a tail jump.
-        const EPILOGUE: [u8; 4] = [0x48, 0x89, 0xec, 0x5d];
-        let offset = pc - start;
-        if offset == 0 {
-            return FrameState::NotPushed;
-        }
-        if offset < FRAME_SETUP_BYTES {
-            return FrameState::Pushed;
-        }
-        const { assert!(EPILOGUE.len() <= FRAME_SETUP_BYTES) };
-        let before = (pc - EPILOGUE.len()) as *const [u8; 4];
-        // SAFETY: `offset ≥ 4`, so the four bytes before `pc` belong to the body, which stays mapped.
-        if unsafe { before.read() } == EPILOGUE { FrameState::NotPushed } else { FrameState::Complete }
-    }
-
-    unsafe fn is_stack_probe(start: usize, end: usize, pc: usize) -> bool {
-        /// `sub rsp, 4096`, then the probe: `mov dword [rsp], 0`. Elsewhere bodies do not move the stack pointer by exactly a page.
-        const PROBE: [u8; 14] = [0x48, 0x81, 0xec, 0, 0x10, 0, 0, 0xc7, 0x04, 0x24, 0, 0, 0, 0];
-        const PROBE_OFFSET: usize = 7;
-        let begins_behind_setup = pc >= start + FRAME_SETUP_BYTES + PROBE_OFFSET;
-        let ends_inside = pc + PROBE.len() - PROBE_OFFSET <= end;
-        if !begins_behind_setup || !ends_inside {
-            return false;
-        }
-        // SAFETY: inside the body by the checks above; bodies stay mapped.
-        unsafe { ((pc - PROBE_OFFSET) as *const [u8; PROBE.len()]).read_unaligned() == PROBE }
+    #[test]
+    fn small_stubs_have_the_bytes_that_trampolines_rely_on() {
+        assert_eq!(
+            encode_entry(0x1000, 0x5000, 0x800),
+            [0xff, 0x25, 0xfa, 0x3f, 0, 0, 0xe8, 0xf5, 0xf7, 0xff, 0xff, INT3, INT3, INT3, INT3, INT3]
+        );
+        assert_eq!(
+            encode_unbox(0x1000, 0x5000),
+            [0x48, 0x83, 0xc7, 0x10, 0xff, 0x25, 0xf6, 0x3f, 0, 0, INT3, INT3, INT3, INT3, INT3, INT3]
+        );
+        assert_eq!(
+            encode_veneer(0x1122_3344_5566_7788),
+            [0xff, 0x25, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, INT3, INT3]
+        );
     }
 }

@@ -1,0 +1,89 @@
+//! x86-64, a file for each subject: registers and their roles (`registers`), encodings (`masm`), assembly stubs and the small stubs that are
+//! made at run time (`stubs`), places that are changed in code (`patching`), recognising what a thread is stopped at (`frames`).
+
+mod frames;
+pub(super) mod masm;
+mod patching;
+mod registers;
+mod stubs;
+
+use super::{Architecture, FrameState, STUB_BYTES};
+use crate::error::CodeError;
+use saki_abi::{Reloc, StubId, ThreadAbi};
+
+pub(crate) struct Target;
+
+impl Architecture for Target {
+    const ENTRY_PREVIOUS_EXIT_OFFSET: isize = stubs::ENTRY_PREVIOUS_EXIT_OFFSET;
+    const ENTRY_SAVED_BYTES: usize = 64;
+    const LAZY_TAIL_OFFSET: usize = stubs::LAZY_TAIL_OFFSET;
+
+    fn check() -> Result<(), CodeError> {
+        Ok(())
+    }
+
+    fn encode_entry(stub: usize, cell: usize, hop: usize) -> [u8; STUB_BYTES] {
+        stubs::encode_entry(stub, cell, hop)
+    }
+
+    fn encode_unbox(stub: usize, cell: usize) -> [u8; STUB_BYTES] {
+        stubs::encode_unbox(stub, cell)
+    }
+
+    fn encode_veneer(target: usize) -> [u8; STUB_BYTES] {
+        stubs::encode_veneer(target)
+    }
+
+    fn compile_trampoline() -> usize {
+        stubs::compile_trampoline as *const () as usize
+    }
+
+    fn stub_address(id: StubId) -> usize {
+        stubs::of_id(id) as *const () as usize
+    }
+
+    fn fault_throw_address() -> usize {
+        stubs::fault_throw as *const () as usize
+    }
+
+    fn relocate(
+        body: &mut [u8],
+        start: usize,
+        reloc: &Reloc<usize>,
+        far: impl FnOnce(usize) -> Result<usize, CodeError>,
+    ) -> Result<(), CodeError> {
+        patching::relocate(body, start, reloc, far)
+    }
+
+    fn call_field(field: usize, target: usize) -> [u8; patching::FIELD_BYTES] {
+        patching::call_field(field, target)
+    }
+
+    fn call_target(field: usize, bytes: [u8; patching::FIELD_BYTES]) -> usize {
+        patching::call_target(field, bytes)
+    }
+
+    unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32 {
+        // SAFETY: `thread` is current and the target may be called with these arguments (contract); `saki_enter` keeps the C ABI, saves
+        // all registers that managed code changes, and loads r15.
+        unsafe { stubs::saki_enter(thread, target, arguments[0], arguments[1], arguments[2], result) }
+    }
+
+    fn enter_return_address() -> usize {
+        stubs::saki_enter_return as *const () as usize
+    }
+
+    fn enter_unwound_address() -> usize {
+        stubs::saki_enter_unwound as *const () as usize
+    }
+
+    unsafe fn frame_state(start: usize, pc: usize) -> FrameState {
+        // SAFETY: `pc` is in a placed body that begins at `start` (contract), which `frames` reads and which stays mapped.
+        unsafe { frames::frame_state(start, pc) }
+    }
+
+    unsafe fn is_stack_probe(start: usize, end: usize, pc: usize) -> bool {
+        // SAFETY: `start..end` is a placed body (contract), which `frames` reads and which stays mapped.
+        unsafe { frames::is_stack_probe(start, end, pc) }
+    }
+}
