@@ -1,33 +1,31 @@
 //! The second pass: blocks in order, values into registers, prologue and tables at the end.
 
-use super::assembler::*;
-use super::plan::{INTEGER_ARGUMENTS, Plan, Value};
+use super::plan::{Plan, Value};
 use super::registers::Registers;
-use super::{Buffers, Machine};
+use super::{BuffersFor, machine_type};
 use crate::output::{CompiledBy, CompiledCode};
 use crate::symbols::RelocTarget;
 use saki_abi::stubs::trap;
 use saki_abi::thread::THREAD_PENDING_EXCEPTION_OFFSET;
-use saki_abi::{AddressUse, IlMapEntry, Reloc, RelocKind, StubId, TrapSite};
+use saki_abi::{IlMapEntry, StubId, TrapSite};
+use saki_code::masm::{Address, FinishedCode, Label, MachineType, MacroAssembler, MemoryAccess, Reg};
 use saki_il::ir::{Function, LocalId, LocalKind, Op, Symbol, Terminator, ValueId};
 
-/// `push rbp; mov rbp, rsp`.
-const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xE5];
 const ALIGNMENT_BYTES: u32 = 32;
 
 /// Out-of-line code, emitted behind the blocks.
 pub(super) enum Cold {
-    /// `ud2` with this trap code.
+    /// A trap with this code.
     Trap(Label, u8),
     /// A safepoint's slow path, and the label at which it continues.
     Poll(Label, Label),
 }
 
-pub(super) struct Emitter<'a> {
+pub(super) struct Emitter<'a, M> {
     pub func: &'a Function,
     pub plan: &'a Plan,
     pub registers: &'a mut Registers,
-    pub asm: &'a mut Assembler,
+    pub masm: &'a mut M,
     pub code: CompiledCode,
     il_map: Vec<IlMapEntry>,
     traps: Vec<TrapSite>,
@@ -37,11 +35,15 @@ pub(super) struct Emitter<'a> {
     pub il_offset: u32,
 }
 
-pub(super) fn emit(buffers: &mut Buffers, func: &Function, stress_poll: bool) -> Option<CompiledCode> {
-    let Buffers { plan, registers, assembler, .. } = buffers;
-    registers.reset(&plan.uses);
-    assembler.clear();
-    let blocks = func.blocks.iter().map(|_| assembler.label()).collect();
+pub(super) fn emit<M: MacroAssembler<Target = RelocTarget>>(
+    buffers: &mut BuffersFor<M>,
+    func: &Function,
+    stress_poll: bool,
+) -> Option<CompiledCode> {
+    let BuffersFor { plan, registers, masm } = buffers;
+    registers.reset(M::ALLOCATABLE, &plan.uses);
+    masm.clear();
+    let blocks = func.blocks.iter().map(|_| masm.label()).collect();
     let mut code = CompiledCode {
         name: func.name.clone(),
         alignment_bytes: ALIGNMENT_BYTES,
@@ -53,7 +55,7 @@ pub(super) fn emit(buffers: &mut Buffers, func: &Function, stress_poll: bool) ->
         func,
         plan,
         registers,
-        asm: assembler,
+        masm,
         code,
         il_map: Vec::new(),
         traps: Vec::new(),
@@ -70,15 +72,15 @@ pub(super) fn emit(buffers: &mut Buffers, func: &Function, stress_poll: bool) ->
     emitter.finish()
 }
 
-impl Emitter<'_> {
+impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     /// Defines the parameters in their registers, and stores those that must be in memory.
     fn entry(&mut self) {
         let (mut integers, mut floats) = (0, 0);
         let mut arriving = Vec::with_capacity(self.func.sig.params.len());
         for &param in &self.func.sig.params {
-            let is_float = Machine::of(param).is_some_and(Machine::is_float);
+            let is_float = machine_type(param).is_some_and(MachineType::is_float);
             let counter = if is_float { &mut floats } else { &mut integers };
-            arriving.push(argument_register(is_float, *counter));
+            arriving.push(argument_register::<M>(is_float, *counter));
             *counter += 1;
         }
         for (number, local) in self.func.locals.iter().enumerate() {
@@ -87,20 +89,19 @@ impl Emitter<'_> {
                 let register = arriving[index as usize];
                 if self.plan.in_memory[number] {
                     let slot = self.registers.local_slot(number);
-                    self.store_register(register, RBP, slot, Machine::of(local.ty).unwrap_or(Machine::Quad));
+                    self.store_slot(register, slot, machine_type(local.ty).unwrap_or(MachineType::I64));
                 }
                 self.define(value, register);
             } else if self.plan.in_memory[number] {
                 let slot = self.registers.local_slot(number);
-                self.asm.constant(SCRATCH, 0);
-                self.asm.rm(MOV_STORE_QUAD, SCRATCH, RBP, slot);
+                self.masm.store_zero(Address::new(M::FRAME, slot));
             }
         }
     }
 
     fn block(&mut self, number: usize) -> Option<()> {
         let block = &self.func.blocks[number];
-        self.asm.bind(self.blocks[number]);
+        self.masm.bind(self.blocks[number]);
         if number > 0 {
             self.registers.vacate_all();
         }
@@ -119,7 +120,7 @@ impl Emitter<'_> {
     pub(super) fn position(&mut self, il_offset: u32) {
         self.il_offset = il_offset;
         if il_offset != u32::MAX && self.il_map.last().is_none_or(|last| last.il_offset != il_offset) {
-            let native_offset = self.asm.offset();
+            let native_offset = self.masm.offset();
             // An entry that covers no code is replaced.
             if self.il_map.last().is_some_and(|last| last.native_offset == native_offset) {
                 self.il_map.pop();
@@ -132,28 +133,27 @@ impl Emitter<'_> {
         match terminator {
             Terminator::Jump(target) => {
                 if target.0 as usize != number + 1 {
-                    self.asm.jump(self.blocks[target.0 as usize]);
+                    self.masm.jump(self.blocks[target.0 as usize]);
                 }
             }
             Terminator::Brif { cond, then, otherwise } => {
                 let (then_label, otherwise_label) = (self.blocks[then.0 as usize], self.blocks[otherwise.0 as usize]);
                 self.branch(*cond, then_label, otherwise_label)?;
                 if otherwise.0 as usize != number + 1 {
-                    self.asm.jump(otherwise_label);
+                    self.masm.jump(otherwise_label);
                 }
             }
             Terminator::Ret(value) => {
-                if let (Some(value), Some(machine)) = (value, self.func.sig.ret.and_then(Machine::of)) {
-                    let result = if machine.is_float() { XMM0 } else { RAX };
+                if let (Some(value), Some(ty)) = (value, self.func.sig.ret.and_then(machine_type)) {
+                    let result = if ty.is_float() { M::FLOAT_RESULT } else { M::RESULT };
                     self.move_to(*value, result);
                 }
-                self.asm.leave();
-                self.asm.ret();
+                self.masm.ret();
             }
             Terminator::TailCall { target, sig, args } => self.tail_call(target, sig, args)?,
             Terminator::Throw(value) => {
-                self.move_to(*value, RDI);
-                self.call_near(RelocTarget::Symbol(Symbol::Helper(saki_abi::HelperId::Throw)));
+                self.move_to(*value, M::ARGUMENTS[0]);
+                self.masm.call(RelocTarget::Symbol(Symbol::Helper(saki_abi::HelperId::Throw)));
                 self.trap_here(trap::UNREACHABLE);
             }
             Terminator::Unreachable => self.trap_here(trap::UNREACHABLE),
@@ -162,15 +162,14 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// `ud2` at this place.
     fn trap_here(&mut self, code: u8) {
-        self.traps.push(TrapSite { offset: self.asm.offset(), code });
-        self.asm.undefined();
+        let offset = self.masm.trap();
+        self.traps.push(TrapSite { offset, code });
     }
 
     /// The label of the out-of-line trap with this code.
     pub(super) fn trap_label(&mut self, code: u8) -> Label {
-        let label = self.asm.label();
+        let label = self.masm.label();
         self.cold.push((Cold::Trap(label, code), self.il_offset));
         label
     }
@@ -180,11 +179,11 @@ impl Emitter<'_> {
             self.position(il_offset);
             match cold {
                 Cold::Trap(label, code) => {
-                    self.asm.bind(label);
+                    self.masm.bind(label);
                     self.trap_here(code);
                 }
                 Cold::Poll(label, next) => {
-                    self.asm.bind(label);
+                    self.masm.bind(label);
                     self.poll_slow(next);
                 }
             }
@@ -193,46 +192,25 @@ impl Emitter<'_> {
 
     /// Calls the safepoint stub, which keeps all registers, and throws the exception that it leaves pending, if any.
     pub(super) fn poll_slow(&mut self, next: Label) {
-        self.call_near(RelocTarget::Stub(StubId::Poll));
-        self.asm.cmp_memory(8, R15, THREAD_PENDING_EXCEPTION_OFFSET, 0);
-        self.asm.jump_if(Condition::Equal, next);
-        self.call_near(RelocTarget::Stub(StubId::ThrowPending));
+        self.masm.call(RelocTarget::Stub(StubId::Poll));
+        let pending = Address::new(M::THREAD, THREAD_PENDING_EXCEPTION_OFFSET);
+        self.masm.jump_if_word(MachineType::I64, pending, true, next);
+        self.masm.call(RelocTarget::Stub(StubId::ThrowPending));
         self.trap_here(trap::UNREACHABLE);
-    }
-
-    /// `call` of a target in the code region.
-    pub(super) fn call_near(&mut self, target: RelocTarget) {
-        let offset = self.asm.call();
-        self.called(offset, target);
-    }
-
-    /// The call or jump with its field at `offset` goes to `target`.
-    pub(super) fn called(&mut self, offset: u32, target: RelocTarget) {
-        let (kind, usage) = (RelocKind::X86PcRelative4, AddressUse::Called);
-        self.code.relocs.push(Reloc { offset, kind, usage, target, addend: -4 });
     }
 
     /// Puts the prologue in front, whose length is known only now, and moves all offsets.
     fn finish(self) -> Option<CompiledCode> {
-        self.asm.resolve_jumps()?;
         let frame_size_bytes = self.registers.frame_size_bytes();
-        let mut bytes = Vec::with_capacity(self.asm.bytes.len() + 11);
-        bytes.extend_from_slice(&PROLOGUE);
-        if frame_size_bytes > 0 {
-            // sub rsp, imm32
-            bytes.extend_from_slice(&[0x48, 0x81, 0xEC]);
-            bytes.extend_from_slice(&frame_size_bytes.to_le_bytes());
-        }
-        let shift = bytes.len() as u32;
-        bytes.extend_from_slice(&self.asm.bytes);
+        let FinishedCode { bytes, prologue_bytes, relocs } = self.masm.finish(frame_size_bytes)?;
         let mut code = self.code;
         code.bytes = bytes;
-        code.relocs.iter_mut().for_each(|reloc| reloc.offset += shift);
+        code.relocs = relocs;
         code.tables.frame_size_bytes = frame_size_bytes;
         code.tables.traps = self.traps.into();
-        code.tables.traps.iter_mut().for_each(|trap| trap.offset += shift);
+        code.tables.traps.iter_mut().for_each(|trap| trap.offset += prologue_bytes);
         code.tables.il_map = self.il_map.into();
-        code.tables.il_map.iter_mut().for_each(|entry| entry.native_offset += shift);
+        code.tables.il_map.iter_mut().for_each(|entry| entry.native_offset += prologue_bytes);
         Some(code)
     }
 
@@ -242,14 +220,14 @@ impl Emitter<'_> {
         self.plan.same[id.0 as usize]
     }
 
-    pub(super) fn machine_of(&self, value: Value) -> Machine {
+    pub(super) fn machine_of(&self, value: Value) -> MachineType {
         let instructions = self.func.insts.len();
         let ty = match self.func.insts.get(value as usize) {
             Some(inst) => inst.ty,
             None => self.func.locals[value as usize - instructions].ty,
         };
         // The plan admits scalars only.
-        Machine::of(ty).unwrap_or(Machine::Quad)
+        machine_type(ty).unwrap_or(MachineType::I64)
     }
 
     /// The value of an integer constant.
@@ -283,8 +261,8 @@ impl Emitter<'_> {
     }
 
     /// An empty register, locked.
-    pub(super) fn fresh(&mut self, sse: bool) -> Reg {
-        let (register, victim) = self.registers.candidate(sse);
+    pub(super) fn fresh(&mut self, is_float: bool) -> Reg {
+        let (register, victim) = self.registers.candidate(is_float);
         if let Some(victim) = victim {
             self.spill(victim);
             self.registers.vacate(register);
@@ -299,7 +277,7 @@ impl Emitter<'_> {
         let Some(register) = place.register else { return };
         if place.slot.is_none() && place.uses_left > 0 && !self.is_constant(value) {
             let slot = self.registers.slot_of(value);
-            self.store_register(register, RBP, slot, self.machine_of(value));
+            self.store_slot(register, slot, self.machine_of(value));
         }
     }
 
@@ -335,7 +313,7 @@ impl Emitter<'_> {
         if let Some(source) = place.register {
             self.move_register(register, source);
         } else if let Some(slot) = place.slot {
-            self.load_register(register, RBP, slot, self.machine_of(value));
+            self.load_slot(register, slot, self.machine_of(value));
         } else {
             self.make_constant(value, register);
         }
@@ -343,35 +321,20 @@ impl Emitter<'_> {
 
     fn make_constant(&mut self, value: Value, register: Reg) {
         if let Some(n) = self.constant(value) {
-            self.asm.constant(register, n);
+            self.masm.constant(register, n);
             return;
         }
         match self.func.insts.get(value as usize).map(|inst| &inst.op) {
             Some(Op::SymbolAddr(symbol)) => self.symbol_address(*symbol, register),
-            Some(Op::ConstF32(n)) => self.float_constant(register, i64::from(n.to_bits())),
-            Some(Op::ConstF64(n)) => self.float_constant(register, n.to_bits() as i64),
-            _ => self.asm.rr(XORPS, register, register),
-        }
-    }
-
-    fn float_constant(&mut self, register: Reg, bits: i64) {
-        if bits == 0 {
-            self.asm.rr(XORPS, register, register);
-        } else {
-            self.asm.constant(SCRATCH, bits);
-            self.asm.rr(MOVQ_TO_SSE, register, SCRATCH);
+            Some(Op::ConstF32(n)) => self.masm.float_constant(register, u64::from(n.to_bits())),
+            Some(Op::ConstF64(n)) => self.masm.float_constant(register, n.to_bits()),
+            _ => self.masm.float_constant(register, 0),
         }
     }
 
     pub(super) fn symbol_address(&mut self, symbol: Symbol, register: Reg) {
         let target = RelocTarget::Symbol(symbol);
-        let (offset, kind, addend) = if target.is_near() {
-            (self.asm.rip_relative(LEA_QUAD, register), RelocKind::X86PcRelative4, -4)
-        } else {
-            (self.asm.wide_constant(register), RelocKind::Absolute8, 0)
-        };
-        let usage = AddressUse::AddressTaken;
-        self.code.relocs.push(Reloc { offset, kind, usage, target, addend });
+        self.masm.address_of(register, target, target.is_near());
     }
 
     /// Copies a value to a register whose old value is lost: for the end of a block.
@@ -384,34 +347,23 @@ impl Emitter<'_> {
 
     pub(super) fn move_register(&mut self, to: Reg, from: Reg) {
         if to != from {
-            self.asm.rr(if to.is_sse() { MOVAPS } else { MOV_LOAD_QUAD }, to, from);
+            self.masm.move_register(to, from);
         }
     }
 
-    pub(super) fn store_register(&mut self, register: Reg, base: Reg, offset: i32, machine: Machine) {
-        let opcode = match machine {
-            Machine::Long => MOV_STORE_LONG,
-            Machine::Quad => MOV_STORE_QUAD,
-            Machine::Single => MOVSS_STORE,
-            Machine::Double => MOVSD_STORE,
-        };
-        self.asm.rm(opcode, register, base, offset);
+    /// Stores a register to the slot at this offset from the frame pointer.
+    fn store_slot(&mut self, register: Reg, slot: i32, ty: MachineType) {
+        self.masm.store(MemoryAccess::Whole(ty), Address::new(M::FRAME, slot), register);
     }
 
-    pub(super) fn load_register(&mut self, register: Reg, base: Reg, offset: i32, machine: Machine) {
-        let opcode = match machine {
-            Machine::Long => MOV_LOAD_LONG,
-            Machine::Quad => MOV_LOAD_QUAD,
-            Machine::Single => MOVSS_LOAD,
-            Machine::Double => MOVSD_LOAD,
-        };
-        self.asm.rm(opcode, register, base, offset);
+    fn load_slot(&mut self, register: Reg, slot: i32, ty: MachineType) {
+        self.masm.load(MemoryAccess::Whole(ty), register, Address::new(M::FRAME, slot));
     }
 
     pub(super) fn local_set(&mut self, local: LocalId, value: Value) {
         let slot = self.registers.local_slot(local.0 as usize);
         let register = self.use_register(value);
-        self.store_register(register, RBP, slot, self.machine_of(value));
+        self.store_slot(register, slot, self.machine_of(value));
         self.registers.release(value);
     }
 
@@ -419,12 +371,11 @@ impl Emitter<'_> {
         let slot = self.registers.local_slot(local.0 as usize);
         let machine = self.machine_of(id);
         let register = self.fresh(machine.is_float());
-        self.load_register(register, RBP, slot, machine);
+        self.load_slot(register, slot, machine);
         self.define(id, register);
     }
 }
 
-pub(super) fn argument_register(is_float: bool, number: usize) -> Reg {
-    const INTEGERS: [Reg; INTEGER_ARGUMENTS] = [RDI, RSI, RDX, RCX, R8, R9];
-    if is_float { Reg(XMM0.0 + number as u8) } else { INTEGERS[number] }
+pub(super) fn argument_register<M: MacroAssembler>(is_float: bool, number: usize) -> Reg {
+    if is_float { M::FLOAT_ARGUMENTS[number] } else { M::ARGUMENTS[number] }
 }

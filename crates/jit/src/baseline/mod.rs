@@ -11,9 +11,9 @@
 //! results in the same registers, no callee-saved register touched, traps and IL positions in the same tables. The only optimisations
 //! are constants as immediates, reuse of dead operands' registers, and branches on comparisons.
 //!
-//! x86-64 only: elsewhere `absent.rs` takes its place, which covers nothing.
+//! It names no register and no encoding: an architecture is a macro assembler (`saki_code::masm`) to it. Where there is none,
+//! `absent.rs` takes its place, which covers nothing.
 
-mod assembler;
 mod calls;
 mod emit;
 mod operations;
@@ -21,45 +21,39 @@ mod plan;
 mod registers;
 
 use crate::output::CompiledCode;
+use crate::symbols::RelocTarget;
+use saki_code::masm::{HostAssembler, MachineType, MacroAssembler};
 use saki_il::ir::{Function, IrType};
 
-/// Machine type of a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Machine {
-    Long,
-    Quad,
-    Single,
-    Double,
-}
-
-impl Machine {
-    /// None for types that are not scalars.
-    fn of(ty: IrType) -> Option<Machine> {
-        match ty {
-            IrType::I32 => Some(Machine::Long),
-            IrType::I64 | IrType::Ref | IrType::ByRef => Some(Machine::Quad),
-            IrType::F32 => Some(Machine::Single),
-            IrType::F64 => Some(Machine::Double),
-            IrType::Void | IrType::V128 | IrType::Struct(_) | IrType::Block(_) => None,
-        }
-    }
-
-    fn is_float(self) -> bool {
-        matches!(self, Machine::Single | Machine::Double)
+/// The machine type of values of a type; None for types that are not scalars.
+fn machine_type(ty: IrType) -> Option<MachineType> {
+    match ty {
+        IrType::I32 => Some(MachineType::I32),
+        IrType::I64 | IrType::Ref | IrType::ByRef => Some(MachineType::I64),
+        IrType::F32 => Some(MachineType::F32),
+        IrType::F64 => Some(MachineType::F64),
+        IrType::Void | IrType::V128 | IrType::Struct(_) | IrType::Block(_) => None,
     }
 }
 
 /// Buffers that are reused from one compilation to the next.
 #[derive(Default)]
-pub(crate) struct Buffers {
+pub(crate) struct BuffersFor<M> {
     plan: plan::Plan,
     registers: registers::Registers,
-    assembler: assembler::Assembler,
+    masm: M,
 }
 
+/// Buffers for code of this machine's architecture.
+pub(crate) type Buffers = BuffersFor<HostAssembler<RelocTarget>>;
+
 /// The function's code, or None if this compiler does not cover it. `stress_poll`: polls always take their slow path.
-pub(crate) fn compile(buffers: &mut Buffers, func: &Function, stress_poll: bool) -> Option<CompiledCode> {
-    if !buffers.plan.make(func) {
+pub(crate) fn compile<M: MacroAssembler<Target = RelocTarget>>(
+    buffers: &mut BuffersFor<M>,
+    func: &Function,
+    stress_poll: bool,
+) -> Option<CompiledCode> {
+    if !buffers.plan.make::<M>(func) {
         return None;
     }
     emit::emit(buffers, func, stress_poll)

@@ -1,9 +1,9 @@
 //! The first pass, before any code is emitted: whether the baseline compiler covers the function, which values are equal, how
 //! often each is used, and which must be in memory.
 
-use super::Machine;
+use super::machine_type;
 use crate::null_area::faults_on_null;
-use saki_abi::NativeAbi;
+use saki_code::masm::{MachineType, MacroAssembler};
 use saki_il::ir::{
     BinOp, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, LocalId, LocalKind, MemFlags, MemType, NullCheck,
     Op, Terminator, UnOp, ValueId,
@@ -11,10 +11,6 @@ use saki_il::ir::{
 
 /// Instructions of the largest function covered.
 const MAX_INSTRUCTIONS: usize = 64;
-/// Number of integer and of floating-point arguments that are passed in registers: managed calls use those of native ones (see `code`).
-pub(super) const INTEGER_ARGUMENTS: usize = NativeAbi::X86_64.integer_registers;
-const FLOAT_ARGUMENTS: usize = NativeAbi::X86_64.float_registers;
-
 /// A value: that of an instruction, or (numbers behind those of the instructions) that of a local at the function's entry.
 pub(super) type Value = u32;
 
@@ -38,8 +34,8 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Makes the plan; returns false if the function is not covered.
-    pub(super) fn make(&mut self, func: &Function) -> bool {
-        if !is_covered(func) {
+    pub(super) fn make<M: MacroAssembler>(&mut self, func: &Function) -> bool {
+        if !is_covered::<M>(func) {
             return false;
         }
         let count = func.insts.len() + func.locals.len();
@@ -174,71 +170,71 @@ fn operands(op: &Op, mut f: impl FnMut(ValueId)) {
 
 /// Whether the conversion's result has the same bits as its operand.
 fn changes_nothing(func: &Function, value: ValueId, target: ConvTarget) -> bool {
-    let from = Machine::of(func.insts[value.0 as usize].ty);
+    let from = machine_type(func.insts[value.0 as usize].ty);
     match target {
-        ConvTarget::I4 | ConvTarget::U4 => from == Some(Machine::Long),
-        ConvTarget::I8 | ConvTarget::U8 | ConvTarget::I | ConvTarget::U => from == Some(Machine::Quad),
-        ConvTarget::R4 => from == Some(Machine::Single),
-        ConvTarget::R8 => from == Some(Machine::Double),
+        ConvTarget::I4 | ConvTarget::U4 => from == Some(MachineType::I32),
+        ConvTarget::I8 | ConvTarget::U8 | ConvTarget::I | ConvTarget::U => from == Some(MachineType::I64),
+        ConvTarget::R4 => from == Some(MachineType::F32),
+        ConvTarget::R8 => from == Some(MachineType::F64),
         _ => false,
     }
 }
 
-fn is_covered(func: &Function) -> bool {
+fn is_covered<M: MacroAssembler>(func: &Function) -> bool {
     func.insts.len() <= MAX_INSTRUCTIONS
         && func.clauses.is_empty()
         && func.filters.is_empty()
         && !func.is_filter
-        && fits_registers(&func.sig)
+        && fits_registers::<M>(&func.sig)
         && func.locals.iter().all(|local| {
             !local.address_exposed
-                && Machine::of(local.ty).is_some()
+                && machine_type(local.ty).is_some()
                 && matches!(local.kind, LocalKind::Param(_) | LocalKind::Normal)
         })
-        && func.insts.iter().all(|inst| is_covered_inst(func, inst))
-        && func.blocks.iter().enumerate().all(|(number, block)| is_covered_end(func, number, &block.terminator))
+        && func.insts.iter().all(|inst| is_covered_inst::<M>(func, inst))
+        && func.blocks.iter().enumerate().all(|(number, block)| is_covered_end::<M>(func, number, &block.terminator))
 }
 
-fn is_covered_inst(func: &Function, inst: &Inst) -> bool {
-    let of = |value: &ValueId| Machine::of(func.insts[value.0 as usize].ty);
-    let result = Machine::of(inst.ty);
+fn is_covered_inst<M: MacroAssembler>(func: &Function, inst: &Inst) -> bool {
+    let of = |value: &ValueId| machine_type(func.insts[value.0 as usize].ty);
+    let result = machine_type(inst.ty);
     match &inst.op {
         Op::ConstI32(_) | Op::ConstI64(_) | Op::ConstF32(_) | Op::ConstF64(_) | Op::Null | Op::SymbolAddr(_) => true,
-        Op::LocalGet(local) => result == Machine::of(func.locals[local.0 as usize].ty),
-        Op::LocalSet(local, value) => of(value) == Machine::of(func.locals[local.0 as usize].ty),
+        Op::LocalGet(local) => result == machine_type(func.locals[local.0 as usize].ty),
+        Op::LocalSet(local, value) => of(value) == machine_type(func.locals[local.0 as usize].ty),
         Op::Bin(BinOp::Shl | BinOp::Shr | BinOp::ShrUn, a, b) => {
             of(a) == result && matches!(func.insts[b.0 as usize].op, Op::ConstI32(_))
         }
         Op::Bin(op, a, b) => of(a) == result && of(b) == result && is_covered_binary(*op, result),
         Op::Un(UnOp::Neg, a) => of(a) == result,
-        Op::Un(UnOp::Not, a) => of(a) == result && matches!(result, Some(Machine::Long | Machine::Quad)),
+        Op::Un(UnOp::Not, a) => of(a) == result && matches!(result, Some(MachineType::I32 | MachineType::I64)),
         Op::Cmp(_, a, b) => of(a).is_some() && of(a) == of(b),
         Op::Conv { value, target, checked: false, source_unsigned } => {
             is_covered_conversion(of(value), *target, *source_unsigned)
         }
         Op::Load { addr, offset, flags, mem } => {
-            stored(*mem).is_some() && of(addr) == Some(Machine::Quad) && faults(*offset, *flags)
+            stored(*mem).is_some() && of(addr) == Some(MachineType::I64) && faults(*offset, *flags)
         }
         Op::Store { addr, offset, value, mem, flags } => {
-            of(addr) == Some(Machine::Quad)
+            of(addr) == Some(MachineType::I64)
                 && of(value).is_some()
                 && of(value) == stored(*mem)
                 && faults(*offset, *flags)
         }
-        Op::NullCheck(a) | Op::ArrayLen(a) => of(a) == Some(Machine::Quad),
+        Op::NullCheck(a) | Op::ArrayLen(a) => of(a) == Some(MachineType::I64),
         Op::BoundsCheck { index, length } => of(index).is_some() && of(index) == of(length),
         Op::ElementAddr { array, element_size_bytes, .. } => {
-            of(array) == Some(Machine::Quad) && i32::try_from(*element_size_bytes).is_ok()
+            of(array) == Some(MachineType::I64) && i32::try_from(*element_size_bytes).is_ok()
         }
-        Op::Call { target, sig, args, struct_result: None } => is_covered_call(func, target, sig, args),
+        Op::Call { target, sig, args, struct_result: None } => is_covered_call::<M>(func, target, sig, args),
         Op::Poll | Op::CurrentThread => true,
         _ => false,
     }
 }
 
-fn is_covered_binary(op: BinOp, ty: Option<Machine>) -> bool {
+fn is_covered_binary(op: BinOp, ty: Option<MachineType>) -> bool {
     match ty {
-        Some(Machine::Long | Machine::Quad) => matches!(
+        Some(MachineType::I32 | MachineType::I64) => matches!(
             op,
             BinOp::Add
                 | BinOp::Sub
@@ -250,15 +246,15 @@ fn is_covered_binary(op: BinOp, ty: Option<Machine>) -> bool {
                 | BinOp::SubOvf
                 | BinOp::MulOvf
         ),
-        Some(Machine::Single | Machine::Double) => {
+        Some(MachineType::F32 | MachineType::F64) => {
             matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div)
         }
         None => false,
     }
 }
 
-fn is_covered_conversion(from: Option<Machine>, target: ConvTarget, source_unsigned: bool) -> bool {
-    let is_float = matches!(from, Some(Machine::Single | Machine::Double));
+fn is_covered_conversion(from: Option<MachineType>, target: ConvTarget, source_unsigned: bool) -> bool {
+    let is_float = matches!(from, Some(MachineType::F32 | MachineType::F64));
     match target {
         ConvTarget::R4 | ConvTarget::R8 => from.is_some() && (is_float || !source_unsigned),
         ConvTarget::RUn => false,
@@ -271,61 +267,61 @@ fn faults(offset: i32, flags: MemFlags) -> bool {
     flags.null_check == NullCheck::None || faults_on_null(offset)
 }
 
-/// None for vectors.
-pub(super) fn stored(mem: MemType) -> Option<Machine> {
-    Machine::of(mem.loaded())
+/// The type of the register that is loaded or stored. None for vectors.
+pub(super) fn stored(mem: MemType) -> Option<MachineType> {
+    machine_type(mem.loaded())
 }
 
 /// Whether all parameters and the result are scalars in registers.
-fn fits_registers(sig: &CallSig) -> bool {
+fn fits_registers<M: MacroAssembler>(sig: &CallSig) -> bool {
     let (mut integers, mut floats) = (0, 0);
     for &param in &sig.params {
-        match Machine::of(param) {
-            Some(Machine::Long | Machine::Quad) => integers += 1,
-            Some(Machine::Single | Machine::Double) => floats += 1,
+        match machine_type(param) {
+            Some(MachineType::I32 | MachineType::I64) => integers += 1,
+            Some(MachineType::F32 | MachineType::F64) => floats += 1,
             None => return false,
         }
     }
-    integers <= INTEGER_ARGUMENTS && floats <= FLOAT_ARGUMENTS && !matches!(sig.ret, Some(IrType::Struct(_)))
+    integers <= M::ARGUMENTS.len() && floats <= M::FLOAT_ARGUMENTS.len() && !matches!(sig.ret, Some(IrType::Struct(_)))
 }
 
-fn is_covered_call(func: &Function, target: &CallTarget, sig: &CallSig, args: &[ValueId]) -> bool {
+fn is_covered_call<M: MacroAssembler>(func: &Function, target: &CallTarget, sig: &CallSig, args: &[ValueId]) -> bool {
     let is_covered_target = match target {
         CallTarget::Direct(_) => true,
         CallTarget::Virtual { .. } | CallTarget::Interface { .. } => !args.is_empty(),
-        CallTarget::Indirect(code) => Machine::of(func.insts[code.0 as usize].ty) == Some(Machine::Quad),
+        CallTarget::Indirect(code) => machine_type(func.insts[code.0 as usize].ty) == Some(MachineType::I64),
         CallTarget::Helper(helper) => *helper != saki_abi::HelperId::CheckArrayStore,
         CallTarget::InternalCall(_) | CallTarget::Native(_) => false,
     };
     is_covered_target
-        && fits_registers(sig)
+        && fits_registers::<M>(sig)
         && args.len() == sig.params.len()
         && args
             .iter()
             .zip(&sig.params)
-            .all(|(arg, &param)| Machine::of(func.insts[arg.0 as usize].ty) == Machine::of(param))
+            .all(|(arg, &param)| machine_type(func.insts[arg.0 as usize].ty) == machine_type(param))
 }
 
 /// Whether the terminator is covered. Blocks are emitted in order, and only forward branches are covered, so that values need no merging.
-fn is_covered_end(func: &Function, number: usize, terminator: &Terminator) -> bool {
+fn is_covered_end<M: MacroAssembler>(func: &Function, number: usize, terminator: &Terminator) -> bool {
     let forward = |target: &saki_il::ir::BlockId| target.0 as usize > number;
-    let of = |value: &ValueId| Machine::of(func.insts[value.0 as usize].ty);
+    let of = |value: &ValueId| machine_type(func.insts[value.0 as usize].ty);
     match terminator {
         Terminator::Jump(target) => forward(target),
         Terminator::Brif { cond, then, otherwise } => {
-            matches!(of(cond), Some(Machine::Long | Machine::Quad)) && forward(then) && forward(otherwise)
+            matches!(of(cond), Some(MachineType::I32 | MachineType::I64)) && forward(then) && forward(otherwise)
         }
-        Terminator::Ret(value) => match (func.sig.ret.and_then(Machine::of), value) {
+        Terminator::Ret(value) => match (func.sig.ret.and_then(machine_type), value) {
             (None, _) => !matches!(func.sig.ret, Some(IrType::Struct(_))),
             (result, Some(value)) => of(value) == result,
             (Some(_), None) => false,
         },
         Terminator::TailCall { target, sig, args } => {
             !matches!(target, CallTarget::Helper(_))
-                && is_covered_call(func, target, sig, args)
-                && sig.ret.and_then(Machine::of) == func.sig.ret.and_then(Machine::of)
+                && is_covered_call::<M>(func, target, sig, args)
+                && sig.ret.and_then(machine_type) == func.sig.ret.and_then(machine_type)
         }
-        Terminator::Throw(value) => of(value) == Some(Machine::Quad),
+        Terminator::Throw(value) => of(value) == Some(MachineType::I64),
         Terminator::Unreachable => true,
         _ => false,
     }

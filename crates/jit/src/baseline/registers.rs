@@ -4,38 +4,52 @@
 //! register is needed for another value. If it is needed later it is then stored to a slot, unless it can be rematerialised or has
 //! been stored before. At the beginning of a block all registers are empty: values used in other blocks are stored where they are defined.
 
-use super::assembler::{Reg, SCRATCH, SCRATCH_SSE};
 use super::plan::Value;
-
-const NOWHERE: u32 = u32::MAX;
-/// Allocatable general purpose registers: not rbx, rsp, rbp, r12–r15 and the scratch register.
-const GENERAL: u32 = 0b0000_0111_1100_0111;
-const SSE: u32 = 0x7FFF_0000;
+use saki_code::masm::{REGISTER_INDICES, Reg, RegisterSet};
 
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Place {
     pub register: Option<Reg>,
-    /// Offset from rbp.
+    /// Offset from the frame pointer.
     pub slot: Option<i32>,
     pub uses_left: u32,
 }
 
-#[derive(Default)]
 pub(super) struct Registers {
     pub places: Vec<Place>,
-    held: [u32; 32],
-    locked: u32,
+    /// Registers that may hold values.
+    allocatable: RegisterSet,
+    /// Registers that hold a value, and by register which one.
+    occupied: RegisterSet,
+    held: [Value; REGISTER_INDICES],
+    /// Registers that the current operation uses.
+    locked: RegisterSet,
     slots: u32,
-    /// Offsets from rbp of the locals in memory, by local.
+    /// Offsets from the frame pointer of the locals in memory, by local.
     local_slots: Vec<Option<i32>>,
 }
 
+impl Default for Registers {
+    fn default() -> Self {
+        Registers {
+            places: Vec::new(),
+            allocatable: RegisterSet::EMPTY,
+            occupied: RegisterSet::EMPTY,
+            held: [0; REGISTER_INDICES],
+            locked: RegisterSet::EMPTY,
+            slots: 0,
+            local_slots: Vec::new(),
+        }
+    }
+}
+
 impl Registers {
-    pub(super) fn reset(&mut self, uses: &[u32]) {
+    pub(super) fn reset(&mut self, allocatable: RegisterSet, uses: &[u32]) {
         self.places.clear();
         self.places.extend(uses.iter().map(|&uses_left| Place { uses_left, ..Place::default() }));
-        self.held = [NOWHERE; 32];
-        self.locked = 0;
+        self.allocatable = allocatable;
+        self.occupied = RegisterSet::EMPTY;
+        self.locked = RegisterSet::EMPTY;
         self.slots = 0;
         self.local_slots.clear();
     }
@@ -53,7 +67,7 @@ impl Registers {
         -(self.slots as i32 * 8)
     }
 
-    /// Offset from rbp of a local in memory.
+    /// Offset from the frame pointer of a local in memory.
     pub(super) fn local_slot(&mut self, local: usize) -> i32 {
         if self.local_slots.len() <= local {
             self.local_slots.resize(local + 1, None);
@@ -80,47 +94,47 @@ impl Registers {
     }
 
     /// An empty register of the class, or else the register to spill, with its value.
-    pub(super) fn candidate(&self, sse: bool) -> (Reg, Option<Value>) {
-        let usable = (if sse { SSE } else { GENERAL }) & !self.locked;
-        let registers = || (0..32u8).filter(|r| usable & (1 << r) != 0);
-        if let Some(free) = registers().find(|&r| self.held[r as usize] == NOWHERE) {
-            return (Reg(free), None);
+    pub(super) fn candidate(&self, is_float: bool) -> (Reg, Option<Value>) {
+        let usable = self.allocatable.and(RegisterSet::class(is_float)).minus(self.locked);
+        if let Some(free) = usable.minus(self.occupied).first() {
+            return (free, None);
         }
-        // Operations lock at most three registers, so an unlocked one exists.
-        let victim = registers().next().unwrap_or(if sse { SCRATCH_SSE.0 } else { SCRATCH.0 });
-        (Reg(victim), Some(self.held[victim as usize]))
+        // Operations lock at most three registers, and each class has more.
+        let Some(victim) = usable.first() else { saki_base::bug!("an operation locks all registers of a class") };
+        (victim, Some(self.held[victim.index()]))
     }
 
     pub(super) fn lock(&mut self, register: Reg) {
-        self.locked |= 1 << register.0;
+        self.locked = self.locked.with(register);
     }
 
     pub(super) fn unlock_all(&mut self) {
-        self.locked = 0;
+        self.locked = RegisterSet::EMPTY;
     }
 
     pub(super) fn put(&mut self, value: Value, register: Reg) {
-        self.held[register.0 as usize] = value;
+        self.occupied = self.occupied.with(register);
+        self.held[register.index()] = value;
         self.places[value as usize].register = Some(register);
     }
 
     /// Removes the value from the register.
     pub(super) fn vacate(&mut self, register: Reg) {
-        let value = std::mem::replace(&mut self.held[register.0 as usize], NOWHERE);
-        if value != NOWHERE {
-            self.places[value as usize].register = None;
+        if self.occupied.contains(register) {
+            self.occupied = self.occupied.without(register);
+            self.places[self.held[register.index()] as usize].register = None;
         }
     }
 
     pub(super) fn vacate_all(&mut self) {
-        for register in 0..32 {
-            self.vacate(Reg(register));
+        for register in self.occupied.iter() {
+            self.vacate(register);
         }
     }
 
     /// Values in registers.
     pub(super) fn occupied(&self) -> impl Iterator<Item = (Reg, Value)> + '_ {
-        (0..32u8).filter(|&r| self.held[r as usize] != NOWHERE).map(|r| (Reg(r), self.held[r as usize]))
+        self.occupied.iter().map(|register| (register, self.held[register.index()]))
     }
 
     /// Counts one use of the value; after the last one its register is free.
