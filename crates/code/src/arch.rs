@@ -29,10 +29,6 @@ mod target;
 mod target;
 
 pub mod masm;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "calls are patched once and forward only, until methods have versions")
-)]
 pub(crate) mod patch_site;
 
 /// The architecture for which this is compiled.
