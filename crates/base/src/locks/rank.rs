@@ -159,7 +159,7 @@ ranks! {
     WeakStep in "gc/src/weak.rs", over [DeadOwners, DynamicMethods, Ephemerons, WeakFields, LargeObjects];
     /// Who wants to look at the heap at the end of the collection.
     SnapshotRequest in "gc/src/snapshot_request.rs", over [
-        Threads, Finalizers, RootRanges, StaticRoots, CellChunks, Owners
+        Threads, Finalizers, RootRanges, StaticRoots, CellChunks, Owners, LargeObjects
     ];
     /// Collectible assemblies and domains that a collection found dead.
     DeadOwners in "runtime/src/vm/collectible.rs", over [FinalizerState, LoadedAssemblies, Owners];
