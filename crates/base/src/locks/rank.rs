@@ -156,10 +156,10 @@ ranks! {
     /// Who waits for one descriptor.
     DescriptorRecord in "reactor/src/record.rs", over [PollSet];
     /// How far the weak processing of the collection that runs has got.
-    WeakStep in "gc/src/weak.rs", over [DeadOwners, DynamicMethods, Ephemerons, WeakFields, LargeObjects];
+    WeakStep in "gc/src/weak.rs", over [DeadOwners, DynamicMethods, Ephemerons, WeakFields];
     /// Who wants to look at the heap at the end of the collection.
     SnapshotRequest in "gc/src/snapshot_request.rs", over [
-        Threads, Finalizers, RootRanges, StaticRoots, CellChunks, Owners, LargeObjects
+        Threads, Finalizers, RootRanges, StaticRoots, CellChunks, Owners
     ];
     /// Collectible assemblies and domains that a collection found dead.
     DeadOwners in "runtime/src/vm/collectible.rs", over [FinalizerState, LoadedAssemblies, Owners];
@@ -231,8 +231,6 @@ ranks! {
     Ephemerons in "gc/src/ephemeron.rs", over [];
     /// The objects with weak fields that the collection that runs has found.
     WeakFields in "gc/src/weak_fields.rs", over [];
-    /// The large objects, by their addresses.
-    LargeObjects in "gc/src/large.rs", over [];
     /// Memory that holds roots.
     RootRanges in "gc/src/roots.rs", over [];
     /// The carriers that have a part of the heap.
@@ -465,6 +463,8 @@ ranks! {
     IdleCarriers in "sched/src/idle.rs", anywhere;
     /// The scheduler's common queue.
     Injector in "sched/src/injector.rs", anywhere;
+    /// The large objects, by their addresses.
+    LargeObjects in "gc/src/large.rs", anywhere;
     /// The side of the ring that takes orders.
     UringSubmissions in "reactor/src/backend/uring.rs", anywhere;
     /// The timers of green threads.
