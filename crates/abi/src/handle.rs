@@ -16,6 +16,7 @@ pub const VALID: usize = 2;
 pub const LIVE: usize = VALID | OCCUPIED;
 /// The lowest bit of the generation in a slot.
 pub const GENERATION_SHIFT: u32 = 60;
+/// The bits of a slot that hold its generation, which a handle must match.
 pub const GENERATION_MASK: usize = 0xf << GENERATION_SHIFT;
 /// The result of the Rust function behind `GetTarget` for a stale handle; no object has this address.
 pub const STALE_TARGET: usize = 1;

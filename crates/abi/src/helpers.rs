@@ -32,6 +32,7 @@ macro_rules! helpers {
         pub enum HelperId { $($(#[$doc])* $name,)* }
 
         impl HelperId {
+            /// All helpers; files of the code cache name one by its place here.
             pub const ALL: &'static [HelperId] = &[$(HelperId::$name,)*];
 
             /// Parameters (without the thread) and result.
@@ -39,6 +40,7 @@ macro_rules! helpers {
                 match self { $(HelperId::$name => (&[$(AbiType::$param),*], AbiType::$ret),)* }
             }
 
+            /// The helper's name in dumps, which is that of its variant.
             pub fn name(self) -> &'static str {
                 match self { $(HelperId::$name => stringify!($name),)* }
             }

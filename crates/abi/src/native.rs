@@ -68,6 +68,7 @@ pub struct Scalar {
 pub const MAX_REGISTER_STRUCT_BYTES: u32 = 16;
 
 impl NativeAbi {
+    /// System V AMD64 psABI, as Linux uses it.
     pub const X86_64: NativeAbi = NativeAbi {
         integer_registers: 6,
         float_registers: 8,
@@ -76,6 +77,7 @@ impl NativeAbi {
         vectors: VectorRegisters::Sse,
         is_little_endian: true,
     };
+    /// AAPCS64, as Linux uses it.
     pub const AARCH64: NativeAbi = NativeAbi {
         integer_registers: 8,
         float_registers: 8,
@@ -87,6 +89,7 @@ impl NativeAbi {
     /// The description of the machine for which this is compiled.
     #[cfg(target_arch = "x86_64")]
     pub const HOST: NativeAbi = NativeAbi::X86_64;
+    /// The rules of the processor that the machine runs on.
     #[cfg(target_arch = "aarch64")]
     pub const HOST: NativeAbi = NativeAbi::AARCH64;
 

@@ -46,10 +46,12 @@ pub enum RelocKind {
 }
 
 impl AddressUse {
+    /// Both uses; files of the code cache name one by its place here.
     pub const ALL: [AddressUse; 2] = [AddressUse::Called, AddressUse::AddressTaken];
 }
 
 impl RelocKind {
+    /// All kinds; files of the code cache name one by its place here.
     pub const ALL: [RelocKind; 5] = [
         RelocKind::Absolute8,
         RelocKind::X86PcRelative4,

@@ -24,6 +24,7 @@ pub enum StubId {
 }
 
 impl StubId {
+    /// All stubs; files of the code cache name one by its place here.
     pub const ALL: &'static [StubId] = &[
         StubId::ThrowPending,
         StubId::ResumeUnwind,
@@ -38,19 +39,28 @@ impl StubId {
 
 /// User trap codes (`TrapCode::user`, 1–250) and the exceptions they become.
 pub mod trap {
+    /// A null reference is used: NullReferenceException.
     pub const NULL_REFERENCE: u8 = 1;
+    /// An index lies outside of an array: IndexOutOfRangeException.
     pub const INDEX_OUT_OF_RANGE: u8 = 2;
+    /// An integer is divided by zero: DivideByZeroException.
     pub const DIVIDE_BY_ZERO: u8 = 3;
+    /// A result or a conversion has no place in its type: OverflowException.
     pub const OVERFLOW: u8 = 4;
     /// Raised by the fault handler, not by an instruction of the body: the frame does not fit on the stack.
     pub const STACK_OVERFLOW: u8 = 5;
+    /// An object is not of the type that is asked for: InvalidCastException.
     pub const INVALID_CAST: u8 = 6;
     /// Code that cannot be reached; executing it is a bug of Saki.
     pub const UNREACHABLE: u8 = 7;
     /// Cranelift's own codes, raw.
     pub const CRANELIFT_STACK_OVERFLOW: u8 = 251;
+    /// Cranelift's own trap codes, here and below: a result that does not fit.
     pub const CRANELIFT_INTEGER_OVERFLOW: u8 = 252;
+    /// An access outside of a heap.
     pub const CRANELIFT_HEAP_OUT_OF_BOUNDS: u8 = 253;
+    /// A division by zero.
     pub const CRANELIFT_DIVISION_BY_ZERO: u8 = 254;
+    /// A float that no integer stands for.
     pub const CRANELIFT_BAD_CONVERSION: u8 = 255;
 }

@@ -12,7 +12,9 @@ pub const INFLATED_BIT: usize = 1 << 31;
 pub const INFLATED_HINT_BIT: usize = 1 << 63;
 /// The lowest byte: how many more times the owner has entered.
 pub const RECURSION_MASK: usize = 0xff;
+/// The most entries beyond the first that a thin lock counts.
 pub const MAX_RECURSION: u32 = 255;
+/// The place of the owner's managed id in a thin lock.
 pub const OWNER_SHIFT: u32 = 8;
 /// Managed ids and monitor indices fit into 23 bits.
 pub const MAX_OWNER: u32 = (1 << 23) - 1;

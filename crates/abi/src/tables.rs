@@ -19,6 +19,7 @@ pub struct ProtectedCall {
     pub frame_offset_bytes: u32,
     /// Index of the innermost handler in [`BodyTables::handlers`].
     pub first_handler: u32,
+    /// How many handlers the site has, from `first_handler` on.
     pub handler_count: u32,
 }
 
@@ -45,6 +46,7 @@ pub enum ClauseKind<Type, Filter> {
 /// Native → IL position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IlMapEntry {
+    /// Bytes from the begin of the code.
     pub native_offset: u32,
     /// A `crate::position`.
     pub il_offset: u32,
@@ -53,6 +55,7 @@ pub struct IlMapEntry {
 /// A body that was inlined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InlineSite<Method> {
+    /// The inlined method.
     pub method: Method,
     /// The `crate::position` of the call, in the body that it was inlined into.
     pub call_position: u32,
@@ -61,6 +64,7 @@ pub struct InlineSite<Method> {
 /// An instruction that may trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrapSite {
+    /// Bytes from the begin of the code to the instruction that traps.
     pub offset: u32,
     /// Raw trap code: `crate::stubs::trap`.
     pub code: u8,

@@ -30,10 +30,12 @@ pub struct ThreadAbi {
     pub thread_statics_len: usize,
     /// Bump allocation: next free byte and end of the thread's current buffer, maintained by `gc` (see `crate::heap`).
     pub alloc_cursor: usize,
+    /// The end of the buffer that `alloc_cursor` is in; 0 sends every allocation to the slow path.
     pub alloc_limit: usize,
     /// Bases of two tables of bits beside the heap, see `HeapLayout`: the bits of valid objects, and the bits of
     /// objects that must be remembered when a reference is stored into them.
     pub vo_bit_base: usize,
+    /// The base of the bits that say which objects must be remembered when a reference is stored into them.
     pub log_bit_base: usize,
     /// Lowest usable stack address; below it lies the reserve for handling stack overflows.
     pub stack_limit: usize,
@@ -49,6 +51,7 @@ pub struct ThreadAbi {
     pub eh_target_clause: usize,
     /// Errno as captured after the last P/Invoke with SetLastError.
     pub last_error: i32,
+    /// Keeps what follows aligned to 8 bytes.
     pub reserved: u32,
     /// The `types::Universe` of the domain that the thread runs in; null = the first domain's.
     pub universe: *const (),

@@ -42,6 +42,7 @@ impl VTableFlags {
     /// An array of ephemerons: (key, value) pairs of references; the value is kept alive only while the key is.
     pub const EPHEMERONS: u32 = 512;
 
+    /// Whether the flag is set.
     pub fn has(self, bit: u32) -> bool {
         self.0 & bit != 0
     }
@@ -50,6 +51,7 @@ impl VTableFlags {
 /// Offsets of references, in bytes from the start of the object (instance maps) or of an element (element maps).
 #[repr(C)]
 pub struct RefMap {
+    /// The number of offsets that follow.
     pub count: u32,
     // `count` u32 offsets follow
     offsets: [u32; 0],
@@ -101,6 +103,7 @@ pub struct VTable {
     pub instance_size_bytes: u32,
     /// Arrays: bytes of an element; strings: 2; else 0.
     pub element_size_bytes: u32,
+    /// What kind of type it is, for the collector and for casts.
     pub flags: VTableFlags,
     /// Number of entries in `display` (Object = 1).
     pub depth: u32,
@@ -112,16 +115,23 @@ pub struct VTable {
     pub slot_count: u32,
     /// Array: vtable-independent identity of the element type (`types::Type`), else null.
     pub element_type: *const (),
+    /// Outcomes of casts of such objects that were found before.
     pub casts: Casts,
     /// The start of the virtual slots; see `slot`.
     pub slots: [AtomicUsize; 0],
 }
 
+/// Bytes from a vtable's address to its flags.
 pub const VTABLE_FLAGS_OFFSET: i32 = std::mem::offset_of!(VTable, flags) as i32;
+/// Bytes from a vtable's address to the address of its type's record.
 pub const VTABLE_TYPE_OFFSET: i32 = std::mem::offset_of!(VTable, ty) as i32;
+/// Bytes from a vtable's address to the number of entries in the display.
 pub const VTABLE_DEPTH_OFFSET: i32 = std::mem::offset_of!(VTable, depth) as i32;
+/// Bytes from a vtable's address to the address of the display.
 pub const VTABLE_DISPLAY_OFFSET: i32 = std::mem::offset_of!(VTable, display) as i32;
+/// Bytes from a vtable's address to the address of its element type's record.
 pub const VTABLE_ELEMENT_TYPE_OFFSET: i32 = std::mem::offset_of!(VTable, element_type) as i32;
+/// Bytes from a vtable's address to the number of dimensions.
 pub const VTABLE_RANK_OFFSET: i32 = std::mem::offset_of!(VTable, rank) as i32;
 /// The two words of `casts` that hold types to which a cast of an instance succeeds.
 pub const VTABLE_CAST_HIT_OFFSETS: [i32; CAST_HITS] = {
@@ -131,6 +141,7 @@ pub const VTABLE_CAST_HIT_OFFSETS: [i32; CAST_HITS] = {
 /// The word of `casts` that holds a type to which a cast of an instance fails.
 pub const VTABLE_CAST_MISS_OFFSET: i32 =
     (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, miss)) as i32;
+/// Bytes from a vtable's address to the first slot of a virtual method.
 pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
 
 /// Cache of cast outcomes, read by compiled code: for types (`types::Type`) such as interfaces, for which `display`
@@ -158,6 +169,7 @@ impl Casts {
 
     /// The remembered outcome of a cast to `to`, if there is one.
     pub fn find(&self, to: *const ()) -> Option<bool> {
+        // Relaxed: only compared, see the table.
         if self.hits.iter().any(|word| word.load(Ordering::Relaxed).cast_const() == to) {
             return Some(true);
         }

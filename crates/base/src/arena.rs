@@ -35,6 +35,7 @@ pub struct Arena {
 }
 
 impl Arena {
+    /// An empty arena, which has no memory yet.
     pub fn new() -> Self {
         Self::default()
     }

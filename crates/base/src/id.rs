@@ -46,31 +46,38 @@ impl<I: Id, T> Default for IdVec<I, T> {
 }
 
 impl<I: Id, T> IdVec<I, T> {
+    /// An empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
+    /// Appends an item; its id.
     pub fn push(&mut self, item: T) -> I {
         self.items.push(item);
         I::from_index(self.items.len() - 1)
     }
 
+    /// The item of the id; None if the list has no such item.
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())
     }
 
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
+    /// The items with their ids, in the order of the ids.
     pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
         self.items.iter().enumerate().map(|(i, item)| (I::from_index(i), item))
     }
 
+    /// The items in the order of their ids.
     pub fn as_slice(&self) -> &[T] {
         &self.items
     }

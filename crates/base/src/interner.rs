@@ -32,6 +32,7 @@ impl Default for Interner {
 }
 
 impl Interner {
+    /// An interner that knows the empty text only.
     pub fn new() -> Self {
         Self::default()
     }
@@ -73,6 +74,7 @@ impl Interner {
 }
 
 impl Symbol {
+    /// The empty text, which every interner knows.
     pub const EMPTY: Symbol = Symbol(0);
 
     /// Interns in the process-wide table.
@@ -85,6 +87,7 @@ impl Symbol {
         Interner::global().resolve(self)
     }
 
+    /// The symbol's number in its interner, from 0 without gaps.
     pub fn index(self) -> u32 {
         self.0
     }

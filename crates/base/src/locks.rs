@@ -23,11 +23,14 @@ use std::ops::{Deref, DerefMut};
 
 /// A mutex around data.
 pub type Mutex<R, T> = lock_api::Mutex<RawMutex<R>, T>;
+/// Access to the value of a `Mutex`, until it is dropped.
 pub type MutexGuard<'a, R, T> = lock_api::MutexGuard<'a, RawMutex<R>, T>;
 /// A lock around data that several readers may hold. A thread that holds it does not take it again, for reading either
 /// (a writer may wait in between), except by `read_recursive`.
 pub type RwLock<R, T> = lock_api::RwLock<RawRwLock<R>, T>;
+/// Shared access to the value of a `RwLock`, until it is dropped.
 pub type RwLockReadGuard<'a, R, T> = lock_api::RwLockReadGuard<'a, RawRwLock<R>, T>;
+/// Sole access to the value of a `RwLock`, until it is dropped.
 pub type RwLockWriteGuard<'a, R, T> = lock_api::RwLockWriteGuard<'a, RawRwLock<R>, T>;
 
 /// The word of a `Mutex`: a lock of type `L`, with a rank.
@@ -54,7 +57,8 @@ unsafe impl<R: Rank, L: lock_api::RawMutex> lock_api::RawMutex for RawMutex<R, L
     #[inline]
     unsafe fn unlock(&self) {
         order::gave_back(self);
-        // SAFETY: this function's contract is the same.
+        // SAFETY: the caller holds this lock, which it took by `lock` or `try_lock` of the word below; each of them
+        // takes that word and nothing else.
         unsafe { self.0.unlock() }
     }
 
@@ -64,7 +68,8 @@ unsafe impl<R: Rank, L: lock_api::RawMutex> lock_api::RawMutex for RawMutex<R, L
     }
 }
 
-// SAFETY: as above.
+// SAFETY: the timed functions take the word below, whose implementation excludes others, exactly when they return
+// `true`.
 unsafe impl<R: Rank, L: lock_api::RawMutexTimed> lock_api::RawMutexTimed for RawMutex<R, L> {
     type Duration = L::Duration;
     type Instant = L::Instant;
@@ -89,7 +94,8 @@ impl<R, L> RawMutex<R, L> {
 /// The word of a `RwLock`: a lock of type `L`, with a rank.
 pub struct RawRwLock<R, L = parking_lot::RawRwLock>(L, PhantomData<R>);
 
-// SAFETY: as for the mutex.
+// SAFETY: each function calls its namesake of the lock below, which excludes others; the rest only writes down what is
+// held.
 unsafe impl<R: Rank, L: lock_api::RawRwLock> lock_api::RawRwLock for RawRwLock<R, L> {
     const INIT: Self = RawRwLock(L::INIT, PhantomData);
     type GuardMarker = GuardNoSend;
@@ -110,7 +116,7 @@ unsafe impl<R: Rank, L: lock_api::RawRwLock> lock_api::RawRwLock for RawRwLock<R
     #[inline]
     unsafe fn unlock_shared(&self) {
         order::gave_back(self);
-        // SAFETY: this function's contract is the same.
+        // SAFETY: the caller holds the lock shared, which it took through this type, by the word below.
         unsafe { self.0.unlock_shared() }
     }
 
@@ -130,7 +136,7 @@ unsafe impl<R: Rank, L: lock_api::RawRwLock> lock_api::RawRwLock for RawRwLock<R
     #[inline]
     unsafe fn unlock_exclusive(&self) {
         order::gave_back(self);
-        // SAFETY: this function's contract is the same.
+        // SAFETY: the caller holds the lock alone, which it took through this type, by the word below.
         unsafe { self.0.unlock_exclusive() }
     }
 
@@ -145,7 +151,7 @@ unsafe impl<R: Rank, L: lock_api::RawRwLock> lock_api::RawRwLock for RawRwLock<R
     }
 }
 
-// SAFETY: as for the mutex.
+// SAFETY: the recursive functions call their namesakes of the lock below, whose implementation keeps the promise.
 unsafe impl<R: Rank, L: lock_api::RawRwLockRecursive> lock_api::RawRwLockRecursive for RawRwLock<R, L> {
     #[inline]
     #[track_caller]
@@ -181,6 +187,7 @@ impl<R: Rank, T: Default> Default for ShardedLock<R, T> {
 }
 
 impl<R: Rank, T> ShardedLock<R, T> {
+    /// Waits until no thread writes.
     #[inline]
     #[track_caller]
     pub fn read(&self) -> Ranked<R, crossbeam_utils::sync::ShardedLockReadGuard<'_, T>> {
@@ -189,6 +196,7 @@ impl<R: Rank, T> ShardedLock<R, T> {
         Ranked { guard, _held: Held::new(self) }
     }
 
+    /// Waits until no other thread reads or writes.
     #[inline]
     #[track_caller]
     pub fn write(&self) -> Ranked<R, crossbeam_utils::sync::ShardedLockWriteGuard<'_, T>> {

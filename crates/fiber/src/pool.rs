@@ -83,6 +83,7 @@ pub struct StackPoolOptions {
 }
 
 impl StackPoolOptions {
+    /// The options of a pool of which nothing special is asked.
     pub const DEFAULT: StackPoolOptions = StackPoolOptions { warm_stacks: 256, warm_bytes: 16 << 10, guard: None };
 }
 
@@ -145,10 +146,13 @@ pub struct StackCounts {
     pub reserved_bytes: usize,
     /// Stacks that were ever made: those in use and the free ones.
     pub stacks: usize,
+    /// Stacks that have a thread.
     pub in_use: usize,
+    /// Stacks that wait for a thread.
     pub free: usize,
     /// Free stacks without memory.
     pub cold: usize,
+    /// How the lowest pages of each stack are guarded.
     pub guard: GuardKind,
 }
 
@@ -224,6 +228,7 @@ fn out_of_memory(text: String) -> io::Error {
 }
 
 impl StackPool {
+    /// An empty pool.
     pub const fn new(options: StackPoolOptions) -> StackPool {
         StackPool {
             options,
@@ -360,6 +365,7 @@ impl StackPool {
         trimmed
     }
 
+    /// How many stacks there are, and in which states.
     pub fn counts(&self) -> StackCounts {
         let guard = self.guard();
         let mut counts = StackCounts { reserved_bytes: 0, stacks: 0, in_use: 0, free: 0, cold: 0, guard };

@@ -30,7 +30,8 @@ pub type Entry = extern "C" fn(argument: *mut u8) -> !;
 /// `top` is the 16-byte aligned end of a writable stack that nothing else uses, and that outlives the context.
 pub unsafe fn prepare(top: usize, entry: Entry, argument: *mut u8) -> Context {
     assert!(top.is_multiple_of(16));
-    // SAFETY: this function's contract.
+    // SAFETY: `top` is the aligned end of a writable stack that nothing else uses, so the words of the first frame may
+    // be written below it.
     Context { sp: unsafe { arch::prepare(top, entry, argument) } }
 }
 
@@ -46,7 +47,8 @@ pub unsafe fn switch(from: *mut Context, to: *const Context) {
     let place = unsafe { &raw mut (*from).sp };
     // SAFETY: `to` is valid, by this function's contract.
     let target = unsafe { (*to).sp };
-    // SAFETY: this function's contract.
+    // SAFETY: `place` and `target` are the stack pointers of two valid contexts, the second of which was prepared or
+    // suspended and does not run.
     unsafe { arch::switch(place, target) }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn default_max_heap_bytes(least_bytes: usize) -> usize {
 fn machine_bytes() -> usize {
     // SAFETY: sysconf has no preconditions.
     let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
-    // SAFETY: as above.
+    // SAFETY: sysconf takes a number and has no preconditions.
     let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     if pages <= 0 || page_bytes <= 0 { UNKNOWN_BYTES } else { pages as usize * page_bytes as usize }
 }

@@ -120,9 +120,11 @@ pub enum RootKind {
 #[derive(Clone, Copy)]
 pub struct Root {
     pub kind: RootKind,
+    /// The object that the root holds.
     pub object: ObjRef,
     /// Where the reference lies; 0 = in a table that has no addresses to show.
     pub address: usize,
+    /// The thread that the root belongs to, if it belongs to one.
     pub thread: Option<&'static ManagedThread>,
 }
 

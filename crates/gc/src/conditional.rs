@@ -17,7 +17,7 @@ use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_abi::{ObjRef, VTableFlags};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Whether the collection that runs judges.
+/// Whether the collection that runs judges. Relaxed: changes with the world stopped, as `WATCHED`.
 static IS_WATCHING: AtomicBool = AtomicBool::new(false);
 /// (start, length) of the watched ranges.
 static WATCHED: [(AtomicUsize, AtomicUsize); 2] = [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 2];
@@ -40,7 +40,7 @@ pub(crate) fn begin(is_full: bool) {
 #[inline(always)]
 pub(crate) unsafe fn watch(object: ObjRef) {
     if IS_WATCHING.load(Ordering::Relaxed) {
-        // SAFETY: as the caller promises.
+        // SAFETY: `object` is live, which both functions demand.
         unsafe { show_words(object) };
     }
 }
@@ -68,7 +68,7 @@ unsafe fn show_words(object: ObjRef) {
         return;
     }
     let from = if is_array { ARRAY_DATA_OFFSET as usize } else { size_of::<usize>() };
-    // SAFETY: as above.
+    // SAFETY: `object` is live, so its vtable and, for arrays, its length are there to be read.
     let to = unsafe { object_size_bytes(object) };
     for offset in (from..to).step_by(size_of::<usize>()) {
         // SAFETY: inside the object, whose size is a multiple of 8.

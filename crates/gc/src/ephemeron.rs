@@ -16,7 +16,8 @@ use saki_abi::{ArrayHeader, ObjRef, VTable, VTableFlags};
 use saki_base::locks::{Mutex, rank};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A root: updated by collections, so always the current address; 0 = not set.
+/// A root: updated by collections, so always the current address; 0 = not set. Relaxed: set at the start, then by
+/// collections, with the world stopped.
 static TOMBSTONE: AtomicUsize = AtomicUsize::new(0);
 
 #[repr(C)]

@@ -73,7 +73,8 @@ pub unsafe fn alloc_array(thread: &ManagedThread, vtable: *const VTable, length:
     unsafe { (*header).length = length };
     if rank_with_bounds != 0 {
         let offset_bytes = bounds_offset_bytes(length as usize, element_size_bytes);
-        // SAFETY: as above; the bounds lie behind the elements and were part of the size.
+        // SAFETY: `size_bytes` was computed with room for the bounds behind the elements, and `bounds_offset_bytes`
+        // gives their place.
         unsafe { (*header).bounds = object.field_ptr(offset_bytes) };
     }
     Some(object)

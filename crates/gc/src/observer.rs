@@ -23,6 +23,7 @@ pub struct SampledAllocation<'a> {
     pub thread: &'a ManagedThread,
     /// The object; only its vtable word is set, all other words are zero.
     pub object: ObjRef,
+    /// The size of the object, with its header.
     pub size_bytes: usize,
     /// Allocated by the thread's carrier since the sample before, this object included.
     pub weight_bytes: u64,
@@ -36,6 +37,7 @@ pub const EACH: usize = 1;
 /// A collection that is over: of the nursery, or of everything.
 #[derive(Clone, Copy)]
 pub struct Collection {
+    /// Whether old objects were collected as well.
     pub was_full: bool,
     /// The times when the collector asked threads to stop, when the last one had stopped, when strong marking ended and
     /// weak references began, when freeing memory began, and when all was done.

@@ -31,6 +31,7 @@ use saki_base::locks::{Mutex, rank};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+/// MMTk's page, in which the policy counts.
 pub const PAGE_BYTES: usize = 4096;
 /// Growth after a full collection: limit = live × 3/2 + a nursery. Mono lets the old generation grow by a third to a
 /// half.
@@ -55,9 +56,11 @@ const OVERHEAD_FREE_DIVISOR: usize = 20;
 /// The results of a collection, for the policy.
 #[derive(Clone, Copy, Debug)]
 pub struct CollectionOutcome {
+    /// Whether old objects were collected as well.
     pub was_full: bool,
     /// Pages in use plus the collector's own reserve.
     pub reserved_pages: usize,
+    /// For how long the world was stopped.
     pub pause: Duration,
     /// The part of the pause in which the collector had a processor.
     pub work: Duration,
@@ -82,7 +85,9 @@ struct NurseryTimes {
 /// The limits between which the nursery's size is chosen; equal = fixed.
 #[derive(Clone, Copy, Debug)]
 pub struct NurserySizes {
+    /// The size of the nursery before anything is known.
     pub first_bytes: usize,
+    /// The size up to which it grows.
     pub largest_bytes: usize,
 }
 
@@ -105,6 +110,7 @@ pub struct HeapPolicy {
 }
 
 impl HeapPolicy {
+    /// The policy of a heap that is empty.
     pub fn new(nursery_sizes: NurserySizes, max_heap_bytes: usize) -> Self {
         let nursery_pages = (nursery_sizes.largest_bytes / PAGE_BYTES).max(1);
         let max_pages = (max_heap_bytes / PAGE_BYTES).max(1);
@@ -126,14 +132,17 @@ impl HeapPolicy {
         }
     }
 
+    /// The size, in pages, at which a collection is due.
     pub fn limit_pages(&self) -> usize {
         self.limit_pages.load(Ordering::Relaxed)
     }
 
+    /// The size, in pages, that the heap may have at most.
     pub fn max_pages(&self) -> usize {
         self.max_pages
     }
 
+    /// Whether the limit is still below the largest size.
     pub fn can_grow(&self) -> bool {
         self.limit_pages() < self.max_pages
     }
@@ -183,6 +192,7 @@ impl HeapPolicy {
             self.size_nursery(outcome);
         }
         let reserved = outcome.reserved_pages;
+        // Relaxed, as the counts above: the world is stopped, and its end publishes them.
         self.large_allowance_pages.store(self.nursery_pages.max(reserved / 4), Ordering::Relaxed);
         let needed = reserved + RETRY_SLACK_PAGES;
         self.full_is_due.store(!outcome.was_full && needed + pending > self.limit_pages(), Ordering::Relaxed);

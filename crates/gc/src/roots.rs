@@ -16,10 +16,12 @@ use std::ops::Range;
 pub(crate) struct RootRange {
     base: usize,
     words: usize,
+    /// Whether words of the range may be something else than references.
     pub conservative: bool,
 }
 
 impl RootRange {
+    /// The addresses of the range.
     pub fn addresses(self) -> Range<usize> {
         self.base..self.base + self.words * 8
     }
@@ -95,7 +97,7 @@ pub(crate) fn visit_slots_of_thread(thread: &ManagedThread, visit: &mut dyn FnMu
     let abi = thread.abi();
     // SAFETY: `thread` is alive and stopped; only the address of the field is taken.
     visit(unsafe { &raw mut (*abi).pending_exception }, RootKind::Thread);
-    // SAFETY: as above.
+    // SAFETY: `thread` is alive and stopped; only the address of the field is taken, nothing is read.
     visit(unsafe { &raw mut (*abi).eh_exception }, RootKind::Thread);
     thread.for_each_static_block(|block| {
         if let BlockScan::Precise(map) = block.scan {

@@ -31,24 +31,27 @@ impl HeapObject {
         HeapObject(ObjRef(address as *mut _))
     }
 
+    /// Where the object is.
     pub fn address(self) -> usize {
         self.0.address()
     }
 
+    /// The vtable of the object's type.
     pub fn vtable<'a>(self) -> &'a VTable {
         // SAFETY: objects come from the enumeration of a stopped heap after a full collection: live.
         unsafe { vtable_of(self.0) }
     }
 
+    /// The object's size, with its header and padding.
     pub fn size_bytes(self) -> usize {
-        // SAFETY: as above.
+        // SAFETY: a `HeapObject` is made of a live object of a heap that is stopped (`at`), whose header is intact.
         unsafe { object_size_bytes(self.0) }
     }
 
     /// 0 = young, 1 = has survived a collection, as all objects have after a full collection except those that it made
     /// itself.
     pub fn generation(self) -> u32 {
-        // SAFETY: as above.
+        // SAFETY: a `HeapObject` is made of a live object of a heap that is stopped (`at`), whose header is intact.
         unsafe { crate::heap::generation_of(self.0) }
     }
 

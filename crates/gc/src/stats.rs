@@ -9,6 +9,7 @@ use std::time::Duration;
 /// Bucket `i` counts pauses of `[2^i, 2^(i+1))` µs; bucket 0 also those below 1 µs, the last one everything above.
 pub const PAUSE_BUCKETS: usize = 24;
 
+/// Relaxed, as the others of these: numbers for reports, which publish nothing.
 static NURSERY_COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 static FULL_COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 static PAUSE_TOTAL_NS: AtomicU64 = AtomicU64::new(0);
@@ -19,11 +20,15 @@ static HISTOGRAM: [AtomicU64; PAUSE_BUCKETS] = [const { AtomicU64::new(0) }; PAU
 /// A copy of all counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeapStatistics {
+    /// Collections of young objects only.
     pub nursery_collections: u64,
+    /// Collections of all objects.
     pub full_collections: u64,
     /// Objects that the collector thread marked without MMTk's queue; 0 with several collector threads.
     pub objects_marked_in_place: u64,
+    /// For how long the world was stopped in all collections together.
     pub pause_total: Duration,
+    /// The longest stop of the world for a collection.
     pub pause_max: Duration,
     /// See [`PAUSE_BUCKETS`].
     pub pause_histogram: [u64; PAUSE_BUCKETS],

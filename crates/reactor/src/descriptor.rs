@@ -46,12 +46,14 @@ static CHILD_RECORDS: AtomicPtr<Records> = AtomicPtr::new(std::ptr::null_mut());
 /// In a forked child, which has no thread that waits.
 pub(crate) fn forget_all() {
     let records = Box::new([const { OnceLock::new() }; BLOCKS]);
+    // Release: pairs with the Acquire in `record`, for threads that the child starts later.
     CHILD_RECORDS.store(Box::into_raw(records), Ordering::Release);
 }
 
 /// The record of a number.
 pub(crate) fn record(fd: i32) -> Option<Place> {
     let number = usize::try_from(fd).ok()?;
+    // Acquire: pairs with the Release in `forget_all`.
     // SAFETY: null, or leaked by `forget_all`.
     let records = unsafe { CHILD_RECORDS.load(Ordering::Acquire).as_ref() }.unwrap_or(&RECORDS);
     let block = records.get(number / BLOCK)?;

@@ -27,7 +27,9 @@ pub enum Interest {
 /// The directions in which a descriptor is ready, or is asked about. An error or the peer's end makes both ready.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Readiness {
+    /// Reading would not wait.
     pub read: bool,
+    /// Writing would not wait.
     pub write: bool,
     /// The peer has ended, or something is not as with plain data: see the module header.
     pub has_ended: bool,

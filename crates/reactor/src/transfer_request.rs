@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 const PENDING: i64 = i64::MIN;
 
+/// Which way the bytes of a transfer go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     Receive,
@@ -49,6 +50,7 @@ impl Transfer {
     pub(crate) unsafe fn complete(transfer: *const Transfer, result: i32) -> &'static ManagedThread {
         // SAFETY: its thread keeps it until it sees the result.
         let (thread, place) = unsafe { ((*transfer).thread, &(*transfer).result) };
+        // Release: pairs with the Acquire in `result`: the buffer's contents are there.
         place.store(result.into(), Ordering::Release);
         thread
     }

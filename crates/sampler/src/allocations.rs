@@ -251,7 +251,8 @@ impl<L: Listener> StackIds for Numbers<L> {
 /// stopped.
 pub fn flush<L: Listener>(thread: &ManagedThread) {
     if let Some(recorder) = L::recorder(thread).and_then(OnceCell::get) {
-        // SAFETY: see the module's invariant.
+        // SAFETY: only the thread itself uses its recorder, between two safepoints, unless the world is stopped: one of
+        // the two is the caller.
         unsafe { &mut *recorder.unsent.get() }.send_all::<L>(thread);
     }
 }

@@ -63,7 +63,8 @@ pub unsafe fn walk(
     context: &FaultContext,
     native: impl FnMut(usize),
 ) -> (End, Option<ContextFrames>) {
-    // SAFETY: this function's contract.
+    // SAFETY: `thread` is the current managed thread, whose own handler this is, so its stack does not change during
+    // the walk.
     unsafe { walk_from(thread, registers_of(context), context.alternate_stack(), native) }
 }
 
@@ -161,7 +162,8 @@ unsafe fn walk_from(
     }
     let is_alive = exit_frame > registers.sp && exit_frame < stack_base && is_on_own(registers.sp);
     if is_alive || on_alternate && exit_frame != 0 {
-        // SAFETY: as above.
+        // SAFETY: `thread` is current and suspended in this handler, and the exit frame lies above the stack pointer,
+        // so the frames from it on are alive.
         let frames = unsafe { Frames::of_thread(thread) };
         return (End::LastCall, Some(frames.into()));
     }
@@ -214,9 +216,11 @@ fn step_from_stub(registers: &Registers, stack: &Stack) -> Option<Registers> {
 unsafe fn frames_at(thread: *const ThreadAbi, registers: &Registers) -> ContextFrames {
     let (pc, sp, fp) = (registers.pc, registers.sp, registers.values[RBP]);
     if registers.is_return_address {
-        // SAFETY: as promised by the caller.
+        // SAFETY: `thread` and the registers are a state of the current thread in which it was interrupted, or to which
+        // its native frames return; this function demands the same as `of_context`.
         return unsafe { Frames::of_return(thread, pc, sp, fp) };
     }
-    // SAFETY: as promised by the caller.
+    // SAFETY: `thread` is current, and `registers` are those with which it was interrupted, which this function
+    // demands.
     unsafe { Frames::of_context(thread, pc, sp, fp) }
 }

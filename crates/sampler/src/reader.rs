@@ -132,6 +132,7 @@ impl Reader {
     pub fn read(&mut self) -> bool {
         modules::refresh();
         let walk = saki_code::walks().enter();
+        // SeqCst: pairs with the handler's fence; see the module header.
         fence(Ordering::SeqCst);
         let is_any_busy = threads::is_any_busy();
         let mut words = std::mem::take(&mut self.words);

@@ -117,6 +117,7 @@ pub fn disarm(armed: Armed) {
 fn take_record(native_id: u32, hz: u32) -> Option<&'static ThreadRecord> {
     let words = (hz as usize).saturating_mul(RING_WORDS_A_HZ).clamp(MIN_RING_WORDS, MAX_RING_WORDS).next_power_of_two();
     let mut free = FREE.lock();
+    // Relaxed: it changes under the lock.
     let number = RECORD_COUNT.load(Ordering::Relaxed);
     let fitting = free.iter().position(|n| record(*n).is_some_and(|record| record.ring.capacity() >= words));
     let taken = match fitting.map(|place| free.swap_remove(place)) {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Stack of a worker's OS thread, on which only the scheduler runs.
 const WORKER_STACK_BYTES: usize = 256 << 10;
 
-/// Numbers of workers, which begin before they are in the list.
+/// Numbers of workers, which begin before they are in the list. Relaxed: only numbers.
 static WORKER_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Records of workers whose OS threads have ended.
 static FREE_WORKERS: Mutex<rank::FreeWorkers, Vec<&'static Worker>> = Mutex::new(Vec::new());

@@ -51,6 +51,7 @@ const TRIM_INTERVAL: Duration = Duration::from_secs(1);
 /// Free stacks that are left as they are.
 const TRIM_SLACK: usize = 512;
 
+/// More hot stacks than this wake the mover. Relaxed: changes at the start only.
 static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_HOT_STACKS);
 static HOT: AtomicUsize = AtomicUsize::new(0);
 static MOST_HOT: AtomicUsize = AtomicUsize::new(0);
@@ -105,6 +106,7 @@ pub struct ColdCounts {
     pub hot: usize,
     /// Stacks moved to compact memory, and the bytes in use of them.
     pub moved_away: u64,
+    /// Bytes of stacks that were copied away.
     pub copied_bytes: u64,
     /// Stacks moved back.
     pub restored: u64,
@@ -135,6 +137,7 @@ pub(crate) fn note_hot(green: &'static Green) {
 
 fn wake_mover() {
     if IS_ASLEEP.load(Ordering::Relaxed) {
+        // Release: pairs with the Acquire of the mover, which sees the threads that were listed before.
         REASONS.atomic().fetch_add(1, Ordering::Release);
         REASONS.wake(1);
     }
@@ -167,7 +170,8 @@ fn restore_now(green: &'static Green) {
         // The thread cannot run, and the system may find memory.
         std::thread::sleep(LEAST_INTERVAL);
     }
-    // SAFETY: as above; the pages are writable.
+    // SAFETY: the thread is suspended, the caller has it, and `equip` has just made the pages of its stack writable
+    // again.
     unsafe { green.thread.restore_stack() };
 }
 
@@ -283,7 +287,8 @@ fn move_away(batch: &mut Vec<&'static Green>, kept: &mut Vec<&'static Green>, re
             let bytes = unsafe { green.thread.put_stack_by((*green.context.get()).stack_pointer()) };
             COPIED_BYTES.fetch_add(bytes as u64, Ordering::Relaxed);
         }
-        // SAFETY: as above; what the stacks held has been copied.
+        // SAFETY: state MOVING: the threads are suspended, this thread has them, and what their stacks held was copied
+        // just now.
         unsafe { stacks().strip(moving.iter().filter_map(|green| stack_of(green))) };
     });
     HOT.fetch_sub(moving.len(), Ordering::Relaxed);

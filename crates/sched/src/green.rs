@@ -34,7 +34,8 @@ pub(crate) struct Green {
 // the context that runs after it on its carrier, and the mover of stacks while it is parked; run queues and `word`
 // order these.
 unsafe impl Sync for Green {}
-// SAFETY: as above.
+// SAFETY: nothing in the record belongs to the thread that made it: contexts, stacks and bodies (`Send`) go from
+// carrier to carrier.
 unsafe impl Send for Green {}
 
 impl Green {

@@ -25,10 +25,12 @@ impl<T: TaskWord> Default for Injector<T> {
 }
 
 impl<T: TaskWord> Injector<T> {
+    /// An empty queue.
     pub fn new() -> Injector<T> {
         Injector { tasks: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
     }
 
+    /// Appends a task.
     pub fn push(&self, task: T) {
         let mut tasks = lock(&self.tasks);
         tasks.push_back(task);
@@ -36,6 +38,7 @@ impl<T: TaskWord> Injector<T> {
         self.len.store(tasks.len(), Ordering::Relaxed);
     }
 
+    /// Appends tasks under one acquisition of the lock.
     pub fn push_batch(&self, batch: impl IntoIterator<Item = T>) {
         let mut tasks = lock(&self.tasks);
         tasks.extend(batch);

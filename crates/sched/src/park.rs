@@ -28,6 +28,7 @@ fn park_green(green: &'static Green, timeout: Option<Duration>) -> bool {
     let before = here().map(std::ptr::from_ref);
     leave(green, After::Park);
     let has_moved = before != here().map(std::ptr::from_ref);
+    // Relaxed: the carrier that switched to this thread has seen it become runnable, and the time with it.
     dispatch::tell(green.thread, Dispatch::Parked { has_moved }, green.ready_ns.swap(0, Ordering::Relaxed));
     if let Some(timer) = timer {
         cancel_timer(timer);

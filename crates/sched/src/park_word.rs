@@ -85,6 +85,7 @@ impl ParkWord {
 
     /// A hint: whether the thread is parked.
     pub fn is_parked(&self) -> bool {
+        // Relaxed: a hint.
         self.0.load(Ordering::Relaxed) == PARKED
     }
 

@@ -46,7 +46,8 @@ pub struct RunQueue<T> {
 
 // SAFETY: a queue hands tasks from thread to thread, which `T: Send` allows, and shares none.
 unsafe impl<T: Send> Send for RunQueue<T> {}
-// SAFETY: as above; and misuse of the owner's methods confuses tasks, not memory.
+// SAFETY: all functions use atomics only. Two threads that both act as the owner would lose or double tasks, which is
+// why those functions are for the owner; the queue's memory stays whole.
 unsafe impl<T: Send> Sync for RunQueue<T> {}
 
 impl<T: TaskWord> Default for RunQueue<T> {
@@ -56,6 +57,7 @@ impl<T: TaskWord> Default for RunQueue<T> {
 }
 
 impl<T: TaskWord> RunQueue<T> {
+    /// An empty queue.
     pub fn new() -> RunQueue<T> {
         RunQueue {
             head: CacheAligned(AtomicU64::new(0)),
@@ -174,7 +176,7 @@ impl<T: TaskWord> RunQueue<T> {
         }
     }
 
-    /// How many tasks there are: a hint, exact for the owner while nobody steals.
+    /// How many tasks there are: a hint, exact for the owner while nobody steals. So Relaxed.
     #[inline]
     pub fn len(&self) -> usize {
         let head = self.head.0.load(Ordering::Relaxed);

@@ -29,7 +29,8 @@ pub struct RunNext<T> {
 
 // SAFETY: the slot hands tasks from thread to thread, which `T: Send` allows, and shares none.
 unsafe impl<T: Send> Send for RunNext<T> {}
-// SAFETY: as above; and misuse of the owner's methods confuses tasks, not memory.
+// SAFETY: all functions use one atomic word. Two threads that both act as the owner would lose tasks; the slot's memory
+// stays whole.
 unsafe impl<T: Send> Sync for RunNext<T> {}
 
 impl<T: TaskWord> Default for RunNext<T> {
@@ -39,6 +40,7 @@ impl<T: TaskWord> Default for RunNext<T> {
 }
 
 impl<T: TaskWord> RunNext<T> {
+    /// An empty slot.
     pub fn new() -> RunNext<T> {
         RunNext { next: AtomicUsize::new(0), task: PhantomData }
     }

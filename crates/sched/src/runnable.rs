@@ -17,6 +17,7 @@ use std::time::Duration;
 /// Leaves a token, and makes the thread runnable if it is parked.
 pub(crate) fn unpark(green: &'static Green) {
     if green.word.unpark() {
+        // Relaxed: published by the run queue that the thread is put into below.
         green.ready_ns.store(dispatch::ready_now(), Ordering::Relaxed);
         make_runnable(green);
     }

@@ -123,6 +123,7 @@ pub fn statistics() -> Option<Statistics> {
     let (mut carriers, mut switches) = (0, 0);
     for_each_worker(|_, worker| {
         carriers += 1;
+        // Relaxed: a number for reports.
         switches += worker.ticks.load(Ordering::Relaxed);
     });
     let (taken, yields) = handover::counts();

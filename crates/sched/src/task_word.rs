@@ -40,7 +40,7 @@ unsafe impl<T> TaskWord for NonNull<T> {
     }
 }
 
-// SAFETY: as for NonNull.
+// SAFETY: the word is the address of the referent, out of which the same reference is made again; it is static.
 unsafe impl<T> TaskWord for &'static T {
     fn into_word(self) -> NonZeroUsize {
         NonNull::from(self).into_word()
@@ -58,7 +58,7 @@ unsafe impl<T> TaskWord for &'static T {
 /// The word is 0 or came from `into_word` of the same type.
 #[inline(always)]
 pub(crate) unsafe fn task_of<T: TaskWord>(word: usize) -> Option<T> {
-    // SAFETY: this function's contract.
+    // SAFETY: a word that is not 0 came from `into_word` of the same type, which this function demands.
     NonZeroUsize::new(word).map(|word| unsafe { T::from_word(word) })
 }
 

@@ -24,6 +24,7 @@ use saki_sync::facade::{Mutex, lock};
 
 /// Nanoseconds of a tick, as a power of two: a tenth of the worst time of waking a thread.
 const TICK_SHIFT: u32 = 14;
+/// Nanoseconds of a tick; deadlines are rounded up to whole ticks.
 pub const TICK_NS: u64 = 1 << TICK_SHIFT;
 
 const LEVEL_BITS: u32 = 6;
@@ -88,6 +89,7 @@ impl<T> Default for Timers<T> {
 }
 
 impl<T> Timers<T> {
+    /// A wheel without timers, at tick 0.
     pub fn new() -> Timers<T> {
         let wheels = Wheels {
             entries: Vec::new(),
@@ -172,6 +174,7 @@ impl<T> Timers<T> {
         lock(&self.wheels).len
     }
 
+    /// Whether no timer runs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -110,6 +110,7 @@ fn look(seen: &mut AllSeen) -> Look {
         let thread = worker.carrier().and_then(|carrier| carrier.current()).filter(|_| worker.is_active());
         let Some(thread) = thread else { return };
         result.something_runs |= has_waiting_work || !thread.is_in_safe_region();
+        // Relaxed: compared with what was seen before.
         let ticks = worker.ticks.load(Ordering::Relaxed);
         let is_safe = thread.is_safe();
         if ticks != seen.ticks {

@@ -48,6 +48,7 @@ pub(crate) fn note_work() {
 fn wake() {
     match SLEEP.swap(AWAKE, Ordering::AcqRel) {
         ASLEEP => {
+            // Release: pairs with the Acquire in `wakes`: the watcher sees the work that was made before.
             WAKES.atomic().fetch_add(1, Ordering::Release);
             WAKES.wake(1);
         }

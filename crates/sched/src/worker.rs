@@ -51,7 +51,7 @@ pub(crate) struct Worker {
     /// The thread that runs next, before those in the queue.
     run_next: RunNext<&'static Green>,
     queue: RunQueue<&'static Green>,
-    /// Counts switches; the watcher compares.
+    /// Counts switches; the watcher compares. Relaxed: the worker's OS thread alone writes it.
     pub(crate) ticks: AtomicU64,
     /// `ticks` when it last looked for events.
     looked_at: Cell<u64>,
@@ -65,7 +65,8 @@ pub(crate) struct Worker {
 
 // SAFETY: the cells are touched by the worker's OS thread only.
 unsafe impl Sync for Worker {}
-// SAFETY: as above.
+// SAFETY: a worker is made before its OS thread begins and is then touched by that one alone; none of its cells refers
+// to the thread that made it.
 unsafe impl Send for Worker {}
 
 thread_local! {

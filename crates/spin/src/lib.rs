@@ -14,14 +14,17 @@ pub use parking_lot::Mutex;
 pub struct RwLock<T>(parking_lot::RwLock<T>);
 
 impl<T> RwLock<T> {
+    /// A lock that is free.
     pub const fn new(value: T) -> RwLock<T> {
         RwLock(parking_lot::RwLock::new(value))
     }
 
+    /// Waits until no thread writes.
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         self.0.read()
     }
 
+    /// Waits until no other thread reads or writes.
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.0.write()
     }

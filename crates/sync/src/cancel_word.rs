@@ -32,11 +32,13 @@ impl Default for CancelWord {
 }
 
 impl CancelWord {
+    /// No call is under way.
     #[cfg(not(loom))]
     pub const fn new() -> CancelWord {
         CancelWord(AtomicU32::new(IDLE))
     }
 
+    /// No call is under way.
     #[cfg(loom)]
     pub fn new() -> CancelWord {
         CancelWord(AtomicU32::new(IDLE))
@@ -65,6 +67,7 @@ impl CancelWord {
 
     /// For the owner: whether the call is to end.
     pub fn is_cancelled(&self) -> bool {
+        // Acquire: pairs with the canceller's Release; what it wrote before is seen.
         self.0.load(Ordering::Acquire) >= CANCELLING
     }
 

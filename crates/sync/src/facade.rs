@@ -57,6 +57,7 @@ pub fn light_fence() {
     #[cfg(not(loom))]
     saki_os::membarrier::light();
     #[cfg(loom)]
+    // SeqCst: what the two sides of the machine's barrier are together.
     loom::sync::atomic::fence(atomic::Ordering::SeqCst);
 }
 

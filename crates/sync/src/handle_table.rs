@@ -83,6 +83,7 @@ pub enum HandleKind {
 }
 
 impl HandleKind {
+    /// All kinds, in the order of their numbers.
     pub const ALL: [HandleKind; 4] = [HandleKind::Weak, HandleKind::WeakTrack, HandleKind::Normal, HandleKind::Pinned];
 
     /// From `System.Runtime.InteropServices.GCHandleType`.
@@ -108,10 +109,12 @@ impl Handle {
         (bits as i32 > 0 && handle.index() != 0).then_some(handle)
     }
 
+    /// The handle as a number, as managed code has it.
     pub fn bits(self) -> u32 {
         self.0.get()
     }
 
+    /// The kind of the handle.
     pub fn kind(self) -> HandleKind {
         HandleKind::ALL[(self.bits() >> (HANDLE_SLOT_SHIFT + INDEX_BITS)) as usize % KIND_COUNT]
     }
@@ -136,6 +139,7 @@ pub struct HandleSlot<'a>(&'a AtomicUsize);
 impl HandleSlot<'_> {
     /// The object's address; 0 when expired.
     pub fn object(self) -> usize {
+        // Acquire: pairs with the Release that stored the object; see the module header.
         let word = self.0.load(Ordering::Acquire);
         if word & VALID != 0 { word & POINTER_MASK } else { 0 }
     }

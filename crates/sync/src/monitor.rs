@@ -183,7 +183,7 @@ pub struct Monitor {
     flags: AtomicU32,
     /// Entries beyond the first, except those that the object's word counts; only the owner touches it.
     recursion: AtomicU32,
-    /// Exits since a thread last found another one inside; only the owner touches it.
+    /// Exits since a thread last found another one inside; only the owner touches it. So Relaxed.
     quiet: AtomicU32,
     /// Threads that left the slow paths with the lock: counting them here spares them another acquisition of `queues`;
     /// only the owner touches it.
@@ -226,6 +226,7 @@ impl Deadline {
 }
 
 impl Monitor {
+    /// A free monitor, for which no thread waits.
     pub fn new() -> Monitor {
         Monitor {
             queues: Mutex::new(Queues::default()),
@@ -298,6 +299,7 @@ impl Monitor {
         let mut queues = lock(&self.queues);
         queues.entry.clear();
         queues.waiting.clear();
+        // Relaxed: the child has one thread.
         queues.in_flight = self.returned.load(Ordering::Relaxed);
         self.note_waiting(&queues);
         self.flags.store(0, Ordering::Relaxed);

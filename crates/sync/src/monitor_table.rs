@@ -36,6 +36,7 @@ const MAX_RETIRED: u32 = 4096;
 #[derive(Default)]
 #[repr(C, align(64))]
 pub struct MonitorEntry {
+    /// The monitor itself, which outlives its use by one object.
     pub monitor: Monitor,
     /// Address of the object, 0 = free entry. The collector updates it when the object moves.
     pub object: AtomicUsize,
@@ -47,7 +48,7 @@ pub struct MonitorTable {
     entries: AtomicPtr<MonitorEntry>,
     /// Indices below this were handed out at least once; their entries are initialised.
     used: AtomicU32,
-    /// Retired monitors, whose entries the next collection frees.
+    /// Retired monitors, whose entries the next collection frees. Relaxed: a count that limits their number.
     retired: AtomicU32,
     free: Mutex<rank::FreeMonitors, Free>,
 }
@@ -118,6 +119,7 @@ impl Default for MonitorTable {
 }
 
 impl MonitorTable {
+    /// A table without entries, which has no memory yet.
     #[cfg(not(loom))]
     pub const fn new() -> MonitorTable {
         MonitorTable {
@@ -128,6 +130,7 @@ impl MonitorTable {
         }
     }
 
+    /// A table without entries, which has no memory yet.
     #[cfg(loom)]
     pub fn new() -> MonitorTable {
         MonitorTable {
@@ -215,6 +218,7 @@ impl MonitorTable {
         self.retired.load(Ordering::Relaxed) < MAX_RETIRED
     }
 
+    /// A monitor was retired.
     pub fn note_retired(&self) {
         self.retired.fetch_add(1, Ordering::Relaxed);
     }

@@ -31,11 +31,13 @@ impl Default for Parker {
 }
 
 impl Parker {
+    /// A parker without a token.
     #[cfg(not(loom))]
     pub const fn new() -> Parker {
         Parker { state: WaitWord::new(EMPTY) }
     }
 
+    /// A parker without a token.
     #[cfg(loom)]
     pub fn new() -> Parker {
         Parker { state: WaitWord::new(EMPTY) }
@@ -121,15 +123,18 @@ impl ManagedParker {
 
     /// The context that the scheduler passed to `set_hooks`.
     pub fn context(&self) -> *mut () {
+        // Relaxed: callers have seen the hooks, by Acquire, and the context with them.
         self.context.load(Ordering::Relaxed)
     }
 
     /// A forked child does not have the owner: from now on a token wakes nobody. There is no other thread.
     pub fn forget_owner(&self) {
+        // Release, as in `set_hooks`; there is no other thread to see it.
         self.hooks.store(std::ptr::null_mut(), Ordering::Release);
     }
 
     fn hooks(&self) -> Option<&'static ParkHooks> {
+        // Acquire: pairs with the Release in `set_hooks`: the context is there.
         let hooks = self.hooks.load(Ordering::Acquire);
         // SAFETY: null or a `&'static ParkHooks` stored by `set_hooks`.
         unsafe { hooks.as_ref() }

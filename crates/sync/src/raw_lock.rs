@@ -35,16 +35,19 @@ impl Default for RawLock {
 }
 
 impl RawLock {
+    /// A free lock.
     #[cfg(not(loom))]
     pub const fn new() -> RawLock {
         RawLock { state: WaitWord::new(FREE) }
     }
 
+    /// A free lock.
     #[cfg(loom)]
     pub fn new() -> RawLock {
         RawLock { state: WaitWord::new(FREE) }
     }
 
+    /// Takes the lock if it is free; whether it did.
     #[inline]
     pub fn try_lock(&self) -> bool {
         // Acquire pairs with `unlock`; Relaxed on failure: nothing is read.
@@ -53,6 +56,7 @@ impl RawLock {
         is_taken
     }
 
+    /// Waits until the lock is free, and takes it.
     #[inline]
     pub fn lock(&self) {
         if !self.try_lock() {
@@ -100,6 +104,7 @@ impl RawLock {
         true
     }
 
+    /// Gives the lock back, and wakes a thread that waits for it. For the thread that has the lock.
     #[inline]
     pub fn unlock(&self) {
         // Release publishes the critical section to the next owner.
@@ -108,6 +113,7 @@ impl RawLock {
         }
     }
 
+    /// Whether some thread has the lock: a hint.
     pub fn is_locked(&self) -> bool {
         // Relaxed: for assertions.
         self.state.load(Ordering::Relaxed) != FREE

@@ -38,11 +38,13 @@ impl Default for RawSharedLock {
 }
 
 impl RawSharedLock {
+    /// A free lock.
     #[cfg(not(loom))]
     pub const fn new() -> RawSharedLock {
         RawSharedLock { state: WaitWord::new(0) }
     }
 
+    /// A free lock.
     #[cfg(loom)]
     pub fn new() -> RawSharedLock {
         RawSharedLock { state: WaitWord::new(0) }
@@ -65,6 +67,7 @@ impl RawSharedLock {
         }
     }
 
+    /// Takes the lock for reading if no thread writes or waits to write; whether it did.
     #[inline]
     pub fn try_lock_shared(&self) -> bool {
         self.try_add_reader(false)
@@ -101,6 +104,7 @@ impl RawSharedLock {
         }
     }
 
+    /// Takes the lock for writing if no other thread has it; whether it did.
     #[inline]
     pub fn try_lock_exclusive(&self) -> bool {
         // Acquire pairs with both unlocks; Relaxed on failure: nothing is read.
@@ -161,6 +165,7 @@ impl RawSharedLock {
         }
     }
 
+    /// Ends reading. For a thread that has the lock for reading.
     #[inline]
     pub fn unlock_shared(&self) {
         // Release: the writer that waits for this reader sees what it did.
@@ -170,6 +175,7 @@ impl RawSharedLock {
         }
     }
 
+    /// Ends writing. For the thread that has the lock alone.
     #[inline]
     pub fn unlock_exclusive(&self) {
         // Release publishes the writer's section. There are no readers.

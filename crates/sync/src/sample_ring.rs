@@ -112,6 +112,7 @@ impl Record<'_> {
         self.len - 1
     }
 
+    /// Whether the record has no words yet.
     pub fn is_empty(&self) -> bool {
         self.len == 1
     }

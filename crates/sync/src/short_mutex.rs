@@ -24,7 +24,7 @@ pub struct ShortMutex<R, T> {
 
 // SAFETY: the lock gives one thread at a time access to the value.
 unsafe impl<R, T: Send> Sync for ShortMutex<R, T> {}
-// SAFETY: as for the value.
+// SAFETY: the lock's word belongs to no thread, and `T: Send` may be moved.
 unsafe impl<R, T: Send> Send for ShortMutex<R, T> {}
 
 impl<R: Rank, T: Default> Default for ShortMutex<R, T> {
@@ -34,10 +34,12 @@ impl<R: Rank, T: Default> Default for ShortMutex<R, T> {
 }
 
 impl<R: Rank, T> ShortMutex<R, T> {
+    /// A free lock around `value`.
     pub const fn new(value: T) -> ShortMutex<R, T> {
         ShortMutex { raw: RawLock::new(), rank: PhantomData, value: UnsafeCell::new(value) }
     }
 
+    /// Waits until the lock is free.
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> ShortMutexGuard<'_, R, T> {

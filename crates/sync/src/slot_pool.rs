@@ -45,11 +45,13 @@ impl<T: Send> Default for SlotPool<T> {
 }
 
 impl<T: Send> SlotPool<T> {
+    /// An empty pool.
     #[cfg(not(loom))]
     pub const fn new() -> SlotPool<T> {
         SlotPool { slots: [const { Slot(AtomicPtr::new(std::ptr::null_mut())) }; SLOTS] }
     }
 
+    /// An empty pool.
     #[cfg(loom)]
     pub fn new() -> SlotPool<T> {
         SlotPool { slots: std::array::from_fn(|_| Slot(AtomicPtr::new(std::ptr::null_mut()))) }

@@ -16,11 +16,13 @@ pub struct WaitWord {
 }
 
 impl WaitWord {
+    /// A word on which nobody sleeps.
     #[cfg(not(loom))]
     pub const fn new(value: u32) -> WaitWord {
         WaitWord { value: AtomicU32::new(value) }
     }
 
+    /// A word on which nobody sleeps.
     #[cfg(loom)]
     pub fn new(value: u32) -> WaitWord {
         WaitWord { value: AtomicU32::new(value), sleepers: Default::default() }
@@ -31,11 +33,13 @@ impl WaitWord {
         &self.value
     }
 
+    /// Reads the word, as the atomic's own function.
     #[inline]
     pub fn load(&self, ordering: Ordering) -> u32 {
         self.value.load(ordering)
     }
 
+    /// Writes the word, as the atomic's own function; wakes nobody.
     #[inline]
     pub fn store(&self, value: u32, ordering: Ordering) {
         self.value.store(value, ordering);

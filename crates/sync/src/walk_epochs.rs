@@ -46,11 +46,13 @@ impl Default for WalkEpochs {
 }
 
 impl WalkEpochs {
+    /// No walk is under way.
     #[cfg(not(loom))]
     pub const fn new() -> WalkEpochs {
         WalkEpochs { epoch: AtomicUsize::new(0), walkers: [const { AtomicUsize::new(0) }; 2] }
     }
 
+    /// No walk is under way.
     #[cfg(loom)]
     pub fn new() -> WalkEpochs {
         WalkEpochs { epoch: AtomicUsize::new(0), walkers: [AtomicUsize::new(0), AtomicUsize::new(0)] }

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 /// A mutex around data, with a rank. As `saki_base::locks::Mutex`.
 pub type Mutex<R, T> = lock_api::Mutex<RawMutex<R, RawLock>, T>;
+/// Access to the value of a `Mutex`, until it is dropped.
 pub type MutexGuard<'a, R, T> = lock_api::MutexGuard<'a, RawMutex<R, RawLock>, T>;
 /// Data for one writer or many readers, with a rank. As `saki_base::locks::RwLock`.
 pub type RwLock<R, T> = lock_api::RwLock<RawRwLock<R, RawSharedLock>, T>;

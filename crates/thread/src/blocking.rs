@@ -91,9 +91,11 @@ impl ManagedThread {
     fn leave_safe_waiting(&self) {
         loop {
             self.come_back_if_forked();
+            // Acquire: pairs with the Release of those who set bits.
             let poll = self.poll_word().load(Ordering::Acquire);
             if poll & POLL_STOP != 0 {
                 STOP_WORDS.wait_out_stop(&self.state, self.poll_word(), SAFE);
+                // Release: the stopper that sees SAFE sees the stack; see `protocol`.
                 self.state.store(SAFE, Ordering::Release);
             } else if poll & POLL_TAKEN != 0 {
                 match scheduler_hooks() {

@@ -34,7 +34,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 #[repr(C)]
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct AllocBuffer {
+    /// The address of the next object.
     pub cursor: usize,
+    /// The end of the buffer; 0 without one.
     pub limit: usize,
 }
 
@@ -63,7 +65,7 @@ pub struct Carrier {
 // SAFETY: the fields without atomics are touched by the carrier's OS thread, or with the world stopped; see the table
 // above.
 unsafe impl Sync for Carrier {}
-// SAFETY: as above.
+// SAFETY: a carrier is made before it has an OS thread; none of its fields refers to the thread that made it.
 unsafe impl Send for Carrier {}
 
 static CARRIERS: RwLock<rank::Carriers, Vec<&'static Carrier>> = RwLock::new(Vec::new());
@@ -185,7 +187,7 @@ impl Carrier {
     #[inline(always)]
     pub(crate) fn unstow(&self, thread: &ManagedThread) {
         if self.set_stowed(false) {
-            // SAFETY: as in `stow`.
+            // SAFETY: the thread runs on this carrier, so no collection looks at the two buffers.
             unsafe { *buffer_of(thread) = *self.idle_buffer.get() };
         }
     }
@@ -213,6 +215,7 @@ impl Carrier {
         self.heap.load(Ordering::Relaxed)
     }
 
+    /// Keeps the collector's own data of the carrier.
     pub fn set_heap(&self, heap: *mut ()) {
         self.heap.store(heap, Ordering::Relaxed);
     }
@@ -224,6 +227,7 @@ impl Carrier {
         self.scheduler.load(Ordering::Relaxed)
     }
 
+    /// Keeps the scheduler's own data of the carrier.
     pub fn set_scheduler(&self, scheduler: *mut ()) {
         self.scheduler.store(scheduler, Ordering::Relaxed);
     }
@@ -246,6 +250,7 @@ fn buffer_of(thread: &ManagedThread) -> *mut AllocBuffer {
 pub fn for_each_thread_that_ran(mut visit: impl FnMut(&'static ManagedThread)) {
     let carriers = CARRIERS.read_recursive();
     let mut leave = |thread: &'static ManagedThread| {
+        // Relaxed: the world is stopped.
         thread.is_in_ran_list.store(false, Ordering::Relaxed);
         visit(thread);
     };

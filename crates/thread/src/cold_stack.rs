@@ -71,7 +71,7 @@ impl ColdStack {
         // SAFETY: the stack of a suspended thread is readable from its stack pointer to its base, and nobody writes it.
         let words: Box<[usize]> = unsafe { std::slice::from_raw_parts(sp as *const usize, len) }.into();
         self.sp.store(sp, Ordering::Relaxed);
-        // SAFETY: the caller owns the thread.
+        // SAFETY: the caller owns the suspended thread, so nobody else reads or writes the copy.
         unsafe { *self.words.get() = Some(words) };
         self.is_cold.store(true, Ordering::Relaxed);
         len * size_of::<usize>()
@@ -82,7 +82,7 @@ impl ColdStack {
     /// # Safety
     /// As for `ManagedThread::restore_stack`.
     pub(crate) unsafe fn restore(&self) {
-        // SAFETY: the caller owns the thread.
+        // SAFETY: the caller owns the suspended thread, so nobody else reads or writes the copy.
         if let Some(words) = unsafe { (*self.words.get()).take() } {
             let place = self.sp.load(Ordering::Relaxed) as *mut usize;
             // SAFETY: where the words came from; the stack is the suspended thread's, and nobody else uses it.

@@ -49,6 +49,7 @@ fn child() {
     let me = current();
     // The process ends when its last foreground thread does. If the main thread is gone, the forking one stands for it.
     if let Some(me) = me.filter(|me| me.kind() != ThreadKind::Main) {
+        // Relaxed: the child has one thread.
         me.kind.store(ThreadKind::Foreground as u32, Ordering::Relaxed);
     }
     registry::keep_only(me);

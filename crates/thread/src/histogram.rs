@@ -20,10 +20,12 @@ impl Default for Histogram {
 }
 
 impl Histogram {
+    /// A histogram without entries.
     pub const fn new() -> Histogram {
         Histogram { counts: [const { AtomicU64::new(0) }; BUCKET_COUNT], max_ns: AtomicU64::new(0) }
     }
 
+    /// Counts a duration, in nanoseconds.
     pub fn record_ns(&self, duration_ns: u64) {
         let bucket = (duration_ns.max(1).ilog2() as usize).min(BUCKET_COUNT - 1);
         // Relaxed: statistics.
@@ -31,8 +33,10 @@ impl Histogram {
         self.max_ns.fetch_max(duration_ns, Ordering::Relaxed);
     }
 
+    /// A copy of the counts.
     pub fn snapshot(&self) -> HistogramSnapshot {
         HistogramSnapshot {
+            // Relaxed: statistics; a snapshot under way may miss some.
             counts: std::array::from_fn(|b| self.counts[b].load(Ordering::Relaxed)),
             max_ns: self.max_ns.load(Ordering::Relaxed),
         }
@@ -42,12 +46,14 @@ impl Histogram {
 /// The counters at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramSnapshot {
+    /// By bucket.
     pub counts: [u64; BUCKET_COUNT],
     /// The longest, 0 when nothing was recorded.
     pub max_ns: u64,
 }
 
 impl HistogramSnapshot {
+    /// How many durations were counted.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

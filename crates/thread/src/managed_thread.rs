@@ -53,6 +53,7 @@ pub mod root {
     pub const CONTEXT: usize = 3;
     /// First slot without a fixed meaning.
     pub const FIRST_FREE: usize = 4;
+    /// The number of root slots of a thread.
     pub const COUNT: usize = 8;
 }
 
@@ -61,11 +62,13 @@ pub mod root {
 pub struct RootSlot(AtomicPtr<saki_abi::Object>);
 
 impl RootSlot {
+    /// The object in the slot; null if there is none.
     pub fn get(&self) -> ObjRef {
         // Acquire pairs with `set`: the object's content is visible.
         ObjRef(self.0.load(Ordering::Acquire))
     }
 
+    /// Puts an object into the slot; roots need no barrier.
     pub fn set(&self, object: ObjRef) {
         self.0.store(object.0, Ordering::Release);
     }
@@ -134,14 +137,17 @@ impl WaitTarget {
     /// Set for a wait with a time-out: targets are aligned to more than a byte.
     const TIMED_BIT: usize = 1;
 
+    /// What a thread waits for, by its address, and whether there is a time limit.
     pub fn new(address: usize, timeout: Option<Duration>) -> WaitTarget {
         WaitTarget(address | if timeout.is_some() { WaitTarget::TIMED_BIT } else { 0 })
     }
 
+    /// The address of what the thread waits for; 0 for nothing.
     pub fn address(self) -> usize {
         self.0 & !WaitTarget::TIMED_BIT
     }
 
+    /// Whether the wait has a time limit.
     pub fn is_timed(self) -> bool {
         self.0 & WaitTarget::TIMED_BIT != 0
     }
@@ -150,7 +156,9 @@ impl WaitTarget {
 /// Callbacks for a thread's waits. They are called on the thread itself, not in a safe region, and may neither block
 /// nor reach a safepoint.
 pub struct WaitObserver {
+    /// Called on the thread before it waits.
     pub begins: fn(&'static ManagedThread),
+    /// Called on the thread after it has waited.
     pub ends: fn(&'static ManagedThread),
 }
 
@@ -301,6 +309,7 @@ impl ManagedThread {
         self.state_bits.store(NO_STATE, Ordering::Relaxed);
         self.process_number.store(process_number(), Ordering::Relaxed);
         self.lifecycle.store(CREATED, Ordering::Release);
+        // Release: pairs with the AcqRel of the drop of the last reference: the new life's fields are set.
         self.references.store(1, Ordering::Release);
     }
 
@@ -375,14 +384,17 @@ impl ManagedThread {
         self.present_carrier().map_or(0, Carrier::native_id)
     }
 
+    /// What the end of the process makes of the thread.
     pub fn kind(&self) -> ThreadKind {
         ThreadKind::from_number(self.kind.load(Ordering::Acquire))
     }
 
+    /// The thread's name, as the program or the machine has set it.
     pub fn name(&self) -> Option<String> {
         self.name.lock().clone()
     }
 
+    /// Names the thread; None takes the name away. The name of the OS thread is not touched.
     pub fn set_name(&self, name: Option<&str>) {
         *self.name.lock() = name.map(str::to_owned);
     }
@@ -410,6 +422,7 @@ impl ManagedThread {
         self.process_number.load(Ordering::Relaxed) == process_number()
     }
 
+    /// What the thread waits for, as it has told.
     pub fn wait_state(&self) -> WaitState {
         WaitState::from_number(self.wait_state.load(Ordering::Acquire))
     }
@@ -495,7 +508,7 @@ impl ManagedThread {
         let abi = self.abi();
         // SAFETY: the owner writes its own ABI part.
         unsafe { (*abi).thread_statics = start };
-        // SAFETY: as above.
+        // SAFETY: the owner writes its own ABI part, which compiled code of the same thread reads.
         unsafe { (*abi).thread_statics_len = len };
     }
 
@@ -552,10 +565,12 @@ impl ManagedThread {
         self.pins.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Takes back one `pin`.
     pub fn unpin(&self) {
         self.pins.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Whether the thread must stay on its OS thread.
     pub fn is_pinned(&self) -> bool {
         // Relaxed: only the thread itself changes it.
         self.pins.load(Ordering::Relaxed) != 0

@@ -24,7 +24,8 @@ use std::sync::atomic::Ordering;
 /// hold no reference that is not on the stack at or above its stack pointer or in a callee-saved register now.
 #[inline(always)]
 pub unsafe extern "C" fn enter_native(thread: *mut ThreadAbi) {
-    // SAFETY: this function's contract.
+    // SAFETY: the function only names the entry of the assembly, which demands what this function demands: a RUNNING
+    // thread's own pinned register, and frames that can be walked.
     unsafe { arch::enter_native_entry(thread) }
 }
 
@@ -33,7 +34,8 @@ pub unsafe extern "C" fn enter_native(thread: *mut ThreadAbi) {
 /// # Safety
 /// `thread` is the calling thread's pinned register and `enter_native` was called before.
 pub unsafe extern "C" fn leave_native(thread: *mut ThreadAbi) {
-    // SAFETY: this function's contract.
+    // SAFETY: `thread` is the calling thread's pinned register, so it is the address of a live `ManagedThread`'s ABI
+    // part.
     let thread = unsafe { ManagedThread::from_abi(thread) };
     thread.leave_safe();
     // Relaxed: the thread is RUNNING again, so the flag is not read. Native frames keep the outer registers on the

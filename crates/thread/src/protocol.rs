@@ -26,9 +26,13 @@
 use saki_sync::WaitWord;
 use saki_sync::facade::atomic::{AtomicU32, Ordering};
 
+/// The states of a thread, here and below: see the module header.
 pub const RUNNING: u32 = 0;
+/// In native code or blocked.
 pub const SAFE: u32 = 1;
+/// Waits at a safepoint for a stop to end.
 pub const STOPPED: u32 = 2;
+/// A green thread that waits and may leave its carrier.
 pub const WAITING: u32 = 3;
 
 /// The bit of the poll word that the protocol owns.
@@ -73,6 +77,7 @@ fn light_fence() {
     #[cfg(not(loom))]
     saki_os::membarrier::light();
     #[cfg(loom)]
+    // SeqCst: what the two sides of the machine's barrier are together.
     loom::sync::atomic::fence(Ordering::SeqCst);
 }
 
@@ -98,11 +103,13 @@ impl Default for StopWords {
 }
 
 impl StopWords {
+    /// No stop is under way.
     #[cfg(not(loom))]
     pub const fn new() -> StopWords {
         StopWords { arrivals: WaitWord::new(0), epoch: WaitWord::new(0) }
     }
 
+    /// No stop is under way.
     #[cfg(loom)]
     pub fn new() -> StopWords {
         StopWords { arrivals: WaitWord::new(0), epoch: WaitWord::new(0) }

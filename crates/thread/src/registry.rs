@@ -109,6 +109,7 @@ impl Eq for ManagedThread {}
 
 impl std::fmt::Debug for ManagedThread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Relaxed, both words: for a message, and perhaps old.
         let state = self.state.load(Ordering::Relaxed);
         write!(f, "thread {} (native {}, {:?}", self.managed_id(), self.native_id(), self.kind())?;
         write!(f, ", state {state}, poll {:#x}", self.poll_word().load(Ordering::Relaxed))?;
@@ -151,6 +152,7 @@ impl ThreadRef {
             }
             None => ManagedThread::leak(id),
         };
+        // Relaxed: others get a reference to the thread after this.
         thread.kind.store(kind as u32, Ordering::Relaxed);
         thread.set_name(name);
         exit::count_started(kind);
@@ -164,6 +166,7 @@ impl ThreadRef {
         ThreadRef(thread)
     }
 
+    /// The thread's structure, which is never freed, only reused.
     pub fn as_static(&self) -> &'static ManagedThread {
         self.0
     }
@@ -209,6 +212,7 @@ impl ThreadRef {
             }
             saki_os::futex::wait(&self.0.lifecycle, lifecycle, rest);
         };
+        // SeqCst, as the addition, although nothing depends on it here: a count that is still too high costs a wake.
         UNATTACHED_JOINERS.fetch_sub(1, Ordering::SeqCst);
         end
     }
@@ -276,6 +280,7 @@ pub(crate) fn tell_native_end(thread: &'static ManagedThread) {
 
 /// Ends the process with this exit code. The calling thread stays attached.
 pub fn end_process(exit_code: i32) -> ! {
+    // Relaxed: each thread that ends the process sets it before its own destructors read it.
     IS_PROCESS_ENDING.store(true, Ordering::Relaxed);
     std::process::exit(exit_code)
 }
@@ -321,6 +326,7 @@ pub(crate) fn attach_as(thread: &ThreadRef, alternate_stack: AlternateStackMemor
     for hooks in HOOKS.read().iter() {
         (hooks.attached)(thread);
     }
+    // Release: who sees RUNNING sees the thread set up. Stoppers are kept out by the stop lock.
     thread.state.store(RUNNING, Ordering::Release);
     list(thread);
     STOP_LOCK.unlock();
@@ -410,6 +416,7 @@ pub(crate) fn keep_only(me: Option<&'static ManagedThread>) {
     child_locks::revive_list(&THREADS);
     child_locks::revive_list(&HOOKS);
     child_locks::revive_list(&CARRIER_HOOKS);
+    // Relaxed, all of these: the child has one thread.
     UNATTACHED_JOINERS.store(0, Ordering::Relaxed);
     // Another thread of the parent may have been ending that process.
     IS_PROCESS_ENDING.store(false, Ordering::Relaxed);
@@ -439,6 +446,7 @@ pub(crate) fn keep_only(me: Option<&'static ManagedThread>) {
         }
     });
     for thread in gone {
+        // Relaxed: the child has one thread. Release below, as at other ends.
         thread.state.store(SAFE, Ordering::Relaxed);
         thread.published_sp.store(0, Ordering::Relaxed);
         // The structure is not used again: locks may know the thread as their owner, or queues as waiting.
@@ -449,6 +457,7 @@ pub(crate) fn keep_only(me: Option<&'static ManagedThread>) {
 
 /// Puts a thread into the list.
 fn list(thread: &'static ManagedThread) {
+    // Release: pairs with the Acquire of threads that wait for the beginning: the thread is set up.
     thread.lifecycle.store(ATTACHED, Ordering::Release);
     let mut threads = THREADS.write();
     thread.registry_index.store(threads.len(), Ordering::Relaxed);
@@ -488,6 +497,7 @@ pub fn detach_current() {
         carrier.set_current(None);
         detach_carrier(carrier);
     }
+    // Release: who sees SAFE sees what the thread wrote. Stoppers are kept out by the stop lock.
     thread.state.store(SAFE, Ordering::Release);
     STOP_LOCK.unlock();
     if let Some(carrier) = carrier {

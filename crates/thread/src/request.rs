@@ -60,12 +60,14 @@ impl ManagedThread {
 
     /// Sets poll bits of this thread.
     pub fn set_poll(&self, bits: u32) {
+        // Release: pairs with the Acquire at the safepoint: what the bits ask for is prepared.
         self.poll_word().fetch_or(bits, Ordering::Release);
     }
 
     /// The thread of a forked child comes back from native code: the machine is started again. Called by the thread
     /// itself.
     pub(crate) fn come_back_if_forked(&self) {
+        // Acquire: pairs with the Release in `set_poll`.
         if self.poll_word().load(Ordering::Acquire) & POLL_FORKED != 0 {
             self.clear_poll(POLL_FORKED);
             saki_os::fork::restart_if_child();
@@ -74,6 +76,8 @@ impl ManagedThread {
 
     /// Clears poll bits other than the stop bit, which belongs to the stopper.
     pub fn clear_poll(&self, bits: u32) {
+        // AcqRel: who sees the bits clear sees what the thread has done about them; the thread sees what bits set
+        // meanwhile ask for.
         self.poll_word().fetch_and(!(bits & !POLL_STOP), Ordering::AcqRel);
     }
 }

@@ -40,6 +40,7 @@ pub enum StopReason {
 /// machine.
 #[must_use = "the world stays stopped until this is given to resume_the_world"]
 pub struct StopToken {
+    /// Why the world was stopped.
     pub reason: StopReason,
     /// From the request until the last thread had stopped.
     pub latency_ns: u64,
@@ -190,6 +191,7 @@ impl ManagedThread {
         }
         self.come_back_if_forked();
         self.yield_if_asked();
+        // Acquire: pairs with the Release in `set_poll`: what the bits ask for is prepared.
         self.poll_word().load(Ordering::Acquire) & !POLL_STOP
     }
 

@@ -87,6 +87,7 @@ pub fn run_green(
         carrier.stow(thread);
     }
     // No frame of this thread holds references any more, so nothing of the stack is to be scanned.
+    // Relaxed: published by the state, with Release, in `enter`.
     thread.published_sp.store(0, Ordering::Relaxed);
     STOP_WORDS.enter(&thread.state, thread.poll_word(), WAITING);
 }

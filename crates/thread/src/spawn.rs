@@ -89,6 +89,7 @@ pub fn spawn(
         // The new thread's allocations while it attaches must come out of this headroom before the next thread checks
         // for its own.
         crate::blocking(|| {
+            // Acquire: pairs with the Release with which the thread becomes attached: its allocations are done.
             while thread.lifecycle.load(Ordering::Acquire) == CREATED {
                 std::thread::sleep(ATTACH_LOOK_INTERVAL);
             }

@@ -118,7 +118,8 @@ impl StackReserve {
 
     fn protect(&self, pages: Range<usize>, protection: Protection) -> bool {
         if self.is_pooled.load(Ordering::Relaxed) && saki_os::guard::kind() == GuardKind::Markers {
-            // SAFETY: as below.
+            // SAFETY: the pages are of the reserve of this thread's stack; they are closed only while the thread has
+            // nothing there.
             return unsafe { saki_os::guard::set_markers(pages, protection == Protection::None) }.is_ok();
         }
         // SAFETY: pages of the reserve; they are closed only while the thread has nothing there.

@@ -22,8 +22,11 @@ pub enum BlockScan {
 pub struct StaticBlock {
     /// Its index in the thread's table, which stands for the type.
     pub number: usize,
+    /// The block's memory.
     pub data: *mut u8,
+    /// The size of the block's memory.
     pub size_bytes: usize,
+    /// What the collector finds in it.
     pub scan: BlockScan,
 }
 

@@ -19,7 +19,7 @@ impl ManagedThread {
         let abi = self.abi();
         // SAFETY: the calling thread is the structure's owner, and it is in no list yet.
         unsafe { (*abi).stack_limit = bounds.start };
-        // SAFETY: as above.
+        // SAFETY: the calling thread is the structure's owner, and it is in no list yet.
         unsafe { (*abi).stack_base = bounds.end };
     }
 
@@ -66,7 +66,8 @@ impl ManagedThread {
     /// # Safety
     /// The thread is suspended at `sp`, and the caller owns it, under `while_moving`.
     pub unsafe fn put_stack_by(&self, sp: usize) -> usize {
-        // SAFETY: this function's contract.
+        // SAFETY: the thread is suspended at `sp` and the caller owns it, which `put_by` demands; the stack goes up to
+        // its base.
         unsafe { self.cold_stack.put_by(sp, self.stack_bounds().end) }
     }
 
@@ -75,7 +76,7 @@ impl ManagedThread {
     /// # Safety
     /// The thread is suspended, and the caller owns it, under `while_moving` or with the world stopped.
     pub unsafe fn restore_stack(&self) {
-        // SAFETY: this function's contract.
+        // SAFETY: the thread is suspended and the caller owns it, so nobody runs on its stack.
         unsafe { self.cold_stack.restore() };
     }
 

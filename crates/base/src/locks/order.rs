@@ -230,6 +230,7 @@ pub struct Held<R: Rank> {
 }
 
 impl<R: Rank> Held<R> {
+    /// Notes that the calling thread holds `lock`, until the value is dropped.
     #[inline]
     pub fn new<L>(lock: &L) -> Held<R> {
         took::<R, L>(lock);

@@ -40,6 +40,7 @@ enum Inner {
 
 /// A row of the table.
 pub struct Row {
+    /// The name of the rank's type.
     pub name: &'static str,
     file: &'static str,
     inner: Inner,

@@ -26,6 +26,7 @@ pub(super) static LOWEST_LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
 #[inline]
 pub(super) fn note_address(address: usize, is_large: bool) {
     let lowest = if is_large { &LOWEST_LARGE } else { &LOWEST_SMALL };
+    // Relaxed: see the statics; a late minimum costs a needless exchange.
     if address < lowest.load(Ordering::Relaxed) {
         lowest.fetch_min(address, Ordering::Relaxed);
     }

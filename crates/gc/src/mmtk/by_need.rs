@@ -44,7 +44,7 @@ const CHUNK_BYTES: usize = 4 << 20;
 pub(super) const EXIT_NO_MEMORY: i32 = 2;
 
 static BY_NEED: AtomicBool = AtomicBool::new(false);
-/// The number of bit tables requested so far; it changes only before other threads exist.
+/// The number of bit tables requested so far; it changes only before other threads exist. So Relaxed.
 static BIT_TABLES: AtomicUsize = AtomicUsize::new(0);
 
 /// From now on MMTk's memory is mapped by need. Before MMTk is initialised.
@@ -76,11 +76,11 @@ unsafe extern "C" fn mmap(
 ) -> *mut c_void {
     let start = address as usize;
     if !RANGE.contains(&start) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the arguments are those of `mmap(2)` and go to the kernel unchanged.
         return unsafe { system_mmap(address, len_bytes, protection, flags, file, offset) };
     }
     if !is_enabled() {
-        // SAFETY: as the caller promises.
+        // SAFETY: the arguments are those of `mmap(2)` and go to the kernel unchanged.
         let result = unsafe { system_mmap(address, len_bytes, protection, flags, file, offset) };
         if result == libc::MAP_FAILED && protection != libc::PROT_NONE && start < HEAP_END {
             refuse(len_bytes);
@@ -126,7 +126,8 @@ unsafe fn system_mmap(
     file: c_int,
     offset: libc::off_t,
 ) -> *mut c_void {
-    // SAFETY: as the caller promises.
+    // SAFETY: the kernel checks the arguments; what a fixed mapping replaces is the business of the caller of
+    // `mmap(2)`.
     let result = unsafe { libc::syscall(libc::SYS_mmap, address, len_bytes, protection, flags, file, offset) };
     std::ptr::with_exposed_provenance_mut(result as usize)
 }

@@ -63,7 +63,7 @@ struct OnlyWorker(UnsafeCell<Chaser>);
 
 // SAFETY: used by the only collector thread; `HeapOptions::gc_threads` is 1 whenever it exists.
 unsafe impl Sync for OnlyWorker {}
-// SAFETY: as above.
+// SAFETY: the one collector thread makes it and uses it, so it is never used by two at a time.
 unsafe impl Send for OnlyWorker {}
 
 static CHASER: OnceLock<OnlyWorker> = OnceLock::new();
@@ -164,7 +164,8 @@ impl Chaser {
         if weak_fields::is_set_aside(object, vtable) {
             return;
         }
-        // SAFETY: as above.
+        // SAFETY: the object was just reached, so it is live, and it has not moved: its vtable and its slots are where
+        // they were.
         unsafe { for_each_reference(object, vtable, |slot| self.push(slot)) };
     }
 
@@ -176,7 +177,8 @@ impl Chaser {
         // SAFETY: not null.
         let moved = from_reference(tracer.trace_object(unsafe { to_reference(target) }));
         if moved != target {
-            // SAFETY: as above.
+            // SAFETY: the slot of an edge lies in a live object or is a root, and no other thread writes it: the world
+            // is stopped, and there is one collector thread.
             unsafe { *slot = moved };
         }
         if was_reached || self.ahead >= MAX_AHEAD {
@@ -189,7 +191,7 @@ impl Chaser {
         }
         self.note_scanned(moved);
         if has_references(vtable) {
-            // SAFETY: as above.
+            // SAFETY: `moved` is the address after the move, where the object's slots are valid.
             unsafe { for_each_reference(moved, vtable, |slot| self.push(slot)) };
         }
     }
@@ -267,7 +269,8 @@ pub(super) fn begin() {
 
 /// Objects that were marked in place since [`begin`].
 pub(super) fn marked_objects() -> u64 {
-    // SAFETY: as above.
+    // SAFETY: called by the only collector thread when a collection ends, outside `visit`, so nobody writes to the
+    // value.
     CHASER.get().map_or(0, |worker| unsafe { &*worker.0.get() }.in_place.marked_objects)
 }
 

@@ -93,6 +93,7 @@ pub(super) fn wait_for_workers_to_end() {
             live => drop(LIVE_WORKERS.wait(live, None)),
         }
     }
+    // Relaxed: no collector thread is there, and the one that forks makes them again.
     WORKERS.store(0, Ordering::Relaxed);
 }
 
@@ -141,6 +142,7 @@ impl Collection<Saki> for SakiCollection {
 
     fn resume_mutators(_tls: VMWorkerThread) {
         snapshot_request::answer(is_full_collection());
+        // Release: pairs with the Acquire of threads that wait for this collection, which see what it has done.
         EPOCH.fetch_add(1, Ordering::Release);
         world::resume();
         // Release: a thread that sees the word sees the epoch.
@@ -161,6 +163,7 @@ impl Collection<Saki> for SakiCollection {
 
     fn spawn_gc_thread(_tls: VMThread, context: GCThreadContext<Saki>) {
         let GCThreadContext::Worker(worker) = context;
+        // Relaxed, as the count below: both are counts; what a thread has done is published at its end.
         let ordinal = WORKERS.fetch_add(1, Ordering::Relaxed);
         // A worker that panics leaves the world stopped for ever; a service thread's panic ends the process, with the
         // message printed.

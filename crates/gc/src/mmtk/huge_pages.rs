@@ -41,7 +41,7 @@ fn advance(address: usize, lowest: usize) {
     // SAFETY: a chunk that MMTk has mapped for the heap. The advice changes no content; where the kernel does not take
     // it, the pages stay small.
     if unsafe { libc::madvise(start, CHUNK_BYTES, libc::MADV_HUGEPAGE) } == 0 {
-        // SAFETY: as above.
+        // SAFETY: the first huge page of the chunk that the call above was about; collapsing changes no content either.
         unsafe { libc::madvise(start, HUGE_PAGE_BYTES, libc::MADV_COLLAPSE) };
     }
 }

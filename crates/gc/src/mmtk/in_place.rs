@@ -58,6 +58,7 @@ pub(super) struct InPlace {
     pub(super) marked_objects: u64,
 }
 
+/// A byte of a side table. Relaxed: the one collector thread writes, with the world stopped.
 #[inline(always)]
 fn byte<'a>(address: usize) -> &'a AtomicU8 {
     // SAFETY: callers pass addresses in side tables of mapped heap memory, which MMTk maps and never unmaps.

@@ -105,7 +105,7 @@ const NO_BUFFER: usize = usize::MAX;
 /// finalizers.
 const MAX_FINALIZER_ROUNDS: u32 = 3;
 
-/// Offset of the cursor within the mutator; 0 = not computed yet. All compute the same value.
+/// Offset of the cursor within the mutator; 0 = not computed yet. All compute the same value. So Relaxed.
 static CURSOR_OFFSET: AtomicUsize = AtomicUsize::new(0);
 
 /// Offset of MMTk's copy of the allocation cursor in bytes from the start of the mutator; the limit is the next word.
@@ -250,7 +250,8 @@ pub(super) fn hide_limit(carrier: &Carrier) {
     // SAFETY: the world is stopped: the carrier's OS thread runs nothing that touches its heap state.
     let heap = unsafe { &mut *carrier_heap(carrier) };
     if !heap.stress.is_hidden {
-        // SAFETY: as above.
+        // SAFETY: the world is stopped, so the OS thread of the carrier does not use its buffer, which is another
+        // object than its heap state.
         let buffer = unsafe { &mut *carrier.buffer() };
         heap.sampling.hidden_limit = heap.whole(*buffer).limit;
         buffer.limit = 0;
@@ -269,7 +270,8 @@ pub(crate) fn allocated_bytes(thread: &ManagedThread) -> u64 {
 pub(super) fn prepare_for_collection(carrier: &Carrier) -> &'static mut CarrierHeap {
     // SAFETY: the world is stopped: the carrier's OS thread runs nothing that touches its heap state.
     let heap = unsafe { &mut *carrier_heap(carrier) };
-    // SAFETY: as above.
+    // SAFETY: the world is stopped, so the OS thread of the carrier does not use its buffer, which is another object
+    // than its heap state.
     let buffer = unsafe { std::mem::take(&mut *carrier.buffer()) };
     let buffer = heap.whole(buffer);
     if heap.stress.is_hidden {
@@ -294,7 +296,8 @@ pub(crate) fn allocate(thread: &ManagedThread, vtable: *const VTable, size_bytes
     if end > limit || size_bytes > LARGE_OBJECT_BYTES {
         return allocate_slow(thread, vtable, size_bytes);
     }
-    // SAFETY: as above; `[cursor, end)` lies in this thread's buffer.
+    // SAFETY: `[cursor, end)` lies in the buffer of this thread, the current one, so nobody else writes to it; it is
+    // aligned to 8 bytes and zeroed.
     unsafe {
         (*buffer).cursor = end;
         (*(cursor as *mut saki_abi::Object)).vtable = vtable;
@@ -344,7 +347,8 @@ fn allocate_reported(thread: &ManagedThread, vtable: *const VTable, size_bytes: 
     if end > limit || size_bytes > LARGE_OBJECT_BYTES {
         return None;
     }
-    // SAFETY: as above; `[cursor, end)` lies in this thread's buffer.
+    // SAFETY: `[cursor, end)` lies below the buffer's true limit, in memory that only this thread hands out; it is
+    // aligned to 8 bytes and zeroed.
     unsafe {
         // Sampling by bytes may have left another limit.
         *buffer = AllocBuffer { cursor: end, limit: 0 };
@@ -412,7 +416,7 @@ fn try_allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: 
     let limit = carrier_heap.mutator_buffer().limit;
     let address = memory_manager::alloc(&mut carrier_heap.mutator, size_bytes, 8, 0, semantics);
     let present = *carrier_heap.mutator_buffer();
-    // SAFETY: as above.
+    // SAFETY: `thread` is current, so nobody else touches its buffer.
     unsafe { *buffer = present };
     if address.is_zero() {
         carrier_heap.counted_to = present.cursor;
@@ -449,13 +453,13 @@ fn try_allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: 
     let mean_bytes = observer::sampling_bytes();
     if mean_bytes != 0 {
         let limit = carrier_heap.sample(thread, object, size_bytes, mean_bytes, present);
-        // SAFETY: as above.
+        // SAFETY: `thread` is current, so nobody else touches its buffer.
         unsafe { (*buffer).limit = limit };
     }
     if present.limit != 0 && stress.is_some_and(|stress| stress.every_nth_allocation != 0) {
         carrier_heap.stress.is_hidden = true;
         carrier_heap.sampling.hidden_limit = 0;
-        // SAFETY: as above.
+        // SAFETY: `thread` is current, so nobody else touches its buffer.
         unsafe { *buffer = AllocBuffer::default() };
         carrier_heap.counted_to = 0;
     }

@@ -174,7 +174,7 @@ pub(crate) unsafe fn is_old(object: ObjRef) -> bool {
         // SAFETY: live by this function's contract.
         unsafe { is_old_large(object) }
     } else {
-        // SAFETY: as above.
+        // SAFETY: the object is live, and not in the space of large objects, so there is a mark bit for its address.
         unsafe { has_mark_bit(object) }
     }
 }

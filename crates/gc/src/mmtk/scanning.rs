@@ -35,13 +35,13 @@ pub(crate) struct SakiScanning;
 fn trace_references<T: ObjectTracer>(object: ObjRef, tracer: &mut T) -> Option<ObjRef> {
     // SAFETY: MMTk scans live objects, at their new addresses.
     unsafe { conditional::watch(object) };
-    // SAFETY: as above.
+    // SAFETY: a live object at its new address has its vtable in its header.
     let vtable = unsafe { vtable_of(object) };
     if weak_fields::is_set_aside(object, vtable) {
         return None;
     }
     let mut next = None;
-    // SAFETY: as above.
+    // SAFETY: the vtable is that of the object, so the slots that it describes lie inside it.
     unsafe {
         for_each_reference(object, vtable, |slot| {
             let target = *slot;

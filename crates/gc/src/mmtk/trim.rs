@@ -34,7 +34,7 @@ const STEP_BYTES: usize = residence::MAX_BYTES;
 /// Valid-object bits: one byte per 64 heap bytes.
 const VO_BYTES_PER_BLOCK: usize = BLOCK_BYTES / 64;
 
-/// The policy's limit after the previous full collection. Written with the world stopped.
+/// The policy's limit after the previous full collection. Written with the world stopped. So Relaxed.
 static LAST_LIMIT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// See the module header. The world is stopped, the collection has swept, and the policy has set the new limit.

@@ -48,10 +48,10 @@ unsafe extern "C" {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memset(start: *mut c_void, value: c_int, len_bytes: usize) -> *mut c_void {
     if len_bytes >= MIN_BYTES {
-        // SAFETY: as the caller promises.
+        // SAFETY: the range is one that `memset(3)` may write to, which this function demands as well.
         return unsafe { set_large(start, value, len_bytes) };
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the range is one that `memset(3)` may write to, which this function demands as well.
     unsafe { system_memset(start, value, len_bytes) }
 }
 
@@ -61,7 +61,7 @@ unsafe extern "C" fn memset(start: *mut c_void, value: c_int, len_bytes: usize) 
 #[inline(never)]
 unsafe extern "C" fn set_large(start: *mut c_void, value: c_int, len_bytes: usize) -> *mut c_void {
     if value != 0 || !is_pages_of_heap(start as usize, len_bytes) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the range is one that `memset(3)` may write to, which this function demands as well.
         return unsafe { system_memset(start, value, len_bytes) };
     }
     // SAFETY: the heap is private anonymous memory, and the caller may write to this part of it.
@@ -85,7 +85,8 @@ unsafe fn system_memset(start: *mut c_void, value: c_int, len_bytes: usize) -> *
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) room_bytes, options(pure, nomem, nostack, preserves_flags));
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the range is one that `memset(3)` may write to; the room passed is so large that the check of the C
+    // library never fails.
     unsafe { __memset_chk(start, value, len_bytes, room_bytes) }
 }
 
@@ -100,9 +101,10 @@ unsafe fn zero_pages(start: *mut u8, len_bytes: usize) {
         // SAFETY: `offset < len_bytes`.
         let piece = unsafe { start.add(offset) };
         if is_mostly_resident(piece, end - offset) {
-            // SAFETY: as above; the pieces before this one are dealt with together, for each call costs a page fault.
+            // SAFETY: a part of the range, which the caller may write to, in whole pages: pieces are multiples of
+            // pages. The pieces before this one are dealt with together, for each call costs a page fault.
             unsafe { zero_absent(start, absent_from..offset) };
-            // SAFETY: as above.
+            // SAFETY: the piece lies in the range, which the caller may write to.
             unsafe { system_memset(piece.cast(), 0, end - offset) };
             absent_from = end;
         }
@@ -116,11 +118,12 @@ unsafe fn zero_pages(start: *mut u8, len_bytes: usize) {
 /// # Safety
 /// The part at `offsets` from `start` is whole pages of private anonymous memory that the caller may write to.
 unsafe fn zero_absent(start: *mut u8, offsets: Range<usize>) {
-    // SAFETY: by this function's contract.
+    // SAFETY: the part begins inside the range that starts at `start`, or at its end where it is empty.
     let part = unsafe { start.add(offsets.start) };
-    // SAFETY: as above, and not empty.
+    // SAFETY: the part is not empty, is whole pages of private anonymous memory, and may be written to, which this
+    // function demands.
     if !offsets.is_empty() && unsafe { !give_back(part, offsets.len()) } {
-        // SAFETY: as above.
+        // SAFETY: the part may be written to, which this function demands; `give_back` has only changed its contents.
         unsafe { system_memset(part.cast(), 0, offsets.len()) };
     }
 }
@@ -141,7 +144,7 @@ unsafe fn give_back(start: *mut u8, len_bytes: usize) -> bool {
     unsafe { start.write_volatile(1) };
     // SAFETY: by this function's contract no data but the caller's is lost.
     let advice_was_taken = unsafe { libc::madvise(start.cast(), len_bytes, libc::MADV_DONTNEED) } == 0;
-    // SAFETY: as above.
+    // SAFETY: the first byte of the range, which is still mapped: the advice drops contents, not the mapping.
     advice_was_taken && unsafe { start.read_volatile() } == 0
 }
 

@@ -51,7 +51,8 @@ impl Backend for Poll {
         }));
         let timeout = timeout.map(timespec);
         let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: as many descriptors as the list has, and a time or null for none.
+        // SAFETY: `list` is writable for the number of descriptors that is passed, and `timeout` is null or a local
+        // that outlives the call.
         match check(unsafe { libc::ppoll(list.as_mut_ptr(), list.len() as libc::nfds_t, timeout, std::ptr::null()) }) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             result => result?,

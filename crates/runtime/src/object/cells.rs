@@ -34,7 +34,7 @@ pub struct RootCell(*mut ObjRef);
 
 // SAFETY: a cell is one aligned word that lives for ever; readers see either value of a racing store.
 unsafe impl Send for RootCell {}
-// SAFETY: as above.
+// SAFETY: all reads and writes of the cell are volatile accesses of one aligned word, which is never freed.
 unsafe impl Sync for RootCell {}
 
 impl RootCell {
@@ -94,7 +94,7 @@ impl RootCell {
 
     pub fn set(self, object: impl Word) {
         let object = object.word();
-        // SAFETY: as in `obj`; roots need no barrier, they are scanned at each collection.
+        // SAFETY: the cell is a word that lives for ever. Roots need no barrier, since each collection scans them.
         unsafe { self.0.write_volatile(object) }
     }
 
@@ -125,7 +125,7 @@ pub fn release_domain(universe: &Universe) {
             // SAFETY: a cell is a root.
             let object = unsafe { Obj::from_word(object) };
             if object.is_some_and(|object| *object.ty().universe() == *universe) {
-                // SAFETY: as above.
+                // SAFETY: cells are never freed, and no code of the domain runs that could write this one.
                 unsafe { cell.get().write_volatile(ObjRef::NULL) };
             }
         }

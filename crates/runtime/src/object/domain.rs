@@ -33,7 +33,9 @@ const UNLOADED: u32 = 3;
 /// One application domain. The record is leaked with its universe, less than 4 KiB; its address is the native handle in
 /// AppDomain objects. The cells and assemblies that it leads to are freed some time after the unloading.
 pub struct Domain {
+    /// `AppDomain.Id`.
     pub id: i32,
+    /// The types of the domain.
     pub universe: &'static Universe,
     friendly_name: Mutex<rank::DomainName, String>,
     pub(crate) object: RootCell,
@@ -50,12 +52,15 @@ pub struct Domain {
 
 /// Exceptions made at start-up because there may be no memory or stack for them later.
 pub(crate) struct Preallocated {
+    /// The exception that is thrown when there is no memory to make one.
     pub out_of_memory: RootCell,
+    /// The exception that is thrown on a stack overflow.
     pub stack_overflow: RootCell,
 }
 
 /// All domains, by id from `ROOT_DOMAIN_ID`.
 static DOMAINS: RwLock<rank::Domains, Vec<&'static Domain>> = RwLock::new(Vec::new());
+/// How many there are. Relaxed: readers then take the lock of the list.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// The domain that the current thread runs in.
@@ -127,10 +132,12 @@ impl Domain {
         self.setup.obj(t)
     }
 
+    /// `AppDomain.FriendlyName`.
     pub fn friendly_name(&self) -> String {
         self.friendly_name.lock().clone()
     }
 
+    /// Sets `AppDomain.FriendlyName`.
     pub fn set_friendly_name(&self, name: &str) {
         *self.friendly_name.lock() = name.to_string();
     }
@@ -155,11 +162,13 @@ impl Domain {
         self.data.lock().entry(key).or_insert_with(|| RootCell::of_domain(self.universe, None::<Obj>)).set(value);
     }
 
+    /// Whether the domain has been unloaded.
     pub fn is_unloaded(&self) -> bool {
         // Acquire: pairs with the Release in `finish_unload`.
         self.state.load(Ordering::Acquire) == UNLOADED
     }
 
+    /// Whether the domain is being unloaded.
     pub fn is_unloading(&self) -> bool {
         self.state.load(Ordering::Acquire) >= UNLOADING
     }
@@ -197,6 +206,7 @@ impl Domain {
         self.threads.lock().keys().copied().collect()
     }
 
+    /// Whether it is the domain in which the program began.
     pub fn is_root(&self) -> bool {
         self.id == ROOT_DOMAIN_ID
     }

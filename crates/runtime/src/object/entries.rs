@@ -43,6 +43,7 @@ pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
 /// The method's entry, if it was ever asked for.
 pub(crate) fn existing_entry(method: &'static Method) -> Option<MethodEntry> {
     // Acquire: pairs with the Release in `entry_of`.
+    // Acquire: pairs with the Release that published the entry.
     let known = method.runtime.entry.load(Ordering::Acquire) as usize;
     (known != 0).then(|| MethodEntry::of_stub(known)).flatten()
 }
@@ -64,6 +65,7 @@ pub fn entry_address(method: &'static Method) -> LoadResult<usize> {
 /// # Errors
 /// As `entry_of`.
 pub fn unbox_entry_address(method: &'static Method) -> LoadResult<usize> {
+    // Acquire, here and below: pairs with the Release that published the stub.
     let known = method.runtime.unbox_entry.load(Ordering::Acquire);
     if known != 0 {
         return Ok(known);

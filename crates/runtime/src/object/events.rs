@@ -27,23 +27,35 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct LogEvents(u32);
 
 impl LogEvents {
+    /// No events.
     pub const NONE: LogEvents = LogEvents(0);
     pub(crate) const ALL: LogEvents = LogEvents(u32::MAX);
+    /// Exceptions thrown, and clauses entered.
     pub const EXCEPTION: LogEvents = LogEvents(1 << 0);
+    /// Waits for monitors.
     pub const MONITOR: LogEvents = LogEvents(1 << 1);
+    /// Collections and their steps.
     pub const GC: LogEvents = LogEvents(1 << 2);
+    /// Objects made.
     pub const ALLOCATION: LogEvents = LogEvents(1 << 3);
+    /// Objects that a collection has moved.
     pub const MOVE: LogEvents = LogEvents(1 << 4);
+    /// Roots that a collection starts from.
     pub const ROOT: LogEvents = LogEvents(1 << 5);
+    /// GC handles made and freed.
     pub const HANDLE: LogEvents = LogEvents(1 << 6);
+    /// Finalizers that begin and end.
     pub const FINALIZATION: LogEvents = LogEvents(1 << 7);
+    /// Counters, once a second.
     pub const COUNTER: LogEvents = LogEvents(1 << 8);
+    /// Methods compiled.
     pub const JIT: LogEvents = LogEvents(1 << 9);
     /// Methods' begin and end; `LogSettings::calls`.
     pub(crate) const CALLS: LogEvents = LogEvents(1 << 16);
     /// Threads, and the entities that descriptions name.
     pub(crate) const ALWAYS: LogEvents = LogEvents(1 << 17);
 
+    /// The events as bits, as Mono's log has them.
     pub const fn bits(self) -> u32 {
         self.0
     }
@@ -53,11 +65,13 @@ impl LogEvents {
         self.0 & other.0 != 0
     }
 
+    /// These events and the others.
     #[must_use]
     pub const fn with(self, other: LogEvents) -> LogEvents {
         LogEvents(self.0 | other.0)
     }
 
+    /// These events without the others.
     #[must_use]
     pub const fn without(self, other: LogEvents) -> LogEvents {
         LogEvents(self.0 & !other.0)

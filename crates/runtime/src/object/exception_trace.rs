@@ -78,7 +78,7 @@ impl<'t> Trace<'t> {
     }
 
     fn set(self, index: usize, value: i64) {
-        // SAFETY: as in `get`.
+        // SAFETY: a word of the array, which is a `long[]`, by the check in `word`.
         unsafe { self.word(index).write(value) };
     }
 

@@ -97,7 +97,8 @@ impl ManagedField {
 
     /// Writes a plain value; references need `set_ref`.
     pub fn set<T: Plain>(&self, object: Obj, value: T) {
-        // SAFETY: as in `get`.
+        // SAFETY: `address` has checked that the field lies inside the object, at a place aligned for it; `Plain` is no
+        // reference, so no barrier is needed.
         unsafe { self.address::<T>(object).write(value) }
     }
 

@@ -103,7 +103,7 @@ impl<'t> Obj<'t> {
     /// # Errors
     /// TypeLoadException, OutOfMemoryException.
     pub unsafe fn boxed(t: CurrentThread<'t>, ty: Ty, data: *const u8) -> Managed<Option<Obj<'t>>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `data` holds a value of type `ty`, which this function demands.
         unsafe { object::box_value(t, ty, data) }
     }
 

@@ -62,7 +62,7 @@ impl<'t> Obj<'t> {
     /// As `from_word`.
     #[inline]
     pub(crate) unsafe fn known(word: ObjRef) -> Obj<'t> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the word is a reference that the thread sees as live, which this function demands, too.
         match unsafe { Obj::from_word(word) } {
             Some(object) => object,
             None => saki_base::bug!("null instead of an object"),
@@ -154,7 +154,8 @@ impl<'t> Obj<'t> {
     /// # Safety
     /// A field that may hold `value` lies at `offset_bytes`.
     pub unsafe fn store(self, t: CurrentThread<'_>, offset_bytes: usize, value: Option<Obj<'_>>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the object is live, and a field that may hold `value` lies at `offset_bytes`; the current thread
+        // stores.
         unsafe { saki_gc::barrier::store_ref(t.managed(), self.word(), offset_bytes, value.word()) };
     }
 }
@@ -409,7 +410,7 @@ plain!(i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64);
 
 // SAFETY: a native pointer, which is not read here.
 unsafe impl<T> Plain for *const T {}
-// SAFETY: as above.
+// SAFETY: a native pointer, which is not read here.
 unsafe impl<T> Plain for *mut T {}
 // SAFETY: elements of which any bits are a value.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}

@@ -128,6 +128,7 @@ pub fn static_field_address(field: &'static Field) -> LoadResult<*mut u8> {
 
 /// The number of the type's thread-static blocks, given on first use.
 pub(crate) fn thread_block_number(ty: Ty) -> u32 {
+    // Acquire, here and below: pairs with the Release that gave the number, when the block's description was there.
     let known = ty.thread_static_block.load(Ordering::Acquire);
     if known != u32::MAX {
         return known;

@@ -58,6 +58,7 @@ impl<'t> CurrentThread<'t> {
         saki_thread::current().map(|thread| body(CurrentThread(thread.abi(), PhantomData)))
     }
 
+    /// The thread's part that compiled code knows.
     pub fn abi(self) -> *mut ThreadAbi {
         self.0
     }
@@ -90,8 +91,9 @@ impl<'t> CurrentThread<'t> {
         self.pending().is_some()
     }
 
+    /// Sets the exception that will be thrown when the runtime function returns.
     pub fn set_pending(self, exception: impl Word) {
-        // SAFETY: as in `pending`.
+        // SAFETY: only this thread reads and writes the field; it is a root, so no barrier is needed.
         unsafe { (*self.0).pending_exception = exception.word() }
     }
 
@@ -125,7 +127,7 @@ impl<'t> CurrentThread<'t> {
 
     /// Frame pointer of the innermost managed→runtime thunk.
     pub fn exit_frame(self) -> usize {
-        // SAFETY: as in `pending`.
+        // SAFETY: only this thread writes the field, by the thunks that it runs.
         unsafe { (*self.0).exit_frame }
     }
 

@@ -36,7 +36,7 @@ pub fn cell_of(t: CurrentThread, ty: Ty) -> Managed<RootCell> {
         Ok(_) => Ok(cell),
         Err(earlier) => {
             cell.set(None::<Obj>);
-            // SAFETY: as above.
+            // SAFETY: the exchange failed, so another thread has published the address of a cell before.
             Ok(unsafe { RootCell::from_address(earlier as usize) })
         }
     }

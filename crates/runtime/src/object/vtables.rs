@@ -33,7 +33,7 @@ pub fn vtable_of(ty: Ty) -> LoadResult<&'static VTable> {
     }
     let lock = saki_types::lazy::loader_lock();
     let known = ty.runtime.vtable.load(Ordering::Acquire);
-    // SAFETY: as above.
+    // SAFETY: null, or the address of the type's vtable, which lives as long as the type.
     if let Some(known) = unsafe { known.cast::<VTable>().as_ref() } {
         return Ok(known);
     }

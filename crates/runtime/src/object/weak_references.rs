@@ -7,7 +7,7 @@ use saki_types::{LibraryType, LoadResult, Ty};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Offsets in bytes of the handle in `WeakReference` and in `WeakReference<T>`; 0 = no vtable of the class was built
-/// yet.
+/// yet. Relaxed: numbers, read with the world stopped.
 static HANDLE_OFFSETS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 /// Whether objects of exactly this type have a finalizer that only frees a handle.

@@ -53,12 +53,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Assemblies and domains that have ended since the start, for `saki --stats`.
+/// Assemblies and domains that have ended since the start, for `saki --stats`. Relaxed: counters.
 pub static ENDED: AtomicU64 = AtomicU64::new(0);
 pub static DOMAINS_ENDED: AtomicU64 = AtomicU64::new(0);
 
 static DEAD: Mutex<rank::DeadOwners, Vec<&'static Owner>> = Mutex::new(Vec::new());
-/// Length of `DEAD`. A hint.
+/// Length of `DEAD`. A hint. Relaxed: who acts on it takes the lock.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 struct Batch {
@@ -113,7 +113,7 @@ impl RootProvider for Assemblies {
         for_each_owner(&mut |owner| {
             owner.for_each_slot(&mut |slot| {
                 if !named.contains(&slot) {
-                    // SAFETY: as above.
+                    // SAFETY: a slot of an owner that lives; the world is stopped, so nobody writes it.
                     let object = unsafe { *(slot as *const ObjRef) };
                     visit(Root { kind: RootKind::Cell, object, address: slot, thread: None });
                 }
@@ -279,7 +279,7 @@ fn free(batch: Batch) {
         // SAFETY: the bodies are retired, their stamp has passed, and no thread has run them since they were dead.
         unsafe { saki_code::free_all_of_domain(&batch.bodies) };
     } else {
-        // SAFETY: as above.
+        // SAFETY: the bodies are retired, their stamp has passed, and no thread has run them since they were dead.
         unsafe { saki_code::free_all(&batch.bodies) };
     }
     forget_dead(has_domain);
@@ -300,7 +300,8 @@ fn free(batch: Batch) {
     for owner in domains {
         let universe = owner.universe();
         of_universe(universe).forget_objects();
-        // SAFETY: as above.
+        // SAFETY: the domain is dead, its assemblies have ended above, its code is freed, and the tables have forgotten
+        // it.
         unsafe { universe.end() };
         DOMAINS_ENDED.fetch_add(1, Ordering::Relaxed);
     }
@@ -323,7 +324,7 @@ fn forget_dead(has_domain: bool) {
             statics::forget_dead_thread_blocks();
             // SAFETY: the world is stopped.
             unsafe { cast_cache::forget_dead() };
-            // SAFETY: as above.
+            // SAFETY: the world is stopped, so no thread looks into the cache.
             unsafe { saki_code::imt_cache_forget(collectible::is_dead) };
         });
     }

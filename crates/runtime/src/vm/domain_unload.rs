@@ -83,6 +83,7 @@ fn tear_down_elsewhere(t: CurrentThread, domain: &'static Domain) -> Managed<u32
         return Err(exceptions::throw(t, ExceptionType::OutOfMemory, "The system cannot make another thread."));
     }
     let end = waits::wait(t, None, |rest, interruptible| {
+        // Acquire, here and below: pairs with the Release with which the unloading thread stores its outcome.
         waiter.wait_until(WaitState::Native, rest, interruptible, || outcome.load(Ordering::Acquire) != RUNNING)
     });
     match end {

@@ -195,7 +195,7 @@ unsafe impl Send for Young {}
 
 static SHARES: SlotPool<Share> = SlotPool::new();
 
-/// The number of methods in all dead lists. A hint.
+/// The number of methods in all dead lists. A hint. Relaxed: who acts on it takes the locks.
 static DEAD_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Methods that were retired together.
@@ -207,7 +207,7 @@ struct Batch {
 
 /// Batches that wait for walks to end, oldest first. The lock is held for moments, without a safepoint.
 static RETIRED: Mutex<rank::RetiredMethods, VecDeque<Batch>> = Mutex::new(VecDeque::new());
-/// Length of `RETIRED`. A hint.
+/// Length of `RETIRED`. A hint. Relaxed: who acts on it takes the lock.
 static RETIRED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Methods freed at once.
@@ -555,7 +555,7 @@ fn free(batch: Batch) {
     let entries: Vec<_> = batch.methods.iter().filter_map(|method| entries::existing_entry(method)).collect();
     // SAFETY: the methods are dead; static methods have no unboxing stub.
     unsafe { MethodEntry::free_all(&entries) };
-    // SAFETY: as above; code and entries are gone, the runtime's tables have forgotten the methods.
+    // SAFETY: the methods are dead, their code and entries are gone, and the tables of the runtime have forgotten them.
     unsafe { dynamic_records::free(&batch.methods) };
     COUNTS.freed.fetch_add(batch.methods.len() as u64, Ordering::Relaxed);
 }

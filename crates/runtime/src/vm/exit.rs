@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 static ENDING_THREAD: AtomicU32 = AtomicU32::new(0);
+/// Relaxed: the flag publishes no other memory.
 static ARE_FINALIZERS_RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// `Environment.HasShutdownStarted`: not yet in the handlers of ProcessExit, but in the finalizers that follow.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 // All accesses here are relaxed: the values publish no other memory.
 static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
+/// Relaxed: set before `Main` begins, on its thread.
 static MAIN_RETURNS_VALUE: AtomicBool = AtomicBool::new(false);
 
 /// `Environment.ExitCode`.
@@ -11,6 +12,7 @@ pub fn exit_code() -> i32 {
     EXIT_CODE.load(Ordering::Relaxed)
 }
 
+/// Sets `Environment.ExitCode`, with which the process ends unless `Main` returns another one.
 pub fn set_exit_code(code: i32) {
     EXIT_CODE.store(code, Ordering::Relaxed);
 }

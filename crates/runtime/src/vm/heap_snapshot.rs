@@ -239,7 +239,7 @@ fn heap_type(vtable: &VTable) -> HeapType {
     let offsets = unsafe { RefMap::offsets(vtable.ref_map) };
     let slots = match ty.element() {
         Some(element) if vtable.flags.has(VTableFlags::ARRAY) => {
-            // SAFETY: as above.
+            // SAFETY: the element map of an array's vtable is null or was made by `RefMap::leak`, like its object map.
             let offsets = unsafe { RefMap::offsets(vtable.element_ref_map) };
             let is_reference = element.is_reference_type();
             let name = |&offset: &u32| if is_reference { String::new() } else { path_at(element, offset) };

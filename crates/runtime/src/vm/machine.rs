@@ -173,6 +173,7 @@ pub struct VmBuilder {
 }
 
 impl VmBuilder {
+    /// Sets what the host decides before the start.
     #[must_use]
     pub fn options(self, options: VmOptions) -> VmBuilder {
         VmBuilder { options, ..self }
@@ -372,6 +373,7 @@ pub fn command_line() -> &'static [String] {
     COMMAND_LINE.get().map_or(&[], |args| args.as_slice())
 }
 
+/// The program's assembly in the current domain.
 pub fn entry_assembly() -> Option<&'static Assembly> {
     domains::current().entry_assembly()
 }

@@ -112,6 +112,7 @@ pub(crate) fn begin_child(me: Option<&ManagedThread>) {
 /// For a thread that is about to run its first managed code, or a work item: waits while the other threads are stopped
 /// for exit. When those are aborted, the caller is aborted too, at its next safepoint.
 pub fn stop_at_exit(t: CurrentThread) {
+    // SeqCst: pairs with the fence in `suspend_others`; see the table.
     fence(Ordering::SeqCst);
     if are_others_stopped() {
         let is_aborted = || EXIT_PHASE.load(Ordering::Acquire) == PHASE_ABORTED;

@@ -48,12 +48,13 @@ impl Upcalls for RuntimeUpcalls {
     }
 
     unsafe fn probed(&self, t: CurrentThread, tagged: usize, is_end: bool) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: `tagged` is what a probe was compiled with, which both functions demand.
         unsafe { profile_log::calls::probed(t, tagged, is_end) };
     }
 
     unsafe fn traced(&self, t: CurrentThread, tagged: usize, words: usize, is_end: bool) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: `tagged` is what a probe was compiled with, and `words` are those that it passes, which both
+        // functions demand.
         unsafe { call_trace::traced(t, tagged, words, is_end) };
     }
 

@@ -26,15 +26,20 @@ use std::time::Duration;
 /// Counts of checks since the start.
 #[derive(Default)]
 pub struct WalkCheckStatistics {
+    /// Signals that have met a managed thread.
     pub signals: AtomicU64,
+    /// Frames with compiled code that were checked.
     pub frames: AtomicU64,
+    /// Of these, frames of dynamic methods.
     pub dynamic_frames: AtomicU64,
     /// Look-ups of stored program counters, and (below) the number of them that found code.
     pub stale_lookups: AtomicU64,
     pub stale_hits: AtomicU64,
+    /// Frames and look-ups that were wrong.
     pub wrong: AtomicU64,
 }
 
+/// The counts of this process.
 pub static STATISTICS: WalkCheckStatistics = WalkCheckStatistics {
     signals: AtomicU64::new(0),
     frames: AtomicU64::new(0),

@@ -84,7 +84,7 @@ fn probe(function: &mut Function, method: &'static Method, part: Part, helper: H
 pub(crate) unsafe fn probed(t: CurrentThread, tagged: usize, is_end: bool) {
     let (address, part) = part_of(tagged);
     let what = if is_end { event::LEAVE } else { event::ENTER };
-    // SAFETY: as promised by the caller.
+    // SAFETY: the probe was compiled with the address of the method that it belongs to, whose record outlives its code.
     write(t.managed(), unsafe { &*(address as *const Method) }, part, what);
 }
 
