@@ -169,7 +169,7 @@ mod tests {
                 ("a.rs", "use crate::b::{B, inner::{self, X as Y}};"),
                 ("b.rs", "pub mod inner { use super::super::c; } fn f() { crate::d::g() }"),
                 ("c.rs", "use super::d; use std::fmt;"),
-                ("d.rs", "fn f() { <T as std::fmt::Debug>::fmt(a::b) }"),
+                ("d.rs", "pub(in crate::a) fn f() { <T as std::fmt::Debug>::fmt(a::b) }"),
             ],
             &["a -> b", "b -> c", "b -> d", "c -> d"],
             0,

@@ -222,6 +222,12 @@ impl<'a> Reader<'a> {
                     self.given_path = Some(PathBuf::from(self.text(2).trim_matches('"')));
                     self.at += 3;
                 }
+                // `pub(in crate::a)` says who may name the item, and names nothing.
+                "in" if self.at > 1 && self.all[self.at - 1].text == "(" && self.all[self.at - 2].text == "pub" => {
+                    while !matches!(self.text(0), ")" | "") {
+                        self.at += 1;
+                    }
+                }
                 // `impl Trait + use<'a>` is not a declaration.
                 "use" if self.text(1) == "<" => self.at += 1,
                 "{" => {
