@@ -21,8 +21,8 @@ const USERS: [(&str, &str); 14] = [
     ("crates/types/src/domain.rs", "the field itself"),
     ("crates/types/src/ty.rs", "gives types their roles"),
     ("crates/types/src/library_members.rs", "tells types of the class libraries from those of programs"),
-    ("crates/il/src/import/blocks.rs", "all exceptions of the core assembly, as Mono's traces show them"),
-    ("crates/il/src/import/dispatch.rs", "types of the core assembly load completely"),
+    ("crates/il/src/import/positions.rs", "all exceptions of the core assembly, as Mono's traces show them"),
+    ("crates/il/src/import/operands.rs", "types of the core assembly load completely"),
     ("crates/reflect/src/callers.rs", "whole namespaces of the core assembly are no callers"),
     ("crates/reflect/src/emit/attributes.rs", "names of the core assembly's types are written without an assembly"),
     (

@@ -4,8 +4,8 @@
 //! widened; managed pointers and references count as native integers.
 
 use super::builder::conv_type;
-use super::importer::Importer;
-use super::stack::{Entry, Note};
+use super::emitter::Emitter;
+use super::stack::{Note, StackEntry};
 use crate::ir::{BinOp, CmpOp, ConvTarget, IrType, LocalKind, Op, UnOp, ValueId};
 use saki_abi::HelperId;
 use saki_types::{LoadError, LoadResult};
@@ -21,7 +21,7 @@ fn is_float(ir: IrType) -> bool {
     matches!(ir, IrType::F32 | IrType::F64)
 }
 
-impl Importer<'_> {
+impl Emitter<'_> {
     /// Brings two operands to one type.
     fn unify(&mut self, a: ValueId, b: ValueId) -> LoadResult<(ValueId, ValueId, IrType)> {
         let (ta, tb) = (self.b.ty(a), self.b.ty(b));
@@ -49,7 +49,7 @@ impl Importer<'_> {
     pub(super) fn binary(&mut self, op: BinOp) -> LoadResult<()> {
         let (eb, ea) = (self.pop()?, self.pop()?);
         let (b, a) = (self.value(&eb)?, self.value(&ea)?);
-        let is_pointer = |e: &Entry| e.ir == IrType::ByRef;
+        let is_pointer = |e: &StackEntry| e.ir == IrType::ByRef;
         let (a, b) = match op {
             BinOp::AddOvfUn | BinOp::SubOvfUn | BinOp::MulOvfUn => self.zero_extend_mixed(a, b),
             _ => (a, b),
@@ -225,7 +225,7 @@ impl Importer<'_> {
 
     /// Whether a comparison of the entry with null is certainly false. `this` does not count, although accesses take it as non-null: the
     /// method may have been called on null, and compare `this` to find out.
-    pub(super) fn is_certainly_set(&self, entry: &Entry) -> bool {
+    pub(super) fn is_certainly_set(&self, entry: &StackEntry) -> bool {
         let is_this = match entry.val {
             super::stack::Val::Scalar(value) => match self.b.op(value) {
                 Op::LocalGet(local) => matches!(self.b.f.locals[local.0 as usize].kind, LocalKind::Param(0)),
@@ -237,11 +237,12 @@ impl Importer<'_> {
     }
 
     /// Comparisons of references whose outcome is known.
-    fn compare_references(&self, op: CmpOp, a: &Entry, b: &Entry) -> Option<bool> {
+    fn compare_references(&self, op: CmpOp, a: &StackEntry, b: &StackEntry) -> Option<bool> {
         if a.ir != IrType::Ref || b.ir != IrType::Ref {
             return None;
         }
-        let is_null = |e: &Entry| matches!(e.val, super::stack::Val::Scalar(v) if matches!(self.b.op(v), Op::Null));
+        let is_null =
+            |e: &StackEntry| matches!(e.val, super::stack::Val::Scalar(v) if matches!(self.b.op(v), Op::Null));
         let differs = match (a.note, b.note) {
             (Note::TypeObject(x), Note::TypeObject(y)) => Some(x != y),
             _ if (is_null(b) && self.is_certainly_set(a)) || (is_null(a) && self.is_certainly_set(b)) => Some(true),
@@ -273,7 +274,7 @@ impl Importer<'_> {
             _ => false,
         };
         if keeps {
-            let mut kept = Entry::scalar(value, ir);
+            let mut kept = StackEntry::scalar(value, ir);
             kept.is_non_null = entry.is_non_null;
             kept.note = entry.note;
             self.push(kept);

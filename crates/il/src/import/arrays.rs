@@ -2,16 +2,16 @@
 //! ECMA-335 §III.4.7–4.9, §III.4.20, §III.4.26, §II.14.2.
 
 use super::builder::plain;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::is_exact_class;
 use super::operand_kinds::{require_kind, require_reference};
-use super::stack::{Effect, Entry};
+use super::stack::{Effect, StackEntry};
 use crate::ir::{AliasClass, BinOp, IrType, MemType, Op, Symbol, ValueId};
 use saki_abi::HelperId;
 use saki_abi::object::{ARRAY_BOUND_BYTES, ARRAY_BOUNDS_OFFSET, ARRAY_LOWER_BOUND_OFFSET};
 use saki_types::{ArrayMethod, ElementType, LoadError, LoadResult, Method, Ty, universe};
 
-impl Importer<'_> {
+impl Emitter<'_> {
     pub(super) fn new_array(&mut self, element: Ty) -> LoadResult<()> {
         let length = self.pop_int()?;
         if element.element_type == ElementType::Void {
@@ -26,7 +26,7 @@ impl Importer<'_> {
         let ty = universe().sz_array_of(element);
         let value = self.b.inst(Op::NewArray(ty, length), IrType::Ref);
         self.has_calls = true;
-        self.push(Entry::scalar(value, IrType::Ref).exact(ty).non_null());
+        self.push(StackEntry::scalar(value, IrType::Ref).exact(ty).non_null());
         Ok(())
     }
 
@@ -50,14 +50,14 @@ impl Importer<'_> {
         self.b.inst(Op::ElementAddr { array, index, element_size_bytes }, IrType::ByRef)
     }
 
-    fn pop_array_and_index(&mut self) -> LoadResult<(Entry, ValueId, ValueId)> {
+    fn pop_array_and_index(&mut self) -> LoadResult<(StackEntry, ValueId, ValueId)> {
         let index = self.pop_int()?;
         let (array, value) = self.pop_reference()?;
         Ok((array, value, index))
     }
 
     /// The element type by the array's static type.
-    fn static_element(array: &Entry) -> Option<Ty> {
+    fn static_element(array: &StackEntry) -> Option<Ty> {
         array.ty.filter(|t| t.is_array()).and_then(|t| t.element())
     }
 
@@ -73,7 +73,7 @@ impl Importer<'_> {
         let (entry, array, index) = self.pop_array_and_index()?;
         let addr = self.checked_element(array, index, mem.bytes());
         let value = self.b.load(addr, 0, mem, plain(AliasClass::Element));
-        let mut loaded = Entry::scalar(value, mem.loaded());
+        let mut loaded = StackEntry::scalar(value, mem.loaded());
         // ldelem.i is the only way to know that a native-sized element is an IntPtr.
         loaded.ty = Self::static_element(&entry).filter(|_| mem == MemType::I64);
         self.push(loaded);
@@ -84,7 +84,7 @@ impl Importer<'_> {
         let (entry, array, index) = self.pop_array_and_index()?;
         let addr = self.checked_element(array, index, 8);
         let value = self.b.load(addr, 0, MemType::Ref, plain(AliasClass::Element));
-        let mut loaded = Entry::scalar(value, IrType::Ref);
+        let mut loaded = StackEntry::scalar(value, IrType::Ref);
         loaded.ty = Self::static_element(&entry).filter(|t| t.is_reference_type());
         loaded.is_exact = loaded.ty.is_some_and(is_exact_class);
         self.push(loaded);
@@ -127,10 +127,10 @@ impl Importer<'_> {
     /// Stores a reference into an array after the check that the array may hold it.
     fn store_checked_reference(
         &mut self,
-        array_entry: &Entry,
+        array_entry: &StackEntry,
         array: ValueId,
         addr: ValueId,
-        entry: &Entry,
+        entry: &StackEntry,
         value: ValueId,
     ) -> LoadResult<()> {
         if matches!(self.b.op(value), Op::Null) {
@@ -145,7 +145,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    fn store_cannot_fail(&self, array: &Entry, value: &Entry) -> LoadResult<bool> {
+    fn store_cannot_fail(&self, array: &StackEntry, value: &StackEntry) -> LoadResult<bool> {
         let Some(element) = Self::static_element(array).filter(|t| t.is_reference_type()) else { return Ok(false) };
         let Some(value_ty) = value.ty else { return Ok(array.is_exact && element == universe().object()) };
         // With a sealed element type the array is exactly what its static type says.
@@ -157,12 +157,12 @@ impl Importer<'_> {
         let (array_entry, array, index) = self.pop_array_and_index()?;
         let addr = self.checked_element(array, index, ty.value_size_bytes()?);
         self.check_element_type(&array_entry, array, ty);
-        self.push(Entry::scalar(addr, IrType::ByRef).non_null());
+        self.push(StackEntry::scalar(addr, IrType::ByRef).non_null());
         Ok(())
     }
 
     /// Checks that the array's element type is exactly `ty`, before an element's address is taken for writing.
-    fn check_element_type(&mut self, array_entry: &Entry, array: ValueId, ty: Ty) {
+    fn check_element_type(&mut self, array_entry: &StackEntry, array: ValueId, ty: Ty) {
         let is_exact = array_entry.is_exact && Self::static_element(array_entry) == Some(ty);
         if ty.is_reference_type() && !self.s.prefixes.readonly && !is_exact && !is_exact_class(ty) {
             let handle = self.b.symbol(Symbol::TypeHandle(ty));
@@ -207,7 +207,7 @@ impl Importer<'_> {
             }
             (ArrayMethod::Address, _) => {
                 self.check_element_type(&array_entry, array, element);
-                self.push(Entry::scalar(addr, IrType::ByRef).non_null());
+                self.push(StackEntry::scalar(addr, IrType::ByRef).non_null());
             }
             _ => {
                 let entry = self.entry_at(addr, 0, element, plain(AliasClass::Element))?;
@@ -251,8 +251,8 @@ impl Importer<'_> {
     /// `array.GetLength(dimension)` or GetLowerBound for an array type and dimension known here.
     pub(super) fn array_dimension(
         &mut self,
-        array: &Entry,
-        dimension: &Entry,
+        array: &StackEntry,
+        dimension: &StackEntry,
         is_lower_bound: bool,
     ) -> LoadResult<bool> {
         let number = self.value(dimension)?;
@@ -284,7 +284,7 @@ impl Importer<'_> {
             let length = self.pop_int()?;
             let value = self.b.inst(Op::NewArray(ty, length), IrType::Ref);
             self.has_calls = true;
-            self.push(Entry::scalar(value, IrType::Ref).exact(ty).non_null());
+            self.push(StackEntry::scalar(value, IrType::Ref).exact(ty).non_null());
             return Ok(());
         }
         let mut numbers = Vec::with_capacity(count);
@@ -303,7 +303,7 @@ impl Importer<'_> {
         let vtable = self.b.symbol(Symbol::VTable(ty));
         let count = self.b.i32(count as i32);
         let value = self.b.helper(HelperId::NewMultiDimArray, vec![vtable, addr, count]);
-        self.push(Entry::scalar(value, IrType::Ref).exact(ty).non_null());
+        self.push(StackEntry::scalar(value, IrType::Ref).exact(ty).non_null());
         Ok(())
     }
 }

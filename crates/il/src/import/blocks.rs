@@ -1,400 +1,106 @@
-//! Basic blocks of a body, and the stack where control flow joins.
+//! Goes over the reachable blocks of a body, lowest offset first, and over the instructions of each.
 //!
-//! A block with a single predecessor takes over that block's stack entries unchanged. At joins each stack slot gets a local,
-//! written by every predecessor and read at the start of the block. ECMA-335 §III.1.8.1.3.
+//! Only here is it known what comes next: `dispatch` has one instruction emitted and says what is left of it to do
+//! (`NextStep`), which may be another body to import (`inline`).
 
 use super::importer::Importer;
-use super::kinds::is_exact_class;
-use super::stack::{Effect, Entry, Note, Val};
-use super::state::Label;
-use crate::ir::{BlockId, IrType, Op, Terminator, ValueId, position};
-use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode_at};
+use super::next_step::{AfterCall, DirectCall, NextStep};
+use super::scope::Prefixes;
+use super::state::BlockLabel;
+use crate::ir::Terminator;
+use saki_metadata::opcodes::{Instruction, decode_at};
 use saki_types::{LoadError, LoadErrorKind, LoadResult};
 use std::cmp::Reverse;
 
 impl Importer<'_> {
-    /// Imports everything reachable from `offset`, starting with the stack `self.s.stack`.
+    /// Imports everything reachable from `offset`, starting with the stack `self.emit.s.stack`.
     pub(super) fn import_from(&mut self, offset: u32) -> LoadResult<()> {
-        let region = self.region_at(offset);
-        match self.b.current {
+        let emit = &mut self.emit;
+        let region = emit.s.region_at(offset);
+        match emit.b.current {
             // Continue in the current block.
-            Some(block) if self.s.scan.has_one_way_in(offset) && self.b.region() == region => {
-                let entries = self.s.stack.clone();
-                let label = Label { block, entries, joins: None, exception: None, is_imported: false };
-                self.s.labels.insert(offset, label);
-                self.s.worklist.push(Reverse(offset));
+            Some(block) if emit.s.scan.has_one_way_in(offset) && emit.b.region() == region => {
+                let entries = emit.s.stack.clone();
+                let label = BlockLabel { block, entries, joins: None, exception: None, is_imported: false };
+                emit.s.labels.insert(offset, label);
+                emit.s.worklist.push(Reverse(offset));
             }
             _ => {
-                let block = self.jump_target(offset)?;
-                self.b.terminate(Terminator::Jump(block));
+                let block = emit.jump_target(offset)?;
+                emit.b.terminate(Terminator::Jump(block));
             }
         }
-        while let Some(Reverse(offset)) = self.s.worklist.pop() {
-            self.import_block(offset)?;
+        while let Some(Reverse(offset)) = self.emit.s.worklist.pop() {
+            if self.emit.begin_block(offset)? {
+                self.import_block(offset)?;
+            }
         }
         Ok(())
     }
 
     fn import_block(&mut self, offset: u32) -> LoadResult<()> {
-        let label = self.s.labels.get_mut(&offset).expect("worklist offsets have labels");
-        if std::mem::replace(&mut label.is_imported, true) {
-            return Ok(());
-        }
-        let block = label.block;
-        let (mut entries, joins, exception) = (label.entries.clone(), label.joins.clone(), label.exception);
-        if self.b.current != Some(block) {
-            self.b.current = Some(block);
-            self.forget_block_facts();
-        }
-        self.s.offset = offset;
-        self.set_il_offset(offset);
-        if let Some(local) = exception {
-            let value = self.b.get(local);
-            entries[0].val = Val::Scalar(value);
-        } else if let Some(joins) = joins {
-            for (entry, local) in entries.iter_mut().zip(joins) {
-                entry.val = match self.b.local_type(local) {
-                    IrType::Struct(_) => Val::InLocal(local, 0),
-                    ir => {
-                        entry.ir = ir;
-                        Val::Scalar(self.b.get(local))
-                    }
-                };
-            }
-        }
-        self.s.stack = entries;
-        self.enter_handlers_of(offset)?;
-        self.s.next_offset = offset;
+        self.emit.s.next_offset = offset;
         // Positions are those that Mono's traces show: where the stack is empty, and behind calls.
         let mut behind_call = false;
         loop {
-            let at = self.s.next_offset;
-            if at != offset && self.s.scan.is_leader(at) && (at as usize) < self.s.body.code.len() {
-                let target = self.jump_target(at)?;
-                self.b.terminate(Terminator::Jump(target));
+            let emit = &mut self.emit;
+            let at = emit.s.next_offset;
+            if at != offset && emit.s.scan.is_leader(at) && (at as usize) < emit.s.body.code.len() {
+                let target = emit.jump_target(at)?;
+                emit.b.terminate(Terminator::Jump(target));
                 return Ok(());
             }
-            let Some(instruction) = decode_at(self.s.body.code, at).next() else {
+            let Some(instruction) = decode_at(emit.s.body.code, at).next() else {
                 return Err(LoadError::invalid_program("control falls off the end of the method"));
             };
             let instruction = instruction.map_err(|e| LoadError::invalid_program(e.to_string()))?;
-            self.s.offset = instruction.offset;
-            self.s.next_offset = instruction.next_offset;
-            if behind_call || self.s.stack.is_empty() {
-                self.set_il_offset(instruction.offset);
+            emit.s.offset = instruction.offset;
+            emit.s.next_offset = instruction.next_offset;
+            if behind_call || emit.s.stack.is_empty() {
+                emit.set_il_offset(instruction.offset);
             }
-            self.cover_statement(instruction.offset);
-            behind_call = self.is_positioned_call(&instruction);
+            emit.cover_statement(instruction.offset);
+            behind_call = emit.is_positioned_call(&instruction);
             match self.import_instruction(&instruction) {
                 Ok(()) => {}
-                Err(error) if error.kind == LoadErrorKind::InvalidProgram && !self.s.is_inlined => return Err(error),
-                Err(error) => self.throw_deferred(error),
+                Err(error) if error.kind == LoadErrorKind::InvalidProgram && !self.emit.s.is_inlined => {
+                    return Err(error);
+                }
+                Err(error) => self.emit.throw_deferred(error),
             }
-            if self.b.current.is_none() {
+            if self.emit.b.current.is_none() {
                 return Ok(());
             }
         }
     }
 
-    /// Code that tells that the statement at this offset begins, if one does and it is wanted.
-    fn cover_statement(&mut self, offset: u32) {
-        if self.statements.is_empty() || self.s.is_inlined || self.statements.binary_search(&offset).is_err() {
-            return;
-        }
-        self.has_calls = true;
-        let method = self.b.symbol(crate::ir::Symbol::MethodHandle(self.method));
-        let offset = self.b.i32(offset as i32);
-        self.b.helper(saki_abi::HelperId::CoverStatement, vec![method, offset]);
-    }
-
-    /// Whether Mono's traces show the position after this instruction: calls, and `newobj`. Not so for `newobj` of an exception of the
-    /// core library from strings only, if `throw` follows at once.
-    fn is_positioned_call(&self, instruction: &Instruction<'static>) -> bool {
-        match (instruction.opcode, instruction.operand) {
-            (Opcode::Call | Opcode::Callvirt | Opcode::Calli, _) => true,
-            (Opcode::Newobj, Operand::Token(token)) => {
-                let throws = decode_at(self.s.body.code, instruction.next_offset)
-                    .next()
-                    .is_some_and(|next| next.is_ok_and(|next| next.opcode == Opcode::Throw));
-                let is_plain = || {
-                    let ctor = self.facts.resolve_method(self.s.image, token, &self.s.context).ok()?;
-                    let params = &ctor.sig().ok()?.params;
-                    let all_texts = params.len() <= 2 && params.iter().all(|&p| p == saki_types::universe().string());
-                    Some(ctor.owner.image().is_corlib && all_texts)
-                };
-                !(throws && is_plain().unwrap_or(false))
-            }
-            _ => false,
-        }
-    }
-
-    /// The instruction after the current one, if it is in the same block.
-    pub(super) fn peek(&self, offset: u32) -> Option<Instruction<'static>> {
-        if self.s.scan.is_leader(offset) {
-            return None;
-        }
-        decode_at(self.s.body.code, offset).next()?.ok()
-    }
-
-    /// Forgets the facts that hold only within the block that was current.
-    pub(super) fn forget_block_facts(&mut self) {
-        self.initialised_here.clear();
-        self.known_locals.clear();
-    }
-
-    fn set_il_offset(&mut self, offset: u32) {
-        if !self.s.is_inlined {
-            self.b.il_offset = position::pack(0, offset);
-        } else if self.s.inline_site != 0 {
-            self.b.il_offset = position::pack(self.s.inline_site, offset);
-        }
-    }
-
-    /// Code that throws a load error; ends the block.
-    pub(super) fn throw_deferred(&mut self, error: LoadError) {
-        let index = self.deferred.len() as i32;
-        self.deferred.push(error);
-        self.has_calls = true;
-        let index = self.b.i32(index);
-        let method = self.b.symbol(crate::ir::Symbol::MethodHandle(self.method));
-        self.b.helper(saki_abi::HelperId::ThrowDeferred, vec![index, method]);
-        self.mark_cold();
-        self.b.terminate(Terminator::Unreachable);
-    }
-
-    pub(super) fn mark_cold(&mut self) {
-        if let Some(block) = self.b.current
-            && block.0 != 0
-        {
-            self.b.f.blocks[block.0 as usize].cold = true;
-        }
-    }
-
-    /// The block at `offset`, prepared for an edge from here with the current stack.
-    pub(super) fn jump_target(&mut self, offset: u32) -> LoadResult<BlockId> {
-        self.check_not_into_handler(offset)?;
-        if !self.s.labels.contains_key(&offset) {
-            let region = self.region_at(offset);
-            let block = self.b.block(region);
-            let is_single = self.s.scan.has_one_way_in(offset);
-            let entries = self.s.stack.clone();
-            let mut label = Label { block, entries, joins: None, exception: None, is_imported: false };
-            if !is_single && !label.entries.is_empty() {
-                let mut joins = Vec::with_capacity(label.entries.len());
-                for entry in &mut label.entries {
-                    joins.push(self.b.temp(entry.ir));
-                    *entry = self.s.scan.joined(offset, entry);
-                }
-                label.joins = Some(joins);
-            }
-            self.s.labels.insert(offset, label);
-            self.s.worklist.push(Reverse(offset));
-            self.write_joins(offset)?;
-            return Ok(block);
-        }
-        let depth = self.s.stack.len();
-        let label = &self.s.labels[&offset];
-        if label.entries.len() != depth || label.exception.is_some() {
-            return Err(LoadError::invalid_program(format!(
-                "the stack is {depth} deep on one way to IL_{offset:04x}, {} on another",
-                label.entries.len()
-            )));
-        }
-        let block = label.block;
-        if depth > 0 {
-            if label.joins.is_none() {
-                return Err(LoadError::invalid_program(format!("IL_{offset:04x} is entered in an unforeseen way")));
-            }
-            self.merge_types(offset)?;
-            self.write_joins(offset)?;
-        }
-        Ok(block)
-    }
-
-    /// Weakens the facts about the label's entries to those that also hold on this edge.
-    fn merge_types(&mut self, offset: u32) -> LoadResult<()> {
-        for index in 0..self.s.stack.len() {
-            let here = self.s.stack[index];
-            let label = self.s.labels.get_mut(&offset).expect("checked by the caller");
-            let local = label.joins.as_ref().expect("checked by the caller")[index];
-            let is_imported = label.is_imported;
-            let there = &mut label.entries[index];
-            if here.ty != there.ty {
-                let null_here = is_null_entry(&here, &self.b);
-                if there.ty.is_none() || (here.ty.is_none() && !null_here) {
-                    there.ty = None;
-                } else if let (Some(a), Some(b)) = (here.ty, there.ty) {
-                    there.ty = match (a.is_assignable_to(b), b.is_assignable_to(a)) {
-                        (Ok(true), _) => Some(b),
-                        (_, Ok(true)) => Some(a),
-                        _ => None,
-                    };
-                }
-                there.is_exact = there.ty.is_some_and(|t| there.ir == IrType::Ref && is_exact_class(t));
-            } else {
-                there.is_exact &= here.is_exact;
-            }
-            there.is_non_null &= here.is_non_null;
-            there.note = Note::None;
-            let there_ir = self.b.local_type(local);
-            match (there_ir, here.ir) {
-                // The code behind the join has been imported already and expects the narrower number; `write_joins` converts to it.
-                (IrType::I32, IrType::I64) | (IrType::F32, IrType::F64) if is_imported => {}
-                // The other predecessors' values are widened by `widen_joins`.
-                (IrType::I32, IrType::I64 | IrType::ByRef) | (IrType::F32, IrType::F64) => {
-                    if is_imported {
-                        return Err(LoadError::invalid_program("a pointer meets a number that was used already"));
-                    }
-                    self.b.f.locals[local.0 as usize].ty = here.ir;
-                    self.widened_joins.push(local);
-                }
-                // A value that may be a managed pointer counts as one, and a value that may be a number does not count as a reference.
-                (IrType::I64 | IrType::Ref, IrType::ByRef) => self.b.f.locals[local.0 as usize].ty = IrType::ByRef,
-                (IrType::Ref, IrType::I64) => self.b.f.locals[local.0 as usize].ty = IrType::I64,
-                (IrType::Struct(a), IrType::Struct(b)) if a != b => {
-                    return Err(LoadError::invalid_program("different value types meet where control flow joins"));
-                }
-                (IrType::Struct(_), IrType::Struct(_)) => {}
-                (IrType::Struct(_), _) | (_, IrType::Struct(_)) => {
-                    return Err(LoadError::invalid_program("a value type meets a scalar where control flow joins"));
-                }
-                (IrType::I32, IrType::Ref) | (IrType::Ref, IrType::I32) => {
-                    return Err(LoadError::invalid_program("a number meets a reference where control flow joins"));
-                }
-                (a, b) if is_float(a) != is_float(b) => {
-                    return Err(LoadError::invalid_program("an integer meets a float where control flow joins"));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn write_joins(&mut self, offset: u32) -> LoadResult<()> {
-        let Some(joins) = self.s.labels[&offset].joins.clone() else { return Ok(()) };
-        for local in &joins {
-            if let IrType::Struct(_) = self.b.local_type(*local) {
-                self.spill(Effect::Local(*local))?;
-            }
-        }
-        for (index, local) in joins.into_iter().enumerate() {
-            let entry = self.s.stack[index];
-            match self.b.local_type(local) {
-                IrType::Struct(ty) => {
-                    let dst = self.b.addr_of(local);
-                    self.copy_entry_to(dst, 0, &entry, ty, false)?;
-                }
-                ir => {
-                    let value = self.value(&entry)?;
-                    let value = self.fit(value, ir);
-                    self.b.set(local, value);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the conversions that are missing in predecessors which were imported before the join got its final type.
-    pub(super) fn widen_joins(&mut self) {
-        if self.widened_joins.is_empty() {
-            return;
-        }
-        let widened = std::mem::take(&mut self.widened_joins);
-        for block in 0..self.b.f.blocks.len() {
-            let mut index = 0;
-            while index < self.b.f.blocks[block].insts.len() {
-                let inst = self.b.f.blocks[block].insts[index];
-                if let Op::LocalSet(local, value) = *self.b.op(inst)
-                    && widened.contains(&local)
-                {
-                    let (from, to) = (self.b.ty(value), self.b.local_type(local));
-                    self.b.current = None;
-                    let converted = self.fit(value, to);
-                    if from != to && converted != value {
-                        self.b.f.insts[inst.0 as usize].op = Op::LocalSet(local, converted);
-                        self.b.f.blocks[block].insts.insert(index, converted);
-                        index += 1;
-                    }
-                }
-                index += 1;
-            }
-        }
-    }
-
-    // ---- branches
-
-    /// Emits the safepoint of a branch to `target`, if the branch goes backward.
-    fn poll_before(&mut self, target: u32) {
-        if target <= self.s.offset {
-            self.has_loops = true;
-            if self.options.emit_polls {
-                self.b.effect(Op::Poll);
-            }
-        }
-    }
-
-    pub(super) fn jump(&mut self, target: u32) -> LoadResult<()> {
-        self.poll_before(target);
-        let block = self.jump_target(target)?;
-        self.b.terminate(Terminator::Jump(block));
-        Ok(())
-    }
-
-    /// Branches to `target` when `cond` is non-zero (`on_zero`: zero); both successors get the current stack.
-    pub(super) fn branch(&mut self, cond: ValueId, target: u32, on_zero: bool) -> LoadResult<()> {
-        let next = self.s.next_offset;
-        let known = match *self.b.op(cond) {
-            Op::ConstI32(n) => Some(n != 0),
-            Op::ConstI64(n) => Some(n != 0),
-            Op::Null => Some(false),
-            Op::NewObject(_) | Op::NewArray(..) | Op::NewString(_) | Op::LocalAddr(_) => Some(true),
-            _ => None,
+    /// # Errors
+    /// `InvalidProgram` for a body without meaning; load errors, for which the caller emits code that throws them.
+    fn import_instruction(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+        let result = match self.emit.emit_instruction(instruction) {
+            Ok(NextStep::Prefixed) => return Ok(()),
+            Ok(NextStep::Done) => Ok(()),
+            Ok(NextStep::Call(call)) => self.make_call(*call),
+            Err(error) => Err(error),
         };
-        match known {
-            Some(is_set) => return self.jump(if is_set != on_zero { target } else { next }),
-            None if target == next => return self.jump(next),
-            None => {}
-        }
-        // The comparison stays next to the branch, so that the code generator can fuse the two.
-        let last = self.b.last_inst().filter(|last| *last == cond && target <= self.s.offset);
-        if let (Some(_), Some(block)) = (last, self.b.current) {
-            self.b.f.blocks[block.0 as usize].insts.pop();
-        }
-        self.poll_before(target);
-        if let (Some(last), Some(block)) = (last, self.b.current) {
-            self.b.f.blocks[block.0 as usize].insts.push(last);
-        }
-        let there = self.jump_target(target)?;
-        let here = self.jump_target(next)?;
-        let (then, otherwise) = if on_zero { (here, there) } else { (there, here) };
-        self.b.terminate(Terminator::Brif { cond, then, otherwise });
-        Ok(())
+        self.emit.s.prefixes = Prefixes::default();
+        result
     }
 
-    pub(super) fn switch(&mut self, targets: Vec<u32>) -> LoadResult<()> {
-        let value = self.pop_int()?;
-        let next = self.s.next_offset;
-        if let Some(known) = self.b.const_i32(value) {
-            return self.jump(targets.get(known as u32 as usize).copied().unwrap_or(next));
+    /// Makes a call, by inlining the method if that is possible and worth it.
+    fn make_call(&mut self, call: DirectCall) -> LoadResult<()> {
+        let DirectCall { method, args, after } = call;
+        if !self.emit.call_if_proxy(method, &args)? && !self.try_inline(method, &args)? {
+            self.emit.emit_direct_call(method, &args)?;
         }
-        let value = self.fit(value, IrType::I32);
-        if targets.iter().any(|t| *t <= self.s.offset) {
-            self.poll_before(0);
+        if self.emit.b.current.is_none() {
+            return Ok(());
         }
-        let mut blocks = Vec::with_capacity(targets.len());
-        for target in targets {
-            blocks.push(self.jump_target(target)?);
+        match after {
+            AfterCall::Nothing => {}
+            AfterCall::Push(entry) => self.emit.push(entry),
+            AfterCall::PushLocal(local, ty) => self.emit.push_new_value(local, ty)?,
         }
-        let default = self.jump_target(next)?;
-        self.b.terminate(Terminator::Switch { value, targets: blocks, default });
         Ok(())
     }
-}
-
-fn is_float(ir: IrType) -> bool {
-    matches!(ir, IrType::F32 | IrType::F64)
-}
-
-fn is_null_entry(entry: &Entry, b: &super::builder::FnBuilder) -> bool {
-    matches!(entry.val, Val::Scalar(v) if matches!(b.op(v), Op::Null))
 }

@@ -115,6 +115,21 @@ impl FnBuilder {
         }
     }
 
+    /// Notes that the current block hardly ever runs.
+    pub fn mark_cold(&mut self) {
+        if let Some(block) = self.current
+            && block.0 != 0
+        {
+            self.f.blocks[block.0 as usize].cold = true;
+        }
+    }
+
+    /// Ends the block after a call that never returns.
+    pub fn unreachable(&mut self) {
+        self.mark_cold();
+        self.terminate(Terminator::Unreachable);
+    }
+
     pub fn op(&self, value: ValueId) -> &Op {
         &self.f.insts[value.0 as usize].op
     }

@@ -1,13 +1,15 @@
 //! Emitting calls: arguments to operands, results to entries. ECMA-335 §III.3.19.
 
 use super::builder::conv_type;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{ir_type, is_exact_class, mem_type};
 use super::operand_kinds::require_kind;
-use super::stack::{Effect, Entry, Val};
-use crate::ir::{CallSig, CallTarget, ConvTarget, IrType, LocalId, LocalKind, MemType, Op, Terminator, ValueId};
+use super::stack::{Effect, Note, StackEntry, Val};
+use crate::ir::{
+    CallSig, CallTarget, ConvTarget, IrType, LocalId, LocalKind, MemType, NullCheck, Op, Terminator, ValueId,
+};
 use crate::opt::may_be_variables;
-use saki_types::{LoadError, LoadResult, Method, MethodSig, Ty};
+use saki_types::{LoadError, LoadResult, Method, MethodSig, RemotingStub, Ty};
 
 /// A call about to be emitted.
 pub(super) struct PlannedCall<'a> {
@@ -18,9 +20,9 @@ pub(super) struct PlannedCall<'a> {
     pub ret: Ty,
 }
 
-impl Importer<'_> {
+impl Emitter<'_> {
     /// Pops the arguments of a call, `this` first.
-    pub(super) fn pop_args(&mut self, sig: &MethodSig, has_this: bool) -> LoadResult<Vec<Entry>> {
+    pub(super) fn pop_args(&mut self, sig: &MethodSig, has_this: bool) -> LoadResult<Vec<StackEntry>> {
         let count = sig.params.len() + usize::from(has_this);
         let Some(first) = self.s.stack.len().checked_sub(count) else {
             return Err(LoadError::invalid_program(format!("a call wants {count} arguments, the stack is less deep")));
@@ -30,7 +32,7 @@ impl Importer<'_> {
     }
 
     /// Operand for `this`.
-    pub(super) fn this_operand(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+    pub(super) fn this_operand(&mut self, entry: &StackEntry) -> LoadResult<ValueId> {
         if let IrType::Struct(_) = entry.ir {
             let local = self.own_struct(entry)?;
             return Ok(self.b.addr_of(local));
@@ -40,7 +42,7 @@ impl Importer<'_> {
     }
 
     /// Operands of a call. A struct is passed as a `LocalKind::Argument`; for other structs the code generator makes the callee's copy.
-    pub(super) fn operands(&mut self, this: bool, params: &[Ty], args: &[Entry]) -> LoadResult<Vec<ValueId>> {
+    pub(super) fn operands(&mut self, this: bool, params: &[Ty], args: &[StackEntry]) -> LoadResult<Vec<ValueId>> {
         let mut values = Vec::with_capacity(args.len() + 1);
         let mut args = args.iter();
         if this && let Some(entry) = args.next() {
@@ -60,7 +62,7 @@ impl Importer<'_> {
 
     /// The address of a struct argument. A struct that may be kept in variables is copied to a temp, so that its own address is not taken;
     /// others are read from their place when the call is made.
-    fn struct_operand(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+    fn struct_operand(&mut self, entry: &StackEntry) -> LoadResult<ValueId> {
         let is_at_hand = match entry.val {
             Val::InMemory { flags, .. } => !flags.volatile && !flags.unaligned,
             Val::InLocal(..) => matches!(entry.ir, IrType::Struct(ty) if !may_be_variables(ty)),
@@ -80,7 +82,7 @@ impl Importer<'_> {
             _ => self.own_struct(entry)?,
         };
         if let IrType::Struct(ty) = entry.ir {
-            self.argument_temps.push((ty, local));
+            self.temps.of_arguments.push((ty, local));
         }
         Ok(self.b.addr_of(local))
     }
@@ -89,20 +91,20 @@ impl Importer<'_> {
     fn call_temp(&mut self, ty: Ty, kind: LocalKind) -> LocalId {
         let locals = &self.b.f.locals;
         let found =
-            self.free_temps.iter().position(|(free, local)| *free == ty && locals[local.0 as usize].kind == kind);
+            self.temps.free.iter().position(|(free, local)| *free == ty && locals[local.0 as usize].kind == kind);
         match found {
-            Some(position) => self.free_temps.swap_remove(position).1,
+            Some(position) => self.temps.free.swap_remove(position).1,
             None => self.b.local(IrType::Struct(ty), kind),
         }
     }
 
     /// Frees the temps that held a call's struct arguments: callees do not keep their addresses.
     fn release_temps(&mut self) {
-        self.free_temps.append(&mut self.argument_temps);
+        self.temps.free.append(&mut self.temps.of_arguments);
     }
 
     /// Emits a call and returns its result; the arguments have been popped. Ends the block after a tail call.
-    pub(super) fn emit_call(&mut self, call: &PlannedCall<'_>, args: &[Entry]) -> LoadResult<Option<Entry>> {
+    pub(super) fn emit_call(&mut self, call: &PlannedCall<'_>, args: &[StackEntry]) -> LoadResult<Option<StackEntry>> {
         let mut params: Vec<IrType> = call.this.into_iter().collect();
         for param in call.params {
             params.push(ir_type(param)?);
@@ -127,7 +129,7 @@ impl Importer<'_> {
         sig: CallSig,
         args: Vec<ValueId>,
         ret: Ty,
-    ) -> LoadResult<Option<Entry>> {
+    ) -> LoadResult<Option<StackEntry>> {
         self.has_calls = true;
         let ir = sig.ret.unwrap_or(IrType::Void);
         if let IrType::Struct(ty) = ir {
@@ -136,7 +138,7 @@ impl Importer<'_> {
             self.release_temps();
             let call = Op::Call { target, sig: Box::new(sig), args, struct_result: Some(addr) };
             self.b.effect(call);
-            return Ok(Some(Entry::of_struct(Val::Temp(temp), ty)));
+            return Ok(Some(StackEntry::of_struct(Val::Temp(temp), ty)));
         }
         self.release_temps();
         let value = self.b.inst(Op::Call { target, sig: Box::new(sig), args, struct_result: None }, ir);
@@ -147,7 +149,7 @@ impl Importer<'_> {
     }
 
     /// The entry for a call's scalar result.
-    pub(super) fn scalar_result(&mut self, value: ValueId, ir: IrType, ret: Ty) -> LoadResult<Entry> {
+    pub(super) fn scalar_result(&mut self, value: ValueId, ir: IrType, ret: Ty) -> LoadResult<StackEntry> {
         let range = match mem_type(ret)? {
             Some(MemType::I8) => Some((-0x80, 0x7f)),
             Some(MemType::U8) => Some((0, 0xff)),
@@ -156,23 +158,23 @@ impl Importer<'_> {
             _ => None,
         };
         if let Some(range) = range {
-            self.narrow_calls.insert(value, range);
+            self.known.narrow_calls.insert(value, range);
         }
-        let mut entry = Entry::scalar(value, ir).with_type(ret);
+        let mut entry = StackEntry::scalar(value, ir).with_type(ret);
         entry.is_exact = ir == IrType::Ref && is_exact_class(ret);
         Ok(entry)
     }
 
     /// Pushes a call's result, if any.
-    pub(super) fn push_result(&mut self, result: Option<Entry>) {
+    pub(super) fn push_result(&mut self, result: Option<StackEntry>) {
         self.s.stack.extend(result);
     }
 
     /// Pushes the result of native code, if any; narrow integers are extended, since their upper bits are undefined.
-    pub(super) fn push_native_result(&mut self, result: Option<Entry>, ret: Ty) -> LoadResult<()> {
+    pub(super) fn push_native_result(&mut self, result: Option<StackEntry>, ret: Ty) -> LoadResult<()> {
         let Some(mut entry) = result else { return Ok(()) };
         if let Val::Scalar(value) = entry.val {
-            self.narrow_calls.remove(&value);
+            self.known.narrow_calls.remove(&value);
             entry.val = Val::Scalar(self.native_result(value, ret)?);
         }
         self.push(entry);
@@ -192,7 +194,7 @@ impl Importer<'_> {
     }
 
     /// Throws NullReferenceException if the entry may be and is null.
-    pub(super) fn null_check(&mut self, entry: &mut Entry) -> LoadResult<()> {
+    pub(super) fn null_check(&mut self, entry: &mut StackEntry) -> LoadResult<()> {
         if entry.is_non_null || entry.ir != IrType::Ref {
             return Ok(());
         }
@@ -210,5 +212,30 @@ impl Importer<'_> {
             return Err(LoadError::invalid_program(format!("{name} has unassigned generic parameters")));
         }
         method.sig()
+    }
+
+    /// Whether `entry`, used as an `owner`, may be a transparent proxy.
+    pub(super) fn may_be_proxy(entry: &StackEntry, owner: Ty) -> bool {
+        entry.ir == IrType::Ref && !entry.is_exact && entry.note != Note::This && owner.is_marshal_by_ref()
+    }
+
+    /// Calls a stub for objects that may be proxies.
+    pub(super) fn call_stub(&mut self, stub: RemotingStub, args: &[StackEntry]) -> LoadResult<()> {
+        let method = stub.method();
+        let sig = self.closed_sig(method)?;
+        let call = PlannedCall {
+            target: CallTarget::Direct(method),
+            this: Some(IrType::Ref),
+            params: &sig.params,
+            ret: sig.ret,
+        };
+        let result = self.emit_call(&call, args)?;
+        self.push_result(result);
+        Ok(())
+    }
+
+    /// Null check of a reference used as the base of an access.
+    pub(super) fn check_of(entry: &StackEntry) -> NullCheck {
+        if entry.is_non_null { NullCheck::None } else { NullCheck::Needed }
     }
 }

@@ -1,25 +1,23 @@
-//! call, callvirt, calli, jmp, ret, ldftn, ldvirtftn. ECMA-335 §III.3.19–3.20, §III.4.2, §III.4.18.
+//! call, callvirt, calli, ldftn, ldvirtftn. ECMA-335 §III.3.19–3.20, §III.4.2, §III.4.18.
 //!
 //! Virtual calls become direct where the target is certain. A `constrained.` call passes the value's address, without
 //! boxing, where the value's type implements the method.
 
 use super::builder::plain;
 use super::call_sites::PlannedCall;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{ir_type, is_exact_class, this_type};
+use super::next_step::NextStep;
 use super::operand_kinds::{require_kind, require_reference};
-use super::scope::Return;
-use super::stack::{Effect, Entry, Note, Val};
-use crate::ir::{
-    AliasClass, CallTarget, CmpOp, ConvTarget, IrType, MemType, NullCheck, Op, Symbol, Terminator, ValueId,
-};
+use super::stack::{Effect, Note, StackEntry, Val};
+use crate::ir::{AliasClass, CallTarget, CmpOp, ConvTarget, IrType, Op, Symbol, ValueId};
 use crate::synth::marshal::{CharSet, NativeType, Place, native_type};
 use saki_abi::HelperId;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
 use saki_types::native_call::native_call_method;
-use saki_types::{LibraryMethod, LibraryType, LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
+use saki_types::{LibraryMethod, LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
 
 /// Whether an array of this type is passed to native code as the address of its elements.
 fn is_plain_array(ty: Ty) -> LoadResult<bool> {
@@ -33,22 +31,22 @@ fn holds_objects(ty: Ty) -> LoadResult<bool> {
     ty.contains_references()
 }
 
-impl Importer<'_> {
-    pub(super) fn call(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+impl Emitter<'_> {
+    pub(super) fn call(&mut self, instruction: &Instruction<'static>) -> LoadResult<NextStep> {
         let token = self.operand_token(instruction)?;
         let (method, site_sig) = self.facts.resolve_method_call(self.s.image, token, &self.s.context)?;
         self.check_method(method)?;
         let sig = self.closed_sig(method)?;
         if sig.is_vararg {
-            return self.call_vararg(method, site_sig.unwrap_or(sig), token, false);
+            return self.call_vararg(method, site_sig.unwrap_or(sig), token, false).map(|()| NextStep::Done);
         }
         if let MethodKind::Array(kind) = method.kind
             && self.array_accessor(method, kind)?
         {
-            return Ok(());
+            return Ok(NextStep::Done);
         }
         if self.try_intrinsic(method)? {
-            return Ok(());
+            return Ok(NextStep::Done);
         }
         if method.is_abstract() && self.s.method.owner.is_interface() {
             // Default implementations of interfaces may call methods of the class this way.
@@ -64,55 +62,38 @@ impl Importer<'_> {
             ));
         }
         let args = self.pop_args(sig, !method.is_static())?;
-        self.call_direct(method, args)
+        Ok(NextStep::call(method, args))
     }
 
-    /// Calls this method non-virtually; `this` has been null-checked where needed.
-    pub(super) fn call_direct(&mut self, method: &'static Method, args: Vec<Entry>) -> LoadResult<()> {
-        if !method.is_static() && Self::may_be_proxy(&args[0], method.owner) {
-            return self.call_stub(RemotingStub::Call(method), &args);
-        }
-        if self.try_inline(method, &args)? {
-            return Ok(());
-        }
+    /// Calls this method non-virtually, not inlined.
+    pub(super) fn emit_direct_call(&mut self, method: &'static Method, args: &[StackEntry]) -> LoadResult<()> {
         if method.is_static() && method.name.starts_with("Throw") {
-            self.mark_cold();
+            self.b.mark_cold();
         }
         let sig = self.closed_sig(method)?;
         let this = this_type(method);
         let call = PlannedCall { target: CallTarget::Direct(method), this, params: &sig.params, ret: sig.ret };
-        let result = self.emit_call(&call, &args)?;
-        self.push_result(result);
-        Ok(())
-    }
-
-    /// Whether `entry`, used as an `owner`, may be a transparent proxy.
-    pub(super) fn may_be_proxy(entry: &Entry, owner: Ty) -> bool {
-        entry.ir == IrType::Ref && !entry.is_exact && entry.note != Note::This && owner.is_marshal_by_ref()
-    }
-
-    /// Calls a stub for objects that may be proxies.
-    pub(super) fn call_stub(&mut self, stub: RemotingStub, args: &[Entry]) -> LoadResult<()> {
-        let method = stub.method();
-        let sig = self.closed_sig(method)?;
-        let call = PlannedCall {
-            target: CallTarget::Direct(method),
-            this: Some(IrType::Ref),
-            params: &sig.params,
-            ret: sig.ret,
-        };
         let result = self.emit_call(&call, args)?;
         self.push_result(result);
         Ok(())
     }
 
-    pub(super) fn call_virtual(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+    /// Calls the stub of a method whose object may be a transparent proxy. False: it cannot be one.
+    pub(super) fn call_if_proxy(&mut self, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
+        let may_be_proxy = !method.is_static() && Self::may_be_proxy(&args[0], method.owner);
+        if may_be_proxy {
+            self.call_stub(RemotingStub::Call(method), args)?;
+        }
+        Ok(may_be_proxy)
+    }
+
+    pub(super) fn call_virtual(&mut self, instruction: &Instruction<'static>) -> LoadResult<NextStep> {
         let token = self.operand_token(instruction)?;
         let (method, site_sig) = self.facts.resolve_method_call(self.s.image, token, &self.s.context)?;
         self.check_method(method)?;
         let sig = self.closed_sig(method)?;
         if sig.is_vararg {
-            return self.call_vararg(method, site_sig.unwrap_or(sig), token, true);
+            return self.call_vararg(method, site_sig.unwrap_or(sig), token, true).map(|()| NextStep::Done);
         }
         if method.is_static() {
             return Err(LoadError::invalid_program(format!("callvirt of {}, which is static", method.full_name())));
@@ -123,10 +104,10 @@ impl Importer<'_> {
         if let MethodKind::Array(kind) = method.kind
             && self.array_accessor(method, kind)?
         {
-            return Ok(());
+            return Ok(NextStep::Done);
         }
         if !method.is_virtual() && self.try_intrinsic(method)? {
-            return Ok(());
+            return Ok(NextStep::Done);
         }
         let args = self.pop_args(sig, true)?;
         if !method.owner.is_value_type() && !matches!(args[0].ir, IrType::Ref | IrType::I64) {
@@ -136,30 +117,34 @@ impl Importer<'_> {
     }
 
     /// A virtual call; `args[0]` is the object (or, for value types' methods, the managed pointer).
-    pub(super) fn call_on_object(&mut self, method: &'static Method, mut args: Vec<Entry>) -> LoadResult<()> {
+    pub(super) fn call_on_object(
+        &mut self,
+        method: &'static Method,
+        mut args: Vec<StackEntry>,
+    ) -> LoadResult<NextStep> {
         if method.owner.is_delegate() && method.name == "Invoke" && !self.s.prefixes.tail {
-            return self.invoke_delegate(method, &args);
+            return self.invoke_delegate(method, &args).map(|()| NextStep::Done);
         }
         if let Val::DefaultComparer(getter) = args[0].val
-            && self.call_default_comparer(getter, method, &args)?
+            && let Some(next) = self.call_default_comparer(getter, method, &args)?
         {
-            return Ok(());
+            return Ok(next);
         }
         if let Some(target) = self.devirtualized(method, &args[0])? {
             self.null_check(&mut args[0])?;
             if target.owner.is_value_type() && args[0].ir == IrType::Ref {
                 let object = self.value(&args[0])?;
                 let addr = self.b.offset(object, OBJECT_HEADER_BYTES as i32);
-                args[0] = Entry::scalar(addr, IrType::ByRef).non_null();
+                args[0] = StackEntry::scalar(addr, IrType::ByRef).non_null();
             }
             if self.intrinsic_of(target).is_some() {
                 self.s.stack.append(&mut args);
                 if self.try_intrinsic(target)? {
-                    return Ok(());
+                    return Ok(NextStep::Done);
                 }
                 args = self.pop_args(target.sig()?, true)?;
             }
-            return self.call_direct(target, args);
+            return Ok(NextStep::call(target, args));
         }
         let sig = self.closed_sig(method)?;
         let has_slot = method.generic_args.is_empty();
@@ -177,11 +162,11 @@ impl Importer<'_> {
         let call = PlannedCall { target, this: Some(IrType::Ref), params: &sig.params, ret: sig.ret };
         let result = self.emit_call(&call, &args)?;
         self.push_result(result);
-        Ok(())
+        Ok(NextStep::Done)
     }
 
     /// The method that a virtual call on this receiver certainly runs, if known.
-    fn devirtualized(&self, method: &'static Method, this: &Entry) -> LoadResult<Option<&'static Method>> {
+    fn devirtualized(&self, method: &'static Method, this: &StackEntry) -> LoadResult<Option<&'static Method>> {
         if !method.is_virtual() || (!method.owner.is_interface() && (method.is_final() || method.owner.is_sealed())) {
             return Ok((!method.is_abstract()).then_some(method));
         }
@@ -198,7 +183,7 @@ impl Importer<'_> {
     }
 
     /// ECMA-335 §III.2.1.
-    fn call_constrained(&mut self, method: &'static Method, ty: Ty) -> LoadResult<()> {
+    fn call_constrained(&mut self, method: &'static Method, ty: Ty) -> LoadResult<NextStep> {
         let sig = self.closed_sig(method)?;
         let mut args = self.pop_args(sig, true)?;
         if args[0].ir == IrType::Ref {
@@ -212,7 +197,7 @@ impl Importer<'_> {
             return self.call_on_object(method, args);
         }
         if method.owner.is_value_type() {
-            return self.call_direct(method, args);
+            return Ok(NextStep::call(method, args));
         }
         if !ty.is_assignable_to(method.owner)? {
             let (ty, method) = (ty.full_name(), method.full_name());
@@ -222,32 +207,22 @@ impl Importer<'_> {
         if role == Some(LibraryMethod::ObjectGetType) && !ty.is_nullable() {
             let entry = self.type_object(ty);
             self.push(entry);
-            return Ok(());
+            return Ok(NextStep::Done);
         }
         if role == Some(LibraryMethod::ObjectGetHashCode) && ty.is_enum() {
             // An enum's hash code is that of its underlying number.
             if let Some(target) = ty.underlying().find_method("GetHashCode", 0)? {
-                return self.call_direct(target, args);
+                return Ok(NextStep::call(target, args));
             }
         }
         let target = ty.resolve_virtual(method)?;
         if target.owner.is_value_type() {
             args[0].is_non_null = true;
-            return self.call_direct(target, args);
+            return Ok(NextStep::call(target, args));
         }
         let value = self.entry_at(addr, 0, ty, plain(AliasClass::Any))?;
         args[0] = self.boxed(&value, ty)?;
         self.call_on_object(method, args)
-    }
-
-    /// The System.Type object of a type known at compile time.
-    pub(super) fn type_object(&mut self, ty: Ty) -> Entry {
-        let cell = self.b.symbol(Symbol::TypeObject(ty));
-        let value = self.b.load(cell, 0, MemType::Ref, plain(AliasClass::Runtime));
-        let mut entry = Entry::scalar(value, IrType::Ref).non_null();
-        entry.note = Note::TypeObject(ty);
-        entry.ty = saki_types::universe().library_type(LibraryType::RuntimeType).ok();
-        entry
     }
 
     pub(super) fn call_indirect(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
@@ -272,7 +247,7 @@ impl Importer<'_> {
         &mut self,
         function: ValueId,
         sig: &'static saki_types::MethodSig,
-        args: &[Entry],
+        args: &[StackEntry],
     ) -> LoadResult<()> {
         let mut arrays = Vec::new();
         for (index, ty) in sig.params.iter().chain([&sig.ret]).enumerate() {
@@ -281,7 +256,7 @@ impl Importer<'_> {
             } else if holds_objects(ty)? {
                 let wrapper = native_call_method(sig);
                 let mut args = args.to_vec();
-                args.push(Entry::scalar(function, IrType::I64));
+                args.push(StackEntry::scalar(function, IrType::I64));
                 let params = &wrapper.sig()?.params;
                 let call = PlannedCall { target: CallTarget::Direct(wrapper), this: None, params, ret: sig.ret };
                 let result = self.emit_call(&call, &args)?;
@@ -316,61 +291,12 @@ impl Importer<'_> {
         self.b.inst(Op::Select(is_there, address, zero), IrType::I64)
     }
 
-    pub(super) fn ret(&mut self) -> LoadResult<()> {
-        let ret = self.s.sig.ret;
-        let entry = if ir_type(ret)? == IrType::Void { None } else { Some(self.pop()?) };
-        // ECMA-335 §III.3.57.
-        if !self.s.stack.is_empty() {
-            return Err(LoadError::invalid_program("ret with more on the stack than the method's value"));
-        }
-        match self.s.ret {
-            Return::Method => {
-                let value = match &entry {
-                    Some(entry) => Some(self.coerce(entry, ret)?),
-                    None => None,
-                };
-                self.b.terminate(Terminator::Ret(value));
-            }
-            Return::Exit { block, result } => {
-                if let (Some(entry), Some(local)) = (&entry, result) {
-                    self.store_local(local, entry, ret)?;
-                }
-                self.b.terminate(Terminator::Jump(block));
-            }
-            Return::InlineOnce { .. } | Return::InlineJoin { .. } => self.inline_return(entry)?,
-            Return::Never => return Err(LoadError::invalid_program("ret in a filter")),
-        }
-        Ok(())
-    }
-
-    pub(super) fn jmp(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
-        let method = self.facts.resolve_method(self.s.image, self.operand_token(instruction)?, &self.s.context)?;
-        for index in 0..self.s.arg_count() {
-            self.load_var(super::vars::VarRef::Arg(index))?;
-        }
-        let sig = self.closed_sig(method)?;
-        let args = self.pop_args(sig, !method.is_static())?;
-        self.s.prefixes.tail = true;
-        let call = PlannedCall {
-            target: CallTarget::Direct(method),
-            this: this_type(method),
-            params: &sig.params,
-            ret: sig.ret,
-        };
-        let result = self.emit_call(&call, &args)?;
-        if self.b.current.is_some() {
-            self.push_result(result);
-            self.ret()?;
-        }
-        Ok(())
-    }
-
     pub(super) fn load_function(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let method = self.facts.resolve_method(self.s.image, self.operand_token(instruction)?, &self.s.context)?;
         self.check_method(method)?;
         self.closed_sig(method)?;
         let value = self.b.symbol(Symbol::MethodEntry(method));
-        let mut entry = Entry::scalar(value, IrType::I64).non_null();
+        let mut entry = StackEntry::scalar(value, IrType::I64).non_null();
         entry.note = Note::Function(method);
         self.push(entry);
         Ok(())
@@ -394,20 +320,9 @@ impl Importer<'_> {
                 self.b.helper(HelperId::ResolveVirtual, vec![object, handle])
             }
         };
-        let mut entry = Entry::scalar(value, IrType::I64).non_null();
+        let mut entry = StackEntry::scalar(value, IrType::I64).non_null();
         entry.note = Note::Function(target.unwrap_or(method));
         self.push(entry);
         Ok(())
-    }
-
-    /// Null check of a reference used as the base of an access.
-    pub(super) fn check_of(entry: &Entry) -> NullCheck {
-        if entry.is_non_null { NullCheck::None } else { NullCheck::Needed }
-    }
-
-    /// Ends the block after a call that never returns.
-    pub(super) fn unreachable(&mut self) {
-        self.mark_cold();
-        self.b.terminate(Terminator::Unreachable);
     }
 }

@@ -5,7 +5,7 @@
 //! runs before accesses to the static fields of the module's classes, and before the module's methods (`compile_method` triggers the
 //! latter). Nothing is emitted for types that are already initialised.
 
-use super::importer::Importer;
+use super::emitter::Emitter;
 use crate::ir::Op;
 use saki_types::{LoadResult, Method, Ty};
 
@@ -16,10 +16,10 @@ pub(crate) fn needs_check_at_entry(method: &'static Method) -> bool {
         && !method.is_class_constructor()
 }
 
-impl Importer<'_> {
+impl Emitter<'_> {
     /// Emits the check that runs the type's class constructor, unless it has certainly run.
     pub(super) fn class_init(&mut self, ty: Ty) -> LoadResult<()> {
-        if self.initialised_at_entry.contains(&ty) || self.initialised_here.contains(&ty) {
+        if self.known.initialised_at_entry.contains(&ty) || self.known.initialised_here.contains(&ty) {
             return Ok(());
         }
         let is_own = |m: &Method| m.owner == ty && m.is_class_constructor();
@@ -28,7 +28,7 @@ impl Importer<'_> {
         }
         self.b.effect(Op::ClassInit(ty));
         self.has_calls = true;
-        self.initialised_here.push(ty);
+        self.known.initialised_here.push(ty);
         Ok(())
     }
 

@@ -4,9 +4,10 @@
 //! own methods. On the simulated stack the comparer is a placeholder (`Val::DefaultComparer`), which becomes an object only if
 //! something other than such a call uses it. Left out: reference types other than string, where null needs care.
 
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{ir_type, mem_type};
-use super::stack::{Entry, Val};
+use super::next_step::NextStep;
+use super::stack::{StackEntry, Val};
 use crate::ir::{CmpOp, IrType, Op};
 use saki_types::{LibraryType, LoadResult, Method, Ty, universe};
 
@@ -25,55 +26,52 @@ pub(super) fn has_known_comparer(ty: Ty) -> LoadResult<bool> {
     ty.is_assignable_to(equatable)
 }
 
-impl Importer<'_> {
-    /// Imports a call on the default comparer that `get_default` returns. False: not handled, without effect.
+impl Emitter<'_> {
+    /// Imports a call on the default comparer that `get_default` returns. None: not handled, without effect.
     pub(super) fn call_default_comparer(
         &mut self,
         get_default: &'static Method,
         method: &'static Method,
-        args: &[Entry],
-    ) -> LoadResult<bool> {
-        let [ty] = get_default.owner.args else { return Ok(false) };
+        args: &[StackEntry],
+    ) -> LoadResult<Option<NextStep>> {
+        let [ty] = get_default.owner.args else { return Ok(None) };
         let params = &method.sig()?.params;
         if params.iter().any(|p| p != ty) {
-            return Ok(false);
+            return Ok(None);
         }
         match (method.name, &args[1..]) {
             ("Equals", [a, b]) => self.values_equal(ty, a, b),
             ("GetHashCode", [value]) if ty.is_value_type() => self.hash_of_value(ty, value),
-            _ => Ok(false),
+            _ => Ok(None),
         }
     }
 
-    fn values_equal(&mut self, ty: Ty, a: &Entry, b: &Entry) -> LoadResult<bool> {
+    fn values_equal(&mut self, ty: Ty, a: &StackEntry, b: &StackEntry) -> LoadResult<Option<NextStep>> {
         if ty.is_enum() {
             let (a, b) = (self.coerce(a, ty)?, self.coerce(b, ty)?);
             let value = self.b.inst(Op::Cmp(CmpOp::Eq, a, b), IrType::I32);
             self.push_scalar(value, IrType::I32);
-            return Ok(true);
+            return Ok(Some(NextStep::Done));
         }
         if !ty.is_value_type() {
             let Some(equals) = ty.find_method_sig("Equals", &[ty, ty])?.filter(|m| m.is_static()) else {
-                return Ok(false);
+                return Ok(None);
             };
-            self.call_direct(equals, vec![*a, *b])?;
-            return Ok(true);
+            return Ok(Some(NextStep::call(equals, vec![*a, *b])));
         }
-        let Some(equals) = ty.find_method_sig("Equals", &[ty])?.filter(|m| !m.is_static()) else { return Ok(false) };
+        let Some(equals) = ty.find_method_sig("Equals", &[ty])?.filter(|m| !m.is_static()) else { return Ok(None) };
         let this = self.address_of_copy(a, ty)?;
-        self.call_direct(equals, vec![this, *b])?;
-        Ok(true)
+        Ok(Some(NextStep::call(equals, vec![this, *b])))
     }
 
-    fn hash_of_value(&mut self, ty: Ty, value: &Entry) -> LoadResult<bool> {
-        let Some(hash) = ty.underlying().find_method("GetHashCode", 0)? else { return Ok(false) };
+    fn hash_of_value(&mut self, ty: Ty, value: &StackEntry) -> LoadResult<Option<NextStep>> {
+        let Some(hash) = ty.underlying().find_method("GetHashCode", 0)? else { return Ok(None) };
         let this = self.address_of_copy(value, ty)?;
-        self.call_direct(hash, vec![this])?;
-        Ok(true)
+        Ok(Some(NextStep::call(hash, vec![this])))
     }
 
     /// The address of a local that holds the value.
-    fn address_of_copy(&mut self, entry: &Entry, ty: Ty) -> LoadResult<Entry> {
+    fn address_of_copy(&mut self, entry: &StackEntry, ty: Ty) -> LoadResult<StackEntry> {
         let local = match mem_type(ty)? {
             None => self.own_struct(entry)?,
             Some(mem) => {
@@ -87,12 +85,12 @@ impl Importer<'_> {
             }
         };
         let addr = self.b.addr_of(local);
-        Ok(Entry::scalar(addr, IrType::ByRef).non_null())
+        Ok(StackEntry::scalar(addr, IrType::ByRef).non_null())
     }
 
     /// Pushes a placeholder for `EqualityComparer<T>.Default`; the getter is called only if the object is needed.
     pub(super) fn push_default_comparer(&mut self, get_default: &'static Method) {
-        let mut entry = Entry::scalar(crate::ir::ValueId(0), IrType::Ref).with_type(get_default.owner).non_null();
+        let mut entry = StackEntry::scalar(crate::ir::ValueId(0), IrType::Ref).with_type(get_default.owner).non_null();
         entry.val = Val::DefaultComparer(get_default);
         self.push(entry);
     }

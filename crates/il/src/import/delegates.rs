@@ -4,16 +4,16 @@
 //! lambdas. All other delegates are called through the body of `Invoke`.
 
 use super::builder::plain;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{call_sig, is_exact_class};
 use super::operand_kinds::require_kind;
-use super::stack::{Effect, Entry, Note, Val};
+use super::stack::{Effect, Note, StackEntry, Val};
 use crate::ir::{AliasClass, BinOp, CallSig, CallTarget, IrType, LocalKind, MemFlags, MemType, Op, Symbol, Terminator};
 use crate::synth::delegate::{DelegateFields, DelegateKind};
 use saki_abi::HelperId;
 use saki_types::{LoadResult, Method, Ty};
 
-impl Importer<'_> {
+impl Emitter<'_> {
     pub(super) fn new_delegate(&mut self, ty: Ty) -> LoadResult<()> {
         let function = self.pop()?;
         require_kind(&function, IrType::I64)?;
@@ -34,12 +34,12 @@ impl Importer<'_> {
         self.has_calls = true;
         let delegate = self.b.inst(Op::NewObject(ty), IrType::Ref);
         self.b.helper(HelperId::DelegateInit, vec![delegate, target, code, method]);
-        self.push(Entry::scalar(delegate, IrType::Ref).exact(ty).non_null());
+        self.push(StackEntry::scalar(delegate, IrType::Ref).exact(ty).non_null());
         Ok(())
     }
 
     /// Calls `Invoke` of a delegate; `args[0]` is the delegate, not null-checked yet.
-    pub(super) fn invoke_delegate(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
+    pub(super) fn invoke_delegate(&mut self, method: &'static Method, args: &[StackEntry]) -> LoadResult<()> {
         const _: () = assert!(DelegateKind::ClosedInstance as i32 == 0);
         const OPEN_STATIC: i64 = DelegateKind::OpenStatic as i64;
         let sig = self.closed_sig(method)?;
@@ -98,10 +98,10 @@ impl Importer<'_> {
         }
         self.b.current = Some(next);
         let entry = match (result, call_sig.ret) {
-            (Some(local), Some(IrType::Struct(ty))) => Some(Entry::of_struct(Val::Temp(local), ty)),
+            (Some(local), Some(IrType::Struct(ty))) => Some(StackEntry::of_struct(Val::Temp(local), ty)),
             (Some(local), Some(ir)) => {
                 let value = self.b.get(local);
-                let mut entry = Entry::scalar(value, ir).with_type(sig.ret);
+                let mut entry = StackEntry::scalar(value, ir).with_type(sig.ret);
                 entry.is_exact = ir == IrType::Ref && is_exact_class(sig.ret);
                 Some(entry)
             }

@@ -1,26 +1,29 @@
 //! Imports one CIL instruction: a match from the opcode to the function that imports it.
 
 use super::arithmetic::Comparison;
-use super::importer::Importer;
-use super::scope::Prefixes;
-use super::stack::{Entry, Note, Val};
+use super::emitter::Emitter;
+use super::next_step::NextStep;
+use super::stack::{Note, StackEntry, Val};
 use super::vars::VarRef;
 use crate::ir::{AliasClass, BinOp, CmpOp, ConvTarget as C, IrType, MemType as M, Op, Symbol, UnOp};
-use saki_metadata::Token;
 use saki_metadata::opcodes::{Instruction, Opcode, Operand};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
+use saki_types::{LoadError, LoadResult, universe};
 
-impl Importer<'_> {
+impl Emitter<'_> {
+    /// Emits the code of one instruction and says what is left to do.
+    ///
     /// # Errors
     /// `InvalidProgram` for a body without meaning; load errors, for which the caller emits code that throws them.
-    pub(super) fn import_instruction(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
-        let is_prefix = self.import_prefix(instruction)?;
-        if is_prefix {
-            return Ok(());
+    pub(super) fn emit_instruction(&mut self, instruction: &Instruction<'static>) -> LoadResult<NextStep> {
+        if self.import_prefix(instruction)? {
+            return Ok(NextStep::Prefixed);
         }
-        let result = self.import_plain(instruction);
-        self.s.prefixes = Prefixes::default();
-        result
+        match instruction.opcode {
+            Opcode::Call => self.call(instruction),
+            Opcode::Callvirt => self.call_virtual(instruction),
+            Opcode::Newobj => self.new_object(instruction),
+            _ => self.import_plain(instruction).map(|()| NextStep::Done),
+        }
     }
 
     fn import_prefix(&mut self, instruction: &Instruction<'static>) -> LoadResult<bool> {
@@ -38,74 +41,6 @@ impl Importer<'_> {
             _ => return Ok(false),
         }
         Ok(true)
-    }
-
-    pub(super) fn operand_token(&self, instruction: &Instruction<'static>) -> LoadResult<Token> {
-        match instruction.operand {
-            Operand::Token(token) => Ok(token),
-            _ => Err(LoadError::invalid_program(format!("{} without a token", instruction.opcode.name()))),
-        }
-    }
-
-    pub(super) fn operand_type(&self, instruction: &Instruction<'static>) -> LoadResult<Ty> {
-        let ty = self.facts.resolve_type(self.s.image, self.operand_token(instruction)?, &self.s.context)?;
-        if ty.is_open {
-            let name = ty.full_name();
-            return Err(LoadError::type_load(format!("{name} has unassigned generic parameters"), name));
-        }
-        Self::require_loadable(ty)?;
-        Ok(ty)
-    }
-
-    /// Checks that a type named by an instruction loads completely: its interfaces are implemented, its generic arguments allowed.
-    ///
-    /// # Errors
-    /// `TypeLoad`.
-    pub(super) fn require_loadable(ty: Ty) -> LoadResult<()> {
-        if let Some(element) = ty.element() {
-            if ty.is_array() && element.is_byref_like()? {
-                let name = ty.full_name();
-                return Err(LoadError::type_load(format!("Could not create array type '{name}'"), name));
-            }
-            return Self::require_loadable(element);
-        }
-        let Some(def) = ty.def().filter(|def| !def.image.is_corlib) else { return Ok(()) };
-        if ty.is_open && !matches!(ty.kind, saki_types::TypeKind::Def(_)) {
-            return Ok(());
-        }
-        ty.vtable_layout()?;
-        if !ty.is_open && !ty.is_interface() {
-            ty.instance_layout()?;
-        }
-        if !ty.is_generic_definition() {
-            for argument in ty.args {
-                if argument.is_byref_like()? {
-                    let message = format!("{} cannot have a by-reference-like argument", def.name);
-                    return Err(LoadError::type_load(message, ty.full_name()));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks access to a method that an instruction of this body names.
-    ///
-    /// # Errors
-    /// `MethodAccess` when this body may not access it; load errors.
-    pub(super) fn check_method(&self, method: &'static Method) -> LoadResult<()> {
-        Self::require_loadable(method.owner)?;
-        for argument in method.generic_args {
-            if argument.is_byref_like()? {
-                let message = format!("{} cannot have a by-reference-like argument", method.full_name());
-                return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, method.full_name()));
-            }
-        }
-        if saki_types::access::can_call(self.s.method, method)? {
-            return Ok(());
-        }
-        let name = method.reflection_name();
-        let message = format!("Method `{name}' is inaccessible from method `{}'", self.s.method.reflection_name());
-        Err(LoadError::new(LoadErrorKind::MethodAccess, message, name))
     }
 
     fn target(instruction: &Instruction<'static>) -> LoadResult<u32> {
@@ -294,9 +229,6 @@ impl Importer<'_> {
             O::Castclass => self.cast_class(self.operand_type(instruction)?),
             O::Isinst => self.is_instance(self.operand_type(instruction)?),
             O::Ldtoken => self.load_token(instruction),
-            O::Newobj => self.new_object(instruction),
-            O::Call => self.call(instruction),
-            O::Callvirt => self.call_virtual(instruction),
             O::Calli => self.call_indirect(instruction),
             O::Ldftn => self.load_function(instruction),
             O::Ldvirtftn => self.load_virtual_function(instruction),
@@ -306,11 +238,6 @@ impl Importer<'_> {
             O::Refanytype => self.typed_reference_type(),
             other => Err(LoadError::invalid_program(format!("{} is not expected here", other.name()))),
         }
-    }
-
-    pub(super) fn push_i32(&mut self, number: i32) {
-        let value = self.b.i32(number);
-        self.push_scalar(value, IrType::I32);
     }
 
     fn dup(&mut self) -> LoadResult<()> {
@@ -328,7 +255,7 @@ impl Importer<'_> {
         let token = self.operand_token(instruction)?;
         let cell = self.b.symbol(Symbol::StringLiteral(self.s.image, token.0));
         let value = self.b.load(cell, 0, M::Ref, super::builder::plain(AliasClass::Runtime));
-        self.push(Entry::scalar(value, IrType::Ref).exact(universe().string()).non_null());
+        self.push(StackEntry::scalar(value, IrType::Ref).exact(universe().string()).non_null());
         Ok(())
     }
 

@@ -4,16 +4,16 @@
 //! entered the handler, so unwinding resumes; k = the k-th continuation, set by the `leave` that entered it. A `leave` through
 //! several finally handlers chains them, inner to outer. Left out: the code of filters (see `filters`).
 
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::is_exact_class;
-use super::stack::{Entry, Note, Val};
-use super::state::{ClauseInfo, Label};
+use super::stack::{Note, StackEntry, Val};
+use super::state::{BlockLabel, ClauseInfo};
 use crate::ir::{BlockId, Clause, ClauseKind, IrType, LocalId, Op, Region, RegionId, Terminator, ValueId};
 use saki_metadata::{EhKind, Token};
 use saki_types::{LoadError, LoadResult, universe};
 use std::ops::Range;
 
-impl Importer<'_> {
+impl Emitter<'_> {
     /// Makes the regions and clauses of the body.
     ///
     /// # Errors
@@ -49,17 +49,17 @@ impl Importer<'_> {
     fn add_clause(&mut self, clause: &saki_metadata::EhClause, region: RegionId) -> LoadResult<()> {
         let exception = self.b.temp(IrType::Ref);
         let index = self.b.f.clauses.len() as u32;
-        let handler_region = self.region_at(clause.handler_offset);
+        let handler_region = self.s.region_at(clause.handler_offset);
         let mut body = self.b.block(handler_region);
         let handler = body;
-        let mut entry = Entry::scalar(ValueId(0), IrType::Ref).non_null();
+        let mut entry = StackEntry::scalar(ValueId(0), IrType::Ref).non_null();
         let mut filter_offset = None;
         let mut selector = None;
         let kind = match clause.kind {
             EhKind::Catch => {
                 let token = Token(clause.class_token_or_filter_offset);
                 let ty = self.facts.resolve_type(self.s.image, token, &self.s.context)?;
-                entry = Entry { ty: Some(ty), is_exact: is_exact_class(ty), note: Note::None, ..entry };
+                entry = StackEntry { ty: Some(ty), is_exact: is_exact_class(ty), note: Note::None, ..entry };
                 ClauseKind::Catch(ty)
             }
             EhKind::Filter => {
@@ -82,7 +82,7 @@ impl Importer<'_> {
             EhKind::Fault => ClauseKind::Fault,
         };
         let catches = matches!(clause.kind, EhKind::Catch | EhKind::Filter);
-        let label = Label {
+        let label = BlockLabel {
             block: body,
             entries: if catches { vec![entry] } else { Vec::new() },
             joins: None,
@@ -106,44 +106,6 @@ impl Importer<'_> {
             dispatch: None,
             continuations: Vec::new(),
         });
-        Ok(())
-    }
-
-    /// Whether the instruction being imported lies in a handler or filter of its body.
-    pub(super) fn is_in_handler(&self) -> bool {
-        let offset = self.s.offset;
-        matches!(self.s.ret, super::scope::Return::Never)
-            || self.s.exceptions.clauses.iter().any(|clause| clause.handler_range.contains(&offset))
-    }
-
-    /// Rejects a branch into a handler, which only an exception may enter. ECMA-335 §III.1.7.2.
-    pub(super) fn check_not_into_handler(&self, target: u32) -> LoadResult<()> {
-        let offset = self.s.offset;
-        let enters = |range: &Range<u32>| range.contains(&target) && !range.contains(&offset);
-        if self.s.exceptions.clauses.iter().any(|clause| enters(&clause.handler_range)) {
-            return Err(LoadError::invalid_program(format!("IL_{offset:04x} goes into a handler, at IL_{target:04x}")));
-        }
-        Ok(())
-    }
-
-    /// Innermost region that protects the code at `offset`.
-    pub(super) fn region_at(&self, offset: u32) -> Option<RegionId> {
-        let found = self.s.exceptions.ranges.iter().find(|(range, _)| range.contains(&offset));
-        found.map(|(_, region)| *region).or(self.s.base_region)
-    }
-
-    /// Queues the handlers of the regions around a block that is imported.
-    pub(super) fn enter_handlers_of(&mut self, offset: u32) -> LoadResult<()> {
-        for index in 0..self.s.exceptions.ranges.len() {
-            let (range, region) = self.s.exceptions.ranges[index].clone();
-            if !range.contains(&offset) || !self.s.exceptions.entered.insert(region) {
-                continue;
-            }
-            let handlers = self.s.exceptions.clauses.iter().filter(|c| c.region == region);
-            for start in handlers.map(|c| c.handler_range.start) {
-                self.s.worklist.push(std::cmp::Reverse(start));
-            }
-        }
         Ok(())
     }
 
@@ -185,7 +147,7 @@ impl Importer<'_> {
             let position = match known {
                 Some(position) => position,
                 None => {
-                    let region = self.region_at(self.s.exceptions.clauses[index].handler_range.start);
+                    let region = self.s.region_at(self.s.exceptions.clauses[index].handler_range.start);
                     let block = self.b.block(region);
                     let saved = self.b.current.replace(block);
                     match next {
@@ -230,7 +192,7 @@ impl Importer<'_> {
         let dispatch = match info.dispatch {
             Some(block) => block,
             None => {
-                let region = self.region_at(handler);
+                let region = self.s.region_at(handler);
                 let block = self.b.block(region);
                 self.s.exceptions.clauses[position].dispatch = Some(block);
                 block
@@ -271,7 +233,7 @@ impl Importer<'_> {
                 }
             }
             self.b.current = Some(resume);
-            self.mark_cold();
+            self.b.mark_cold();
             self.b.terminate(Terminator::ResumeUnwind { clause });
         }
     }
@@ -279,7 +241,7 @@ impl Importer<'_> {
     pub(super) fn throw(&mut self) -> LoadResult<()> {
         let (_, value) = self.pop_reference()?;
         self.has_calls = true;
-        self.mark_cold();
+        self.b.mark_cold();
         self.b.terminate(Terminator::Throw(value));
         Ok(())
     }
@@ -292,7 +254,7 @@ impl Importer<'_> {
         };
         let local = self.s.exceptions.clauses[position].exception;
         let value = self.b.get(local);
-        self.mark_cold();
+        self.b.mark_cold();
         self.b.terminate(Terminator::Rethrow(value));
         Ok(())
     }
@@ -300,8 +262,18 @@ impl Importer<'_> {
     /// Pushes the exception that a filter examines.
     pub(super) fn push_exception(&mut self, local: LocalId) {
         let value = self.b.get(local);
-        let mut entry = Entry::scalar(value, IrType::Ref).with_type(universe().object()).non_null();
+        let mut entry = StackEntry::scalar(value, IrType::Ref).with_type(universe().object()).non_null();
         entry.val = Val::Scalar(value);
         self.push(entry);
+    }
+
+    pub(super) fn end_filter(&mut self) -> LoadResult<()> {
+        if self.parent.is_none() {
+            return Err(LoadError::invalid_program("endfilter outside a filter"));
+        }
+        let value = self.pop_word()?;
+        let value = self.fit(value, IrType::I32);
+        self.b.terminate(Terminator::EndFilter(value));
+        Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! Instance and static fields. ECMA-335 §III.4.10–4.14, §III.4.28–4.30.
 
 use super::builder::plain;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{ir_type, mem_type};
 use super::operand_kinds::{require_kind, require_reference};
-use super::stack::{Effect, Entry, Val};
+use super::stack::{Effect, StackEntry, Val};
 use crate::ir::{AliasClass, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId};
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_abi::{HelperId, NativeAbi};
@@ -16,12 +16,12 @@ enum Base {
     /// An address, and the flags of accesses through it. `object`: the heap object, if the base is one.
     Address { addr: ValueId, flags: MemFlags, object: Option<ValueId> },
     /// A struct on the stack.
-    Value(Entry),
+    Value(StackEntry),
     /// A scalar value type on the stack: its only field is the value itself.
-    Itself(Entry),
+    Itself(StackEntry),
 }
 
-impl Importer<'_> {
+impl Emitter<'_> {
     fn operand_field(&self, instruction: &Instruction<'static>) -> LoadResult<&'static Field> {
         let token = self.operand_token(instruction)?;
         let field = self.facts.resolve_field(self.s.image, token, &self.s.context)?;
@@ -77,7 +77,7 @@ impl Importer<'_> {
     }
 
     /// Pops the object, if it may be a transparent proxy.
-    fn pop_if_proxy(&mut self, field: &'static Field) -> LoadResult<Option<Entry>> {
+    fn pop_if_proxy(&mut self, field: &'static Field) -> LoadResult<Option<StackEntry>> {
         let entry = self.pop()?;
         if Self::may_be_proxy(&entry, field.owner) {
             return Ok(Some(entry));
@@ -111,7 +111,7 @@ impl Importer<'_> {
             Base::Itself(entry) => {
                 let value = self.coerce(&entry, ty)?;
                 let ir = self.b.ty(value);
-                Entry::scalar(value, ir).with_type(ty)
+                StackEntry::scalar(value, ir).with_type(ty)
             }
             Base::Address { addr, flags, object } => {
                 let offset = Self::field_offset(field, object.is_some())?;
@@ -133,10 +133,10 @@ impl Importer<'_> {
     }
 
     /// The value of type `ty` at an offset in a struct entry.
-    pub(super) fn part_of(&mut self, base: &Entry, offset: i32, ty: Ty) -> LoadResult<Entry> {
+    pub(super) fn part_of(&mut self, base: &StackEntry, offset: i32, ty: Ty) -> LoadResult<StackEntry> {
         if let (Val::Handle(symbol), Some(_)) = (base.val, mem_type(ty)?) {
             let value = self.b.symbol(symbol);
-            return Ok(Entry::scalar(value, IrType::I64).with_type(ty));
+            return Ok(StackEntry::scalar(value, IrType::I64).with_type(ty));
         }
         match base.val {
             Val::InMemory { addr, offset: start, flags } => self.entry_at(addr, start + offset, ty, flags),
@@ -181,8 +181,8 @@ impl Importer<'_> {
             Base::Itself(_) => return Err(LoadError::invalid_program("the address of a field of a number is taken")),
         };
         let entry = match self.b.ty(addr) {
-            IrType::I64 => Entry::scalar(addr, IrType::I64),
-            _ => Entry::scalar(addr, IrType::ByRef).non_null(),
+            IrType::I64 => StackEntry::scalar(addr, IrType::I64),
+            _ => StackEntry::scalar(addr, IrType::ByRef).non_null(),
         };
         self.push(entry);
         Ok(())
@@ -250,11 +250,11 @@ impl Importer<'_> {
             let entry = match mem_type(ty)? {
                 Some(MemType::I64) => {
                     let value = self.b.i64(known);
-                    Entry::scalar(value, IrType::I64).with_type(ty)
+                    StackEntry::scalar(value, IrType::I64).with_type(ty)
                 }
                 _ => {
                     let value = self.b.i32(known as i32);
-                    Entry::scalar(value, IrType::I32).with_type(ty)
+                    StackEntry::scalar(value, IrType::I32).with_type(ty)
                 }
             };
             self.push(entry);
@@ -279,11 +279,11 @@ impl Importer<'_> {
     fn load_static_field_address(&mut self, field: &'static Field) -> LoadResult<()> {
         self.spill_if_class_init(field)?;
         let addr = self.static_address(field)?;
-        self.push(Entry::scalar(addr, IrType::ByRef).non_null());
+        self.push(StackEntry::scalar(addr, IrType::ByRef).non_null());
         Ok(())
     }
 
-    fn store_static_field(&mut self, field: &'static Field, value: &Entry) -> LoadResult<()> {
+    fn store_static_field(&mut self, field: &'static Field, value: &StackEntry) -> LoadResult<()> {
         // A class constructor run below must not change the value read before.
         let mut value = *value;
         if matches!(value.val, Val::InMemory { .. } | Val::InLocal(..)) && !self.facts.is_initialised(field.owner) {

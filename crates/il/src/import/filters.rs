@@ -4,13 +4,13 @@ use super::builder::FnBuilder;
 use super::importer::Importer;
 use super::scope::{Return, Scope};
 use super::state::{Binding, Var};
-use crate::ir::{CallSig, IrType, LocalKind, RegionId, Terminator};
+use crate::ir::{CallSig, IrType, LocalKind, RegionId};
 use saki_types::{LoadError, LoadResult};
 
 impl Importer<'_> {
     /// Imports the filters of the method just imported, in clause order.
     pub(super) fn import_filters(&mut self) -> LoadResult<()> {
-        let offsets: Vec<u32> = self.s.exceptions.clauses.iter().filter_map(|c| c.filter_offset).collect();
+        let offsets: Vec<u32> = self.emit.s.exceptions.clauses.iter().filter_map(|c| c.filter_offset).collect();
         for (index, offset) in offsets.into_iter().enumerate() {
             self.import_filter(index, offset)?;
         }
@@ -19,50 +19,40 @@ impl Importer<'_> {
 
     fn import_filter(&mut self, index: usize, offset: u32) -> LoadResult<()> {
         let sig = CallSig { params: vec![IrType::I64, IrType::Ref], ret: Some(IrType::I32), has_this: false };
-        let name = format!("{} filter {index}", self.b.f.name);
-        let filter = FnBuilder::new(Some(self.method), name.into(), sig, true);
-        let parent = std::mem::replace(&mut self.b, filter);
-        self.parent = Some(Box::new(parent));
-        let mut scope = Scope::new(self.method, self.s.sig, self.s.body.clone(), self.facts)?;
+        let name = format!("{} filter {index}", self.emit.b.f.name);
+        let filter = FnBuilder::new(Some(self.emit.method), name.into(), sig, true);
+        let parent = std::mem::replace(&mut self.emit.b, filter);
+        self.emit.parent = Some(Box::new(parent));
+        let mut scope = Scope::new(self.emit.method, self.emit.s.sig, self.emit.s.body.clone(), self.emit.facts)?;
         scope.ret = Return::Never;
-        scope.args = self.s.args.iter().map(as_parent).collect::<LoadResult<_>>()?;
-        scope.locals = self.s.locals.iter().map(as_parent).collect::<LoadResult<_>>()?;
-        let scope_of_method = std::mem::replace(&mut self.s, scope);
-        let narrow_locals = std::mem::take(&mut self.narrow_locals);
-        let narrow_calls = std::mem::take(&mut self.narrow_calls);
-        let free_temps = std::mem::take(&mut self.free_temps);
-        self.argument_temps.clear();
-        let outer_widened = std::mem::take(&mut self.widened_joins);
+        scope.args = self.emit.s.args.iter().map(as_parent).collect::<LoadResult<_>>()?;
+        scope.locals = self.emit.s.locals.iter().map(as_parent).collect::<LoadResult<_>>()?;
+        let scope_of_method = std::mem::replace(&mut self.emit.s, scope);
+        let narrow_locals = std::mem::take(&mut self.emit.known.narrow_locals);
+        let narrow_calls = std::mem::take(&mut self.emit.known.narrow_calls);
+        let free_temps = std::mem::take(&mut self.emit.temps.free);
+        self.emit.temps.of_arguments.clear();
+        let outer_widened = std::mem::take(&mut self.emit.widened_joins);
 
-        self.forget_block_facts();
-        let entry = self.b.block(None::<RegionId>);
-        self.b.current = Some(entry);
-        self.b.local(IrType::I64, LocalKind::Param(0));
-        let exception = self.b.local(IrType::Ref, LocalKind::Param(1));
-        self.push_exception(exception);
+        self.emit.known.forget_block();
+        let entry = self.emit.b.block(None::<RegionId>);
+        self.emit.b.current = Some(entry);
+        self.emit.b.local(IrType::I64, LocalKind::Param(0));
+        let exception = self.emit.b.local(IrType::Ref, LocalKind::Param(1));
+        self.emit.push_exception(exception);
         let result = self.import_from(offset);
-        self.widen_joins();
+        self.emit.widen_joins();
 
-        self.forget_block_facts();
-        self.widened_joins = outer_widened;
-        self.free_temps = free_temps;
-        self.narrow_calls = narrow_calls;
-        self.narrow_locals = narrow_locals;
-        self.s = scope_of_method;
-        let parent = self.parent.take().expect("set above");
-        let filter = std::mem::replace(&mut self.b, *parent);
+        self.emit.known.forget_block();
+        self.emit.widened_joins = outer_widened;
+        self.emit.temps.free = free_temps;
+        self.emit.known.narrow_calls = narrow_calls;
+        self.emit.known.narrow_locals = narrow_locals;
+        self.emit.s = scope_of_method;
+        let parent = self.emit.parent.take().expect("set above");
+        let filter = std::mem::replace(&mut self.emit.b, *parent);
         result?;
-        self.b.f.filters.push(*filter.f);
-        Ok(())
-    }
-
-    pub(super) fn end_filter(&mut self) -> LoadResult<()> {
-        if self.parent.is_none() {
-            return Err(LoadError::invalid_program("endfilter outside a filter"));
-        }
-        let value = self.pop_word()?;
-        let value = self.fit(value, IrType::I32);
-        self.b.terminate(Terminator::EndFilter(value));
+        self.emit.b.f.filters.push(*filter.f);
         Ok(())
     }
 }

@@ -5,17 +5,18 @@
 //! runs. Stack traces show inlined bodies as frames (`ir::position`).
 
 use super::class_init::needs_check_at_entry;
+use super::emitter::Emitter;
 use super::importer::Importer;
 use super::kinds::{has_references, ir_type, is_exact_class};
 use super::scope::{Return, Scope};
-use super::stack::{Effect, Entry, Val};
+use super::stack::{Effect, StackEntry, Val};
 use super::state::{Binding, Var};
-use crate::ir::{InlineSite, IrType, LocalKind, Op, Terminator, position};
+use crate::ir::{InlineSite, IrType, LocalKind, Op, position};
 use crate::vector_types::family_name;
 use saki_metadata::opcodes::{Opcode, decode_at};
 use saki_metadata::{TableId, Token};
 use saki_types::method::impl_flags;
-use saki_types::{Image, LibraryMethod, LoadError, LoadResult, Method};
+use saki_types::{Image, LibraryMethod, LoadResult, Method};
 
 /// CIL bytes inlined into one method at most.
 pub(super) const BUDGET_BYTES: u32 = 1500;
@@ -50,25 +51,25 @@ fn is_handle_operation(method: &'static Method) -> bool {
 
 impl Importer<'_> {
     /// Inlines a direct call if that is possible and worth it, pushing the result.
-    pub(super) fn try_inline(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+    pub(super) fn try_inline(&mut self, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
         // Class constructors run once, so inlining into them does not pay.
-        if !self.options.inline || self.parent.is_some() || self.method.is_class_constructor() {
+        if !self.emit.options.inline || self.emit.parent.is_some() || self.emit.method.is_class_constructor() {
             return Ok(false);
         }
         if self.is_about_to_throw() {
             return Ok(false);
         }
         let on_local = match args.first().map(|this| this.val) {
-            Some(Val::Scalar(this)) if !method.is_static() => self.b.local_at(this).is_some(),
+            Some(Val::Scalar(this)) if !method.is_static() => self.emit.b.local_at(this).is_some(),
             _ => false,
         };
         let is_asked_for = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0 || is_handle_operation(method);
         let limit = if is_asked_for {
-            let is_of_vectors = self.options.vectors && family_name(method.owner).is_some();
+            let is_of_vectors = self.emit.options.vectors && family_name(method.owner).is_some();
             if is_of_vectors { VECTOR_BODY_BYTES } else { AGGRESSIVE_BODY_BYTES }
         } else if on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_))) {
             LOCAL_VALUE_BODY_BYTES
-        } else if self.s.is_in_loop || self.s.scan.is_in_loop(self.s.offset) {
+        } else if self.emit.s.is_in_loop || self.emit.s.scan.is_in_loop(self.emit.s.offset) {
             LOOP_BODY_BYTES
         } else {
             SMALL_BODY_BYTES
@@ -84,7 +85,7 @@ impl Importer<'_> {
             || self.inlining.len() > MAX_DEPTH
             || self.inlining.contains(&method)
             // Inlined, the callee's tail calls would keep this frame.
-            || (self.s.prefixes.tail && scope.scan.has_tail)
+            || (self.emit.s.prefixes.tail && scope.scan.has_tail)
         {
             return Ok(false);
         }
@@ -95,10 +96,10 @@ impl Importer<'_> {
 
     /// Whether the current CIL block ends in a `throw` soon (`MAX_LOOK_AHEAD`).
     fn is_about_to_throw(&self) -> bool {
-        decode_at(self.s.body.code, self.s.next_offset)
+        decode_at(self.emit.s.body.code, self.emit.s.next_offset)
             .map_while(Result::ok)
             .take(MAX_LOOK_AHEAD)
-            .take_while(|next| !self.s.scan.is_leader(next.offset))
+            .take_while(|next| !self.emit.s.scan.is_leader(next.offset))
             .find(|next| next.opcode.ends_flow())
             .is_some_and(|last| last.opcode == Opcode::Throw)
     }
@@ -110,14 +111,14 @@ impl Importer<'_> {
             return None;
         }
         let body = method.body().ok()??;
-        if body.code.len() > limit || !body.eh_clauses.is_empty() || self.library_loop(method).is_some() {
+        if body.code.len() > limit || !body.eh_clauses.is_empty() || self.emit.library_loop(method).is_some() {
             return None;
         }
         let sig = method.sig().ok()?;
         if sig.is_vararg {
             return None;
         }
-        let scope = Scope::new(method, sig, body, self.facts).ok()?;
+        let scope = Scope::new(method, sig, body, self.emit.facts).ok()?;
         let scan = &scope.scan;
         if scan.is_peculiar
             || scan.has_back_edge
@@ -141,28 +142,28 @@ impl Importer<'_> {
         Some(scope)
     }
 
-    fn inline_into(&mut self, method: &'static Method, mut scope: Box<Scope>, args: &[Entry]) -> LoadResult<()> {
+    fn inline_into(&mut self, method: &'static Method, mut scope: Box<Scope>, args: &[StackEntry]) -> LoadResult<()> {
         if scope.scan.has_side_effects {
-            self.spill(Effect::Memory)?;
+            self.emit.spill(Effect::Memory)?;
         }
         if needs_check_at_entry(method) {
-            self.class_init(method.owner)?;
+            self.emit.class_init(method.owner)?;
         }
         scope.is_inlined = true;
-        scope.is_in_loop = self.s.is_in_loop || self.s.scan.is_in_loop(self.s.offset);
-        let call_position = self.b.il_offset;
-        if self.b.f.inline_sites.len() < position::MAX_SITES {
-            self.b.f.inline_sites.push(InlineSite { method, call_position });
-            scope.inline_site = self.b.f.inline_sites.len() as u32;
+        scope.is_in_loop = self.emit.s.is_in_loop || self.emit.s.scan.is_in_loop(self.emit.s.offset);
+        let call_position = self.emit.b.il_offset;
+        if self.emit.b.f.inline_sites.len() < position::MAX_SITES {
+            self.emit.b.f.inline_sites.push(InlineSite { method, call_position });
+            scope.inline_site = self.emit.b.f.inline_sites.len() as u32;
         }
-        scope.base_region = self.b.region();
-        scope.first_own_local = self.b.f.locals.len() as u32;
+        scope.base_region = self.emit.b.region();
+        scope.first_own_local = self.emit.b.f.locals.len() as u32;
         for (index, entry) in args.iter().enumerate() {
-            let var = self.bind_argument(&scope, index, entry)?;
+            let var = self.emit.bind_argument(&scope, index, entry)?;
             scope.args.push(var);
         }
         for index in 0..scope.local_sigs.len() {
-            let var = self.bind_local(&scope, index)?;
+            let var = self.emit.bind_local(&scope, index)?;
             scope.locals.push(var);
         }
         scope.ret = if scope.scan.ret_count == 1 {
@@ -171,41 +172,43 @@ impl Importer<'_> {
             Return::InlineJoin { result: None, continuation: None }
         };
         self.inlining.push(method);
-        let caller = std::mem::replace(&mut self.s, scope);
+        let caller = std::mem::replace(&mut self.emit.s, scope);
         let outcome = self.import_from(0);
-        let callee = std::mem::replace(&mut self.s, caller);
+        let callee = std::mem::replace(&mut self.emit.s, caller);
         self.inlining.pop();
-        self.b.il_offset = call_position;
+        self.emit.b.il_offset = call_position;
         outcome?;
-        self.forget_block_facts();
+        self.emit.known.forget_block();
         match callee.ret {
             Return::InlineOnce { end: Some((block, entry)) } => {
-                self.b.current = Some(block);
-                self.push_result(entry);
+                self.emit.b.current = Some(block);
+                self.emit.push_result(entry);
             }
             Return::InlineJoin { result, continuation: Some(block) } => {
-                self.b.current = Some(block);
+                self.emit.b.current = Some(block);
                 if let Some(local) = result {
                     let ret = callee.sig.ret;
-                    let entry = match self.b.local_type(local) {
-                        IrType::Struct(ty) => Entry::of_struct(Val::Temp(local), ty),
+                    let entry = match self.emit.b.local_type(local) {
+                        IrType::Struct(ty) => StackEntry::of_struct(Val::Temp(local), ty),
                         ir => {
-                            let value = self.b.get(local);
-                            let mut entry = Entry::scalar(value, ir).with_type(ret);
+                            let value = self.emit.b.get(local);
+                            let mut entry = StackEntry::scalar(value, ir).with_type(ret);
                             entry.is_exact = ir == IrType::Ref && is_exact_class(ret);
                             entry
                         }
                     };
-                    self.push(entry);
+                    self.emit.push(entry);
                 }
             }
             // Every path through the callee throws.
-            _ => self.b.current = None,
+            _ => self.emit.b.current = None,
         }
         Ok(())
     }
+}
 
-    fn bind_argument(&mut self, scope: &Scope, index: usize, entry: &Entry) -> LoadResult<Var> {
+impl Emitter<'_> {
+    fn bind_argument(&mut self, scope: &Scope, index: usize, entry: &StackEntry) -> LoadResult<Var> {
         let ty = scope.arg_type(index)?;
         let usage = scope.scan.args[index];
         let ir = ir_type(ty)?;
@@ -238,11 +241,11 @@ impl Importer<'_> {
     /// The entry to which a read-only argument of the callee is bound.
     fn operand_entry(
         &mut self,
-        entry: &Entry,
+        entry: &StackEntry,
         ty: saki_types::Ty,
         ir: IrType,
         has_side_effects: bool,
-    ) -> LoadResult<Entry> {
+    ) -> LoadResult<StackEntry> {
         if let IrType::Struct(struct_ty) = ir {
             let is_stable = match entry.val {
                 Val::Temp(_) | Val::Handle(_) => true,
@@ -255,7 +258,7 @@ impl Importer<'_> {
                 val if is_stable => val,
                 _ => Val::InLocal(self.own_struct(entry)?, 0),
             };
-            return Ok(Entry::of_struct(val, struct_ty));
+            return Ok(StackEntry::of_struct(val, struct_ty));
         }
         let value = if let IrType::Struct(_) = entry.ir {
             // `this` is passed as a value instead of an address.
@@ -265,7 +268,7 @@ impl Importer<'_> {
             self.coerce(entry, ty)?
         };
         let keeps_type = entry.is_exact || entry.ty.is_some_and(|t| entry.ir == IrType::Ref && is_exact_class(t));
-        let mut operand = Entry { val: Val::Scalar(value), ir, ..*entry };
+        let mut operand = StackEntry { val: Val::Scalar(value), ir, ..*entry };
         if !keeps_type {
             operand.ty = Some(ty);
             operand.is_exact = ir == IrType::Ref && is_exact_class(ty);
@@ -291,61 +294,6 @@ impl Importer<'_> {
             }
         }
         Ok(Var { binding: Binding::Local(local), ty: sig.ty, is_this: false, is_exact: false })
-    }
-
-    /// `ret` in an inlined body.
-    pub(super) fn inline_return(&mut self, entry: Option<Entry>) -> LoadResult<()> {
-        let ret = self.s.sig.ret;
-        let first_own = self.s.first_own_local;
-        if let Return::InlineOnce { .. } = self.s.ret {
-            let entry = match entry {
-                None => None,
-                Some(entry) => Some(self.returned_entry(&entry, ret, first_own)?),
-            };
-            let block = self.b.current.take();
-            self.s.ret = Return::InlineOnce { end: block.map(|b| (b, entry)) };
-            return Ok(());
-        }
-        let Return::InlineJoin { mut result, continuation } = self.s.ret else {
-            return Err(LoadError::invalid_program("ret in a body that is not inlined"));
-        };
-        if let Some(entry) = entry {
-            let local = match result {
-                Some(local) => local,
-                None => self.variable(ret, LocalKind::Normal, false)?,
-            };
-            result = Some(local);
-            self.store_local(local, &entry, ret)?;
-        }
-        let block = match continuation {
-            Some(block) => block,
-            None => self.b.block(self.s.base_region),
-        };
-        self.b.terminate(Terminator::Jump(block));
-        self.s.ret = Return::InlineJoin { result, continuation: Some(block) };
-        Ok(())
-    }
-
-    fn returned_entry(&mut self, entry: &Entry, ret: saki_types::Ty, first_own_local: u32) -> LoadResult<Entry> {
-        let ir = ir_type(ret)?;
-        if let IrType::Struct(ty) = ir {
-            let val = match entry.val {
-                // The callee no longer uses its own variable, so that the caller can take it over.
-                Val::InLocal(local, 0) if local.0 >= first_own_local && self.b.local_type(local) == ir => {
-                    Val::Temp(local)
-                }
-                Val::Scalar(_) => return Err(LoadError::invalid_program("a scalar is returned as a value type")),
-                val => val,
-            };
-            return Ok(Entry::of_struct(val, ty));
-        }
-        let value = self.coerce(entry, ret)?;
-        let mut returned = Entry { val: Val::Scalar(value), ir, ..*entry };
-        if !(entry.is_exact && entry.ir == IrType::Ref) {
-            returned.ty = Some(ret);
-            returned.is_exact = ir == IrType::Ref && is_exact_class(ret);
-        }
-        Ok(returned)
     }
 }
 

@@ -4,12 +4,12 @@
 
 use super::builder::plain;
 use super::call_sites::PlannedCall;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::intrinsic_table::{Intrinsic, find};
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_reference;
-use super::stack::{Effect, Entry, Note, Val};
-use super::vectors;
+use super::stack::{Effect, Note, StackEntry, Val};
+use super::vectors::{self, VectorEmitter};
 use crate::ir::{
     AliasClass, BinOp, CallTarget, CmpOp, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
 };
@@ -17,7 +17,7 @@ use saki_abi::NativeAbi;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET};
 use saki_types::{LibraryType, LoadResult, Method, Ty, universe};
 
-impl Importer<'_> {
+impl Emitter<'_> {
     /// The intrinsic for the method, if its calls are replaced.
     pub(super) fn intrinsic_of(&self, method: &'static Method) -> Option<Intrinsic> {
         if self.options.vectors
@@ -33,7 +33,7 @@ impl Importer<'_> {
         let Some(intrinsic) = self.intrinsic_of(method) else { return Ok(false) };
         let count = method.sig()?.params.len() + usize::from(!method.is_static());
         let Some(first) = self.s.stack.len().checked_sub(count) else { return Ok(false) };
-        let args: Vec<Entry> = self.s.stack[first..].to_vec();
+        let args: Vec<StackEntry> = self.s.stack[first..].to_vec();
         Self::require_arguments(method.sig()?, !method.is_static(), &args)?;
         if !method.is_static() && !method.owner.is_value_type() {
             require_reference(&args[0])?;
@@ -50,29 +50,18 @@ impl Importer<'_> {
     pub(super) fn try_new_intrinsic(&mut self, constructor: &'static Method) -> LoadResult<bool> {
         match self.intrinsic_of(constructor) {
             Some(Intrinsic::ByReferenceCtor) => {}
-            Some(Intrinsic::Vector(call)) => return self.new_vector(call, constructor),
+            Some(Intrinsic::Vector(call)) => return VectorEmitter { emit: self }.new_vector(call, constructor),
             _ => return Ok(false),
         }
         let target = self.pop_native()?;
         let temp = self.b.temp(IrType::Struct(constructor.owner));
         let addr = self.b.addr_of(temp);
         self.b.store(addr, 0, target, MemType::ByRef, plain(AliasClass::Any));
-        self.push(Entry::of_struct(Val::Temp(temp), constructor.owner));
+        self.push(StackEntry::of_struct(Val::Temp(temp), constructor.owner));
         Ok(true)
     }
 
-    /// Address operand and the flags of an access through it.
-    pub(super) fn address_arg(&mut self, entry: &Entry) -> LoadResult<(ValueId, i32, MemFlags)> {
-        let value = self.value(entry)?;
-        let mut flags = plain(AliasClass::Any);
-        if entry.ir != IrType::ByRef && !entry.is_non_null {
-            flags.null_check = NullCheck::Needed;
-        }
-        let (base, offset) = self.b.split_offset(value);
-        Ok((base, offset, flags))
-    }
-
-    fn intrinsic(&mut self, intrinsic: Intrinsic, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+    fn intrinsic(&mut self, intrinsic: Intrinsic, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
         use Intrinsic as I;
         match intrinsic {
             I::Constant(number) => self.push_i32(number),
@@ -124,7 +113,7 @@ impl Importer<'_> {
                 let length = self.value(&args[0])?;
                 let value = self.b.inst(Op::NewString(length), IrType::Ref);
                 self.has_calls = true;
-                self.push(Entry::scalar(value, IrType::Ref).exact(universe().string()).non_null());
+                self.push(StackEntry::scalar(value, IrType::Ref).exact(universe().string()).non_null());
             }
             I::StringChar => self.string_char(&args[0], &args[1])?,
             I::ArrayLength => {
@@ -166,7 +155,7 @@ impl Importer<'_> {
                 flags.volatile = true;
                 let Some(mem) = mem_type(ty)? else { return Ok(false) };
                 let value = self.b.load(addr, offset, mem, flags);
-                let loaded = Entry::scalar(value, mem.loaded()).with_type(ty);
+                let loaded = StackEntry::scalar(value, mem.loaded()).with_type(ty);
                 self.push(loaded);
             }
             I::VolatileWrite(ty) => {
@@ -192,7 +181,7 @@ impl Importer<'_> {
                 let Some(timeout @ -1..) = self.b.const_i32(milliseconds) else { return Ok(false) };
                 self.enter_with_flag(&args[0], (timeout >= 0).then_some(&args[1]), &args[2])?;
             }
-            I::Vector(call) => return self.vector_call(call, method, args),
+            I::Vector(call) => return VectorEmitter { emit: self }.vector_call(call, method, args),
             I::DefaultComparer => self.push_default_comparer(method),
             I::DirectInternalCall => {
                 let sig = self.closed_sig(method)?;
@@ -220,7 +209,7 @@ impl Importer<'_> {
     }
 
     /// The same value as another type: integers of any width, references, equal structs.
-    fn reinterpret(&mut self, entry: &Entry, from: Ty, to: Ty) -> LoadResult<bool> {
+    fn reinterpret(&mut self, entry: &StackEntry, from: Ty, to: Ty) -> LoadResult<bool> {
         let (from_ir, to_ir) = (ir_type(from)?, ir_type(to)?);
         match (from_ir, to_ir) {
             (IrType::Struct(_), IrType::Struct(_)) => {
@@ -230,12 +219,12 @@ impl Importer<'_> {
                 let local = self.own_struct(entry)?;
                 let addr = self.b.addr_of(local);
                 let moved = Val::InMemory { addr, offset: 0, flags: plain(AliasClass::Any) };
-                self.push(Entry::of_struct(moved, to));
+                self.push(StackEntry::of_struct(moved, to));
             }
             (IrType::Struct(_), _) | (_, IrType::Struct(_)) => return Ok(false),
             (IrType::Ref | IrType::I64, IrType::Ref) => {
                 let value = self.value(entry)?;
-                let mut moved = Entry::scalar(value, IrType::Ref).with_type(to);
+                let mut moved = StackEntry::scalar(value, IrType::Ref).with_type(to);
                 moved.is_non_null = entry.is_non_null;
                 self.push(moved);
             }
@@ -245,19 +234,19 @@ impl Importer<'_> {
                     || from.underlying().element_type == saki_types::ElementType::U4;
                 let target = if is_unsigned { ConvTarget::U8 } else { ConvTarget::I8 };
                 let value = self.b.conv(value, target);
-                self.push(Entry::scalar(value, IrType::I64).with_type(to));
+                self.push(StackEntry::scalar(value, IrType::I64).with_type(to));
             }
             _ => {
                 let value = self.coerce(entry, to)?;
                 let ir = self.b.ty(value);
-                self.push(Entry::scalar(value, ir).with_type(to));
+                self.push(StackEntry::scalar(value, ir).with_type(to));
             }
         }
         Ok(true)
     }
 
     /// Copies a static data blob into a new array of known length.
-    fn initialize_array(&mut self, array: &Entry, field: &Entry) -> LoadResult<bool> {
+    fn initialize_array(&mut self, array: &StackEntry, field: &StackEntry) -> LoadResult<bool> {
         let Val::Handle(Symbol::FieldHandle(field)) = field.val else { return Ok(false) };
         let Val::Scalar(value) = array.val else { return Ok(false) };
         let Op::NewArray(ty, length) = *self.b.op(value) else { return Ok(false) };
@@ -280,12 +269,12 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    fn string_length(&mut self, string: ValueId, entry: &Entry) -> ValueId {
+    fn string_length(&mut self, string: ValueId, entry: &StackEntry) -> ValueId {
         let flags = MemFlags { null_check: Self::check_of(entry), ..plain(AliasClass::Length) };
         self.b.load(string, STRING_LENGTH_OFFSET, MemType::I32, flags)
     }
 
-    fn string_char(&mut self, string_entry: &Entry, index: &Entry) -> LoadResult<()> {
+    fn string_char(&mut self, string_entry: &StackEntry, index: &StackEntry) -> LoadResult<()> {
         let string = self.value(string_entry)?;
         let index = self.value(index)?;
         let index = self.fit(index, IrType::I32);
@@ -296,12 +285,12 @@ impl Importer<'_> {
         let bytes = self.b.inst(Op::Bin(BinOp::Shl, wide, one), IrType::I64);
         let addr = self.b.inst(Op::Bin(BinOp::Add, string, bytes), IrType::ByRef);
         let value = self.b.load(addr, STRING_CHARS_OFFSET, MemType::U16, plain(AliasClass::Element));
-        self.push(Entry::scalar(value, IrType::I32).with_type(universe().library_type(LibraryType::Char)?));
+        self.push(StackEntry::scalar(value, IrType::I32).with_type(universe().library_type(LibraryType::Char)?));
         Ok(())
     }
 
     /// The address for an atomic operation.
-    fn atomic_address(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+    fn atomic_address(&mut self, entry: &StackEntry) -> LoadResult<ValueId> {
         let (base, offset, flags) = self.address_arg(entry)?;
         if flags.null_check == NullCheck::Needed {
             self.b.effect(Op::NullCheck(base));
@@ -309,7 +298,7 @@ impl Importer<'_> {
         Ok(self.b.offset(base, offset))
     }
 
-    fn interlocked(&mut self, intrinsic: Intrinsic, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
+    fn interlocked(&mut self, intrinsic: Intrinsic, method: &'static Method, args: &[StackEntry]) -> LoadResult<()> {
         let Some((op, mem)) = intrinsic.atomic() else { return Ok(()) };
         let ir = mem.loaded();
         let ret = method.sig()?.ret;
@@ -328,11 +317,11 @@ impl Importer<'_> {
             Intrinsic::InterlockedExchange(_) => old,
             _ => self.b.inst(Op::Bin(BinOp::Add, old, value), ir),
         };
-        self.push(Entry::scalar(result, ir).with_type(ret));
+        self.push(StackEntry::scalar(result, ir).with_type(ret));
         Ok(())
     }
 
-    fn compare_exchange(&mut self, mem: MemType, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
+    fn compare_exchange(&mut self, mem: MemType, method: &'static Method, args: &[StackEntry]) -> LoadResult<()> {
         let ir = mem.loaded();
         let addr = self.atomic_address(&args[0])?;
         let new = self.value(&args[1])?;
@@ -346,12 +335,17 @@ impl Importer<'_> {
             let (addr, offset, flags) = self.address_arg(flag)?;
             self.b.store(addr, offset, done, MemType::U8, flags);
         }
-        self.push(Entry::scalar(old, ir).with_type(method.sig()?.ret));
+        self.push(StackEntry::scalar(old, ir).with_type(method.sig()?.ret));
         Ok(())
     }
 
     /// Enters the monitor and sets the flag with no safepoint in between; without a timeout the flag becomes true.
-    fn enter_with_flag(&mut self, object: &Entry, milliseconds: Option<&Entry>, flag: &Entry) -> LoadResult<()> {
+    fn enter_with_flag(
+        &mut self,
+        object: &StackEntry,
+        milliseconds: Option<&StackEntry>,
+        flag: &StackEntry,
+    ) -> LoadResult<()> {
         let object = self.value(object)?;
         let milliseconds = milliseconds.map(|m| self.value(m)).transpose()?;
         let (addr, offset, flags) = self.address_arg(flag)?;
@@ -369,7 +363,7 @@ impl Importer<'_> {
     }
 
     /// `((Enum)a).HasFlag(b)` for boxes of one enum type.
-    fn enum_has_flag(&mut self, a: &Entry, b: &Entry) -> LoadResult<bool> {
+    fn enum_has_flag(&mut self, a: &StackEntry, b: &StackEntry) -> LoadResult<bool> {
         let (Some(ty), true, true) = (a.ty, a.is_exact && a.is_non_null, b.is_exact && b.is_non_null) else {
             return Ok(false);
         };

@@ -4,15 +4,15 @@
 //! runs the CIL body if the function declines.
 
 use super::call_sites::PlannedCall;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{call_sig, this_type};
 use super::options::{DECLINED, LibraryLoop};
-use super::stack::Entry;
+use super::stack::StackEntry;
 use super::vars::VarRef;
 use crate::ir::{CallTarget, CmpOp, IrType, Op, Terminator};
 use saki_types::{LoadResult, Method};
 
-impl Importer<'_> {
+impl Emitter<'_> {
     pub(super) fn library_loop(&self, method: &'static Method) -> Option<LibraryLoop> {
         self.facts.0.library_loop(method).filter(|function| self.options.vectors || function.corrects)
     }
@@ -22,7 +22,7 @@ impl Importer<'_> {
         method.is_static() && self.library_loop(method).is_some_and(LibraryLoop::is_whole)
     }
 
-    pub(super) fn call_library_loop(&mut self, method: &'static Method, args: &[Entry]) -> LoadResult<()> {
+    pub(super) fn call_library_loop(&mut self, method: &'static Method, args: &[StackEntry]) -> LoadResult<()> {
         let sig = self.closed_sig(method)?;
         let call = PlannedCall {
             target: CallTarget::InternalCall(method),
@@ -79,7 +79,7 @@ impl Importer<'_> {
         }
         self.b.terminate(Terminator::Ret(has_result.then_some(result)));
         self.b.current = Some(body);
-        self.forget_block_facts();
+        self.known.forget_block();
         Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! Access through pointers: ldind, stind, ldobj, stobj, cpobj, initobj, cpblk, initblk, localloc. ECMA-335 §III.3–4.
 //!
 //! Outside try regions managed pointers count as non-null: an access through null faults anyway, and nothing in the method can
-//! observe at which instruction. `Importer::null_check_of` tells when an explicit check is needed.
+//! observe at which instruction. `Emitter::null_check_of` tells when an explicit check is needed.
 
 use super::builder::plain;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{has_references, mem_type};
 use super::operand_kinds::require_kind;
-use super::stack::{Effect, Entry, Val};
+use super::stack::{Effect, StackEntry, Val};
 use crate::ir::{AliasClass, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, ValueId};
 use saki_abi::object::NULL_AREA_BYTES;
 use saki_types::{LoadError, LoadResult, Ty};
@@ -16,9 +16,9 @@ use saki_types::{LoadError, LoadResult, Ty};
 /// where a fault counts as a null reference. (`jit` asks of each single access whether it does.)
 const FAR_OFFSET: i32 = (NULL_AREA_BYTES / 16) as i32;
 
-impl Importer<'_> {
+impl Emitter<'_> {
     /// Pops an address, with the flags of an access through it.
-    pub(super) fn pop_address(&mut self) -> LoadResult<(ValueId, MemFlags, Entry)> {
+    pub(super) fn pop_address(&mut self) -> LoadResult<(ValueId, MemFlags, StackEntry)> {
         let entry = self.pop()?;
         let value = match entry.ir {
             IrType::Struct(_) => return Err(LoadError::invalid_program("a value type is used as an address")),
@@ -39,7 +39,7 @@ impl Importer<'_> {
 
     /// Whether an access through `entry`, an address whose value is `addr`, checks for null. Managed pointers are usually not null, and
     /// if one is, the fault is thrown to the callers; but a handler in this method is found only by an explicit check.
-    pub(super) fn null_check_of(&self, entry: &Entry, addr: ValueId) -> NullCheck {
+    pub(super) fn null_check_of(&self, entry: &StackEntry, addr: ValueId) -> NullCheck {
         let may_skip = entry.ir == IrType::ByRef && self.b.region().is_none();
         match entry.is_non_null || may_skip || self.b.local_at(addr).is_some() {
             true => NullCheck::None,
@@ -48,7 +48,7 @@ impl Importer<'_> {
     }
 
     /// Emits an explicit null check for an access with a large offset, whose fault would not be recognised as a null reference.
-    pub(super) fn check_far_access(&mut self, entry: &Entry, addr: ValueId, offset: i32) {
+    pub(super) fn check_far_access(&mut self, entry: &StackEntry, addr: ValueId, offset: i32) {
         let is_far = !(0..FAR_OFFSET).contains(&offset);
         if is_far && entry.ir == IrType::ByRef && !entry.is_non_null && self.b.local_at(addr).is_none() {
             self.b.effect(Op::NullCheck(addr));
@@ -77,7 +77,7 @@ impl Importer<'_> {
         let (addr, flags, entry) = self.pop_address()?;
         let (addr, offset) = self.b.split_offset(addr);
         let value = self.b.load(addr, offset, mem, flags);
-        let mut loaded = Entry::scalar(value, mem.loaded());
+        let mut loaded = StackEntry::scalar(value, mem.loaded());
         if mem == MemType::Ref {
             loaded.ty = entry.ty.filter(|t| t.is_byref()).and_then(|t| t.element());
         }
@@ -189,7 +189,7 @@ impl Importer<'_> {
 
     pub(super) fn local_alloc(&mut self) -> LoadResult<()> {
         let bytes = self.pop_int()?;
-        if self.is_in_handler() {
+        if self.s.is_in_handler() {
             return Err(LoadError::invalid_program("localloc in an exception handler"));
         }
         if !self.s.stack.is_empty() {
@@ -204,14 +204,14 @@ impl Importer<'_> {
         // A `localloc` of zero bytes gives null, as in .NET.
         let is_some = match *self.b.op(bytes) {
             Op::ConstI64(0) => {
-                self.push(Entry::scalar(bytes, IrType::I64));
+                self.push(StackEntry::scalar(bytes, IrType::I64));
                 return Ok(());
             }
             Op::ConstI64(_) => true,
             _ => false,
         };
         let value = self.b.inst(Op::LocAlloc { bytes, zero }, IrType::I64);
-        let entry = Entry::scalar(value, IrType::I64);
+        let entry = StackEntry::scalar(value, IrType::I64);
         self.push(if is_some { entry.non_null() } else { entry });
         Ok(())
     }
@@ -221,5 +221,16 @@ impl Importer<'_> {
         let entry = self.entry_at(src, 0, ty, plain(AliasClass::Any))?;
         let barrier = may_be_heap && has_references(ty)?;
         self.store_at(dst, 0, &entry, ty, plain(AliasClass::Any), None, barrier)
+    }
+
+    /// Address operand and the flags of an access through it.
+    pub(super) fn address_arg(&mut self, entry: &StackEntry) -> LoadResult<(ValueId, i32, MemFlags)> {
+        let value = self.value(entry)?;
+        let mut flags = plain(AliasClass::Any);
+        if entry.ir != IrType::ByRef && !entry.is_non_null {
+            flags.null_check = NullCheck::Needed;
+        }
+        let (base, offset) = self.b.split_offset(value);
+        Ok((base, offset, flags))
     }
 }

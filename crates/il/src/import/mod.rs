@@ -2,6 +2,9 @@
 //!
 //! One `Importer` imports one method; inlined callees and filters are imported by the same code with another `Scope`
 //! (and, for filters, another function under construction). Each reachable block is imported once, lowest offset first.
+//! From the bottom up: `builder` appends to the function; the `Emitter` has the state of the code being emitted, and each
+//! family of instructions is a file of its methods; `dispatch` chooses among the families; `blocks`, `inline` and
+//! `filters`, methods of the `Importer`, go over bodies. A family that has more to do than to emit returns a `NextStep`.
 //!
 //! Invariants: CIL is not verified, so the importer's own safety does not rely on its validity; an error in one instruction
 //! (missing members, bad tokens) becomes code that throws at that place; an error that makes the body meaningless (stack
@@ -17,6 +20,8 @@ pub(crate) mod class_init;
 mod comparers;
 mod delegates;
 mod dispatch;
+mod edges;
+mod emitter;
 mod exceptions;
 pub(crate) mod facts;
 mod fields;
@@ -29,10 +34,14 @@ pub(crate) mod kinds;
 mod library_loops;
 mod memory;
 mod new_objects;
+mod next_step;
 mod objects;
 mod operand_kinds;
+mod operands;
 pub(crate) mod options;
+mod positions;
 mod prologue;
+mod returns;
 mod scan;
 mod scope;
 mod stack;
@@ -46,12 +55,13 @@ mod vectors;
 
 use crate::ir::Function;
 use builder::FnBuilder;
+use emitter::{CallTemps, Emitter, Knowledge};
 use facts::Noting;
 pub use facts::{Facts, NothingInitialised};
 use importer::Importer;
 use kinds::{call_sig, this_type};
 pub use options::{DECLINED, ImportOptions, Least, LibraryLoop};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 use scope::Scope;
 
@@ -70,7 +80,7 @@ pub fn import(method: &'static Method, options: &ImportOptions, facts: &dyn Fact
     let name = if method.is_dynamic() { method.name.into() } else { method.full_name().into() };
     let ir_sig = prologue::own_signature(method, call_sig(sig, this_type(method))?);
     let facts = Noting(facts);
-    let mut importer = Importer {
+    let emit = Emitter {
         facts,
         options,
         method,
@@ -78,24 +88,27 @@ pub fn import(method: &'static Method, options: &ImportOptions, facts: &dyn Fact
         s: Scope::new(method, sig, body, facts)?,
         parent: None,
         deferred: Vec::new(),
-        narrow_locals: FxHashMap::default(),
-        narrow_calls: FxHashMap::default(),
+        known: Knowledge::default(),
         widened_joins: Vec::new(),
-        initialised_here: Vec::new(),
-        initialised_at_entry: Vec::new(),
-        known_locals: FxHashMap::default(),
-        free_temps: Vec::new(),
-        argument_temps: Vec::new(),
-        inlining: vec![method],
-        not_inlinable: FxHashSet::default(),
+        temps: CallTemps::default(),
         arg_block: None,
-        inline_budget_bytes: inline::BUDGET_BYTES,
         has_loops: false,
         has_calls: false,
         statements: if options.inline { Vec::new() } else { facts.0.statements(method) },
     };
-    importer.import_method()?;
-    let Importer { b, s, deferred, .. } = importer;
+    let mut importer = Importer {
+        emit,
+        inlining: vec![method],
+        not_inlinable: FxHashSet::default(),
+        inline_budget_bytes: inline::BUDGET_BYTES,
+    };
+    if importer.emit.begin_method()? {
+        importer.import_from(0)?;
+        importer.emit.finish_finally_handlers();
+        importer.import_filters()?;
+        importer.emit.end_method();
+    }
+    let Emitter { b, s, deferred, .. } = importer.emit;
     s.recycle();
     let mut function = b.f;
     function.deferred_errors = deferred;

@@ -1,24 +1,25 @@
 //! newobj. ECMA-335 §III.4.21.
 
 use super::call_sites::PlannedCall;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{ir_type, mem_type};
-use super::stack::{Effect, Entry, Val};
-use crate::ir::{CallTarget, IrType, Op, Symbol};
+use super::next_step::{AfterCall, NextStep};
+use super::stack::{Effect, StackEntry, Val};
+use crate::ir::{CallTarget, IrType, LocalId, Op, Symbol};
 use saki_abi::HelperId;
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, universe};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
-impl Importer<'_> {
-    pub(super) fn new_object(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
+impl Emitter<'_> {
+    pub(super) fn new_object(&mut self, instruction: &Instruction<'static>) -> LoadResult<NextStep> {
         let token = self.operand_token(instruction)?;
         let (method, site_sig) = self.facts.resolve_method_call(self.s.image, token, &self.s.context)?;
         self.check_method(method)?;
         let sig = self.closed_sig(method)?;
         let owner = method.owner;
         if let MethodKind::Array(_) = method.kind {
-            return self.new_multi_dim_array(method);
+            return self.new_multi_dim_array(method).map(|()| NextStep::Done);
         }
         if method.is_static() {
             return Err(LoadError::invalid_program(format!("newobj of {}, which is static", method.full_name())));
@@ -29,13 +30,13 @@ impl Importer<'_> {
             return Err(LoadError::new(LoadErrorKind::MemberAccess, message, name));
         }
         if owner == universe().string() {
-            return self.new_string(method);
+            return self.new_string(method).map(|()| NextStep::Done);
         }
         if owner.is_delegate() && sig.params.len() == 2 {
-            return self.new_delegate(owner);
+            return self.new_delegate(owner).map(|()| NextStep::Done);
         }
         if self.try_new_intrinsic(method)? {
-            return Ok(());
+            return Ok(NextStep::Done);
         }
         let mut args = self.pop_args(sig, false)?;
         if owner.is_value_type() {
@@ -50,37 +51,37 @@ impl Importer<'_> {
         // The arguments are evaluated before the object exists; allocating it cannot change the storage to which they refer.
         let object = self.b.inst(Op::NewObject(owner), IrType::Ref);
         self.has_calls = true;
-        let entry = Entry::scalar(object, IrType::Ref).exact(owner).non_null();
+        let entry = StackEntry::scalar(object, IrType::Ref).exact(owner).non_null();
         args.insert(0, entry);
-        if sig.is_vararg {
-            self.s.stack.append(&mut args);
-            self.call_vararg(method, site_sig.unwrap_or(sig), token, false)?;
-        } else {
-            self.call_direct(method, args)?;
+        if !sig.is_vararg {
+            return Ok(NextStep::call_then(method, args, AfterCall::Push(entry)));
         }
+        self.s.stack.append(&mut args);
+        self.call_vararg(method, site_sig.unwrap_or(sig), token, false)?;
         if self.b.current.is_some() {
             self.push(entry);
         }
-        Ok(())
+        Ok(NextStep::Done)
     }
 
     /// `newobj` of a class whose new object may be a proxy: the call of the constructor tests for it.
-    fn new_activated(&mut self, method: &'static Method, mut args: Vec<Entry>, helper: HelperId) -> LoadResult<()> {
+    fn new_activated(
+        &mut self,
+        method: &'static Method,
+        mut args: Vec<StackEntry>,
+        helper: HelperId,
+    ) -> LoadResult<NextStep> {
         self.spill(Effect::Memory)?;
         self.has_calls = true;
         let handle = self.b.symbol(Symbol::TypeHandle(method.owner));
         let object = self.b.helper(helper, vec![handle]);
-        let entry = Entry::scalar(object, IrType::Ref).with_type(method.owner).non_null();
+        let entry = StackEntry::scalar(object, IrType::Ref).with_type(method.owner).non_null();
         args.insert(0, entry);
-        self.call_direct(method, args)?;
-        if self.b.current.is_some() {
-            self.push(entry);
-        }
-        Ok(())
+        Ok(NextStep::call_then(method, args, AfterCall::Push(entry)))
     }
 
     /// `newobj` of a value type: the constructor fills a temp.
-    fn new_value(&mut self, method: &'static Method, mut args: Vec<Entry>) -> LoadResult<()> {
+    fn new_value(&mut self, method: &'static Method, mut args: Vec<StackEntry>) -> LoadResult<NextStep> {
         let owner = method.owner;
         let ir = ir_type(owner)?;
         let temp = self.b.temp(ir);
@@ -93,16 +94,17 @@ impl Importer<'_> {
                 self.b.set(temp, zero);
             }
         }
-        args.insert(0, Entry::scalar(addr, IrType::ByRef).non_null());
-        self.call_direct(method, args)?;
-        if self.b.current.is_none() {
-            return Ok(());
-        }
+        args.insert(0, StackEntry::scalar(addr, IrType::ByRef).non_null());
+        Ok(NextStep::call_then(method, args, AfterCall::PushLocal(temp, owner)))
+    }
+
+    /// Pushes a value that its constructor has filled.
+    pub(super) fn push_new_value(&mut self, temp: LocalId, owner: Ty) -> LoadResult<()> {
         let entry = match mem_type(owner)? {
-            None => Entry::of_struct(Val::Temp(temp), owner),
+            None => StackEntry::of_struct(Val::Temp(temp), owner),
             Some(mem) => {
                 let value = self.b.get(temp);
-                Entry::scalar(value, mem.loaded()).with_type(owner)
+                StackEntry::scalar(value, mem.loaded()).with_type(owner)
             }
         };
         self.push(entry);
@@ -119,14 +121,14 @@ impl Importer<'_> {
         let mut args = self.pop_args(sig, false)?;
         if !create.is_static() {
             let null = self.b.inst(Op::Null, IrType::Ref);
-            args.insert(0, Entry::scalar(null, IrType::Ref));
+            args.insert(0, StackEntry::scalar(null, IrType::Ref));
         }
         let create_sig = create.sig()?;
         let this = (!create.is_static()).then_some(IrType::Ref);
         let call =
             PlannedCall { target: CallTarget::Direct(create), this, params: &create_sig.params, ret: create_sig.ret };
         let result = self.emit_call(&call, &args)?;
-        self.push_result(result.map(Entry::non_null));
+        self.push_result(result.map(StackEntry::non_null));
         Ok(())
     }
 }

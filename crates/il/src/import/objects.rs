@@ -4,17 +4,17 @@
 //! are recognised by the instructions that follow the `box`.
 
 use super::builder::plain;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::ir_type;
 use super::operand_kinds::require_kind;
-use super::stack::{Entry, Val};
+use super::stack::{StackEntry, Val};
 use crate::ir::{AliasClass, IrType, NullCheck, Op, Symbol};
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::opcodes::{Opcode as O, Operand};
 use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, universe};
 
-impl Importer<'_> {
+impl Emitter<'_> {
     pub(super) fn box_value(&mut self, ty: Ty) -> LoadResult<()> {
         if ty.is_reference_type() {
             return Ok(());
@@ -38,7 +38,7 @@ impl Importer<'_> {
     }
 
     /// Boxes a value and returns the object's entry.
-    pub(super) fn boxed(&mut self, entry: &Entry, ty: Ty) -> LoadResult<Entry> {
+    pub(super) fn boxed(&mut self, entry: &StackEntry, ty: Ty) -> LoadResult<StackEntry> {
         self.has_calls = true;
         if ty.is_reference_type() {
             return Ok(*entry);
@@ -47,7 +47,7 @@ impl Importer<'_> {
             let addr = self.struct_addr(entry)?;
             let handle = self.b.symbol(Symbol::TypeHandle(ty));
             let value = self.b.helper(HelperId::BoxNullable, vec![handle, addr]);
-            return Ok(Entry::scalar(value, IrType::Ref).exact(ty.args[0]));
+            return Ok(StackEntry::scalar(value, IrType::Ref).exact(ty.args[0]));
         }
         let ty = if ty.is_pointer() { universe().library_type(LibraryType::IntPtr)? } else { ty };
         if ty.is_byref()
@@ -58,11 +58,11 @@ impl Importer<'_> {
         let object = self.b.inst(Op::NewObject(ty), IrType::Ref);
         // The object is new, so the store needs no barrier.
         self.store_at(object, OBJECT_HEADER_BYTES as i32, entry, ty, plain(AliasClass::Field), Some(object), false)?;
-        Ok(Entry::scalar(object, IrType::Ref).exact(ty).non_null())
+        Ok(StackEntry::scalar(object, IrType::Ref).exact(ty).non_null())
     }
 
     /// Folds a `box` of a value type with the instructions that follow. True: done, the operand is consumed.
-    fn skip_box(&mut self, ty: Ty, entry: &Entry) -> LoadResult<bool> {
+    fn skip_box(&mut self, ty: Ty, entry: &StackEntry) -> LoadResult<bool> {
         if ty.is_nullable() || !ty.is_value_type() {
             return Ok(false);
         }
@@ -134,20 +134,20 @@ impl Importer<'_> {
         if ty.is_nullable() {
             let entry = self.unboxed_nullable(object, ty)?;
             let addr = self.struct_addr(&entry)?;
-            self.push(Entry::scalar(addr, IrType::ByRef).non_null());
+            self.push(StackEntry::scalar(addr, IrType::ByRef).non_null());
             return Ok(());
         }
         let addr = self.b.inst(Op::Unbox(object, ty), IrType::ByRef);
-        self.push(Entry::scalar(addr, IrType::ByRef).non_null());
+        self.push(StackEntry::scalar(addr, IrType::ByRef).non_null());
         Ok(())
     }
 
-    fn unboxed_nullable(&mut self, object: crate::ir::ValueId, ty: Ty) -> LoadResult<Entry> {
+    fn unboxed_nullable(&mut self, object: crate::ir::ValueId, ty: Ty) -> LoadResult<StackEntry> {
         let temp = self.b.temp(IrType::Struct(ty));
         let addr = self.b.addr_of(temp);
         let handle = self.b.symbol(Symbol::TypeHandle(ty));
         self.b.helper(HelperId::UnboxNullable, vec![addr, object, handle]);
-        Ok(Entry::of_struct(Val::Temp(temp), ty))
+        Ok(StackEntry::of_struct(Val::Temp(temp), ty))
     }
 
     pub(super) fn unbox_any(&mut self, ty: Ty) -> LoadResult<()> {

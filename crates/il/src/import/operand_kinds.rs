@@ -5,9 +5,9 @@
 //! With these checks the kinds in the IR are right for any body, which the code generator relies on. Left out: the classes of
 //! references.
 
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::ir_type;
-use super::state::{Entry, Val};
+use super::state::{StackEntry, Val};
 use crate::ir::{IrType, ValueId};
 use saki_types::{LoadError, LoadResult, MethodSig, Ty};
 
@@ -41,7 +41,7 @@ fn wrong_kind(from: IrType, to: IrType) -> LoadError {
 ///
 /// # Errors
 /// `InvalidProgram`.
-pub(super) fn require_kind(entry: &Entry, to: IrType) -> LoadResult<()> {
+pub(super) fn require_kind(entry: &StackEntry, to: IrType) -> LoadResult<()> {
     // A handle is a struct of one word; the importer itself passes it on as that word.
     let is_word = matches!(entry.val, Val::Handle(_)) && to == IrType::I64;
     if is_word || is_accepted(entry.ir, to) { Ok(()) } else { Err(wrong_kind(entry.ir, to)) }
@@ -51,7 +51,7 @@ pub(super) fn require_kind(entry: &Entry, to: IrType) -> LoadResult<()> {
 ///
 /// # Errors
 /// `InvalidProgram`.
-pub(super) fn require_reference(entry: &Entry) -> LoadResult<()> {
+pub(super) fn require_reference(entry: &StackEntry) -> LoadResult<()> {
     require_kind(entry, IrType::Ref)
 }
 
@@ -59,16 +59,16 @@ pub(super) fn require_reference(entry: &Entry) -> LoadResult<()> {
 ///
 /// # Errors
 /// `InvalidProgram`.
-pub(super) fn require_this(entry: &Entry) -> LoadResult<()> {
+pub(super) fn require_this(entry: &StackEntry) -> LoadResult<()> {
     match entry.ir {
         IrType::Ref | IrType::ByRef | IrType::I64 | IrType::Struct(_) => Ok(()),
         other => Err(wrong_kind(other, IrType::Ref)),
     }
 }
 
-impl Importer<'_> {
+impl Emitter<'_> {
     /// Pops an object reference.
-    pub(super) fn pop_reference(&mut self) -> LoadResult<(Entry, ValueId)> {
+    pub(super) fn pop_reference(&mut self) -> LoadResult<(StackEntry, ValueId)> {
         let entry = self.pop()?;
         require_reference(&entry)?;
         let value = self.value(&entry)?;
@@ -94,11 +94,17 @@ impl Importer<'_> {
     }
 
     /// Checks the arguments of a call, `this` first if there is one.
-    pub(super) fn require_arguments(sig: &MethodSig, has_this: bool, args: &[Entry]) -> LoadResult<()> {
+    pub(super) fn require_arguments(sig: &MethodSig, has_this: bool, args: &[StackEntry]) -> LoadResult<()> {
         let mut args = args.iter();
         if has_this && let Some(this) = args.next() {
             require_this(this)?;
         }
         args.zip(&sig.params).try_for_each(|(arg, ty)| require_kind(arg, ir_type(ty)?))
+    }
+
+    /// Pops as native int.
+    pub(super) fn pop_native(&mut self) -> LoadResult<ValueId> {
+        let value = self.pop_word()?;
+        Ok(self.fit(value, IrType::I64))
     }
 }

@@ -2,10 +2,11 @@
 
 use super::builder::plain;
 use super::class_init::needs_check_at_entry;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::has_references;
 use super::scope::Return;
 use super::state::{Binding, Var};
+use super::vectors;
 use crate::ir::{
     AliasClass, CallSig, Clause, ClauseKind, Inst, IrType, LocalKind, MemType, Op, Region, RegionId, Symbol,
     Terminator, ValueId,
@@ -31,8 +32,9 @@ fn keeps_this(method: &Method) -> bool {
 /// Limit of the elements for which vectors are reserved in advance.
 const MAX_RESERVED: usize = 64;
 
-impl Importer<'_> {
-    pub(super) fn import_method(&mut self) -> LoadResult<()> {
+impl Emitter<'_> {
+    /// Emits what comes before the body. False: the method is complete, since its result is known.
+    pub(super) fn begin_method(&mut self) -> LoadResult<bool> {
         self.reserve();
         let entry = self.b.block(None);
         self.b.current = Some(entry);
@@ -45,7 +47,7 @@ impl Importer<'_> {
         if needs_check_at_entry(self.method) {
             let owner = self.method.owner;
             self.class_init(owner)?;
-            self.initialised_at_entry.push(owner);
+            self.known.initialised_at_entry.push(owner);
         }
         if self.method.impl_flags & impl_flags::SYNCHRONIZED != 0 {
             if self.method.owner.is_value_type() && !self.method.is_static() {
@@ -55,23 +57,24 @@ impl Importer<'_> {
             }
             self.enter_lock()?;
         }
-        if let Some(number) = self.constant_of(self.method) {
+        if let Some(number) = vectors::constant_of(self.options, self.method) {
             let number = self.b.i32(number);
             self.b.terminate(Terminator::Ret(Some(number)));
-            return Ok(());
+            return Ok(false);
         }
         self.set_up_exceptions()?;
         self.ask_library_loop()?;
-        self.import_from(0)?;
-        self.finish_finally_handlers();
-        self.import_filters()?;
+        Ok(true)
+    }
+
+    /// Completes the method whose body and filters have been imported.
+    pub(super) fn end_method(&mut self) {
         self.widen_joins();
         if self.options.emit_polls && (self.has_calls || self.has_loops) {
             let poll = ValueId(self.b.f.insts.len() as u32);
             self.b.f.insts.push(Inst { op: Op::Poll, ty: IrType::Void, il_offset: 0 });
             self.b.f.blocks[0].insts.insert(0, poll);
         }
-        Ok(())
     }
 
     /// Reserves room for a small body, so that its vectors need not grow step by step.
@@ -164,7 +167,7 @@ impl Importer<'_> {
         let entry = self.b.current.replace(handler);
         let object = self.b.get(lock);
         self.b.effect(Op::MonitorExit(object));
-        self.mark_cold();
+        self.b.mark_cold();
         self.b.terminate(Terminator::ResumeUnwind { clause });
 
         let exit = self.b.block(None);

@@ -3,7 +3,7 @@
 //!
 //! Left out: types; the stack.
 
-use super::state::{Entry, Note};
+use super::state::{Note, StackEntry};
 use crate::ir::IrType;
 use rustc_hash::FxHashMap;
 use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode};
@@ -145,8 +145,8 @@ impl Scan {
 
     /// The facts about a stack slot at a join, when the first edge into it is imported. Facts of later edges can be merged only
     /// until the block is imported, so at the target of a back edge nothing is known.
-    pub fn joined(&self, offset: u32, entry: &Entry) -> Entry {
-        let mut joined = Entry { note: Note::None, ..*entry };
+    pub fn joined(&self, offset: u32, entry: &StackEntry) -> StackEntry {
+        let mut joined = StackEntry { note: Note::None, ..*entry };
         if self.back_edges.contains_key(&offset) && !matches!(entry.ir, IrType::Struct(_)) {
             joined.ty = None;
             joined.is_exact = false;

@@ -2,7 +2,7 @@
 
 use super::facts::Noting;
 use super::scan::Scan;
-use super::state::{Entry, ExceptionInfo, Label, Var};
+use super::state::{BlockLabel, ExceptionInfo, StackEntry, Var};
 use crate::ir::{BlockId, LocalId, RegionId};
 use rustc_hash::FxHashMap;
 use saki_metadata::MethodBody;
@@ -11,6 +11,7 @@ use saki_types::resolve::LocalSig;
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodSig, Ty};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// The effect of `ret`.
 pub(super) enum Return {
@@ -19,7 +20,7 @@ pub(super) enum Return {
     /// Synchronized method: leaves the protected region through this block, with the result in this local.
     Exit { block: BlockId, result: Option<LocalId> },
     /// Inlined body with one `ret`: where it ended, and the result.
-    InlineOnce { end: Option<(BlockId, Option<Entry>)> },
+    InlineOnce { end: Option<(BlockId, Option<StackEntry>)> },
     /// Inlined body with several `ret`s.
     InlineJoin { result: Option<LocalId>, continuation: Option<BlockId> },
     /// In a filter.
@@ -48,8 +49,8 @@ pub(super) struct Scope {
     pub scan: Scan,
     pub args: Vec<Var>,
     pub locals: Vec<Var>,
-    pub stack: Vec<Entry>,
-    pub labels: FxHashMap<u32, Label>,
+    pub stack: Vec<StackEntry>,
+    pub labels: FxHashMap<u32, BlockLabel>,
     /// Code offsets of labels to import, lowest first; maybe more than once.
     pub worklist: BinaryHeap<Reverse<u32>>,
     /// Region of code outside every try range of this body.
@@ -78,8 +79,8 @@ struct Lists {
     reached: Vec<u8>,
     args: Vec<Var>,
     locals: Vec<Var>,
-    stack: Vec<Entry>,
-    labels: FxHashMap<u32, Label>,
+    stack: Vec<StackEntry>,
+    labels: FxHashMap<u32, BlockLabel>,
     worklist: BinaryHeap<Reverse<u32>>,
 }
 
@@ -169,5 +170,43 @@ impl Scope {
 
     pub fn arg_count(&self) -> usize {
         self.sig.params.len() + usize::from(!self.method.is_static())
+    }
+
+    /// Whether the instruction being imported lies in a handler or filter of its body.
+    pub fn is_in_handler(&self) -> bool {
+        let offset = self.offset;
+        matches!(self.ret, Return::Never)
+            || self.exceptions.clauses.iter().any(|clause| clause.handler_range.contains(&offset))
+    }
+
+    /// Rejects a branch into a handler, which only an exception may enter. ECMA-335 §III.1.7.2.
+    pub fn check_not_into_handler(&self, target: u32) -> LoadResult<()> {
+        let offset = self.offset;
+        let enters = |range: &Range<u32>| range.contains(&target) && !range.contains(&offset);
+        if self.exceptions.clauses.iter().any(|clause| enters(&clause.handler_range)) {
+            return Err(LoadError::invalid_program(format!("IL_{offset:04x} goes into a handler, at IL_{target:04x}")));
+        }
+        Ok(())
+    }
+
+    /// Innermost region that protects the code at `offset`.
+    pub fn region_at(&self, offset: u32) -> Option<RegionId> {
+        let found = self.exceptions.ranges.iter().find(|(range, _)| range.contains(&offset));
+        found.map(|(_, region)| *region).or(self.base_region)
+    }
+
+    /// Queues the handlers of the regions around a block that is imported.
+    pub fn enter_handlers_of(&mut self, offset: u32) -> LoadResult<()> {
+        for index in 0..self.exceptions.ranges.len() {
+            let (range, region) = self.exceptions.ranges[index].clone();
+            if !range.contains(&offset) || !self.exceptions.entered.insert(region) {
+                continue;
+            }
+            let handlers = self.exceptions.clauses.iter().filter(|c| c.region == region);
+            for start in handlers.map(|c| c.handler_range.start) {
+                self.worklist.push(Reverse(start));
+            }
+        }
+        Ok(())
     }
 }

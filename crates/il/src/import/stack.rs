@@ -5,10 +5,10 @@
 //! refers to, the entry is copied to a temp (`spill`). ECMA-335 §III.1.1, §III.1.5, §III.1.6.
 
 use super::builder::plain;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_kind;
-pub(super) use super::state::{Entry, Note, Val};
+pub(super) use super::state::{Note, StackEntry, Val};
 use crate::ir::{
     AliasClass, CallSig, CallTarget, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, ValueId,
 };
@@ -23,18 +23,18 @@ pub(super) enum Effect {
     Memory,
 }
 
-impl Importer<'_> {
-    pub(super) fn push(&mut self, entry: Entry) {
+impl Emitter<'_> {
+    pub(super) fn push(&mut self, entry: StackEntry) {
         self.s.stack.push(entry);
     }
 
     pub(super) fn push_scalar(&mut self, value: ValueId, ir: IrType) {
-        self.push(Entry::scalar(value, ir));
+        self.push(StackEntry::scalar(value, ir));
     }
 
     /// # Errors
     /// `InvalidProgram`: the stack is empty.
-    pub(super) fn pop(&mut self) -> LoadResult<Entry> {
+    pub(super) fn pop(&mut self) -> LoadResult<StackEntry> {
         self.s.stack.pop().ok_or_else(|| LoadError::invalid_program("the evaluation stack is empty"))
     }
 
@@ -45,7 +45,7 @@ impl Importer<'_> {
     }
 
     /// The entry's value; a struct where a scalar is expected is read as one word.
-    pub(super) fn value(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+    pub(super) fn value(&mut self, entry: &StackEntry) -> LoadResult<ValueId> {
         match entry.val {
             Val::Scalar(value) => Ok(value),
             Val::Handle(symbol) => Ok(self.b.symbol(symbol)),
@@ -62,14 +62,8 @@ impl Importer<'_> {
         self.b.inst(Op::Call { target, sig: Box::new(sig), args: Vec::new(), struct_result: None }, IrType::Ref)
     }
 
-    /// Pops as native int.
-    pub(super) fn pop_native(&mut self) -> LoadResult<ValueId> {
-        let value = self.pop_word()?;
-        Ok(self.fit(value, IrType::I64))
-    }
-
     /// Address of a struct entry's bytes.
-    pub(super) fn struct_addr(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+    pub(super) fn struct_addr(&mut self, entry: &StackEntry) -> LoadResult<ValueId> {
         Ok(match entry.val {
             Val::Temp(local) => self.b.addr_of(local),
             Val::InLocal(local, offset) => {
@@ -94,7 +88,7 @@ impl Importer<'_> {
     }
 
     /// A local that belongs to the entry alone and holds the struct.
-    pub(super) fn own_struct(&mut self, entry: &Entry) -> LoadResult<LocalId> {
+    pub(super) fn own_struct(&mut self, entry: &StackEntry) -> LoadResult<LocalId> {
         if let Val::Temp(local) = entry.val {
             return Ok(local);
         }
@@ -112,7 +106,7 @@ impl Importer<'_> {
         &mut self,
         dst: ValueId,
         offset: i32,
-        entry: &Entry,
+        entry: &StackEntry,
         ty: Ty,
         barrier: bool,
     ) -> LoadResult<()> {
@@ -173,7 +167,7 @@ impl Importer<'_> {
     }
 
     /// The operand for a location of type `to`: a value, or the address of a struct.
-    pub(super) fn coerce(&mut self, entry: &Entry, to: Ty) -> LoadResult<ValueId> {
+    pub(super) fn coerce(&mut self, entry: &StackEntry, to: Ty) -> LoadResult<ValueId> {
         let ir = ir_type(to)?;
         require_kind(entry, ir)?;
         if let IrType::Struct(_) = ir {
@@ -214,7 +208,7 @@ impl Importer<'_> {
             Op::Bin(crate::ir::BinOp::And, a, b) if depth > 0 => {
                 low <= 0 && (self.fits(*a, 0, high, depth - 1) || self.fits(*b, 0, high, depth - 1))
             }
-            Op::LocalGet(local) => match self.narrow_locals.get(local) {
+            Op::LocalGet(local) => match self.known.narrow_locals.get(local) {
                 Some(MemType::I8) => within(-0x80, 0x7f),
                 Some(MemType::U8) => within(0, 0xff),
                 Some(MemType::I16) => within(-0x8000, 0x7fff),
@@ -222,7 +216,7 @@ impl Importer<'_> {
                 _ => false,
             },
             // Results of calls are normalised by the callee.
-            Op::Call { .. } => self.narrow_calls.get(&value).is_some_and(|m| *m == (low, high)),
+            Op::Call { .. } => self.known.narrow_calls.get(&value).is_some_and(|m| *m == (low, high)),
             _ => false,
         }
     }
@@ -230,7 +224,7 @@ impl Importer<'_> {
     // ---- typed memory
 
     /// The entry for a value of type `ty` at an address.
-    pub(super) fn entry_at(&mut self, addr: ValueId, offset: i32, ty: Ty, flags: MemFlags) -> LoadResult<Entry> {
+    pub(super) fn entry_at(&mut self, addr: ValueId, offset: i32, ty: Ty, flags: MemFlags) -> LoadResult<StackEntry> {
         let (addr, offset) = {
             let (base, already) = self.b.split_offset(addr);
             (base, already + offset)
@@ -238,7 +232,7 @@ impl Importer<'_> {
         match mem_type(ty)? {
             Some(mem) => {
                 let value = self.b.load(addr, offset, mem, flags);
-                let mut entry = Entry::scalar(value, mem.loaded()).with_type(ty);
+                let mut entry = StackEntry::scalar(value, mem.loaded()).with_type(ty);
                 entry.is_exact = mem == MemType::Ref && super::kinds::is_exact_class(ty);
                 Ok(entry)
             }
@@ -250,9 +244,9 @@ impl Importer<'_> {
                 if let Op::LocalAddr(local) = *self.b.op(addr)
                     && !flags.volatile
                 {
-                    return Ok(Entry::of_struct(Val::InLocal(local, offset), ty));
+                    return Ok(StackEntry::of_struct(Val::InLocal(local, offset), ty));
                 }
-                Ok(Entry::of_struct(Val::InMemory { addr, offset, flags }, ty))
+                Ok(StackEntry::of_struct(Val::InMemory { addr, offset, flags }, ty))
             }
         }
     }
@@ -263,7 +257,7 @@ impl Importer<'_> {
         &mut self,
         addr: ValueId,
         offset: i32,
-        entry: &Entry,
+        entry: &StackEntry,
         ty: Ty,
         flags: MemFlags,
         object: Option<ValueId>,
@@ -302,5 +296,10 @@ impl Importer<'_> {
             }
         }
         Ok(())
+    }
+
+    pub(super) fn push_i32(&mut self, number: i32) {
+        let value = self.b.i32(number);
+        self.push_scalar(value, IrType::I32);
     }
 }

@@ -42,7 +42,7 @@ pub(super) enum Note {
 
 /// What is on the simulated evaluation stack, see `stack`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct StackEntry {
     pub ir: IrType,
     pub val: Val,
     /// Static type, where known.
@@ -53,26 +53,26 @@ pub(super) struct Entry {
     pub note: Note,
 }
 
-impl Entry {
-    pub fn scalar(value: ValueId, ir: IrType) -> Entry {
-        Entry { ir, val: Val::Scalar(value), ty: None, is_exact: false, is_non_null: false, note: Note::None }
+impl StackEntry {
+    pub fn scalar(value: ValueId, ir: IrType) -> StackEntry {
+        StackEntry { ir, val: Val::Scalar(value), ty: None, is_exact: false, is_non_null: false, note: Note::None }
     }
 
-    pub fn of_struct(val: Val, ty: Ty) -> Entry {
-        Entry { ir: IrType::Struct(ty), val, ty: Some(ty), is_exact: true, is_non_null: false, note: Note::None }
+    pub fn of_struct(val: Val, ty: Ty) -> StackEntry {
+        StackEntry { ir: IrType::Struct(ty), val, ty: Some(ty), is_exact: true, is_non_null: false, note: Note::None }
     }
 
-    pub fn with_type(mut self, ty: Ty) -> Entry {
+    pub fn with_type(mut self, ty: Ty) -> StackEntry {
         self.ty = Some(ty);
         self
     }
 
-    pub fn non_null(mut self) -> Entry {
+    pub fn non_null(mut self) -> StackEntry {
         self.is_non_null = true;
         self
     }
 
-    pub fn exact(mut self, ty: Ty) -> Entry {
+    pub fn exact(mut self, ty: Ty) -> StackEntry {
         self.ty = Some(ty);
         self.is_exact = true;
         self
@@ -84,7 +84,7 @@ impl Entry {
 pub(super) enum Binding {
     Local(LocalId),
     /// Never written and its address never taken: the caller's operand.
-    Operand(Entry),
+    Operand(StackEntry),
     /// In a filter, before its first use: the parent's local.
     Parent(LocalId),
 }
@@ -101,10 +101,10 @@ pub(super) struct Var {
 }
 
 /// The block at a code offset.
-pub(super) struct Label {
+pub(super) struct BlockLabel {
     pub block: BlockId,
     /// Stack at the start; values are meaningful only when `joins` is None.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<StackEntry>,
     pub joins: Option<Vec<LocalId>>,
     /// Handler of a catch or filter clause: the stack holds the exception in this local.
     pub exception: Option<LocalId>,

@@ -11,17 +11,17 @@
 //! keep this frame; so no chain of tail calls grows the stack.
 
 use super::call_sites::PlannedCall;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{ir_type, mem_type};
 use super::scope::Return;
-use super::stack::{Entry, Val};
+use super::stack::{StackEntry, Val};
 use crate::ir::{BinOp, IrType, LocalKind, MemType, Op, ValueId};
 use saki_metadata::opcodes::{Opcode, decode_at};
 use saki_types::{LibraryType, LoadResult, Ty};
 
-impl Importer<'_> {
+impl Emitter<'_> {
     /// Whether the call being imported replaces the frame.
-    pub(super) fn is_tail_call(&self, call: &PlannedCall<'_>, args: &[Entry]) -> LoadResult<bool> {
+    pub(super) fn is_tail_call(&self, call: &PlannedCall<'_>, args: &[StackEntry]) -> LoadResult<bool> {
         if !self.s.prefixes.tail
             || self.s.is_inlined
             || self.parent.is_some()
@@ -69,7 +69,7 @@ impl Importer<'_> {
             || self.b.f.locals.iter().any(|l| l.address_exposed)
     }
 
-    fn may_point_into_frame(&self, entry: &Entry, is_exposed: bool) -> bool {
+    fn may_point_into_frame(&self, entry: &StackEntry, is_exposed: bool) -> bool {
         match entry.val {
             Val::Scalar(value) => self.value_may_point_into_frame(value, is_exposed),
             _ => true,
@@ -102,7 +102,7 @@ impl Importer<'_> {
     }
 
     /// Operands of a tail call; for a struct the address of its value, which the code generator copies.
-    pub(super) fn tail_operands(&mut self, call: &PlannedCall<'_>, args: &[Entry]) -> LoadResult<Vec<ValueId>> {
+    pub(super) fn tail_operands(&mut self, call: &PlannedCall<'_>, args: &[StackEntry]) -> LoadResult<Vec<ValueId>> {
         let mut values = Vec::with_capacity(args.len() + 1);
         let mut args = args.iter();
         if call.this.is_some()

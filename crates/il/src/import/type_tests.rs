@@ -1,17 +1,18 @@
 //! castclass, isinst, ldtoken. ECMA-335 §III.4.3, §III.4.6, §III.4.17.
 
-use super::importer::Importer;
+use super::builder::plain;
+use super::emitter::Emitter;
 use super::operand_kinds::require_reference;
-use super::stack::{Entry, Val};
-use crate::ir::{IrType, Op, Symbol};
+use super::stack::{Note, StackEntry, Val};
+use crate::ir::{AliasClass, IrType, MemType, Op, Symbol};
 use saki_metadata::TableId;
 use saki_metadata::opcodes::Instruction;
 use saki_types::dynamic::DynamicRef;
 use saki_types::{LibraryType, LoadError, LoadResult, Ty, universe};
 
-impl Importer<'_> {
+impl Emitter<'_> {
     /// The result of `entry is target` for a non-null object, if static types decide it.
-    fn known_instance(&self, entry: &Entry, target: Ty) -> LoadResult<Option<bool>> {
+    fn known_instance(&self, entry: &StackEntry, target: Ty) -> LoadResult<Option<bool>> {
         if target == universe().object() {
             return Ok(Some(true));
         }
@@ -23,7 +24,7 @@ impl Importer<'_> {
         Ok((entry.is_exact && !ty.is_array()).then_some(false))
     }
 
-    fn is_null(&self, entry: &Entry) -> bool {
+    fn is_null(&self, entry: &StackEntry) -> bool {
         matches!(entry.val, Val::Scalar(v) if matches!(self.b.op(v), Op::Null))
     }
 
@@ -41,7 +42,7 @@ impl Importer<'_> {
         let target = if ty.is_nullable() { ty.args[0] } else { ty };
         let result = self.b.inst(Op::CastClass(value, target), IrType::Ref);
         self.has_calls = true;
-        let mut cast = Entry::scalar(result, IrType::Ref).with_type(ty);
+        let mut cast = StackEntry::scalar(result, IrType::Ref).with_type(ty);
         cast.is_exact = super::kinds::is_exact_class(ty);
         cast.is_non_null = entry.is_non_null;
         self.push(cast);
@@ -71,7 +72,7 @@ impl Importer<'_> {
         let value = self.value(&entry)?;
         let result = self.b.inst(Op::IsInst(value, target), IrType::Ref);
         self.has_calls = true;
-        let mut tested = Entry::scalar(result, IrType::Ref).with_type(target);
+        let mut tested = StackEntry::scalar(result, IrType::Ref).with_type(target);
         tested.is_exact = super::kinds::is_exact_class(target);
         self.push(tested);
         Ok(())
@@ -127,7 +128,17 @@ impl Importer<'_> {
 
     fn push_handle(&mut self, symbol: Symbol, handle: LibraryType) -> LoadResult<()> {
         let ty = universe().library_type(handle)?;
-        self.push(Entry::of_struct(Val::Handle(symbol), ty));
+        self.push(StackEntry::of_struct(Val::Handle(symbol), ty));
         Ok(())
+    }
+
+    /// The System.Type object of a type known at compile time.
+    pub(super) fn type_object(&mut self, ty: Ty) -> StackEntry {
+        let cell = self.b.symbol(Symbol::TypeObject(ty));
+        let value = self.b.load(cell, 0, MemType::Ref, plain(AliasClass::Runtime));
+        let mut entry = StackEntry::scalar(value, IrType::Ref).non_null();
+        entry.note = Note::TypeObject(ty);
+        entry.ty = saki_types::universe().library_type(LibraryType::RuntimeType).ok();
+        entry
     }
 }

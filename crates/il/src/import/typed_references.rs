@@ -3,13 +3,13 @@
 //! `System.TypedReference` has the fields `type` (handle), `Value` (address) and `Type` (class).
 
 use super::builder::plain;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::operand_kinds::require_kind;
-use super::stack::{Entry, Val};
+use super::stack::{StackEntry, Val};
 use crate::ir::{AliasClass, CmpOp, IrType, MemType, Op, Symbol, Terminator};
 use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, universe};
 
-impl Importer<'_> {
+impl Emitter<'_> {
     fn typed_reference_field(&self, name: &str) -> LoadResult<i32> {
         let ty = universe().library_type(LibraryType::TypedReference)?;
         match ty.find_field(name)? {
@@ -20,7 +20,7 @@ impl Importer<'_> {
         }
     }
 
-    fn pop_typed_reference(&mut self) -> LoadResult<Entry> {
+    fn pop_typed_reference(&mut self) -> LoadResult<StackEntry> {
         let entry = self.pop()?;
         require_kind(&entry, IrType::Struct(universe().library_type(LibraryType::TypedReference)?))?;
         Ok(entry)
@@ -36,7 +36,7 @@ impl Importer<'_> {
             let offset = self.typed_reference_field(name)?;
             self.b.store(addr, offset, value, MemType::I64, plain(AliasClass::Any));
         }
-        self.push(Entry::of_struct(Val::Temp(temp), reference));
+        self.push(StackEntry::of_struct(Val::Temp(temp), reference));
         Ok(())
     }
 
@@ -54,10 +54,10 @@ impl Importer<'_> {
         // The InvalidCastException is thrown by a cast that always fails.
         let object = self.b.inst(Op::NewObject(universe().object()), IrType::Ref);
         self.b.inst(Op::CastClass(object, universe().string()), IrType::Ref);
-        self.unreachable();
+        self.b.unreachable();
         self.b.current = Some(good);
         let pointer = self.b.load(addr, value, MemType::ByRef, plain(AliasClass::Any));
-        self.push(Entry::scalar(pointer, IrType::ByRef));
+        self.push(StackEntry::scalar(pointer, IrType::ByRef));
         Ok(())
     }
 

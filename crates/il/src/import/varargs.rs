@@ -5,14 +5,14 @@
 //! every vararg method.
 
 use super::builder::plain;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{ir_type, mem_type, this_type};
-use super::stack::{Effect, Entry, Val};
+use super::stack::{Effect, StackEntry, Val};
 use crate::ir::{AliasClass, CallSig, CallTarget, IrType, MemType, Op, Symbol};
 use saki_metadata::Token;
 use saki_types::{LibraryType, LoadError, LoadResult, Method, MethodSig, universe};
 
-impl Importer<'_> {
+impl Emitter<'_> {
     pub(super) fn call_vararg(
         &mut self,
         method: &'static Method,
@@ -77,7 +77,7 @@ impl Importer<'_> {
         let addr = self.b.addr_of(temp);
         self.b.effect(Op::InitStruct { addr, ty });
         self.b.store(addr, 0, value, MemType::I64, plain(AliasClass::Any));
-        self.push(Entry::of_struct(Val::Temp(temp), ty));
+        self.push(StackEntry::of_struct(Val::Temp(temp), ty));
         Ok(())
     }
 }

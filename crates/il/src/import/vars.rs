@@ -4,9 +4,9 @@
 //! become `ParentSlot` locals at their first use. ECMA-335 §III.3.
 
 use super::builder::plain;
-use super::importer::Importer;
+use super::emitter::Emitter;
 use super::kinds::{ir_type, is_exact_class, mem_type};
-use super::stack::{Effect, Entry, Val};
+use super::stack::{Effect, StackEntry, Val};
 use super::state::{Binding, Var};
 use crate::ir::{AliasClass, CallTarget, IrType, LocalId, LocalKind, MemType, Op, ValueId};
 use saki_types::{LoadError, LoadResult, Ty};
@@ -18,7 +18,7 @@ pub(super) enum VarRef {
     Local(usize),
 }
 
-impl Importer<'_> {
+impl Emitter<'_> {
     fn var(&mut self, var: VarRef) -> LoadResult<Var> {
         let vars = match var {
             VarRef::Arg(_) => &self.s.args,
@@ -53,16 +53,16 @@ impl Importer<'_> {
         let entry = match var.binding {
             Binding::Operand(entry) => entry,
             Binding::Local(local) => match self.b.local_type(local) {
-                IrType::Struct(ty) => Entry::of_struct(Val::InLocal(local, 0), ty),
+                IrType::Struct(ty) => StackEntry::of_struct(Val::InLocal(local, 0), ty),
                 ir => {
                     let value = self.scalar_variable(local, var.ty)?;
-                    let mut entry = Entry::scalar(value, ir).with_type(var.ty);
+                    let mut entry = StackEntry::scalar(value, ir).with_type(var.ty);
                     entry.is_exact = ir == IrType::Ref && (var.is_exact || is_exact_class(var.ty));
                     entry.is_non_null = var.is_this;
                     if var.is_this {
                         entry.note = super::stack::Note::This;
                     }
-                    if let Some(exact) = self.known_locals.get(&local) {
+                    if let Some(exact) = self.known.known_locals.get(&local) {
                         entry.is_non_null = true;
                         if let Some(exact) = exact {
                             entry = entry.exact(exact);
@@ -84,7 +84,7 @@ impl Importer<'_> {
             && !self.b.is_exposed(local)
             && self.parent.is_none()
         {
-            self.known_locals.entry(local).or_insert(None);
+            self.known.known_locals.entry(local).or_insert(None);
         }
     }
 
@@ -105,7 +105,7 @@ impl Importer<'_> {
             return Err(LoadError::invalid_program("the address of an argument is taken that was not expected to be"));
         };
         let addr = self.b.addr_of(local);
-        self.push(Entry::scalar(addr, IrType::ByRef).non_null());
+        self.push(StackEntry::scalar(addr, IrType::ByRef).non_null());
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Importer<'_> {
     }
 
     /// Writes a local variable.
-    pub(super) fn store_local(&mut self, local: LocalId, entry: &Entry, ty: Ty) -> LoadResult<()> {
+    pub(super) fn store_local(&mut self, local: LocalId, entry: &StackEntry, ty: Ty) -> LoadResult<()> {
         let IrType::Struct(struct_ty) = self.b.local_type(local) else {
             let value = self.coerce(entry, ty)?;
             if self.b.is_exposed(local) {
@@ -131,9 +131,9 @@ impl Importer<'_> {
                 }
             }
             self.b.set(local, value);
-            self.known_locals.remove(&local);
+            self.known.known_locals.remove(&local);
             if entry.is_non_null && entry.ir == IrType::Ref && !self.b.is_exposed(local) && self.parent.is_none() {
-                self.known_locals.insert(local, entry.ty.filter(|_| entry.is_exact));
+                self.known.known_locals.insert(local, entry.ty.filter(|_| entry.is_exact));
             }
             return Ok(());
         };
@@ -179,7 +179,7 @@ impl Importer<'_> {
         if address_taken {
             self.b.expose(local);
         } else if let Some(mem) = small_type(ty)? {
-            self.narrow_locals.insert(local, mem);
+            self.known.narrow_locals.insert(local, mem);
         }
         Ok(local)
     }

@@ -1,6 +1,7 @@
 //! Tests that the table is complete: each public method of the class libraries' vector types has a row. Skipped where the class libraries are not installed.
 
-use super::table::{VectorCall, row_of};
+use super::rows::VectorCall;
+use super::table::row_of;
 use crate::vector_types::{Family, family_name, lanes_of};
 use saki_metadata::{TableId, Token};
 use saki_types::binder::{Binder, SearchPaths};

@@ -1,6 +1,7 @@
 //! Generates `docs/simd.md` from the rows of the table.
 
-use super::table::{Group, LaneSet, MatrixCall, Param, Row, VectorCall, groups};
+use super::rows::{LaneSet, MatrixCall, Param, VectorCall, VectorRow, VectorRows};
+use super::table::groups;
 use crate::ir::{Lanes, VectorOp};
 use crate::vector_types::Family;
 use std::collections::BTreeSet;
@@ -78,7 +79,7 @@ fn parameter(param: Param, own: &str) -> String {
 }
 
 /// The method's signature in C# syntax.
-fn signature(row: &Row, own: &str) -> String {
+fn signature(row: &VectorRow, own: &str) -> String {
     let params: Vec<String> = row.params.iter().map(|param| parameter(*param, own)).collect();
     let list = params.join(", ");
     let operator = match row.method {
@@ -196,7 +197,7 @@ fn becomes(call: VectorCall) -> String {
     }
 }
 
-fn write_group(text: &mut String, group: &Group) {
+fn write_group(text: &mut String, group: &VectorRows) {
     let is_generic = group.types == ["Vector`1"] || group.types == ["Vector"];
     let has_elements = is_generic || group.family == Family::MonoSimd;
     let own = match group.types {

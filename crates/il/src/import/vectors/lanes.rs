@@ -1,18 +1,19 @@
 //! Operations on lanes: one IR operation each, or a short sequence where no processor has such an instruction.
 
-use super::table::{Permutation, VectorCall};
-use super::{Importer, VectorType};
-use crate::import::stack::{Effect, Entry};
+use super::rows::{Permutation, VectorCall};
+use super::values::VectorEmitter;
+use crate::import::stack::{Effect, StackEntry};
 use crate::ir::{BinOp, CmpOp, ConvTarget, IrType, Lanes, MemType, Op, UnOp, ValueId, VectorOp};
+use crate::vector_types::VectorType;
 use saki_types::LoadResult;
 
-impl Importer<'_> {
+impl VectorEmitter<'_, '_> {
     /// An operation on vectors and scalars whose result is a vector. None: not handled, without effect.
     pub(super) fn lane_call(
         &mut self,
         call: VectorCall,
         vector: VectorType,
-        args: &[Entry],
+        args: &[StackEntry],
         result: Option<VectorType>,
     ) -> LoadResult<Option<ValueId>> {
         use VectorCall as C;
@@ -70,7 +71,7 @@ impl Importer<'_> {
             C::Convert(op) => self.vector_unary(op, lanes, a),
             C::ConvertEach(target) => {
                 let Some(to) = result else { return Ok(None) };
-                self.lane_by_lane(count, lanes, to.lanes, a, |this, x| this.b.conv(x, target))
+                self.lane_by_lane(count, lanes, to.lanes, a, |this, x| this.emit.b.conv(x, target))
             }
             C::Quotients => self.quotients(lanes, count, a, b),
             C::Roots => self.lane_by_lane(count, lanes, lanes, a, |this, x| this.integer_root(x, lanes)),
@@ -82,15 +83,15 @@ impl Importer<'_> {
             }
             C::Mix => {
                 let amount = self.lane_value(&args[2], lanes)?;
-                let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
-                let rest = self.b.inst(Op::Bin(BinOp::Sub, one, amount), IrType::F32);
+                let one = self.emit.b.inst(Op::ConstF32(1.0), IrType::F32);
+                let rest = self.emit.b.inst(Op::Bin(BinOp::Sub, one, amount), IrType::F32);
                 let (rest, amount) = (self.splat_value(rest, vector), self.splat_value(amount, vector));
                 let (a, b) = (self.vector_binary(V::Mul, lanes, a, rest), self.vector_binary(V::Mul, lanes, b, amount));
                 self.vector_binary(V::Add, lanes, a, b)
             }
             C::Reflect => {
                 let dot = self.vector_dot(lanes, count, a, b);
-                let two = self.b.inst(Op::ConstF32(2.0), IrType::F32);
+                let two = self.emit.b.inst(Op::ConstF32(2.0), IrType::F32);
                 let (dot, two) = (self.splat_value(dot, vector), self.splat_value(two, vector));
                 let way = self.vector_binary(V::Mul, lanes, b, dot);
                 let way = self.vector_binary(V::Mul, lanes, way, two);
@@ -98,8 +99,8 @@ impl Importer<'_> {
             }
             C::ReflectScalarsFirst => {
                 let dot = self.vector_dot(lanes, count, a, b);
-                let two = self.b.inst(Op::ConstF32(2.0), IrType::F32);
-                let twice = self.b.inst(Op::Bin(BinOp::Mul, two, dot), IrType::F32);
+                let two = self.emit.b.inst(Op::ConstF32(2.0), IrType::F32);
+                let twice = self.emit.b.inst(Op::Bin(BinOp::Mul, two, dot), IrType::F32);
                 let twice = self.splat_value(twice, vector);
                 let way = self.vector_binary(V::Mul, lanes, twice, b);
                 self.vector_binary(V::Sub, lanes, a, way)
@@ -111,8 +112,8 @@ impl Importer<'_> {
             }
             C::Cross => self.cross(a, b),
             C::Shift(op) => {
-                let amount = self.value(&args[1])?;
-                let amount = self.fit(amount, IrType::I32);
+                let amount = self.emit.value(&args[1])?;
+                let amount = self.emit.fit(amount, IrType::I32);
                 self.shifted(op, lanes, a, amount)
             }
             C::Permute(bytes) => self.permuted(a, b, bytes),
@@ -137,7 +138,7 @@ impl Importer<'_> {
                 self.permuted(low, high, by_fours(turns))
             }
             C::Reciprocal => {
-                let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
+                let one = self.emit.b.inst(Op::ConstF32(1.0), IrType::F32);
                 let one = self.splat_value(one, vector);
                 self.vector_binary(V::Div, lanes, one, a)
             }
@@ -148,9 +149,11 @@ impl Importer<'_> {
             }
             C::Rounded => {
                 let value = self.vector_unary(V::Round, lanes, a);
-                self.lane_by_lane(count, lanes, Lanes::I32, value, |this, x| this.b.conv(x, ConvTarget::I4))
+                self.lane_by_lane(count, lanes, Lanes::I32, value, |this, x| this.emit.b.conv(x, ConvTarget::I4))
             }
-            C::Truncated => self.lane_by_lane(count, lanes, Lanes::I32, a, |this, x| this.b.conv(x, ConvTarget::I4)),
+            C::Truncated => {
+                self.lane_by_lane(count, lanes, Lanes::I32, a, |this, x| this.emit.b.conv(x, ConvTarget::I4))
+            }
             C::Differences => self.differences(a, b),
             _ => return Ok(None),
         }))
@@ -181,7 +184,7 @@ impl Importer<'_> {
         self.lane_by_lane(count, lanes, lanes, a, |this, dividend| {
             let divisor = this.vector_unary(VectorOp::Extract(lane), lanes, b);
             lane += 1;
-            this.b.inst(Op::Bin(op, dividend, divisor), lanes.scalar())
+            this.emit.b.inst(Op::Bin(op, dividend, divisor), lanes.scalar())
         })
     }
 
@@ -189,8 +192,8 @@ impl Importer<'_> {
     fn integer_root(&mut self, value: ValueId, lanes: Lanes) -> ValueId {
         use ConvTarget as T;
         let to_float = if matches!(lanes, Lanes::U32 | Lanes::U64) { T::RUn } else { T::R8 };
-        let value = self.b.conv(value, to_float);
-        let root = self.b.inst(Op::Un(UnOp::Sqrt, value), IrType::F64);
+        let value = self.emit.b.conv(value, to_float);
+        let root = self.emit.b.inst(Op::Un(UnOp::Sqrt, value), IrType::F64);
         let back = match lanes {
             Lanes::I8 => T::I1,
             Lanes::U8 => T::U1,
@@ -201,7 +204,7 @@ impl Importer<'_> {
             Lanes::I64 => T::I8,
             _ => T::U8,
         };
-        self.b.conv(root, back)
+        self.emit.b.conv(root, back)
     }
 
     /// Absolute values of signed integers.
@@ -211,9 +214,10 @@ impl Importer<'_> {
         let is_least = self.vector_binary(VectorOp::Lt, lanes, value, zero);
         let any = self.vector_unary(VectorOp::AnyTrue, lanes, is_least);
         // 0 or −1; the checked conversion to an unsigned number throws OverflowException for −1.
-        let none = self.b.i32(0);
-        let flag = self.b.inst(Op::Bin(BinOp::Sub, none, any), IrType::I32);
-        self.b
+        let none = self.emit.b.i32(0);
+        let flag = self.emit.b.inst(Op::Bin(BinOp::Sub, none, any), IrType::I32);
+        self.emit
+            .b
             .inst(Op::Conv { value: flag, target: ConvTarget::U4, checked: true, source_unsigned: false }, IrType::I32);
         value
     }
@@ -229,7 +233,7 @@ impl Importer<'_> {
         let mut sum = self.vector_unary(VectorOp::Extract(0), lanes, products);
         for lane in 1..count as u8 {
             let product = self.vector_unary(VectorOp::Extract(lane), lanes, products);
-            sum = self.b.inst(Op::Bin(BinOp::Add, sum, product), ir);
+            sum = self.emit.b.inst(Op::Bin(BinOp::Add, sum, product), ir);
         }
         sum
     }
@@ -245,10 +249,10 @@ impl Importer<'_> {
         sum
     }
 
-    pub(super) fn vector_widen(&mut self, lanes: Lanes, args: &[Entry]) -> LoadResult<bool> {
+    pub(super) fn vector_widen(&mut self, lanes: Lanes, args: &[StackEntry]) -> LoadResult<bool> {
         let source = self.vector_value(&args[0], MemType::V128)?;
         let halves = [VectorOp::WidenLow, VectorOp::WidenHigh].map(|op| self.vector_unary(op, lanes, source));
-        self.spill(Effect::Memory)?;
+        self.emit.spill(Effect::Memory)?;
         for (half, target) in halves.into_iter().zip(&args[1..]) {
             self.store_vector(target, half, MemType::V128)?;
         }
@@ -272,26 +276,26 @@ impl Importer<'_> {
         if lanes.bytes() != 2 {
             return self.vector_binary(op, lanes, value, amount);
         }
-        let bits = self.b.const_i32(amount).map(|amount| amount & 31);
+        let bits = self.emit.b.const_i32(amount).map(|amount| amount & 31);
         if bits.is_some_and(|bits| bits > 15) && op != VectorOp::ShiftRight {
             return self.bits([0; 16]);
         }
         if let Some(bits) = bits {
-            let amount = self.b.i32(bits.min(15));
+            let amount = self.emit.b.i32(bits.min(15));
             return self.vector_binary(op, lanes, value, amount);
         }
-        let (mask, width) = (self.b.i32(31), self.b.i32(16));
-        let amount = self.b.inst(Op::Bin(BinOp::And, amount, mask), IrType::I32);
+        let (mask, width) = (self.emit.b.i32(31), self.emit.b.i32(16));
+        let amount = self.emit.b.inst(Op::Bin(BinOp::And, amount, mask), IrType::I32);
         if op == VectorOp::ShiftRight {
-            let most = self.b.i32(15);
-            let is_less = self.b.inst(Op::Cmp(CmpOp::Lt, amount, width), IrType::I32);
-            let amount = self.b.inst(Op::Select(is_less, amount, most), IrType::I32);
+            let most = self.emit.b.i32(15);
+            let is_less = self.emit.b.inst(Op::Cmp(CmpOp::Lt, amount, width), IrType::I32);
+            let amount = self.emit.b.inst(Op::Select(is_less, amount, most), IrType::I32);
             return self.vector_binary(op, lanes, value, amount);
         }
         let value = self.vector_binary(op, lanes, value, amount);
         // A mask with all bits set if the amount is less than 16, else none.
-        let difference = self.b.inst(Op::Bin(BinOp::Sub, amount, width), IrType::I32);
-        let mask = self.b.inst(Op::Bin(BinOp::Shr, difference, mask), IrType::I32);
+        let difference = self.emit.b.inst(Op::Bin(BinOp::Sub, amount, width), IrType::I32);
+        let mask = self.emit.b.inst(Op::Bin(BinOp::Shr, difference, mask), IrType::I32);
         let mask = self.vector_unary(VectorOp::Splat, lanes, mask);
         self.vector_binary(VectorOp::And, lanes, value, mask)
     }
@@ -300,10 +304,10 @@ impl Importer<'_> {
         &mut self,
         permutation: Permutation,
         vector: VectorType,
-        args: &[Entry],
+        args: &[StackEntry],
     ) -> LoadResult<Option<ValueId>> {
-        let chosen = self.value(args.last().expect("a method with parameters"))?;
-        let Some(chosen) = self.b.const_i32(chosen) else { return Ok(None) };
+        let chosen = self.emit.value(args.last().expect("a method with parameters"))?;
+        let Some(chosen) = self.emit.b.const_i32(chosen) else { return Ok(None) };
         let pick = |lane: u32, bits: u32| (chosen as u32 >> (lane * bits) & ((1 << bits) - 1)) as u8;
         let bytes = match (permutation, vector.lanes.bytes()) {
             (Permutation::Lanes, 4) => by_fours([pick(0, 2), pick(1, 2), 4 + pick(2, 2), 4 + pick(3, 2)]),
@@ -328,7 +332,7 @@ impl Importer<'_> {
 
     /// 1 / √x, computed in double precision and rounded at the end.
     fn inverse_roots(&mut self, value: ValueId) -> ValueId {
-        let one = self.b.inst(Op::ConstF64(1.0), IrType::F64);
+        let one = self.emit.b.inst(Op::ConstF64(1.0), IrType::F64);
         let one = self.splat_value(one, VectorType { lanes: Lanes::F64, count: 2, mem: MemType::V128 });
         let [low, high] = [VectorOp::WidenLow, VectorOp::WidenHigh].map(|half| {
             let wide = self.vector_unary(half, Lanes::F32, value);

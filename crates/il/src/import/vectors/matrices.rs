@@ -3,11 +3,12 @@
 //! Products are added in the order of the class library's code, so that results round alike; multiplications and additions are never fused.
 
 use super::lanes::by_fours;
-use super::table::MatrixCall;
-use super::{Importer, VectorType};
+use super::rows::MatrixCall;
+use super::values::VectorEmitter;
 use crate::import::builder::plain;
-use crate::import::stack::{Entry, Val};
+use crate::import::stack::{StackEntry, Val};
 use crate::ir::{AliasClass, BinOp, IrType, Lanes, MemFlags, MemType, NullCheck, Op, UnOp, ValueId, VectorOp};
+use crate::vector_types::VectorType;
 use crate::vector_types::{matrix_rows, vector_type};
 use saki_types::{LoadResult, Method, Ty};
 
@@ -15,30 +16,30 @@ const F: Lanes = Lanes::F32;
 const FOUR: VectorType = VectorType { lanes: F, count: 4, mem: MemType::V128 };
 
 /// A matrix's rows; a Matrix3x2 has three, of two lanes.
-struct Rows {
+struct MatrixRows {
     values: Vec<ValueId>,
     mem: MemType,
 }
 
-impl Importer<'_> {
-    fn matrix(&mut self, entry: &Entry, ty: Ty) -> LoadResult<Option<Rows>> {
+impl VectorEmitter<'_, '_> {
+    fn matrix(&mut self, entry: &StackEntry, ty: Ty) -> LoadResult<Option<MatrixRows>> {
         let Some((count, mem)) = matrix_rows(ty) else { return Ok(None) };
         let (addr, offset, mut flags) = self.vector_place(entry)?;
         let mut values = Vec::new();
         for row in 0..count {
-            values.push(self.b.load(addr, offset + (row * mem.bytes()) as i32, mem, flags));
+            values.push(self.emit.b.load(addr, offset + (row * mem.bytes()) as i32, mem, flags));
             flags = checked(flags);
         }
-        Ok(Some(Rows { values, mem }))
+        Ok(Some(MatrixRows { values, mem }))
     }
 
-    fn push_matrix(&mut self, rows: &Rows, ty: Ty) {
-        let temp = self.b.temp(IrType::Struct(ty));
-        let addr = self.b.addr_of(temp);
+    fn push_matrix(&mut self, rows: &MatrixRows, ty: Ty) {
+        let temp = self.emit.b.temp(IrType::Struct(ty));
+        let addr = self.emit.b.addr_of(temp);
         for (row, value) in rows.values.iter().enumerate() {
-            self.b.store(addr, row as i32 * rows.mem.bytes() as i32, *value, rows.mem, plain(AliasClass::Any));
+            self.emit.b.store(addr, row as i32 * rows.mem.bytes() as i32, *value, rows.mem, plain(AliasClass::Any));
         }
-        self.push(Entry::of_struct(Val::Temp(temp), ty));
+        self.emit.push(StackEntry::of_struct(Val::Temp(temp), ty));
     }
 
     /// Copies one lane to all lanes.
@@ -47,7 +48,7 @@ impl Importer<'_> {
     }
 
     /// The sum of the first `count` lanes of `weights`, each times its row, added from the first one on.
-    fn weighted(&mut self, weights: ValueId, count: u32, rows: &Rows) -> ValueId {
+    fn weighted(&mut self, weights: ValueId, count: u32, rows: &MatrixRows) -> ValueId {
         let mut sum = None;
         for (lane, row) in (0..count as u8).zip(&rows.values) {
             let weight = self.broadcast(weights, lane);
@@ -65,7 +66,7 @@ impl Importer<'_> {
         &mut self,
         call: MatrixCall,
         method: &'static Method,
-        args: &[Entry],
+        args: &[StackEntry],
     ) -> LoadResult<bool> {
         use MatrixCall as M;
         match call {
@@ -133,11 +134,11 @@ impl Importer<'_> {
             }
             _ => return Ok(false),
         };
-        self.push_matrix(&Rows { values, mem: a.mem }, owner);
+        self.push_matrix(&MatrixRows { values, mem: a.mem }, owner);
         Ok(true)
     }
 
-    fn matrix_product(&mut self, a: &Rows, b: &Rows) -> Vec<ValueId> {
+    fn matrix_product(&mut self, a: &MatrixRows, b: &MatrixRows) -> Vec<ValueId> {
         let is_affine = a.mem == MemType::V64;
         let lanes = if is_affine { 2 } else { 4 };
         let mut rows = Vec::new();
@@ -162,7 +163,7 @@ impl Importer<'_> {
         columns
     }
 
-    fn transformed(&mut self, call: MatrixCall, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+    fn transformed(&mut self, call: MatrixCall, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
         let sig = method.sig()?;
         let (Some(vector), Some(result)) = (vector_type(sig.params[0]), vector_type(sig.ret)) else {
             return Ok(false);
@@ -178,7 +179,7 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    fn quaternion_call(&mut self, call: MatrixCall, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+    fn quaternion_call(&mut self, call: MatrixCall, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
         let owner = method.owner;
         let a = self.vector_value(&args[0], MemType::V128)?;
         let value = match call {
@@ -197,7 +198,7 @@ impl Importer<'_> {
             MatrixCall::Inverse => self.inverse(a),
             _ => {
                 let sum = self.vector_dot(F, 4, a, a);
-                let root = self.b.inst(Op::Un(UnOp::Sqrt, sum), IrType::F32);
+                let root = self.emit.b.inst(Op::Un(UnOp::Sqrt, sum), IrType::F32);
                 let inverse = self.reciprocal(root);
                 self.vector_binary(VectorOp::Mul, F, a, inverse)
             }
@@ -208,8 +209,8 @@ impl Importer<'_> {
 
     /// 1 / x in every lane.
     fn reciprocal(&mut self, value: ValueId) -> ValueId {
-        let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
-        let inverse = self.b.inst(Op::Bin(BinOp::Div, one, value), IrType::F32);
+        let one = self.emit.b.inst(Op::ConstF32(1.0), IrType::F32);
+        let inverse = self.emit.b.inst(Op::Bin(BinOp::Div, one, value), IrType::F32);
         self.splat_value(inverse, FOUR)
     }
 
@@ -226,7 +227,7 @@ impl Importer<'_> {
     }
 
     /// The rows of a rotation's matrix, three lanes each; the fourth lane is undefined.
-    fn rotation(&mut self, q: ValueId) -> Rows {
+    fn rotation(&mut self, q: ValueId) -> MatrixRows {
         use VectorOp as V;
         let twice = self.vector_binary(V::Add, F, q, q);
         let w = self.broadcast(q, 3);
@@ -238,7 +239,7 @@ impl Importer<'_> {
         let by_w = self.vector_binary(V::Mul, F, w, twice);
         let by_w = self.permuted(by_w, by_w, by_fours([2, 0, 1, 3]));
         // 1 - yy - zz, 1 - xx - zz, 1 - xx - yy.
-        let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
+        let one = self.emit.b.inst(Op::ConstF32(1.0), IrType::F32);
         let one = self.splat_value(one, FOUR);
         let first = self.permuted(squares, squares, by_fours([1, 0, 0, 3]));
         let second = self.permuted(squares, squares, by_fours([2, 2, 1, 3]));
@@ -253,22 +254,22 @@ impl Importer<'_> {
             (self.permuted(sums, differences, by_fours([2, 5, 2, 5])), [0, 1, 6, 3]),
         ];
         let values = rows.map(|(row, lanes)| self.permuted(row, diagonal, by_fours(lanes))).to_vec();
-        Rows { values, mem: MemType::V128 }
+        MatrixRows { values, mem: MemType::V128 }
     }
 
-    fn rotated(&mut self, call: MatrixCall, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+    fn rotated(&mut self, call: MatrixCall, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
         let sig = method.sig()?;
         let rotation = self.vector_value(&args[1], MemType::V128)?;
         if call == MatrixCall::RotatePlane {
             let plane = self.plane(&args[0])?;
             let columns = self.rotation(rotation);
             let normal = self.weighted(plane, 3, &columns);
-            let temp = self.b.temp(IrType::Struct(sig.ret));
-            let addr = self.b.addr_of(temp);
-            self.b.store(addr, 0, normal, MemType::V96, plain(AliasClass::Any));
+            let temp = self.emit.b.temp(IrType::Struct(sig.ret));
+            let addr = self.emit.b.addr_of(temp);
+            self.emit.b.store(addr, 0, normal, MemType::V96, plain(AliasClass::Any));
             let distance = self.vector_unary(VectorOp::Extract(3), F, plane);
-            self.b.store(addr, 12, distance, MemType::F32, plain(AliasClass::Any));
-            self.push(Entry::of_struct(Val::Temp(temp), sig.ret));
+            self.emit.b.store(addr, 12, distance, MemType::F32, plain(AliasClass::Any));
+            self.emit.push(StackEntry::of_struct(Val::Temp(temp), sig.ret));
             return Ok(true);
         }
         let (Some(vector), Some(result)) = (vector_type(sig.params[0]), vector_type(sig.ret)) else {
@@ -280,7 +281,7 @@ impl Importer<'_> {
         let sum = match (result.count, vector.count) {
             (4, 4) => self.permuted(sum, value, by_fours([0, 1, 2, 7])),
             (4, _) => {
-                let one = self.b.inst(Op::ConstF32(1.0), IrType::F32);
+                let one = self.emit.b.inst(Op::ConstF32(1.0), IrType::F32);
                 let one = self.splat_value(one, FOUR);
                 self.permuted(sum, one, by_fours([0, 1, 2, 7]))
             }
@@ -300,19 +301,19 @@ impl Importer<'_> {
         let sum = self.vector_binary(VectorOp::Add, F, sum, cross);
         let dot = self.vector_dot(F, 3, a, b);
         let product = self.vector_unary(VectorOp::Extract(3), F, left);
-        let last = self.b.inst(Op::Bin(BinOp::Sub, product, dot), IrType::F32);
+        let last = self.emit.b.inst(Op::Bin(BinOp::Sub, product, dot), IrType::F32);
         self.vector_binary(VectorOp::Insert(3), F, sum, last)
     }
 
     /// A plane as four lanes. In memory its normal is a separate vector.
-    fn plane(&mut self, entry: &Entry) -> LoadResult<ValueId> {
+    fn plane(&mut self, entry: &StackEntry) -> LoadResult<ValueId> {
         let (addr, offset, flags) = self.vector_place(entry)?;
-        let normal = self.b.load(addr, offset, MemType::V96, flags);
-        let distance = self.b.load(addr, offset + 12, MemType::F32, checked(flags));
+        let normal = self.emit.b.load(addr, offset, MemType::V96, flags);
+        let distance = self.emit.b.load(addr, offset + 12, MemType::F32, checked(flags));
         Ok(self.vector_binary(VectorOp::Insert(3), F, normal, distance))
     }
 
-    fn plane_call(&mut self, call: MatrixCall, method: &'static Method, args: &[Entry]) -> LoadResult<bool> {
+    fn plane_call(&mut self, call: MatrixCall, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
         if method.owner.value_size_bytes()? != 16 {
             return Ok(false);
         }
@@ -326,7 +327,7 @@ impl Importer<'_> {
             _ => {
                 let other = self.vector_value(&args[1], MemType::V128)?;
                 let sum = self.vector_dot(F, 4, plane, other);
-                self.push(Entry::scalar(sum, IrType::F32).with_type(method.sig()?.ret));
+                self.emit.push(StackEntry::scalar(sum, IrType::F32).with_type(method.sig()?.ret));
             }
         }
         Ok(true)
