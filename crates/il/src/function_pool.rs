@@ -1,4 +1,5 @@
-//! A pool of `Function`s whose vectors are reused: most bodies are small, and allocating their vectors takes a tenth of the import's time.
+//! A pool of `Function`s whose vectors are reused: most bodies are small, and allocating their vectors takes a tenth of
+//! the import's time.
 //!
 //! Left out: the instruction lists of blocks, since most bodies have a single block.
 

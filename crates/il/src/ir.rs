@@ -1,17 +1,17 @@
 //! The typed intermediate representation between CIL and machine code.
 //!
-//! A `Function` is a list of basic blocks over one arena of instructions. An instruction defines at most one value, and a
-//! value is used only in the block that defines it or in blocks which that block dominates. A block's index is not lower than
-//! that of the blocks whose values it uses, so that visiting blocks in index order meets definitions first. Values that must
-//! survive control-flow joins are kept in `Local`s (the code generator turns those that are not address-exposed into SSA
-//! variables). `LocalGet`/`LocalSet` of an address-exposed scalar read and write its memory.
+//! A `Function` is a list of basic blocks over one arena of instructions. An instruction defines at most one value, and
+//! a value is used only in the block that defines it or in blocks which that block dominates. A block's index is not
+//! lower than that of the blocks whose values it uses, so that visiting blocks in index order meets definitions first.
+//! Values that must survive control-flow joins are kept in `Local`s (the code generator turns those that are not
+//! address-exposed into SSA variables). `LocalGet`/`LocalSet` of an address-exposed scalar read and write its memory.
 //!
 //! Types of operands are exact except that I64, ByRef and Ref stand for each other (all are 64-bit words).
 //!
 //! Struct values: an operand of type `IrType::Struct` is the *address* of readable storage of that type, whose contents
 //! stay unchanged until the consumer has run. Struct results are stored at an address passed to the producer. Where the
-//! struct is a vector (`IrType::vector`), managed calls and returns also take a value of type `V128`, and a managed call
-//! without an address for the result defines such a value.
+//! struct is a vector (`IrType::vector`), managed calls and returns also take a value of type `V128`, and a managed
+//! call without an address for the result defines such a value.
 //!
 //! Invariant: nothing here holds an address of the running process; the code names addresses by `Symbol`s.
 //! Left out: machine details (registers, stack slots, exception tables), which `jit` owns.
@@ -49,7 +49,8 @@ pub enum IrType {
     Ref,
     /// Managed pointer: 64 bits, may point anywhere.
     ByRef,
-    /// A vector of 16 bytes, divided into lanes by each operation. Only for values and locals: signatures name the struct type.
+    /// A vector of 16 bytes, divided into lanes by each operation. Only for values and locals: signatures name the
+    /// struct type.
     V128,
     /// Value type in memory: see the module header.
     Struct(Ty),
@@ -59,8 +60,9 @@ pub enum IrType {
 }
 
 impl IrType {
-    /// The memory type of a vector type; None for others. Managed functions take and return such values in vector registers. This function alone
-    /// decides that, for callers, callees and all stubs between them, with and without `ImportOptions::vectors`.
+    /// The memory type of a vector type; None for others. Managed functions take and return such values in vector
+    /// registers. This function alone decides that, for callers, callees and all stubs between them, with and without
+    /// `ImportOptions::vectors`.
     pub fn vector(self) -> Option<MemType> {
         match self {
             IrType::Struct(ty) => vector_type(ty).map(|vector| vector.mem),
@@ -242,8 +244,8 @@ pub enum Symbol {
     UnboxEntry(&'static Method),
     /// Address of a static field (normal or RVA).
     StaticField(&'static Field),
-    /// The place of a thread-static field: the number of its type's block in the low half of a word, the field's offset in bytes
-    /// in the high half.
+    /// The place of a thread-static field: the number of its type's block in the low half of a word, the field's offset
+    /// in bytes in the high half.
     ThreadStaticPlace(&'static Field),
     /// Address of the type's one-byte "initialised" flag (1 = class constructor has finished or none is needed).
     ClassInitFlag(Ty),
@@ -263,8 +265,8 @@ pub enum Symbol {
     VarArgCookie(&'static Image, u32),
 }
 
-/// The text behind a `Symbol::StringLiteral`, for dumps: tokens of inlined methods change from one class library to the next.
-/// None: the token does not name a string.
+/// The text behind a `Symbol::StringLiteral`, for dumps: tokens of inlined methods change from one class library to the
+/// next. None: the token does not name a string.
 pub fn literal_text(image: &Image, token: u32) -> Option<String> {
     image.meta.user_string(Token(token)).ok().map(|units| String::from_utf16_lossy(&units))
 }
@@ -293,8 +295,8 @@ pub enum CallTarget {
     /// The Rust function of an internal call: SystemV, the thread as hidden first argument, struct results through a
     /// pointer after `this`; exit frame recorded around it; pending exception thrown after it.
     InternalCall(&'static Method),
-    /// Unmanaged C code at an address in a value. Params/ret are already native words (I32/I64/F32/F64/Struct by value as
-    /// SystemV classifies it). The exit frame is recorded around it.
+    /// Unmanaged C code at an address in a value. Params/ret are already native words (I32/I64/F32/F64/Struct by value
+    /// as SystemV classifies it). The exit frame is recorded around it.
     Native(ValueId),
 }
 
@@ -422,8 +424,8 @@ pub enum Op {
         element_size_bytes: u32,
     },
 
-    /// `struct_result`: the address to which a struct result is written (its type is `sig.ret`); such a call defines no value. None for a
-    /// vector result: the call defines a `V128`.
+    /// `struct_result`: the address to which a struct result is written (its type is `sig.ret`); such a call defines no
+    /// value. None for a vector result: the call defines a `V128`.
     Call {
         target: CallTarget,
         sig: Box<CallSig>,
@@ -431,7 +433,8 @@ pub enum Op {
         struct_result: Option<ValueId>,
     },
 
-    /// Instance of a class (not string, not array), zeroed, constructor not run. Also boxes: the caller stores the value.
+    /// Instance of a class (not string, not array), zeroed, constructor not run. Also boxes: the caller stores the
+    /// value.
     NewObject(Ty),
     /// SZ array of this *array* type; length I32 or I64.
     NewArray(Ty, ValueId),
@@ -504,8 +507,8 @@ pub enum Terminator {
         targets: Vec<BlockId>,
         default: BlockId,
     },
-    /// Scalar result, or the address of a struct result (copied to the caller's buffer; a vector may also be a `V128`), or
-    /// none.
+    /// Scalar result, or the address of a struct result (copied to the caller's buffer; a vector may also be a `V128`),
+    /// or none.
     Ret(Option<ValueId>),
     /// Tail call: replaces the frame; only outside try regions.
     TailCall {
@@ -516,8 +519,8 @@ pub enum Terminator {
     Throw(ValueId),
     /// Throws the exception in this value again, keeping its stack trace.
     Rethrow(ValueId),
-    /// End of the finally/fault handler of `clauses[clause]` when an exception entered it: the second pass goes on, with
-    /// the exception and unwind token that entered that clause.
+    /// End of the finally/fault handler of `clauses[clause]` when an exception entered it: the second pass goes on,
+    /// with the exception and unwind token that entered that clause.
     ResumeUnwind {
         clause: u32,
     },
@@ -559,8 +562,9 @@ pub struct Clause {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LocalKind {
-    /// Parameter `index` of the signature. Struct parameters: the incoming pointer is the local's address (the caller made
-    /// the copy; the callee may change it). Vectors come in registers: such a local is a struct in the frame, or a `V128`.
+    /// Parameter `index` of the signature. Struct parameters: the incoming pointer is the local's address (the caller
+    /// made the copy; the callee may change it). Vectors come in registers: such a local is a struct in the frame, or a
+    /// `V128`.
     Param(u32),
     Normal,
     /// A struct that is the argument of one call and is not read after it, so that it serves as the callee's copy.
@@ -600,7 +604,8 @@ pub struct Function {
     pub is_filter: bool,
     /// Compile without a frame-pointer-visible method identity: thunks.
     pub is_stub: bool,
-    /// Load errors found while importing; `HelperId::ThrowDeferred` names them by index. Filters index their parent's list.
+    /// Load errors found while importing; `HelperId::ThrowDeferred` names them by index. Filters index their parent's
+    /// list.
     pub deferred_errors: Vec<LoadError>,
     /// Bodies inlined into this one, for stack traces: see [`position`].
     pub inline_sites: Vec<InlineSite>,

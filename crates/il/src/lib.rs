@@ -1,5 +1,5 @@
-//! From CIL to a typed intermediate representation: import, inlining, devirtualisation, check elimination, and the bodies
-//! that the runtime supplies itself (delegates, array methods, internal-call and P/Invoke wrappers).
+//! From CIL to a typed intermediate representation: import, inlining, devirtualisation, check elimination, and the
+//! bodies that the runtime supplies itself (delegates, array methods, internal-call and P/Invoke wrappers).
 //!
 //! Invariant: no unsafe code, no code generator, no runtime address. Errors of the program found while importing become
 //! code that throws them where CIL says they occur.

@@ -1,7 +1,8 @@
 //! The value types that are vectors: known by the assembly, the namespace and the name of their definition.
 //!
-//! Many programs come with copies of the System.Numerics assemblies made for .NET Standard, which are used beside those of the class library; the profile of the class
-//! libraries names these assemblies (`LibraryProfile::companions`). Invariant: a type counts as a vector only if its size is right.
+//! Many programs come with copies of the System.Numerics assemblies made for .NET Standard, which are used beside those
+//! of the class library; the profile of the class libraries names these assemblies (`LibraryProfile::companions`).
+//! Invariant: a type counts as a vector only if its size is right.
 
 use crate::ir::{Lanes, MemType};
 use saki_types::{ElementType, Ty};

@@ -1,7 +1,7 @@
 //! Imports every method of the installed class libraries and verifies the result; skipped where they are absent.
 //!
-//! `SAKI_IMPORT_TEST=System.Core,System` names assemblies or files to import instead of mscorlib; `SAKI_DUMP=Type:Method` prints
-//! IR; `SAKI_NO_INLINE` switches inlining off, for comparison.
+//! `SAKI_IMPORT_TEST=System.Core,System` names assemblies or files to import instead of mscorlib;
+//! `SAKI_DUMP=Type:Method` prints IR; `SAKI_NO_INLINE` switches inlining off, for comparison.
 
 use saki_il::import::{Facts, ImportOptions, NothingInitialised, import};
 use saki_types::binder::{Binder, SearchPaths};
@@ -24,7 +24,8 @@ fn import_image(image: &'static Image, env: &dyn Facts, totals: &mut Totals) {
     let options = ImportOptions { inline, ..ImportOptions::default() };
     for rid in 1..=image.meta.row_count(saki_metadata::TableId::TypeDef) {
         let Ok(ty) = image.type_def(rid) else { continue };
-        // Only closed methods have code: generic types are instantiated over object, or int where only structs may stand.
+        // Only closed methods have code: generic types are instantiated over object, or int where only structs may
+        // stand.
         let Some(ty) = closed(ty) else { continue };
         let Ok(methods) = ty.methods() else { continue };
         for method in methods {

@@ -16,7 +16,8 @@ struct TypeKey<'a> {
 }
 
 impl TypeKey<'_> {
-    /// A multiply-rotate hash, 8 bytes per step. The length of the namespace is hashed too, to separate namespace and name.
+    /// A multiply-rotate hash, 8 bytes per step. The length of the namespace is hashed too, to separate namespace and
+    /// name.
     fn hash(&self) -> u64 {
         let mut hash = mix(self.namespace.len() as u64, u64::from(self.enclosing));
         for part in [self.namespace, self.name] {
@@ -77,8 +78,8 @@ impl Image {
         self.type_key(row.namespace, row.name, self.enclosing_class(rid).unwrap_or(0))
     }
 
-    /// The table of all types. Start-up waits for corlib's table, so the enclosing types are found by one pass over NestedClass instead
-    /// of a search per type.
+    /// The table of all types. Start-up waits for corlib's table, so the enclosing types are found by one pass over
+    /// NestedClass instead of a search per type.
     fn type_def_table(&self) -> NameTable {
         let row_count = self.row_count(TableId::TypeDef);
         let mut enclosing: Vec<Rid> = vec![0; row_count as usize + 1];

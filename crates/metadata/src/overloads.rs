@@ -1,7 +1,8 @@
 //! Parameter lists of methods as text, by which people tell overloads apart: brief, or as Mono's tools write them.
 //!
-//! Invariant: read from this image alone; nothing is loaded, so any thread may ask, and the answer is the same in every run. In brief lists generic parameters are shown
-//! by name, nested types without their enclosing types. Left out: return types, in which overloads hardly ever differ.
+//! Invariant: read from this image alone; nothing is loaded, so any thread may ask, and the answer is the same in every
+//! run. In brief lists generic parameters are shown by name, nested types without their enclosing types. Left out:
+//! return types, in which overloads hardly ever differ.
 
 use crate::element_type::ElementType;
 use crate::error::BadImage;
@@ -14,7 +15,8 @@ use std::fmt::Write;
 const MAX_DEPTH: u32 = 8;
 
 impl Image {
-    /// The parameters of an overloaded method: "int,string[]". None if its type has no other method of its name, or if the image is damaged.
+    /// The parameters of an overloaded method: "int,string[]". None if its type has no other method of its name, or if
+    /// the image is damaged.
     pub fn overload(&self, method_rid: Rid) -> Option<String> {
         let name = self.method_def(method_rid).ok()?.name;
         let owner = self.type_of_method(method_rid).ok()?;
@@ -29,8 +31,9 @@ impl Image {
         self.spell_parameters(&Spelling { image: self, owner, method: method_rid, argument: None })
     }
 
-    /// The parameters as Mono's tools write them: "int,System.Collections.Generic.List`1<string>". `argument` gives generic arguments by their index, of the method if
-    /// its first parameter is true, else of the type. None if the image is damaged.
+    /// The parameters as Mono's tools write them: "int,System.Collections.Generic.List`1<string>". `argument` gives
+    /// generic arguments by their index, of the method if its first parameter is true, else of the type. None if the
+    /// image is damaged.
     pub fn parameters(&self, method_rid: Rid, argument: &dyn Fn(bool, usize) -> Option<String>) -> Option<String> {
         let owner = self.type_of_method(method_rid).ok()?;
         self.spell_parameters(&Spelling { image: self, owner, method: method_rid, argument: Some(argument) })

@@ -1,7 +1,8 @@
 //! Stamps of a file's state as the file system reports it, by which a changed file is recognised.
 //!
 //! Invariant: a stamp is taken of an open file, not of a name. Every write to the file changes `changed`, which, unlike
-//! `modified`, no system call can set to a chosen time. Left out: file systems that keep no change time; see `keeps_change_time`.
+//! `modified`, no system call can set to a chosen time. Left out: file systems that keep no change time; see
+//! `keeps_change_time`.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -41,14 +42,16 @@ impl FileStamp {
         std::fs::metadata(path).ok().map(|status| FileStamp::of(&status))
     }
 
-    /// Whether `later` is the same file after a change. A file that replaced it under the same name does not count as the same.
+    /// Whether `later` is the same file after a change. A file that replaced it under the same name does not count as
+    /// the same.
     #[must_use]
     pub fn was_changed_in_place(&self, later: &FileStamp) -> bool {
         (self.device, self.inode) == (later.device, later.inode) && self != later
     }
 
-    /// Whether the file system is known to keep a change time, which is so if it differs from the time of modification. File systems
-    /// without a change time (images of read-only file systems, file systems in user space) report the time of modification instead.
+    /// Whether the file system is known to keep a change time, which is so if it differs from the time of modification.
+    /// File systems without a change time (images of read-only file systems, file systems in user space) report the
+    /// time of modification instead.
     #[must_use]
     pub fn keeps_change_time(&self) -> bool {
         self.changed != self.modified

@@ -1,8 +1,8 @@
 //! Debug symbols: from a method and an IL offset to file, line and column.
 //!
-//! Two formats: portable PDB (embedded in the image or beside it) and Mono's .mdb. Invariant: a symbol file is used only
-//! when its identity is that of the image; malformed content gives no position, never a panic. Left out: Windows PDB
-//! files, and what debuggers want besides positions (names and scopes of locals, imports, asynchronous methods).
+//! Two formats: portable PDB (embedded in the image or beside it) and Mono's .mdb. Invariant: a symbol file is used
+//! only when its identity is that of the image; malformed content gives no position, never a panic. Left out: Windows
+//! PDB files, and what debuggers want besides positions (names and scopes of locals, imports, asynchronous methods).
 
 mod debug_directory;
 mod mdb;
@@ -39,8 +39,8 @@ enum Format {
 }
 
 impl SymbolFile {
-    /// The symbols of `image`: embedded in it, else `app.pdb` beside `app.exe`, else `app.exe.mdb`. A file that belongs to
-    /// another build, or that is malformed, is ignored.
+    /// The symbols of `image`: embedded in it, else `app.pdb` beside `app.exe`, else `app.exe.mdb`. A file that belongs
+    /// to another build, or that is malformed, is ignored.
     pub fn find_for(image: &Image) -> Option<Self> {
         if let Ok(Some(embedded)) = Self::embedded_in(image) {
             return Some(embedded);

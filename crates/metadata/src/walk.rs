@@ -106,7 +106,8 @@ pub fn walk(image: &Image, enums: &dyn EnumResolver) -> WalkReport {
     report
 }
 
-/// Parses the bytes as each kind of signature and as a marshalling descriptor; returns how many of these parses succeed.
+/// Parses the bytes as each kind of signature and as a marshalling descriptor; returns how many of these parses
+/// succeed.
 pub fn read_signature(bytes: &[u8]) -> usize {
     let read = [
         crate::parse_method_sig(bytes).is_ok(),
@@ -120,7 +121,8 @@ pub fn read_signature(bytes: &[u8]) -> usize {
     read.into_iter().filter(|is_read| *is_read).count()
 }
 
-/// Parses the bytes as the blobs of attributes with different constructors; returns for how many of these the parse succeeds.
+/// Parses the bytes as the blobs of attributes with different constructors; returns for how many of these the parse
+/// succeeds.
 pub fn read_attribute(bytes: &[u8], enums: &dyn EnumResolver) -> usize {
     use CaTypeHint as T;
     let named = T::Enum(CaEnumType::Name("E".to_owned()));
@@ -153,7 +155,8 @@ pub fn read_resources(image: &Image) -> usize {
     found.count()
 }
 
-/// Parses a symbol file of any image and looks up positions in its first `method_count` methods; returns the number of positions found.
+/// Parses a symbol file of any image and looks up positions in its first `method_count` methods; returns the number of
+/// positions found.
 pub fn walk_symbols(bytes: Vec<u8>, method_count: u32) -> usize {
     SymbolFile::parse(bytes).map_or(0, |symbols| walk_positions(&symbols, method_count))
 }

@@ -1,7 +1,7 @@
 //! Writing CLI images: heaps and tables that grow, and the PE file around them. ECMA-335 §II.24, §II.25.
 //!
-//! Invariant: `Image` reads back the bytes that `ImageWriter::finish` returns row for row; only tables that must be sorted are
-//! reordered, and references to their rows are adjusted. Left out: PE32+.
+//! Invariant: `Image` reads back the bytes that `ImageWriter::finish` returns row for row; only tables that must be
+//! sorted are reordered, and references to their rows are adjusted. Left out: PE32+.
 
 mod bodies;
 mod heaps;

@@ -1,4 +1,5 @@
-//! No changed copy of a seed makes a parser panic or hang: the readers of `fuzz/`, on any toolchain. `saki_mutation` documents the variables that make the run longer.
+//! No changed copy of a seed makes a parser panic or hang: the readers of `fuzz/`, on any toolchain. `saki_mutation`
+//! documents the variables that make the run longer.
 
 use saki_metadata::walk::{read_attribute, read_method_body, read_resources, read_signature, walk, walk_symbols};
 use saki_metadata::{CaEnumType, ElementType, Image, dump};
@@ -12,7 +13,8 @@ fn enums(_: &CaEnumType) -> Option<ElementType> {
 /// Number of methods whose symbols are read.
 const METHOD_COUNT: u32 = 20;
 
-/// Runs one target over the files of a folder of `fuzz/seeds`. The seeds themselves must parse: `read` returns how much it found in a file.
+/// Runs one target over the files of a folder of `fuzz/seeds`. The seeds themselves must parse: `read` returns how much
+/// it found in a file.
 fn check(target: &str, folder: &str, extensions: &[&str], read: fn(&[u8]) -> usize) {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(folder);
     let seeds = read_seeds(&seeds, extensions);

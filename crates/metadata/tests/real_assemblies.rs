@@ -1,4 +1,5 @@
-//! All tables, signatures and bodies of real assemblies are read without an error. Assemblies that are absent are skipped.
+//! All tables, signatures and bodies of real assemblies are read without an error. Assemblies that are absent are
+//! skipped.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Source positions from all three kinds of symbols: an embedded portable PDB, a portable PDB beside the image, and an .mdb.
+//! Source positions from all three kinds of symbols: an embedded portable PDB, a portable PDB beside the image, and an
+//! .mdb.
 
 use saki_metadata::{Image, SourcePosition, SymbolFile, TableId};
 use std::path::{Path, PathBuf};

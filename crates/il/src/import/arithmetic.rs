@@ -1,7 +1,8 @@
 //! Arithmetic, comparisons and conversions, with folding of constants. ECMA-335 §III.1.5, §III.3.
 //!
-//! Mixed operands: an int32 beside a native int is sign-extended (zero-extended by add.ovf.un, sub.ovf.un and mul.ovf.un, as in .NET); a float32 beside a float64 is
-//! widened; managed pointers and references count as native integers.
+//! Mixed operands: an int32 beside a native int is sign-extended (zero-extended by add.ovf.un, sub.ovf.un and
+//! mul.ovf.un, as in .NET); a float32 beside a float64 is widened; managed pointers and references count as native
+//! integers.
 
 use super::builder::conv_type;
 use super::emitter::Emitter;
@@ -223,8 +224,8 @@ impl Emitter<'_> {
         Ok(self.b.inst(Op::Cmp(op, a, b), IrType::I32))
     }
 
-    /// Whether a comparison of the entry with null is certainly false. `this` does not count, although accesses take it as non-null: the
-    /// method may have been called on null, and compare `this` to find out.
+    /// Whether a comparison of the entry with null is certainly false. `this` does not count, although accesses take it
+    /// as non-null: the method may have been called on null, and compare `this` to find out.
     pub(super) fn is_certainly_set(&self, entry: &StackEntry) -> bool {
         let is_this = match entry.val {
             super::stack::Val::Scalar(value) => match self.b.op(value) {

@@ -1,7 +1,7 @@
 //! The function under construction: arenas of locals, values and blocks, and the point where code is appended.
 //!
-//! Invariant: block indices grow in creation order, and a value is only used in its block or in blocks created later that
-//! it dominates (see `ir`). Left out: anything about CIL.
+//! Invariant: block indices grow in creation order, and a value is only used in its block or in blocks created later
+//! that it dominates (see `ir`). Left out: anything about CIL.
 
 use crate::ir::{
     AliasClass, BinOp, Block, BlockId, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, Local, LocalId,

@@ -41,7 +41,8 @@ impl Emitter<'_> {
         Ok(self.fit(value, IrType::I64))
     }
 
-    /// Operands of a call. A struct is passed as a `LocalKind::Argument`; for other structs the code generator makes the callee's copy.
+    /// Operands of a call. A struct is passed as a `LocalKind::Argument`; for other structs the code generator makes
+    /// the callee's copy.
     pub(super) fn operands(&mut self, this: bool, params: &[Ty], args: &[StackEntry]) -> LoadResult<Vec<ValueId>> {
         let mut values = Vec::with_capacity(args.len() + 1);
         let mut args = args.iter();
@@ -60,8 +61,8 @@ impl Emitter<'_> {
         Ok(values)
     }
 
-    /// The address of a struct argument. A struct that may be kept in variables is copied to a temp, so that its own address is not taken;
-    /// others are read from their place when the call is made.
+    /// The address of a struct argument. A struct that may be kept in variables is copied to a temp, so that its own
+    /// address is not taken; others are read from their place when the call is made.
     fn struct_operand(&mut self, entry: &StackEntry) -> LoadResult<ValueId> {
         let is_at_hand = match entry.val {
             Val::InMemory { flags, .. } => !flags.volatile && !flags.unaligned,

@@ -25,7 +25,8 @@ fn is_plain_array(ty: Ty) -> LoadResult<bool> {
     Ok(matches!(native, NativeType::Array { element, .. } if element.is_same()))
 }
 
-/// Whether a value of this type, or for a byref the value it refers to, contains object references, which native code cannot read.
+/// Whether a value of this type, or for a byref the value it refers to, contains object references, which native code
+/// cannot read.
 fn holds_objects(ty: Ty) -> LoadResult<bool> {
     let ty = ty.element().filter(|_| ty.is_byref()).unwrap_or(ty);
     ty.contains_references()
@@ -241,8 +242,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// `calli` of unmanaged code. Numbers, pointers, plain structs, and arrays of these (as addresses of their elements) are passed in line; with other
-    /// arguments the call goes through a wrapper that converts them.
+    /// `calli` of unmanaged code. Numbers, pointers, plain structs, and arrays of these (as addresses of their
+    /// elements) are passed in line; with other arguments the call goes through a wrapper that converts them.
     fn call_native(
         &mut self,
         function: ValueId,

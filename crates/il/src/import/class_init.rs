@@ -1,9 +1,9 @@
 //! When class constructors are triggered. ECMA-335 §II.10.5.3.
 //!
-//! Types marked beforefieldinit: before an access to their static fields. Others: at the start of their static methods and
-//! constructors (value types: of all methods), and before accesses to their static fields from other types. A module's constructor
-//! runs before accesses to the static fields of the module's classes, and before the module's methods (`compile_method` triggers the
-//! latter). Nothing is emitted for types that are already initialised.
+//! Types marked beforefieldinit: before an access to their static fields. Others: at the start of their static methods
+//! and constructors (value types: of all methods), and before accesses to their static fields from other types. A
+//! module's constructor runs before accesses to the static fields of the module's classes, and before the module's
+//! methods (`compile_method` triggers the latter). Nothing is emitted for types that are already initialised.
 
 use super::emitter::Emitter;
 use crate::ir::Op;

@@ -1,8 +1,9 @@
 //! Calls on `EqualityComparer<T>.Default`, replaced by `Equals` and `GetHashCode` of the values themselves.
 //!
-//! The default comparer of a value type that implements `IEquatable<T>`, of an enum and of string is known to call the type's
-//! own methods. On the simulated stack the comparer is a placeholder (`Val::DefaultComparer`), which becomes an object only if
-//! something other than such a call uses it. Left out: reference types other than string, where null needs care.
+//! The default comparer of a value type that implements `IEquatable<T>`, of an enum and of string is known to call the
+//! type's own methods. On the simulated stack the comparer is a placeholder (`Val::DefaultComparer`), which becomes an
+//! object only if something other than such a call uses it. Left out: reference types other than string, where null
+//! needs care.
 
 use super::emitter::Emitter;
 use super::kinds::{ir_type, mem_type};

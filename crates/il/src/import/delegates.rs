@@ -1,7 +1,7 @@
 //! Making delegates (`ldftn`/`ldvirtftn` and `newobj`) and calling them. ECMA-335 §II.14.6.1.
 //!
-//! A call of `Invoke` handles the common cases in line: a single target that is an instance method or a static method, as of
-//! lambdas. All other delegates are called through the body of `Invoke`.
+//! A call of `Invoke` handles the common cases in line: a single target that is an instance method or a static method,
+//! as of lambdas. All other delegates are called through the body of `Invoke`.
 
 use super::builder::plain;
 use super::emitter::Emitter;

@@ -1,7 +1,7 @@
 //! Edges between basic blocks, and the stack where control flow joins.
 //!
-//! A block with a single predecessor takes over that block's stack entries unchanged. At joins each stack slot gets a local,
-//! written by every predecessor and read at the start of the block. ECMA-335 §III.1.8.1.3.
+//! A block with a single predecessor takes over that block's stack entries unchanged. At joins each stack slot gets a
+//! local, written by every predecessor and read at the start of the block. ECMA-335 §III.1.8.1.3.
 
 use super::emitter::Emitter;
 use super::kinds::is_exact_class;
@@ -113,7 +113,8 @@ impl Emitter<'_> {
             there.note = Note::None;
             let there_ir = self.b.local_type(local);
             match (there_ir, here.ir) {
-                // The code behind the join has been imported already and expects the narrower number; `write_joins` converts to it.
+                // The code behind the join has been imported already and expects the narrower number; `write_joins`
+                // converts to it.
                 (IrType::I32, IrType::I64) | (IrType::F32, IrType::F64) if is_imported => {}
                 // The other predecessors' values are widened by `widen_joins`.
                 (IrType::I32, IrType::I64 | IrType::ByRef) | (IrType::F32, IrType::F64) => {
@@ -123,7 +124,8 @@ impl Emitter<'_> {
                     self.b.f.locals[local.0 as usize].ty = here.ir;
                     self.widened_joins.push(local);
                 }
-                // A value that may be a managed pointer counts as one, and a value that may be a number does not count as a reference.
+                // A value that may be a managed pointer counts as one, and a value that may be a number does not count
+                // as a reference.
                 (IrType::I64 | IrType::Ref, IrType::ByRef) => self.b.f.locals[local.0 as usize].ty = IrType::ByRef,
                 (IrType::Ref, IrType::I64) => self.b.f.locals[local.0 as usize].ty = IrType::I64,
                 (IrType::Struct(a), IrType::Struct(b)) if a != b => {

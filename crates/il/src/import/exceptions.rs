@@ -1,8 +1,9 @@
 //! Try regions, handlers, `leave`, `endfinally`, `throw`, `rethrow`. ECMA-335 §I.12.4.2, §III.3.34, §III.3.46.
 //!
-//! The body of a finally handler is imported once. A selector local says where control continues after it: 0 = an exception
-//! entered the handler, so unwinding resumes; k = the k-th continuation, set by the `leave` that entered it. A `leave` through
-//! several finally handlers chains them, inner to outer. Left out: the code of filters (see `filters`).
+//! The body of a finally handler is imported once. A selector local says where control continues after it: 0 = an
+//! exception entered the handler, so unwinding resumes; k = the k-th continuation, set by the `leave` that entered it.
+//! A `leave` through several finally handlers chains them, inner to outer. Left out: the code of filters (see
+//! `filters`).
 
 use super::emitter::Emitter;
 use super::kinds::is_exact_class;

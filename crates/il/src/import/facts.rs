@@ -1,7 +1,7 @@
 //! What the importer asks of the running machine, and the record of the answers that the code relies on.
 //!
-//! Invariant: an answer without which the code would be wrong is noted by `Facts::assume` before the importer uses it. Left out: facts about the compiled
-//! method itself and about the class library's own types, which always hold.
+//! Invariant: an answer without which the code would be wrong is noted by `Facts::assume` before the importer uses it.
+//! Left out: facts about the compiled method itself and about the class library's own types, which always hold.
 
 use super::options::LibraryLoop;
 use crate::ir::Function;
@@ -14,7 +14,8 @@ pub trait Facts {
     /// Whether the class constructor has finished (or there is none), so that accesses need no check.
     fn is_initialised(&self, ty: Ty) -> bool;
 
-    /// The Rust function that replaces this method's loop, if there is one. Without `ImportOptions::vectors` only those that correct the body count.
+    /// The Rust function that replaces this method's loop, if there is one. Without `ImportOptions::vectors` only those
+    /// that correct the body count.
     fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
         None
     }
@@ -27,8 +28,8 @@ pub trait Facts {
     /// Adds probes to the method's code, if its calls are recorded.
     fn add_probes(&self, _method: &'static Method, _function: &mut Function) {}
 
-    /// The CIL offsets at which statements of the method begin, in ascending order, if code is to tell when it reaches them
-    /// (`HelperId::CoverStatement`). Called only without `ImportOptions::inline`.
+    /// The CIL offsets at which statements of the method begin, in ascending order, if code is to tell when it reaches
+    /// them (`HelperId::CoverStatement`). Called only without `ImportOptions::inline`.
     fn statements(&self, _method: &'static Method) -> Vec<u32> {
         Vec::new()
     }

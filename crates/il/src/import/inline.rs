@@ -1,8 +1,8 @@
 //! Inlining while importing: a small callee is imported into the caller, its arguments bound to the caller's operands.
 //!
-//! Not inlined: bodies with handlers, loops or `throw` (their frames show in stack traces); methods that ask for their caller; methods marked
-//! NoInlining; and calls shortly before a `throw`, since the code that makes exceptions is a large part of many methods and hardly ever
-//! runs. Stack traces show inlined bodies as frames (`ir::position`).
+//! Not inlined: bodies with handlers, loops or `throw` (their frames show in stack traces); methods that ask for their
+//! caller; methods marked NoInlining; and calls shortly before a `throw`, since the code that makes exceptions is a
+//! large part of many methods and hardly ever runs. Stack traces show inlined bodies as frames (`ir::position`).
 
 use super::class_init::needs_check_at_entry;
 use super::emitter::Emitter;
@@ -24,12 +24,13 @@ pub(super) const BUDGET_BYTES: u32 = 1500;
 const SMALL_BODY_BYTES: usize = 32;
 /// As `SMALL_BODY_BYTES`, for calls in loops.
 const LOOP_BODY_BYTES: usize = 64;
-/// As `SMALL_BODY_BYTES`, for methods that have a value type as argument, or whose `this` is the address of a local of the
-/// caller: once they are inlined, the value's fields can become variables.
+/// As `SMALL_BODY_BYTES`, for methods that have a value type as argument, or whose `this` is the address of a local of
+/// the caller: once they are inlined, the value's fields can become variables.
 const LOCAL_VALUE_BODY_BYTES: usize = 80;
 /// Largest body inlined when the method says AggressiveInlining.
 const AGGRESSIVE_BODY_BYTES: usize = 120;
-/// As `AGGRESSIVE_BODY_BYTES`, for methods of vector types, whose bodies have two versions: with and without vector hardware.
+/// As `AGGRESSIVE_BODY_BYTES`, for methods of vector types, whose bodies have two versions: with and without vector
+/// hardware.
 const VECTOR_BODY_BYTES: usize = 2 * AGGRESSIVE_BODY_BYTES;
 const MAX_DEPTH: usize = 7;
 /// A call counts as a part of making an exception if its block ends in a `throw` within this many instructions.

@@ -28,7 +28,8 @@ impl Emitter<'_> {
         find(method).ok().flatten().or_else(|| self.is_called_loop(method).then_some(Intrinsic::LibraryLoop))
     }
 
-    /// Imports a call in line; the arguments are on the stack. False: not handled, without effect, so the method must be called.
+    /// Imports a call in line; the arguments are on the stack. False: not handled, without effect, so the method must
+    /// be called.
     pub(super) fn try_intrinsic(&mut self, method: &'static Method) -> LoadResult<bool> {
         let Some(intrinsic) = self.intrinsic_of(method) else { return Ok(false) };
         let count = method.sig()?.params.len() + usize::from(!method.is_static());

@@ -75,8 +75,8 @@ pub(super) fn is_exact_class(ty: Ty) -> bool {
         // Arrays of value types are exact up to signedness and enums, which make no difference to the code.
         return element.is_value_type() || (element.is_sealed() && !element.is_interface() && is_exact_class(element));
     }
-    // An object of a class that is marshalled by reference may be a proxy, which has no exact class; an Action<object> may be used
-    // where an Action<string> is declared.
+    // An object of a class that is marshalled by reference may be a proxy, which has no exact class; an Action<object>
+    // may be used where an Action<string> is declared.
     ty.is_value_type()
         || (ty.is_sealed() && !ty.is_interface() && !ty.is_marshal_by_ref() && !ty.has_variant_arguments())
 }

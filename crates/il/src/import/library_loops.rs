@@ -1,7 +1,8 @@
-//! Methods of the class library for which Saki has Rust functions, used instead of their bodies or before them (`Facts::library_loop`).
+//! Methods of the class library for which Saki has Rust functions, used instead of their bodies or before them
+//! (`Facts::library_loop`).
 //!
-//! Where the function does all of the method's work, direct calls of the method call the function. Where it may decline, the method's own code calls it at entry, and
-//! runs the CIL body if the function declines.
+//! Where the function does all of the method's work, direct calls of the method call the function. Where it may
+//! decline, the method's own code calls it at entry, and runs the CIL body if the function declines.
 
 use super::call_sites::PlannedCall;
 use super::emitter::Emitter;
@@ -34,7 +35,8 @@ impl Emitter<'_> {
         self.push_native_result(result, sig.ret)
     }
 
-    /// At the entry of a method whose function may decline: calls the function and returns its result, unless the work is too small for it or it declines.
+    /// At the entry of a method whose function may decline: calls the function and returns its result, unless the work
+    /// is too small for it or it declines.
     pub(super) fn ask_library_loop(&mut self) -> LoadResult<()> {
         let method = self.method;
         let Some(function) = self.library_loop(method) else { return Ok(()) };

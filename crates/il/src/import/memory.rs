@@ -1,7 +1,7 @@
 //! Access through pointers: ldind, stind, ldobj, stobj, cpobj, initobj, cpblk, initblk, localloc. ECMA-335 §III.3–4.
 //!
-//! Outside try regions managed pointers count as non-null: an access through null faults anyway, and nothing in the method can
-//! observe at which instruction. `Emitter::null_check_of` tells when an explicit check is needed.
+//! Outside try regions managed pointers count as non-null: an access through null faults anyway, and nothing in the
+//! method can observe at which instruction. `Emitter::null_check_of` tells when an explicit check is needed.
 
 use super::builder::plain;
 use super::emitter::Emitter;
@@ -12,8 +12,9 @@ use crate::ir::{AliasClass, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op
 use saki_abi::object::NULL_AREA_BYTES;
 use saki_types::{LoadError, LoadResult, Ty};
 
-/// A managed pointer is checked before it moves by this many bytes or more. Smaller steps, sixteen nested fields added up, stay within the area
-/// where a fault counts as a null reference. (`jit` asks of each single access whether it does.)
+/// A managed pointer is checked before it moves by this many bytes or more. Smaller steps, sixteen nested fields added
+/// up, stay within the area where a fault counts as a null reference. (`jit` asks of each single access whether it
+/// does.)
 const FAR_OFFSET: i32 = (NULL_AREA_BYTES / 16) as i32;
 
 impl Emitter<'_> {
@@ -37,8 +38,9 @@ impl Emitter<'_> {
         Ok((value, flags, entry))
     }
 
-    /// Whether an access through `entry`, an address whose value is `addr`, checks for null. Managed pointers are usually not null, and
-    /// if one is, the fault is thrown to the callers; but a handler in this method is found only by an explicit check.
+    /// Whether an access through `entry`, an address whose value is `addr`, checks for null. Managed pointers are
+    /// usually not null, and if one is, the fault is thrown to the callers; but a handler in this method is found only
+    /// by an explicit check.
     pub(super) fn null_check_of(&self, entry: &StackEntry, addr: ValueId) -> NullCheck {
         let may_skip = entry.ir == IrType::ByRef && self.b.region().is_none();
         match entry.is_non_null || may_skip || self.b.local_at(addr).is_some() {
@@ -47,7 +49,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits an explicit null check for an access with a large offset, whose fault would not be recognised as a null reference.
+    /// Emits an explicit null check for an access with a large offset, whose fault would not be recognised as a null
+    /// reference.
     pub(super) fn check_far_access(&mut self, entry: &StackEntry, addr: ValueId, offset: i32) {
         let is_far = !(0..FAR_OFFSET).contains(&offset);
         if is_far && entry.ir == IrType::ByRef && !entry.is_non_null && self.b.local_at(addr).is_none() {

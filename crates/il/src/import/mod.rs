@@ -2,13 +2,15 @@
 //!
 //! One `Importer` imports one method; inlined callees and filters are imported by the same code with another `Scope`
 //! (and, for filters, another function under construction). Each reachable block is imported once, lowest offset first.
-//! From the bottom up: `builder` appends to the function; the `Emitter` has the state of the code being emitted, and each
-//! family of instructions is a file of its methods; `dispatch` chooses among the families; `blocks`, `inline` and
-//! `filters`, methods of the `Importer`, go over bodies. A family that has more to do than to emit returns a `NextStep`.
+//! From the bottom up: `builder` appends to the function; the `Emitter` has the state of the code being emitted, and
+//! each family of instructions is a file of its methods; `dispatch` chooses among the families; `blocks`, `inline` and
+//! `filters`, methods of the `Importer`, go over bodies. A family that has more to do than to emit returns a
+//! `NextStep`.
 //!
-//! Invariants: CIL is not verified, so the importer's own safety does not rely on its validity; an error in one instruction
-//! (missing members, bad tokens) becomes code that throws at that place; an error that makes the body meaningless (stack
-//! underflow, bad opcodes) is `InvalidProgram` for the method. Left out: optimisation after import (`opt`).
+//! Invariants: CIL is not verified, so the importer's own safety does not rely on its validity; an error in one
+//! instruction (missing members, bad tokens) becomes code that throws at that place; an error that makes the body
+//! meaningless (stack underflow, bad opcodes) is `InvalidProgram` for the method. Left out: optimisation after import
+//! (`opt`).
 
 mod arithmetic;
 mod arrays;
@@ -76,7 +78,8 @@ pub fn import(method: &'static Method, options: &ImportOptions, facts: &dyn Fact
         let name = method.full_name();
         return Err(LoadError::new(LoadErrorKind::NotSupported, format!("{name} has no CIL body"), name));
     };
-    // The full name of a dynamic method says little more than its own name, and making it takes as long as importing some instructions.
+    // The full name of a dynamic method says little more than its own name, and making it takes as long as importing
+    // some instructions.
     let name = if method.is_dynamic() { method.name.into() } else { method.full_name().into() };
     let ir_sig = prologue::own_signature(method, call_sig(sig, this_type(method))?);
     let facts = Noting(facts);

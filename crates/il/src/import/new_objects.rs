@@ -48,7 +48,8 @@ impl Emitter<'_> {
         if owner.may_be_redirected() {
             return self.new_activated(method, args, HelperId::NewMarshalByRef);
         }
-        // The arguments are evaluated before the object exists; allocating it cannot change the storage to which they refer.
+        // The arguments are evaluated before the object exists; allocating it cannot change the storage to which they
+        // refer.
         let object = self.b.inst(Op::NewObject(owner), IrType::Ref);
         self.has_calls = true;
         let entry = StackEntry::scalar(object, IrType::Ref).exact(owner).non_null();
@@ -111,7 +112,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// `newobj` of a string: strings have no constructors to run; the method CreateString with the same parameters makes the object.
+    /// `newobj` of a string: strings have no constructors to run; the method CreateString with the same parameters
+    /// makes the object.
     fn new_string(&mut self, constructor: &'static Method) -> LoadResult<()> {
         let sig = constructor.sig()?;
         let Some(create) = universe().string().find_method_sig("CreateString", &sig.params)? else {

@@ -1,7 +1,7 @@
 //! Boxing and unboxing. ECMA-335 §III.4.1, §III.4.32–4.33.
 //!
-//! The idioms of generic code for value types (`box; brtrue`, `box; isinst; brtrue`, `box; unbox.any`) never allocate: they
-//! are recognised by the instructions that follow the `box`.
+//! The idioms of generic code for value types (`box; brtrue`, `box; isinst; brtrue`, `box; unbox.any`) never allocate:
+//! they are recognised by the instructions that follow the `box`.
 
 use super::builder::plain;
 use super::emitter::Emitter;

@@ -1,9 +1,9 @@
 //! Which kinds of values an instruction or a location takes. ECMA-335 §III.1.1, §III.1.6, §III.1.8.1.2.3.
 //!
-//! CIL is not verified, and pointers may be forged. But a number in place of an object reference has no meaning in CIL: such a
-//! method is `InvalidProgram`, as under Mono, and so is one that uses a struct where a struct of another layout is expected.
-//! With these checks the kinds in the IR are right for any body, which the code generator relies on. Left out: the classes of
-//! references.
+//! CIL is not verified, and pointers may be forged. But a number in place of an object reference has no meaning in CIL:
+//! such a method is `InvalidProgram`, as under Mono, and so is one that uses a struct where a struct of another layout
+//! is expected. With these checks the kinds in the IR are right for any body, which the code generator relies on. Left
+//! out: the classes of references.
 
 use super::emitter::Emitter;
 use super::kinds::ir_type;

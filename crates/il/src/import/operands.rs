@@ -23,7 +23,8 @@ impl Emitter<'_> {
         Ok(ty)
     }
 
-    /// Checks that a type named by an instruction loads completely: its interfaces are implemented, its generic arguments allowed.
+    /// Checks that a type named by an instruction loads completely: its interfaces are implemented, its generic
+    /// arguments allowed.
     ///
     /// # Errors
     /// `TypeLoad`.

@@ -39,11 +39,12 @@ pub struct Least {
 /// How a Rust function replaces a method of the class library (`library_loops`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LibraryLoop {
-    /// The function may decline, by returning `DECLINED`, or null (neither of which the method itself ever returns); then the body runs. If the method has no
-    /// result, such a function returns an int32.
+    /// The function may decline, by returning `DECLINED`, or null (neither of which the method itself ever returns);
+    /// then the body runs. If the method has no result, such a function returns an int32.
     pub may_decline: bool,
     pub least: Option<Least>,
-    /// The function is not there for its speed: it does as .NET does where the body does not, so it also runs without vectors.
+    /// The function is not there for its speed: it does as .NET does where the body does not, so it also runs without
+    /// vectors.
     pub corrects: bool,
 }
 

@@ -18,8 +18,8 @@ impl Emitter<'_> {
         self.b.helper(HelperId::CoverStatement, vec![method, offset]);
     }
 
-    /// Whether Mono's traces show the position after this instruction: calls, and `newobj`. Not so for `newobj` of an exception of the
-    /// core library from strings only, if `throw` follows at once.
+    /// Whether Mono's traces show the position after this instruction: calls, and `newobj`. Not so for `newobj` of an
+    /// exception of the core library from strings only, if `throw` follows at once.
     pub(super) fn is_positioned_call(&self, instruction: &Instruction<'static>) -> bool {
         match (instruction.opcode, instruction.operand) {
             (Opcode::Call | Opcode::Callvirt | Opcode::Calli, _) => true,

@@ -23,8 +23,8 @@ pub(super) fn own_signature(method: &'static Method, mut sig: CallSig) -> CallSi
     sig
 }
 
-/// Methods that use data which lives only as long as `this`, after their last use of `this`. `DynamicMethod.Invoke` passes its handle
-/// to a RuntimeMethodInfo, which has no reference back.
+/// Methods that use data which lives only as long as `this`, after their last use of `this`. `DynamicMethod.Invoke`
+/// passes its handle to a RuntimeMethodInfo, which has no reference back.
 fn keeps_this(method: &Method) -> bool {
     !method.is_static() && method.owner.is(LibraryType::DynamicMethod)
 }
@@ -94,7 +94,8 @@ impl Emitter<'_> {
             let usage = self.s.scan.args[index];
             let mut local = self.variable(ty, LocalKind::Param(index as u32), usage.address_taken)?;
             if let (IrType::Struct(struct_ty), true) = (self.b.local_type(local), has_filter) {
-                // A filter reaches variables through the parent's frame, but a struct parameter is elsewhere, so it is copied.
+                // A filter reaches variables through the parent's frame, but a struct parameter is elsewhere, so it is
+                // copied.
                 let copy = self.variable(ty, LocalKind::Normal, usage.address_taken)?;
                 let (dst, src) = (self.b.addr_of(copy), self.b.addr_of(local));
                 self.b.effect(Op::CopyStruct {

@@ -1,5 +1,5 @@
-//! One pass over a CIL body before it is imported: where blocks begin, how many edges enter each, how arguments and locals
-//! are used, and the facts that decide whether the body can be inlined.
+//! One pass over a CIL body before it is imported: where blocks begin, how many edges enter each, how arguments and
+//! locals are used, and the facts that decide whether the body can be inlined.
 //!
 //! Left out: types; the stack.
 
@@ -143,8 +143,8 @@ impl Scan {
         self.reached.get(offset as usize) == Some(&2)
     }
 
-    /// The facts about a stack slot at a join, when the first edge into it is imported. Facts of later edges can be merged only
-    /// until the block is imported, so at the target of a back edge nothing is known.
+    /// The facts about a stack slot at a join, when the first edge into it is imported. Facts of later edges can be
+    /// merged only until the block is imported, so at the target of a back edge nothing is known.
     pub fn joined(&self, offset: u32, entry: &StackEntry) -> StackEntry {
         let mut joined = StackEntry { note: Note::None, ..*entry };
         if self.back_edges.contains_key(&offset) && !matches!(entry.ir, IrType::Struct(_)) {
@@ -156,7 +156,8 @@ impl Scan {
     }
 
     fn branch(&mut self, from: u32, target: u32) {
-        // For a backward branch, the block that falls through into the target has been scanned already: count the target as shared.
+        // For a backward branch, the block that falls through into the target has been scanned already: count the
+        // target as shared.
         if target <= from {
             self.has_back_edge = true;
             let last = self.back_edges.entry(target).or_insert(from);
@@ -166,7 +167,8 @@ impl Scan {
         self.reach(target);
     }
 
-    /// Notes a use of a variable. A number without a variable is not an error yet, since the instruction may be unreachable.
+    /// Notes a use of a variable. A number without a variable is not an error yet, since the instruction may be
+    /// unreachable.
     fn var(vars: &mut [VarUse], index: usize, in_entry_block: bool, write: bool, address: bool) {
         let Some(var) = vars.get_mut(index) else { return };
         if write {

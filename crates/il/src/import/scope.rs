@@ -73,7 +73,8 @@ pub(super) struct Scope {
     spare: Box<Lists>,
 }
 
-/// Vectors of a scope, reused by later scopes: most bodies are small, and allocating them anew costs a tenth of the import.
+/// Vectors of a scope, reused by later scopes: most bodies are small, and allocating them anew costs a tenth of the
+/// import.
 #[derive(Default)]
 struct Lists {
     reached: Vec<u8>,

@@ -1,8 +1,8 @@
 //! The simulated evaluation stack.
 //!
-//! Scalars are values, computed when they are pushed. Struct entries only describe where the struct is stored; it is read when
-//! the entry is used, so that `ldloc s; ldfld f` copies nothing. Invariant: before anything changes the storage that an entry
-//! refers to, the entry is copied to a temp (`spill`). ECMA-335 §III.1.1, §III.1.5, §III.1.6.
+//! Scalars are values, computed when they are pushed. Struct entries only describe where the struct is stored; it is
+//! read when the entry is used, so that `ldloc s; ldfld f` copies nothing. Invariant: before anything changes the
+//! storage that an entry refers to, the entry is copied to a temp (`spill`). ECMA-335 §III.1.1, §III.1.5, §III.1.6.
 
 use super::builder::plain;
 use super::emitter::Emitter;
@@ -128,7 +128,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Copies the entries that the coming effect would change to temps. To be called after the instruction's operands are popped.
+    /// Copies the entries that the coming effect would change to temps. To be called after the instruction's operands
+    /// are popped.
     pub(super) fn spill(&mut self, effect: Effect) -> LoadResult<()> {
         for index in 0..self.s.stack.len() {
             let entry = self.s.stack[index];

@@ -1,6 +1,7 @@
 //! What the import of a body remembers: entries of the simulated stack, variables, blocks, try regions.
 //!
-//! Plain data, so that `scope` can hold it and the files that work on it can name the importer: `stack`, `vars`, `blocks`, `exceptions`.
+//! Plain data, so that `scope` can hold it and the files that work on it can name the importer: `stack`, `vars`,
+//! `blocks`, `exceptions`.
 
 use crate::ir::{BlockId, IrType, LocalId, MemFlags, RegionId, Symbol, ValueId};
 use rustc_hash::FxHashSet;

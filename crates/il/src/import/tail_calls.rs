@@ -2,13 +2,13 @@
 //!
 //! Only an explicit `tail.` counts (and `jmp`), before `ret`. It is ignored, as the standard allows, where the frame is
 //! still needed: in protected regions and synchronized methods, in methods with `localloc` or pinned locals, in inlined
-//! bodies, for vararg callees (their argument block is in the frame), when the result is not yet what the caller returns,
-//! and when a managed or unmanaged pointer argument may point into the frame. Integers do not count as pointers, even if a
-//! program converts addresses of locals to them.
+//! bodies, for vararg callees (their argument block is in the frame), when the result is not yet what the caller
+//! returns, and when a managed or unmanaged pointer argument may point into the frame. Integers do not count as
+//! pointers, even if a program converts addresses of locals to them.
 //!
-//! Struct arguments are not an obstacle here: the code generator moves them (`jit`, the calls module).
-//! Invariant: a tail call of a method that itself has tail calls is not inlined (`inline`), since the inlined tail calls would
-//! keep this frame; so no chain of tail calls grows the stack.
+//! Struct arguments are not an obstacle here: the code generator moves them (`jit`, the calls module). Invariant: a
+//! tail call of a method that itself has tail calls is not inlined (`inline`), since the inlined tail calls would keep
+//! this frame; so no chain of tail calls grows the stack.
 
 use super::call_sites::PlannedCall;
 use super::emitter::Emitter;

@@ -1,8 +1,8 @@
 //! Vararg calls and `arglist`. ECMA-335 §I.12.3.2.3, §III.3.4.
 //!
 //! The variable arguments go into a block in the caller's frame: a word that names the call site's signature, then one
-//! 8-byte slot for each (small integers extended, structs as the address of a copy). Its address is the last argument of
-//! every vararg method.
+//! 8-byte slot for each (small integers extended, structs as the address of a copy). Its address is the last argument
+//! of every vararg method.
 
 use super::builder::plain;
 use super::emitter::Emitter;

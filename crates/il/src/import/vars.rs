@@ -1,7 +1,7 @@
 //! Arguments and local variables: ldarg, starg, ldarga, ldloc, stloc, ldloca.
 //!
-//! A read-only argument of an inlined body is bound to the caller's value itself. In a filter the variables of the method
-//! become `ParentSlot` locals at their first use. ECMA-335 §III.3.
+//! A read-only argument of an inlined body is bound to the caller's value itself. In a filter the variables of the
+//! method become `ParentSlot` locals at their first use. ECMA-335 §III.3.
 
 use super::builder::plain;
 use super::emitter::Emitter;
@@ -150,8 +150,8 @@ impl Emitter<'_> {
         self.copy_entry_to(dst, 0, entry, struct_ty, false)
     }
 
-    /// Makes the call just emitted write its struct result to `local` instead of `temp`, unless the local could be observed while
-    /// the call runs.
+    /// Makes the call just emitted write its struct result to `local` instead of `temp`, unless the local could be
+    /// observed while the call runs.
     fn retarget_call_result(&mut self, temp: LocalId, local: LocalId) -> bool {
         if self.b.is_exposed(local) || self.b.region().is_some() || self.parent.is_some() {
             return false;

@@ -1,11 +1,13 @@
 //! Operations on vectors of 16 bytes.
 //!
-//! Each operation names its division of the bytes into lanes; values have no lane type. Masks are lanes of all ones or all zeroes. Operations give the
-//! results of the class library's own code, which works lane by lane: NaN, −0 and overflows are treated as with scalars.
+//! Each operation names its division of the bytes into lanes; values have no lane type. Masks are lanes of all ones or
+//! all zeroes. Operations give the results of the class library's own code, which works lane by lane: NaN, −0 and
+//! overflows are treated as with scalars.
 
 use super::IrType;
 
-/// A division of 16 bytes into lanes. Signedness matters only to comparisons, minima, maxima, widening and right shifts.
+/// A division of 16 bytes into lanes. Signedness matters only to comparisons, minima, maxima, widening and right
+/// shifts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Lanes {
     I8,

@@ -1,10 +1,10 @@
 //! Removes bounds checks in counting loops.
 //!
-//! In `for (i = start; i < a.Length; i++)`, with `i` and `a` locals that nothing else in the loop changes, `a[i]` needs no
-//! check: `i` starts non-negative, only grows, and was compared with the length in this very iteration. The same holds for
-//! spans and strings, and for a limit kept in a local. The facts used: a block that a comparison's edge dominates knows the
-//! comparison's outcome; an innermost loop's blocks repeat only through its header. Left out: index arithmetic (`a[i + 1]`),
-//! loops that count down, arrays in fields.
+//! In `for (i = start; i < a.Length; i++)`, with `i` and `a` locals that nothing else in the loop changes, `a[i]` needs
+//! no check: `i` starts non-negative, only grows, and was compared with the length in this very iteration. The same
+//! holds for spans and strings, and for a limit kept in a local. The facts used: a block that a comparison's edge
+//! dominates knows the comparison's outcome; an innermost loop's blocks repeat only through its header. Left out: index
+//! arithmetic (`a[i + 1]`), loops that count down, arrays in fields.
 
 use super::flow::{Loop, Predecessors, loops};
 use crate::ir::{AliasClass, BinOp, CmpOp, Function, LocalId, MemType, Op, Terminator, ValueId, verify};
@@ -144,7 +144,8 @@ impl<'f> Analysis<'f> {
         local
     }
 
-    /// Whether the local of the array or string is written at most once, so that its length is constant: reading the length before the write (null) throws.
+    /// Whether the local of the array or string is written at most once, so that its length is constant: reading the
+    /// length before the write (null) throws.
     fn is_written_at_most_once(&self, limit: Limit) -> bool {
         let local = Self::limit_local(limit);
         let is_param = matches!(self.function.locals[local.0 as usize].kind, crate::ir::LocalKind::Param(_));

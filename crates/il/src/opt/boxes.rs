@@ -1,7 +1,7 @@
 //! Boxes that do not escape become locals.
 //!
-//! A boxed value type whose contents are only loaded and stored (as `Enum.HasFlag` leaves behind) need not be allocated: its
-//! value becomes a local, which `promote` then keeps in variables.
+//! A boxed value type whose contents are only loaded and stored (as `Enum.HasFlag` leaves behind) need not be
+//! allocated: its value becomes a local, which `promote` then keeps in variables.
 
 use crate::import::kinds::mem_type as memory_type;
 use crate::ir::{Function, Inst, IrType, Local, LocalId, LocalKind, Op, ValueId, verify};

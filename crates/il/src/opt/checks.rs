@@ -1,8 +1,9 @@
 //! Removes null and bounds checks that an earlier check makes redundant.
 //!
-//! Works on extended basic blocks: a block with one predecessor starts with the facts that hold at the predecessor's end.
-//! Values are numbered so that two reads of an unchanged local, or two lengths of one array, count as equal; the condition of
-//! a branch is a fact in the block that it leads to. Left out: facts common to several predecessors; loops (see `bounds`).
+//! Works on extended basic blocks: a block with one predecessor starts with the facts that hold at the predecessor's
+//! end. Values are numbered so that two reads of an unchanged local, or two lengths of one array, count as equal; the
+//! condition of a branch is a fact in the block that it leads to. Left out: facts common to several predecessors; loops
+//! (see `bounds`).
 
 use super::flow::Predecessors;
 use crate::ir::{AliasClass, CmpOp, Function, MemFlags, MemType, NullCheck, Op, Terminator, ValueId, verify};
@@ -198,7 +199,8 @@ impl Checks<'_> {
                 let number = self.number(value);
                 self.state.non_null.insert(number);
                 if let Op::NewArray(_, length) = op {
-                    // Later lengths of this array are equal to the number with which it was made, which then must have been in range.
+                    // Later lengths of this array are equal to the number with which it was made, which then must have
+                    // been in range.
                     let length = self.number(length);
                     if self.constants.contains_key(&length) {
                         self.shapes.insert(Shape::ArrayLength(number), length);

@@ -1,6 +1,6 @@
-//! Folds branches on constants, empties unreachable blocks, and drops instructions whose values are unused, so that the code
-//! generator has less to do. Writes to variables that are never read are dropped too; most such variables are fields of
-//! promoted value types. Left out: instructions with an effect, including checks.
+//! Folds branches on constants, empties unreachable blocks, and drops instructions whose values are unused, so that the
+//! code generator has less to do. Writes to variables that are never read are dropped too; most such variables are
+//! fields of promoted value types. Left out: instructions with an effect, including checks.
 
 use crate::ir::{BinOp, Function, IrType, Local, LocalKind, NullCheck, Op, Terminator, UnOp, ValueId, verify};
 

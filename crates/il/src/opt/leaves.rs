@@ -24,8 +24,8 @@ pub(super) fn access_bytes(mem: MemType) -> i32 {
     mem.bytes() as i32
 }
 
-/// The leaves of `ty` in offset order; None when it has more than `limit`, overlapping fields, or bytes that belong to no
-/// field. `whole_vectors`: a vector type is one leaf, and so is each row of a matrix.
+/// The leaves of `ty` in offset order; None when it has more than `limit`, overlapping fields, or bytes that belong to
+/// no field. `whole_vectors`: a vector type is one leaf, and so is each row of a matrix.
 pub(super) fn leaves(ty: Ty, limit: usize, whole_vectors: bool) -> Option<Vec<Leaf>> {
     let mut found = Vec::new();
     if let Some(vector) = vector_type(ty).filter(|_| whole_vectors) {

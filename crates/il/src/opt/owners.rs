@@ -1,8 +1,9 @@
 //! Finds the object into which a store through a managed pointer writes.
 //!
-//! After `ref Entry entry = ref entries[i]` a reference stored into `entry.key` would need the barrier for memory of unknown
-//! owner, which is a call. Where the pointer is a local that is set once, and the set dominates the store, the store is
-//! annotated with the object from which the address was computed; its barrier is then a test of that object's log bit.
+//! After `ref Entry entry = ref entries[i]` a reference stored into `entry.key` would need the barrier for memory of
+//! unknown owner, which is a call. Where the pointer is a local that is set once, and the set dominates the store, the
+//! store is annotated with the object from which the address was computed; its barrier is then a test of that object's
+//! log bit.
 //!
 //! Left out: functions with handlers (they are entered from the middle of blocks), copies of structs.
 

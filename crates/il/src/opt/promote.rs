@@ -1,10 +1,11 @@
 //! Keeps value types and address-exposed scalars in variables.
 //!
-//! A local whose address is used only to load, store, zero and copy its fields needs no memory: each field becomes a local
-//! of its own. Inlined methods of value types (`Span<T>`, `DateTime`, `IntPtr`, enumerators) leave such locals behind.
-//! A vector that is an operand or result of a vector operation becomes one variable, whose lanes are its fields; a vector that is only accessed field by field becomes
-//! one variable per field. Calls then take and return vectors as values, and a vector parameter is a variable from the start.
-//! Left out: locals whose address is passed on, and locals that a filter uses.
+//! A local whose address is used only to load, store, zero and copy its fields needs no memory: each field becomes a
+//! local of its own. Inlined methods of value types (`Span<T>`, `DateTime`, `IntPtr`, enumerators) leave such locals
+//! behind. A vector that is an operand or result of a vector operation becomes one variable, whose lanes are its
+//! fields; a vector that is only accessed field by field becomes one variable per field. Calls then take and return
+//! vectors as values, and a vector parameter is a variable from the start. Left out: locals whose address is passed on,
+//! and locals that a filter uses.
 
 use super::leaves::{Leaf, access_bytes, leaves};
 use super::vectors;
@@ -105,7 +106,8 @@ impl Promotion<'_> {
         matches!(self.function.locals[local.0 as usize].ty, IrType::Struct(_))
     }
 
-    /// The leaf that an access covers exactly, or of which it covers a lane. Narrow accesses to exposed scalars cover their low bytes.
+    /// The leaf that an access covers exactly, or of which it covers a lane. Narrow accesses to exposed scalars cover
+    /// their low bytes.
     fn leaf_of(&self, local: LocalId, offset: i32, mem: MemType) -> Option<usize> {
         let candidate = self.candidates[local.0 as usize].as_ref()?;
         if !self.is_struct(local) {

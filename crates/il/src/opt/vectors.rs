@@ -1,10 +1,12 @@
 //! Finds the locals that hold vectors which operations or calls use or define as a whole.
 //!
-//! The property spreads over copies: a local that is copied to or from such a local has it too, so that both sides of a copy are split into the same parts.
+//! The property spreads over copies: a local that is copied to or from such a local has it too, so that both sides of a
+//! copy are split into the same parts.
 
 use crate::ir::{BinOp, CallSig, CallTarget, Function, IrType, LocalId, LocalKind, Op, Terminator, ValueId};
 
-/// By local, whether it holds a vector used as a whole; all false if the function has no vectors. `in_calls`: parameters, arguments and results count as uses.
+/// By local, whether it holds a vector used as a whole; all false if the function has no vectors. `in_calls`:
+/// parameters, arguments and results count as uses.
 pub(super) fn used_whole(function: &Function, in_calls: bool) -> Vec<bool> {
     let mut whole = vec![false; function.locals.len()];
     if in_calls {

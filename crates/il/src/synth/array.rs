@@ -1,7 +1,7 @@
 //! Bodies of the array pseudo-methods `Get`, `Set`, `Address` and `.ctor`. ECMA-335 §II.14.2, §III.4.
 //!
-//! The bounds of a multi-dimensional array are `rank` pairs of (length u32, lower bound i32) at the address in the header;
-//! elements are in row-major order. Invariant: an index is checked against its own dimension before it is used.
+//! The bounds of a multi-dimensional array are `rank` pairs of (length u32, lower bound i32) at the address in the
+//! header; elements are in row-major order. Invariant: an index is checked against its own dimension before it is used.
 //! Left out: `newobj` itself: the importer calls the constructor's body as a factory (see [`array_ctor`]).
 
 use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, ir_type, mem_type, not_supported, required};
@@ -50,7 +50,8 @@ pub fn array_ctor(method: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
-/// Allocates a multi-dimensional or jagged array from i32 values; also usable in line for `newobj` of an array constructor.
+/// Allocates a multi-dimensional or jagged array from i32 values; also usable in line for `newobj` of an array
+/// constructor.
 ///
 /// # Errors
 /// `TypeLoad` of core types.
@@ -105,7 +106,8 @@ fn array_access(method: &'static Method, kind: ArrayMethod) -> LoadResult<Functi
     Ok(b.finish())
 }
 
-/// Converts `index` to a position from the first element, for an array with one dimension. It may be an SZ array, which has no bounds.
+/// Converts `index` to a position from the first element, for an array with one dimension. It may be an SZ array, which
+/// has no bounds.
 fn index_from_lower_bound(b: &mut FunctionBuilder, bounds: ValueId, index: ValueId) -> ValueId {
     let relative = b.local(IrType::I32);
     b.set(relative, index);

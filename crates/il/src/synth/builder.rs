@@ -54,8 +54,9 @@ pub fn mem_type(ty: Ty) -> LoadResult<Option<MemType>> {
     }))
 }
 
-/// Managed signature of a method: `this` (an object, or a managed pointer for value types) first. EXPLICITTHIS in a method's own signature
-/// is ignored, as in Mono; in the signature of a function pointer, an explicit `this` is among the parameters.
+/// Managed signature of a method: `this` (an object, or a managed pointer for value types) first. EXPLICITTHIS in a
+/// method's own signature is ignored, as in Mono; in the signature of a function pointer, an explicit `this` is among
+/// the parameters.
 ///
 /// # Errors
 /// The errors of the method's signature.
@@ -187,8 +188,9 @@ impl FunctionBuilder {
         self.current = block;
     }
 
-    /// A region inside the current one with one fault or finally handler; blocks made after it are protected by it until
-    /// `leave_region`. Returns the handler's block (outside the region) and the clause's number for `ResumeUnwind`.
+    /// A region inside the current one with one fault or finally handler; blocks made after it are protected by it
+    /// until `leave_region`. Returns the handler's block (outside the region) and the clause's number for
+    /// `ResumeUnwind`.
     pub fn enter_region(&mut self, kind: ClauseKind) -> (BlockId, u32) {
         let exception = self.local(IrType::Ref);
         let handler = self.new_cold_block();

@@ -2,11 +2,11 @@
 //!
 //! The wrapper is a function of the managed convention over native words: the first parameter is the callback context
 //! (which native entry was called), then come the C parameters, structs as addresses of copies. It converts them, calls
-//! the delegate's `Invoke` and converts the result. The C entry that calls the wrapper enters managed state, sets the pinned
-//! register and passes the words; it belongs to `code`.
+//! the delegate's `Invoke` and converts the result. The C entry that calls the wrapper enters managed state, sets the
+//! pinned register and passes the words; it belongs to `code`.
 //!
-//! Structs by value whose native layout is not the managed one arrive in words, from which the wrapper puts them together
-//! (`native_registers`).
+//! Structs by value whose native layout is not the managed one arrive in words, from which the wrapper puts them
+//! together (`native_registers`).
 //!
 //! Invariant: native code keeps ownership of the arguments that it passes: none of their memory is freed here.
 //! Left out: exceptions that reach the C entry.
@@ -25,11 +25,12 @@ use saki_abi::native::Eightbyte;
 use saki_abi::object::ARRAY_DATA_OFFSET;
 use saki_types::{LoadResult, Method};
 
-/// The wrapper for delegates of one exact type, by its `Invoke` method; see the module header. The function's `sig` lists the words
-/// that the C entry passes: `params[0]` is the context, the rest are the C parameters in order.
+/// The wrapper for delegates of one exact type, by its `Invoke` method; see the module header. The function's `sig`
+/// lists the words that the C entry passes: `params[0]` is the context, the rest are the C parameters in order.
 ///
 /// # Errors
-/// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body throws.
+/// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body
+/// throws.
 pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     let plan = method_plan(invoke)?;
     let refused = plan.refused().or_else(|| plan.params.iter().find(|p| !accepted(p, &plan.params)));
@@ -94,7 +95,8 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
-/// Size of a struct result that a callback writes to the address in its first word, which its managed signature does not show.
+/// Size of a struct result that a callback writes to the address in its first word, which its managed signature does
+/// not show.
 ///
 /// # Errors
 /// The errors of the signature and of the types' layouts.

@@ -1,10 +1,10 @@
 //! Bodies of delegate members: `Invoke`, the constructor, `BeginInvoke`, `EndInvoke`.
 //!
-//! A delegate's `method_ptr` is the code address and `invoke_impl` its *kind*, which says how `Invoke` calls the code; both are
-//! set by `DelegateInit` (a helper, or `jit` in line) and by reflection's CreateDelegate from [`delegate_kind`]. Calls of unknown targets
-//! use raw signatures: struct arguments are the addresses of copies that the caller of `Invoke` made, and a struct result
-//! goes through an ordinary pointer argument, whose position depends on the kind (after `this`, else first). Vectors are values in
-//! registers, as in all managed calls.
+//! A delegate's `method_ptr` is the code address and `invoke_impl` its *kind*, which says how `Invoke` calls the code;
+//! both are set by `DelegateInit` (a helper, or `jit` in line) and by reflection's CreateDelegate from
+//! [`delegate_kind`]. Calls of unknown targets use raw signatures: struct arguments are the addresses of copies that
+//! the caller of `Invoke` made, and a struct result goes through an ordinary pointer argument, whose position depends
+//! on the kind (after `this`, else first). Vectors are values in registers, as in all managed calls.
 //!
 //! Invariant: in a multicast call every target gets struct arguments of its own.
 //! Left out: making delegates, and what BeginInvoke and EndInvoke do once their arguments are boxed (runtime).
@@ -24,7 +24,8 @@ pub enum DelegateKind {
     ClosedInstance = 0,
     /// `method_ptr(args…)`; a static method.
     OpenStatic = 1,
-    /// `method_ptr(args…)`; an instance method whose `this` is the first argument (an object, or a managed pointer to a value).
+    /// `method_ptr(args…)`; an instance method whose `this` is the first argument (an object, or a managed pointer to a
+    /// value).
     OpenInstance = 2,
     /// As `OpenInstance`, the code found by `DelegateResolveVirtual` from the first argument.
     OpenVirtual = 3,
@@ -63,8 +64,8 @@ pub fn invoke_method(delegate: Ty) -> LoadResult<&'static Method> {
         .ok_or_else(|| LoadError::type_load("the delegate type has no Invoke method", delegate.full_name()))
 }
 
-/// Position of the call of an open virtual delegate's target in the body of `Invoke`; other calls have position 0. Stack traces
-/// distinguish the two by this position.
+/// Position of the call of an open virtual delegate's target in the body of `Invoke`; other calls have position 0.
+/// Stack traces distinguish the two by this position.
 pub const VIRTUAL_CALL_POSITION: u32 = 1;
 
 /// Byte offsets, from the object start, of the delegate fields that code reads.
@@ -316,7 +317,8 @@ pub fn delegate_ctor(method: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
-/// Body of `BeginInvoke(args…, AsyncCallback, object)`: boxes everything (by-reference arguments by their current value).
+/// Body of `BeginInvoke(args…, AsyncCallback, object)`: boxes everything (by-reference arguments by their current
+/// value).
 ///
 /// # Errors
 /// The errors of the signature.

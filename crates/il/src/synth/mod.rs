@@ -1,6 +1,8 @@
-//! Bodies that the runtime supplies, as IR: delegate members, array pseudo-methods, internal-call and native-call wrappers.
+//! Bodies that the runtime supplies, as IR: delegate members, array pseudo-methods, internal-call and native-call
+//! wrappers.
 //!
-//! Each function takes the method and returns its `Function`. Invariant: as in all of `il`, no unsafe code and no addresses.
+//! Each function takes the method and returns its `Function`. Invariant: as in all of `il`, no unsafe code and no
+//! addresses.
 
 pub mod array;
 pub mod builder;

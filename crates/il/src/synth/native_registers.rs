@@ -1,11 +1,11 @@
-//! Arguments of native calls and callbacks that the code generator cannot place by itself: structs by value whose native
-//! layout is not the managed one.
+//! Arguments of native calls and callbacks that the code generator cannot place by itself: structs by value whose
+//! native layout is not the managed one.
 //!
-//! The whole argument list is rewritten as plain words, in an order in which each gets the place that the rule of eightbytes
-//! prescribes (`abi::native`): integer words first (padded to all registers when a word goes onto the stack), then floats, then
-//! the words of the stack. Calls load the words from native copies; callbacks assemble structs from them.
-//! Invariant: a word for the stack is an integer word behind one for each integer register, so it cannot be passed in a register.
-//! Left out: processors without that rule, for which the plan refuses such structs.
+//! The whole argument list is rewritten as plain words, in an order in which each gets the place that the rule of
+//! eightbytes prescribes (`abi::native`): integer words first (padded to all registers when a word goes onto the
+//! stack), then floats, then the words of the stack. Calls load the words from native copies; callbacks assemble
+//! structs from them. Invariant: a word for the stack is an integer word behind one for each integer register, so it
+//! cannot be passed in a register. Left out: processors without that rule, for which the plan refuses such structs.
 
 use super::builder::{FunctionBuilder, flags};
 use super::marshal::{Action, MethodPlan, NativeType, ParamPlan, struct_class};
@@ -37,8 +37,8 @@ struct Places {
 }
 
 impl Places {
-    /// `types`: types of the parameters before rearranging. `has_result_address`: the first integer word is the address for a
-    /// struct result.
+    /// `types`: types of the parameters before rearranging. `has_result_address`: the first integer word is the address
+    /// for a struct result.
     ///
     /// # Errors
     /// The errors of the layouts.
@@ -148,7 +148,8 @@ pub(super) enum StructResult {
     Pair(Ty),
 }
 
-/// A struct type without references that is passed in registers of these classes; a stand-in for native structs, which the code generator does not know.
+/// A struct type without references that is passed in registers of these classes; a stand-in for native structs, which
+/// the code generator does not know.
 fn pair(first: Eightbyte, second: Eightbyte) -> LoadResult<Ty> {
     let member = |class| match class {
         Eightbyte::Integer => universe().library_type(LibraryType::Int64),
@@ -311,8 +312,8 @@ impl Incoming {
         self.places.types()
     }
 
-    /// A local with the argument as the wrapper would receive it without rearranging; for a struct with a different native
-    /// layout, the address of the native struct.
+    /// A local with the argument as the wrapper would receive it without rearranging; for a struct with a different
+    /// native layout, the address of the native struct.
     ///
     /// # Errors
     /// The errors of the layouts.

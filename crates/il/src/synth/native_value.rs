@@ -1,7 +1,7 @@
 //! Scalars on their way to and from native code, and the handle classes' fields.
 //!
-//! Invariant: the C side may leave the upper bits of a narrow result or callback argument undefined, so every narrow value
-//! that comes from native code is extended here.
+//! Invariant: the C side may leave the upper bits of a narrow result or callback argument undefined, so every narrow
+//! value that comes from native code is extended here.
 
 use super::builder::FunctionBuilder;
 use super::delegate::required_field;

@@ -1,11 +1,12 @@
 //! Wrappers that call native code: P/Invoke methods, and `Invoke` of delegates made from function pointers.
 //!
-//! Steps: class constructor check; find the address; convert the arguments; leave managed state, call, save errno, return to managed state;
-//! convert the result and the out arguments; clean up. From the first conversion that allocates on, a fault handler cleans up when
-//! an exception passes. Native words start as 0, and cleaning up 0 does nothing, so the handler may run at any point.
+//! Steps: class constructor check; find the address; convert the arguments; leave managed state, call, save errno,
+//! return to managed state; convert the result and the out arguments; clean up. From the first conversion that
+//! allocates on, a fault handler cleans up when an exception passes. Native words start as 0, and cleaning up 0 does
+//! nothing, so the handler may run at any point.
 //!
-//! Invariant: objects that native code can reach stay in place and alive during the call: their address, or a reference to them,
-//! is in a memory local of this frame. Left out: conversions that need memory (`saki-interop`).
+//! Invariant: objects that native code can reach stay in place and alive during the call: their address, or a reference
+//! to them, is in a memory local of this frame. Left out: conversions that need memory (`saki-interop`).
 
 use super::builder::{
     FunctionBuilder, call_sig, checked_flags, flags, ir_type, mem_type, not_supported, required, return_type,
@@ -32,7 +33,8 @@ pub const ARRAY_LENGTH_OFFSET: i32 = 8;
 /// Body of a P/Invoke method.
 ///
 /// # Errors
-/// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body throws.
+/// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body
+/// throws.
 pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
     let plan = method_plan(method)?;
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
@@ -61,8 +63,8 @@ pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
     Ok(b.finish())
 }
 
-/// Body for delegates over a native function (kind `SelfPassing`): it has `Invoke`'s signature and reads the function's address from
-/// the delegate's `extra_arg`.
+/// Body for delegates over a native function (kind `SelfPassing`): it has `Invoke`'s signature and reads the function's
+/// address from the delegate's `extra_arg`.
 ///
 /// # Errors
 /// As `pinvoke`.
@@ -339,8 +341,8 @@ impl Argument<'_> {
         Ok(if self.plan.by_ref { b.address_of(native) } else { b.get(native) })
     }
 
-    /// For an array that native code makes: stores its length, which another parameter holds, behind the slot's pointer, where the
-    /// helpers read it.
+    /// For an array that native code makes: stores its length, which another parameter holds, behind the slot's
+    /// pointer, where the helpers read it.
     fn pass_length(&self, b: &mut FunctionBuilder, all: &[Argument]) -> LoadResult<()> {
         let NativeType::Array { count, .. } = &self.plan.native else { return Ok(()) };
         let (Some(native), Some(position)) = (self.native, count.param) else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Bodies of `types::RemotingStub`s: calls and field accesses on objects that may be transparent proxies.
 //!
-//! A flag of its vtable tells that an object is a proxy. Then the arguments are boxed into an object[] and passed to the runtime,
-//! which passes them to the RealProxy; by-reference results come back in the array.
+//! A flag of its vtable tells that an object is a proxy. Then the arguments are boxed into an object[] and passed to
+//! the runtime, which passes them to the RealProxy; by-reference results come back in the array.
 
 use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, required, return_type};
 use super::delegate::{element_slot, new_object_array, store_element};

@@ -1,9 +1,10 @@
 //! Mono's symbol files (`app.exe.mdb`), version 50.
 //!
-//! All numbers are little-endian. Header: magic (8 bytes), major and minor version (4 each), MVID of the image (16), then 20
-//! words, of which the `*_WORD` constants name those used here. Then tables of fixed rows (methods: token, data offset, line
-//! table offset; sources: index, data offset) and data of variable length, in which numbers are LEB128 and strings UTF-8 with
-//! such a length. Lines are a program for a state machine like that of DWARF's `.debug_line`, then one column per line.
+//! All numbers are little-endian. Header: magic (8 bytes), major and minor version (4 each), MVID of the image (16),
+//! then 20 words, of which the `*_WORD` constants name those used here. Then tables of fixed rows (methods: token, data
+//! offset, line table offset; sources: index, data offset) and data of variable length, in which numbers are LEB128 and
+//! strings UTF-8 with such a length. Lines are a program for a state machine like that of DWARF's `.debug_line`, then
+//! one column per line.
 //!
 //! Invariant: nothing outside the file is read. Left out: locals, scopes, namespaces, end positions, checksums.
 

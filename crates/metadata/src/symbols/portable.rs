@@ -1,8 +1,8 @@
 //! Portable PDB files: a metadata root whose tables are Document, MethodDebugInformation and more.
 //!
-//! Format: "Portable PDB v1.0", which extends ECMA-335 §II.24. The two tables needed here are the first of the stream, so the
-//! rest is not even located. Invariant: nothing outside the file is read. Left out: locals, scopes, imports, custom debug
-//! information, and files that hold type metadata beside the debug tables.
+//! Format: "Portable PDB v1.0", which extends ECMA-335 §II.24. The two tables needed here are the first of the stream,
+//! so the rest is not even located. Invariant: nothing outside the file is read. Left out: locals, scopes, imports,
+//! custom debug information, and files that hold type metadata beside the debug tables.
 
 use super::SourcePosition;
 use crate::bytes::ByteCursor;
@@ -121,7 +121,8 @@ impl PortablePdb {
         cursor.take(len as usize)
     }
 
-    /// The name of a document, which is stored as a separator character and the blob indexes of the parts that it separates.
+    /// The name of a document, which is stored as a separator character and the blob indexes of the parts that it
+    /// separates.
     fn document_name(&self, rid: Rid) -> Option<String> {
         let mut row = ByteCursor::new(self.documents.row(&self.bytes, rid)?);
         let blob = self.blob(cell(&mut row, self.documents.wide_first)?)?;
@@ -151,7 +152,8 @@ impl PortablePdb {
     }
 }
 
-/// The last visible sequence point at or before `il_offset` in a sequence-points blob. `document` is 0 when the blob names it.
+/// The last visible sequence point at or before `il_offset` in a sequence-points blob. `document` is 0 when the blob
+/// names it.
 fn point_at(blob: &[u8], document: Rid, il_offset: u32) -> Option<Point> {
     let mut cursor = ByteCursor::new(blob);
     // Token row of the locals' signature.

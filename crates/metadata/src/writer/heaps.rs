@@ -83,7 +83,8 @@ impl Heaps {
         GuidIdx((self.guids.len() / 16) as u32)
     }
 
-    /// Adds a string literal and returns its token. The literal's final byte tells whether a character needs more than plain comparison (§II.24.2.4).
+    /// Adds a string literal and returns its token. The literal's final byte tells whether a character needs more than
+    /// plain comparison (§II.24.2.4).
     pub fn user_string(&mut self, text: &[u16]) -> Token {
         if let Some(&known) = self.known_user_strings.get(text) {
             return Token::new(TableId::UserString, known);

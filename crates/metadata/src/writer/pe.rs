@@ -1,5 +1,5 @@
-//! The PE file: a `.text` section with everything but native resources, the import of `mscoree.dll` that Windows wants, and
-//! relocations for it.
+//! The PE file: a `.text` section with everything but native resources, the import of `mscoree.dll` that Windows wants,
+//! and relocations for it.
 //! ECMA-335 §II.25.
 
 use super::bodies::{BodySpec, put_body};
@@ -123,7 +123,8 @@ impl ImageWriter {
         out
     }
 
-    /// An image that stays in memory, for `Image::from_bytes`: without the parts that only operating systems' loaders read, and without gaps.
+    /// An image that stays in memory, for `Image::from_bytes`: without the parts that only operating systems' loaders
+    /// read, and without gaps.
     pub fn finish_for_loader(self) -> Vec<u8> {
         let mut image = self.write(&ImageSpec::default(), false);
         image.shrink_to_fit();

@@ -1,4 +1,5 @@
-//! The `#~` stream: rows are kept in the order of their addition, and sorted and encoded at the end. ECMA-335 §II.24.2.6, §II.22.
+//! The `#~` stream: rows are kept in the order of their addition, and sorted and encoded at the end. ECMA-335
+//! §II.24.2.6, §II.22.
 
 use super::{Heaps, put16, put32};
 use crate::rows::columns;
@@ -105,7 +106,8 @@ impl TableWriter {
         }
     }
 
-    /// Sorts and encodes the tables. Constraints and attributes of generic parameters are sorted after the parameters have their final rows.
+    /// Sorts and encodes the tables. Constraints and attributes of generic parameters are sorted after the parameters
+    /// have their final rows.
     pub(super) fn finish(mut self, heaps: &Heaps) -> Vec<u8> {
         const WIDE: usize = 0x1_0000;
         // Constraints and attributes come before and after GenericParam in `SORTED`; the second pass settles both.

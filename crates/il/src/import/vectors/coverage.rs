@@ -1,4 +1,5 @@
-//! Tests that the table is complete: each public method of the class libraries' vector types has a row. Skipped where the class libraries are not installed.
+//! Tests that the table is complete: each public method of the class libraries' vector types has a row. Skipped where
+//! the class libraries are not installed.
 
 use super::rows::VectorCall;
 use super::table::row_of;

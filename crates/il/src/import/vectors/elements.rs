@@ -1,7 +1,8 @@
 //! Methods that read and write elements: of arrays, and lanes selected by a number.
 //!
-//! If all elements are in range the access is made in line. Otherwise the class library's method is called, on a copy of the vector so that the variable itself stays
-//! in a register, and throws its exception. Constructors and reads from arrays need no such call: they throw IndexOutOfRangeException, as a bounds check does.
+//! If all elements are in range the access is made in line. Otherwise the class library's method is called, on a copy
+//! of the vector so that the variable itself stays in a register, and throws its exception. Constructors and reads from
+//! arrays need no such call: they throw IndexOutOfRangeException, as a bounds check does.
 
 use super::values::VectorEmitter;
 use crate::import::builder::plain;
@@ -16,7 +17,8 @@ use crate::vector_types::VectorType;
 use saki_types::{LoadResult, Method};
 
 impl VectorEmitter<'_, '_> {
-    /// Throws IndexOutOfRangeException unless all elements are in range, as the class library does. `index_first`: a negative index is reported before a null array.
+    /// Throws IndexOutOfRangeException unless all elements are in range, as the class library does. `index_first`: a
+    /// negative index is reported before a null array.
     pub(super) fn vector_from_array(
         &mut self,
         vector: VectorType,
@@ -49,7 +51,8 @@ impl VectorEmitter<'_, '_> {
         Ok(self.emit.b.load(addr, 0, vector.mem, plain(AliasClass::Element)))
     }
 
-    /// The first elements of a span of the class library, which is a pointer and a length. None if the span type has other fields.
+    /// The first elements of a span of the class library, which is a pointer and a length. None if the span type has
+    /// other fields.
     pub(super) fn vector_from_span(&mut self, vector: VectorType, span: &StackEntry) -> LoadResult<Option<ValueId>> {
         let IrType::Struct(ty) = span.ir else { return Ok(None) };
         let mut offsets = [None; 2];
@@ -70,7 +73,8 @@ impl VectorEmitter<'_, '_> {
         Ok(Some(self.emit.b.load(pointer, 0, vector.mem, unaligned)))
     }
 
-    /// Copies in line if all elements fit. `this` and `array`: indices of these arguments; an index argument may follow.
+    /// Copies in line if all elements fit. `this` and `array`: indices of these arguments; an index argument may
+    /// follow.
     pub(super) fn vector_copy_to(
         &mut self,
         method: &'static Method,
@@ -114,7 +118,8 @@ impl VectorEmitter<'_, '_> {
         (call, done)
     }
 
-    /// Ends the code in line, and in the other block calls the method, with `value` in place of the argument `at`. A scalar result is dropped.
+    /// Ends the code in line, and in the other block calls the method, with `value` in place of the argument `at`. A
+    /// scalar result is dropped.
     fn call_otherwise(
         &mut self,
         (call, done): (BlockId, BlockId),
@@ -152,7 +157,8 @@ impl VectorEmitter<'_, '_> {
         self.emit.b.const_i32(index).and_then(|n| u8::try_from(n).ok()).filter(|n| u32::from(*n) < vector.count)
     }
 
-    /// Copies the vector to memory and returns the address of an element of the copy, so that a vector in a register stays there.
+    /// Copies the vector to memory and returns the address of an element of the copy, so that a vector in a register
+    /// stays there.
     fn element_in_copy(
         &mut self,
         method: &'static Method,

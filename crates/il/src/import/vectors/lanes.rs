@@ -222,7 +222,8 @@ impl VectorEmitter<'_, '_> {
         value
     }
 
-    /// The dot product. Floats are added in the class library's order, so that results round alike. Integers wrap at the width of a lane, so the order is free.
+    /// The dot product. Floats are added in the class library's order, so that results round alike. Integers wrap at
+    /// the width of a lane, so the order is free.
     pub(super) fn vector_dot(&mut self, lanes: Lanes, count: u32, a: ValueId, b: ValueId) -> ValueId {
         let products = self.vector_binary(VectorOp::Mul, lanes, a, b);
         if !lanes.is_float() {
@@ -271,7 +272,8 @@ impl VectorEmitter<'_, '_> {
         self.vector_binary(VectorOp::Sub, Lanes::F32, x, y)
     }
 
-    /// Shifts as C# does, which uses 5 bits of the amount for lanes of 2 and 4 bytes and 6 for lanes of 8; the IR operations take it modulo the lane's width.
+    /// Shifts as C# does, which uses 5 bits of the amount for lanes of 2 and 4 bytes and 6 for lanes of 8; the IR
+    /// operations take it modulo the lane's width.
     fn shifted(&mut self, op: VectorOp, lanes: Lanes, value: ValueId, amount: ValueId) -> ValueId {
         if lanes.bytes() != 2 {
             return self.vector_binary(op, lanes, value, amount);
@@ -342,7 +344,8 @@ impl VectorEmitter<'_, '_> {
         self.vector_binary(VectorOp::Narrow, Lanes::F64, low, high)
     }
 
-    /// Sums of absolute differences of bytes. The class library reads the second operand's bytes as signed, unlike the processor's instruction.
+    /// Sums of absolute differences of bytes. The class library reads the second operand's bytes as signed, unlike the
+    /// processor's instruction.
     fn differences(&mut self, a: ValueId, b: ValueId) -> ValueId {
         let [low, high] = [VectorOp::WidenLow, VectorOp::WidenHigh].map(|half| {
             let (x, y) = (self.vector_unary(half, Lanes::U8, a), self.vector_unary(half, Lanes::I8, b));

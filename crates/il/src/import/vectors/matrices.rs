@@ -1,6 +1,7 @@
 //! Matrices by their rows, quaternions and planes.
 //!
-//! Products are added in the order of the class library's code, so that results round alike; multiplications and additions are never fused.
+//! Products are added in the order of the class library's code, so that results round alike; multiplications and
+//! additions are never fused.
 
 use super::lanes::by_fours;
 use super::rows::MatrixCall;

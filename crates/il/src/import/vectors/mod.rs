@@ -1,9 +1,10 @@
 //! Methods of vector types, imported in line.
 //!
-//! A vector on the evaluation stack is a struct like any other. An operation loads its operands from where they are and stores its result to a temporary; `opt::promote`
-//! keeps such locals in registers. Where an exception of the class library's cannot be thrown by one of the importer's checks, the class library's method is called to
-//! throw it.
-//! `rows` and `table` say which methods there are, `values` loads and stores vectors, `lanes` has the operations that take more than one instruction, `elements` those that read and write arrays and single lanes.
+//! A vector on the evaluation stack is a struct like any other. An operation loads its operands from where they are and
+//! stores its result to a temporary; `opt::promote` keeps such locals in registers. Where an exception of the class
+//! library's cannot be thrown by one of the importer's checks, the class library's method is called to throw it.
+//! `rows` and `table` say which methods there are, `values` loads and stores vectors, `lanes` has the operations that
+//! take more than one instruction, `elements` those that read and write arrays and single lanes.
 
 #[cfg(test)]
 mod coverage;
@@ -28,13 +29,15 @@ use saki_types::{LoadResult, Method};
 pub(super) use table::find;
 pub(super) use values::VectorEmitter;
 
-/// `Mono.Simd.AccelMode` of a processor whose vectors are used: SSE1 to SSE42. SSE4A is left out, since no operation uses it.
+/// `Mono.Simd.AccelMode` of a processor whose vectors are used: SSE1 to SSE42. SSE4A is left out, since no operation
+/// uses it.
 const ACCELERATION_MODE: i32 = match NativeAbi::HOST.vectors {
     VectorRegisters::Sse => 0x3f,
     VectorRegisters::Neon => 0,
 };
 
-/// The constant result of a method that reports features of the processor, so that calls through reflection and delegates return the same as calls in line.
+/// The constant result of a method that reports features of the processor, so that calls through reflection and
+/// delegates return the same as calls in line.
 pub(super) fn constant_of(options: &ImportOptions, method: &'static Method) -> Option<i32> {
     if !options.vectors {
         return None;

@@ -1,4 +1,5 @@
-//! What the rows of `numerics` and `simd` are made of: the operations that replace methods of vector types, and the shapes of these methods.
+//! What the rows of `numerics` and `simd` are made of: the operations that replace methods of vector types, and the
+//! shapes of these methods.
 
 use crate::ir::{ConvTarget, Lanes, VectorOp};
 use crate::vector_types::Family;
@@ -43,16 +44,19 @@ pub(crate) enum VectorCall {
     Reinterpret,
     /// The sum of the products, lane by lane from the first one.
     Dot,
-    /// Constructors: from one scalar for all lanes; from a scalar for each lane; from a vector and a scalar for each further lane.
+    /// Constructors: from one scalar for all lanes; from a scalar for each lane; from a vector and a scalar for each
+    /// further lane.
     Splat,
     Elements,
     Joined,
-    /// From elements of an array, from an index or from the first one on; the first is a constructor, the second another method.
+    /// From elements of an array, from an index or from the first one on; the first is a constructor, the second
+    /// another method.
     FromArray,
     ArrayPart,
     /// Constructor: the first elements of a `Span<T>`.
     FromSpan,
-    /// Copies into an array, at an index or at its first element: with the vector as `this`, or with the array as first argument.
+    /// Copies into an array, at an index or at its first element: with the vector as `this`, or with the array as first
+    /// argument.
     CopyTo,
     SetArray,
     Item,
@@ -98,7 +102,8 @@ pub(crate) enum VectorCall {
     /// To the nearest integers, or towards zero; for two F64 lanes the other two result lanes are zero.
     Rounded,
     Truncated,
-    /// Two sums of absolute differences, of the first eight bytes and of the others; the second operand's bytes are signed.
+    /// Two sums of absolute differences, of the first eight bytes and of the others; the second operand's bytes are
+    /// signed.
     Differences,
     /// An operation on matrices, quaternions or planes.
     Matrix(MatrixCall),
@@ -125,7 +130,8 @@ pub(crate) enum MatrixCall {
     Transpose,
     Product,
     Equal(bool),
-    /// A vector times a matrix. `Transform` adds the last row where the vector has fewer lanes than the matrix has rows; `TransformNormal` does not.
+    /// A vector times a matrix. `Transform` adds the last row where the vector has fewer lanes than the matrix has
+    /// rows; `TransformNormal` does not.
     Transform,
     TransformNormal,
     /// Operations on quaternions, from here to `Normalize`.
@@ -136,7 +142,8 @@ pub(crate) enum MatrixCall {
     Conjugate,
     Inverse,
     Normalize,
-    /// Rotates a vector, a plane's normal, or each row of a matrix by a quaternion. The fourth lane is one where the operand has fewer lanes.
+    /// Rotates a vector, a plane's normal, or each row of a matrix by a quaternion. The fourth lane is one where the
+    /// operand has fewer lanes.
     Rotate,
     RotatePlane,
     RotateRows,

@@ -1,7 +1,7 @@
 //! Rows for Mono.Simd.
 //!
-//! Invariant: every method with an AccelerationAttribute has a row that is not `AsWritten`, or only copies from one place to another.
-//! `SimdRuntime.IsMethodAccelerated` answers by these attributes, so its answer is true.
+//! Invariant: every method with an AccelerationAttribute has a row that is not `AsWritten`, or only copies from one
+//! place to another. `SimdRuntime.IsMethodAccelerated` answers by these attributes, so its answer is true.
 
 use super::rows::Param::{Array, EachLane, Int, Lane, Named, Own, OwnPointer};
 use super::rows::VectorCall::{self as C, AsWritten};
@@ -37,7 +37,8 @@ const SHIFTED_RIGHT_UNSIGNED: LaneSet = LaneSet::of(&[L::U16, L::U32, L::U64]);
 const SHIFTED_LEFT: LaneSet = LaneSet::of(&[L::I16, L::U16, L::I32, L::U32, L::I64, L::U64]);
 const MULTIPLIED: LaneSet = LaneSet::of(&[L::I16, L::U16, L::I32, L::U32, L::F32, L::F64]);
 
-/// The permutation that interleaves lanes of this many bytes of two operands, beginning at the first lane of each or, if `is_high`, at the middle.
+/// The permutation that interleaves lanes of this many bytes of two operands, beginning at the first lane of each or,
+/// if `is_high`, at the middle.
 const fn interleaved(lane_bytes: u8, is_high: bool) -> [u8; 16] {
     let mut bytes = [0; 16];
     let mut at = 0;

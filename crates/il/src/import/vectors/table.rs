@@ -1,7 +1,9 @@
-//! Look-up of the operation for a method of a vector type: a table of rows, each of which names methods and their replacement.
+//! Look-up of the operation for a method of a vector type: a table of rows, each of which names methods and their
+//! replacement.
 //!
-//! The rows are in `numerics` and `simd`. `docs/simd.md` is generated from the same rows, so that the two cannot differ. Rows that say `AsWritten` exist for the page
-//! only: these methods run as the class library wrote them, in terms of the others.
+//! The rows are in `numerics` and `simd`. `docs/simd.md` is generated from the same rows, so that the two cannot
+//! differ. Rows that say `AsWritten` exist for the page only: these methods run as the class library wrote them, in
+//! terms of the others.
 
 use super::rows::{MatrixCall, Param, VectorCall, VectorRow, VectorRows};
 use super::{numerics, simd};
@@ -60,7 +62,8 @@ pub(crate) fn find(method: &'static Method) -> LoadResult<Option<VectorCall>> {
     Ok(row_of(method)?.map(|row| row.call).filter(|call| *call != VectorCall::AsWritten))
 }
 
-/// Whether the method's return type is that of the operation. An assembly may have methods of these names with other results.
+/// Whether the method's return type is that of the operation. An assembly may have methods of these names with other
+/// results.
 fn gives(call: VectorCall, subject: &VectorSubject, ret: Ty) -> LoadResult<bool> {
     use MatrixCall as M;
     use VectorCall as C;

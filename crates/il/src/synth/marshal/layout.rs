@@ -1,8 +1,8 @@
 //! Native layout of structs and of classes with layout: offset and native type of each field.
 //!
-//! Computed as in Mono: fields in order, base class first, alignment capped by `Pack`, explicit offsets as given. A layout
-//! is computed once per type and never freed. Invariant: `blittable` means that a value has the same bytes in managed and in
-//! native memory, so that its managed address may be passed to native code.
+//! Computed as in Mono: fields in order, base class first, alignment capped by `Pack`, explicit offsets as given. A
+//! layout is computed once per type and never freed. Invariant: `blittable` means that a value has the same bytes in
+//! managed and in native memory, so that its managed address may be passed to native code.
 //! Left out: converting values.
 
 use super::native_type::{CharSet, NativeType, Place, native_type};
@@ -30,8 +30,8 @@ pub struct NativeField {
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeLayout {
     pub size_bytes: u32,
-    /// Bytes that `Marshal.SizeOf` adds: as in Mono and .NET, it counts two bytes for each one-byte character of a fixed-size buffer,
-    /// so that memory of that size has room for the managed struct, too.
+    /// Bytes that `Marshal.SizeOf` adds: as in Mono and .NET, it counts two bytes for each one-byte character of a
+    /// fixed-size buffer, so that memory of that size has room for the managed struct, too.
     pub spare_bytes: u32,
     pub align_bytes: u32,
     /// Instance fields, those of base classes first.
@@ -51,8 +51,8 @@ impl NativeLayout {
 static LAYOUTS: LazyLock<RwLock<rank::NativeLayouts, FxHashMap<Ty, &'static NativeLayout>>> =
     LazyLock::new(Default::default);
 
-/// Types whose layout is being computed. The thread that computes holds the loader lock, so they are all its own. (A list in thread-local storage would not be:
-/// a green thread may change its OS thread when it waits for that lock.)
+/// Types whose layout is being computed. The thread that computes holds the loader lock, so they are all its own. (A
+/// list in thread-local storage would not be: a green thread may change its OS thread when it waits for that lock.)
 static IN_PROGRESS: Mutex<rank::NativeLayoutsInProgress, Vec<Ty>> = Mutex::new(Vec::new());
 
 /// The native layout of a struct or class.
@@ -195,8 +195,8 @@ fn field_native_type(field: &'static Field, charset: CharSet) -> LoadResult<Nati
     })
 }
 
-/// The native type of a fixed-size buffer (`fixed char text[16]`). The buffer's type has one field, the first element, and the size
-/// of all elements. The width of characters follows the `CharSet` of the enclosing struct.
+/// The native type of a fixed-size buffer (`fixed char text[16]`). The buffer's type has one field, the first element,
+/// and the size of all elements. The width of characters follows the `CharSet` of the enclosing struct.
 fn fixed_buffer(field: &'static Field, ty: Ty, charset: CharSet) -> LoadResult<Option<NativeType>> {
     if ty.element_type != ElementType::ValueType || ty.is_enum() || !has_fixed_buffer_attribute(field)? {
         return Ok(None);

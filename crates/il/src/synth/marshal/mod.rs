@@ -1,4 +1,5 @@
-//! Facts about marshalling that generated wrappers and the runtime's converters share: native types, native layouts, plans.
+//! Facts about marshalling that generated wrappers and the runtime's converters share: native types, native layouts,
+//! plans.
 
 mod layout;
 mod native_type;

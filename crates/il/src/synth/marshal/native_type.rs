@@ -1,9 +1,9 @@
 //! The native representation of a managed value: one `NativeType` per parameter, field or array element.
 //!
-//! A native type describes a *native slot*: the bytes of a struct field, or the word of a parameter (for `ref` parameters the
-//! slot is the memory at which the word points). Invariant: a combination that cannot be marshalled is a `Refused` with the
-//! message of the later exception, not an error: the program fails when it uses the method, not when it is loaded.
-//! Left out: converting (`saki-interop`) and the offsets inside structs (`layout`).
+//! A native type describes a *native slot*: the bytes of a struct field, or the word of a parameter (for `ref`
+//! parameters the slot is the memory at which the word points). Invariant: a combination that cannot be marshalled is a
+//! `Refused` with the message of the later exception, not an error: the program fails when it uses the method, not when
+//! it is loaded. Left out: converting (`saki-interop`) and the offsets inside structs (`layout`).
 
 use super::layout::native_layout;
 use saki_metadata::NativeTypeRaw;

@@ -48,13 +48,15 @@ pub enum Action {
     HandleRef,
     /// A struct by value whose native layout is not the managed one.
     StructValue,
-    /// A struct by value that native code takes by pointer (`LPStruct`): the address of the parameter, or of a native copy.
+    /// A struct by value that native code takes by pointer (`LPStruct`): the address of the parameter, or of a native
+    /// copy.
     StructPointer,
     /// Through an `ICustomMarshaler`.
     Custom,
     /// Through the marshalling helpers.
     Helper,
-    /// An array result of unknown length: through the helpers when managed code makes it, refused when native code does.
+    /// An array result of unknown length: through the helpers when managed code makes it, refused when native code
+    /// does.
     UnsizedArray,
     /// MarshalDirectiveException.
     Refused,
@@ -173,7 +175,8 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
     let place = if index == 0 { Place::Return } else { Place::Param };
     let native = native_type(pointee, facts.raw.as_ref(), charset, place)?;
     let (marked_in, marked_out) = (facts.flags & PARAM_IN != 0, facts.flags & PARAM_OUT != 0);
-    // Without attributes, `ref` and StringBuilder (also in arrays) are marshalled in both directions, all others in only.
+    // Without attributes, `ref` and StringBuilder (also in arrays) are marshalled in both directions, all others in
+    // only.
     let both = by_ref
         || match &native {
             NativeType::StringBuilder(_) => true,
@@ -239,7 +242,8 @@ fn array_action(plan: &ParamPlan, element: &NativeType, count: ArrayCount) -> Ac
         return Action::UnsizedArray;
     }
     if plan.index == 0 || plan.by_ref {
-        // Native code makes the array: its length must be given by the descriptor, or is that of the array that was passed in.
+        // Native code makes the array: its length must be given by the descriptor, or is that of the array that was
+        // passed in.
         let is_known = count.constant.is_some() || (plan.by_ref && (count.param.is_some() || plan.is_in));
         return if is_known || (plan.by_ref && !plan.is_out) { Action::Helper } else { Action::Refused };
     }

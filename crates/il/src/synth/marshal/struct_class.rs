@@ -1,6 +1,7 @@
 //! How a native struct is passed by value: its scalars, for `abi::StructClass`.
 //!
-//! Only for structs whose native layout differs from the managed one; the code generator finds the scalars of the others itself.
+//! Only for structs whose native layout differs from the managed one; the code generator finds the scalars of the
+//! others itself.
 
 use super::layout::native_layout;
 use super::native_type::NativeType;
