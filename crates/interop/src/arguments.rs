@@ -96,7 +96,7 @@ fn passed_length(plan: &ParamPlan, block: NativeSlot, managed: Option<ManagedSlo
 /// Frees a half-filled slot without disturbing the pending exception.
 fn release_after_error(t: CurrentThread, native: &NativeType, slot: NativeSlot, length: Option<usize>) {
     let pending = t.take_pending();
-    // SAFETY: filled by `to_native` as far as it got, zero elsewhere; or a result that the caller has converted.
+    // SAFETY: filled by `to_native` as far as it got, zero elsewhere; or a result that was converted.
     let _ = unsafe { release(t, native, slot, length) };
     t.set_pending(pending);
 }

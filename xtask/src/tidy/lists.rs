@@ -20,9 +20,9 @@ use std::path::Path;
 /// Name, ceiling, and what stands in the list. A merge of two branches takes the lower figures, or counts again.
 #[rustfmt::skip]
 const LISTS: [(&str, usize, &str); 7] = [
-    ("trust", 209, "SAFETY comments that point to another comment or name only the caller"),
+    ("trust", 207, "SAFETY comments that point to another comment or name only the caller"),
     ("orderings", 265, "orderings of atomics without a reason nearby or a table of states"),
-    ("docs", 631, "pub items without documentation"),
+    ("docs", 582, "pub items without documentation"),
     ("wide", 1853, "comment lines over 120 columns"),
     ("runs", 38, "runs of six lines or more that stand elsewhere, too, to the letter"),
     ("as", 162, "comments that begin with \"As `y`\""),

@@ -63,6 +63,7 @@ enum Instances {
     Interfaces,
 }
 
+/// A performance counter of one instance.
 #[derive(Clone)]
 pub struct Counter {
     pub name: String,
@@ -70,6 +71,7 @@ pub struct Counter {
     source: Source,
 }
 
+/// A category of counters, with its instances.
 pub struct Category {
     pub name: String,
     pub help: String,
@@ -178,12 +180,14 @@ fn built_in() -> Vec<Category> {
 }
 
 impl Category {
+    /// A category that the program creates; its counters begin at 0.
     pub fn made_by_program(name: String, help: String, counters: Vec<(String, i32)>) -> Category {
         let counters =
             counters.into_iter().map(|(name, kind)| Counter { name, kind, source: Source::Cell(Arc::default()) });
         Category { name, help, counters: counters.collect(), built_in: None, instances: Vec::new() }
     }
 
+    /// Whether the machine fills in the values.
     pub fn is_built_in(&self) -> bool {
         self.built_in.is_some()
     }

@@ -81,6 +81,7 @@ pub fn culture_named(lower_name: &str) -> Option<usize> {
     cultures().iter().position(|culture| culture.name.eq_ignore_ascii_case(lower_name))
 }
 
+/// The culture with this Windows number.
 pub fn culture_with_lcid(lcid: i32) -> Option<usize> {
     // Where cultures share a number (zh-Hans and zh-CHS), it means the culture that is not marked as shadowed.
     cultures().iter().position(|culture| {
@@ -123,10 +124,12 @@ impl Culture {
 }
 
 impl RegionTexts {
+    /// A text of the region's record.
     pub fn text(&'static self, key: &str) -> Option<&'static str> {
         value(self.body, key)
     }
 
+    /// A number of the region's record.
     pub fn number(&'static self, key: &str) -> i32 {
         self.text(key).map_or(0, number)
     }

@@ -8,29 +8,53 @@ use saki_runtime::Place;
 pub struct Win32Error(pub i32);
 
 impl Win32Error {
+    /// No error.
     pub const SUCCESS: Win32Error = Win32Error(0);
+    /// There is no such file.
     pub const FILE_NOT_FOUND: Win32Error = Win32Error(2);
+    /// There is no such folder on the way.
     pub const PATH_NOT_FOUND: Win32Error = Win32Error(3);
+    /// The process or the system has no descriptor left.
     pub const TOO_MANY_OPEN_FILES: Win32Error = Win32Error(4);
+    /// The access is not allowed.
     pub const ACCESS_DENIED: Win32Error = Win32Error(5);
+    /// The handle names nothing.
     pub const INVALID_HANDLE: Win32Error = Win32Error(6);
+    /// The program cannot be executed.
     pub const BAD_FORMAT: Win32Error = Win32Error(11);
+    /// The position cannot be reached.
     pub const SEEK: Win32Error = Win32Error(25);
+    /// The device could not be written.
     pub const WRITE_FAULT: Win32Error = Win32Error(29);
+    /// Another handle does not share the file.
     pub const SHARING_VIOLATION: Win32Error = Win32Error(32);
+    /// Another process has locked the range.
     pub const LOCK_VIOLATION: Win32Error = Win32Error(33);
+    /// The disk is full.
     pub const HANDLE_DISK_FULL: Win32Error = Win32Error(39);
+    /// The file or file system cannot do it.
     pub const NOT_SUPPORTED: Win32Error = Win32Error(50);
+    /// The device is not there.
     pub const DEV_NOT_EXIST: Win32Error = Win32Error(55);
+    /// The file is there already.
     pub const FILE_EXISTS: Win32Error = Win32Error(80);
+    /// The file or folder cannot be made.
     pub const CANNOT_MAKE: Win32Error = Win32Error(82);
+    /// An argument makes no sense.
     pub const INVALID_PARAMETER: Win32Error = Win32Error(87);
+    /// The path is not one.
     pub const INVALID_NAME: Win32Error = Win32Error(123);
+    /// The folder has files.
     pub const DIR_NOT_EMPTY: Win32Error = Win32Error(145);
+    /// The file or folder is there already.
     pub const ALREADY_EXISTS: Win32Error = Win32Error(183);
+    /// The path is too long.
     pub const FILENAME_EXCED_RANGE: Win32Error = Win32Error(206);
+    /// The operation goes on.
     pub const IO_PENDING: Win32Error = Win32Error(997);
+    /// Symbolic links lead in a circle.
     pub const CANT_RESOLVE_FILENAME: Win32Error = Win32Error(1921);
+    /// The file cannot be encrypted.
     pub const ENCRYPTION_FAILED: Win32Error = Win32Error(6000);
 
     /// The code that class libraries expect for an errno value.

@@ -27,8 +27,11 @@ pub enum FileType {
 pub struct Access(pub i32);
 
 impl Access {
+    /// Only reading.
     pub const READ: Access = Access(1);
+    /// Only writing.
     pub const WRITE: Access = Access(2);
+    /// Both.
     pub const READ_WRITE: Access = Access(3);
 
     /// # Errors
@@ -51,6 +54,7 @@ pub struct FileHandle {
 }
 
 impl FileHandle {
+    /// A handle of one end of a pipe.
     pub fn pipe(fd: i32, access: Access) -> FileHandle {
         FileHandle { fd, file_type: FileType::Pipe, access, counted: None, delete_on_close: None }
     }

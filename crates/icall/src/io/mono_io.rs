@@ -19,20 +19,31 @@ use std::hint::black_box;
 
 /// `FileMode`.
 mod mode {
+    /// A new file; an existing one is an error.
     pub const CREATE_NEW: i32 = 1;
+    /// A new file, or an existing one, emptied.
     pub const CREATE: i32 = 2;
+    /// An existing file.
     pub const OPEN: i32 = 3;
+    /// An existing file, or a new one.
     pub const OPEN_OR_CREATE: i32 = 4;
+    /// An existing file, emptied.
     pub const TRUNCATE: i32 = 5;
+    /// An existing or new file, written to at its end.
     pub const APPEND: i32 = 6;
 }
 
 /// `FileOptions`.
 mod option {
+    /// The file will be short-lived.
     pub const TEMPORARY: i32 = 1;
+    /// The file is to be encrypted.
     pub const ENCRYPTED: i32 = 0x4000;
+    /// The file is removed when it is closed.
     pub const DELETE_ON_CLOSE: i32 = 0x0400_0000;
+    /// It will be read from its beginning to its end.
     pub const SEQUENTIAL_SCAN: i32 = 0x0800_0000;
+    /// It will be read here and there.
     pub const RANDOM_ACCESS: i32 = 0x1000_0000;
 }
 

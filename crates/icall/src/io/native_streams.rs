@@ -102,6 +102,7 @@ const fn own_function(name: &'static str, address: *const ()) -> OwnFunction {
     OwnFunction { library: "libmono-native", name, address, original: None }
 }
 
+/// The functions that stand in for those of the library.
 pub static OWN_FUNCTIONS: &[OwnFunction] = &[
     own_function("SystemNative_Read", system_native_read as *const ()),
     own_function("SystemNative_Write", system_native_write as *const ()),

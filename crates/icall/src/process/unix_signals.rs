@@ -59,6 +59,7 @@ unsafe extern "C" fn wait_any(signals: *const *mut c_void, count: i32, timeout_m
     unsafe { original(signals, count, timeout_ms, is_over) }
 }
 
+/// The function that stands in for that of the library.
 pub static OWN_FUNCTIONS: &[OwnFunction] = &[OwnFunction {
     library: "libMonoPosixHelper",
     name: "Mono_Unix_UnixSignal_WaitAny",

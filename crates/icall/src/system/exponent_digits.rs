@@ -24,6 +24,7 @@ pub struct Text {
 }
 
 impl Text {
+    /// The text that was written.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

@@ -15,7 +15,7 @@ pub fn wide(lines: &[RustLine<'_>], index: usize) -> Option<String> {
 
 /// A SAFETY comment that points to another comment, or whose first line rests on the caller.
 pub fn trust(lines: &[RustLine<'_>], index: usize) -> Option<String> {
-    let (_, reason) = lines[index].comment.split_once("SAFETY")?;
+    let (_, reason) = lines[index].comment.split_once("SAFETY:")?;
     let reason = reason.trim_start_matches([':', ' ']);
     (points_elsewhere(reason) || names_the_caller(reason)).then(|| reason.to_owned())
 }
