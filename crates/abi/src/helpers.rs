@@ -85,7 +85,7 @@ helpers! {
     ThrowDivideByZero() -> Void;
     ThrowOverflow() -> Void;
     /// (index into the compiled method's deferred-error list, method) The load error met when importing an instruction.
-    ThrowDeferred(I32, Ptr) -> Void;
+    ThrowDeferred(I32) -> Void;
     /// (slot address, value) Reference store whose object is unknown (through a byref), with barrier.
     StoreRefUnknown(Ptr, Ref) -> Void;
     /// (slot address) Write barrier after an atomic reference store whose object is unknown.

@@ -75,8 +75,7 @@ impl Emitter<'_> {
         self.deferred.push(error);
         self.has_calls = true;
         let index = self.b.i32(index);
-        let method = self.b.symbol(Symbol::MethodHandle(self.method));
-        self.b.helper(HelperId::ThrowDeferred, vec![index, method]);
+        self.b.helper(HelperId::ThrowDeferred, vec![index]);
         self.b.mark_cold();
         self.b.terminate(Terminator::Unreachable);
     }

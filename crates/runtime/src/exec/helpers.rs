@@ -275,7 +275,7 @@ throwers! {
     throw_overflow = Overflow;
 }
 
-fn throw_deferred(t: CurrentThread, index: i32, _method: &'static Method) {
+fn throw_deferred(t: CurrentThread, index: i32) {
     let error = compile::deferred_error(t, index as usize);
     let _ = exceptions::throw_load_error(t, &error);
 }
