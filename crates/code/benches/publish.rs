@@ -1,5 +1,6 @@
-//! `cargo bench -p saki-code`: nanoseconds per published body at 1, 2, 4 and 8 threads, with and without removal, and per
-//! look-up, with and without other threads that publish. Not a criterion benchmark, since criterion measures one thread at a time.
+//! `cargo bench -p saki-code`: nanoseconds per published body at 1, 2, 4 and 8 threads, with and without removal, and
+//! per look-up, with and without other threads that publish. Not a criterion benchmark, since criterion measures one
+//! thread at a time.
 
 use saki_code::{CodeInfo, CodeKind, free_all, lookup, place, retire, walks};
 use std::hint::black_box;

@@ -10,12 +10,14 @@
 //! | `patching` | relocations, and the fields of calls (`patch_site`) |
 //! | `frames` | recognising prologues, epilogues and stack probes at a program counter |
 //!
-//! Its `mod.rs` has one type that implements [`Architecture`]. A new architecture writes that folder (and files of the same kind as those of
-//! `os::fault_context`, `os::i_cache`, `fiber::switch` and `thread::spill`, which exist for aarch64), the settings of `jit::isa`, and a row of
-//! `abi::NativeAbi`. The liveness of frame words (`frame_liveness`), the walk of native frames (`sampler`), and `masm` with the baseline
-//! compiler (`jit::baseline`) may be missing: nothing depends on them.
+//! Its `mod.rs` has one type that implements [`Architecture`]. A new architecture writes that folder (and files of the
+//! same kind as those of `os::fault_context`, `os::i_cache`, `fiber::switch` and `thread::spill`, which exist for
+//! aarch64), the settings of `jit::isa`, and a row of `abi::NativeAbi`. The liveness of frame words (`frame_liveness`),
+//! the walk of native frames (`sampler`), and `masm` with the baseline compiler (`jit::baseline`) may be missing:
+//! nothing depends on them.
 //!
-//! Invariant: no other file of this crate, of `unwind` or of `jit::baseline` knows an instruction or a register, but for `frame_liveness`.
+//! Invariant: no other file of this crate, of `unwind` or of `jit::baseline` knows an instruction or a register, but
+//! for `frame_liveness`.
 
 use crate::error::CodeError;
 use patch_site::FIELD_BYTES;
@@ -84,7 +86,8 @@ pub(crate) trait Architecture {
         reloc: &Reloc<usize>,
         far: impl FnOnce(usize) -> Result<usize, CodeError>,
     ) -> Result<(), CodeError>;
-    /// The four bytes, at the address `field`, of a call that was placed by `relocate`, changed to call `target`, which lies in the region.
+    /// The four bytes, at the address `field`, of a call that was placed by `relocate`, changed to call `target`, which
+    /// lies in the region.
     fn call_field(field: usize, target: usize) -> [u8; FIELD_BYTES];
     /// The target of the call with these bytes at the address `field`.
     fn call_target(field: usize, bytes: [u8; FIELD_BYTES]) -> usize;

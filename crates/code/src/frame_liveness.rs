@@ -1,15 +1,15 @@
 //! Which words of a compiled body's frame are live at each of its calls.
 //!
 //! The collector treats every word of a stack as a possible reference. A spill slot keeps its last value after the
-//! value's last use, so a long-lived frame would keep garbage alive for ever. This module decodes the machine code of a body that
-//! is found on a stack and finds, by textbook backward dataflow, at which calls a spill slot or a callee-saved
-//! register is read again before it is written. The code generator's own live ranges do not serve, since they leave cold blocks
-//! out, and a body from the code cache has nothing but its code.
+//! value's last use, so a long-lived frame would keep garbage alive for ever. This module decodes the machine code of a
+//! body that is found on a stack and finds, by textbook backward dataflow, at which calls a spill slot or a
+//! callee-saved register is read again before it is written. The code generator's own live ranges do not serve, since
+//! they leave cold blocks out, and a body from the code cache has nothing but its code.
 //!
-//! Invariant: a word counts as dead only if no path from the call reads it. So whatever the analysis does not understand
-//! (an address of a spill slot, an instruction that cannot be decoded, a jump to an unknown target) makes all words of
-//! the body live. Control comes back to a frame at return addresses and landing pads only, and at a landing pad all
-//! registers but the two of the exception are undefined.
+//! Invariant: a word counts as dead only if no path from the call reads it. So whatever the analysis does not
+//! understand (an address of a spill slot, an instruction that cannot be decoded, a jump to an unknown target) makes
+//! all words of the body live. Control comes back to a frame at return addresses and landing pads only, and at a
+//! landing pad all registers but the two of the exception are undefined.
 //!
 //! Left out: stack slots whose address may be taken, outgoing arguments, frames that are stopped elsewhere than at a
 //! call: their words are live. On architectures other than x86-64 all words count as live.
@@ -31,8 +31,8 @@ pub struct FrameLiveness {
     /// Return addresses in bytes from the start of the body, ascending, each with the place of its bits in `bits`.
     calls: Box<[(u32, u32)]>,
     bits: Box<[u64]>,
-    /// Words that can be dead: those that the body reads somewhere, and those that it never accesses, which hold remains of earlier frames. Not so words that
-    /// the body writes and never reads: they may be arguments for callees.
+    /// Words that can be dead: those that the body reads somewhere, and those that it never accesses, which hold
+    /// remains of earlier frames. Not so words that the body writes and never reads: they may be arguments for callees.
     own: Box<[u64]>,
 }
 
@@ -53,7 +53,8 @@ impl LiveWords<'_> {
         }
     }
 
-    /// Whether the body reads callee-saved register number `index` of [`CALLEE_SAVED`] after the call before it writes it.
+    /// Whether the body reads callee-saved register number `index` of [`CALLEE_SAVED`] after the call before it writes
+    /// it.
     pub fn reads_register(&self, index: usize) -> bool {
         bit(self.live, self.body.word_count + index as u32)
     }
@@ -64,8 +65,8 @@ fn bit(bits: &[u64], index: u32) -> bool {
 }
 
 impl CodeInfo {
-    /// The words that are live when the call with this return address returns; `None` when they are unknown. The first call for a body
-    /// allocates, so this is not for signal handlers.
+    /// The words that are live when the call with this return address returns; `None` when they are unknown. The first
+    /// call for a body allocates, so this is not for signal handlers.
     pub fn live_words(&self, return_address: usize) -> Option<LiveWords<'_>> {
         let body = self.liveness.get_or_init(|| analyse(self)).as_ref()?;
         let offset = u32::try_from(return_address.checked_sub(self.start)?).ok()?;

@@ -1,7 +1,9 @@
-//! The Rust functions that the assembly stubs call: one value, given once when the machine starts, before managed code runs.
+//! The Rust functions that the assembly stubs call: one value, given once when the machine starts, before managed code
+//! runs.
 //!
 //! Invariant: hooks never unwind (a panic in them aborts, being `extern "C"`); an exception for the program is left in
-//! `ThreadAbi.pending_exception`. No stub is reached before the hooks are there, so neither stubs nor their Rust ask whether they are.
+//! `ThreadAbi.pending_exception`. No stub is reached before the hooks are there, so neither stubs nor their Rust ask
+//! whether they are.
 
 use saki_abi::{ObjRef, ThreadAbi};
 use std::cell::UnsafeCell;
@@ -30,7 +32,8 @@ pub struct StubHooks {
     /// (thread, entry argument) → code address to continue in. 0 = `pending_exception` is set. The hook itself calls
     /// `MethodEntry::lead_to` when the method is compiled.
     pub compile: unsafe extern "C" fn(*mut ThreadAbi, *const ()) -> usize,
-    /// (thread, receiver, interface method) → code address; cached for (vtable, method). 0 = `pending_exception` is set.
+    /// (thread, receiver, interface method) → code address; cached for (vtable, method). 0 = `pending_exception` is
+    /// set.
     pub resolve_interface: unsafe extern "C" fn(*mut ThreadAbi, ObjRef, *const ()) -> usize,
     /// Safepoint slow path.
     pub poll: unsafe extern "C" fn(*mut ThreadAbi),

@@ -1,8 +1,9 @@
 //! The code map: from an address to the body that covers it, wait-free and safe in signal handlers.
 //!
-//! Look-up: bounds check; the start words of the address's chunk and, in a chunk that continues a large body, of the chunk
-//! where that body starts (`start_map`, with the table of states). A body never shares its first granule, and each body's
-//! header (the word before it) points to its `CodeInfo`, which outlives the bit by a grace period (`walks`).
+//! Look-up: bounds check; the start words of the address's chunk and, in a chunk that continues a large body, of the
+//! chunk where that body starts (`start_map`, with the table of states). A body never shares its first granule, and
+//! each body's header (the word before it) points to its `CodeInfo`, which outlives the bit by a grace period
+//! (`walks`).
 
 use crate::info::CodeInfo;
 use crate::region::{GRANULE_BYTES, Region, mapped_region};
@@ -12,14 +13,14 @@ use std::ops::Range;
 
 static WALKS: WalkEpochs = WalkEpochs::new();
 
-/// The walks whose addresses may be stale: those of signal handlers. Other look-ups pass addresses of running code, from the
-/// thread's own stack or with the world stopped, and need no walk.
+/// The walks whose addresses may be stale: those of signal handlers. Other look-ups pass addresses of running code,
+/// from the thread's own stack or with the world stopped, and need no walk.
 pub fn walks() -> &'static WalkEpochs {
     &WALKS
 }
 
-/// The body that covers `pc`, if any. For return addresses pass `pc − 1`. Wait-free, async-signal-safe. With an address that may
-/// be stale, call this inside a walk and do not use the result after the walk.
+/// The body that covers `pc`, if any. For return addresses pass `pc − 1`. Wait-free, async-signal-safe. With an address
+/// that may be stale, call this inside a walk and do not use the result after the walk.
 pub fn lookup(pc: usize) -> Option<&'static CodeInfo> {
     let region = mapped_region()?;
     let offset = region.offset_of(pc)?;

@@ -1,10 +1,12 @@
-//! Notifications of placed and removed code, for profilers and debuggers: one observer, installed before the first body is placed.
+//! Notifications of placed and removed code, for profilers and debuggers: one observer, installed before the first body
+//! is placed.
 
 use crate::info::CodeInfo;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Notified of everything that is placed in the code region. Called on any thread; for each address in the order of publication.
+/// Notified of everything that is placed in the code region. Called on any thread; for each address in the order of
+/// publication.
 pub trait CodeObserver: Send + Sync {
     /// The body is written and cannot be called yet.
     fn placed(&self, info: &CodeInfo);

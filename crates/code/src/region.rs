@@ -224,12 +224,13 @@ impl Region {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), destination, bytes.len()) };
     }
 
-    /// The aligned word of 8 bytes of placed code in which the byte at `offset` lies, through the writable view. Other threads may execute it.
+    /// The aligned word of 8 bytes of placed code in which the byte at `offset` lies, through the writable view. Other
+    /// threads may execute it.
     pub fn code_word(&self, offset: usize) -> &AtomicU64 {
         let word = offset / 8 * 8;
         assert!(word < self.code_bytes);
-        // SAFETY: aligned and inside the writable view (asserted), which stays mapped; a placed body's bytes are only changed by such
-        // words, and rooms of bodies are multiples of 8 bytes.
+        // SAFETY: aligned and inside the writable view (asserted), which stays mapped; a placed body's bytes are only
+        // changed by such words, and rooms of bodies are multiples of 8 bytes.
         unsafe { AtomicU64::from_ptr((self.writable_base + word) as *mut u64) }
     }
 }

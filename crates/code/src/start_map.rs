@@ -7,10 +7,12 @@
 //! | chunk kind | 0 → n: continues a body that starts n chunks before | `heap::place`, before that body's start bit | Release |
 //! | chunk kind | 0 → stubs | `entry`, before a stub of the chunk is handed out | Release |
 //!
-//! All pair with the Acquire loads of `find_start`. Bits of other bodies in the same word are changed by read-modify-writes,
-//! so a load that reads a later value of the word also acquires the earlier ones (release sequence).
+//! All pair with the Acquire loads of `find_start`. Bits of other bodies in the same word are changed by
+//! read-modify-writes, so a load that reads a later value of the word also acquires the earlier ones (release
+//! sequence).
 //!
-//! Invariant: look-up is wait-free and reads the words of at most two chunks. Left out: the contents at a start (`map`).
+//! Invariant: look-up is wait-free and reads the words of at most two chunks. Left out: the contents at a start
+//! (`map`).
 
 use saki_sync::facade::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -1,8 +1,9 @@
-//! Slots for stubs: chunks of the code region that are divided into stubs of 16 bytes, each with a record in the data area.
+//! Slots for stubs: chunks of the code region that are divided into stubs of 16 bytes, each with a record in the data
+//! area.
 //!
 //! A stub chunk holds 4096 stubs; stub i's record is slot i of a data chunk of its own (so that storing to a cell never
-//! hits a cache line that is being executed). Entry stubs use their records; unboxing stubs and veneers leave theirs unused.
-//! Left out: what stubs do (`arch`), and freeing slots.
+//! hits a cache line that is being executed). Entry stubs use their records; unboxing stubs and veneers leave theirs
+//! unused. Left out: what stubs do (`arch`), and freeing slots.
 
 use crate::arch::{Arch, Architecture, STUB_BYTES};
 use crate::error::CodeError;
@@ -16,7 +17,8 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 const STUBS_PER_CHUNK: usize = CHUNK_BYTES / STUB_BYTES;
 
-/// The record that an entry stub reads, in the data area behind the code; references point to the writable view, the stub reads the other one.
+/// The record that an entry stub reads, in the data area behind the code; references point to the writable view, the
+/// stub reads the other one.
 #[repr(C)]
 pub struct EntryRecord {
     /// Where the stub jumps.

@@ -1,7 +1,7 @@
 //! The Rust behind the assembly stubs that look for code: what they call, and which hook that asks.
 //!
-//! Invariant: each returns the address at which the stub goes on, or 0 with an exception pending. Left out: saving and restoring the arguments
-//! (`arch`).
+//! Invariant: each returns the address at which the stub goes on, or 0 with an exception pending. Left out: saving and
+//! restoring the arguments (`arch`).
 
 use crate::entry::MethodEntry;
 use crate::hooks;

@@ -409,7 +409,8 @@ fn the_address_of_a_method_is_its_entry_stub_before_and_after_it_is_compiled() {
     assert_eq!(call(loaded(), [0; 3]), entry.stub_address() as u64);
 }
 
-/// Caller and callee were of one domain and are freed together: the memory of the call, which may have been reused, must not be written to.
+/// Caller and callee were of one domain and are freed together: the memory of the call, which may have been reused,
+/// must not be written to.
 #[test]
 fn calls_of_a_freed_entry_follow_no_more() {
     install();

@@ -7,14 +7,14 @@ use saki_code::PlacedClause;
 use saki_os::FaultContext;
 use std::sync::OnceLock;
 
-/// Functions of the runtime. Unless the field says otherwise they run as runtime calls of the given thread (they may allocate
-/// and collect); an exception that they leave pending is dropped.
+/// Functions of the runtime. Unless the field says otherwise they run as runtime calls of the given thread (they may
+/// allocate and collect); an exception that they leave pending is dropped.
 #[derive(Clone, Copy)]
 pub struct Callbacks {
     /// Whether a clause for `types::Type` `ty` in `frame` catches the exception.
     pub is_instance: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, ty: *const (), frame: &Frame) -> bool,
-    /// The object that handlers and filters of `frame` get for the exception: the exception itself, or the object that it wraps
-    /// (RuntimeWrappedException). Does not allocate.
+    /// The object that handlers and filters of `frame` get for the exception: the exception itself, or the object that
+    /// it wraps (RuntimeWrappedException). Does not allocate.
     pub as_seen_by: unsafe fn(exception: ObjRef, frame: &Frame) -> ObjRef,
     /// Appends a frame (of kind Method, Filter, NativeThunk or Stub) to the exception's trace.
     pub on_frame: unsafe fn(thread: *mut ThreadAbi, exception: ObjRef, frame: &Frame),
@@ -26,15 +26,17 @@ pub struct Callbacks {
     pub new_fault_exception: unsafe fn(thread: *mut ThreadAbi, kind: FaultKind) -> ObjRef,
     /// The managed thread that the calling OS thread runs, or null. Async-signal-safe.
     pub current_thread: fn() -> *mut ThreadAbi,
-    /// Opens the reserve of the thread's stack at the address of a fault. True: it is open there now, and the instruction can be run
-    /// again. The lowest part is not opened for a fault in the prologue of a large frame. Async-signal-safe.
+    /// Opens the reserve of the thread's stack at the address of a fault. True: it is open there now, and the
+    /// instruction can be run again. The lowest part is not opened for a fault in the prologue of a large frame.
+    /// Async-signal-safe.
     pub open_stack_reserve: unsafe fn(thread: *mut ThreadAbi, address: usize, in_large_frame: bool) -> bool,
     /// Whether an exception can be thrown with the stack pointer here. Async-signal-safe.
     pub has_stack_to_throw: unsafe fn(thread: *mut ThreadAbi, sp: usize) -> bool,
-    /// Whether the thread runs managed code or the machine's, in which exceptions may be thrown, and not native code. Async-signal-safe.
+    /// Whether the thread runs managed code or the machine's, in which exceptions may be thrown, and not native code.
+    /// Async-signal-safe.
     pub is_outside_native_code: unsafe fn(thread: *mut ThreadAbi) -> bool,
-    /// The process is about to end by the signal of this context: has a report written, by another thread. False: there is no such thread, or it
-    /// cannot write one. Async-signal-safe.
+    /// The process is about to end by the signal of this context: has a report written, by another thread. False: there
+    /// is no such thread, or it cannot write one. Async-signal-safe.
     pub report_end: unsafe fn(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool,
 }
 

@@ -1,11 +1,12 @@
 //! Dead words of a stopped thread's stack, which the collector need not scan.
 //!
 //! A frame of compiled code that is stopped at a call has spill slots that are not read after the call returns
-//! (`saki_code::LiveWords`). The value of a callee-saved register lies where the innermost frame that saves it stored it; that
-//! word is dead if the frame that the value belongs to, the next one outwards, does not read the register before it writes it.
+//! (`saki_code::LiveWords`). The value of a callee-saved register lies where the innermost frame that saves it stored
+//! it; that word is dead if the frame that the value belongs to, the next one outwards, does not read the register
+//! before it writes it.
 //!
-//! Invariant: a word is reported as dead only if no code reads it before it is written. Frames without liveness information, and
-//! the words that Rust and native code between managed frames have saved, count as live.
+//! Invariant: a word is reported as dead only if no code reads it before it is written. Frames without liveness
+//! information, and the words that Rust and native code between managed frames have saved, count as live.
 
 use crate::frames::{FrameKind, Frames};
 use saki_abi::{CALLEE_SAVED, ThreadAbi};
@@ -13,8 +14,8 @@ use saki_abi::{CALLEE_SAVED, ThreadAbi};
 /// Appends the addresses of dead words of the stopped `thread`, ascending. Allocates.
 ///
 /// # Safety
-/// `thread` is valid, stopped in Rust or native code that was called from its innermost managed frame (or has none), and stays so
-/// during the call.
+/// `thread` is valid, stopped in Rust or native code that was called from its innermost managed frame (or has none),
+/// and stays so during the call.
 pub unsafe fn find_dead_words(thread: *const ThreadAbi, dead: &mut Vec<usize>) {
     let first = dead.len();
     // Address at which the frame's value of each callee-saved register is saved; 0 = unknown.

@@ -1,4 +1,5 @@
-//! Hardware faults: which become managed exceptions, which are stack overflows, and which are passed to the previous handler.
+//! Hardware faults: which become managed exceptions, which are stack overflows, and which are passed to the previous
+//! handler.
 //!
 //! | signal | where, what | becomes |
 //! |---|---|---|
@@ -16,8 +17,9 @@
 //!
 //! A fault becomes an exception by editing the interrupted context: PC + 1 is pushed as if it were a return address (so
 //! that "return address − 1" is inside the faulting instruction) and the thread continues in an assembly stub, outside
-//! of the signal handler. Registers may be lost: nothing in the faulting frame runs again, and frames with handlers keep their
-//! values on the stack. Invariant: async-signal-safe. Signal handlers run on alternate stacks, which `thread` makes.
+//! of the signal handler. Registers may be lost: nothing in the faulting frame runs again, and frames with handlers
+//! keep their values on the stack. Invariant: async-signal-safe. Signal handlers run on alternate stacks, which
+//! `thread` makes.
 
 use crate::callbacks::{Callbacks, FaultKind, callbacks};
 use crate::{lost_file, overflow};
@@ -29,8 +31,8 @@ use saki_os::signal::{self, Disposition};
 use saki_os::{FaultContext, mapped_copy};
 use std::io;
 
-/// `si_code` of a general-protection fault: there is no fault address (the kernel reports 0). Also where the kernel found no room on the
-/// thread's stack for the frame of a signal's handler; that signal is lost.
+/// `si_code` of a general-protection fault: there is no fault address (the kernel reports 0). Also where the kernel
+/// found no room on the thread's stack for the frame of a signal's handler; that signal is lost.
 const SI_KERNEL: i32 = 0x80;
 
 /// Installs the handlers for this process. Call after `install`.
@@ -112,8 +114,9 @@ fn classify(context: &FaultContext, info: &CodeInfo) -> Option<FaultKind> {
     }
 }
 
-/// Whether compiled code has just called an address near null as managed code: a function pointer, or the code of a delegate, that was never set. A call of native
-/// code there is a crash: the thread is in a safe region, which no exception leaves.
+/// Whether compiled code has just called an address near null as managed code: a function pointer, or the code of a
+/// delegate, that was never set. A call of native code there is a crash: the thread is in a safe region, which no
+/// exception leaves.
 ///
 /// # Safety
 /// `thread` is the current thread, and its interrupted stack pointer is one.
@@ -125,16 +128,17 @@ unsafe fn is_call_through_null(thread: *mut ThreadAbi, context: &FaultContext, c
     if !unsafe { (callbacks.is_outside_native_code)(thread) } {
         return false;
     }
-    // SAFETY: the thread has a valid stack pointer, and a word lies there: a thread that executes at such an address has just called it, or jumped there from a
-    // function with a return address on top.
+    // SAFETY: the thread has a valid stack pointer, and a word lies there: a thread that executes at such an address
+    // has just called it, or jumped there from a function with a return address on top.
     lookup(unsafe { *(context.sp() as *const usize) }).is_some()
 }
 
-/// Throws StackOverflowException in the caller of a method whose prologue ran off the stack; `false` if the caller lacks the stack space
-/// for that, too.
+/// Throws StackOverflowException in the caller of a method whose prologue ran off the stack; `false` if the caller
+/// lacks the stack space for that, too.
 ///
 /// # Safety
-/// `thread` is current and `context` its interrupted state, in a prologue that touches its stack (`CodeInfo::is_stack_probe`).
+/// `thread` is current and `context` its interrupted state, in a prologue that touches its stack
+/// (`CodeInfo::is_stack_probe`).
 unsafe fn throw_from_caller(context: &mut FaultContext, thread: *mut ThreadAbi, callbacks: &Callbacks) -> bool {
     let fp = context.fp();
     // SAFETY: as promised by the caller.

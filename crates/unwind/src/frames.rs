@@ -64,8 +64,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// The frames below the innermost managed → Rust transition of `thread`: for Rust code called by that thread, or for
-    /// a thread that is stopped in such code.
+    /// The frames below the innermost managed → Rust transition of `thread`: for Rust code called by that thread, or
+    /// for a thread that is stopped in such code.
     ///
     /// # Safety
     /// `thread` is valid, and its stack does not change while the iterator is used.
@@ -119,8 +119,8 @@ impl Frames {
         }
     }
 
-    /// The frames of `thread`, beginning with the frame that continues at the return address `pc` with this stack and frame pointer; `pc` was found
-    /// as a return address of native code that this frame called.
+    /// The frames of `thread`, beginning with the frame that continues at the return address `pc` with this stack and
+    /// frame pointer; `pc` was found as a return address of native code that this frame called.
     ///
     /// # Safety
     /// As `of_context`.
@@ -137,7 +137,8 @@ impl Frames {
     /// Continues at the caller of the frame `exit_frame`; 0 ends the walk.
     fn continue_behind(&mut self, exit_frame: usize) {
         self.pc = 0;
-        // A thread that has not called the runtime from managed code yet has no exit frame, and then `low` is not a stack address.
+        // A thread that has not called the runtime from managed code yet has no exit frame, and then `low` is not a
+        // stack address.
         if exit_frame == 0 {
             return;
         }

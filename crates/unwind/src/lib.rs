@@ -1,8 +1,8 @@
 //! Stack walks over frame pointers, two-pass exceptions, and faults that become exceptions.
 //!
 //! Invariant: no Rust frame is ever unwound through. Throwing happens in assembly stubs of `code` whose Rust part only
-//! computes a [`Landing`] and returns; the stub then jumps there. Left out: everything about the exception object (callbacks), the
-//! contents of stack traces, `ExceptionDispatchInfo`.
+//! computes a [`Landing`] and returns; the stub then jumps there. Left out: everything about the exception object
+//! (callbacks), the contents of stack traces, `ExceptionDispatchInfo`.
 //!
 //! # The stack
 //!
@@ -23,10 +23,11 @@
 //! **Pass 1** walks from the stub's caller. For each frame it reports the frame to the trace (`on_frame`), then looks
 //! at the handlers of the frame's call site, innermost first: a catch clause asks `is_instance`; a filter clause runs
 //! the filter function on top of the stack (so the throwing frames still exist), where an exception thrown by the
-//! filter counts as "no" (ECMA-335 §I.12.4.2.5). Catch and filter clauses, and in pass 2 the catch handler, get the object that
-//! `as_seen_by` returns for the frame: for a RuntimeWrappedException the wrapped object, if the frame's assembly does not ask for wrapping.
-//! The first clause that answers yes is the target (frame pointer, clause). An EntryFrame ends the pass and is itself the target:
-//! `enter` returns 1 after the finally handlers have run, and its caller reports the exception, or hands it on.
+//! filter counts as "no" (ECMA-335 §I.12.4.2.5). Catch and filter clauses, and in pass 2 the catch handler, get the
+//! object that `as_seen_by` returns for the frame: for a RuntimeWrappedException the wrapped object, if the frame's
+//! assembly does not ask for wrapping. The first clause that answers yes is the target (frame pointer, clause). An
+//! EntryFrame ends the pass and is itself the target: `enter` returns 1 after the finally handlers have run, and its
+//! caller reports the exception, or hands it on.
 //!
 //! **Pass 2** walks again from the same place. The first finally or fault handler, innermost first, up to the target
 //! handler, is landed in; if there is none, the target is. Landing in a finally or fault handler hands over an *unwind

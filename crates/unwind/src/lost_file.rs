@@ -1,4 +1,5 @@
-//! The report about a mapped file that another process has shortened: the kernel answers a read behind its end with SIGBUS.
+//! The report about a mapped file that another process has shortened: the kernel answers a read behind its end with
+//! SIGBUS.
 //!
 //! Invariant: async-signal-safe. Left out: what ends the process afterwards (`fault`).
 

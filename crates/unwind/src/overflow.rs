@@ -1,10 +1,11 @@
 //! Reports of what ends the process by a signal: stack overflow, and fatal faults of a managed thread.
 //!
-//! Another thread writes them, with names, libraries and lines (`Callbacks::report_end`); if it cannot, the signal handler itself writes what it knows.
+//! Another thread writes them, with names, libraries and lines (`Callbacks::report_end`); if it cannot, the signal
+//! handler itself writes what it knows.
 //!
-//! Invariant: no allocation, no lock, no formatting machinery that could allocate; output by `write(2)` on the alternate
-//! stack. Left out: overflows that become exceptions (`fault`). The overflows reported here have used up the reserve of the stack
-//! as well, which only Rust and native code can do.
+//! Invariant: no allocation, no lock, no formatting machinery that could allocate; output by `write(2)` on the
+//! alternate stack. Left out: overflows that become exceptions (`fault`). The overflows reported here have used up the
+//! reserve of the stack as well, which only Rust and native code can do.
 
 use crate::callbacks::{Callbacks, EndCause};
 use crate::frames::{Frame, Frames, OVERFLOW_SLACK_BYTES};

@@ -1,12 +1,14 @@
 //! The number of a thread's present stack, found anew by comparing two words for each frame that is as it was.
 //!
-//! A walk over frame pointers is a function of the words that it reads. So a [`StackMemo`] keeps the frames of the last walk with those words, outermost first, like
-//! the stack itself. A new walk drops the frames that have returned and those whose words have changed, walks from the innermost frame until it meets one that is
-//! left, and asks [`StackIds`] for the numbers of the new frames only.
+//! A walk over frame pointers is a function of the words that it reads. So a [`StackMemo`] keeps the frames of the last
+//! walk with those words, outermost first, like the stack itself. A new walk drops the frames that have returned and
+//! those whose words have changed, walks from the innermost frame until it meets one that is left, and asks
+//! [`StackIds`] for the numbers of the new frames only.
 //!
-//! Invariant: a frame is kept only while the kept frames outside of it are those that a walk from it would find. Of these the `MAX_FRAMES` innermost are compared each
-//! time, so the cost is bounded; the frames of a number are right as far as that. The numbers stand for return addresses, so the owner forgets them (`forget`)
-//! when code has been freed, since its place may be used again.
+//! Invariant: a frame is kept only while the kept frames outside of it are those that a walk from it would find. Of
+//! these the `MAX_FRAMES` innermost are compared each time, so the cost is bounded; the frames of a number are right as
+//! far as that. The numbers stand for return addresses, so the owner forgets them (`forget`) when code has been freed,
+//! since its place may be used again.
 
 use crate::frames::Words;
 use saki_abi::ThreadAbi;
@@ -103,7 +105,8 @@ impl StackMemo {
         }
     }
 
-    /// Drops frames of which a word has changed, and those inside of them, as far as `MAX_FRAMES`. None is inside of the innermost present frame.
+    /// Drops frames of which a word has changed, and those inside of them, as far as `MAX_FRAMES`. None is inside of
+    /// the innermost present frame.
     #[inline]
     fn drop_changed(&mut self) {
         let from = self.frames.len().saturating_sub(MAX_FRAMES);

@@ -1,6 +1,7 @@
 //! aarch64: the interface is not implemented yet; `check` makes the start of the machine fail with that reason.
 //!
-//! This file lets all crates compile for aarch64, so that the compiler sees what they need of the architecture. Left out: every function.
+//! This file lets all crates compile for aarch64, so that the compiler sees what they need of the architecture. Left
+//! out: every function.
 
 use super::patch_site::FIELD_BYTES;
 use super::{Architecture, FrameState, STUB_BYTES};

@@ -1,18 +1,20 @@
 //! The macro assembler: the operations of which the baseline compiler composes code, without their encodings.
 //!
-//! A compiler that is a visitor of the IR names registers only by their roles ([`MacroAssembler::THREAD`], [`MacroAssembler::RESULT`]) and
-//! by the set that may hold values ([`MacroAssembler::ALLOCATABLE`]), and operations by what they compute. An architecture implements the
-//! trait once, in a file `masm.rs` below `arch/`.
+//! A compiler that is a visitor of the IR names registers only by their roles ([`MacroAssembler::THREAD`],
+//! [`MacroAssembler::RESULT`]) and by the set that may hold values ([`MacroAssembler::ALLOCATABLE`]), and operations by
+//! what they compute. An architecture implements the trait once, in a file `masm.rs` below `arch/`.
 //!
 //! Rules for implementations:
 //! 1. An operation changes its destination and the scratch registers, and nothing else that can hold a value.
-//! 2. No operation keeps a condition for the next one: comparison and jump, and arithmetic and its overflow check, are one operation, since
-//!    not all architectures have flags.
-//! 3. Where the destination is an operand as well, the operation has two operands; so two-operand encodings need no copy.
-//! 4. Addresses of the process are not encoded: they are named by targets, and [`MacroAssembler::finish`] lists the places where they
-//!    belong.
+//! 2. No operation keeps a condition for the next one: comparison and jump, and arithmetic and its overflow check, are
+//!    one operation, since not all architectures have flags.
+//! 3. Where the destination is an operand as well, the operation has two operands; so two-operand encodings need no
+//!    copy.
+//! 4. Addresses of the process are not encoded: they are named by targets, and [`MacroAssembler::finish`] lists the
+//!    places where they belong.
 //!
-//! Left out: register allocation and the choice of operations (`jit::baseline`), stack arguments, vectors, atomic operations.
+//! Left out: register allocation and the choice of operations (`jit::baseline`), stack arguments, vectors, atomic
+//! operations.
 
 use saki_abi::Reloc;
 
@@ -215,8 +217,8 @@ pub enum FloatOp {
     Divide,
 }
 
-/// Relations between two values, as those of CIL (ECMA-335 §III.1.5): `…Unsigned` compares integers as unsigned, and holds of
-/// floating-point numbers that are unordered, too; `NotEqual` holds of unordered numbers, the others do not.
+/// Relations between two values, as those of CIL (ECMA-335 §III.1.5): `…Unsigned` compares integers as unsigned, and
+/// holds of floating-point numbers that are unordered, too; `NotEqual` holds of unordered numbers, the others do not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the header defines them together")]
 pub enum Relation {
@@ -326,8 +328,8 @@ pub trait MacroAssembler: Default {
     fn label(&mut self) -> Label;
     /// The label denotes this place.
     fn bind(&mut self, label: Label);
-    /// Puts the prologue in front, which makes a frame of this size, and resolves the jumps. None if a label to which one leads was never
-    /// bound.
+    /// Puts the prologue in front, which makes a frame of this size, and resolves the jumps. None if a label to which
+    /// one leads was never bound.
     fn finish(&mut self, frame_size_bytes: u32) -> Option<FinishedCode<Self::Target>>;
 
     // Values.
@@ -393,7 +395,8 @@ pub trait MacroAssembler: Default {
 
     /// `to` (I32) = 1 if the relation holds, else 0. `to` is neither operand.
     fn set_if(&mut self, relation: Relation, ty: MachineType, to: Reg, left: Reg, right: RegImm);
-    /// Jumps to `then` if the relation holds, else goes on, or jumps to `otherwise`, which must be where the code behind goes.
+    /// Jumps to `then` if the relation holds, else goes on, or jumps to `otherwise`, which must be where the code
+    /// behind goes.
     fn jump_if(
         &mut self,
         relation: Relation,

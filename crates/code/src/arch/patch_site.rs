@@ -146,8 +146,8 @@ mod tests {
         place_body(&mut code).start
     }
 
-    /// Code that calls `target` behind so many instructions of five bytes, and returns what that returns; with the offset of the call's
-    /// field from the region's base.
+    /// Code that calls `target` behind so many instructions of five bytes, and returns what that returns; with the
+    /// offset of the call's field from the region's base.
     fn place_caller(region: &Region, target: usize, instructions: usize) -> (usize, usize) {
         const PROLOGUE_BYTES: usize = 4;
         let mut code = Masm::default();

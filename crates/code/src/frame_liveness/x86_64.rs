@@ -1,4 +1,5 @@
-//! Frame liveness on x86-64: the instructions that a body can reach, their effects on the frame, and the dataflow over them.
+//! Frame liveness on x86-64: the instructions that a body can reach, their effects on the frame, and the dataflow over
+//! them.
 
 use super::FrameLiveness;
 use crate::CodeInfo;
@@ -50,8 +51,8 @@ pub(super) fn analyse(info: &CodeInfo) -> Option<FrameLiveness> {
     if info.len_bytes > MAX_BODY_BYTES || area.low_bytes < area.high_bytes {
         return None;
     }
-    // SAFETY: placed code is readable and stays while its description does; call sites are patched in whole words, which
-    // changes displacements only.
+    // SAFETY: placed code is readable and stays while its description does; call sites are patched in whole words,
+    // which changes displacements only.
     let code = unsafe { std::slice::from_raw_parts(info.start as *const u8, info.len_bytes as usize) };
     Body::read(code, info, area)?.solve()
 }
@@ -144,8 +145,8 @@ impl<'a> Body<'a> {
         call.map_or(Vec::new(), |call| self.info.tables.handlers_of(call).iter().map(|h| h.landing_offset).collect())
     }
 
-    /// The targets in the table at `table`: distances from the table, 32 bits each, up to the first that is no target, or to known code.
-    /// Reading too far into code only adds edges, which can make words live but never dead.
+    /// The targets in the table at `table`: distances from the table, 32 bits each, up to the first that is no target,
+    /// or to known code. Reading too far into code only adds edges, which can make words live but never dead.
     fn read_table(&self, table: u32) -> Vec<u32> {
         let mut targets = Vec::new();
         let mut at = table as usize;
@@ -166,7 +167,8 @@ impl<'a> Body<'a> {
     fn step(&self, instruction: &Instruction, reader: &mut Reader) -> Option<Step> {
         let info = reader.factory.info(instruction);
         let mut effects = Vec::new();
-        // Definitions are applied before uses (backward), so that a word which an instruction both reads and writes is live before it.
+        // Definitions are applied before uses (backward), so that a word which an instruction both reads and writes is
+        // live before it.
         for used in info.used_registers() {
             effects.extend(self.register_effect(used));
         }

@@ -1,4 +1,5 @@
-//! Models of publication. A body's header and tables are modelled as one `Section` that the placing thread writes and a look-up reads.
+//! Models of publication. A body's header and tables are modelled as one `Section` that the placing thread writes and a
+//! look-up reads.
 //!
 //! | model | fails when weakened so (`tests/models/weakened.txt`) |
 //! |---|---|

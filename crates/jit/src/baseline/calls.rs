@@ -1,7 +1,8 @@
 //! Managed calls with all arguments in registers.
 //!
-//! Before a call every value that is needed later and cannot be rematerialised is stored to its slot; then the arguments move
-//! to their registers in one parallel move. After the call all registers are free, and the result is in the register for results.
+//! Before a call every value that is needed later and cannot be rematerialised is stored to its slot; then the
+//! arguments move to their registers in one parallel move. After the call all registers are free, and the result is in
+//! the register for results.
 
 use super::emit::{Emitter, argument_register};
 use super::machine_type;

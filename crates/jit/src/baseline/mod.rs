@@ -1,18 +1,19 @@
 //! The baseline compiler: machine code straight from the IR for the small functions that programs make at run time.
 //!
-//! A lambda compiled by `System.Linq.Expressions` has some ten instructions, and a program may make hundreds of thousands.
-//! On such a function Cranelift spends most of its time on set-up that pays only for larger ones. This compiler makes two passes
-//! over the IR: [`plan`] counts uses and unites equal values, [`emit`] chooses a register for each value where it is defined. Covered
-//! are scalars, arithmetic, comparisons, memory accesses, array elements, calls with arguments in registers, and forward branches;
-//! [`compile`] returns None for functions with anything else (struct values, regions, loops, allocation, casts, write barriers), which
-//! Cranelift compiles.
+//! A lambda compiled by `System.Linq.Expressions` has some ten instructions, and a program may make hundreds of
+//! thousands. On such a function Cranelift spends most of its time on set-up that pays only for larger ones. This
+//! compiler makes two passes over the IR: [`plan`] counts uses and unites equal values, [`emit`] chooses a register for
+//! each value where it is defined. Covered are scalars, arithmetic, comparisons, memory accesses, array elements, calls
+//! with arguments in registers, and forward branches; [`compile`] returns None for functions with anything else (struct
+//! values, regions, loops, allocation, casts, write barriers), which Cranelift compiles.
 //!
-//! The code follows the same conventions of `code` as Cranelift's: frame-pointer chain with the same first four bytes, arguments and
-//! results in the same registers, no callee-saved register touched, traps and IL positions in the same tables. The only optimisations
-//! are constants as immediates, reuse of dead operands' registers, and branches on comparisons.
+//! The code follows the same conventions of `code` as Cranelift's: frame-pointer chain with the same first four bytes,
+//! arguments and results in the same registers, no callee-saved register touched, traps and IL positions in the same
+//! tables. The only optimisations are constants as immediates, reuse of dead operands' registers, and branches on
+//! comparisons.
 //!
-//! It names no register and no encoding: an architecture is a macro assembler (`saki_code::masm`) to it. Where there is none,
-//! `absent.rs` takes its place, which covers nothing.
+//! It names no register and no encoding: an architecture is a macro assembler (`saki_code::masm`) to it. Where there is
+//! none, `absent.rs` takes its place, which covers nothing.
 
 mod calls;
 mod emit;

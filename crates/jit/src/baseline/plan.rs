@@ -1,5 +1,5 @@
-//! The first pass, before any code is emitted: whether the baseline compiler covers the function, which values are equal, how
-//! often each is used, and which must be in memory.
+//! The first pass, before any code is emitted: whether the baseline compiler covers the function, which values are
+//! equal, how often each is used, and which must be in memory.
 
 use super::machine_type;
 use crate::null_area::faults_on_null;
@@ -11,7 +11,8 @@ use saki_il::ir::{
 
 /// Instructions of the largest function covered.
 const MAX_INSTRUCTIONS: usize = 64;
-/// A value: that of an instruction, or (numbers behind those of the instructions) that of a local at the function's entry.
+/// A value: that of an instruction, or (numbers behind those of the instructions) that of a local at the function's
+/// entry.
 pub(super) type Value = u32;
 
 const NONE: u32 = u32::MAX;
@@ -302,7 +303,8 @@ fn is_covered_call<M: MacroAssembler>(func: &Function, target: &CallTarget, sig:
             .all(|(arg, &param)| machine_type(func.insts[arg.0 as usize].ty) == machine_type(param))
 }
 
-/// Whether the terminator is covered. Blocks are emitted in order, and only forward branches are covered, so that values need no merging.
+/// Whether the terminator is covered. Blocks are emitted in order, and only forward branches are covered, so that
+/// values need no merging.
 fn is_covered_end<M: MacroAssembler>(func: &Function, number: usize, terminator: &Terminator) -> bool {
     let forward = |target: &saki_il::ir::BlockId| target.0 as usize > number;
     let of = |value: &ValueId| machine_type(func.insts[value.0 as usize].ty);

@@ -1,8 +1,9 @@
 //! Register allocation: values are in registers while there are free ones, else in slots of the frame.
 //!
-//! A value is in a register from its definition, or from the use that reloaded it, until its last use, a call, or until its
-//! register is needed for another value. If it is needed later it is then stored to a slot, unless it can be rematerialised or has
-//! been stored before. At the beginning of a block all registers are empty: values used in other blocks are stored where they are defined.
+//! A value is in a register from its definition, or from the use that reloaded it, until its last use, a call, or until
+//! its register is needed for another value. If it is needed later it is then stored to a slot, unless it can be
+//! rematerialised or has been stored before. At the beginning of a block all registers are empty: values used in other
+//! blocks are stored where they are defined.
 
 use super::plan::Value;
 use saki_code::masm::{REGISTER_INDICES, Reg, RegisterSet};

@@ -10,7 +10,8 @@ const FRAME_SETUP_BYTES: usize = 4;
 const RETURNS: [u8; 2] = [0xc3, 0xc2];
 /// `mov rsp, rbp; pop rbp`, before a tail jump.
 const EPILOGUE: [u8; 4] = [0x48, 0x89, 0xec, 0x5d];
-/// `sub rsp, 4096`, then the probe: `mov dword [rsp], 0`. Elsewhere bodies do not move the stack pointer by exactly a page.
+/// `sub rsp, 4096`, then the probe: `mov dword [rsp], 0`. Elsewhere bodies do not move the stack pointer by exactly a
+/// page.
 const PROBE: [u8; 14] = [0x48, 0x81, 0xec, 0, 0x10, 0, 0, 0xc7, 0x04, 0x24, 0, 0, 0, 0];
 const PROBE_OFFSET: usize = 7;
 

@@ -1,8 +1,9 @@
 //! x86-64: the macro assembler. Encodings are those of `cranelift-assembler-x64`; this file chooses the instructions.
 //!
-//! Invariant: every body begins with `push rbp; mov rbp, rsp`, and before a jump out of it the frame is undone by `mov rsp, rbp; pop rbp`, as in
-//! Cranelift's code: walks recognise these (`frames`). Before a jump, `leave`, three bytes shorter, is one byte that they could not tell
-//! from the end of an operand; before `ret` it needs not be recognised, since `ret` itself is.
+//! Invariant: every body begins with `push rbp; mov rbp, rsp`, and before a jump out of it the frame is undone by `mov
+//! rsp, rbp; pop rbp`, as in Cranelift's code: walks recognise these (`frames`). Before a jump, `leave`, three bytes
+//! shorter, is one byte that they could not tell from the end of an operand; before `ret` it needs not be recognised,
+//! since `ret` itself is.
 
 use super::registers::{self, R10, R11, R15, RAX, RBP, RSP, XMM0, XMM15};
 use crate::masm::{
@@ -258,8 +259,8 @@ impl<T: Copy> Assembler<T> {
         }
     }
 
-    /// `ucomis` sets carry for less, zero for equal, and all of carry, zero and parity for unordered operands; "above" and
-    /// "above or equal" are therefore false for those, "below" and "below or equal" true.
+    /// `ucomis` sets carry for less, zero for equal, and all of carry, zero and parity for unordered operands; "above"
+    /// and "above or equal" are therefore false for those, "below" and "below or equal" true.
     fn compare_floats(&mut self, relation: Relation, ty: MachineType, left: Reg, right: Reg) -> Flags {
         let (condition, is_swapped) = match relation {
             Relation::Equal => (Condition::Equal, false),
@@ -546,7 +547,8 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
 
     fn integer_to_float(&mut self, ty: MachineType, to: Reg, from_type: MachineType, from: Reg) {
         let (to, from) = (xmm(to), gpr(from));
-        // The conversion writes the low part only: without this it would depend on the last instruction that wrote the register.
+        // The conversion writes the low part only: without this it would depend on the last instruction that wrote the
+        // register.
         emit!(self, xorps_a(to, to));
         match ty {
             MachineType::F64 => emit_wide!(self, from_type, cvtsi2sdl_a | cvtsi2sdq_a(to, from)),

@@ -1,5 +1,6 @@
-//! x86-64, a file for each subject: registers and their roles (`registers`), encodings (`masm`), assembly stubs and the small stubs that are
-//! made at run time (`stubs`), places that are changed in code (`patching`), recognising what a thread is stopped at (`frames`).
+//! x86-64, a file for each subject: registers and their roles (`registers`), encodings (`masm`), assembly stubs and the
+//! small stubs that are made at run time (`stubs`), places that are changed in code (`patching`), recognising what a
+//! thread is stopped at (`frames`).
 
 mod frames;
 pub(super) mod masm;
@@ -64,8 +65,8 @@ impl Architecture for Target {
     }
 
     unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32 {
-        // SAFETY: `thread` is current and the target may be called with these arguments (contract); `saki_enter` keeps the C ABI, saves
-        // all registers that managed code changes, and loads r15.
+        // SAFETY: `thread` is current and the target may be called with these arguments (contract); `saki_enter` keeps
+        // the C ABI, saves all registers that managed code changes, and loads r15.
         unsafe { stubs::saki_enter(thread, target, arguments[0], arguments[1], arguments[2], result) }
     }
 
@@ -78,7 +79,8 @@ impl Architecture for Target {
     }
 
     unsafe fn frame_state(start: usize, pc: usize) -> FrameState {
-        // SAFETY: `pc` is in a placed body that begins at `start` (contract), which `frames` reads and which stays mapped.
+        // SAFETY: `pc` is in a placed body that begins at `start` (contract), which `frames` reads and which stays
+        // mapped.
         unsafe { frames::frame_state(start, pc) }
     }
 

@@ -1,4 +1,5 @@
-//! x86-64: the registers, and their roles in managed code (System V ABI §3.2.3, and the conventions in the crate's documentation).
+//! x86-64: the registers, and their roles in managed code (System V ABI §3.2.3, and the conventions in the crate's
+//! documentation).
 
 use crate::masm::{Reg, RegisterSet};
 

@@ -143,11 +143,12 @@ macro_rules! restore_arguments_and_jump {
     };
 }
 
-/// The compile trampoline. The lazy tail of an entry stub calls it: the pushed address identifies the stub, above it is the caller's
-/// return address.
+/// The compile trampoline. The lazy tail of an entry stub calls it: the pushed address identifies the stub, above it is
+/// the caller's return address.
 ///
 /// # Safety
-/// Only lazy tails of entry stubs call this, in managed code: r15 is the thread, and the method's arguments are in place.
+/// Only lazy tails of entry stubs call this, in managed code: r15 is the thread, and the method's arguments are in
+/// place.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn compile_trampoline() {
     naked_asm!(
@@ -167,7 +168,8 @@ pub(super) unsafe extern "C" fn compile_trampoline() {
 /// Interface dispatch: receiver in rdi, method in the thread struct; probes the cache, else calls the hook.
 ///
 /// # Safety
-/// Only calls through IMT slots come here: r15 is the thread, rdi a non-null object, `ThreadAbi::imt_method` the interface method.
+/// Only calls through IMT slots come here: r15 is the thread, rdi a non-null object, `ThreadAbi::imt_method` the
+/// interface method.
 #[unsafe(naked)]
 unsafe extern "C" fn imt_resolve() {
     naked_asm!(
@@ -215,7 +217,8 @@ macro_rules! preserving_stub {
     ($(#[$doc:meta])* $name:ident, $hook:ident) => {
         $(#[$doc])*
         /// # Safety
-        /// Only managed code calls this stub: r15 is the thread, and `stub_arg` holds the arguments that `StubId` documents.
+        /// Only managed code calls this stub: r15 is the thread, and `stub_arg` holds the arguments that `StubId`
+        /// documents.
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             naked_asm!(
@@ -299,8 +302,8 @@ unsafe extern "C" fn demote_line() {
     naked_asm!(".byte 0x0f, 0x1c, 0x07", "ret")
 }
 
-/// Makes a frame with room for a `Landing`, which the hook gets in rdx, with the thread in rdi and the frame in rsi. The stack is
-/// aligned here, since a fault may occur at any alignment.
+/// Makes a frame with room for a `Landing`, which the hook gets in rdx, with the thread in rdi and the frame in rsi.
+/// The stack is aligned here, since a fault may occur at any alignment.
 macro_rules! begin_throw {
     () => {
         "push rbp
@@ -311,10 +314,11 @@ macro_rules! begin_throw {
     };
 }
 
-/// Loads the landing and jumps there; the unwinder's frames have returned by now. No landing reads a callee-saved register other than r15: one in a method is
-/// the exceptional edge of a call, which keeps no value in a register, so that the method saves all of them for its own caller at its entry; one in an entry
-/// frame loads what that frame has saved. Until then the registers hold values of the frames that are gone. Rust and native functions would save these on their
-/// stacks, where collections take them for references as long as the method runs; so they are cleared.
+/// Loads the landing and jumps there; the unwinder's frames have returned by now. No landing reads a callee-saved
+/// register other than r15: one in a method is the exceptional edge of a call, which keeps no value in a register, so
+/// that the method saves all of them for its own caller at its entry; one in an entry frame loads what that frame has
+/// saved. Until then the registers hold values of the frames that are gone. Rust and native functions would save these
+/// on their stacks, where collections take them for references as long as the method runs; so they are cleared.
 macro_rules! land {
     () => {
         "xor ebx, ebx
@@ -334,7 +338,8 @@ macro_rules! land {
 /// `StubId::ThrowPending`.
 ///
 /// # Safety
-/// Only managed code and its thunks call this: r15 is the thread, `pending_exception` is set, rbp the caller's frame. Never returns.
+/// Only managed code and its thunks call this: r15 is the thread, `pending_exception` is set, rbp the caller's frame.
+/// Never returns.
 #[unsafe(naked)]
 unsafe extern "C" fn throw_pending() {
     naked_asm!(
@@ -353,7 +358,8 @@ unsafe extern "C" fn throw_pending() {
 /// `StubId::ResumeUnwind`: exception in rdi, token in rsi.
 ///
 /// # Safety
-/// Only the end of a finally or fault handler calls this: r15 is the thread, rdi and rsi the values with which the handler was entered.
+/// Only the end of a finally or fault handler calls this: r15 is the thread, rdi and rsi the values with which the
+/// handler was entered.
 #[unsafe(naked)]
 unsafe extern "C" fn resume_unwind() {
     naked_asm!(
@@ -374,7 +380,8 @@ unsafe extern "C" fn resume_unwind() {
 /// The signal handler continues the thread here: fault kind in rdi, faulting PC + 1 on top of the stack.
 ///
 /// # Safety
-/// Only a signal context edited by the fault handler leads here: r15 is the thread, rbp the faulting frame. Never returns.
+/// Only a signal context edited by the fault handler leads here: r15 is the thread, rbp the faulting frame. Never
+/// returns.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn fault_throw() {
     naked_asm!(
