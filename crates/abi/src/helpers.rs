@@ -84,7 +84,7 @@ helpers! {
     ThrowStaleHandle() -> Void;
     ThrowDivideByZero() -> Void;
     ThrowOverflow() -> Void;
-    /// (index into the compiled method's deferred-error list, method) The load error met when importing an instruction.
+    /// (index into the list of deferred errors of the body that calls) The load error met when importing an instruction.
     ThrowDeferred(I32) -> Void;
     /// (slot address, value) Reference store whose object is unknown (through a byref), with barrier.
     StoreRefUnknown(Ptr, Ref) -> Void;

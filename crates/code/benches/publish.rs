@@ -68,6 +68,7 @@ fn look_up(publishers: usize, in_walk: bool) -> f64 {
         for _ in 0..publishers {
             scope.spawn(|| {
                 let mut batch = Vec::new();
+                // Relaxed: only ends the loops.
                 while !stop.load(Ordering::Relaxed) {
                     batch.extend((0..32).map(|_| publish()));
                     remove(&mut batch);
@@ -84,6 +85,7 @@ fn look_up(publishers: usize, in_walk: bool) -> f64 {
             }
             done += bodies.len() as u64;
         }
+        // Relaxed: read when the threads have ended.
         lookups.store(done, Ordering::Relaxed);
         nanoseconds.store(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
         stop.store(true, Ordering::Relaxed);

@@ -144,7 +144,8 @@ pub const ENTRY_SAVED_BYTES: usize = Arch::ENTRY_SAVED_BYTES;
 /// it is safe to call with these arguments.
 #[inline]
 pub unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the thread is current and `target` keeps the conventions (contract), which is all that the stub relies
+    // on.
     unsafe { Arch::enter(thread, target, arguments, result) }
 }
 

@@ -102,7 +102,7 @@ pub fn place(
     let header = (&raw const *info as usize).to_le_bytes();
     // SAFETY: `allocate` gave us [offset − 8, offset + len), which no start bit or entry reaches yet.
     unsafe { region.write(offset - header.len(), &header) };
-    // SAFETY: as above.
+    // SAFETY: `allocate` gave us these bytes, too; the start bit is set below.
     unsafe { region.write(offset, &body) };
     calls.iter().for_each(|call| call_sites::link(region, call));
     saki_os::i_cache::synchronise(start..start + body.len());
@@ -136,11 +136,11 @@ pub unsafe fn retire(info: &CodeInfo) {
 pub unsafe fn free_all(bodies: &[&'static CodeInfo]) {
     FREED.free(rooms(bodies).filter(|(room, _)| *room < MAX_FREED_ROOMS));
     free_large_rooms(bodies);
-    // SAFETY: as the caller promises.
+    // SAFETY: the bodies were retired, no walk can have found them (the stamp has passed), and each is listed once.
     unsafe { free_infos(bodies) };
 }
 
-/// As `free_all`, for the bodies of a domain: their rooms, many of each size, may be reused at once and on any
+/// Frees the retired bodies of a domain: their rooms, many of each size, may be reused at once and on any
 /// processor.
 ///
 /// # Safety
@@ -152,7 +152,7 @@ pub unsafe fn free_all_of_domain(bodies: &[&'static CodeInfo]) {
         FREED.free_at_once(same[0].0, same.iter().map(|(_, offset)| *offset));
     }
     free_large_rooms(bodies);
-    // SAFETY: as the caller promises.
+    // SAFETY: the domain's bodies were retired, no walk can have found them, and each is listed once.
     unsafe { free_infos(bodies) };
 }
 

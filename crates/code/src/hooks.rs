@@ -14,8 +14,11 @@ use std::sync::Once;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Landing {
+    /// Address of the landing pad.
     pub pc: usize,
+    /// The stack pointer there.
     pub sp: usize,
+    /// The frame pointer there: that of the frame that handles the exception.
     pub fp: usize,
     /// The exception object, in the first result register.
     pub exception: usize,

@@ -36,7 +36,9 @@ pub(crate) const GRANULE_BYTES: usize = 16;
 
 /// The mapped region and the tables indexed by its chunks.
 pub(crate) struct Region {
+    /// First address of the executable view.
     pub base: usize,
+    /// First address of the writable view.
     pub writable_base: usize,
     /// Size of the code part of each view; a power of two.
     pub code_bytes: usize,
@@ -134,6 +136,7 @@ impl Region {
     /// and child would write into each other's code otherwise, and the child's code must be that of this moment:
     /// afterwards the parent goes on.
     fn prepare_fork(&self) {
+        // Relaxed: the world is stopped, so no thread takes chunks meanwhile.
         let chunks = |next: &AtomicUsize, room: usize| (next.load(Ordering::Relaxed) * CHUNK_BYTES).min(room);
         let code = 0..chunks(&self.next_chunk, self.code_bytes);
         let data = self.code_bytes..self.code_bytes + chunks(&self.next_data_chunk, self.data_bytes());
@@ -189,7 +192,7 @@ impl Region {
 
     /// Takes one chunk of the data area; returns its index.
     pub fn take_data_chunk(&self) -> Result<usize, CodeError> {
-        // Relaxed: as in `take_chunks`.
+        // Relaxed: the counter hands out numbers; records in the chunk are published with their stubs.
         let index = self.next_data_chunk.fetch_add(1, Ordering::Relaxed);
         if (index + 1) * CHUNK_BYTES > self.data_bytes() {
             return Err(CodeError::RegionFull { region_bytes: self.data_bytes() });

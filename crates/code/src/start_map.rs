@@ -29,6 +29,7 @@ pub(crate) fn find_start(starts: &[AtomicU64], chunk_kinds: &[AtomicU32], granul
     if let Some(start) = last_start_in_chunk(starts, chunk, granule) {
         return Some(start);
     }
+    // Acquire: pairs with the Release of whoever made the chunk continue a body, before that body's start bit.
     let back = chunk_kinds[chunk].load(Ordering::Acquire);
     if back == 0 || back & STUB_CHUNK != 0 {
         return None;

@@ -75,11 +75,13 @@ fn walkers_see_whole_bodies_or_none() {
                     let mut own = std::collections::VecDeque::new();
                     // On a busy machine the walkers may get little time.
                     for round in 0.. {
+                        // Relaxed: a counter of this test.
                         if round > 20_000_usize && found.load(Ordering::Relaxed) > 1000 {
                             break;
                         }
                         let size = 40 + (round * 2_654_435_761 + thread * 977) % 300;
                         let info = place_body(size, &size.to_string());
+                        // Release: a thread that takes the address may look the body up.
                         starts[(round * 2 + thread) % SLOTS].store(info.start, Ordering::Release);
                         own.push_back(info);
                         if own.len() > 20 {
@@ -94,14 +96,17 @@ fn walkers_see_whole_bodies_or_none() {
             let (stop, starts, found) = (&stop, &starts, &found);
             scope.spawn(move || {
                 let mut step = walker;
+                // Relaxed: only ends the loops.
                 while !stop.load(Ordering::Relaxed) {
                     step = step.wrapping_add(7);
                     // The address may be stale: the body may be freed, or replaced by another one.
+                    // Relaxed: a stale address is what this test is about.
                     let pc = starts[step % SLOTS].load(Ordering::Relaxed) + step % 40;
                     let walk = walks().enter();
                     if let Some(info) = lookup(pc) {
                         assert!(info.covers(pc));
                         assert_eq!(info.name.parse(), Ok(info.len_bytes), "a description of something else");
+                        // Relaxed: a counter of this test.
                         found.fetch_add(1, Ordering::Relaxed);
                     }
                     drop(walk);
@@ -109,6 +114,7 @@ fn walkers_see_whole_bodies_or_none() {
             });
         }
         removers.into_iter().for_each(|remover| remover.join().expect("no panic"));
+        // Relaxed: only ends the loops.
         stop.store(true, Ordering::Relaxed);
     });
 }

@@ -56,6 +56,7 @@ unsafe extern "C" fn compile(thread: *mut ThreadAbi, argument: *const ()) -> usi
     assert_ne!(unsafe { (*thread).exit_frame }, 0);
     // SAFETY: `new_lazy` made the argument.
     let method = unsafe { &*(argument as *const LazyMethod) };
+    // Relaxed: a counter of this test.
     method.compiled.fetch_add(1, Ordering::Relaxed);
     let info = place_plain(method.body, "lazy");
     method.entry.get().unwrap().lead_to(|| Some(info.start));
@@ -69,6 +70,7 @@ static RESOLVED: AtomicUsize = AtomicUsize::new(0);
 /// None needed; unsafe only by the type of the hook.
 unsafe extern "C" fn resolve(_: *mut ThreadAbi, receiver: ObjRef, method: *const ()) -> usize {
     assert!(!receiver.is_null());
+    // Relaxed: a counter of this test.
     RESOLVED.fetch_add(1, Ordering::Relaxed);
     trash_registers();
     method as usize // the test's methods are code addresses
@@ -132,12 +134,14 @@ fn entry_compiles_once_and_keeps_arguments() {
     assert_eq!(MethodEntry::of_stub(entry.stub_address()).unwrap().cell_address(), entry.cell_address());
     assert_eq!(call(entry.stub_address(), [20, 2, 300]), 322);
     assert_eq!(call(entry.stub_address(), [1, 2, 3]), 6);
+    // Relaxed: a counter of this test.
     assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
     let code = entry.target().unwrap();
     assert_eq!(lookup(code).unwrap().start, code);
     assert!(lookup(entry.stub_address()).is_none());
     entry.lead_to(|| None);
     assert_eq!(call(entry.stub_address(), [1, 2, 4]), 7);
+    // Relaxed: a counter of this test.
     assert_eq!(method.compiled.load(Ordering::Relaxed), 2);
 }
 
@@ -148,6 +152,7 @@ fn unbox_stub_skips_the_header_and_compiles() {
     let unbox = method.entry.get().unwrap().unbox_stub().unwrap();
     assert_eq!(call(unbox, [1000, 0, 0]), 1016);
     assert_eq!(call(unbox, [2000, 0, 0]), 2016);
+    // Relaxed: a counter of this test.
     assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
 }
 
@@ -160,6 +165,7 @@ fn interface_calls_are_resolved_once_per_pair() {
     let mut object = Object { vtable: vtable_words.as_mut_ptr() as *const VTable, sync: AtomicUsize::new(0) };
     let mut thread = new_thread();
     thread.imt_method = target as *const ();
+    // Relaxed: a counter of this test.
     let before = RESOLVED.load(Ordering::Relaxed);
     for round in 0..3 {
         let mut result = 0;
@@ -169,6 +175,7 @@ fn interface_calls_are_resolved_once_per_pair() {
             unsafe { enter(&mut *thread, stub_address(StubId::ImtResolve), [receiver, round, 5], &mut result) };
         assert_eq!((status, result), (0, receiver + round + 5));
     }
+    // Relaxed: a counter of this test.
     assert_eq!(RESOLVED.load(Ordering::Relaxed) - before, 1);
 }
 
@@ -328,6 +335,7 @@ fn calls_placed_before_their_callee_are_patched() {
         assert_eq!(goes_to(field, caller), if crosses { entry.stub_address() } else { code }, "field at {field}");
         assert_eq!(call(caller.start, [1, 2, 3]), 6);
     }
+    // Relaxed: a counter of this test.
     assert_eq!(method.compiled.load(Ordering::Relaxed), 1);
 }
 
@@ -469,6 +477,7 @@ fn lookup_while_others_place() {
                     for round in 0..3000_usize {
                         let size = 1 + (round * 2654435761 + thread * 977) % 3000;
                         let info = place_plain(&vec![0xcc; size], "torture");
+                        // Release: pairs with the Acquire of those who look the address up.
                         newest.store(info.start + size - 1, Ordering::Release);
                     }
                 })
@@ -476,6 +485,7 @@ fn lookup_while_others_place() {
             .collect();
         for _ in 0..2 {
             scope.spawn(|| {
+                // Relaxed: only ends the loops.
                 while !stop.load(Ordering::Relaxed) {
                     let pc = newest.load(Ordering::Acquire);
                     let info = lookup(pc).expect("published before its address was stored");
@@ -486,6 +496,7 @@ fn lookup_while_others_place() {
         for placer in placers {
             placer.join().unwrap();
         }
+        // Relaxed: only ends the loops.
         stop.store(true, Ordering::Relaxed);
     });
 }

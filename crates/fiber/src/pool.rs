@@ -83,7 +83,7 @@ pub struct StackPoolOptions {
 }
 
 impl StackPoolOptions {
-    /// The options of a pool of which nothing special is asked.
+    /// Keeps the memory of 256 free stacks of a class, 16 KiB of each.
     pub const DEFAULT: StackPoolOptions = StackPoolOptions { warm_stacks: 256, warm_bytes: 16 << 10, guard: None };
 }
 
@@ -146,13 +146,13 @@ pub struct StackCounts {
     pub reserved_bytes: usize,
     /// Stacks that were ever made: those in use and the free ones.
     pub stacks: usize,
-    /// Stacks that have a thread.
+    /// Stacks that were taken and not given back.
     pub in_use: usize,
-    /// Stacks that wait for a thread.
+    /// Stacks that can be taken, with or without memory.
     pub free: usize,
     /// Free stacks without memory.
     pub cold: usize,
-    /// How the lowest pages of each stack are guarded.
+    /// How the stacks made from now on are guarded.
     pub guard: GuardKind,
 }
 
@@ -228,7 +228,7 @@ fn out_of_memory(text: String) -> io::Error {
 }
 
 impl StackPool {
-    /// An empty pool.
+    /// A pool without stacks; nothing is mapped before the first one is taken.
     pub const fn new(options: StackPoolOptions) -> StackPool {
         StackPool {
             options,
@@ -365,7 +365,8 @@ impl StackPool {
         trimmed
     }
 
-    /// How many stacks there are, and in which states.
+    /// What the pool has at this moment, summed class by class: threads that take stacks meanwhile may be counted in
+    /// part.
     pub fn counts(&self) -> StackCounts {
         let guard = self.guard();
         let mut counts = StackCounts { reserved_bytes: 0, stacks: 0, in_use: 0, free: 0, cold: 0, guard };
@@ -398,6 +399,7 @@ impl StackPool {
                 self.count_areas()?;
                 let result = chunk.install_guard(first, guard_bytes(), kind);
                 if result.is_err() {
+                    // Relaxed: a counter.
                     self.protected_stacks.fetch_sub(1, Ordering::Relaxed);
                 }
                 (usize::from(result.is_ok()), result)
@@ -419,7 +421,10 @@ impl StackPool {
     fn count_areas(&self) -> io::Result<()> {
         let areas = guard::max_map_count();
         let most = (areas - areas / OTHER_AREAS_PARTS) / AREAS_PER_STACK;
+        // Relaxed: a counter; that some threads count too many for a moment only refuses a stack that was nearly too
+        // many.
         if self.protected_stacks.fetch_add(1, Ordering::Relaxed) >= most {
+            // Relaxed: a counter.
             self.protected_stacks.fetch_sub(1, Ordering::Relaxed);
             return Err(out_of_memory(format!(
                 "{most} stacks with guard pages are as many as vm.max_map_count = {areas} allows; Linux 6.13 has no such limit"

@@ -30,8 +30,7 @@ pub type Entry = extern "C" fn(argument: *mut u8) -> !;
 /// `top` is the 16-byte aligned end of a writable stack that nothing else uses, and that outlives the context.
 pub unsafe fn prepare(top: usize, entry: Entry, argument: *mut u8) -> Context {
     assert!(top.is_multiple_of(16));
-    // SAFETY: `top` is the aligned end of a writable stack that nothing else uses, so the words of the first frame may
-    // be written below it.
+    // SAFETY: the words below `top` are written, which belong to a stack that nothing else uses (contract).
     Context { sp: unsafe { arch::prepare(top, entry, argument) } }
 }
 
@@ -47,8 +46,8 @@ pub unsafe fn switch(from: *mut Context, to: *const Context) {
     let place = unsafe { &raw mut (*from).sp };
     // SAFETY: `to` is valid, by this function's contract.
     let target = unsafe { (*to).sp };
-    // SAFETY: `place` and `target` are the stack pointers of two valid contexts, the second of which was prepared or
-    // suspended and does not run.
+    // SAFETY: `target` is the stack pointer of a context that is not running, on a live stack, where `prepare` or an
+    // earlier switch has left the registers; `place` stays until this context is continued (contract).
     unsafe { arch::switch(place, target) }
 }
 
@@ -89,12 +88,12 @@ mod tests {
         for i in 0..SWITCHES {
             // SAFETY: `place` is alive; the fiber is suspended whenever main runs.
             unsafe { switch(&raw mut (*shared).main, &raw const (*shared).fiber) };
-            // SAFETY: as above.
+            // SAFETY: `place` is alive, and the fiber is suspended.
             assert_eq!(unsafe { (*shared).count }, i + 1);
         }
         println!("{} ns for two switches", start.elapsed().as_nanos() as u64 / SWITCHES);
         assert_eq!(kept.iter().sum::<u64>(), 28);
-        // SAFETY: as above.
+        // SAFETY: `place` is alive, and the fiber is suspended for good.
         assert!(stack.bounds().contains(&unsafe { (*shared).fiber.sp }));
     }
 }

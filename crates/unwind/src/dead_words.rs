@@ -20,7 +20,7 @@ pub unsafe fn find_dead_words(thread: *const ThreadAbi, dead: &mut Vec<usize>) {
     let first = dead.len();
     // Address at which the frame's value of each callee-saved register is saved; 0 = unknown.
     let mut saved = [0usize; CALLEE_SAVED.len()];
-    // SAFETY: as promised by the caller.
+    // SAFETY: the thread is valid and stays stopped (contract), so its frames stay as they are.
     for frame in unsafe { Frames::of_thread(thread) } {
         let FrameKind::Code(info) = frame.kind else {
             saved.fill(0);

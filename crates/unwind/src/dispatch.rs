@@ -47,7 +47,7 @@ pub(crate) unsafe extern "C" fn throw_pending(thread: *mut ThreadAbi, _stub_fp: 
     if exception.is_null() {
         bug!("a throw stub was called without a pending exception");
     }
-    // SAFETY: as promised by the caller; `landing` is on the stub's frame.
+    // SAFETY: the stub has made `exit_frame` its own frame, in which `landing` lies, and waits for this to return.
     unsafe { *landing = dispatch(thread, exception) };
 }
 
@@ -65,7 +65,7 @@ pub(crate) unsafe extern "C" fn fault(thread: *mut ThreadAbi, _stub_fp: usize, l
     if exception.is_null() {
         bug!("no exception object for a fault of kind {kind:?}");
     }
-    // SAFETY: as in `throw_pending`.
+    // SAFETY: the stub has made `exit_frame` its own frame, in which `landing` lies, and waits for this to return.
     unsafe { *landing = dispatch(thread, exception) };
 }
 
@@ -96,9 +96,10 @@ fn installed() -> &'static Callbacks {
 /// # Safety
 /// `thread` is current; `exit_frame` is the stub's frame.
 unsafe fn dispatch(thread: *mut ThreadAbi, exception: ObjRef) -> Landing {
-    // SAFETY: as promised by the caller.
+    // SAFETY: `exit_frame` is the stub's frame (contract), and the frames behind it stay, since the stub waits.
     let target = unsafe { first_pass(thread, exception) };
-    // SAFETY: as above.
+    // SAFETY: `first_pass` has just found the target for this exception among these frames, and no frame has ended
+    // since.
     unsafe { second_pass(thread, exception, target) }
 }
 
@@ -128,7 +129,7 @@ unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
                 PlacedClause::Catch(ty) => unsafe { (callbacks.is_instance)(thread, seen, ty, &frame) },
                 // SAFETY: the filter was compiled for this method, and the frame is still there.
                 kind @ PlacedClause::Filter(code) => {
-                    // SAFETY: as above.
+                    // SAFETY: `thread` is current and in a runtime call, and the frame is still there.
                     unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
                     // SAFETY: the filter was compiled for this method, and the frame is still there.
                     unsafe { run_filter(thread, code, frame.fp, seen) }
@@ -178,17 +179,17 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
                     if matches!(kind, PlacedClause::Filter(_)) { PlacedClause::Catch(std::ptr::null()) } else { kind };
                 // SAFETY: `thread` is current and in a runtime call.
                 unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
-                // SAFETY: as in the first pass.
+                // SAFETY: the exception is on this thread's stack, and the frame's code stays while the frame does.
                 let seen = unsafe { (callbacks.as_seen_by)(exception, &frame) };
                 return landing(info, &frame, call, handler, seen, u64::from(handler.clause_index));
             }
             if matches!(kind, PlacedClause::Finally | PlacedClause::Fault) {
-                // SAFETY: as above.
+                // SAFETY: `thread` is current and in a runtime call, and the frame is still there.
                 unsafe { (callbacks.on_clause)(thread, exception, &frame, kind, handler.clause_index) };
                 return landing(info, &frame, call, handler, exception, target.to_token());
             }
         }
-        // SAFETY: as above.
+        // SAFETY: `thread` is current and in a runtime call, and the frame is still there.
         unsafe { (callbacks.on_leave)(thread, &frame) };
     }
     bug!("the second pass did not meet its target {target:x?}");

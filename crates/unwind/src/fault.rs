@@ -85,16 +85,16 @@ fn handle(context: &mut FaultContext) -> Disposition {
         if is_memory_fault && unsafe { (callbacks.open_stack_reserve)(thread, reached, in_large_frame) } {
             return Disposition::Handled;
         }
-        // SAFETY: as above.
+        // SAFETY: a thread that is not null is the current one, whose fields stay while it is in this handler.
         if is_memory_fault && unsafe { overflow::is_overflow(thread, context.fault_address(), context.sp()) } {
-            // SAFETY: as above.
+            // SAFETY: the thread is the current one, and `in_large_frame` says that it was stopped at a stack probe.
             if in_large_frame && unsafe { throw_from_caller(context, thread, callbacks) } {
                 return Disposition::Handled;
             }
-            // SAFETY: as above; the context is this thread's.
+            // SAFETY: the thread is the current one, and the handler got its interrupted state as `context`.
             unsafe { overflow::report_and_abort(thread, context, callbacks) }
         }
-        // SAFETY: as above.
+        // SAFETY: the thread is the current one, and the handler got its interrupted state as `context`.
         unsafe { overflow::report_fatal_fault(thread, context, callbacks) };
     }
     Disposition::PassOn
@@ -141,7 +141,7 @@ unsafe fn is_call_through_null(thread: *mut ThreadAbi, context: &FaultContext, c
 /// (`CodeInfo::is_stack_probe`).
 unsafe fn throw_from_caller(context: &mut FaultContext, thread: *mut ThreadAbi, callbacks: &Callbacks) -> bool {
     let fp = context.fp();
-    // SAFETY: as promised by the caller.
+    // SAFETY: the thread is current (contract); the callback reads the bounds of its stack.
     if !unsafe { (callbacks.has_stack_to_throw)(thread, fp) } {
         return false;
     }

@@ -15,6 +15,7 @@ pub struct Frame {
     pub pc: usize,
     /// Its frame pointer (rbp).
     pub fp: usize,
+    /// Whose frame it is.
     pub kind: FrameKind,
 }
 
@@ -88,7 +89,7 @@ impl Frames {
         let (stack_limit, stack_base) = unsafe { ((*thread).stack_limit, (*thread).stack_base) };
         let sp_is_inside = sp < stack_base && (sp >= stack_limit || stack_limit - sp <= OVERFLOW_SLACK_BYTES);
         if !contains(pc) || !sp_is_inside {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the thread is valid, and its stack does not change while the iterator is used (contract).
             return ContextFrames { first: None, rest: unsafe { Frames::of_thread(thread) } };
         }
         let mut rest = Frames { pc: 0, fp: 0, low: sp.min(stack_limit), high: stack_base };
@@ -123,10 +124,10 @@ impl Frames {
     /// frame pointer; `pc` was found as a return address of native code that this frame called.
     ///
     /// # Safety
-    /// As `of_context`.
+    /// `thread` is valid and the state is its own; its stack does not change while the iterator is used.
     pub unsafe fn of_return(thread: *const ThreadAbi, pc: usize, sp: usize, fp: usize) -> ContextFrames {
         if lookup(pc - 1).is_none() {
-            // SAFETY: as promised by the caller.
+            // SAFETY: the thread is valid and its stack does not change (contract); native code may have any state.
             return unsafe { Frames::of_context(thread, pc, sp, fp) };
         }
         // SAFETY: valid by the contract.

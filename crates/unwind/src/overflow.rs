@@ -33,10 +33,10 @@ pub(crate) unsafe fn is_overflow(thread: *const ThreadAbi, address: usize, sp: u
 /// # Safety
 /// `thread` is the current thread and `context` its interrupted state.
 pub(crate) unsafe fn report_and_abort(thread: *mut ThreadAbi, context: &FaultContext, callbacks: &Callbacks) -> ! {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the thread is current and the context is its own (contract), which is what the callback asks for.
     if !unsafe { (callbacks.report_end)(thread, context, EndCause::StackOverflow) } {
         write_text(b"Stack overflow.\n");
-        // SAFETY: as promised by the caller.
+        // SAFETY: the thread is current and the context is its own (contract), and this handler does not return.
         unsafe { write_stack(thread, context) };
     }
     std::process::abort()
@@ -45,9 +45,9 @@ pub(crate) unsafe fn report_and_abort(thread: *mut ThreadAbi, context: &FaultCon
 /// Writes a description of the fault and the managed stack.
 ///
 /// # Safety
-/// As `report_and_abort`.
+/// `thread` is the current thread and `context` its interrupted state.
 pub(crate) unsafe fn report_fatal_fault(thread: *mut ThreadAbi, context: &FaultContext, callbacks: &Callbacks) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the thread is current and the context is its own (contract), which is what the callback asks for.
     if unsafe { (callbacks.report_end)(thread, context, EndCause::Fault) } {
         return;
     }
@@ -60,12 +60,12 @@ pub(crate) unsafe fn report_fatal_fault(thread: *mut ThreadAbi, context: &FaultC
     // Unverifiable programs may make compiled code use any pointer; elsewhere a fault is more likely a bug of Saki.
     write_text(if saki_code::lookup(context.pc()).is_some() { &b" in compiled code"[..] } else { b" in native code" });
     write_text(b"; managed frames of this thread:\n");
-    // SAFETY: as promised by the caller.
+    // SAFETY: the thread is current and the context is its own (contract), so its stack stays while this handler runs.
     unsafe { write_stack(thread, context) };
 }
 
 /// # Safety
-/// As `report_and_abort`.
+/// `thread` is the current thread and `context` its interrupted state.
 unsafe fn write_stack(thread: *const ThreadAbi, context: &FaultContext) {
     // SAFETY: the context is the thread's own, and it is stopped in this handler.
     let frames = unsafe { Frames::of_context(thread, context.pc(), context.sp(), context.fp()) };

@@ -61,7 +61,8 @@ impl KnownFrame {
         if self.next_at == 0 {
             return true;
         }
-        // SAFETY: as above.
+        // SAFETY: two words of a frame that was walked, not inside the innermost frame that is there now (contract):
+        // mapped stack.
         let next = unsafe { (self.next_at as *const [usize; 2]).read() };
         next == [self.next_fp, self.next_pc]
     }

@@ -153,7 +153,7 @@ fn a_stack_has_one_user_while_threads_take_give_and_trim() {
                     // SAFETY: inside stacks that are this thread's.
                     places.clone().for_each(|place| unsafe { place.write_volatile(number) });
                     std::thread::yield_now();
-                    // SAFETY: as above.
+                    // SAFETY: inside stacks that are this thread's, which are given back below.
                     assert!(places.clone().all(|place| unsafe { place.read_volatile() } == number));
                     for stack in stacks {
                         pool.give(stack);
