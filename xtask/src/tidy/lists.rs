@@ -21,7 +21,7 @@ use std::path::Path;
 #[rustfmt::skip]
 const LISTS: [(&str, usize, &str); 7] = [
     ("trust", 207, "SAFETY comments that point to another comment or name only the caller"),
-    ("orderings", 265, "orderings of atomics without a reason nearby or a table of states"),
+    ("orderings", 264, "orderings of atomics without a reason nearby or a table of states"),
     ("docs", 582, "pub items without documentation"),
     ("wide", 1853, "comment lines over 120 columns"),
     ("runs", 38, "runs of six lines or more that stand elsewhere, too, to the letter"),
@@ -181,7 +181,7 @@ mod tests {
     fn a_list_may_only_shrink() {
         let check = |count, errors: &[&str], warnings: &[&str]| {
             let mut findings = Findings::default();
-            compare("wide", 1853, "long lines", count, &mut findings);
+            compare("wide", 5, "long lines", count, &mut findings);
             let agrees = |found: &[String], wanted: &[&str]| {
                 found.len() == wanted.len() && found.iter().zip(wanted).all(|(found, wanted)| found.contains(wanted))
             };

@@ -43,8 +43,11 @@ pub fn places<'a>(programs: &'a [Program<'a>]) -> Vec<Place<'a>> {
 fn orderings(code: &str) -> impl Iterator<Item = (usize, &'static str)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let find = move |name: &'static str| {
-        let is_whole =
-            move |at: &usize| !code[..*at].ends_with(is_part) && !code[*at + name.len()..].starts_with(is_part);
+        let is_whole = move |at: &usize| {
+            let (before, behind) = (&code[..*at], &code[*at + name.len()..]);
+            let is_of_another = before.ends_with("::") && !before.ends_with("Ordering::");
+            !is_of_another && !before.ends_with(is_part) && !behind.starts_with(is_part)
+        };
         code.match_indices(name).map(|(at, _)| at).filter(is_whole).map(move |at| (at, name))
     };
     ORDERINGS.into_iter().flat_map(find)
