@@ -7,7 +7,7 @@ use super::builder::FnBuilder;
 use super::facts::Noting;
 use super::options::ImportOptions;
 use super::scope::Scope;
-use crate::ir::{LocalId, MemType, Symbol, Terminator, ValueId};
+use crate::ir::{LocalId, MemType, Terminator, ValueId};
 use rustc_hash::FxHashMap;
 use saki_abi::HelperId;
 use saki_types::{LoadError, Method, Ty};
