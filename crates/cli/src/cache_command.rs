@@ -2,7 +2,7 @@
 
 use crate::environment;
 use saki_base::answer;
-use saki_runtime::exec::code_cache::directory::{self, Place};
+use saki_runtime::exec::code_cache::directory::{self, CacheFolder};
 use saki_runtime::exec::code_cache::{self, trusted};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -48,7 +48,7 @@ fn kib(bytes: u64) -> u64 {
 
 /// The files by folder: one folder for each build of Saki and set of code options, those of `saki run`, and hashes of
 /// files.
-fn stat(cache: &Place) -> Result<(), String> {
+fn stat(cache: &CacheFolder) -> Result<(), String> {
     let opened = cache.open().map_err(|distrust| distrust.to_string())?;
     let files = opened.as_ref().map_or_else(Vec::new, |opened| directory::files(opened.folder()));
     let total: u64 = files.iter().map(|file| file.size_bytes).sum();
@@ -79,7 +79,7 @@ fn stat(cache: &Place) -> Result<(), String> {
 
 /// Compiles the seed program with mcs on Saki itself and runs it: after that the class library's common bodies, and
 /// those of the C# compiler, are in the cache.
-fn seed(cache: &Place, framework_root: &Path) -> Result<(), String> {
+fn seed(cache: &CacheFolder, framework_root: &Path) -> Result<(), String> {
     let saki = std::env::current_exe().map_err(|e| format!("the saki command: {e}"))?;
     let folder = trusted::temporary_folder("seed").map_err(|e| format!("a temporary folder: {e}"))?;
     let outcome = (|| {

@@ -140,7 +140,7 @@ fn caches() {
 }
 
 /// "12 files, 3.4 MiB".
-fn size_of_cache(place: &directory::Place) -> String {
+fn size_of_cache(place: &directory::CacheFolder) -> String {
     let opened = place.open().ok().flatten();
     let files = opened.as_ref().map_or_else(Vec::new, |opened| directory::files(opened.folder()));
     let bytes: u64 = files.iter().map(|file| file.size_bytes).sum();

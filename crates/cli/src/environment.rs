@@ -7,7 +7,7 @@
 use saki_os::message_log::MessageOptions;
 use saki_os::privilege;
 use saki_runtime::exec::code_cache::CachePlaces;
-use saki_runtime::exec::code_cache::directory::{self, Place};
+use saki_runtime::exec::code_cache::directory::{self, CacheFolder};
 use saki_runtime::vm::ConfigurationFiles;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -117,7 +117,7 @@ pub fn pool_threads_per_cpu() -> u16 {
 
 /// The user's own cache: `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`. None if neither variable is set, and in a process with more rights
 /// than the user who started it, because that user chose the environment.
-pub fn own_cache() -> Option<Place> {
+pub fn own_cache() -> Option<CacheFolder> {
     if privilege::is_elevated() {
         return None;
     }

@@ -12,7 +12,7 @@
 use crate::environment;
 use crate::exit::{self, EXIT_UNUSABLE};
 use crate::options::Options;
-use saki_runtime::exec::code_cache::directory::{self, Place};
+use saki_runtime::exec::code_cache::directory::{self, CacheFolder};
 use saki_runtime::exec::code_cache::trusted::{self, TrustedFolder};
 use saki_runtime::exec::code_cache::{checksum, contents, remembered};
 use std::cell::OnceCell;
@@ -366,7 +366,7 @@ enum Failure {
 
 /// The executable that the cache has under this key, if no other user can have put it there or can exchange it before
 /// it is loaded.
-fn find_kept(place: &Place, key: &str, name: &Path) -> Option<PathBuf> {
+fn find_kept(place: &CacheFolder, key: &str, name: &Path) -> Option<PathBuf> {
     let folder = place.open_below(OsStr::new(FOLDER))?.below(OsStr::new(key)).ok()??;
     is_whole(&folder, name).then_some(())?;
     Some(trusted::firm_path(folder.path(), place.trust()).ok()?.join(name))
@@ -383,7 +383,7 @@ fn compile_kept(
     command: &RunCommand,
     sources: &[Source],
     compiler: &Path,
-    place: &Place,
+    place: &CacheFolder,
     (key, is_unchanged): (&str, &dyn Fn() -> bool),
 ) -> Result<PathBuf, Failure> {
     let unusable = |what: &dyn std::fmt::Display| Failure::Folder(what.to_string());

@@ -19,10 +19,10 @@ mod spans;
 mod strings;
 mod words;
 
-use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::library_loops::LoopRow;
 
 /// Methods of mscorlib that are not generic.
-const TABLES: [&[Row]; 13] = [
+const TABLES: [&[LoopRow]; 13] = [
     arrays::TABLE,
     memory::TABLE,
     search::TABLE,
@@ -39,15 +39,15 @@ const TABLES: [&[Row]; 13] = [
 ];
 
 /// Methods of System.Numerics.
-const NUMERICS: [&[Row]; 2] = [big_numbers::TABLE, decimal::TABLE];
+const NUMERICS: [&[LoopRow]; 2] = [big_numbers::TABLE, decimal::TABLE];
 
 /// Methods of mscorlib that do nothing where .NET's do something.
-const CORE_CORRECTIONS: [&[Row]; 2] = [crate::system::array::CORRECTIONS, crate::threading::thread::CORRECTIONS];
+const CORE_CORRECTIONS: [&[LoopRow]; 2] = [crate::system::array::CORRECTIONS, crate::threading::thread::CORRECTIONS];
 
 /// Methods of System that do otherwise than .NET's.
-const CORRECTIONS: [&[Row]; 2] = [crate::net::CORRECTIONS, crate::process::CORRECTIONS];
+const CORRECTIONS: [&[LoopRow]; 2] = [crate::net::CORRECTIONS, crate::process::CORRECTIONS];
 
-pub(crate) fn tables() -> Vec<&'static [Row]> {
+pub(crate) fn tables() -> Vec<&'static [LoopRow]> {
     TABLES
         .iter()
         .chain(&NUMERICS)
@@ -61,13 +61,13 @@ pub(crate) fn tables() -> Vec<&'static [Row]> {
 
 #[cfg(test)]
 mod tests {
-    use super::Row;
+    use super::LoopRow;
     use saki_contract::{Contract, Difference, LineKind, Version, claimed_version, compare};
     use saki_metadata::Image;
     use std::path::Path;
 
     /// Whether the rows name methods of the assembly.
-    fn check(file: &str, assembly: &str, tables: &[&[Row]]) {
+    fn check(file: &str, assembly: &str, tables: &[&[LoopRow]]) {
         let path = Path::new("/usr/lib/mono/4.5").join(file);
         let image = match Image::open(&path) {
             Ok(image) if is_of_mono_6_8() => image,

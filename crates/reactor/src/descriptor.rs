@@ -5,7 +5,7 @@
 //! system (`poller`).
 
 use crate::backend::Backend;
-use crate::record::{Readiness, Record, Watch};
+use crate::record::{DescriptorRecord, Readiness, Watch};
 use saki_thread::ManagedThread;
 use std::io;
 use std::sync::OnceLock;
@@ -28,7 +28,7 @@ impl PartialEq for Waiter {
     }
 }
 
-pub(crate) type Place = &'static Record<Waiter>;
+pub(crate) type WaitedDescriptor = &'static DescriptorRecord<Waiter>;
 
 /// Records come in blocks, which are made when the first of their numbers is used.
 const BLOCK: usize = 256;
@@ -36,7 +36,7 @@ const BLOCK: usize = 256;
 /// be waited for.
 const BLOCKS: usize = (1 << 20) / BLOCK;
 
-type Records = [OnceLock<Box<[Record<Waiter>]>>; BLOCKS];
+type Records = [OnceLock<Box<[DescriptorRecord<Waiter>]>>; BLOCKS];
 
 static RECORDS: Records = [const { OnceLock::new() }; BLOCKS];
 /// In a forked child, records of its own in their place: a thread of the parent may have been in the middle of a
@@ -51,13 +51,13 @@ pub(crate) fn forget_all() {
 }
 
 /// The record of a number.
-pub(crate) fn record(fd: i32) -> Option<Place> {
+pub(crate) fn record(fd: i32) -> Option<WaitedDescriptor> {
     let number = usize::try_from(fd).ok()?;
     // Acquire: pairs with the Release in `forget_all`.
     // SAFETY: null, or leaked by `forget_all`.
     let records = unsafe { CHILD_RECORDS.load(Ordering::Acquire).as_ref() }.unwrap_or(&RECORDS);
     let block = records.get(number / BLOCK)?;
-    let records = block.get_or_init(|| (0..BLOCK).map(|_| Record::new()).collect());
+    let records = block.get_or_init(|| (0..BLOCK).map(|_| DescriptorRecord::new()).collect());
     Some(&records[number % BLOCK])
 }
 

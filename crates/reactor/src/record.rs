@@ -150,11 +150,15 @@ pub enum Lifetime {
 }
 
 /// See the module header.
-pub(crate) struct Record<W>(Mutex<rank::DescriptorRecord, State<W>>);
+pub(crate) struct DescriptorRecord<W>(Mutex<rank::DescriptorRecord, State<W>>);
 
-impl<W: Copy + PartialEq> Record<W> {
-    pub(crate) fn new() -> Record<W> {
-        Record(Mutex::new(State { read: Direction::new(), write: Direction::new(), is_watched_always: false }))
+impl<W: Copy + PartialEq> DescriptorRecord<W> {
+    pub(crate) fn new() -> DescriptorRecord<W> {
+        DescriptorRecord(Mutex::new(State {
+            read: Direction::new(),
+            write: Direction::new(),
+            is_watched_always: false,
+        }))
     }
 
     pub(crate) fn look(&self, interest: Interest) -> Seen {

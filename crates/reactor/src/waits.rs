@@ -2,7 +2,7 @@
 //!
 //! Invariant: a thread registers in the records of the descriptors before it parks, and leaves them when it goes on.
 
-use crate::descriptor::{Descriptor, Place, Waiter, record};
+use crate::descriptor::{Descriptor, WaitedDescriptor, Waiter, record};
 use crate::poller::backend;
 use crate::record::{Interest, Lifetime, Seen};
 use saki_sync::monitor::BlockEnd;
@@ -26,7 +26,7 @@ pub enum WaitEnd {
 pub struct Look {
     fd: i32,
     interest: Interest,
-    place: Option<Place>,
+    place: Option<WaitedDescriptor>,
     seen: Seen,
 }
 
@@ -84,7 +84,7 @@ impl Look {
 fn begin(
     thread: &'static ManagedThread,
     fd: i32,
-    place: Place,
+    place: WaitedDescriptor,
     interest: Interest,
     lifetime: Lifetime,
     seen: Option<Seen>,
@@ -122,7 +122,7 @@ pub fn wait_any(
     timeout: Option<Duration>,
     is_over: impl Fn() -> bool,
 ) -> WaitEnd {
-    let mut begun: Vec<(Place, Interest, u32)> = Vec::with_capacity(wanted.len());
+    let mut begun: Vec<(WaitedDescriptor, Interest, u32)> = Vec::with_capacity(wanted.len());
     let mut early = None;
     for &(fd, interest) in wanted {
         let Some(place) = record(fd) else {

@@ -47,7 +47,7 @@ pub fn epoch() -> u64 {
 
 /// An object that was allocated.
 #[derive(Clone, Copy)]
-pub struct Record {
+pub struct AllocationRecord {
     pub address: usize,
     pub size_bytes: u64,
     pub ty: u32,
@@ -80,7 +80,7 @@ pub trait Listener: 'static {
     fn stack_number(outer: u32, pc: usize) -> u32;
 
     /// Takes the records of a thread's list. Called between two safepoints of the thread, or with the world stopped.
-    fn tell(thread: &ManagedThread, records: &[Record], time_ns: u64);
+    fn tell(thread: &ManagedThread, records: &[AllocationRecord], time_ns: u64);
 }
 
 /// An OS thread's numbers, by addresses.
@@ -126,7 +126,7 @@ struct Memo {
 const FIRST_UNSENT: usize = 32;
 
 struct UnsentRecords {
-    records: Vec<Record>,
+    records: Vec<AllocationRecord>,
     /// Records at which the list is flushed: doubled when the list was full before `MAX_AGE_NS` was over, halved when
     /// it was full later.
     max_len: usize,
@@ -182,7 +182,7 @@ pub unsafe fn record<L: Listener>(thread: &ManagedThread, vtable: *const VTable,
     };
     // SAFETY: this thread's own list, between two safepoints: nothing from here on waits for the world.
     let unsent = unsafe { &mut *recorder.unsent.get() };
-    unsent.records.push(Record { address, size_bytes: size_bytes as u64, ty, stack });
+    unsent.records.push(AllocationRecord { address, size_bytes: size_bytes as u64, ty, stack });
     if unsent.records.len() >= unsent.max_len {
         unsent.send_all::<L>(thread);
     }

@@ -16,7 +16,7 @@ use crate::native_walk::{self, End};
 use crate::threads::{self, ThreadRecord};
 use saki_os::FaultContext;
 use saki_os::signal::Disposition;
-use saki_sync::sample_ring::Record;
+use saki_sync::sample_ring::SampleRecord;
 use saki_unwind::Frame;
 use std::sync::atomic::{Ordering, fence};
 
@@ -109,7 +109,7 @@ fn write(record: &ThreadRecord, context: &FaultContext, weight: u64, mut flags: 
     is_written.then_some(())
 }
 
-fn push_managed(sample: &mut Record<'_>, frame: &Frame) -> bool {
+fn push_managed(sample: &mut SampleRecord<'_>, frame: &Frame) -> bool {
     let (Some(info), Some(offset)) = (frame.code(), frame.native_offset()) else { return true };
     sample.push(std::ptr::from_ref(info).addr() as u64 | MANAGED) && sample.push(offset.into())
 }

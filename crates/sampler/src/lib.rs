@@ -50,7 +50,7 @@ mod wall;
 
 pub use carriers::interval;
 pub use events::{Consumer, Event, EventKind, Kinds, StackSample, Subject};
-pub use reader::{Place, Resolve};
+pub use reader::{Resolve, SourcePlace};
 pub use recording::{Recording, What};
 pub use session::{Sampled, Session, start, stop};
 pub use stack::{Stack, StackFrame};

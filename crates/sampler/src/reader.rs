@@ -36,7 +36,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{Ordering, fence};
 
 /// A place in a managed method, or in the machine's own code around it.
-pub struct Place<'a> {
+pub struct SourcePlace<'a> {
     pub name: Cow<'a, str>,
     /// Empty without symbols.
     pub file: Cow<'a, str>,
@@ -47,7 +47,7 @@ pub struct Place<'a> {
 /// Calls `visit` for each method that the instruction at an offset of a body belongs to, inlined ones first, none for
 /// code that profiles do not show; the third argument says whether the instruction is the innermost one. True if the
 /// answer holds as long as the process.
-pub type Resolve = fn(&CodeInfo, u32, bool, &mut dyn FnMut(Place<'_>)) -> bool;
+pub type Resolve = fn(&CodeInfo, u32, bool, &mut dyn FnMut(SourcePlace<'_>)) -> bool;
 
 /// The outermost frame where there are more than were kept.
 const OUTERMOST: &str = "[more callers]";

@@ -24,7 +24,7 @@ pub struct SampleRing {
 }
 
 /// A record that is being written; dropped without `finish` it was never there.
-pub struct Record<'a> {
+pub struct SampleRecord<'a> {
     ring: &'a SampleRing,
     /// The position of its first word.
     start: usize,
@@ -64,11 +64,11 @@ impl SampleRing {
     }
 
     /// Begins a record. For the writer.
-    pub fn begin(&self) -> Record<'_> {
+    pub fn begin(&self) -> SampleRecord<'_> {
         // Relaxed: the writer's own. Acquire: see the table.
         let start = self.written.load(Ordering::Relaxed);
         let used = start.wrapping_sub(self.taken.load(Ordering::Acquire));
-        Record { ring: self, start, len: 1, room: self.slots.len() - used }
+        SampleRecord { ring: self, start, len: 1, room: self.slots.len() - used }
     }
 
     /// Takes the oldest record's contents out into `contents`, which is emptied first; false if there is none. For the
@@ -88,7 +88,7 @@ impl SampleRing {
     }
 }
 
-impl Record<'_> {
+impl SampleRecord<'_> {
     /// Appends a word; false if there is no room, and the record is to be given up.
     #[inline]
     pub fn push(&mut self, word: u64) -> bool {

@@ -39,7 +39,7 @@ enum Inner {
 }
 
 /// A row of the table.
-pub struct Row {
+pub struct RankRow {
     /// The name of the rank's type.
     pub name: &'static str,
     file: &'static str,
@@ -47,14 +47,14 @@ pub struct Row {
     is_anywhere: bool,
 }
 
-impl fmt::Display for Row {
+impl fmt::Display for RankRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (crates/{})", self.name, self.file)
     }
 }
 
 /// The row of a rank.
-pub fn row(index: u16) -> &'static Row {
+pub fn row(index: u16) -> &'static RankRow {
     &TABLE[usize::from(index)]
 }
 
@@ -112,7 +112,7 @@ macro_rules! ranks {
             }
         )+
 
-        static TABLE: &[Row] = &[$(Row {
+        static TABLE: &[RankRow] = &[$(RankRow {
             name: stringify!($name),
             file: $file,
             inner: inner!($how $([$($inner),*])?),

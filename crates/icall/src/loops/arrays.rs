@@ -4,7 +4,7 @@
 use super::slices::{may_decline, slices};
 use crate::system::array_copy::{has_lower_bound, in_range, try_copy};
 use crate::system::buffer::byte_range;
-use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
 use saki_runtime::{Array, CurrentThread};
 
 fn done(is_done: bool) -> i32 {
@@ -43,7 +43,7 @@ fn block_copy(t: CurrentThread, source: Option<Array>, from: i32, target: Option
     0
 }
 
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[LoopRow] = &[
     may_decline(
         "static System.Array::Copy(System.Array,System.Int32,System.Array,System.Int32,System.Int32) System.Void",
         &copy,

@@ -8,7 +8,7 @@ use saki_loops::big_numbers::{
     Difference, Step, Sum, WORDS_AT_ONCE, Words, add_product, add_words, carry_on, combine, multiply_words,
     subtract_product,
 };
-use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
 use saki_runtime::{Array, CurrentThread, Managed};
 
 /// Two numbers, of which the first must not be shorter. None: declined.
@@ -174,7 +174,7 @@ fn multiply_by_word<'t>(t: CurrentThread<'t>, a: Option<Array<'t>>, factor: u32)
     Ok(Some(made))
 }
 
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[LoopRow] = &[
     may_decline(
         "static System.Numerics.BigIntegerCalculator::Add(System.UInt32*,System.Int32,System.UInt32*,System.Int32,System.UInt32*,System.Int32) System.Void",
         &add,

@@ -4,7 +4,7 @@
 use super::slices::{from, slices, whole};
 use saki_loops::compare;
 use saki_runtime::CurrentThread;
-use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::library_loops::LoopRow;
 
 fn sequence_equal(t: CurrentThread, a: *const u8, b: *const u8, len_bytes: u64) -> bool {
     if std::ptr::eq(a, b) || len_bytes == 0 {
@@ -48,7 +48,7 @@ fn compare_bytes(t: CurrentThread, a: *const u8, a_count: i32, b: *const u8, b_c
     }
 }
 
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[LoopRow] = &[
     from(
         64,
         2,

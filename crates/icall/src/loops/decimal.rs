@@ -6,7 +6,7 @@ use saki_abi::ObjRef;
 use saki_interop::builder_text::builder_units;
 use saki_loops::decimal::limbs_of;
 use saki_metadata::ElementType;
-use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
 use saki_runtime::{Array, CurrentThread, Managed, Obj, Place, Word};
 use saki_types::{LibraryType, universe};
 use std::sync::OnceLock;
@@ -89,7 +89,7 @@ fn read_digits(t: CurrentThread, buffer: Place<Buffer>, number: Place<Number>) -
     Ok(i32::from(is_whole))
 }
 
-pub(super) const TABLE: &[Row] = &[may_decline(
+pub(super) const TABLE: &[LoopRow] = &[may_decline(
     "static System.Numerics.BigNumber::NumberToBigInteger(System.Numerics.BigNumber+BigNumberBuffer&,System.Numerics.BigInteger&) System.Boolean",
     &read_digits,
 )];

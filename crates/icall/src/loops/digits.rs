@@ -7,7 +7,7 @@ use saki_loops::base64::{
     LINE_BYTES, LINE_DIGITS, LINE_END, PADDING, PIECE_BYTES, PIECE_DIGITS, decode, digits_of, encode,
 };
 use saki_loops::hex::to_hex;
-use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
 use saki_runtime::{Array, CurrentThread, Managed, Place, Str};
 
 /// `Convert.ConvertToBase64Array`
@@ -117,7 +117,7 @@ fn hex<'t>(t: CurrentThread<'t>, array: Option<Array<'t>>, start: i32, length: i
     text.map(Some)
 }
 
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[LoopRow] = &[
     from(
         9,
         3,

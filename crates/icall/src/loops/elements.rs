@@ -7,7 +7,7 @@ use super::spans::Span;
 use crate::system::array_copy::{has_lower_bound, in_range};
 use saki_loops::elements::{fill, reverse};
 use saki_metadata::ElementType;
-use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
 use saki_runtime::object::vtables::type_of_vtable;
 use saki_runtime::{Array, CurrentThread};
 use saki_types::Ty;
@@ -121,21 +121,21 @@ macro_rules! rows {
     };
 }
 
-const BOOLEANS: [Row; 4] = rows!("Boolean", u8, fill_span_1, fill_array_1);
-const BYTES: [Row; 4] = rows!("Byte", u8, fill_span_1, fill_array_1);
-const SIGNED_BYTES: [Row; 4] = rows!("SByte", u8, fill_span_1, fill_array_1);
-const CHARS: [Row; 4] = rows!("Char", u16, fill_span_2, fill_array_2);
-const SHORTS: [Row; 4] = rows!("Int16", u16, fill_span_2, fill_array_2);
-const UNSIGNED_SHORTS: [Row; 4] = rows!("UInt16", u16, fill_span_2, fill_array_2);
-const INTS: [Row; 4] = rows!("Int32", u32, fill_span_4, fill_array_4);
-const UNSIGNED_INTS: [Row; 4] = rows!("UInt32", u32, fill_span_4, fill_array_4);
-const LONGS: [Row; 4] = rows!("Int64", u64, fill_span_8, fill_array_8);
-const UNSIGNED_LONGS: [Row; 4] = rows!("UInt64", u64, fill_span_8, fill_array_8);
-const SINGLES: [Row; 4] = rows!("Single", u32, fill_span_single, fill_array_single);
-const DOUBLES: [Row; 4] = rows!("Double", u64, fill_span_double, fill_array_double);
+const BOOLEANS: [LoopRow; 4] = rows!("Boolean", u8, fill_span_1, fill_array_1);
+const BYTES: [LoopRow; 4] = rows!("Byte", u8, fill_span_1, fill_array_1);
+const SIGNED_BYTES: [LoopRow; 4] = rows!("SByte", u8, fill_span_1, fill_array_1);
+const CHARS: [LoopRow; 4] = rows!("Char", u16, fill_span_2, fill_array_2);
+const SHORTS: [LoopRow; 4] = rows!("Int16", u16, fill_span_2, fill_array_2);
+const UNSIGNED_SHORTS: [LoopRow; 4] = rows!("UInt16", u16, fill_span_2, fill_array_2);
+const INTS: [LoopRow; 4] = rows!("Int32", u32, fill_span_4, fill_array_4);
+const UNSIGNED_INTS: [LoopRow; 4] = rows!("UInt32", u32, fill_span_4, fill_array_4);
+const LONGS: [LoopRow; 4] = rows!("Int64", u64, fill_span_8, fill_array_8);
+const UNSIGNED_LONGS: [LoopRow; 4] = rows!("UInt64", u64, fill_span_8, fill_array_8);
+const SINGLES: [LoopRow; 4] = rows!("Single", u32, fill_span_single, fill_array_single);
+const DOUBLES: [LoopRow; 4] = rows!("Double", u64, fill_span_double, fill_array_double);
 
 /// Rows of generic methods, one array for each element type.
-pub(super) const OF_TYPES: [&[Row]; 12] = [
+pub(super) const OF_TYPES: [&[LoopRow]; 12] = [
     &BOOLEANS,
     &BYTES,
     &SIGNED_BYTES,
@@ -150,7 +150,7 @@ pub(super) const OF_TYPES: [&[Row]; 12] = [
     &DOUBLES,
 ];
 
-pub(super) const TABLE: &[Row] = &[from(
+pub(super) const TABLE: &[LoopRow] = &[from(
     8,
     2,
     may_decline("static System.Array::Reverse(System.Array,System.Int32,System.Int32) System.Void", &reverse_array),

@@ -6,7 +6,7 @@
 
 use super::slices::{SLICE_BYTES, from, may_decline, slices};
 use saki_loops::{transcode, utf8};
-use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
 use saki_runtime::object::fields::ManagedField;
 use saki_runtime::{CurrentThread, Obj};
 use saki_types::LibraryType;
@@ -350,15 +350,16 @@ macro_rules! rows {
     };
 }
 
-pub(super) const UTF8: &[Row] = &rows!("UTF8Encoding", &utf8_char_count, &utf8_chars, &utf8_byte_count, &utf8_bytes);
+pub(super) const UTF8: &[LoopRow] =
+    &rows!("UTF8Encoding", &utf8_char_count, &utf8_chars, &utf8_byte_count, &utf8_bytes);
 
-pub(super) const UTF16: &[Row] =
+pub(super) const UTF16: &[LoopRow] =
     &rows!("UnicodeEncoding", &utf16_char_count, &utf16_chars, &utf16_byte_count, &utf16_bytes);
 
-pub(super) const ASCII: &[Row] =
+pub(super) const ASCII: &[LoopRow] =
     &rows!("ASCIIEncoding", &ascii_char_count, &ascii_chars, &ascii_byte_count, &ascii_bytes);
 
-pub(super) const LATIN1: &[Row] = &[
+pub(super) const LATIN1: &[LoopRow] = &[
     from(
         24,
         2,

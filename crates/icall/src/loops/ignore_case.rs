@@ -8,7 +8,7 @@ use super::slices::{may_decline, slices};
 use super::spans::{Span, overlap};
 use saki_loops::ascii_case::{Case, first_difference, upper};
 use saki_loops::transcode;
-use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
 use saki_runtime::object::fields::ManagedField;
 use saki_runtime::{CurrentThread, Managed, Obj, Str};
 use saki_types::LibraryType;
@@ -106,7 +106,7 @@ fn change_case(
     if convert(t, case, source, target) { 0 } else { DECLINED }
 }
 
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[LoopRow] = &[
     may_decline(
         "static System.Globalization.CompareInfo::CompareOrdinalIgnoreCase(System.ReadOnlySpan`1[System.Char],System.ReadOnlySpan`1[System.Char]) System.Int32",
         &compare,

@@ -2,7 +2,7 @@
 
 use super::slices::{SLICE_BYTES, check_not_null, from, slices, whole};
 use saki_loops::copy::copy as copy_memory;
-use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::{CurrentThread, Managed};
 
 /// memmove with safepoints, but without them if the ranges overlap: a stop in the middle would let other threads see a
@@ -68,7 +68,7 @@ fn clear_words(t: CurrentThread, start: *mut usize, count: u64) -> Managed<()> {
     clear(t, start.cast(), count * size_of::<usize>() as u64)
 }
 
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[LoopRow] = &[
     whole("static System.Buffer::Memcpy(System.Byte*,System.Byte*,System.Int32) System.Void", &memcpy),
     whole("static System.Buffer::Memmove(System.Byte*,System.Byte*,System.UInt32) System.Void", &memmove),
     from(

@@ -2,7 +2,7 @@
 
 use super::slices::{Way, from, may_decline, slices_going, whole};
 use saki_loops::search::Element;
-use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
 use saki_runtime::{Array, CurrentThread, Obj};
 
 /// Calls `find` on parts of the `count` elements at `start`, and returns the first place found. A negative length means
@@ -267,21 +267,22 @@ macro_rules! rows {
     };
 }
 
-const BYTES: [Row; 4] = rows!("Byte", array_first_byte, array_last_byte, first_byte, last_byte);
-const SIGNED_BYTES: [Row; 4] = rows!("SByte", array_first_byte, array_last_byte, first_byte, last_byte);
-const CHARS: [Row; 4] = rows!("Char", array_first_half_word, array_last_half_word, first_half_word, last_half_word);
-const SHORTS: [Row; 4] = rows!("Int16", array_first_half_word, array_last_half_word, first_half_word, last_half_word);
-const UNSIGNED_SHORTS: [Row; 4] =
+const BYTES: [LoopRow; 4] = rows!("Byte", array_first_byte, array_last_byte, first_byte, last_byte);
+const SIGNED_BYTES: [LoopRow; 4] = rows!("SByte", array_first_byte, array_last_byte, first_byte, last_byte);
+const CHARS: [LoopRow; 4] = rows!("Char", array_first_half_word, array_last_half_word, first_half_word, last_half_word);
+const SHORTS: [LoopRow; 4] =
+    rows!("Int16", array_first_half_word, array_last_half_word, first_half_word, last_half_word);
+const UNSIGNED_SHORTS: [LoopRow; 4] =
     rows!("UInt16", array_first_half_word, array_last_half_word, first_half_word, last_half_word);
-const INTS: [Row; 4] = rows!("Int32", array_first_word, array_last_word, first_word, last_word);
-const UNSIGNED_INTS: [Row; 4] = rows!("UInt32", array_first_word, array_last_word, first_word, last_word);
-const LONGS: [Row; 4] = rows!("Int64", array_first_long, array_last_long, first_long, last_long);
-const UNSIGNED_LONGS: [Row; 4] = rows!("UInt64", array_first_long, array_last_long, first_long, last_long);
+const INTS: [LoopRow; 4] = rows!("Int32", array_first_word, array_last_word, first_word, last_word);
+const UNSIGNED_INTS: [LoopRow; 4] = rows!("UInt32", array_first_word, array_last_word, first_word, last_word);
+const LONGS: [LoopRow; 4] = rows!("Int64", array_first_long, array_last_long, first_long, last_long);
+const UNSIGNED_LONGS: [LoopRow; 4] = rows!("UInt64", array_first_long, array_last_long, first_long, last_long);
 
-const SINGLES: [Row; 4] = rows!("Single", array_first_single, array_last_single, first_single, last_single);
-const DOUBLES: [Row; 4] = rows!("Double", array_first_double, array_last_double, first_double, last_double);
+const SINGLES: [LoopRow; 4] = rows!("Single", array_first_single, array_last_single, first_single, last_single);
+const DOUBLES: [LoopRow; 4] = rows!("Double", array_first_double, array_last_double, first_double, last_double);
 
-const ANY_OF_CHARS: &[Row] = &[
+const ANY_OF_CHARS: &[LoopRow] = &[
     from(
         16,
         3,
@@ -301,7 +302,7 @@ const ANY_OF_CHARS: &[Row] = &[
 ];
 
 /// Rows of comparers and spans, one array for each element type.
-pub(super) const OF_TYPES: [&[Row]; 12] = [
+pub(super) const OF_TYPES: [&[LoopRow]; 12] = [
     &BYTES,
     &SIGNED_BYTES,
     &CHARS,
@@ -316,7 +317,7 @@ pub(super) const OF_TYPES: [&[Row]; 12] = [
     ANY_OF_CHARS,
 ];
 
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[LoopRow] = &[
     from(
         32,
         3,

@@ -2,23 +2,23 @@
 
 pub(super) use saki_loops::slices::{SLICE_BYTES, Way};
 use saki_runtime::exec::crossings::Callable;
-use saki_runtime::exec::library_loops::{Least, Row};
+use saki_runtime::exec::library_loops::{Least, LoopRow};
 use saki_runtime::object::exceptions;
 use saki_runtime::{CurrentThread, Managed};
 
 /// The row of a function that does the whole work of the method.
-pub(super) const fn whole<Parts, F: Callable<Parts>>(signature: &'static str, function: &F) -> Row {
-    Row::new(signature, function)
+pub(super) const fn whole<Parts, F: Callable<Parts>>(signature: &'static str, function: &F) -> LoopRow {
+    LoopRow::new(signature, function)
 }
 
 /// The row of a function that may return `DECLINED`, or null.
-pub(super) const fn may_decline<Parts, F: Callable<Parts>>(signature: &'static str, function: &F) -> Row {
-    Row::new(signature, function).declining()
+pub(super) const fn may_decline<Parts, F: Callable<Parts>>(signature: &'static str, function: &F) -> LoopRow {
+    LoopRow::new(signature, function).declining()
 }
 
 /// The row for calls with at least `count` elements. `argument` is the position of the argument that holds their
 /// number.
-pub(super) const fn from(count: u32, argument: u32, row: Row) -> Row {
+pub(super) const fn from(count: u32, argument: u32, row: LoopRow) -> LoopRow {
     row.from_least(Least { argument, count })
 }
 

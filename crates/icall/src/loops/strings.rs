@@ -4,7 +4,7 @@
 
 use super::slices::{from, may_decline, non_null, slices, whole};
 use saki_loops::search::Element;
-use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::{CurrentThread, Managed, Str};
 
 fn index_of_any<const N: usize>(
@@ -62,7 +62,7 @@ fn replace<'t>(t: CurrentThread<'t>, text: Option<Str<'t>>, old: u16, new: u16) 
     }
 }
 
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[LoopRow] = &[
     may_decline("System.String::Replace(System.Char,System.Char) System.String", &replace),
     from(
         16,

@@ -5,7 +5,7 @@
 
 use super::slices::{Way, from, may_decline, non_null, rest, whole};
 use saki_loops::words::Word;
-use saki_runtime::exec::library_loops::{DECLINED, Row};
+use saki_runtime::exec::library_loops::{DECLINED, LoopRow};
 use saki_runtime::{CurrentThread, Managed, Str};
 
 /// The result of the class library for words that fit nowhere (−1) or everywhere (the start of the range).
@@ -134,7 +134,7 @@ fn replace<'t>(
     made.map(Some)
 }
 
-pub(super) const TABLE: &[Row] = &[
+pub(super) const TABLE: &[LoopRow] = &[
     may_decline("System.String::Replace(System.String,System.String) System.String", &replace),
     from(
         8,

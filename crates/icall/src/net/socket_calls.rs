@@ -7,7 +7,7 @@ use super::socket_waits;
 use crate::arguments::non_null;
 use crate::io::errors::Win32Error;
 use crate::threading::io_selector;
-use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::exceptions;
 use saki_runtime::vm::threads;
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, ManagedField, Obj, Place};
@@ -310,8 +310,8 @@ fn connected(t: CurrentThread, this: Option<Obj>) -> Managed<bool> {
 }
 
 /// Methods of the class library that do otherwise than .NET's.
-pub(crate) const CORRECTIONS: &[Row] =
-    &[Row::new("System.Net.Sockets.Socket::get_Connected() System.Boolean", &connected).correcting()];
+pub(crate) const CORRECTIONS: &[LoopRow] =
+    &[LoopRow::new("System.Net.Sockets.Socket::get_Connected() System.Boolean", &connected).correcting()];
 
 /// The internal calls of `System.Net.Sockets.Socket`.
 pub const TABLE: &[InternalCall] = &[

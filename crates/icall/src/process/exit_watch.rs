@@ -9,7 +9,7 @@
 //! before `Close` goes on, and does not run after it.
 
 use saki_runtime::exec::invoke::{self, Slot};
-use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::exec::monitors;
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, ExceptionType, Managed, ManagedField, Obj};
@@ -65,9 +65,9 @@ fn process_ended(t: CurrentThread, process: Option<Obj>, _context: Option<Obj>, 
 }
 
 /// Methods of the class library that do otherwise than .NET's.
-pub(crate) const CORRECTIONS: &[Row] = &[
-    Row::new("System.Diagnostics.Process::StopWatchingForExit() System.Void", &stop_watching).correcting(),
-    Row::new(
+pub(crate) const CORRECTIONS: &[LoopRow] = &[
+    LoopRow::new("System.Diagnostics.Process::StopWatchingForExit() System.Void", &stop_watching).correcting(),
+    LoopRow::new(
         "System.Diagnostics.Process::CompletionCallback(System.Object,System.Boolean) System.Void",
         &process_ended,
     )

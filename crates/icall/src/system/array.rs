@@ -5,7 +5,7 @@ use crate::arguments::{non_null, non_null_this};
 use saki_abi::object::ArrayBound;
 use saki_runtime::ExceptionType;
 use saki_runtime::exec::invoke::{self, Slot};
-use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace};
 
@@ -91,7 +91,8 @@ fn initialize(t: CurrentThread, this: Option<Array>) -> Managed<()> {
 }
 
 /// The body in Mono's class library is empty.
-pub(crate) const CORRECTIONS: &[Row] = &[Row::new("System.Array::Initialize() System.Void", &initialize).correcting()];
+pub(crate) const CORRECTIONS: &[LoopRow] =
+    &[LoopRow::new("System.Array::Initialize() System.Void", &initialize).correcting()];
 
 /// The internal calls of `System.Array`.
 pub const TABLE: &[InternalCall] = &[

@@ -7,7 +7,7 @@ use crate::diagnostics::stack_trace::frame_array;
 use saki_abi::ObjRef;
 use saki_reflect::cross_domain;
 use saki_runtime::ExceptionType;
-use saki_runtime::exec::library_loops::Row;
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::exec::thread_aborts;
 use saki_runtime::exec::thread_statics;
 use saki_runtime::exec::waits::{self, WaitEnd};
@@ -209,9 +209,9 @@ fn get_stack_traces(t: CurrentThread, threads: RefPlace, traces: RefPlace) -> Ma
 }
 
 /// The bodies in Mono's class library are empty.
-pub(crate) const CORRECTIONS: &[Row] = &[
-    Row::new("static System.Threading.Thread::BeginThreadAffinity() System.Void", &begin_affinity).correcting(),
-    Row::new("static System.Threading.Thread::EndThreadAffinity() System.Void", &end_affinity).correcting(),
+pub(crate) const CORRECTIONS: &[LoopRow] = &[
+    LoopRow::new("static System.Threading.Thread::BeginThreadAffinity() System.Void", &begin_affinity).correcting(),
+    LoopRow::new("static System.Threading.Thread::EndThreadAffinity() System.Void", &end_affinity).correcting(),
 ];
 
 /// The internal calls of `System.Threading.InternalThread` and `System.Threading.Thread`.

@@ -28,7 +28,7 @@ struct Stream {
     is_watched: AtomicBool,
     /// The last change that the poller is to hear of, and that it has heard of.
     changes: WaitWord,
-    record: Record<usize>,
+    record: DescriptorRecord<usize>,
     threads: [Parker; 2],
 }
 
@@ -53,7 +53,7 @@ impl Stream {
             content: Mutex::new(Content::default()),
             is_watched: AtomicBool::new(false),
             changes: WaitWord::new(0),
-            record: Record::new(),
+            record: DescriptorRecord::new(),
             threads: [Parker::new(), Parker::new()],
         })
     }

@@ -43,13 +43,13 @@ fn names(woken: [Woken<u32>; 2]) -> Vec<u32> {
     names
 }
 
-fn joined(record: &Record<u32>, name: u32, interest: Interest, seen: Option<Seen>, asked: &Asked) -> bool {
+fn joined(record: &DescriptorRecord<u32>, name: u32, interest: Interest, seen: Option<Seen>, asked: &Asked) -> bool {
     record.join(name, interest, Lifetime::Known, seen, asked).unwrap().is_some()
 }
 
 #[test]
 fn a_call_that_would_fail_is_known_after_the_first_wait() {
-    let (record, asked) = (Record::new(), Asked::default());
+    let (record, asked) = (DescriptorRecord::new(), Asked::default());
     let seen = record.look(Interest::Read);
     assert!(seen.may_work, "nothing is known yet");
     record.note_nothing_left(Interest::Read, seen, false);
@@ -69,7 +69,7 @@ fn a_call_that_would_fail_is_known_after_the_first_wait() {
 
 #[test]
 fn a_report_after_the_look_is_not_taken_back() {
-    let (record, asked) = (Record::new(), Asked::default());
+    let (record, asked) = (DescriptorRecord::new(), Asked::default());
     assert!(joined(&record, 1, Interest::Read, Some(record.look(Interest::Read)), &asked));
     let seen = record.look(Interest::Read);
     assert_eq!(names(record.report(READ, &asked)), [1]);
@@ -80,7 +80,7 @@ fn a_report_after_the_look_is_not_taken_back() {
 
 #[test]
 fn a_short_transfer_proves_nothing_after_the_end() {
-    let (record, asked) = (Record::new(), Asked::default());
+    let (record, asked) = (DescriptorRecord::new(), Asked::default());
     assert!(joined(&record, 1, Interest::Read, Some(record.look(Interest::Read)), &asked));
     assert_eq!(names(record.report(END, &asked)), [1]);
     let seen = record.look(Interest::Read);
@@ -92,7 +92,7 @@ fn a_short_transfer_proves_nothing_after_the_end() {
 
 #[test]
 fn those_who_wait_without_a_look_hear_of_the_present_state() {
-    let (record, asked) = (Record::new(), Asked::default());
+    let (record, asked) = (DescriptorRecord::new(), Asked::default());
     assert!(joined(&record, 1, Interest::Read, Some(record.look(Interest::Read)), &asked));
     assert!(joined(&record, 2, Interest::Read, None, &asked));
     assert!(joined(&record, 3, Interest::Write, None, &asked));
@@ -104,7 +104,7 @@ fn those_who_wait_without_a_look_hear_of_the_present_state() {
 
 #[test]
 fn a_descriptor_that_is_watched_once_is_watched_again_for_the_other_direction() {
-    let record = Record::new();
+    let record = DescriptorRecord::new();
     let mut asked = Asked { has_only_once: true, ..Asked::default() };
     assert!(joined(&record, 1, Interest::Read, None, &asked));
     assert!(joined(&record, 2, Interest::Write, None, &asked));
@@ -121,7 +121,7 @@ fn a_descriptor_that_is_watched_once_is_watched_again_for_the_other_direction() 
 
 #[test]
 fn forgetting_wakes_all_and_knows_nothing_of_the_next_descriptor() {
-    let (record, asked) = (Record::new(), Asked::default());
+    let (record, asked) = (DescriptorRecord::new(), Asked::default());
     assert!(joined(&record, 1, Interest::Read, Some(record.look(Interest::Read)), &asked));
     assert!(joined(&record, 2, Interest::Write, Some(record.look(Interest::Write)), &asked));
     let seen = record.look(Interest::Read);
@@ -135,7 +135,7 @@ fn forgetting_wakes_all_and_knows_nothing_of_the_next_descriptor() {
 
 #[test]
 fn a_watch_that_is_over_is_asked_for_anew() {
-    let (record, asked) = (Record::new(), Asked::default());
+    let (record, asked) = (DescriptorRecord::new(), Asked::default());
     assert!(joined(&record, 1, Interest::Read, Some(record.look(Interest::Read)), &asked));
     assert_eq!(names(record.report(Readiness { is_watch_over: true, ..NONE }, &asked)), [1]);
     assert!(record.look(Interest::Read).may_work);

@@ -27,7 +27,7 @@ pub const DECLINED: i32 = saki_il::import::DECLINED;
 pub use saki_il::import::{Least, LibraryLoop};
 
 /// One row: see the module header.
-pub struct Row {
+pub struct LoopRow {
     /// The method in the contract's form: "static Namespace.Type::Method(Parameters) Result".
     pub signature: &'static str,
     pub(crate) function: *const (),
@@ -37,34 +37,34 @@ pub struct Row {
 }
 
 // SAFETY: `function` is the address of code, which never changes.
-unsafe impl Sync for Row {}
+unsafe impl Sync for LoopRow {}
 
-impl Row {
+impl LoopRow {
     /// The row of a function that does the whole work of the method.
     ///
     /// The compiler inlines a function into its entry if nothing else calls the function. Functions that Rust code calls as well are `#[inline(always)]`.
-    pub const fn new<Parts, F: Callable<Parts>>(signature: &'static str, _function: &F) -> Row {
+    pub const fn new<Parts, F: Callable<Parts>>(signature: &'static str, _function: &F) -> LoopRow {
         let kind = LibraryLoop { may_decline: false, least: None, corrects: false };
-        Row { signature, function: F::ENTRY, passed: F::SIGNATURE, kind }
+        LoopRow { signature, function: F::ENTRY, passed: F::SIGNATURE, kind }
     }
 
     /// The row of a function that may return `DECLINED`, or null.
-    pub const fn declining(self) -> Row {
+    pub const fn declining(self) -> LoopRow {
         let can_decline = matches!(self.passed.result, Kind::I32 | Kind::Object | Kind::String | Kind::Array);
         assert!(can_decline, "a function declines by its result, an int32 or a reference");
-        Row { kind: LibraryLoop { may_decline: true, ..self.kind }, ..self }
+        LoopRow { kind: LibraryLoop { may_decline: true, ..self.kind }, ..self }
     }
 
     /// The row of a function that runs although its results differ from the body's, since .NET's do.
-    pub const fn correcting(self) -> Row {
-        Row { kind: LibraryLoop { corrects: true, ..self.kind }, ..self }
+    pub const fn correcting(self) -> LoopRow {
+        LoopRow { kind: LibraryLoop { corrects: true, ..self.kind }, ..self }
     }
 
     /// The row for calls with at least that many elements.
-    pub const fn from_least(self, least: Least) -> Row {
+    pub const fn from_least(self, least: Least) -> LoopRow {
         let is_number = matches!(self.passed.params[least.argument as usize], Kind::I32 | Kind::I64);
         assert!(is_number, "the argument holds the number of elements");
-        Row { kind: LibraryLoop { least: Some(least), ..self.kind }, ..self }
+        LoopRow { kind: LibraryLoop { least: Some(least), ..self.kind }, ..self }
     }
 
     /// The first difference of the function's kinds from the managed signature of `method`; None where they agree.
@@ -82,7 +82,7 @@ impl Row {
     }
 }
 
-type Rows = FxHashMap<(&'static str, &'static str), Vec<&'static Row>>;
+type Rows = FxHashMap<(&'static str, &'static str), Vec<&'static LoopRow>>;
 
 static ROWS: OnceLock<Rows> = OnceLock::new();
 
@@ -94,7 +94,7 @@ fn names(signature: &'static str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Makes the table of the machine, before managed code runs.
-pub(crate) fn set_table(tables: &[&'static [Row]]) {
+pub(crate) fn set_table(tables: &[&'static [LoopRow]]) {
     let mut rows = Rows::default();
     for row in tables.iter().copied().flatten() {
         let Some(names) = names(row.signature) else { saki_base::bug!("library loop {}", row.signature) };
@@ -104,7 +104,7 @@ pub(crate) fn set_table(tables: &[&'static [Row]]) {
 }
 
 /// The row of a method. In debug builds its kinds were compared with the method's signature.
-pub(crate) fn find(method: &'static Method) -> Option<&'static Row> {
+pub(crate) fn find(method: &'static Method) -> Option<&'static LoopRow> {
     let row = find_unchecked(method)?;
     if cfg!(debug_assertions)
         && let Ok(Some(difference)) = row.difference(method)
@@ -115,7 +115,7 @@ pub(crate) fn find(method: &'static Method) -> Option<&'static Row> {
 }
 
 /// As `find`, without the comparison.
-pub fn find_unchecked(method: &'static Method) -> Option<&'static Row> {
+pub fn find_unchecked(method: &'static Method) -> Option<&'static LoopRow> {
     let candidates = ROWS.get()?.get(&(method.owner.def()?.name, method.name))?;
     if !method.owner.is_of_class_libraries() {
         return None;

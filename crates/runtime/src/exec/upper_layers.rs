@@ -4,7 +4,7 @@
 //! an upper crate implements, call these values.
 
 use crate::internal_calls::InternalCallTables;
-use crate::library_loops::Row;
+use crate::library_loops::LoopRow;
 use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use saki_types::{Field, Image, LoaderEvents, Method, collectible};
@@ -20,7 +20,7 @@ pub struct UpperLayers {
     /// Tables of internal calls; of equal rows the later one counts.
     pub internal_calls: InternalCallTables,
     /// Functions that replace loops of the class library.
-    pub library_loops: Vec<&'static [Row]>,
+    pub library_loops: Vec<&'static [LoopRow]>,
     /// Functions of the machine that stand in for those of Mono's native libraries.
     pub own_functions: Vec<&'static [OwnFunction]>,
     /// Each drops the entries that are dead (`types::collectible::is_dead`) from tables of its crate.

@@ -18,7 +18,7 @@ use saki_abi::{ObjRef, VTable};
 use saki_base::locks::{Mutex, rank};
 use saki_gc::{Collection, SampledAllocation, Sampler};
 use saki_jit::CompiledBy;
-use saki_sampler::allocations::{self, Listener, Record, Recorder, Tables};
+use saki_sampler::allocations::{self, AllocationRecord, Listener, Recorder, Tables};
 use saki_sampler::events::{self, Allocations, EventKind, Kinds, Subject};
 use saki_sched::Dispatch;
 use saki_sync::{Handle, HandleKind};
@@ -152,11 +152,11 @@ impl Listener for ToSession {
         *numbered.stacks.entry((outer, place)).or_insert_with(|| events::number_stack(outer, code, native_offset))
     }
 
-    fn tell(thread: &ManagedThread, records: &[Record], time_ns: u64) {
+    fn tell(thread: &ManagedThread, records: &[AllocationRecord], time_ns: u64) {
         let mut sums: FxHashMap<(u32, u32), (u64, u64)> = FxHashMap::default();
         let mut rest = records;
         while let Some(first) = rest.first() {
-            let is_other = |record: &Record| (record.ty, record.stack) != (first.ty, first.stack);
+            let is_other = |record: &AllocationRecord| (record.ty, record.stack) != (first.ty, first.stack);
             let len = rest.iter().position(is_other).unwrap_or(rest.len());
             let sum = sums.entry((first.ty, first.stack)).or_default();
             sum.0 += len as u64;

@@ -8,17 +8,22 @@ use crate::exception_trace::NO_IL_OFFSET;
 use crate::source_lines::source_position;
 use saki_abi::position;
 use saki_code::{CodeInfo, CodeKind};
-use saki_sampler::Place;
+use saki_sampler::SourcePlace;
 use saki_types::{Method, collectible};
 use std::borrow::Cow;
 
 /// See `saki_sampler::Resolve`. Stubs and wrappers between methods are shown only as innermost frames: as callers they
 /// would only clutter the stack.
-pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &mut dyn FnMut(Place<'_>)) -> bool {
+pub fn resolve(
+    info: &CodeInfo,
+    native_offset: u32,
+    is_innermost: bool,
+    visit: &mut dyn FnMut(SourcePlace<'_>),
+) -> bool {
     let is_method = matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter);
     if !is_method || info.method.is_null() {
         if is_innermost {
-            visit(Place { name: Cow::Borrowed(&info.name), file: Cow::Borrowed(""), line: 0 });
+            visit(SourcePlace { name: Cow::Borrowed(&info.name), file: Cow::Borrowed(""), line: 0 });
         }
         // Glue code of a domain may be freed with it.
         return false;
@@ -35,7 +40,7 @@ pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &
     let il_offset = at.map_or(NO_IL_OFFSET, |at| position::unpack(at).1);
     if method.is_dynamic() {
         // The type that owns the method means nothing to the user.
-        visit(Place { name: Cow::Borrowed(method.name), file: Cow::Borrowed(""), line: 0 });
+        visit(SourcePlace { name: Cow::Borrowed(method.name), file: Cow::Borrowed(""), line: 0 });
         return false;
     }
     let name = method.frame_name();
@@ -44,9 +49,9 @@ pub fn resolve(info: &CodeInfo, native_offset: u32, is_innermost: bool, visit: &
     collectible::owner_of(method).is_none()
 }
 
-fn visit_method(method: &'static Method, il_offset: u32, name: String, visit: &mut dyn FnMut(Place<'_>)) {
+fn visit_method(method: &'static Method, il_offset: u32, name: String, visit: &mut dyn FnMut(SourcePlace<'_>)) {
     let found = source_position(method, il_offset);
     let line = found.as_ref().map_or(0, |found| found.line);
     let file = found.map_or(Cow::Borrowed(""), |found| Cow::Owned(found.file));
-    visit(Place { name: Cow::Owned(name), file, line });
+    visit(SourcePlace { name: Cow::Owned(name), file, line });
 }

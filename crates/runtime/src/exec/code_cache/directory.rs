@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 3;
 
 /// A cache that exists or may be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct CacheFolder {
     base: PathBuf,
     trust: Trust,
 }
@@ -29,19 +29,19 @@ pub struct Place {
 const NAME: &str = "saki";
 
 /// The cache in a folder of caches of the user's own (`$XDG_CACHE_HOME`, `~/.cache`).
-pub fn own_in(base: PathBuf) -> Place {
-    Place { base, trust: Trust::own() }
+pub fn own_in(base: PathBuf) -> CacheFolder {
+    CacheFolder { base, trust: Trust::own() }
 }
 
 /// The cache that came with the installation: `lib/saki` beside the folder of the executable, if it exists. Never written.
-pub fn installed() -> Option<Place> {
+pub fn installed() -> Option<CacheFolder> {
     let executable = std::env::current_exe().ok()?;
     let trust = Trust::in_owner_of(&std::fs::metadata(&executable).ok()?);
-    let place = Place { base: executable.parent()?.parent()?.join("lib"), trust };
+    let place = CacheFolder { base: executable.parent()?.parent()?.join("lib"), trust };
     place.path().is_dir().then_some(place)
 }
 
-impl Place {
+impl CacheFolder {
     /// The path of the cache's folder.
     pub fn path(&self) -> PathBuf {
         self.base.join(NAME)
@@ -229,11 +229,11 @@ mod tests {
             Scratch(path)
         }
 
-        fn place(&self) -> Place {
-            Place { base: self.0.clone(), trust: Trust::own() }
+        fn place(&self) -> CacheFolder {
+            CacheFolder { base: self.0.clone(), trust: Trust::own() }
         }
 
-        fn write(&self, place: &Place, build: &str, name: &str, age_seconds: u64) {
+        fn write(&self, place: &CacheFolder, build: &str, name: &str, age_seconds: u64) {
             place.make_below(OsStr::new(build)).unwrap().replace(OsStr::new(name), &[0; 1000]).unwrap();
             let time = SystemTime::now() - Duration::from_secs(age_seconds);
             let times = std::fs::FileTimes::new().set_accessed(time).set_modified(time);

@@ -55,9 +55,9 @@ static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 #[derive(Clone, Debug)]
 pub struct CachePlaces {
     /// The user's own, which is read and written.
-    pub own: Option<directory::Place>,
+    pub own: Option<directory::CacheFolder>,
     /// The one that came with the installation, which is only read.
-    pub installed: Option<directory::Place>,
+    pub installed: Option<directory::CacheFolder>,
 }
 
 /// Turns the cache on, before anything is compiled. Each version of the class libraries has a folder of its own: otherwise a program that

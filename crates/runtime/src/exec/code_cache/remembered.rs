@@ -21,7 +21,7 @@
 //! | 24.. | records of nine words: device, inode, length, time of modification (2), of change (2), hash (2) |
 
 use super::checksum::{ContentId, hash};
-use super::directory::Place;
+use super::directory::CacheFolder;
 use super::settings::STATISTICS;
 use super::trusted::TrustedFolder;
 use saki_base::locks::{Mutex, rank};
@@ -54,15 +54,15 @@ type Record = (FileStamp, ContentId);
 static PLACES: OnceLock<Places> = OnceLock::new();
 
 struct Places {
-    own: Option<Place>,
-    installed: Option<Place>,
+    own: Option<CacheFolder>,
+    installed: Option<CacheFolder>,
     /// The records of both caches, as they were at the first look-up.
     read: [OnceLock<Vec<Record>>; 2],
     fresh: Mutex<rank::FreshRecords, Vec<Record>>,
 }
 
 /// Sets the caches in which hashes are looked up; they are written to `own`.
-pub fn remember_in(own: Option<Place>, installed: Option<Place>) {
+pub fn remember_in(own: Option<CacheFolder>, installed: Option<CacheFolder>) {
     let _ = PLACES.set(Places { own, installed, read: Default::default(), fresh: Mutex::default() });
 }
 
@@ -116,7 +116,7 @@ pub(super) fn save() {
     let _ = folder.replace(OsStr::new(NAME), &encode(&records[latest..]));
 }
 
-fn read(place: &Place) -> Option<Vec<Record>> {
+fn read(place: &CacheFolder) -> Option<Vec<Record>> {
     read_in(&place.open_below(OsStr::new(FOLDER))?)
 }
 

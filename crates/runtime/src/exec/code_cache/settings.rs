@@ -1,6 +1,6 @@
 //! Where the cache is, whether it is on, and what it counts.
 
-use super::directory::Place;
+use super::directory::CacheFolder;
 use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
@@ -10,9 +10,9 @@ pub const FILE_EXTENSION: &str = "saki-code";
 
 pub(super) struct Settings {
     /// The user's cache; None: nothing is written.
-    pub own: Option<Place>,
+    pub own: Option<CacheFolder>,
     /// The cache that came with the installation; never written.
-    pub installed: Option<Place>,
+    pub installed: Option<CacheFolder>,
     /// The name of this build's folder in both caches.
     pub folder: OsString,
     pub build_key: u64,

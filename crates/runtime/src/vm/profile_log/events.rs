@@ -15,7 +15,7 @@ use saki_gc::Collection;
 use saki_profile::mlpd::event::{self, collection as steps};
 use saki_profile::mlpd::log::ThreadLog;
 use saki_profile::mlpd::{Allocation, EncodedStack};
-use saki_sampler::allocations::{self, Listener, Record, Recorder, Tables};
+use saki_sampler::allocations::{self, AllocationRecord, Listener, Recorder, Tables};
 use saki_sync::handle_table::{Handle, HandleKind};
 use saki_thread::ManagedThread;
 use saki_types::Method;
@@ -117,7 +117,7 @@ impl Listener for ToLog {
         methods.iter().rev().fold(outer, |outer, &method| stacks.number(outer, method))
     }
 
-    fn tell(thread: &ManagedThread, records: &[Record], time_ns: u64) {
+    fn tell(thread: &ManagedThread, records: &[AllocationRecord], time_ns: u64) {
         if let Some(log) = log_of(LogEvents::ALLOCATION) {
             log.add_allocations(thread, records, time_ns);
         }
@@ -125,7 +125,7 @@ impl Listener for ToLog {
 }
 
 impl Log {
-    fn add_allocations(&self, thread: &ManagedThread, records: &[Record], time_ns: u64) {
+    fn add_allocations(&self, thread: &ManagedThread, records: &[AllocationRecord], time_ns: u64) {
         let max_frames = self.stack_frames();
         let mut guard = STACKS.read();
         let are_encoded = |stacks: &Stacks| records.iter().all(|record| stacks.is_encoded(record.stack, max_frames));

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use saki_base::locks::{RwLock, rank};
 use saki_profile::mlpd::EncodedStack;
-use saki_sampler::allocations::Record;
+use saki_sampler::allocations::AllocationRecord;
 use saki_unwind::MORE_FRAMES;
 
 /// Stacks by their numbers. The same methods have one number.
@@ -42,7 +42,7 @@ impl Stacks {
     }
 
     /// Encodes the stacks of records, if that has not been done with `max_frames`.
-    pub fn encode(&mut self, records: &[Record], max_frames: usize) {
+    pub fn encode(&mut self, records: &[AllocationRecord], max_frames: usize) {
         for record in records {
             if self.is_encoded(record.stack, max_frames) {
                 continue;
@@ -77,7 +77,7 @@ mod tests {
         let inner = stacks.number(outer, 32);
         assert_eq!((stacks.number(NO_FRAMES, 16), stacks.number(outer, 32)), (outer, inner));
         assert_ne!(stacks.number(MORE_FRAMES, 16), outer);
-        let record = |stack| Record { address: 8, size_bytes: 8, ty: 0, stack };
+        let record = |stack| AllocationRecord { address: 8, size_bytes: 8, ty: 0, stack };
         stacks.encode(&[record(inner), record(NO_FRAMES), record(MORE_FRAMES)], 1);
         assert!(stacks.is_encoded(inner, 1) && !stacks.is_encoded(inner, 2) && !stacks.is_encoded(outer, 1));
         assert!(stacks.is_encoded(NO_FRAMES, 1));
