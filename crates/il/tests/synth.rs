@@ -3,7 +3,7 @@
 //! Runs only where Mono's class libraries are installed.
 
 use saki_il::ir::{Function, IrType, Op, Terminator};
-use saki_il::synth::marshal::{Action, method_plan, native_layout};
+use saki_il::synth::marshal::{MarshalAction, method_plan, native_layout};
 use saki_il::synth::{callback, pinvoke, synthesise};
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{Image, universe};
@@ -137,7 +137,7 @@ fn layouts() {
         let interlocked = universe().corlib_type("System", "Buffer").expect("Buffer");
         for method in interlocked.methods_named("Memmove").expect("methods") {
             let plan = method_plan(method).expect("plan");
-            assert!(plan.params.iter().all(|p| p.action != Action::Helper || p.by_ref));
+            assert!(plan.params.iter().all(|p| p.action != MarshalAction::Helper || p.by_ref));
         }
     });
 }

@@ -10,7 +10,7 @@ use crate::slots::{ManagedSlot, NativeBlock, NativeSlot, PlainElements, array};
 use crate::text;
 use crate::to_managed::{to_managed, update_object};
 use crate::to_native::{object_to_native, size_of_native, to_native as value_to_native};
-use saki_il::synth::marshal::{CharSet, NativeType, Place, native_layout, native_type};
+use saki_il::synth::marshal::{CharSet, MarshalPosition, NativeType, native_layout, native_type};
 use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::object::references::Obj;
 use saki_runtime::object::thread::{CurrentThread, Managed};
@@ -27,7 +27,7 @@ enum Form {
 
 fn form_of(t: CurrentThread, object: Obj, charset: CharSet) -> Managed<Form> {
     let ty = object.ty();
-    let native = native_type(ty, None, charset, Place::Param).to_managed(t)?;
+    let native = native_type(ty, None, charset, MarshalPosition::Param).to_managed(t)?;
     match native {
         NativeType::String(_) | NativeType::StringBuilder(_) => Ok(Form::Pointer(native)),
         NativeType::ClassPointer(ty) if native_layout(ty).to_managed(t)?.refused.is_none() => Ok(Form::Pointer(native)),

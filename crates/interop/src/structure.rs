@@ -7,7 +7,7 @@ use crate::release::release_fields;
 use crate::slots::{ManagedFields, ManagedSlot, NativeSlot};
 use crate::to_managed::{fields_to_managed, to_managed};
 use crate::to_native::{fields_to_native, size_of_native, to_native};
-use saki_il::synth::marshal::{CharSet, NativeLayout, NativeType, Place, native_layout, native_type};
+use saki_il::synth::marshal::{CharSet, MarshalPosition, NativeLayout, NativeType, native_layout, native_type};
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::object::references::Obj;
 use saki_runtime::object::thread::{CurrentThread, Managed};
@@ -45,7 +45,7 @@ pub fn size_of(t: CurrentThread, ty: Ty) -> Managed<usize> {
         let message = format!("Type {name} cannot be marshaled as an unmanaged structure.");
         return Err(exceptions::throw_argument(t, &message, "t"));
     }
-    let native = native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)?;
+    let native = native_type(ty, None, CharSet::Ansi, MarshalPosition::Field).to_managed(t)?;
     match native {
         // Primitives have no layout of fields.
         NativeType::Same { .. } | NativeType::Bool(_) | NativeType::AnsiChar => {
@@ -80,7 +80,7 @@ pub fn offset_of(t: CurrentThread, ty: Ty, field: &str) -> Managed<usize> {
 
 /// The native type of a value or object that is not part of a structure.
 fn native_type_of(t: CurrentThread, ty: Ty) -> Managed<NativeType> {
-    native_type(ty, None, CharSet::Ansi, Place::Field).to_managed(t)
+    native_type(ty, None, CharSet::Ansi, MarshalPosition::Field).to_managed(t)
 }
 
 /// Whether values of the type are converted as a whole, not field by field.

@@ -15,7 +15,7 @@ use crate::token::{BlobIdx, StringIdx, TableId, Token};
 const ASSEMBLY_FLAG_PUBLIC_KEY: u32 = 0x1;
 
 /// The identity of an assembly or reference.
-struct Identity {
+struct AssemblyIdentity {
     name: StringIdx,
     version: [u16; 4],
     culture: StringIdx,
@@ -35,7 +35,7 @@ fn write_dump(image: &Image, out: &mut String) -> std::fmt::Result {
     writeln!(out, "File:             {}", image.path().display())?;
     match image.assembly() {
         Some(row) => {
-            let identity = Identity {
+            let identity = AssemblyIdentity {
                 name: row.name,
                 version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
                 culture: row.culture,
@@ -61,7 +61,7 @@ fn write_dump(image: &Image, out: &mut String) -> std::fmt::Result {
     )?;
     write_list(out, "References", image.row_count(TableId::AssemblyRef), |rid| {
         let row = image.assembly_ref(rid)?;
-        let identity = Identity {
+        let identity = AssemblyIdentity {
             name: row.name,
             version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
             culture: row.culture,
@@ -103,7 +103,7 @@ fn or_error(text: Result<String, BadImage>) -> String {
     text.unwrap_or_else(|error| format!("<{error}>"))
 }
 
-fn identity_text(image: &Image, identity: &Identity) -> Result<String, BadImage> {
+fn identity_text(image: &Image, identity: &AssemblyIdentity) -> Result<String, BadImage> {
     let name = image.string(identity.name)?;
     let [major, minor, build, revision] = identity.version;
     let culture = match image.string(identity.culture)? {

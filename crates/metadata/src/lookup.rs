@@ -18,7 +18,7 @@ use crate::token::{CodedKind, Rid, TableId, Token};
 
 /// A table and the column by which it is searched.
 #[derive(Clone, Copy)]
-pub(crate) struct Key {
+pub(crate) struct SearchColumn {
     slot: usize,
     table: TableId,
     column: usize,
@@ -28,8 +28,8 @@ pub(crate) struct Key {
 
 macro_rules! keys {
     ($($name:ident = $slot:literal: $table:ident[$column:literal] $primary:literal;)*) => {
-        $(const $name: Key =
-            Key { slot: $slot, table: TableId::$table, column: $column, is_primary: $primary };)*
+        $(const $name: SearchColumn =
+            SearchColumn { slot: $slot, table: TableId::$table, column: $column, is_primary: $primary };)*
         const KEY_COUNT: usize = [$($slot),*].len();
     };
 }
@@ -136,11 +136,11 @@ impl<R: TableRow> ExactSizeIterator for MatchedRows<'_, R> {}
 
 impl Image {
     #[inline]
-    fn cell(&self, key: Key, rid: Rid) -> u32 {
+    fn cell(&self, key: SearchColumn, rid: Rid) -> u32 {
         self.table_info(key.table).and_then(|info| info.cell(self.bytes(), rid, key.column)).unwrap_or(0)
     }
 
-    fn permutation(&self, key: Key) -> Option<&[Rid]> {
+    fn permutation(&self, key: SearchColumn) -> Option<&[Rid]> {
         if key.is_primary && self.is_marked_sorted(key.table) {
             return None;
         }
@@ -161,7 +161,7 @@ impl Image {
     }
 
     /// First position in key order whose key is not below `value`.
-    fn lower_bound(&self, key: Key, permutation: Option<&[Rid]>, value: u32) -> u32 {
+    fn lower_bound(&self, key: SearchColumn, permutation: Option<&[Rid]>, value: u32) -> u32 {
         let (mut low, mut high) = (0, self.row_count(key.table));
         while low < high {
             let middle = low + (high - low) / 2;
@@ -178,7 +178,7 @@ impl Image {
         low
     }
 
-    fn matching(&self, key: Key, value: Option<u32>) -> MatchedRids<'_> {
+    fn matching(&self, key: SearchColumn, value: Option<u32>) -> MatchedRids<'_> {
         let Some(value) = value else {
             return MatchedRids { positions: 0..0, permutation: None };
         };
@@ -190,11 +190,11 @@ impl Image {
         rids
     }
 
-    fn matching_rows<R>(&self, key: Key, value: Option<u32>) -> MatchedRows<'_, R> {
+    fn matching_rows<R>(&self, key: SearchColumn, value: Option<u32>) -> MatchedRows<'_, R> {
         MatchedRows { image: self, rids: self.matching(key, value), row: std::marker::PhantomData }
     }
 
-    fn first<R: TableRow>(&self, key: Key, value: Option<u32>) -> Result<Option<R>, BadImage> {
+    fn first<R: TableRow>(&self, key: SearchColumn, value: Option<u32>) -> Result<Option<R>, BadImage> {
         self.matching_rows(key, value).next().transpose()
     }
 
@@ -341,7 +341,13 @@ impl Image {
     }
 
     /// The list that begins at `list[owner_rid]` and ends where the next row's list begins.
-    fn list(&self, list: Key, owner_rid: Rid, ptr: Key, target: TableId) -> Result<Range<Rid>, BadImage> {
+    fn list(
+        &self,
+        list: SearchColumn,
+        owner_rid: Rid,
+        ptr: SearchColumn,
+        target: TableId,
+    ) -> Result<Range<Rid>, BadImage> {
         let owner_count = self.row_count(list.table);
         if owner_rid == 0 || owner_rid > owner_count {
             return Err(self.no_such_row(list.table, owner_rid));
@@ -384,7 +390,7 @@ impl Image {
     }
 
     /// The row of `list.table` whose list holds `rid`.
-    fn list_owner(&self, list: Key, rid: Rid, ptr: Key, target: TableId) -> Option<Rid> {
+    fn list_owner(&self, list: SearchColumn, rid: Rid, ptr: SearchColumn, target: TableId) -> Option<Rid> {
         if rid == 0 || rid > self.row_count(target) {
             return None;
         }

@@ -19,7 +19,7 @@ pub const CLI_FLAG_NATIVE_ENTRY_POINT: u32 = 0x10;
 /// `CliHeader::flags`: 32-bit is preferred where the choice exists.
 pub const CLI_FLAG_32BIT_PREFERRED: u32 = 0x20000;
 
-/// Section flag: the section's memory can be written. §II.25.3.
+/// PeSection flag: the section's memory can be written. §II.25.3.
 const SECTION_MEM_WRITE: u32 = 0x8000_0000;
 
 /// A relative virtual address and a size in bytes.
@@ -30,7 +30,7 @@ pub struct DataDirectory {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Section {
+pub(crate) struct PeSection {
     virtual_address: u32,
     virtual_bytes: u32,
     raw_bytes: u32,
@@ -48,7 +48,7 @@ pub(crate) struct PeHeaders {
     pub(crate) dll_characteristics: u16,
     pub(crate) cli_directory: DataDirectory,
     pub(crate) debug_directory: DataDirectory,
-    pub(crate) sections: Vec<Section>,
+    pub(crate) sections: Vec<PeSection>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +143,7 @@ impl PeHeaders {
             let mut cursor = ByteCursor::at(&header, 8);
             let mut word = || cursor.u32().unwrap_or(0);
             let flags = u32::from_le_bytes([header[36], header[37], header[38], header[39]]);
-            sections.push(Section {
+            sections.push(PeSection {
                 virtual_bytes: word(),
                 virtual_address: word(),
                 raw_bytes: word(),

@@ -30,10 +30,10 @@ pub struct SourcePosition {
 
 /// The symbols of one image. `Send` and `Sync`.
 pub struct SymbolFile {
-    format: Format,
+    format: SymbolFormat,
 }
 
-enum Format {
+enum SymbolFormat {
     Mdb(MdbFile),
     Portable(PortablePdb),
 }
@@ -57,7 +57,7 @@ impl SymbolFile {
     pub(crate) fn embedded_in(image: &Image) -> Result<Option<Self>, BadImage> {
         let Some(bytes) = debug_directory::embedded_pdb(image)? else { return Ok(None) };
         // Symbols embedded in the image need no identity check.
-        PortablePdb::parse(bytes).map(|pdb| Some(Self { format: Format::Portable(pdb) }))
+        PortablePdb::parse(bytes).map(|pdb| Some(Self { format: SymbolFormat::Portable(pdb) }))
     }
 
     /// The content of a symbol file of either format, for `image`.
@@ -66,8 +66,8 @@ impl SymbolFile {
     pub fn from_bytes(image: &Image, bytes: Vec<u8>) -> Result<Self, BadImage> {
         let symbols = Self::parse(bytes)?;
         let is_match = match &symbols.format {
-            Format::Mdb(mdb) => *mdb.image_mvid() == image.mvid(),
-            Format::Portable(pdb) => debug_directory::pdb_id(image) == Some(*pdb.id()),
+            SymbolFormat::Mdb(mdb) => *mdb.image_mvid() == image.mvid(),
+            SymbolFormat::Portable(pdb) => debug_directory::pdb_id(image) == Some(*pdb.id()),
         };
         if !is_match {
             return Err(BadImage::in_blob(0, "the symbol file belongs to another build of the image"));
@@ -78,9 +78,9 @@ impl SymbolFile {
     /// As `from_bytes`, without the check that the symbols belong to the image.
     pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self, BadImage> {
         let format = if bytes.starts_with(b"BSJB") {
-            Format::Portable(PortablePdb::parse(bytes)?)
+            SymbolFormat::Portable(PortablePdb::parse(bytes)?)
         } else {
-            Format::Mdb(MdbFile::parse(bytes)?)
+            SymbolFormat::Mdb(MdbFile::parse(bytes)?)
         };
         Ok(Self { format })
     }
@@ -89,8 +89,8 @@ impl SymbolFile {
     /// sequence point at or before it that is not hidden.
     pub fn line(&self, method_rid: Rid, il_offset: u32) -> Option<SourcePosition> {
         match &self.format {
-            Format::Mdb(mdb) => mdb.line(method_rid, il_offset),
-            Format::Portable(pdb) => pdb.line(method_rid, il_offset),
+            SymbolFormat::Mdb(mdb) => mdb.line(method_rid, il_offset),
+            SymbolFormat::Portable(pdb) => pdb.line(method_rid, il_offset),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::next_step::NextStep;
 use super::operand_kinds::{require_kind, require_reference};
 use super::stack::{Effect, Note, StackEntry, Val};
 use crate::ir::{AliasClass, CallTarget, CmpOp, ConvTarget, IrType, Op, Symbol, ValueId};
-use crate::synth::marshal::{CharSet, NativeType, Place, native_type};
+use crate::synth::marshal::{CharSet, MarshalPosition, NativeType, native_type};
 use saki_abi::HelperId;
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
 use saki_metadata::opcodes::Instruction;
@@ -21,7 +21,7 @@ use saki_types::{LibraryMethod, LoadError, LoadErrorKind, LoadResult, Method, Re
 
 /// Whether an array of this type is passed to native code as the address of its elements.
 fn is_plain_array(ty: Ty) -> LoadResult<bool> {
-    let native = native_type(ty, None, CharSet::Ansi, Place::Param)?;
+    let native = native_type(ty, None, CharSet::Ansi, MarshalPosition::Param)?;
     Ok(matches!(native, NativeType::Array { element, .. } if element.is_same()))
 }
 

@@ -70,13 +70,13 @@ pub(super) struct Scope {
     /// Inlined: locals from here on were made for this body.
     pub first_own_local: u32,
     /// The memory of the scope's vectors, returned to the pool afterwards.
-    spare: Box<Lists>,
+    spare: Box<ScopeLists>,
 }
 
 /// Vectors of a scope, reused by later scopes: most bodies are small, and allocating them anew costs a tenth of the
 /// import.
 #[derive(Default)]
-struct Lists {
+struct ScopeLists {
     reached: Vec<u8>,
     args: Vec<Var>,
     locals: Vec<Var>,
@@ -85,7 +85,7 @@ struct Lists {
     worklist: BinaryHeap<Reverse<u32>>,
 }
 
-impl Lists {
+impl ScopeLists {
     fn clear(&mut self) {
         self.reached.clear();
         self.args.clear();
@@ -96,7 +96,7 @@ impl Lists {
     }
 }
 
-static SPARE: SlotPool<Lists> = SlotPool::new();
+static SPARE: SlotPool<ScopeLists> = SlotPool::new();
 /// Vectors of longer bodies are not kept.
 const MAX_KEPT_CODE_BYTES: usize = 1024;
 
@@ -145,7 +145,7 @@ impl Scope {
     /// Returns the memory of the vectors to the pool.
     pub fn recycle(self: Box<Scope>) {
         let Scope { mut spare, args, locals, stack, labels, worklist, scan, .. } = *self;
-        *spare = Lists { reached: scan.into_reached(), args, locals, stack, labels, worklist };
+        *spare = ScopeLists { reached: scan.into_reached(), args, locals, stack, labels, worklist };
         if spare.reached.capacity() > MAX_KEPT_CODE_BYTES {
             return;
         }

@@ -13,7 +13,7 @@ use saki_abi::object::STRING_LENGTH_OFFSET;
 
 /// The upper bound with which an index is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Limit {
+enum IndexLimit {
     ArrayLength(LocalId),
     StringLength(LocalId),
     Local(LocalId),
@@ -21,19 +21,19 @@ enum Limit {
 
 /// Position of an instruction.
 #[derive(Clone, Copy)]
-struct Place {
+struct InstPosition {
     block: usize,
     position: usize,
 }
 
-struct Analysis<'f> {
+struct BoundsAnalysis<'f> {
     function: &'f Function,
     predecessors: Predecessors,
     idom: Vec<u32>,
     loops: Vec<Loop>,
-    places: FxHashMap<ValueId, Place>,
+    places: FxHashMap<ValueId, InstPosition>,
     /// The places of all writes, by local.
-    writes: Vec<Vec<(Place, ValueId)>>,
+    writes: Vec<Vec<(InstPosition, ValueId)>>,
 }
 
 /// `index < limit` holds in every block that `block` dominates, until the index changes.
@@ -41,7 +41,7 @@ struct Guard {
     /// The block of the comparison.
     from: usize,
     block: usize,
-    limit: Limit,
+    limit: IndexLimit,
     /// The comparison was unsigned, with a limit that is never negative: the index is non-negative too.
     is_unsigned: bool,
 }
@@ -72,7 +72,7 @@ pub(super) fn run(function: &mut Function) {
     if loops.is_empty() {
         return;
     }
-    let analysis = Analysis::new(function, predecessors, idom, loops);
+    let analysis = BoundsAnalysis::new(function, predecessors, idom, loops);
     let Covered { checks, comparisons } = analysis.covered();
     for (block, value) in checks {
         function.blocks[block].insts.retain(|v| *v != value);
@@ -82,20 +82,20 @@ pub(super) fn run(function: &mut Function) {
     }
 }
 
-impl<'f> Analysis<'f> {
-    fn new(function: &'f Function, predecessors: Predecessors, idom: Vec<u32>, loops: Vec<Loop>) -> Analysis<'f> {
+impl<'f> BoundsAnalysis<'f> {
+    fn new(function: &'f Function, predecessors: Predecessors, idom: Vec<u32>, loops: Vec<Loop>) -> BoundsAnalysis<'f> {
         let mut places = FxHashMap::default();
         let mut writes = vec![Vec::new(); function.locals.len()];
         for (block, b) in function.blocks.iter().enumerate() {
             for (position, value) in b.insts.iter().enumerate() {
-                let place = Place { block, position };
+                let place = InstPosition { block, position };
                 places.insert(*value, place);
                 if let Op::LocalSet(local, stored) = function.insts[value.0 as usize].op {
                     writes[local.0 as usize].push((place, stored));
                 }
             }
         }
-        Analysis { function, predecessors, idom, loops, places, writes }
+        BoundsAnalysis { function, predecessors, idom, loops, places, writes }
     }
 
     fn op(&self, value: ValueId) -> &Op {
@@ -110,43 +110,44 @@ impl<'f> Analysis<'f> {
         }
     }
 
-    fn limit(&self, value: ValueId) -> Option<Limit> {
+    fn limit(&self, value: ValueId) -> Option<IndexLimit> {
         match self.op(value) {
-            Op::ArrayLen(array) => Some(Limit::ArrayLength(self.read_local(*array)?)),
+            Op::ArrayLen(array) => Some(IndexLimit::ArrayLength(self.read_local(*array)?)),
             Op::Load { addr, offset: STRING_LENGTH_OFFSET, mem: MemType::I32, flags }
                 if flags.alias == AliasClass::Length =>
             {
-                Some(Limit::StringLength(self.read_local(*addr)?))
+                Some(IndexLimit::StringLength(self.read_local(*addr)?))
             }
             _ => {
                 let local = self.read_local(value)?;
                 // A local that is written once, with a length, equals that length.
                 if let [(_, stored)] = self.writes[local.0 as usize][..]
-                    && let Some(limit @ (Limit::ArrayLength(_) | Limit::StringLength(_))) = self.direct_length(stored)
+                    && let Some(limit @ (IndexLimit::ArrayLength(_) | IndexLimit::StringLength(_))) =
+                        self.direct_length(stored)
                     && self.is_written_at_most_once(limit)
                 {
                     return Some(limit);
                 }
-                Some(Limit::Local(local))
+                Some(IndexLimit::Local(local))
             }
         }
     }
 
-    fn direct_length(&self, value: ValueId) -> Option<Limit> {
+    fn direct_length(&self, value: ValueId) -> Option<IndexLimit> {
         match self.op(value) {
             Op::ArrayLen(_) | Op::Load { .. } => self.limit(value),
             _ => None,
         }
     }
 
-    fn limit_local(limit: Limit) -> LocalId {
-        let (Limit::ArrayLength(local) | Limit::StringLength(local) | Limit::Local(local)) = limit;
+    fn limit_local(limit: IndexLimit) -> LocalId {
+        let (IndexLimit::ArrayLength(local) | IndexLimit::StringLength(local) | IndexLimit::Local(local)) = limit;
         local
     }
 
     /// Whether the local of the array or string is written at most once, so that its length is constant: reading the
     /// length before the write (null) throws.
-    fn is_written_at_most_once(&self, limit: Limit) -> bool {
+    fn is_written_at_most_once(&self, limit: IndexLimit) -> bool {
         let local = Self::limit_local(limit);
         let is_param = matches!(self.function.locals[local.0 as usize].kind, crate::ir::LocalKind::Param(_));
         self.writes[local.0 as usize].len() <= usize::from(!is_param)
@@ -179,7 +180,7 @@ impl<'f> Analysis<'f> {
         };
         // The innermost loop around the read in which the index is written once.
         for l in self.loops.iter().filter(|l| l.contains[read.block]) {
-            let inside: Vec<&(Place, ValueId)> =
+            let inside: Vec<&(InstPosition, ValueId)> =
                 self.writes[local.0 as usize].iter().filter(|(p, _)| l.contains[p.block]).collect();
             let limit_changes =
                 self.writes[Self::limit_local(limit).0 as usize].iter().any(|(p, _)| l.contains[p.block]);
@@ -214,7 +215,7 @@ impl<'f> Analysis<'f> {
     }
 
     /// The comparisons in the loop that bound the index by this limit.
-    fn guards(&self, local: LocalId, limit: Limit, l: &Loop) -> Vec<Guard> {
+    fn guards(&self, local: LocalId, limit: IndexLimit, l: &Loop) -> Vec<Guard> {
         let mut found = Vec::new();
         for (from, block) in self.function.blocks.iter().enumerate().filter(|(b, _)| l.contains[*b]) {
             let Terminator::Brif { cond, then, otherwise } = block.terminator else { continue };
@@ -229,7 +230,7 @@ impl<'f> Analysis<'f> {
                 CmpOp::Le | CmpOp::LeUn if is_limit(a) && is_index(b) => (otherwise, op == CmpOp::LeUn),
                 _ => continue,
             };
-            let is_unsigned = is_unsigned && !matches!(limit, Limit::Local(_));
+            let is_unsigned = is_unsigned && !matches!(limit, IndexLimit::Local(_));
             if then != otherwise && self.predecessors.only(edge.0 as usize) == Some(from) {
                 found.push(Guard { from, block: edge.0 as usize, limit, is_unsigned });
             }
@@ -245,7 +246,7 @@ impl<'f> Analysis<'f> {
     }
 
     /// Whether a path leads from behind `from` to `to` without passing through block `barrier`.
-    fn reaches_without(&self, from: Place, to: Place, barrier: usize) -> bool {
+    fn reaches_without(&self, from: InstPosition, to: InstPosition, barrier: usize) -> bool {
         if from.block == to.block && from.position < to.position {
             return true;
         }

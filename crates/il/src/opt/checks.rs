@@ -23,7 +23,7 @@ enum Shape {
 
 /// The facts that hold at a point of the code.
 #[derive(Clone, Default)]
-struct State {
+struct CheckState {
     /// The number of each local's current value.
     locals: FxHashMap<u32, Number>,
     non_null: FxHashSet<Number>,
@@ -34,7 +34,7 @@ struct State {
 /// Larger states are not copied to the next block, so that long chains of blocks stay cheap.
 const MAX_INHERITED: usize = 200;
 
-impl State {
+impl CheckState {
     fn size(&self) -> usize {
         self.locals.len() + self.non_null.len() + self.in_bounds.len()
     }
@@ -46,7 +46,7 @@ struct Checks<'f> {
     shapes: FxHashMap<Shape, Number>,
     constants: FxHashMap<Number, i64>,
     next: Number,
-    state: State,
+    state: CheckState,
     non_null_lengths: Vec<ValueId>,
 }
 
@@ -65,11 +65,11 @@ pub(super) fn run(function: &mut Function) -> Vec<ValueId> {
         shapes: FxHashMap::default(),
         constants: FxHashMap::default(),
         next: 0,
-        state: State::default(),
+        state: CheckState::default(),
         non_null_lengths: Vec::new(),
         function,
     };
-    let mut ends: Vec<Option<State>> = vec![None; checks.function.blocks.len()];
+    let mut ends: Vec<Option<CheckState>> = vec![None; checks.function.blocks.len()];
     for block in 0..checks.function.blocks.len() {
         let inherited = predecessors.only(block).filter(|p| *p < block).and_then(|p| ends[p].as_ref());
         checks.state = inherited.filter(|state| state.size() <= MAX_INHERITED).cloned().unwrap_or_default();

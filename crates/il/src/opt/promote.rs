@@ -25,7 +25,7 @@ pub(crate) fn may_be_variables(ty: Ty) -> bool {
 
 /// A local being considered.
 #[derive(Clone)]
-struct Candidate {
+struct PromotionCandidate {
     leaves: Vec<Leaf>,
     /// Locals of the leaves, once decided. For scalars: the local itself.
     locals: Vec<LocalId>,
@@ -36,7 +36,7 @@ struct Candidate {
 
 struct Promotion<'f> {
     function: &'f mut Function,
-    candidates: Vec<Option<Candidate>>,
+    candidates: Vec<Option<PromotionCandidate>>,
     /// Values that are the address of a byte in a candidate.
     addresses: Vec<Option<(LocalId, i32)>>,
 }
@@ -81,7 +81,7 @@ impl Promotion<'_> {
                 _ if !is_eligible => None,
                 IrType::Struct(ty) => leaves(ty, MAX_LEAVES, vectors[index]).and_then(|leaves| {
                     let size_bytes = ty.value_size_bytes().ok()? as i32;
-                    Some(Candidate { leaves, locals: Vec::new(), size_bytes, width_bytes: None })
+                    Some(PromotionCandidate { leaves, locals: Vec::new(), size_bytes, width_bytes: None })
                 }),
                 IrType::Block(_) | IrType::Void => None,
                 scalar if local.address_exposed => {
@@ -93,7 +93,7 @@ impl Promotion<'_> {
                     };
                     let leaves = vec![Leaf { offset_bytes: 0, mem }];
                     let locals = vec![LocalId(index as u32)];
-                    Some(Candidate { leaves, locals, size_bytes: access_bytes(mem), width_bytes: None })
+                    Some(PromotionCandidate { leaves, locals, size_bytes: access_bytes(mem), width_bytes: None })
                 }
                 _ => None,
             };

@@ -12,7 +12,7 @@
 //! Left out: exceptions that reach the C entry.
 
 use super::builder::{FunctionBuilder, call_sig, flags, ir_type, mem_type, required, return_type};
-use super::marshal::{Action, NativeType, ParamPlan, method_plan, struct_class};
+use super::marshal::{MarshalAction, NativeType, ParamPlan, method_plan, struct_class};
 use super::native_registers::{self, Incoming, IncomingResult, incoming_result_type};
 use super::native_value::{handle_offset, narrow_scalar, native_scalar};
 use super::pinvoke::{call_marshaler, load_marshaler, scalar_from_native, scalar_to_native};
@@ -37,8 +37,8 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
     let mut types = Vec::with_capacity(plan.params.len());
     for param in &plan.params {
         types.push(match param.action {
-            Action::Same => ir_type(param.ty)?,
-            Action::Scalar if !param.by_ref => IrType::I32,
+            MarshalAction::Same => ir_type(param.ty)?,
+            MarshalAction::Scalar if !param.by_ref => IrType::I32,
             _ if param.native == NativeType::Date && !param.by_ref => IrType::F64,
             _ => IrType::I64,
         });
@@ -102,7 +102,7 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
 /// The errors of the signature and of the types' layouts.
 pub fn result_in_memory_bytes(invoke: &'static Method) -> LoadResult<Option<u32>> {
     let ret = method_plan(invoke)?.ret;
-    if ret.action != Action::StructValue || struct_class(&ret.native, ret.ty)?.registers().is_some() {
+    if ret.action != MarshalAction::StructValue || struct_class(&ret.native, ret.ty)?.registers().is_some() {
         return Ok(None);
     }
     ret.native.size_bytes().map(Some)
@@ -111,7 +111,7 @@ pub fn result_in_memory_bytes(invoke: &'static Method) -> LoadResult<Option<u32>
 /// Whether native code can pass this parameter.
 fn accepted(param: &ParamPlan, params: &[ParamPlan]) -> bool {
     match &param.native {
-        _ if param.action == Action::StructPointer => false,
+        _ if param.action == MarshalAction::StructPointer => false,
         NativeType::AnyObject(_) => false,
         NativeType::SafeHandle(_) | NativeType::CriticalHandle(_) | NativeType::HandleRef(_) => false,
         NativeType::Array { count, .. } => {
@@ -124,10 +124,10 @@ fn accepted(param: &ParamPlan, params: &[ParamPlan]) -> bool {
 fn callback_result(plan: &ParamPlan) -> LoadResult<Option<IrType>> {
     Ok(match plan.action {
         _ if plan.native == NativeType::Void => None,
-        Action::Same if plan.by_ref => Some(IrType::I64),
-        Action::Same => return_type(plan.ty)?,
-        Action::Scalar => Some(IrType::I32),
-        Action::StructValue => Some(incoming_result_type(plan)?),
+        MarshalAction::Same if plan.by_ref => Some(IrType::I64),
+        MarshalAction::Same => return_type(plan.ty)?,
+        MarshalAction::Scalar => Some(IrType::I32),
+        MarshalAction::StructValue => Some(incoming_result_type(plan)?),
         _ => Some(IrType::I64),
     })
 }
@@ -158,7 +158,7 @@ struct ArrayLength {
 fn count_position(param: &ParamPlan, params: &[ParamPlan]) -> LoadResult<Option<usize>> {
     let NativeType::Array { count, .. } = &param.native else { return Ok(None) };
     let Some(position) = count.param.map(usize::from).filter(|_| !param.by_ref) else { return Ok(None) };
-    let Some(source) = params.get(position).filter(|p| p.action == Action::Same && !p.by_ref) else {
+    let Some(source) = params.get(position).filter(|p| p.action == MarshalAction::Same && !p.by_ref) else {
         return Ok(None);
     };
     Ok(matches!(ir_type(source.ty)?, IrType::I32 | IrType::I64).then_some(position))
@@ -170,11 +170,11 @@ impl CallbackArgument<'_> {
         let plan = self.plan;
         let word = b.operand(self.word);
         Ok(match plan.action {
-            Action::Same => narrow_scalar(b, mem_type(plan.ty)?, word),
+            MarshalAction::Same => narrow_scalar(b, mem_type(plan.ty)?, word),
             // The address is native; managed code sees it as a managed pointer.
-            Action::Address => word,
-            Action::Scalar if !plan.by_ref => scalar_from_native(b, &plan.native, word),
-            Action::Scalar => {
+            MarshalAction::Address => word,
+            MarshalAction::Scalar if !plan.by_ref => scalar_from_native(b, &plan.native, word),
+            MarshalAction::Scalar => {
                 let local = b.memory_local(ir_type(plan.ty)?);
                 self.managed = Some(local);
                 let address = b.address_of(local);
@@ -185,7 +185,7 @@ impl CallbackArgument<'_> {
                 }
                 address
             }
-            Action::Custom => {
+            MarshalAction::Custom => {
                 let local = b.memory_local(IrType::Ref);
                 if plan.by_ref {
                     self.managed = Some(local);
@@ -211,7 +211,7 @@ impl CallbackArgument<'_> {
                 }
             }
             _ if self.length.is_some() => self.array(b, word),
-            Action::StructValue => {
+            MarshalAction::StructValue => {
                 // Native code keeps its copy of the struct.
                 let local = b.memory_local(ir_type(plan.ty)?);
                 let slot = b.address_of(local);
@@ -306,7 +306,7 @@ impl CallbackArgument<'_> {
             b.switch_to(done);
             return Ok(());
         }
-        if plan.action == Action::Custom {
+        if plan.action == MarshalAction::Custom {
             let zero = b.const_i64(0);
             b.store(word, 0, zero, MemType::I64, flags(AliasClass::Any));
             let (convert, done) = (b.new_block(), b.new_block());
@@ -321,7 +321,7 @@ impl CallbackArgument<'_> {
             return Ok(());
         }
         let slot = b.address_of(local);
-        if plan.action == Action::Scalar {
+        if plan.action == MarshalAction::Scalar {
             let managed = b.load_value(slot, plan.ty, flags(AliasClass::Any))?;
             let native = scalar_to_native(b, &plan.native, managed);
             b.store(word, 0, native, native_scalar(&plan.native), flags(AliasClass::Any));
@@ -381,9 +381,9 @@ fn struct_to_native(
 
 fn result_to_native(b: &mut FunctionBuilder, plan: &ParamPlan, info: Symbol, value: ValueId) -> LoadResult<ValueId> {
     Ok(match plan.action {
-        Action::Same => value,
-        Action::Scalar => scalar_to_native(b, &plan.native, value),
-        Action::SafeHandle => {
+        MarshalAction::Same => value,
+        MarshalAction::Scalar => scalar_to_native(b, &plan.native, value),
+        MarshalAction::SafeHandle => {
             let handle = handle_offset(plan.ty)?;
             let word = b.local(IrType::I64);
             let zero = b.const_i64(0);
@@ -397,7 +397,7 @@ fn result_to_native(b: &mut FunctionBuilder, plan: &ParamPlan, info: Symbol, val
             b.switch_to(done);
             b.get(word)
         }
-        Action::Custom => {
+        MarshalAction::Custom => {
             let word = b.local(IrType::I64);
             let zero = b.const_i64(0);
             b.set(word, zero);

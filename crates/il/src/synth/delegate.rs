@@ -136,7 +136,7 @@ pub fn delegate_invoke(method: &'static Method) -> LoadResult<Function> {
     let other = b.new_block();
     b.branch_if(kind, other, closed_instance);
 
-    let dispatch = Dispatch { sig: &sig, fields, this, code };
+    let dispatch = DelegateDispatch { sig: &sig, fields, this, code };
     b.switch_to(closed_instance);
     dispatch.emit(&mut b, DelegateKind::ClosedInstance);
 
@@ -168,14 +168,14 @@ pub fn delegate_invoke(method: &'static Method) -> LoadResult<Function> {
 }
 
 /// Data shared by the single-target calls of one `Invoke`.
-struct Dispatch<'a> {
+struct DelegateDispatch<'a> {
     sig: &'a CallSig,
     fields: DelegateFields,
     this: ValueId,
     code: ValueId,
 }
 
-impl Dispatch<'_> {
+impl DelegateDispatch<'_> {
     /// Ends the current block with the call of the target.
     fn emit(&self, b: &mut FunctionBuilder, kind: DelegateKind) {
         let mut code = self.code;

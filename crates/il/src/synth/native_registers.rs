@@ -8,7 +8,7 @@
 //! cannot be passed in a register. Left out: processors without that rule, for which the plan refuses such structs.
 
 use super::builder::{FunctionBuilder, flags};
-use super::marshal::{Action, MethodPlan, NativeType, ParamPlan, struct_class};
+use super::marshal::{MarshalAction, MethodPlan, NativeType, ParamPlan, struct_class};
 use crate::ir::{AliasClass, CallSig, ConvTarget, IrType, LocalId, MemType, Op, UnOp, ValueId};
 use saki_abi::native::{Eightbyte, NativeAbi, StructClass};
 use saki_types::{LibraryType, LoadResult, Ty, universe};
@@ -18,16 +18,16 @@ const FLOAT_REGISTERS: usize = NativeAbi::HOST.float_registers;
 
 /// The place of a word (integer register, float register or stack), with its index among the words of that kind.
 #[derive(Clone, Copy)]
-enum Place {
+enum WordLocation {
     Integer(usize),
     Float(usize),
     Stack(usize),
 }
 
 /// The places of all arguments of a call.
-struct Places {
+struct ArgumentLocations {
     /// By parameter: the place of its word, or those of the words of a struct.
-    params: Vec<Vec<Place>>,
+    params: Vec<Vec<WordLocation>>,
     integers: usize,
     /// Integer registers that are not taken by the code generator's own hidden argument.
     integer_limit: usize,
@@ -36,21 +36,21 @@ struct Places {
     stack: usize,
 }
 
-impl Places {
+impl ArgumentLocations {
     /// `types`: types of the parameters before rearranging. `has_result_address`: the first integer word is the address
     /// for a struct result.
     ///
     /// # Errors
     /// The errors of the layouts.
-    fn assign(plan: &MethodPlan, types: &[IrType], has_result_address: bool) -> LoadResult<Places> {
-        let mut places = Places {
+    fn assign(plan: &MethodPlan, types: &[IrType], has_result_address: bool) -> LoadResult<ArgumentLocations> {
+        let mut places = ArgumentLocations {
             params: Vec::with_capacity(types.len()),
             integers: usize::from(has_result_address),
             integer_limit: INTEGER_REGISTERS,
             floats: Vec::new(),
             stack: 0,
         };
-        if plan.ret.action == Action::Same
+        if plan.ret.action == MarshalAction::Same
             && !plan.ret.by_ref
             && plan.ret.native != NativeType::Void
             && is_struct(plan.ret.ty)?
@@ -61,7 +61,7 @@ impl Places {
         for (param, ty) in plan.params.iter().zip(types) {
             let words = match ty {
                 IrType::Struct(_) => places.structure(param)?,
-                _ if param.action == Action::StructValue => places.structure(param)?,
+                _ if param.action == MarshalAction::StructValue => places.structure(param)?,
                 IrType::F32 | IrType::F64 => vec![places.float(*ty)],
                 _ => vec![places.integer()],
             };
@@ -73,28 +73,28 @@ impl Places {
         Ok(places)
     }
 
-    fn integer(&mut self) -> Place {
+    fn integer(&mut self) -> WordLocation {
         if self.integers == self.integer_limit {
             return self.on_stack();
         }
         self.integers += 1;
-        Place::Integer(self.integers - 1)
+        WordLocation::Integer(self.integers - 1)
     }
 
-    fn float(&mut self, ty: IrType) -> Place {
+    fn float(&mut self, ty: IrType) -> WordLocation {
         if self.floats.len() == FLOAT_REGISTERS {
             return self.on_stack();
         }
         self.floats.push(ty);
-        Place::Float(self.floats.len() - 1)
+        WordLocation::Float(self.floats.len() - 1)
     }
 
-    fn on_stack(&mut self) -> Place {
+    fn on_stack(&mut self) -> WordLocation {
         self.stack += 1;
-        Place::Stack(self.stack - 1)
+        WordLocation::Stack(self.stack - 1)
     }
 
-    fn structure(&mut self, param: &ParamPlan) -> LoadResult<Vec<Place>> {
+    fn structure(&mut self, param: &ParamPlan) -> LoadResult<Vec<WordLocation>> {
         if let StructClass::Registers(classes) = struct_class(&param.native, param.ty)? {
             let integers = classes.iter().filter(|class| **class == Eightbyte::Integer).count();
             let floats = classes.len() - integers;
@@ -120,11 +120,11 @@ impl Places {
     }
 
     /// Position among all words.
-    fn position(&self, place: Place) -> usize {
+    fn position(&self, place: WordLocation) -> usize {
         match place {
-            Place::Integer(index) => index,
-            Place::Float(index) => self.integers + index,
-            Place::Stack(index) => self.integers + self.floats.len() + index,
+            WordLocation::Integer(index) => index,
+            WordLocation::Float(index) => self.integers + index,
+            WordLocation::Stack(index) => self.integers + self.floats.len() + index,
         }
     }
 }
@@ -135,7 +135,7 @@ fn is_struct(ty: Ty) -> LoadResult<bool> {
 
 /// Whether the arguments of the call must be rearranged.
 pub(super) fn is_needed(plan: &MethodPlan) -> bool {
-    plan.params.iter().chain([&plan.ret]).any(|param| param.action == Action::StructValue)
+    plan.params.iter().chain([&plan.ret]).any(|param| param.action == MarshalAction::StructValue)
 }
 
 /// How a native struct result whose layout differs from the managed one is returned.
@@ -164,7 +164,7 @@ fn pair(first: Eightbyte, second: Eightbyte) -> LoadResult<Ty> {
 /// # Errors
 /// The errors of the layouts.
 pub(super) fn struct_result(b: &mut FunctionBuilder, ret: &ParamPlan) -> LoadResult<Option<StructResult>> {
-    if ret.action != Action::StructValue {
+    if ret.action != MarshalAction::StructValue {
         return Ok(None);
     }
     Ok(Some(match struct_class(&ret.native, ret.ty)?.registers() {
@@ -192,7 +192,7 @@ pub(super) fn arrange(
         Some(StructResult::Memory(place)) => Some(*place),
         _ => None,
     };
-    let places = Places::assign(plan, &sig.params, result_address.is_some())?;
+    let places = ArgumentLocations::assign(plan, &sig.params, result_address.is_some())?;
     let mut params = places.types();
     let mut values: Vec<Option<ValueId>> = vec![None; params.len()];
     if let Some(address) = result_address {
@@ -201,7 +201,7 @@ pub(super) fn arrange(
     for (index, param) in plan.params.iter().enumerate() {
         let (ty, value) = (sig.params[index], arguments[index]);
         let address = match ty {
-            _ if param.action == Action::StructValue => Some(value),
+            _ if param.action == MarshalAction::StructValue => Some(value),
             IrType::Struct(ty) => {
                 let copy = b.local(block_for(param)?);
                 let dst = b.address_of(copy);
@@ -215,10 +215,10 @@ pub(super) fn arrange(
             let position = places.position(*place);
             values[position] = Some(match address {
                 Some(address) => {
-                    let mem = if matches!(place, Place::Float(_)) { MemType::F64 } else { MemType::I64 };
+                    let mem = if matches!(place, WordLocation::Float(_)) { MemType::F64 } else { MemType::I64 };
                     b.load(address, word as i32 * 8, mem, flags(AliasClass::Any))
                 }
-                None if matches!(place, Place::Stack(_)) => word_of_scalar(b, ty, value),
+                None if matches!(place, WordLocation::Stack(_)) => word_of_scalar(b, ty, value),
                 None => {
                     // A narrow integer keeps its type in a register.
                     params[position] = word_type(ty);
@@ -262,7 +262,7 @@ fn word_of_scalar(b: &mut FunctionBuilder, ty: IrType, value: ValueId) -> ValueI
 
 /// The words that a callback receives, for arguments of these types; see the module header.
 pub(super) struct Incoming {
-    places: Places,
+    places: ArgumentLocations,
     types: Vec<IrType>,
     /// Number of the first word's local in the wrapper.
     first_local: u32,
@@ -296,14 +296,14 @@ impl Incoming {
     /// The errors of the layouts.
     pub(super) fn new(plan: &MethodPlan, types: Vec<IrType>, first_local: u32) -> LoadResult<Incoming> {
         let result = match plan.ret.action {
-            Action::StructValue => Some(match struct_class(&plan.ret.native, plan.ret.ty)?.registers() {
+            MarshalAction::StructValue => Some(match struct_class(&plan.ret.native, plan.ret.ty)?.registers() {
                 Some([class]) => IncomingResult::Register(*class),
                 Some([_, _]) => IncomingResult::Pair,
                 _ => IncomingResult::Memory(LocalId(first_local)),
             }),
             _ => None,
         };
-        let places = Places::assign(plan, &types, matches!(result, Some(IncomingResult::Memory(_))))?;
+        let places = ArgumentLocations::assign(plan, &types, matches!(result, Some(IncomingResult::Memory(_))))?;
         Ok(Incoming { places, types, first_local, result })
     }
 
@@ -324,7 +324,7 @@ impl Incoming {
             .iter()
             .map(|place| LocalId(self.first_local + self.places.position(*place) as u32))
             .collect();
-        let is_other_struct = param.action == Action::StructValue;
+        let is_other_struct = param.action == MarshalAction::StructValue;
         if !is_other_struct && !matches!(ty, IrType::Struct(_)) {
             return Ok(self.gather_scalar(b, ty, words[0]));
         }

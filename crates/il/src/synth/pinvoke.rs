@@ -12,7 +12,7 @@ use super::builder::{
     FunctionBuilder, call_sig, checked_flags, flags, ir_type, mem_type, not_supported, required, return_type,
 };
 use super::delegate::DelegateFields;
-use super::marshal::{Action, MethodPlan, NativeType, ParamPlan, method_plan};
+use super::marshal::{MarshalAction, MethodPlan, NativeType, ParamPlan, method_plan};
 use super::native_registers::{self, StructResult, struct_result};
 use super::native_value::{
     bool_from_native, bool_to_native, handle_offset, handle_ref_offset, narrow_scalar, native_scalar, required_method,
@@ -149,7 +149,8 @@ fn emit_native_call(
     let mut words = Vec::with_capacity(arguments.len());
     for argument in &mut arguments {
         let mut word = argument.marshal_in(b)?;
-        if matches!(argument.plan.action, Action::Same) && argument.plan.ty.underlying().element_type == ElementType::U4
+        if matches!(argument.plan.action, MarshalAction::Same)
+            && argument.plan.ty.underlying().element_type == ElementType::U4
         {
             // Signed integers are extended by the call.
             word = b.conv(word, ConvTarget::U8);
@@ -158,7 +159,7 @@ fn emit_native_call(
             continue;
         }
         sig.params.push(match argument.plan.action {
-            Action::Same => ir_type(argument.plan.ty)?,
+            MarshalAction::Same => ir_type(argument.plan.ty)?,
             _ => native_word(b.value_type(word)),
         });
         words.push(word);
@@ -209,18 +210,18 @@ impl Argument<'_> {
     /// Makes the locals that `clean_up` reads.
     fn reserve(&mut self, b: &mut FunctionBuilder) {
         match self.plan.action {
-            Action::StructPointer if self.plan.native.is_same() => b.expose(self.local),
-            Action::Helper | Action::StructValue | Action::StructPointer => {
+            MarshalAction::StructPointer if self.plan.native.is_same() => b.expose(self.local),
+            MarshalAction::Helper | MarshalAction::StructValue | MarshalAction::StructPointer => {
                 self.native = Some(b.memory_local(IrType::I64));
                 if !self.plan.by_ref {
                     b.expose(self.local);
                 }
             }
-            Action::Custom => {
+            MarshalAction::Custom => {
                 self.native = Some(b.memory_local(IrType::I64));
                 self.object = Some(b.memory_local(IrType::Ref));
             }
-            Action::SafeHandle => {
+            MarshalAction::SafeHandle => {
                 self.referenced = Some(b.memory_local(IrType::I32));
                 self.native = Some(b.memory_local(IrType::I64));
                 if self.plan.by_ref {
@@ -229,17 +230,17 @@ impl Argument<'_> {
                     b.expose(self.local);
                 }
             }
-            Action::CriticalHandle => b.expose(self.local),
+            MarshalAction::CriticalHandle => b.expose(self.local),
             _ => {}
         }
     }
 
     fn needs_cleanup(&self) -> bool {
         match self.plan.action {
-            Action::Custom | Action::SafeHandle | Action::StructValue => true,
-            Action::StructPointer => !self.plan.native.is_same(),
-            Action::Helper if self.plan.by_ref => true,
-            Action::Helper => !matches!(self.plan.native, NativeType::Delegate(_) | NativeType::Date),
+            MarshalAction::Custom | MarshalAction::SafeHandle | MarshalAction::StructValue => true,
+            MarshalAction::StructPointer => !self.plan.native.is_same(),
+            MarshalAction::Helper if self.plan.by_ref => true,
+            MarshalAction::Helper => !matches!(self.plan.native, NativeType::Delegate(_) | NativeType::Date),
             _ => false,
         }
     }
@@ -249,21 +250,23 @@ impl Argument<'_> {
         let plan = self.plan;
         let value = b.operand(self.local);
         Ok(match plan.action {
-            Action::Same => value,
-            Action::Address => pin(b, value),
-            Action::Scalar => self.scalar_in(b, value)?,
-            Action::ArrayData => data_or_null(b, value, ARRAY_DATA_OFFSET),
-            Action::ObjectData => data_or_null(b, value, OBJECT_HEADER_BYTES as i32),
-            Action::Utf16Chars => data_or_null(b, value, STRING_CHARS_OFFSET),
-            Action::HandleRef => b.load(value, handle_ref_offset(plan.ty)?, MemType::I64, flags(AliasClass::Any)),
-            Action::CriticalHandle => {
+            MarshalAction::Same => value,
+            MarshalAction::Address => pin(b, value),
+            MarshalAction::Scalar => self.scalar_in(b, value)?,
+            MarshalAction::ArrayData => data_or_null(b, value, ARRAY_DATA_OFFSET),
+            MarshalAction::ObjectData => data_or_null(b, value, OBJECT_HEADER_BYTES as i32),
+            MarshalAction::Utf16Chars => data_or_null(b, value, STRING_CHARS_OFFSET),
+            MarshalAction::HandleRef => {
+                b.load(value, handle_ref_offset(plan.ty)?, MemType::I64, flags(AliasClass::Any))
+            }
+            MarshalAction::CriticalHandle => {
                 throw_if_null(b, value)?;
                 b.load(value, handle_offset(plan.ty)?, MemType::I64, checked_flags(AliasClass::Field))
             }
-            Action::SafeHandle => self.safe_handle_in(b, value)?,
-            Action::Custom => self.custom_in(b, value)?,
-            Action::StructPointer if plan.native.is_same() => b.address_of(self.local),
-            Action::Helper | Action::StructValue | Action::StructPointer => {
+            MarshalAction::SafeHandle => self.safe_handle_in(b, value)?,
+            MarshalAction::Custom => self.custom_in(b, value)?,
+            MarshalAction::StructPointer if plan.native.is_same() => b.address_of(self.local),
+            MarshalAction::Helper | MarshalAction::StructValue | MarshalAction::StructPointer => {
                 let slot = if plan.by_ref { value } else { b.address_of(self.local) };
                 let info = b.symbol(self.info);
                 let word = required(b.call_helper(HelperId::MarshalIn, vec![slot, info]))?;
@@ -277,7 +280,7 @@ impl Argument<'_> {
                     word
                 }
             }
-            Action::Refused | Action::UnsizedArray => value,
+            MarshalAction::Refused | MarshalAction::UnsizedArray => value,
         })
     }
 
@@ -373,21 +376,21 @@ impl Argument<'_> {
         let Some(native) = self.native else { return Ok(()) };
         let value = b.operand(self.local);
         match plan.action {
-            Action::Scalar => {
+            MarshalAction::Scalar => {
                 let address = b.address_of(native);
                 let word = b.load(address, 0, native_scalar(&plan.native), flags(AliasClass::Any));
                 let managed = scalar_from_native(b, &plan.native, word);
                 b.store_value(value, managed, plan.ty, None, flags(AliasClass::Any))?;
             }
-            Action::Helper => {
+            MarshalAction::Helper => {
                 let word = b.get(native);
                 let slot = if plan.by_ref { value } else { b.address_of(self.local) };
                 let info = b.symbol(self.info);
                 b.call_helper(HelperId::MarshalOut, vec![word, slot, info]);
             }
-            Action::SafeHandle if plan.by_ref => self.safe_handle_out(b, value, native)?,
+            MarshalAction::SafeHandle if plan.by_ref => self.safe_handle_out(b, value, native)?,
             // The marshaler sees the native code's changes, but the caller keeps its object.
-            Action::Custom if !plan.by_ref => {
+            MarshalAction::Custom if !plan.by_ref => {
                 let Some(object) = self.object else { return Ok(()) };
                 let (convert, done) = (b.new_block(), b.new_block());
                 let word = b.get(native);
@@ -398,7 +401,7 @@ impl Argument<'_> {
                 b.jump(done);
                 b.switch_to(done);
             }
-            Action::Custom => {
+            MarshalAction::Custom => {
                 let Some(object) = self.object else { return Ok(()) };
                 let result = b.local(IrType::Ref);
                 let null = b.null();
@@ -458,19 +461,19 @@ impl Argument<'_> {
         }
         let Some(native) = self.native else { return Ok(()) };
         match self.plan.action {
-            Action::Helper | Action::StructValue | Action::StructPointer => {
+            MarshalAction::Helper | MarshalAction::StructValue | MarshalAction::StructPointer => {
                 let word = b.get(native);
                 let slot = if self.plan.by_ref { b.get(self.local) } else { b.address_of(self.local) };
                 let info = b.symbol(self.info);
                 b.call_helper(HelperId::MarshalFree, vec![word, slot, info]);
             }
-            Action::SafeHandle => {
+            MarshalAction::SafeHandle => {
                 let value = b.get(self.local);
                 let handle =
                     if self.plan.by_ref { b.load(value, 0, MemType::Ref, flags(AliasClass::Any)) } else { value };
                 release_if_referenced(b, self.plan.ty, handle, self.referenced)?;
             }
-            Action::Custom => {
+            MarshalAction::Custom => {
                 let Some(object) = self.object else { return Ok(()) };
                 let (free, done) = (b.new_block(), b.new_block());
                 let word = b.get(native);
@@ -612,9 +615,9 @@ fn native_word(ty: IrType) -> IrType {
 fn native_return_type(plan: &ParamPlan) -> LoadResult<Option<IrType>> {
     Ok(match plan.action {
         _ if plan.native == NativeType::Void => None,
-        Action::Same if plan.by_ref => Some(IrType::I64),
-        Action::Same => return_type(plan.ty)?,
-        Action::Scalar => Some(IrType::I32),
+        MarshalAction::Same if plan.by_ref => Some(IrType::I64),
+        MarshalAction::Same => return_type(plan.ty)?,
+        MarshalAction::Scalar => Some(IrType::I32),
         _ => Some(IrType::I64),
     })
 }
@@ -622,7 +625,7 @@ fn native_return_type(plan: &ParamPlan) -> LoadResult<Option<IrType>> {
 /// The object for the result, allocated before the call so that no allocation can fail after it.
 fn prepare_result(b: &mut FunctionBuilder, plan: &ParamPlan) -> LoadResult<Option<ValueId>> {
     Ok(match plan.action {
-        Action::SafeHandle => {
+        MarshalAction::SafeHandle => {
             let object = new_handle(b, plan.ty)?;
             let kept = b.memory_local(IrType::Ref);
             b.set(kept, object);
@@ -642,12 +645,12 @@ fn marshal_result(
 ) -> LoadResult<Option<LocalId>> {
     let Some(native) = native else { return Ok(None) };
     let local = match plan.action {
-        Action::Same if plan.by_ref => b.local(IrType::ByRef),
-        Action::Same | Action::Scalar => b.local(ir_type(plan.ty)?),
+        MarshalAction::Same if plan.by_ref => b.local(IrType::ByRef),
+        MarshalAction::Same | MarshalAction::Scalar => b.local(ir_type(plan.ty)?),
         _ => b.memory_local(ir_type(plan.ty)?),
     };
     match plan.action {
-        Action::Same => match b.local_type(local) {
+        MarshalAction::Same => match b.local_type(local) {
             IrType::Struct(ty) => {
                 let dst = b.address_of(local);
                 let flags = flags(AliasClass::Any);
@@ -658,16 +661,16 @@ fn marshal_result(
                 b.set(local, value);
             }
         },
-        Action::Scalar => {
+        MarshalAction::Scalar => {
             let value = scalar_from_native(b, &plan.native, native);
             b.set(local, value);
         }
-        Action::SafeHandle => {
+        MarshalAction::SafeHandle => {
             let object = required(prepared)?;
             b.store(object, handle_offset(plan.ty)?, native, MemType::I64, flags(AliasClass::Field));
             b.set(local, object);
         }
-        Action::Custom => {
+        MarshalAction::Custom => {
             let (convert, done) = (b.new_block(), b.new_block());
             b.branch_if(native, convert, done);
             b.switch_to(convert);

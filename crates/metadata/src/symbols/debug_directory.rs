@@ -21,7 +21,7 @@ const EMBEDDED_MAGIC: &[u8] = b"MPDB";
 /// Upper bound of the expansion of a Deflate stream, whose shortest code for 258 bytes has one bit for the length.
 const MAX_EXPANSION: usize = 1032 * 2;
 
-struct Entry<'a> {
+struct DebugEntry<'a> {
     /// Seconds, or part of a content hash.
     time_stamp: [u8; 4],
     minor_version: u16,
@@ -31,14 +31,14 @@ struct Entry<'a> {
 }
 
 /// The entries that can be read; the rest are skipped.
-fn entries(image: &Image) -> impl Iterator<Item = Entry<'_>> {
+fn entries(image: &Image) -> impl Iterator<Item = DebugEntry<'_>> {
     let directory = image.debug_dir();
     let table = if directory.rva == 0 { &[][..] } else { image.rva_to_tail(directory.rva).unwrap_or_default() };
     let count = (directory.size_bytes / ENTRY_BYTES) as usize;
     table.chunks_exact(ENTRY_BYTES as usize).take(count).filter_map(|bytes| entry(image, bytes))
 }
 
-fn entry<'a>(image: &'a Image, bytes: &[u8]) -> Option<Entry<'a>> {
+fn entry<'a>(image: &'a Image, bytes: &[u8]) -> Option<DebugEntry<'a>> {
     let mut cursor = ByteCursor::at(bytes, 4);
     let time_stamp = cursor.array()?;
     cursor.skip(2)?;
@@ -48,7 +48,7 @@ fn entry<'a>(image: &'a Image, bytes: &[u8]) -> Option<Entry<'a>> {
     cursor.skip(4)?;
     let data_offset = cursor.u32()? as usize;
     let data = image.bytes().get(data_offset..)?.get(..size_bytes)?;
-    Some(Entry { time_stamp, minor_version, kind, data, data_offset })
+    Some(DebugEntry { time_stamp, minor_version, kind, data, data_offset })
 }
 
 /// Identity that the image's portable PDB must have: the GUID of its CodeView entry, then the entry's time stamp.

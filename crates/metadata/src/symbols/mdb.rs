@@ -55,7 +55,7 @@ struct MethodRow {
 }
 
 /// The entry of the line program for one IL offset.
-struct Line {
+struct LineEntry {
     il_offset: u32,
     line: i32,
     /// Row of the source table, from 1.
@@ -121,7 +121,7 @@ impl MdbFile {
         let mut cursor = self.at(method.lines_offset);
         let lines = self.read_lines(&mut cursor)?;
         let reached = lines.iter().take_while(|line| line.il_offset <= il_offset).count();
-        let index = lines[..reached].iter().rposition(Line::has_source)?;
+        let index = lines[..reached].iter().rposition(LineEntry::has_source)?;
         let line = &lines[index];
         // Each line has a column, in the same order; -1 = unknown.
         let column = if self.has_columns(&method) { nth_number(cursor, index).unwrap_or(0) } else { 0 };
@@ -148,7 +148,7 @@ impl MdbFile {
     }
 
     /// Runs a line program; afterwards `cursor` is behind it.
-    fn read_lines(&self, cursor: &mut ByteCursor<'_>) -> Option<Vec<Line>> {
+    fn read_lines(&self, cursor: &mut ByteCursor<'_>) -> Option<Vec<LineEntry>> {
         let line_base = self.words[LINE_BASE_WORD] as i32;
         let line_range = self.words[LINE_RANGE_WORD] as u8;
         let opcode_base = self.words[OPCODE_BASE_WORD] as u8;
@@ -167,9 +167,9 @@ impl MdbFile {
                     let opcode = opcode - opcode_base;
                     il_offset = il_offset.wrapping_add(u32::from(opcode / line_range));
                     line = line.wrapping_add(line_base).wrapping_add(i32::from(opcode % line_range));
-                    lines.push(Line { il_offset, line, source });
+                    lines.push(LineEntry { il_offset, line, source });
                 }
-                OP_COPY => lines.push(Line { il_offset, line, source }),
+                OP_COPY => lines.push(LineEntry { il_offset, line, source }),
                 OP_ADVANCE_OFFSET => il_offset = il_offset.wrapping_add(leb128(cursor)?),
                 OP_ADVANCE_LINE => line = line.wrapping_add_unsigned(leb128(cursor)?),
                 OP_SET_FILE => source = leb128(cursor)?,
@@ -190,7 +190,7 @@ impl MdbFile {
     }
 }
 
-impl Line {
+impl LineEntry {
     fn has_source(&self) -> bool {
         self.line > 0 && self.line != HIDDEN_LINE
     }

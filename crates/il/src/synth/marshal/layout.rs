@@ -5,7 +5,7 @@
 //! managed and in native memory, so that its managed address may be passed to native code.
 //! Left out: converting values.
 
-use super::native_type::{CharSet, NativeType, Place, native_type};
+use super::native_type::{CharSet, MarshalPosition, NativeType, native_type};
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, RwLock, rank};
 use saki_metadata::{TableId, Token};
@@ -189,7 +189,7 @@ fn field_native_type(field: &'static Field, charset: CharSet) -> LoadResult<Nati
     {
         return Ok(native);
     }
-    Ok(match native_type(ty, raw.as_ref(), charset, Place::Field)? {
+    Ok(match native_type(ty, raw.as_ref(), charset, MarshalPosition::Field)? {
         NativeType::Custom { .. } => NativeType::Refused(format!("Field '{field:?}' cannot be marshalled.")),
         native => native,
     })

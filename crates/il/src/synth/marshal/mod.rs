@@ -7,6 +7,8 @@ mod plan;
 mod struct_class;
 
 pub use layout::{NativeField, NativeLayout, data_offset_bytes, forget_dead, native_layout, type_charset};
-pub use native_type::{ArrayCount, BoolForm, CharSet, NativeType, Place, StringForm, handle_class, native_type};
-pub use plan::{Action, MethodPlan, ParamPlan, impl_map, method_plan, pinvoke_flags};
+pub use native_type::{
+    ArrayCount, BoolForm, CharSet, MarshalPosition, NativeType, StringForm, handle_class, native_type,
+};
+pub use plan::{MarshalAction, MethodPlan, ParamPlan, impl_map, method_plan, pinvoke_flags};
 pub use struct_class::struct_class;

@@ -197,7 +197,7 @@ impl NativeType {
 
 /// Whether a value is a parameter or a field; some forms exist only as fields, some only as parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum MarshalPosition {
     Param,
     Return,
     Field,
@@ -208,7 +208,12 @@ pub enum Place {
 ///
 /// # Errors
 /// The errors of loading the types involved.
-pub fn native_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: Place) -> LoadResult<NativeType> {
+pub fn native_type(
+    ty: Ty,
+    raw: Option<&NativeTypeRaw>,
+    charset: CharSet,
+    place: MarshalPosition,
+) -> LoadResult<NativeType> {
     if let Some(NativeTypeRaw::Custom { marshaler_type, cookie, .. }) = raw {
         return Ok(NativeType::Custom { marshaler_type: marshaler_type.clone(), cookie: cookie.clone() });
     }
@@ -238,7 +243,7 @@ pub fn native_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place:
         E::Ptr | E::FnPtr => WORD,
         E::String => string_type(ty, raw, charset, place),
         E::SzArray | E::Array => array_type(ty, raw, charset, place)?,
-        E::ValueType if place == Place::Param && ty.is(LibraryType::DateTime) => NativeType::Date,
+        E::ValueType if place == MarshalPosition::Param && ty.is(LibraryType::DateTime) => NativeType::Date,
         E::ValueType => value_type(ty)?,
         E::Class | E::Object | E::GenericInst => class_type(ty, simple, charset, place)?,
         E::TypedByRef => refuse(ty, "TypedReference cannot be marshalled"),
@@ -270,10 +275,10 @@ fn pointer_form(simple: Option<u8>, charset: CharSet) -> Option<StringForm> {
     })
 }
 
-fn string_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: Place) -> NativeType {
+fn string_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: MarshalPosition) -> NativeType {
     match raw {
         None => NativeType::String(charset_form(charset)),
-        Some(NativeTypeRaw::FixedString { char_count }) if place == Place::Field => {
+        Some(NativeTypeRaw::FixedString { char_count }) if place == MarshalPosition::Field => {
             NativeType::FixedString { units: *char_count, wide: charset == CharSet::Unicode }
         }
         Some(NativeTypeRaw::Simple(number)) => match pointer_form(Some(*number), charset) {
@@ -287,18 +292,18 @@ fn string_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: Pla
     }
 }
 
-fn array_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: Place) -> LoadResult<NativeType> {
+fn array_type(ty: Ty, raw: Option<&NativeTypeRaw>, charset: CharSet, place: MarshalPosition) -> LoadResult<NativeType> {
     let Some(element_type) = ty.element() else { return Ok(refuse(ty, "not an array")) };
     let element_of = |number: Option<u8>| {
         let raw = number.filter(|n| *n != native::MAX).map(NativeTypeRaw::Simple);
-        native_type(element_type, raw.as_ref(), charset, Place::Element)
+        native_type(element_type, raw.as_ref(), charset, MarshalPosition::Element)
     };
     let checked = |element: NativeType, make: &dyn Fn(Box<NativeType>) -> NativeType| match element {
         NativeType::Refused(why) => NativeType::Refused(why),
         element => make(Box::new(element)),
     };
     Ok(match raw {
-        Some(NativeTypeRaw::FixedArray { elem_count, elem }) if place == Place::Field => {
+        Some(NativeTypeRaw::FixedArray { elem_count, elem }) if place == MarshalPosition::Field => {
             let element = element_of(*elem)?;
             checked(element, &|element| NativeType::FixedArray { element, element_type, count: *elem_count })
         }
@@ -331,13 +336,13 @@ fn value_type(ty: Ty) -> LoadResult<NativeType> {
     })
 }
 
-fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> LoadResult<NativeType> {
+fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: MarshalPosition) -> LoadResult<NativeType> {
     if ty.is_delegate() || ty.is(LibraryType::Delegate) || ty.is(LibraryType::MulticastDelegate) {
         return Ok(NativeType::Delegate(ty));
     }
     if ty.is(LibraryType::StringBuilder) {
         return Ok(match pointer_form(simple, charset) {
-            Some(_) if !matches!(place, Place::Param | Place::Element) => {
+            Some(_) if !matches!(place, MarshalPosition::Param | MarshalPosition::Element) => {
                 refuse(ty, "a StringBuilder can only be a parameter")
             }
             Some(form) => NativeType::StringBuilder(form),
@@ -353,11 +358,13 @@ fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> Loa
     }
     if ty.element_type == ElementType::Object || ty.is_interface() || ty.is(LibraryType::Object) {
         return Ok(match simple {
-            Some(native::INTERFACE | native::IUNKNOWN | native::IDISPATCH) if place == Place::Field => {
+            Some(native::INTERFACE | native::IUNKNOWN | native::IDISPATCH) if place == MarshalPosition::Field => {
                 NativeType::NullObject { size_bytes: 8 }
             }
-            Some(native::ASANY) if place == Place::Param => NativeType::AnyObject(charset),
-            Some(native::STRUCT) if place == Place::Field => NativeType::NullObject { size_bytes: VARIANT_BYTES },
+            Some(native::ASANY) if place == MarshalPosition::Param => NativeType::AnyObject(charset),
+            Some(native::STRUCT) if place == MarshalPosition::Field => {
+                NativeType::NullObject { size_bytes: VARIANT_BYTES }
+            }
             _ => refuse(ty, "objects and interfaces need COM"),
         });
     }
@@ -365,7 +372,7 @@ fn class_type(ty: Ty, simple: Option<u8>, charset: CharSet, place: Place) -> Loa
     if let Some(why) = &layout.refused {
         return Ok(NativeType::Refused(why.clone()));
     }
-    Ok(if place == Place::Field { NativeType::ClassInline(ty) } else { NativeType::ClassPointer(ty) })
+    Ok(if place == MarshalPosition::Field { NativeType::ClassInline(ty) } else { NativeType::ClassPointer(ty) })
 }
 
 /// SafeHandle or CriticalHandle, whichever `ty` derives from.

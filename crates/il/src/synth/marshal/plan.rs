@@ -5,7 +5,7 @@
 //! Left out: `PreserveSig = false`, which has no meaning without COM.
 
 use super::layout::native_layout;
-use super::native_type::{ArrayCount, CharSet, NativeType, Place, StringForm, native_type};
+use super::native_type::{ArrayCount, CharSet, MarshalPosition, NativeType, StringForm, native_type};
 use saki_abi::NativeAbi;
 use saki_metadata::native_type::native;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue};
@@ -28,7 +28,7 @@ const ATTRIBUTE_CHAR_SET_UNICODE: i32 = 3;
 
 /// How the wrapper passes a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
+pub enum MarshalAction {
     /// Unchanged: numbers, pointers, blittable structs by value.
     Same,
     /// `bool` and one-byte `char`: converted in place; by reference through a native copy on the stack.
@@ -74,7 +74,7 @@ pub struct ParamPlan {
     pub is_out: bool,
     /// The native slot: the word itself, or, if `by_ref`, the memory at which it points.
     pub native: NativeType,
-    pub action: Action,
+    pub action: MarshalAction,
 }
 
 /// A whole native signature.
@@ -96,12 +96,12 @@ impl MethodPlan {
 
     /// The first parameter or result that cannot be marshalled in a call of native code.
     pub fn refused_by_calls(&self) -> Option<&ParamPlan> {
-        self.refused().or_else(|| (self.ret.action == Action::UnsizedArray).then_some(&self.ret))
+        self.refused().or_else(|| (self.ret.action == MarshalAction::UnsizedArray).then_some(&self.ret))
     }
 
     /// The first parameter or result that cannot be marshalled in either direction.
     pub fn refused(&self) -> Option<&ParamPlan> {
-        std::iter::once(&self.ret).chain(&self.params).find(|p| p.action == Action::Refused)
+        std::iter::once(&self.ret).chain(&self.params).find(|p| p.action == MarshalAction::Refused)
     }
 }
 
@@ -130,7 +130,7 @@ pub fn method_plan(method: &'static Method) -> LoadResult<MethodPlan> {
     let rows = param_rows(method, sig.params.len())?;
     let mut ret = param_plan(0, sig.ret, &rows[0], charset)?;
     if sig.is_vararg {
-        ret.action = Action::Refused;
+        ret.action = MarshalAction::Refused;
         ret.native = NativeType::Refused(format!("{}: variable arguments to native code.", method.full_name()));
     }
     let mut params = Vec::with_capacity(sig.params.len());
@@ -172,7 +172,7 @@ fn descriptor(image: &'static Image, param: Rid) -> LoadResult<Option<NativeType
 fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> LoadResult<ParamPlan> {
     let by_ref = ty.is_byref();
     let pointee = ty.element().filter(|_| by_ref).unwrap_or(ty);
-    let place = if index == 0 { Place::Return } else { Place::Param };
+    let place = if index == 0 { MarshalPosition::Return } else { MarshalPosition::Param };
     let native = native_type(pointee, facts.raw.as_ref(), charset, place)?;
     let (marked_in, marked_out) = (facts.flags & PARAM_IN != 0, facts.flags & PARAM_OUT != 0);
     // Without attributes, `ref` and StringBuilder (also in arrays) are marshalled in both directions, all others in
@@ -187,13 +187,13 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
         (false, false) => (true, both),
         marked => marked,
     };
-    let mut plan = ParamPlan { index, ty: pointee, by_ref, is_in, is_out, native, action: Action::Refused };
+    let mut plan = ParamPlan { index, ty: pointee, by_ref, is_in, is_out, native, action: MarshalAction::Refused };
     plan.action = action(&plan)?;
     let by_pointer = matches!(facts.raw, Some(NativeTypeRaw::Simple(native::LPSTRUCT)));
-    if by_pointer && index != 0 && !by_ref && pointee.is_value_type() && plan.action != Action::Refused {
-        plan.action = Action::StructPointer;
+    if by_pointer && index != 0 && !by_ref && pointee.is_value_type() && plan.action != MarshalAction::Refused {
+        plan.action = MarshalAction::StructPointer;
     }
-    if plan.action == Action::Refused && !matches!(plan.native, NativeType::Refused(_)) {
+    if plan.action == MarshalAction::Refused && !matches!(plan.native, NativeType::Refused(_)) {
         let what = if index == 0 {
             "as a result"
         } else if by_ref {
@@ -206,48 +206,48 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
     Ok(plan)
 }
 
-fn action(plan: &ParamPlan) -> LoadResult<Action> {
+fn action(plan: &ParamPlan) -> LoadResult<MarshalAction> {
     let is_result = plan.index == 0;
     if is_result && plan.by_ref {
         // A `ref` result is a plain address.
-        return Ok(if plan.native.is_same() { Action::Same } else { Action::Refused });
+        return Ok(if plan.native.is_same() { MarshalAction::Same } else { MarshalAction::Refused });
     }
     Ok(match &plan.native {
-        NativeType::Void => Action::Same,
-        NativeType::Same { .. } if plan.by_ref => Action::Address,
-        NativeType::Same { .. } => Action::Same,
-        NativeType::Bool(_) | NativeType::AnsiChar => Action::Scalar,
-        NativeType::String(StringForm::Utf16) if !plan.by_ref && !is_result => Action::Utf16Chars,
-        NativeType::String(_) => Action::Helper,
-        NativeType::StringBuilder(_) if !is_result => Action::Helper,
+        NativeType::Void => MarshalAction::Same,
+        NativeType::Same { .. } if plan.by_ref => MarshalAction::Address,
+        NativeType::Same { .. } => MarshalAction::Same,
+        NativeType::Bool(_) | NativeType::AnsiChar => MarshalAction::Scalar,
+        NativeType::String(StringForm::Utf16) if !plan.by_ref && !is_result => MarshalAction::Utf16Chars,
+        NativeType::String(_) => MarshalAction::Helper,
+        NativeType::StringBuilder(_) if !is_result => MarshalAction::Helper,
         NativeType::Array { element, count, .. } => array_action(plan, element, *count),
         NativeType::ClassPointer(ty) if !plan.by_ref && !is_result && native_layout(ty)?.blittable => {
-            Action::ObjectData
+            MarshalAction::ObjectData
         }
-        NativeType::ClassPointer(_) => Action::Helper,
-        NativeType::Struct(_) if plan.by_ref => Action::Helper,
-        NativeType::Struct(_) if NativeAbi::HOST.passes_structs() => Action::StructValue,
-        NativeType::Delegate(_) | NativeType::Date => Action::Helper,
-        NativeType::AnyObject(_) if !plan.by_ref => Action::Helper,
-        NativeType::SafeHandle(ty) if !ty.is_abstract() || (!is_result && !plan.by_ref) => Action::SafeHandle,
-        NativeType::CriticalHandle(_) if !plan.by_ref && !is_result => Action::CriticalHandle,
-        NativeType::HandleRef(_) if !plan.by_ref && !is_result => Action::HandleRef,
-        NativeType::Custom { .. } => Action::Custom,
-        _ => Action::Refused,
+        NativeType::ClassPointer(_) => MarshalAction::Helper,
+        NativeType::Struct(_) if plan.by_ref => MarshalAction::Helper,
+        NativeType::Struct(_) if NativeAbi::HOST.passes_structs() => MarshalAction::StructValue,
+        NativeType::Delegate(_) | NativeType::Date => MarshalAction::Helper,
+        NativeType::AnyObject(_) if !plan.by_ref => MarshalAction::Helper,
+        NativeType::SafeHandle(ty) if !ty.is_abstract() || (!is_result && !plan.by_ref) => MarshalAction::SafeHandle,
+        NativeType::CriticalHandle(_) if !plan.by_ref && !is_result => MarshalAction::CriticalHandle,
+        NativeType::HandleRef(_) if !plan.by_ref && !is_result => MarshalAction::HandleRef,
+        NativeType::Custom { .. } => MarshalAction::Custom,
+        _ => MarshalAction::Refused,
     })
 }
 
-fn array_action(plan: &ParamPlan, element: &NativeType, count: ArrayCount) -> Action {
+fn array_action(plan: &ParamPlan, element: &NativeType, count: ArrayCount) -> MarshalAction {
     if plan.index == 0 && count.constant.is_none() {
-        return Action::UnsizedArray;
+        return MarshalAction::UnsizedArray;
     }
     if plan.index == 0 || plan.by_ref {
         // Native code makes the array: its length must be given by the descriptor, or is that of the array that was
         // passed in.
         let is_known = count.constant.is_some() || (plan.by_ref && (count.param.is_some() || plan.is_in));
-        return if is_known || (plan.by_ref && !plan.is_out) { Action::Helper } else { Action::Refused };
+        return if is_known || (plan.by_ref && !plan.is_out) { MarshalAction::Helper } else { MarshalAction::Refused };
     }
-    if element.is_same() { Action::ArrayData } else { Action::Helper }
+    if element.is_same() { MarshalAction::ArrayData } else { MarshalAction::Helper }
 }
 
 /// `CharSet` of `[UnmanagedFunctionPointer]` on a delegate type.
