@@ -62,22 +62,22 @@ pub fn abort(t: CurrentThread, internal: Obj, state_object: Option<Obj>) -> Mana
 /// Requests an abort of another thread because a domain that it is in is unloaded; false when one is under way already,
 /// or the thread has no Thread object yet. Does not end system calls, and reaches no safepoint.
 pub(crate) fn request_abort_by_unload(thread: &ManagedThread) -> bool {
-    let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD);
-    if first {
-        thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
-        thread.request(REQUEST_ABORT);
-    }
-    first
+    request_first_abort(thread, state::ABORT_REQUESTED | state::ABORTED_BY_UNLOAD)
 }
 
 /// Requests an abort of a thread at exit; false when one is under way already, or the thread has no Thread object yet.
 pub(crate) fn request_abort_at_exit(thread: &ManagedThread) -> bool {
-    let first = claim_abort(&thread.state_bits, state::ABORT_REQUESTED);
-    if first {
+    request_first_abort(thread, state::ABORT_REQUESTED)
+}
+
+/// Requests an abort without a state object, unless one is under way; whether it did. `bits`: the state that says so.
+fn request_first_abort(thread: &ManagedThread, bits: u32) -> bool {
+    let is_first = claim_abort(&thread.state_bits, bits);
+    if is_first {
         thread.roots[root::ABORT_STATE].set(ObjRef::NULL);
         thread.request(REQUEST_ABORT);
     }
-    first
+    is_first
 }
 
 /// The exception leaves a callback, and native code goes on. An abort in flight then becomes a request again: signals

@@ -33,6 +33,22 @@ fn drain(queue: &RunQueue<Task>) -> usize {
     std::iter::from_fn(|| queue.pop()).map(run).sum()
 }
 
+/// As the queue's owner, pushes five tasks, so that the ring goes round, and takes what is left; how many it ran.
+fn own_five(queue: &RunQueue<Task>) -> usize {
+    let mut done = 0;
+    for _ in 0..3 {
+        assert!(queue.push(make()).is_ok());
+    }
+    done += queue.pop().map_or(0, run);
+    // The ring goes round.
+    for _ in 0..2 {
+        if let Err(task) = queue.push(make()) {
+            done += run(task);
+        }
+    }
+    done + drain(queue)
+}
+
 #[test]
 fn model_a_task_has_one_user() {
     // A thief can only disturb between an owner's load and its CAS, and the owner between the thief's: three
@@ -44,44 +60,18 @@ fn model_a_task_has_one_user() {
             let own = RunQueue::new();
             other.steal_half_into(&own).map_or(0, |task| run(task) + drain(&own))
         });
-        let mut done = 0;
-        for _ in 0..3 {
-            assert!(queue.push(make()).is_ok());
-        }
-        done += queue.pop().map_or(0, run);
-        // The ring goes round.
-        for _ in 0..2 {
-            if let Err(task) = queue.push(make()) {
-                done += run(task);
-            }
-        }
-        done += drain(&queue);
-        done += thief.join().unwrap();
-        assert_eq!(done, 5);
+        assert_eq!(own_five(&queue) + thief.join().unwrap(), 5);
     });
 }
 
 #[test]
 fn model_a_single_task_has_one_user() {
-    // As above.
+    // Three preemptions, as where the thief steals half: both may disturb the other once, and one of them again.
     explore(Some(3), || {
         let queue = Arc::new(RunQueue::new());
         let other = queue.clone();
         let thief = thread::spawn(move || std::iter::from_fn(|| other.steal()).take(2).map(run).sum::<usize>());
-        let mut done = 0;
-        for _ in 0..3 {
-            assert!(queue.push(make()).is_ok());
-        }
-        done += queue.pop().map_or(0, run);
-        // The ring goes round.
-        for _ in 0..2 {
-            if let Err(task) = queue.push(make()) {
-                done += run(task);
-            }
-        }
-        done += drain(&queue);
-        done += thief.join().unwrap();
-        assert_eq!(done, 5);
+        assert_eq!(own_five(&queue) + thief.join().unwrap(), 5);
     });
 }
 
