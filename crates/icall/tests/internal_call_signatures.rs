@@ -5,7 +5,7 @@
 
 use saki_metadata::{ElementType, TableId};
 use saki_runtime::exec::internal_calls;
-use saki_runtime::exec::library_loops::{self, Row};
+use saki_runtime::exec::library_loops::{self, LoopRow};
 use saki_runtime::object::class_library;
 use saki_runtime::{ExceptionType, Vm};
 use saki_types::{LibraryType, LoadResult, Method, Ty, universe};
@@ -25,7 +25,7 @@ fn rust_functions_agree_with_their_methods() {
 /// The number of internal calls that have functions, and the differences of internal calls and library loops.
 fn compare_all() -> (usize, Vec<String>) {
     let layers = saki_icall::upper_layers();
-    let rows: Vec<&Row> = layers.library_loops.iter().copied().flatten().collect();
+    let rows: Vec<&LoopRow> = layers.library_loops.iter().copied().flatten().collect();
     let loops = Loops::of(&rows);
     let machine = Vm::builder(layers).start().expect("a machine");
     for role in LibraryType::ALL {
@@ -73,7 +73,7 @@ fn compare_all() -> (usize, Vec<String>) {
 struct Loops(HashMap<&'static str, HashSet<&'static str>>);
 
 impl Loops {
-    fn of(rows: &[&Row]) -> Loops {
+    fn of(rows: &[&LoopRow]) -> Loops {
         let mut names: HashMap<&str, HashSet<&str>> = HashMap::new();
         for row in rows {
             let (owner, method) = row.signature.split_once("::").expect("a type and a method");

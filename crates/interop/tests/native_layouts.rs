@@ -2,7 +2,7 @@
 //! gives the same structure.
 
 use saki_abi::native::Eightbyte;
-use saki_il::synth::marshal::{CharSet, Place, native_layout, native_type, struct_class};
+use saki_il::synth::marshal::{CharSet, MarshalPosition, native_layout, native_type, struct_class};
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{Image, Ty, universe};
 use std::path::Path;
@@ -116,7 +116,7 @@ fn eightbytes_are_classified_by_what_lies_in_them() {
     let Some(image) = image() else { return };
     let check = |name: &str, expected: Option<&[Eightbyte]>| {
         let ty = ty(image, name);
-        let native = native_type(ty, None, CharSet::Ansi, Place::Param).expect("a native type");
+        let native = native_type(ty, None, CharSet::Ansi, MarshalPosition::Param).expect("a native type");
         assert_eq!(struct_class(&native, ty).expect("classes").registers(), expected, "{name}");
     };
     check("Floats", Some(&[Sse, Sse]));
