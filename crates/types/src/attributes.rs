@@ -2,7 +2,7 @@
 
 use crate::domain::Image;
 use crate::error::LoadResult;
-use saki_metadata::{TableId, Token};
+use saki_metadata::{Image as MetadataImage, TableId, Token};
 
 /// Whether a member has an attribute of this name.
 ///
@@ -19,7 +19,7 @@ pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name
 
 /// Namespace and name of the class to which an attribute's constructor token belongs.
 pub(crate) fn attribute_class(
-    meta: &'static saki_metadata::Image,
+    meta: &'static MetadataImage,
     constructor: Token,
 ) -> LoadResult<Option<(&'static str, &'static str)>> {
     let class = match constructor.table() {
@@ -27,16 +27,8 @@ pub(crate) fn attribute_class(
         TableId::MethodDef => Token::new(TableId::TypeDef, meta.type_of_method(constructor.rid())?),
         _ => return Ok(None),
     };
-    let (name, namespace) = match class.table() {
-        TableId::TypeRef => {
-            let row = meta.type_ref(class.rid())?;
-            (row.name, row.namespace)
-        }
-        TableId::TypeDef => {
-            let row = meta.type_def(class.rid())?;
-            (row.name, row.namespace)
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some((meta.string(namespace)?, meta.string(name)?)))
+    match class.table() {
+        TableId::TypeRef | TableId::TypeDef => Ok(Some(meta.type_name_of_token(class)?)),
+        _ => Ok(None),
+    }
 }

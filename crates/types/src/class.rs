@@ -297,26 +297,18 @@ fn method_params_of(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'
     }
 }
 
-/// A fresh instantiation of a generic method; `universe` interns it.
-pub(crate) fn method_instance(definition: &'static Method, args: &[Ty]) -> &'static Method {
-    let MethodKind::Def { image, rid } = definition.kind else {
-        unreachable!("array methods are not generic");
-    };
-    let parts = std::iter::once(std::ptr::from_ref(definition).addr());
-    let owner = collectible::owner_of_all(parts.chain(args.iter().map(|arg| std::ptr::from_ref(*arg).addr())));
-    let method = Method {
-        owner: definition.owner,
-        kind: MethodKind::Def { image, rid },
-        name: definition.name,
-        flags: definition.flags,
-        impl_flags: definition.impl_flags,
-        generic_args: collectible::keep_slice_with(owner, args.to_vec()),
-        definition: Some(definition),
-        runtime: Default::default(),
-        slot: AtomicU32::new(u32::MAX),
-        sig: Lazy::default(),
-    };
-    collectible::keep_with(owner, method)
+impl Image {
+    /// The type `<Module>`, which has the global methods and fields, if it has methods. None for the class library and for dynamic methods.
+    pub fn module_type(&'static self) -> Option<Ty> {
+        // Most images have no global methods, so that their module type need not be made.
+        if self.is_corlib
+            || self.is_of_dynamic_method()
+            || self.meta.type_def_methods(1).is_ok_and(|methods| methods.is_empty())
+        {
+            return None;
+        }
+        self.type_def(1).ok()
+    }
 }
 
 impl Type {

@@ -16,7 +16,7 @@ use crate::ty::Ty;
 use crate::well_known::WellKnown;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{RwLock, ShardedLock, rank};
-use saki_metadata::{EhClause, Rid, Token};
+use saki_metadata::{EhClause, Image as MetadataImage, Rid, Token};
 use std::any::Any;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -132,7 +132,7 @@ pub struct Binder {
 /// One metadata module of one domain; `meta` gives the raw tables.
 pub struct Image {
     /// The raw metadata; a module made at run time and its dynamic methods share theirs.
-    pub meta: &'static saki_metadata::Image,
+    pub meta: &'static MetadataImage,
     /// mscorlib: its System primitives are *the* primitives.
     pub is_corlib: bool,
     /// The domain that it is loaded in.
@@ -209,6 +209,20 @@ pub struct Assembly {
     pub(crate) emitted: RwLock<rank::EmittedTypes, FxHashMap<String, Ty>>,
     /// Friend assemblies (`InternalsVisibleToAttribute`); read by `access`.
     pub(crate) friends: Lazy<&'static [AssemblyName]>,
+}
+
+impl Assembly {
+    /// "Name, Version=…, Culture=…, PublicKeyToken=…".
+    pub fn display_name(&self) -> String {
+        let [a, b, c, d] = self.version;
+        let culture = if self.culture.is_empty() { "neutral" } else { self.culture };
+        let token = if self.public_key_token.is_empty() {
+            "null".to_string()
+        } else {
+            self.public_key_token.iter().map(|b| format!("{b:02x}")).collect()
+        };
+        format!("{}, Version={a}.{b}.{c}.{d}, Culture={culture}, PublicKeyToken={token}", self.name)
+    }
 }
 
 impl PartialEq for Assembly {

@@ -6,14 +6,15 @@
 //! its parameters.
 //!
 //! The crate has three layers, which tidy checks (`xtask/src/tidy/layers.rs`). At the bottom are the records, which hold data and cells for facts: `ty`,
-//! `method`, `field` and `domain` (the tables of a domain, its assemblies and images), with what they are made of (`lazy`, `error`, `identity`, `well_known`).
+//! `method`, `field` and `domain` (the tables of a domain, its assemblies and images), with what they are made of (`lazy`, `error`, `identity`, `well_known`)
+//! and what is read from them without loading anything: names (`names`), rows of unfinished types (`emitted_records`), code of dynamic methods (`dynamic_code`).
 //! Above them, the modules in the table below fill these cells, level by level. On top are assemblies (`binder`, `assembly`, `dynamic`) and the questions
-//! that other crates ask of the facts (`access`, `names`, `remoting`, `native_call`). The levels are those of CoreCLR's `classloadlevel.h` in idea, but no type
+//! that other crates ask of the facts (`access`, `remoting`, `native_call`). `universe` makes and ends the tables of a domain; `current` says whose a thread uses. The levels are those of CoreCLR's `classloadlevel.h` in idea, but no type
 //! is brought to a level as a whole: each fact is computed when it is first asked for.
 //!
 //! | level | what a type has there | filled by | asks |
 //! |---|---|---|---|
-//! | 1 named | its record: kind, generic arguments, attributes, whether it is a value type (by its base class's name) | `class`, `universe`, `emitted` | level 1 of the arguments |
+//! | 1 named | its record: kind, generic arguments, attributes, whether it is a value type (by its base class's name) | `class`, `constructed`, `emitted` | level 1 of the arguments |
 //! | 2 listed | records of fields and methods, without types | `class` | 1 of their generic parameters |
 //! | 3 related | base class, interfaces, ancestors | `class`, `interfaces`, `cast` | 3 of the base class and the interfaces, 1 of their arguments; for a type parameter 2 of the method that declares it |
 //! | 4 signed | types of fields, signatures of methods | `signature` | 1 of the types named |
@@ -37,16 +38,21 @@ pub mod cast;
 pub mod class;
 pub mod collectible;
 mod computation;
+mod constructed;
+mod current;
 pub mod domain;
 pub mod dynamic;
+mod dynamic_code;
 pub mod dynamic_records;
 pub mod emitted;
+mod emitted_records;
 pub mod error;
 pub mod field;
 mod files;
 #[cfg(test)]
 mod fixture;
 pub mod identity;
+mod image_types;
 pub mod interfaces;
 pub mod layout;
 pub mod lazy;
@@ -67,6 +73,7 @@ pub mod vtable;
 pub mod well_known;
 
 pub use assumptions::Assumption;
+pub use current::universe;
 pub use domain::{Assembly, Image, LoaderEvents, Universe};
 pub use error::{LoadError, LoadErrorKind, LoadResult};
 pub use field::Field;
@@ -74,7 +81,6 @@ pub use method::{ArrayMethod, LocalSig, Method, MethodKind, MethodRuntime, Metho
 pub use saki_contract::{LibraryMethod, LibraryProfile, LibraryType};
 pub use saki_metadata::ElementType;
 pub use ty::{GenericContext, GenericParam, Ty, Type, TypeDef, TypeKind};
-pub use universe::universe;
 pub use vtable::imt_slot_index;
 
 #[cfg(test)]

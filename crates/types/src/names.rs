@@ -2,10 +2,9 @@
 
 use crate::domain::Image;
 use crate::field::Field;
-use crate::identity::qualified;
 use crate::method::{Method, MethodKind};
 use crate::ty::{Ty, Type, TypeKind};
-use saki_metadata::Rid;
+use saki_metadata::{Rid, TableId, Token};
 
 /// How to write generic arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,20 +42,7 @@ impl Type {
             push_escaped(out, def.name);
             return;
         }
-        match def.enclosing.and_then(|rid| def.image.type_def(rid).ok()) {
-            Some(enclosing) => {
-                enclosing.write_definition_name(out);
-                out.push('+');
-                push_escaped(out, def.name);
-            }
-            None => {
-                if !def.namespace.is_empty() {
-                    push_escaped(out, def.namespace);
-                    out.push('.');
-                }
-                push_escaped(out, def.name);
-            }
-        }
+        write_names(out, def.image, def.rid, '+', &push_escaped);
     }
 
     fn write_name(&self, out: &mut String, style: NameStyle) {
@@ -173,13 +159,12 @@ impl Type {
                     outer.write_name(&mut name, '/', &|out, part| out.push_str(part));
                     return format!("{name}/{}", def.name);
                 }
-                match def.enclosing.and_then(|rid| def.image.type_def(rid).ok()) {
-                    Some(enclosing) => {
-                        format!("{}/{}", enclosing.constructed_signature_name(with_namespace), def.name)
-                    }
-                    None if with_namespace => qualified(def.namespace, def.name),
-                    None => def.name.to_string(),
+                let mut name = String::new();
+                write_names(&mut name, def.image, def.rid, '/', &|out, part| out.push_str(part));
+                if !with_namespace && !outermost_namespace(def.image, def.rid).is_empty() {
+                    name.drain(..=outermost_namespace(def.image, def.rid).len());
                 }
+                name
             }
         }
     }
@@ -198,6 +183,49 @@ impl Type {
     }
 }
 
+/// Writes the namespace, the names of the enclosing types and the own name of TypeDef row `rid`, each by `write_part`. Only rows are
+/// read, no class is loaded. A name that cannot be read is left out.
+fn write_names(
+    out: &mut String,
+    image: &'static Image,
+    rid: Rid,
+    separator: char,
+    write_part: &dyn Fn(&mut String, &str),
+) {
+    if let Some(outer) = image.emitted_stub(rid) {
+        return outer.write_name(out, separator, write_part);
+    }
+    let (namespace, name) = image.meta.type_name_of_token(Token::new(TableId::TypeDef, rid)).unwrap_or_default();
+    match image.meta.enclosing_class(rid) {
+        Some(enclosing) => {
+            write_names(out, image, enclosing, separator, write_part);
+            out.push(separator);
+        }
+        None => {
+            if !namespace.is_empty() {
+                write_part(out, namespace);
+                out.push('.');
+            }
+        }
+    }
+    write_part(out, name);
+}
+
+/// The namespace of the outermost type around TypeDef row `rid`.
+fn outermost_namespace(image: &'static Image, rid: Rid) -> &'static str {
+    let mut at = rid;
+    loop {
+        if let Some(outer) = image.emitted_stub(at) {
+            return outer.outermost_namespace();
+        }
+        match image.meta.enclosing_class(at) {
+            Some(outer) => at = outer,
+            None => break,
+        }
+    }
+    image.meta.type_name_of_token(Token::new(TableId::TypeDef, at)).unwrap_or_default().0
+}
+
 fn push_escaped(out: &mut String, name: &str) {
     let is_special = |c: char| matches!(c, '+' | ',' | '[' | ']' | '*' | '&' | '\\');
     if !name.contains(is_special) {
@@ -213,14 +241,6 @@ fn push_escaped(out: &mut String, name: &str) {
 }
 
 impl Method {
-    /// As Mono's messages about access write a method: "Ns.Type.Method(int,string)".
-    pub fn reflection_name(&'static self) -> String {
-        let mut out = format!("{}.{}", self.owner.full_name(), self.name);
-        push_list(&mut out, self.generic_args, '[', ']', self.generic_args.is_empty());
-        let params = self.sig().map(|sig| sig.params.iter().map(|p| p.signature_name()).collect::<Vec<_>>());
-        format!("{out}({})", params.unwrap_or_default().join(","))
-    }
-
     /// As Mono's tools write a method: "Ns.Type:Method (int,string[])". Loads nothing: if the signature has not been decoded yet, the
     /// parameter types are read from the metadata.
     pub fn tool_name(&self) -> String {

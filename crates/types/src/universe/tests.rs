@@ -1,7 +1,9 @@
 //! Interning: a type has one record, however it was constructed, and different types have different records.
 
 use super::*;
+use crate::constructed::MAX_GENERIC_DEPTH;
 use crate::fixture::assemble;
+use crate::method::MethodSig;
 
 const CLASSES: &str = "
 .class Box`1<T> extends [mscorlib]System.Object {
