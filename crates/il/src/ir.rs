@@ -28,12 +28,16 @@ use saki_types::{Field, Image, LoadError, Method, Ty};
 use std::borrow::Cow;
 pub use vector::{Lanes, VectorOp};
 
+/// Index into `Function::insts`: the value that the instruction defines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ValueId(pub u32);
+/// Index into `Function::blocks`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct BlockId(pub u32);
+/// Index into `Function::locals`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct LocalId(pub u32);
+/// Index into `Function::regions`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct RegionId(pub u32);
 
@@ -91,6 +95,7 @@ pub enum MemType {
 }
 
 impl MemType {
+    /// The size in memory.
     pub fn bytes(self) -> u32 {
         match self {
             MemType::I8 | MemType::U8 => 1,
@@ -144,6 +149,7 @@ pub enum NullCheck {
     Needed,
 }
 
+/// How an access to memory may fail, and what it may be reordered with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemFlags {
     pub null_check: NullCheck,
@@ -154,6 +160,8 @@ pub struct MemFlags {
     pub unaligned: bool,
 }
 
+/// Operations on two values of one type. `Un`: unsigned; `Ovf`: OverflowException if the result does not fit. ECMA-335
+/// §III.3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BinOp {
     Add,
@@ -179,6 +187,7 @@ pub enum BinOp {
     FCopySign,
 }
 
+/// Operations on one value. `Neg` and `Not` are those of ECMA-335 §III.3; the others come from intrinsics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnOp {
     Neg,
@@ -220,6 +229,7 @@ pub enum CmpOp {
     GeUn,
 }
 
+/// Atomic operations that give the old value, sequentially consistent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtomicRmw {
     Add,
@@ -280,6 +290,7 @@ pub struct CallSig {
     pub ret: Option<IrType>,
 }
 
+/// What a call calls, and by which convention.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum CallTarget {
     /// Non-virtual call of this method. `this`, if any, has been null-checked by the importer where CIL asks for it.
@@ -313,6 +324,7 @@ impl CallTarget {
     }
 }
 
+/// What an instruction computes or does. Operands are defined in the same block or in one that dominates it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Op {
     ConstI32(i32),
@@ -484,6 +496,7 @@ pub enum Op {
 /// A body that was inlined.
 pub type InlineSite = saki_abi::InlineSite<&'static Method>;
 
+/// An instruction, which defines a value unless its type is `Void`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inst {
     pub op: Op,
@@ -493,6 +506,7 @@ pub struct Inst {
     pub il_offset: u32,
 }
 
+/// The end of a block.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Terminator {
     Jump(BlockId),
@@ -529,6 +543,7 @@ pub enum Terminator {
     Unreachable,
 }
 
+/// Instructions that run one after the other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Block {
     pub insts: Vec<ValueId>,
@@ -551,6 +566,7 @@ pub struct Region {
 /// The kind of a clause; the code of a filter is a function of its own, named by its index in `Function::filters`.
 pub type ClauseKind = saki_abi::ClauseKind<Ty, u32>;
 
+/// A handler of a region.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Clause {
     pub kind: ClauseKind,
@@ -560,6 +576,7 @@ pub struct Clause {
     pub exception_local: LocalId,
 }
 
+/// Where a local comes from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LocalKind {
     /// Parameter `index` of the signature. Struct parameters: the incoming pointer is the local's address (the caller
@@ -573,6 +590,7 @@ pub enum LocalKind {
     ParentSlot(LocalId),
 }
 
+/// A variable of the function: a scalar, a struct, or a block of bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Local {
     pub ty: IrType,

@@ -9,41 +9,77 @@ use crate::token::BlobIdx;
 
 /// `NATIVE_TYPE_*` numbers with parameters or with a use in this crate; the others have no names here.
 pub mod native {
+    /// 4 bytes, 0 or 1.
     pub const BOOLEAN: u8 = 0x02;
+    /// 1 byte, signed.
     pub const I1: u8 = 0x03;
+    /// 1 byte, unsigned.
     pub const U1: u8 = 0x04;
+    /// 2 bytes, signed.
     pub const I2: u8 = 0x05;
+    /// 2 bytes, unsigned.
     pub const U2: u8 = 0x06;
+    /// 4 bytes, signed.
     pub const I4: u8 = 0x07;
+    /// 4 bytes, unsigned.
     pub const U4: u8 = 0x08;
+    /// 8 bytes, signed.
     pub const I8: u8 = 0x09;
+    /// 8 bytes, unsigned.
     pub const U8: u8 = 0x0a;
+    /// A float of 4 bytes.
     pub const R4: u8 = 0x0b;
+    /// A float of 8 bytes.
     pub const R8: u8 = 0x0c;
+    /// `decimal` as COM's CURRENCY: 8 bytes, in ten-thousandths.
     pub const CURRENCY: u8 = 0x0f;
+    /// Pointer to UTF-16 preceded by its length in bytes.
     pub const BSTR: u8 = 0x13;
+    /// Pointer to NUL-terminated ANSI characters, which are UTF-8 here.
     pub const LPSTR: u8 = 0x14;
+    /// Pointer to NUL-terminated UTF-16.
     pub const LPWSTR: u8 = 0x15;
+    /// Pointer to NUL-terminated characters of the platform's set.
     pub const LPTSTR: u8 = 0x16;
+    /// Fixed number of characters in a struct.
     pub const BYVALTSTR: u8 = 0x17;
+    /// COM interface pointer `IUnknown`.
     pub const IUNKNOWN: u8 = 0x19;
+    /// COM interface pointer `IDispatch`.
     pub const IDISPATCH: u8 = 0x1a;
+    /// `object` as VARIANT; a struct by value.
     pub const STRUCT: u8 = 0x1b;
+    /// COM interface pointer of the type's interface.
     pub const INTERFACE: u8 = 0x1c;
+    /// COM's SAFEARRAY.
     pub const SAFEARRAY: u8 = 0x1d;
+    /// Fixed number of elements in a struct.
     pub const BYVALARRAY: u8 = 0x1e;
+    /// Signed, of the size of a pointer.
     pub const INT: u8 = 0x1f;
+    /// Unsigned, of the size of a pointer.
     pub const UINT: u8 = 0x20;
+    /// Visual Basic's string that the callee may change.
     pub const VBBYREFSTR: u8 = 0x22;
+    /// Pointer to ANSI characters preceded by their length in bytes.
     pub const ANSIBSTR: u8 = 0x23;
+    /// Pointer to characters of the platform's set preceded by their length in bytes.
     pub const TBSTR: u8 = 0x24;
+    /// 2 bytes, 0 or −1.
     pub const VARIANTBOOL: u8 = 0x25;
+    /// Pointer to a function.
     pub const FUNC: u8 = 0x26;
+    /// Form chosen by the type of the object at run time.
     pub const ASANY: u8 = 0x28;
+    /// Pointer to the first element.
     pub const LPARRAY: u8 = 0x2a;
+    /// Pointer to a struct.
     pub const LPSTRUCT: u8 = 0x2b;
+    /// A custom marshaler's form, named by the type.
     pub const CUSTOM: u8 = 0x2c;
+    /// HRESULT: 4 bytes.
     pub const ERROR: u8 = 0x2d;
+    /// Pointer to NUL-terminated UTF-8.
     pub const LPUTF8STR: u8 = 0x30;
     /// "No element type", the default.
     pub const MAX: u8 = 0x50;

@@ -24,6 +24,7 @@ pub struct FileStamp {
 }
 
 impl FileStamp {
+    /// The stamp of a file with this status.
     #[must_use]
     pub fn of(status: &Metadata) -> FileStamp {
         let time = |seconds: i64, nanoseconds: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);

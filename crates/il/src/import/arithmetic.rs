@@ -15,6 +15,7 @@ use saki_types::{LoadError, LoadResult};
 pub(super) struct Comparison(pub CmpOp);
 
 impl Comparison {
+    /// `ceq`.
     pub const EQUAL: Comparison = Comparison(CmpOp::Eq);
 }
 

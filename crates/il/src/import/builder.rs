@@ -37,6 +37,7 @@ pub(super) struct FnBuilder {
 }
 
 impl FnBuilder {
+    /// An empty function; nothing is current.
     pub fn new(method: Option<&'static Method>, name: Cow<'static, str>, sig: CallSig, is_filter: bool) -> FnBuilder {
         let mut f = crate::function_pool::take();
         f.method = method;
@@ -46,6 +47,7 @@ impl FnBuilder {
         FnBuilder { f, current: None, il_offset: 0 }
     }
 
+    /// A new local, of which nothing special is known.
     pub fn local(&mut self, ty: IrType, kind: LocalKind) -> LocalId {
         let id = LocalId(self.f.locals.len() as u32);
         self.f.locals.push(Local { ty, kind, address_exposed: false, zero_init: false, pinned: false });
@@ -65,18 +67,22 @@ impl FnBuilder {
         id
     }
 
+    /// Notes that the local's address is taken, so that it lives in memory.
     pub fn expose(&mut self, local: LocalId) {
         self.f.locals[local.0 as usize].address_exposed = true;
     }
 
+    /// Whether the local's address is taken.
     pub fn is_exposed(&self, local: LocalId) -> bool {
         self.f.locals[local.0 as usize].address_exposed
     }
 
+    /// The type that the local was made with.
     pub fn local_type(&self, local: LocalId) -> IrType {
         self.f.locals[local.0 as usize].ty
     }
 
+    /// A new block, protected by this region; it does not become current.
     pub fn block(&mut self, region: Option<RegionId>) -> BlockId {
         let id = BlockId(self.f.blocks.len() as u32);
         self.f.blocks.push(Block {
@@ -89,10 +95,12 @@ impl FnBuilder {
         id
     }
 
+    /// The innermost region that protects the current block.
     pub fn region(&self) -> Option<RegionId> {
         self.current.and_then(|b| self.f.blocks[b.0 as usize].region)
     }
 
+    /// Appends an instruction to the current block; without one it is never reached.
     pub fn inst(&mut self, op: Op, ty: IrType) -> ValueId {
         let id = ValueId(self.f.insts.len() as u32);
         self.f.insts.push(Inst { op, ty, il_offset: self.il_offset });
@@ -102,6 +110,7 @@ impl FnBuilder {
         id
     }
 
+    /// Appends an instruction that defines no value.
     pub fn effect(&mut self, op: Op) {
         self.inst(op, IrType::Void);
     }
@@ -130,10 +139,12 @@ impl FnBuilder {
         self.terminate(Terminator::Unreachable);
     }
 
+    /// The operation that defines a value.
     pub fn op(&self, value: ValueId) -> &Op {
         &self.f.insts[value.0 as usize].op
     }
 
+    /// The type of a value.
     pub fn ty(&self, value: ValueId) -> IrType {
         self.f.insts[value.0 as usize].ty
     }
@@ -145,36 +156,44 @@ impl FnBuilder {
 
     // ---- shorthands
 
+    /// A constant of type I32.
     pub fn i32(&mut self, value: i32) -> ValueId {
         self.inst(Op::ConstI32(value), IrType::I32)
     }
 
+    /// A constant of type I64.
     pub fn i64(&mut self, value: i64) -> ValueId {
         self.inst(Op::ConstI64(value), IrType::I64)
     }
 
+    /// The address that the symbol stands for, as I64.
     pub fn symbol(&mut self, symbol: Symbol) -> ValueId {
         self.inst(Op::SymbolAddr(symbol), IrType::I64)
     }
 
+    /// The current value of a scalar local.
     pub fn get(&mut self, local: LocalId) -> ValueId {
         let ty = self.local_type(local);
         self.inst(Op::LocalGet(local), ty)
     }
 
+    /// Writes a scalar local.
     pub fn set(&mut self, local: LocalId, value: ValueId) {
         self.effect(Op::LocalSet(local, value));
     }
 
+    /// The address of a local.
     pub fn addr_of(&mut self, local: LocalId) -> ValueId {
         self.inst(Op::LocalAddr(local), IrType::ByRef)
     }
 
+    /// Loads a scalar; narrow integers are extended to I32.
     pub fn load(&mut self, addr: ValueId, offset: i32, mem: MemType, flags: MemFlags) -> ValueId {
         let ty = mem.loaded();
         self.inst(Op::Load { addr, offset, mem, flags }, ty)
     }
 
+    /// Stores a scalar, truncated to the memory type. No write barrier.
     pub fn store(&mut self, addr: ValueId, offset: i32, value: ValueId, mem: MemType, flags: MemFlags) {
         self.effect(Op::Store { addr, offset, value, mem, flags });
     }
@@ -210,10 +229,12 @@ impl FnBuilder {
         }
     }
 
+    /// Unchecked conversion of a signed number.
     pub fn conv(&mut self, value: ValueId, target: ConvTarget) -> ValueId {
         self.inst(Op::Conv { value, target, checked: false, source_unsigned: false }, conv_type(target))
     }
 
+    /// Calls a helper of the runtime; the result has the type that the helper's signature says.
     pub fn helper(&mut self, helper: HelperId, args: Vec<ValueId>) -> ValueId {
         let (params, ret) = helper.signature();
         debug_assert_eq!(params.len(), args.len(), "arguments of {}", helper.name());

@@ -20,6 +20,7 @@ impl NextStep {
         NextStep::call_then(method, args, AfterCall::Nothing)
     }
 
+    /// A call of this method that `after` follows.
     pub fn call_then(method: &'static Method, args: Vec<StackEntry>, after: AfterCall) -> NextStep {
         NextStep::Call(Box::new(DirectCall { method, args, after }))
     }

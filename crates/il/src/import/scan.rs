@@ -98,6 +98,7 @@ impl Scan {
         Ok(scan)
     }
 
+    /// The memory of the marks, for the next scan.
     pub fn into_reached(self) -> Vec<u8> {
         self.reached
     }

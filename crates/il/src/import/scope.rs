@@ -169,6 +169,7 @@ impl Scope {
         }
     }
 
+    /// The number of arguments, `this` included.
     pub fn arg_count(&self) -> usize {
         self.sig.params.len() + usize::from(!self.method.is_static())
     }

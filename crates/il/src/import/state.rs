@@ -55,24 +55,29 @@ pub(super) struct StackEntry {
 }
 
 impl StackEntry {
+    /// A value of which no more than its IR type is known.
     pub fn scalar(value: ValueId, ir: IrType) -> StackEntry {
         StackEntry { ir, val: Val::Scalar(value), ty: None, is_exact: false, is_non_null: false, note: Note::None }
     }
 
+    /// A struct of exactly this type.
     pub fn of_struct(val: Val, ty: Ty) -> StackEntry {
         StackEntry { ir: IrType::Struct(ty), val, ty: Some(ty), is_exact: true, is_non_null: false, note: Note::None }
     }
 
+    /// With a static type.
     pub fn with_type(mut self, ty: Ty) -> StackEntry {
         self.ty = Some(ty);
         self
     }
 
+    /// Known not to be null.
     pub fn non_null(mut self) -> StackEntry {
         self.is_non_null = true;
         self
     }
 
+    /// With a static type, which the object has exactly.
     pub fn exact(mut self, ty: Ty) -> StackEntry {
         self.ty = Some(ty);
         self.is_exact = true;

@@ -23,6 +23,7 @@ pub enum Lanes {
 }
 
 impl Lanes {
+    /// The size of one lane.
     pub fn bytes(self) -> u32 {
         match self {
             Lanes::I8 | Lanes::U8 => 1,
@@ -32,14 +33,17 @@ impl Lanes {
         }
     }
 
+    /// The number of lanes in 16 bytes.
     pub fn count(self) -> u32 {
         16 / self.bytes()
     }
 
+    /// Whether the lanes are F32 or F64.
     pub fn is_float(self) -> bool {
         matches!(self, Lanes::F32 | Lanes::F64)
     }
 
+    /// Whether the lanes are unsigned integers.
     pub fn is_unsigned(self) -> bool {
         matches!(self, Lanes::U8 | Lanes::U16 | Lanes::U32 | Lanes::U64)
     }

@@ -10,6 +10,7 @@ pub(super) struct Predecessors {
 }
 
 impl Predecessors {
+    /// Those of the function's blocks.
     pub fn of(function: &Function) -> Predecessors {
         let mut of: Vec<Vec<usize>> = vec![Vec::new(); function.blocks.len()];
         for (index, block) in function.blocks.iter().enumerate() {
@@ -31,10 +32,12 @@ impl Predecessors {
         }
     }
 
+    /// The blocks that jump to this one, possibly more than once.
     pub fn list(&self, block: usize) -> &[usize] {
         &self.of[block]
     }
 
+    /// Whether control also enters the block in other ways than by a jump.
     pub fn is_entry(&self, block: usize) -> bool {
         self.is_entry[block]
     }

@@ -14,6 +14,7 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
+    /// The type of a variable that holds the leaf.
     pub fn ir_type(self) -> IrType {
         self.mem.loaded()
     }

@@ -64,6 +64,7 @@ impl Heaps {
         StringIdx(at)
     }
 
+    /// The index of a blob with this content; equal blobs are written once.
     pub fn blob(&mut self, content: &[u8]) -> BlobIdx {
         if content.is_empty() {
             return BlobIdx(0);
@@ -78,6 +79,7 @@ impl Heaps {
         BlobIdx(at)
     }
 
+    /// The index of the GUID.
     pub fn guid(&mut self, guid: [u8; 16]) -> GuidIdx {
         self.guids.extend(guid);
         GuidIdx((self.guids.len() / 16) as u32)

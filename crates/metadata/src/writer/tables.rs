@@ -59,6 +59,7 @@ impl TableWriter {
         }
     }
 
+    /// The number of rows that were added to the table.
     pub fn count(&self, table: TableId) -> u32 {
         self.rows.get(table as usize).map_or(0, |rows| rows.len() as u32)
     }

@@ -157,6 +157,7 @@ pub(crate) enum MatrixCall {
 pub(crate) struct LaneSet(u16);
 
 impl LaneSet {
+    /// The set of these lanes.
     pub const fn of(lanes: &[Lanes]) -> LaneSet {
         let (mut bits, mut at) = (0, 0);
         while at < lanes.len() {
@@ -166,14 +167,20 @@ impl LaneSet {
         LaneSet(bits)
     }
 
+    /// Whether the lanes are in the set.
     pub const fn contains(self, lanes: Lanes) -> bool {
         self.0 >> lanes as u16 & 1 != 0
     }
 
+    /// All lane types.
     pub const ALL: LaneSet = LaneSet(0x3ff);
+    /// F32 and F64.
     pub const FLOATS: LaneSet = LaneSet::of(&[Lanes::F32, Lanes::F64]);
+    /// Integers of every width.
     pub const INTEGERS: LaneSet = LaneSet(LaneSet::ALL.0 & !LaneSet::FLOATS.0);
+    /// Signed integers.
     pub const SIGNED: LaneSet = LaneSet::of(&[Lanes::I8, Lanes::I16, Lanes::I32, Lanes::I64]);
+    /// Unsigned integers.
     pub const UNSIGNED: LaneSet = LaneSet(LaneSet::INTEGERS.0 & !LaneSet::SIGNED.0);
 }
 
@@ -222,10 +229,12 @@ impl VectorRow {
         }
     }
 
+    /// Methods of a name and shape, whatever the lanes.
     pub const fn new(method: &'static str, params: &'static [Param], call: VectorCall) -> VectorRow {
         VectorRow { method, params, lanes: LaneSet::ALL, call }
     }
 
+    /// The same for these lanes only.
     pub const fn of(mut self, lanes: LaneSet) -> VectorRow {
         self.lanes = lanes;
         self

@@ -19,6 +19,7 @@ const STRING_FORMAT_MASK: u32 = 0x3_0000;
 const UNICODE_CLASS: u32 = 0x1_0000;
 const HAS_FIELD_MARSHAL: u16 = 0x1000;
 
+/// A field of a struct as native code sees it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeField {
     pub field: &'static Field,
@@ -27,6 +28,7 @@ pub struct NativeField {
     pub native: NativeType,
 }
 
+/// The layout of a struct or class as native code sees it. ECMA-335 §II.22.8, §II.22.16.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeLayout {
     pub size_bytes: u32,

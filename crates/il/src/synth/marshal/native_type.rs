@@ -17,6 +17,7 @@ pub enum CharSet {
     Unicode,
 }
 
+/// The characters of a string, and how native code finds their end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StringForm {
     /// NUL-terminated UTF-8.
@@ -41,6 +42,7 @@ pub enum BoolForm {
 }
 
 impl BoolForm {
+    /// The size of the native value.
     pub fn size_bytes(self) -> u32 {
         match self {
             BoolForm::Int32 => 4,
@@ -59,6 +61,7 @@ pub struct ArrayCount {
     pub param: Option<u16>,
 }
 
+/// What native code sees of a value, after all descriptors and defaults. ECMA-335 §II.7.4, §II.23.4.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NativeType {
     Void,

@@ -14,9 +14,13 @@ use saki_types::{Image, LoadResult, Method, MethodKind, Ty};
 
 /// `PInvokeAttributes`. ECMA-335 §II.23.1.8.
 pub mod pinvoke_flags {
+    /// `ExactSpelling`: no suffix is tried.
     pub const NO_MANGLE: u16 = 1;
+    /// The bits that say how strings are passed.
     pub const CHAR_SET_MASK: u16 = 6;
+    /// Strings are UTF-16.
     pub const CHAR_SET_UNICODE: u16 = 4;
+    /// `SetLastError`: errno is kept for `Marshal.GetLastWin32Error`.
     pub const SUPPORTS_LAST_ERROR: u16 = 0x40;
 }
 
