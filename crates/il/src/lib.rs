@@ -10,6 +10,7 @@ pub mod import;
 pub mod ir;
 pub mod opt;
 pub mod synth;
+mod type_map;
 mod vector_types;
 
 pub use function_pool::recycle;

@@ -1,47 +1,10 @@
-//! How CLI types map to IR types, and other questions of the importer about types and methods.
+//! Questions of the importer about types and methods. How CLI types map to IR types, `type_map` says.
 //!
 //! Left out: layouts, which `types` computes.
 
-use crate::ir::{CallSig, IrType, MemType};
-use saki_types::{ElementType, LoadError, LoadResult, Method, MethodSig, Ty};
-
-/// The IR type of a value of `ty`. Enums have that of their underlying type.
-pub(super) fn ir_type(ty: Ty) -> LoadResult<IrType> {
-    use ElementType as E;
-    Ok(match ty.underlying().element_type {
-        E::Void => IrType::Void,
-        E::Boolean | E::Char | E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 => IrType::I32,
-        E::I8 | E::U8 | E::I | E::U | E::Ptr | E::FnPtr => IrType::I64,
-        E::R4 => IrType::F32,
-        E::R8 => IrType::F64,
-        E::ByRef => IrType::ByRef,
-        E::ValueType | E::TypedByRef => IrType::Struct(ty),
-        E::Var | E::MVar => {
-            return Err(LoadError::invalid_program(format!("{} is not an instantiated type", ty.full_name())));
-        }
-        _ => IrType::Ref,
-    })
-}
-
-/// The memory type of a value of `ty`; None for structs and void.
-pub(crate) fn mem_type(ty: Ty) -> LoadResult<Option<MemType>> {
-    use ElementType as E;
-    Ok(match ty.underlying().element_type {
-        E::Boolean | E::U1 => Some(MemType::U8),
-        E::I1 => Some(MemType::I8),
-        E::Char | E::U2 => Some(MemType::U16),
-        E::I2 => Some(MemType::I16),
-        _ => match ir_type(ty)? {
-            IrType::I32 => Some(MemType::I32),
-            IrType::I64 => Some(MemType::I64),
-            IrType::F32 => Some(MemType::F32),
-            IrType::F64 => Some(MemType::F64),
-            IrType::Ref => Some(MemType::Ref),
-            IrType::ByRef => Some(MemType::ByRef),
-            IrType::Void | IrType::V128 | IrType::Struct(_) | IrType::Block(_) => None,
-        },
-    })
-}
+use crate::ir::{CallSig, IrType};
+pub(crate) use crate::type_map::{ir_type, mem_type};
+use saki_types::{LoadResult, Method, MethodSig, Ty};
 
 /// `this`, parameters and result of a method or call site as IR types.
 pub(super) fn call_sig(sig: &MethodSig, this: Option<IrType>) -> LoadResult<CallSig> {

@@ -7,52 +7,9 @@ use crate::ir::{
     AliasClass, BinOp, Block, BlockId, CallSig, CallTarget, Clause, ClauseKind, CmpOp, ConvTarget, Function, Inst,
     IrType, Local, LocalId, LocalKind, MemFlags, MemType, NullCheck, Op, Region, RegionId, Symbol, Terminator, ValueId,
 };
+pub use crate::type_map::{ir_type, mem_type};
 use saki_abi::HelperId;
-use saki_types::{ElementType, LibraryType, LoadError, LoadErrorKind, LoadResult, Method, MethodKind, Ty, universe};
-
-/// The IR type of a value of `ty`. Enums have that of their underlying type.
-///
-/// # Errors
-/// The errors of loading an enum's fields; `InvalidProgram` for an open type.
-pub fn ir_type(ty: Ty) -> LoadResult<IrType> {
-    use ElementType as E;
-    Ok(match ty.underlying().element_type {
-        E::Void => IrType::Void,
-        E::Boolean | E::Char | E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 => IrType::I32,
-        E::I8 | E::U8 | E::I | E::U | E::Ptr | E::FnPtr => IrType::I64,
-        E::R4 => IrType::F32,
-        E::R8 => IrType::F64,
-        E::ByRef => IrType::ByRef,
-        E::ValueType | E::TypedByRef => IrType::Struct(ty),
-        E::Var | E::MVar => {
-            return Err(LoadError::invalid_program(format!("{} is not an instantiated type", ty.full_name())));
-        }
-        _ => IrType::Ref,
-    })
-}
-
-/// The memory type of a value of `ty`; None for structs and void.
-///
-/// # Errors
-/// The errors of `ir_type`.
-pub fn mem_type(ty: Ty) -> LoadResult<Option<MemType>> {
-    use ElementType as E;
-    Ok(Some(match ty.underlying().element_type {
-        E::Boolean | E::U1 => MemType::U8,
-        E::I1 => MemType::I8,
-        E::Char | E::U2 => MemType::U16,
-        E::I2 => MemType::I16,
-        _ => match ir_type(ty)? {
-            IrType::I32 => MemType::I32,
-            IrType::I64 => MemType::I64,
-            IrType::F32 => MemType::F32,
-            IrType::F64 => MemType::F64,
-            IrType::Ref => MemType::Ref,
-            IrType::ByRef => MemType::ByRef,
-            IrType::Void | IrType::V128 | IrType::Struct(_) | IrType::Block(_) => return Ok(None),
-        },
-    }))
-}
+use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Method, MethodKind, Ty, universe};
 
 /// Managed signature of a method: `this` (an object, or a managed pointer for value types) first. EXPLICITTHIS in a
 /// method's own signature is ignored, as in Mono; in the signature of a function pointer, an explicit `this` is among
@@ -178,12 +135,14 @@ impl FunctionBuilder {
         id
     }
 
+    /// A block that hardly ever runs.
     pub fn new_cold_block(&mut self) -> BlockId {
         let id = self.new_block();
         self.function.blocks[id.0 as usize].cold = true;
         id
     }
 
+    /// Makes a block current.
     pub fn switch_to(&mut self, block: BlockId) {
         self.current = block;
     }
@@ -202,11 +161,13 @@ impl FunctionBuilder {
         (handler, clause)
     }
 
+    /// Ends what `enter_region` began.
     pub fn leave_region(&mut self) {
         let region = self.region.expect("leave_region outside a region");
         self.region = self.function.regions[region.0 as usize].parent;
     }
 
+    /// Ends the current block, which must be open.
     pub fn terminate(&mut self, terminator: Terminator) {
         let index = self.current.0 as usize;
         assert!(!self.closed[index], "{}: block {index} has two terminators", self.function.name);
@@ -215,14 +176,17 @@ impl FunctionBuilder {
         self.function.blocks[index].terminator_il_offset = self.il_offset;
     }
 
+    /// Ends the current block by a jump.
     pub fn jump(&mut self, block: BlockId) {
         self.terminate(Terminator::Jump(block));
     }
 
+    /// Ends the current block by a branch: to `then` if `cond` is not zero.
     pub fn branch_if(&mut self, cond: ValueId, then: BlockId, otherwise: BlockId) {
         self.terminate(Terminator::Brif { cond, then, otherwise });
     }
 
+    /// Ends the current block by a return.
     pub fn ret(&mut self, value: Option<ValueId>) {
         self.terminate(Terminator::Ret(value));
     }
@@ -260,19 +224,23 @@ impl FunctionBuilder {
         self.function.locals[local.0 as usize].address_exposed = true;
     }
 
+    /// The type that the local was made with.
     pub fn local_type(&self, local: LocalId) -> IrType {
         self.function.locals[local.0 as usize].ty
     }
 
+    /// The current value of a scalar local.
     pub fn get(&mut self, local: LocalId) -> ValueId {
         let ty = self.local_type(local);
         self.emit(Op::LocalGet(local), ty)
     }
 
+    /// Writes a scalar local.
     pub fn set(&mut self, local: LocalId, value: ValueId) {
         self.emit(Op::LocalSet(local, value), IrType::Void);
     }
 
+    /// The address of a local.
     pub fn address_of(&mut self, local: LocalId) -> ValueId {
         self.emit(Op::LocalAddr(local), IrType::ByRef)
     }
@@ -287,6 +255,7 @@ impl FunctionBuilder {
 
     // ---- values
 
+    /// Appends an instruction to the current block.
     pub fn emit(&mut self, op: Op, ty: IrType) -> ValueId {
         let id = ValueId(self.function.insts.len() as u32);
         self.function.insts.push(Inst { op, ty, il_offset: self.il_offset });
@@ -294,22 +263,27 @@ impl FunctionBuilder {
         id
     }
 
+    /// The type of a value.
     pub fn value_type(&self, value: ValueId) -> IrType {
         self.function.insts[value.0 as usize].ty
     }
 
+    /// A constant of type I32.
     pub fn const_i32(&mut self, value: i32) -> ValueId {
         self.emit(Op::ConstI32(value), IrType::I32)
     }
 
+    /// A constant of type I64.
     pub fn const_i64(&mut self, value: i64) -> ValueId {
         self.emit(Op::ConstI64(value), IrType::I64)
     }
 
+    /// The null reference.
     pub fn null(&mut self) -> ValueId {
         self.emit(Op::Null, IrType::Ref)
     }
 
+    /// The address that the symbol stands for, as I64.
     pub fn symbol(&mut self, symbol: Symbol) -> ValueId {
         self.emit(Op::SymbolAddr(symbol), IrType::I64)
     }
@@ -320,6 +294,7 @@ impl FunctionBuilder {
         self.emit(Op::Bin(op, left, right), ty)
     }
 
+    /// I32: 1 if the comparison holds, else 0.
     pub fn cmp(&mut self, op: CmpOp, left: ValueId, right: ValueId) -> ValueId {
         self.emit(Op::Cmp(op, left, right), IrType::I32)
     }
@@ -345,6 +320,7 @@ impl FunctionBuilder {
 
     // ---- memory
 
+    /// Loads a scalar; narrow integers are extended to I32.
     pub fn load(&mut self, addr: ValueId, offset: i32, mem: MemType, flags: MemFlags) -> ValueId {
         self.emit(Op::Load { addr, offset, mem, flags }, mem.loaded())
     }
