@@ -36,6 +36,7 @@ pub(crate) enum FrameShape {
 }
 
 impl FrameShape {
+    /// The shape that the first instructions of the code show.
     pub fn of(body: &DescribedCode) -> FrameShape {
         if body.is_stubs {
             FrameShape::Stub

@@ -75,6 +75,7 @@ struct Registered {
 unsafe impl Send for Registered {}
 
 impl GdbInterface {
+    /// Describes code to the debugger.
     pub fn add(&self, body: &DescribedCode) {
         let function = ElfFunction {
             range: body.start..body.start + body.len_bytes,
@@ -86,6 +87,7 @@ impl GdbInterface {
         });
     }
 
+    /// Takes back the description of the code that begins there.
     pub fn remove(&self, start: usize) {
         self.change(start, |functions| {
             functions.remove(&start);

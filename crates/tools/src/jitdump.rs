@@ -39,6 +39,7 @@ struct Output {
 static CLOSED_AT_EXIT: OnceLock<File> = OnceLock::new();
 
 impl JitDump {
+    /// A new file in the folder, with its header. Errors: the system's.
     pub fn create(directory: &Path) -> io::Result<JitDump> {
         let mut file = create_new(&directory.join(format!("jit-{}.dump", std::process::id())))?;
         let mut header = Vec::new();
@@ -61,6 +62,7 @@ impl JitDump {
         Ok(JitDump(Mutex::new(Some(Output { file, next_index: 0 }))))
     }
 
+    /// Appends the code, with its lines and how it is unwound.
     pub fn add(&self, body: &DescribedCode, lines: &[SourceLine]) {
         let mut guard = self.0.lock();
         let Some(output) = guard.as_mut() else { return };

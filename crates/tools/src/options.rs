@@ -29,6 +29,7 @@ impl std::fmt::Display for BadRequest {
 impl std::error::Error for BadRequest {}
 
 impl ToolsRequest {
+    /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         *self == ToolsRequest::default()
     }

@@ -24,12 +24,14 @@ struct Lines {
 }
 
 impl PerfMap {
+    /// A new map of this process where perf looks for it. Errors: the system's.
     pub fn create() -> io::Result<PerfMap> {
         let path = format!("{DEFAULT_DIRECTORY}/perf-{}.map", std::process::id());
         let file = create_new(path.as_ref())?;
         Ok(PerfMap(Mutex::new(Some(Lines { file, len_bytes: 0, lines: FxHashMap::default() }))))
     }
 
+    /// Appends a line for the code.
     pub fn add(&self, body: &DescribedCode) {
         let mut guard = self.0.lock();
         let Some(lines) = guard.as_mut() else { return };
