@@ -27,7 +27,7 @@ use saki_abi::{Reloc, StubId, ThreadAbi};
 #[path = "arch/aarch64.rs"]
 mod target;
 #[cfg(target_arch = "x86_64")]
-#[path = "arch/x86_64/mod.rs"]
+#[path = "arch/x86_64.rs"]
 mod target;
 
 pub mod masm;

@@ -30,7 +30,7 @@ const USERS: [(&str, &str); 14] = [
         "references to the core assembly are not listed, since all code has them",
     ),
     ("crates/runtime/src/exec/code_cache/key.rs", "types of the core assembly belong to no other module"),
-    ("crates/runtime/src/exec/code_cache/mod.rs", "all code depends on the core assembly"),
+    ("crates/runtime/src/exec/code_cache.rs", "all code depends on the core assembly"),
     ("crates/runtime/src/vm/domain_copy.rs", "each domain has its core assembly already"),
 ];
 

@@ -179,7 +179,7 @@ ranks! {
     /// What the finalizer thread is asked for and does.
     FinalizerState in "runtime/src/vm/finalizer_signal.rs", over [Finalizers];
     /// One writer of cache files at a time.
-    CacheWriting in "runtime/src/exec/code_cache/mod.rs", over [CachedBodies, FreshBodies, IdentifiedFiles];
+    CacheWriting in "runtime/src/exec/code_cache.rs", over [CachedBodies, FreshBodies, IdentifiedFiles];
     /// The class constructors that run, and who waits for them.
     RunningInitialisers in "runtime/src/exec/class_init.rs", over [CellChunks, FreedCells];
     /// The child processes that are watched.

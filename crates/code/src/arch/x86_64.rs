@@ -2,10 +2,15 @@
 //! small stubs that are made at run time (`stubs`), places that are changed in code (`patching`), recognising what a
 //! thread is stopped at (`frames`).
 
+#[path = "x86_64/frames.rs"]
 mod frames;
+#[path = "x86_64/masm.rs"]
 pub(super) mod masm;
+#[path = "x86_64/patching.rs"]
 mod patching;
+#[path = "x86_64/registers.rs"]
 mod registers;
+#[path = "x86_64/stubs.rs"]
 mod stubs;
 
 use super::{Architecture, FrameState, STUB_BYTES};
