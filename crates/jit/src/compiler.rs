@@ -54,9 +54,10 @@ impl CompileContext {
     }
 }
 
-/// Contexts that have seen a larger function are dropped. Cranelift takes 1 to 2 KB for an instruction of its IR, and there may be as many
-/// contexts as threads ever compiled at a time: eight threads that compiled a method of 8,000 instructions each kept 92 MB. A new context
-/// costs next to nothing beside the compilation of so many instructions (some 10 ms).
+/// Contexts that have seen a larger function are dropped. Cranelift takes 1 to 2 KB for an instruction of its IR, and
+/// there may be as many contexts as threads ever compiled at a time: eight threads that compiled a method of 8,000
+/// instructions each kept 92 MB. A new context costs next to nothing beside the compilation of so many instructions
+/// (some 10 ms).
 const MAX_KEPT_INSTRUCTIONS: usize = 2048;
 
 impl Default for CompileContext {
@@ -67,9 +68,9 @@ impl Default for CompileContext {
 
 /// Compiles functions for the machine it runs on; may be shared by threads.
 ///
-/// Small bodies of dynamic methods (lambdas compiled at run time) have next to nothing to optimise, but there may be very many.
-/// The baseline compiler compiles those that it covers; the others, if they have no loops, go through Cranelift without mid-end
-/// and with one-pass register allocation.
+/// Small bodies of dynamic methods (lambdas compiled at run time) have next to nothing to optimise, but there may be
+/// very many. The baseline compiler compiles those that it covers; the others, if they have no loops, go through
+/// Cranelift without mid-end and with one-pass register allocation.
 pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,
@@ -94,8 +95,8 @@ impl Compiler {
         &self.isa
     }
 
-    /// Runs `work` with an idle context. The context is dropped if the work fails, since a half-built function may have left traces,
-    /// and if its function was large.
+    /// Runs `work` with an idle context. The context is dropped if the work fails, since a half-built function may have
+    /// left traces, and if its function was large.
     pub(crate) fn with_context<T>(
         &self,
         work: impl FnOnce(&mut CompileContext) -> Result<T, CompileError>,
@@ -116,7 +117,8 @@ impl Compiler {
         self.with_context(|context| self.compile_with(context, func))
     }
 
-    /// The baseline compiler's code for the function, which need not be a dynamic method's; None if that compiler does not cover it.
+    /// The baseline compiler's code for the function, which need not be a dynamic method's; None if that compiler does
+    /// not cover it.
     pub fn compile_baseline(&self, func: &Function) -> Option<CompiledCode> {
         self.with_context(|context| Ok(baseline::compile(&mut context.baseline, func, self.options.stress_poll)))
             .unwrap_or_default()
@@ -307,8 +309,8 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
     Ok(code)
 }
 
-/// Where the spill slots of the compiled function lie: between its stack slots and the saved registers. `None` if it saves
-/// registers that no walk follows.
+/// Where the spill slots of the compiled function lie: between its stack slots and the saved registers. `None` if it
+/// saves registers that no walk follows.
 fn spill_area(context: &CompileContext) -> Option<SpillArea> {
     let buffer = &context.codegen.compiled_code()?.buffer;
     let layout = buffer.frame_layout()?;
@@ -333,8 +335,9 @@ fn spill_area(context: &CompileContext) -> Option<SpillArea> {
     (clobber_bytes <= low_bytes).then_some(SpillArea { low_bytes, high_bytes: clobber_bytes, saved_registers })
 }
 
-/// `bytes` is the code up to the field. Cranelift uses its call relocation also for `lea` of a near address. The last byte before the
-/// field tells them apart: in a `lea` it is the ModRM byte, which is neither of the opcodes of call and jump.
+/// `bytes` is the code up to the field. Cranelift uses its call relocation also for `lea` of a near address. The last
+/// byte before the field tells them apart: in a `lea` it is the ModRM byte, which is neither of the opcodes of call and
+/// jump.
 fn reloc_kind(kind: binemit::Reloc, bytes: &[u8]) -> Result<(RelocKind, AddressUse), CompileError> {
     const CALL: u8 = 0xe8;
     const JUMP: u8 = 0xe9;

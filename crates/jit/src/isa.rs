@@ -47,7 +47,8 @@ pub(crate) fn native_abi(isa: &dyn TargetIsa) -> &'static NativeAbi {
     if isa.name() == "aarch64" { &NativeAbi::AARCH64 } else { &NativeAbi::X86_64 }
 }
 
-/// Features of this machine's processor beyond the baseline, by Cranelift's names, as far as the code generator uses them.
+/// Features of this machine's processor beyond the baseline, by Cranelift's names, as far as the code generator uses
+/// them.
 #[cfg(target_arch = "x86_64")]
 pub fn host_features() -> Vec<&'static str> {
     let mut features = Vec::new();
@@ -64,7 +65,8 @@ pub fn host_features() -> Vec<&'static str> {
     features
 }
 
-/// Features of this machine's processor beyond the baseline, by Cranelift's names, as far as the code generator uses them.
+/// Features of this machine's processor beyond the baseline, by Cranelift's names, as far as the code generator uses
+/// them.
 #[cfg(target_arch = "aarch64")]
 pub fn host_features() -> Vec<&'static str> {
     let mut features = Vec::new();

@@ -1,13 +1,15 @@
 //! From the typed IR of `il` to machine code, relocations and tables, by Cranelift.
 //!
-//! [`Compiler`] turns one `il::ir::Function` (and its filters) into [`CompiledCode`]: bytes that contain no address of the
-//! running process, relocations against [`RelocTarget`]s, and the tables that the unwinder, the signal handlers and stack
-//! traces need. The thunks between Rust, C and managed code come from here too ([`Compiler::compile_helper_thunk`],
-//! [`Compiler::compile_invoke_thunk`], [`Compiler::compile_native_to_managed_thunk`]). The conventions are written down
-//! in `code` (stubs, exception tables) and `abi` (layouts).
+//! [`Compiler`] turns one `il::ir::Function` (and its filters) into [`CompiledCode`]: bytes that contain no address of
+//! the running process, relocations against [`RelocTarget`]s, and the tables that the unwinder, the signal handlers and
+//! stack traces need. The thunks between Rust, C and managed code come from here too
+//! ([`Compiler::compile_helper_thunk`], [`Compiler::compile_invoke_thunk`],
+//! [`Compiler::compile_native_to_managed_thunk`]). The conventions are written down in `code` (stubs, exception tables)
+//! and `abi` (layouts).
 //!
-//! Invariants: no unsafe code, no runtime address, no state that depends on which methods were compiled before: the same
-//! function gives the same code. Left out: placing and publishing code (`code`), deciding what to compile (`runtime`).
+//! Invariants: no unsafe code, no runtime address, no state that depends on which methods were compiled before: the
+//! same function gives the same code. Left out: placing and publishing code (`code`), deciding what to compile
+//! (`runtime`).
 #![forbid(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]

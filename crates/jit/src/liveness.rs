@@ -1,7 +1,8 @@
-//! Liveness of locals per block, and which blocks are in loops. Only `lower::context::homes` needs this, so it is computed on demand.
+//! Liveness of locals per block, and which blocks are in loops. Only `lower::context::homes` needs this, so it is
+//! computed on demand.
 //!
-//! Any instruction of a region may throw, so the locals that a handler reads are live throughout the blocks that it protects.
-//! Left out: IR values, which live from their definition to their last use in the blocks that it dominates.
+//! Any instruction of a region may throw, so the locals that a handler reads are live throughout the blocks that it
+//! protects. Left out: IR values, which live from their definition to their last use in the blocks that it dominates.
 
 use crate::cfg::{ControlFlow, targets};
 use saki_il::ir::{BlockId, Function, Op, RegionId, ValueId};

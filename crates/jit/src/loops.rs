@@ -1,7 +1,8 @@
 //! The natural loops of an IR function, for placing code.
 //!
-//! Invariant: a loop is identified by the position of its header in `ControlFlow::order`, and inner headers come after outer
-//! ones. Only the order of code depends on this, so wrong results for irreducible flow are harmless. Left out: exception edges.
+//! Invariant: a loop is identified by the position of its header in `ControlFlow::order`, and inner headers come after
+//! outer ones. Only the order of code depends on this, so wrong results for irreducible flow are harmless. Left out:
+//! exception edges.
 
 use crate::cfg::{ControlFlow, targets};
 use saki_il::ir::{BlockId, Function};
@@ -69,7 +70,8 @@ impl Loops {
         loops
     }
 
-    /// Whether, for a branch at the end of `from`, the edge to `one` stays in the innermost loop of `from` and the edge to `other` leaves it.
+    /// Whether, for a branch at the end of `from`, the edge to `one` stays in the innermost loop of `from` and the edge
+    /// to `other` leaves it.
     pub(crate) fn stays_by(&self, flow: &ControlFlow, from: BlockId, one: BlockId, other: BlockId) -> bool {
         let position = |block: BlockId| flow.position[block.0 as usize];
         let header = self.innermost[position(from) as usize];

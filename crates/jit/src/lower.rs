@@ -1,8 +1,8 @@
 //! IR to Cranelift IR, one function at a time.
 //!
-//! Blocks are translated in reverse postorder, so that a value's definition is translated before its uses. Locals whose address
-//! is not taken become Cranelift variables, the others stack slots. Values are kept as Cranelift values of the machine
-//! type (`signatures::machine_type`); loads extend narrow memory types.
+//! Blocks are translated in reverse postorder, so that a value's definition is translated before its uses. Locals whose
+//! address is not taken become Cranelift variables, the others stack slots. Values are kept as Cranelift values of the
+//! machine type (`signatures::machine_type`); loads extend narrow memory types.
 //!
 //! | level | files | knows |
 //! |---|---|---|
@@ -13,7 +13,8 @@
 //!
 //! Invariant: a level names lower ones only, and no family names another.
 //!
-//! Invariant: no recursion over the IR; code that can throw goes through `call` or `check` of the context, which know the region.
+//! Invariant: no recursion over the IR; code that can throw goes through `call` or `check` of the context, which know
+//! the region.
 
 mod alloc;
 mod arith;

@@ -5,7 +5,8 @@ use saki_abi::object::NULL_AREA_BYTES;
 /// Bytes of the widest access, a vector of a later processor.
 const WIDEST_ACCESS_BYTES: usize = 64;
 
-/// Whether an access at this offset from null faults, so that the fault serves as the null check: all its bytes lie in the null area.
+/// Whether an access at this offset from null faults, so that the fault serves as the null check: all its bytes lie in
+/// the null area.
 pub(crate) fn faults_on_null(offset_bytes: i32) -> bool {
     usize::try_from(offset_bytes).is_ok_and(|offset| offset <= NULL_AREA_BYTES - WIDEST_ACCESS_BYTES)
 }

@@ -29,8 +29,8 @@ pub struct CompilerOptions {
     pub fence_after_atomics: bool,
     /// Fences on both sides of asymmetric barriers, where the kernel does not offer those (`saki_os::membarrier`).
     pub symmetric_barriers: bool,
-    /// The handle table has a slot for every number, so that compiled code may load a slot before it has checked that the number is a
-    /// handle (`saki_sync::handle_table`).
+    /// The handle table has a slot for every number, so that compiled code may load a slot before it has checked that
+    /// the number is a handle (`saki_sync::handle_table`).
     pub inline_handles: bool,
     /// Use the features of this machine's processor beyond the baseline. Off: code that any x86-64-v1 or armv8 can run.
     pub host_features: bool,

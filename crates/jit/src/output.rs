@@ -1,4 +1,5 @@
-//! The result of a compilation: bytes, relocations (`abi::reloc`) and tables (`abi::tables`), all relative to the start of the code.
+//! The result of a compilation: bytes, relocations (`abi::reloc`) and tables (`abi::tables`), all relative to the start
+//! of the code.
 
 use crate::symbols::RelocTarget;
 use saki_abi::{BodyTables, Reloc};

@@ -1,7 +1,8 @@
 //! Cranelift signatures of managed calls, helpers and stubs.
 //!
-//! Managed order: `this` if there is one, the struct-result pointer if the result is a struct, then the rest. Vector types are not passed like
-//! structs: they are in vector registers. The Rust functions of internal calls have the system's convention and take vectors by address.
+//! Managed order: `this` if there is one, the struct-result pointer if the result is a struct, then the rest. Vector
+//! types are not passed like structs: they are in vector registers. The Rust functions of internal calls have the
+//! system's convention and take vectors by address.
 
 use crate::vector_memory::VECTOR;
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
@@ -51,7 +52,8 @@ pub(crate) fn returns_struct(sig: &CallSig, convention: CallConv) -> bool {
     sig.ret.is_some_and(|ret| matches!(ret, IrType::Struct(_)) && vector(ret, convention).is_none())
 }
 
-/// Machine type of the result of a managed function; None if there is no result, or if it is returned through a pointer.
+/// Machine type of the result of a managed function; None if there is no result, or if it is returned through a
+/// pointer.
 pub(crate) fn result_type(sig: &CallSig) -> Option<Type> {
     let ret = sig.ret.filter(|_| !returns_struct(sig, CallConv::Tail))?;
     passed_type(ret, CallConv::Tail)

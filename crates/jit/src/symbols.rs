@@ -15,8 +15,8 @@ pub enum RelocTarget {
     HelperFunction(HelperId),
     /// A C library function.
     LibCall(LibCall),
-    /// `extern "C" fn(cookie: u64, args: *const u64, ret: *mut u64)`: runs a managed callback; only in native-to-managed
-    /// thunks.
+    /// `extern "C" fn(cookie: u64, args: *const u64, ret: *mut u64)`: runs a managed callback; only in
+    /// native-to-managed thunks.
     CallbackDispatcher,
     /// An arbitrary 64-bit number that is passed to the dispatcher, chosen when the thunk is placed.
     CallbackCookie,

@@ -112,9 +112,9 @@ impl Compiler {
         })
     }
 
-    /// Tail-convention `fn(code: i64, args: *const u64, ret: *mut u64)`: loads the arguments of a managed call from 8-byte
-    /// slots (`this`, struct-result pointer, rest; struct arguments by pointer), calls `code`, stores a scalar result. In the slots,
-    /// vectors are treated as structs.
+    /// Tail-convention `fn(code: i64, args: *const u64, ret: *mut u64)`: loads the arguments of a managed call from
+    /// 8-byte slots (`this`, struct-result pointer, rest; struct arguments by pointer), calls `code`, stores a scalar
+    /// result. In the slots, vectors are treated as structs.
     ///
     /// # Errors
     /// `Codegen`.
@@ -163,9 +163,9 @@ impl Compiler {
     }
 
     /// System V function that C calls for a delegate. It puts its arguments into 8-byte slots (structs: a pointer to a
-    /// copy), calls [`RelocTarget::CallbackDispatcher`]`(cookie, slots, result)` and returns what that wrote to `result`.
-    /// The dispatcher finds the thread, enters managed state and runs the delegate. `sig` has native types; place the code
-    /// once per delegate, with its own [`RelocTarget::CallbackCookie`].
+    /// copy), calls [`RelocTarget::CallbackDispatcher`]`(cookie, slots, result)` and returns what that wrote to
+    /// `result`. The dispatcher finds the thread, enters managed state and runs the delegate. `sig` has native types;
+    /// place the code once per delegate, with its own [`RelocTarget::CallbackCookie`].
     ///
     /// # Errors
     /// `Load` for struct types; `NotSupported` for structs by value on aarch64.

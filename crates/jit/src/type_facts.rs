@@ -24,8 +24,8 @@ pub(crate) enum CastKind {
     Exact(Ty),
     /// Objects with this type's vtable pass; for others the runtime must decide (arrays, generic delegates).
     ExactOrRuntime(Ty),
-    /// `display[index]` must be the type. `or_runtime`: other objects may be transparent proxies, for which the runtime must
-    /// decide.
+    /// `display[index]` must be the type. `or_runtime`: other objects may be transparent proxies, for which the runtime
+    /// must decide.
     Display { index: u32, or_runtime: bool },
     /// The runtime must decide: interfaces.
     Runtime,

@@ -15,7 +15,8 @@ pub(crate) fn as_lanes(b: &mut FunctionBuilder<'_>, value: Value, ty: Type) -> V
     b.ins().bitcast(ty, MemFlagsData::new().with_endianness(Endianness::Little), value)
 }
 
-/// Loads a vector; lanes that are not in memory are zero. `flags` must not promise alignment, since objects are aligned to 8 bytes only.
+/// Loads a vector; lanes that are not in memory are zero. `flags` must not promise alignment, since objects are aligned
+/// to 8 bytes only.
 pub(crate) fn load(
     b: &mut FunctionBuilder<'_>,
     address: Value,

@@ -1,4 +1,5 @@
-//! Expected output of the lowering for some functions: Cranelift IR before optimisation, and for one of them machine code.
+//! Expected output of the lowering for some functions: Cranelift IR before optimisation, and for one of them machine
+//! code.
 #![cfg(target_arch = "x86_64")]
 
 mod common;

@@ -346,7 +346,8 @@ fn reference_stores_test_the_log_bit() {
     assert_eq!((std::hint::black_box(&object)[2], m.thread.stub_result), (6, 1));
 }
 
-/// Runs the operation on an object with this sync word; returns the word afterwards and the number of calls of the runtime.
+/// Runs the operation on an object with this sync word; returns the word afterwards and the number of calls of the
+/// runtime.
 fn on_sync_word(m: &mut Machine, op: fn(ValueId) -> Op, word: u64) -> (u64, u64) {
     let mut ir = Ir::new("lock", &[REF], None);
     let object = ir.get(0);
@@ -401,7 +402,8 @@ fn inflated_locks_are_taken_and_left_in_line_while_nobody_waits() {
     const MONITOR: usize = 3;
     const SYNC: u64 = (MONITOR as u64) << 8 | (INFLATED_BIT | INFLATED_HINT_BIT) as u64;
     let mut m = Machine::new();
-    // Owner, flags, recursion, quiet exits and last owner of the monitor before; the same after, and the calls out of line.
+    // Owner, flags, recursion, quiet exits and last owner of the monitor before; the same after, and the calls out of
+    // line.
     let mut run = |op, sync, before: [u32; 5]| {
         let places = [OWNER_OFFSET, FLAGS_OFFSET, RECURSION_OFFSET, QUIET_OFFSET, LAST_OFFSET]
             .map(|offset| (MONITOR * ENTRY_BYTES + (MONITOR_OFFSET + offset) as usize) / 4);

@@ -1,9 +1,9 @@
 //! Whether code of one method may name another method or field: ECMA-335 §I.8.5.3, §II.15.2, §II.22.2.
 //!
 //! Generic types and methods are judged by their definitions: access to the generic arguments is checked where the
-//! instantiation is named. Members of arrays are public. A nested type has the access of its enclosing types. Friend assemblies
-//! are those named by `InternalsVisibleToAttribute`. Left out: the rule that a family member may be reached only through
-//! instances of the accessing class.
+//! instantiation is named. Members of arrays are public. A nested type has the access of its enclosing types. Friend
+//! assemblies are those named by `InternalsVisibleToAttribute`. Left out: the rule that a family member may be reached
+//! only through instances of the accessing class.
 
 use crate::attributes::{attribute_class, has_attribute};
 use crate::domain::Assembly;
@@ -57,7 +57,8 @@ pub fn can_use_field(from: &'static Method, to: &'static Field) -> LoadResult<bo
     Ok(scope == to.owner || member(scope, to.owner, to.flags)?)
 }
 
-/// The enclosing type of `ty`. None while a TypeBuilder has not finished it: such a type has no members that could matter.
+/// The enclosing type of `ty`. None while a TypeBuilder has not finished it: such a type has no members that could
+/// matter.
 fn outer_of(ty: Ty) -> LoadResult<Option<Ty>> {
     match ty.enclosing_type() {
         Err(error) if error.kind == LoadErrorKind::UnfinishedType => Ok(None),

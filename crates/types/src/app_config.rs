@@ -1,7 +1,7 @@
 //! The part of a program's `NAME.exe.config` that says where its assemblies are: probing paths and version redirects.
 //!
-//! Invariant: malformed parts are ignored, never an error, since the program could run without a configuration. Left out: code
-//! bases, publisher policies, and everything outside of `assemblyBinding`.
+//! Invariant: malformed parts are ignored, never an error, since the program could run without a configuration. Left
+//! out: code bases, publisher policies, and everything outside of `assemblyBinding`.
 
 use crate::identity::AssemblyName;
 use std::path::PathBuf;

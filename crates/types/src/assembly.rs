@@ -1,4 +1,5 @@
-//! Opening assemblies and their modules: the records of an assembly and of its images, with the caches from tokens to records.
+//! Opening assemblies and their modules: the records of an assembly and of its images, with the caches from tokens to
+//! records.
 
 use crate::attributes::attribute_class;
 use crate::binder::not_found;
@@ -19,8 +20,8 @@ use std::sync::atomic::AtomicBool;
 pub use crate::domain::{Assembly, Image};
 pub use crate::identity::qualified;
 
-/// The assembly other than `assembly` that has loaded this module's file, if there is one. A module may belong to one assembly only,
-/// since a type belongs to one assembly and its static fields exist once.
+/// The assembly other than `assembly` that has loaded this module's file, if there is one. A module may belong to one
+/// assembly only, since a type belongs to one assembly and its static fields exist once.
 fn owner_of_module(assembly: &'static Assembly, module: &Path) -> Option<&'static Assembly> {
     let has_it = |other: &&&'static Assembly| {
         other.path != assembly.path
@@ -218,8 +219,8 @@ impl Image {
     }
 }
 
-/// Whether the assembly is marked with ReferenceAssemblyAttribute: its methods have no or wrong bodies. The attribute class may be of any assembly; rows
-/// that cannot be read do not count.
+/// Whether the assembly is marked with ReferenceAssemblyAttribute: its methods have no or wrong bodies. The attribute
+/// class may be of any assembly; rows that cannot be read do not count.
 fn is_reference_assembly(meta: &'static MetadataImage) -> bool {
     let mark = Some(("System.Runtime.CompilerServices", "ReferenceAssemblyAttribute"));
     let is_mark = |constructor| attribute_class(meta, constructor).is_ok_and(|class| class == mark);

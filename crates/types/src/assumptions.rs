@@ -1,9 +1,10 @@
 //! What compiled code takes for granted, and the images that its assumptions depend on.
 //!
-//! Whoever compiles asks for facts, and notes each answer that the code relies on as an `Assumption`. The facts of a type (layout, vtable slots, assignability)
-//! also depend on its base classes, its interfaces and the types of its instance fields, which `images_behind` follows, and on the modules whose type
-//! forwarders were followed to find them, which `add_forwarders` adds. Left out: facts that are asked for without a token; they are
-//! about types of corlib and of the compiled method itself.
+//! Whoever compiles asks for facts, and notes each answer that the code relies on as an `Assumption`. The facts of a
+//! type (layout, vtable slots, assignability) also depend on its base classes, its interfaces and the types of its
+//! instance fields, which `images_behind` follows, and on the modules whose type forwarders were followed to find them,
+//! which `add_forwarders` adds. Left out: facts that are asked for without a token; they are about types of corlib and
+//! of the compiled method itself.
 
 use crate::domain::Image;
 use crate::field::Field;

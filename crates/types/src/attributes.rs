@@ -1,4 +1,5 @@
-//! Which custom attributes a metadata row has, by the names of the attribute classes: only rows are read, no class is loaded.
+//! Which custom attributes a metadata row has, by the names of the attribute classes: only rows are read, no class is
+//! loaded.
 
 use crate::domain::Image;
 use crate::error::LoadResult;

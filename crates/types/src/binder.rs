@@ -1,8 +1,9 @@
-//! Finding assemblies: the application directory, MONO_PATH, the GAC, the framework directory and its facades; then the directory of
-//! the requesting assembly, before or after the AssemblyResolve event depending on how that assembly was loaded (`LoadContext`).
+//! Finding assemblies: the application directory, MONO_PATH, the GAC, the framework directory and its facades; then the
+//! directory of the requesting assembly, before or after the AssemblyResolve event depending on how that assembly was
+//! loaded (`LoadContext`).
 //!
-//! Framework references of any version are unified to the installed one, as Mono's remapping table does; a reference by a
-//! short name ("System.Data") to a GAC-only assembly is resolved only from references, which carry a full name.
+//! Framework references of any version are unified to the installed one, as Mono's remapping table does; a reference by
+//! a short name ("System.Data") to a GAC-only assembly is resolved only from references, which carry a full name.
 
 mod reflection_only;
 
@@ -181,7 +182,8 @@ impl Binder {
             log(Level::Info, format_args!("The event AssemblyResolve {outcome} ('{}').", wanted.name));
             found
         };
-        // Mono's order: the folder of an assembly loaded by `LoadFrom` is searched before the event, that of other assemblies after it.
+        // Mono's order: the folder of an assembly loaded by `LoadFrom` is searched before the event, that of other
+        // assemblies after it.
         let asking = requesting.map(|image| image.assembly());
         let beside =
             asking.and_then(|a| Some((a.path.parent()?, a.load_context))).filter(|b| !b.0.as_os_str().is_empty());
@@ -201,7 +203,8 @@ impl Binder {
         Err(bad.unwrap_or_else(|| not_found(wanted)))
     }
 
-    /// Loads the first of these files that has the assembly; `bad` gets the reason why an existing file cannot be loaded. Reference assemblies are skipped.
+    /// Loads the first of these files that has the assembly; `bad` gets the reason why an existing file cannot be
+    /// loaded. Reference assemblies are skipped.
     fn load_first(
         &self,
         candidates: Vec<PathBuf>,
@@ -249,8 +252,8 @@ impl Binder {
         }
     }
 
-    /// Loads the assembly in this file (`Assembly.LoadFrom`). If an assembly of the same identity was loaded from another file before,
-    /// returns that one.
+    /// Loads the assembly in this file (`Assembly.LoadFrom`). If an assembly of the same identity was loaded from
+    /// another file before, returns that one.
     ///
     /// # Errors
     /// As `load_file`; as `resolve` where the configuration redirects the assembly.

@@ -12,7 +12,8 @@ const COVARIANT: u32 = 1;
 const CONTRAVARIANT: u32 = 2;
 
 impl Type {
-    /// Whether other instantiations of the same definition convert to this one: some parameter marked `in` or `out` has a reference type as argument.
+    /// Whether other instantiations of the same definition convert to this one: some parameter marked `in` or `out` has
+    /// a reference type as argument.
     pub fn has_variant_arguments(&'static self) -> bool {
         let Some(definition) = self.generic_definition() else { return false };
         self.args.iter().zip(definition.args).any(|(argument, param)| {
@@ -60,8 +61,8 @@ impl Type {
     }
 }
 
-/// A question of assignability that is being answered. Through variance a question may depend on itself (`C : I<I<C>>` asked for
-/// `I<C>`, I contravariant); the answer is then no.
+/// A question of assignability that is being answered. Through variance a question may depend on itself (`C : I<I<C>>`
+/// asked for `I<C>`, I contravariant); the answer is then no.
 struct OpenQuestion<'a> {
     from: Ty,
     to: Ty,
@@ -69,8 +70,8 @@ struct OpenQuestion<'a> {
     outer: Option<&'a OpenQuestion<'a>>,
 }
 
-/// Depth of nested questions. Some types lead to questions about ever larger types (`C<T> : I<I<C<C<T>>>>`, I contravariant), which never
-/// end; real types nest a few levels.
+/// Depth of nested questions. Some types lead to questions about ever larger types (`C<T> : I<I<C<C<T>>>>`, I
+/// contravariant), which never end; real types nest a few levels.
 const MAX_QUESTIONS: u32 = 64;
 
 fn is_assignable(from: Ty, target: Ty, asked: Option<&OpenQuestion>) -> LoadResult<bool> {

@@ -298,7 +298,8 @@ fn method_params_of(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'
 }
 
 impl Image {
-    /// The type `<Module>`, which has the global methods and fields, if it has methods. None for the class library and for dynamic methods.
+    /// The type `<Module>`, which has the global methods and fields, if it has methods. None for the class library and
+    /// for dynamic methods.
     pub fn module_type(&'static self) -> Option<Ty> {
         // Most images have no global methods, so that their module type need not be made.
         if self.is_corlib
@@ -568,7 +569,8 @@ impl Type {
     }
 }
 
-/// The context in which a parameter's constraints are decoded: the parameters of its owner and, for a method, of the declaring type.
+/// The context in which a parameter's constraints are decoded: the parameters of its owner and, for a method, of the
+/// declaring type.
 ///
 /// # Errors
 /// `BadImageFormat`.

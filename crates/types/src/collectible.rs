@@ -1,9 +1,10 @@
-//! Records that are freed together: those of a collectible assembly (AssemblyBuilderAccess.RunAndCollect), freed when it is no longer
-//! reachable, and those of an application domain other than the first, freed after it is unloaded.
+//! Records that are freed together: those of a collectible assembly (AssemblyBuilderAccess.RunAndCollect), freed when
+//! it is no longer reachable, and those of an application domain other than the first, freed after it is unloaded.
 //!
-//! Everything such an assembly or domain consists of (images, types, members, layouts, vtables, statics, root cells, instantiations over
-//! its types) lies in chunks of one reserved address range, and each chunk belongs to one [`Owner`]. So for any word it can be decided
-//! whether it points into an owner's records, which is how collections find out whether the owner is still reachable (`runtime::collectible`).
+//! Everything such an assembly or domain consists of (images, types, members, layouts, vtables, statics, root cells,
+//! instantiations over its types) lies in chunks of one reserved address range, and each chunk belongs to one
+//! [`Owner`]. So for any word it can be decided whether it points into an owner's records, which is how collections
+//! find out whether the owner is still reachable (`runtime::collectible`).
 //!
 //! | state of an owner | means | next |
 //! |---|---|---|
@@ -12,9 +13,10 @@
 //! | dead | not reachable; no list that can be searched by name leads to it | ended, by `end` |
 //! | ended | memory given back; its addresses are not used again in this process | – |
 //!
-//! A collectible assembly in a domain other than the first has its own owner, whose records refer to the domain's: it ends with the domain
-//! at the latest. Because addresses are never used again, stale keys in tables are harmless: they equal no other key. The records of the
-//! first domain are leaked. Left out: the code and entries of the methods, which are the runtime's.
+//! A collectible assembly in a domain other than the first has its own owner, whose records refer to the domain's: it
+//! ends with the domain at the latest. Because addresses are never used again, stale keys in tables are harmless: they
+//! equal no other key. The records of the first domain are leaked. Left out: the code and entries of the methods, which
+//! are the runtime's.
 
 use saki_base::locks::{Mutex, rank};
 use saki_os::Reservation;
@@ -26,7 +28,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Address space for all owners that a process ever makes: four million small assemblies.
 const MAX_REGION_BYTES: usize = 64 << 30;
-/// Where address space is scarce: one `REGION_SHARE`th of it, but at least this, which is room for a thousand assemblies.
+/// Where address space is scarce: one `REGION_SHARE`th of it, but at least this, which is room for a thousand
+/// assemblies.
 const MIN_REGION_BYTES: usize = 16 << 20;
 const REGION_SHARE: usize = 16;
 /// Granularity at which owners take memory; a small emitted type with its assembly fills about one chunk.
@@ -126,7 +129,8 @@ pub fn address_range() -> (usize, usize) {
 pub fn of(address: usize) -> Option<&'static Owner> {
     // Acquire: pairs with `set_owner`.
     let owner = region()?.chunk_of(address)?.load(Ordering::Acquire);
-    // SAFETY: null, or an owner that has not ended: it lies in its first chunk, which is given back after the table is cleared.
+    // SAFETY: null, or an owner that has not ended: it lies in its first chunk, which is given back after the table is
+    // cleared.
     unsafe { owner.as_ref() }
 }
 
@@ -135,7 +139,8 @@ pub fn owner_of<T>(record: &T) -> Option<&'static Owner> {
     of(std::ptr::from_ref(record).addr())
 }
 
-/// Whether the record may be freed before its domain: code and tables that live as long as the domain must not refer to it.
+/// Whether the record may be freed before its domain: code and tables that live as long as the domain must not refer to
+/// it.
 pub fn ends_alone<T>(record: &T) -> bool {
     owner_of(record).is_some_and(|owner| !owner.is_domain)
 }
@@ -180,8 +185,8 @@ unsafe fn drop_value<T>(address: usize) {
     unsafe { std::ptr::drop_in_place(address as *mut T) };
 }
 
-/// The owner for a record that is composed of `parts`: that of the first part that has an owner, but an assembly's rather than the
-/// domain's, since the domain lives longer. Notes that this owner refers to those of the other parts.
+/// The owner for a record that is composed of `parts`: that of the first part that has an owner, but an assembly's
+/// rather than the domain's, since the domain lives longer. Notes that this owner refers to those of the other parts.
 pub fn owner_of_all(parts: impl IntoIterator<Item = usize>) -> Option<&'static Owner> {
     let mut found: Option<&'static Owner> = None;
     for part in parts.into_iter().filter_map(of) {
@@ -200,7 +205,8 @@ pub fn owner_of_all(parts: impl IntoIterator<Item = usize>) -> Option<&'static O
 /// Number of `Hold`s.
 static HOLDS: AtomicUsize = AtomicUsize::new(0);
 
-/// While a `Hold` exists, no owner becomes dead: for lists outside the heap that may hold the only reference to a record.
+/// While a `Hold` exists, no owner becomes dead: for lists outside the heap that may hold the only reference to a
+/// record.
 #[must_use]
 pub struct Hold(());
 
@@ -228,7 +234,8 @@ impl Drop for Hold {
 static OWNERS: Mutex<rank::Owners, Vec<&'static Owner>> = Mutex::new(Vec::new());
 
 impl Owner {
-    /// A new owner for an assembly, without records yet; it refers to `domain_owner`. None without address space for it.
+    /// A new owner for an assembly, without records yet; it refers to `domain_owner`. None without address space for
+    /// it.
     pub(crate) fn create(domain: &'static Domain, domain_owner: Option<&'static Owner>) -> Option<&'static Owner> {
         let owner = Owner::make(domain, false)?;
         domain_owner.inspect(|domain| owner.name(domain));
@@ -298,7 +305,8 @@ impl Owner {
         }
     }
 
-    /// Keeps the owner for ever, with the owners to which it refers: a record is held by something that collections do not trace.
+    /// Keeps the owner for ever, with the owners to which it refers: a record is held by something that collections do
+    /// not trace.
     pub fn keep_for_ever(&self) {
         // Relaxed: collections read it with the world stopped.
         self.is_kept.store(true, Ordering::Relaxed);

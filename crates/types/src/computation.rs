@@ -1,7 +1,8 @@
 //! The computation that the calling thread is in, if its failures may prove nothing (`requests`).
 //!
-//! A managed thread may change its OS thread when it waits for the loader lock, so the word that leads to the computation is the managed thread's; other
-//! threads have one in thread-local storage. Invariant: a thread's word leads to a value on its own stack, in a frame that has not returned, or is null.
+//! A managed thread may change its OS thread when it waits for the loader lock, so the word that leads to the
+//! computation is the managed thread's; other threads have one in thread-local storage. Invariant: a thread's word
+//! leads to a value on its own stack, in a frame that has not returned, or is null.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;

@@ -10,7 +10,8 @@ use saki_metadata::ElementType;
 use std::sync::atomic::AtomicU32;
 
 impl Universe {
-    /// `tables`: of the domain to which the components belong, which need not be the current one. `owner`: the owner of the components.
+    /// `tables`: of the domain to which the components belong, which need not be the current one. `owner`: the owner of
+    /// the components.
     fn intern(
         tables: &Universe,
         key: ConstructedKey,

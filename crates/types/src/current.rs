@@ -1,7 +1,7 @@
 //! The domain that the calling thread runs in.
 //!
-//! A managed thread's `ThreadAbi` holds the universe of its domain; code that switches a thread to another domain calls `enter`. Threads
-//! that are not managed are in the first domain.
+//! A managed thread's `ThreadAbi` holds the universe of its domain; code that switches a thread to another domain calls
+//! `enter`. Threads that are not managed are in the first domain.
 
 use crate::domain::Universe;
 use saki_abi::ThreadAbi;
@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The universe of the domain in which the process starts.
 static ROOT: OnceLock<&'static Universe> = OnceLock::new();
 
-/// Whether there has ever been a second universe: in programs with one domain, look-ups need not determine the calling thread.
+/// Whether there has ever been a second universe: in programs with one domain, look-ups need not determine the calling
+/// thread.
 static HAS_SEVERAL: AtomicBool = AtomicBool::new(false);
 
 /// The tables of the domain that the calling thread runs in; `init` must have been called.
@@ -39,7 +40,8 @@ pub unsafe fn entered_by(thread: *const ThreadAbi) -> Option<&'static Universe> 
     unsafe { entered.cast::<Universe>().as_ref() }
 }
 
-/// Sets the universe that the calling thread has entered, and returns the previous one. A thread that is not managed stays in the root universe.
+/// Sets the universe that the calling thread has entered, and returns the previous one. A thread that is not managed
+/// stays in the root universe.
 fn replace_entered(universe: Option<&'static Universe>) -> Option<&'static Universe> {
     let Some(thread) = saki_thread::current() else {
         if universe.is_some_and(|universe| universe != root()) {

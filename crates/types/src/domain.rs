@@ -1,8 +1,9 @@
 //! The records of an application domain besides types and their members: its universe, its assemblies, their images.
 //!
-//! At the bottom of this crate, like `ty`: plain data and cells, filled by the modules above. `universe` interns constructed types and tells which
-//! domain a thread is in, `binder` finds assemblies, `assembly` opens them and fills the cells of an image, `resolve` maps tokens to records;
-//! `dynamic` and `emitted` make the records of code and types made at run time.
+//! At the bottom of this crate, like `ty`: plain data and cells, filled by the modules above. `universe` interns
+//! constructed types and tells which domain a thread is in, `binder` finds assemblies, `assembly` opens them and fills
+//! the cells of an image, `resolve` maps tokens to records; `dynamic` and `emitted` make the records of code and types
+//! made at run time.
 
 use crate::app_config::AppConfig;
 use crate::collectible::Owner;
@@ -33,11 +34,12 @@ pub(crate) enum ConstructedKey {
     FnPtr(MethodSig),
 }
 
-/// The tables of one domain: see `universe`, whose `init` sets up the first. This struct itself is leaked, even after the domain's records have ended.
+/// The tables of one domain: see `universe`, whose `init` sets up the first. This struct itself is leaked, even after
+/// the domain's records have ended.
 pub struct Universe {
     pub(crate) binder: Binder,
-    /// Owner of the domain's records; null: they live for ever, or have ended. Set before there are records (Release, pairs with the
-    /// Acquire in `owner`), cleared by `end`.
+    /// Owner of the domain's records; null: they live for ever, or have ended. Set before there are records (Release,
+    /// pairs with the Acquire in `owner`), cleared by `end`.
     pub(crate) owner: AtomicPtr<Owner>,
     /// The runtime's part of the domain.
     pub(crate) runtime: OnceLock<&'static (dyn Any + Send + Sync)>,
@@ -102,12 +104,14 @@ pub struct SearchPaths {
     pub framework_root: PathBuf,
 }
 
-/// Managed events of loading, by which the program is notified or asked. A binder gets them when it is made (`Binder::with_events`).
+/// Managed events of loading, by which the program is notified or asked. A binder gets them when it is made
+/// (`Binder::with_events`).
 ///
-/// Invariant: called with the loader lock held by the calling thread, so an implementation may run managed code of that thread but waits for no other thread
-/// that loads types.
+/// Invariant: called with the loader lock held by the calling thread, so an implementation may run managed code of that
+/// thread but waits for no other thread that loads types.
 pub trait LoaderEvents: Sync {
-    /// `AppDomain.AssemblyResolve`: the search found no assembly of the name; `requesting` is the image that refers to it.
+    /// `AppDomain.AssemblyResolve`: the search found no assembly of the name; `requesting` is the image that refers to
+    /// it.
     fn resolve_assembly(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly>;
 
     /// `AppDomain.AssemblyLoad`: an assembly was loaded.
@@ -171,7 +175,8 @@ impl Image {
     }
 
     pub fn assembly(&'static self) -> &'static Assembly {
-        // The assembly of a dynamic method's image is not in the cell: filling a cell takes longer than looking at both places.
+        // The assembly of a dynamic method's image is not in the cell: filling a cell takes longer than looking at both
+        // places.
         let assembly = self.assembly.get().copied().or_else(|| self.dynamic.as_ref().map(|code| code.assembly));
         assembly.expect("an image is published with its assembly")
     }

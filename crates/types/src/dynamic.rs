@@ -1,11 +1,12 @@
 //! Methods and assemblies made at run time: `System.Reflection.Emit`.
 //!
-//! A dynamic method has an `Image` of its own whose tokens index its list of references instead of metadata tables, so that
-//! its CIL is imported like any other. It shares the raw metadata of its module, an image in memory without members.
-//! Types made at run time are in `emitted`.
+//! A dynamic method has an `Image` of its own whose tokens index its list of references instead of metadata tables, so
+//! that its CIL is imported like any other. It shares the raw metadata of its module, an image in memory without
+//! members. Types made at run time are in `emitted`.
 //!
-//! A dynamic method can be freed by itself: for it `&'static Method` means "until `DynamicMethods::free`", whose caller must know that
-//! nothing refers to it any more (`runtime::dynamic_methods` decides when). Method, image and body lie in a record of `dynamic_records`.
+//! A dynamic method can be freed by itself: for it `&'static Method` means "until `DynamicMethods::free`", whose caller
+//! must know that nothing refers to it any more (`runtime::dynamic_methods` decides when). Method, image and body lie
+//! in a record of `dynamic_records`.
 
 use crate::domain::{Assembly, Image};
 use crate::error::LoadResult;
@@ -24,7 +25,8 @@ pub use crate::domain::{DynamicBody, DynamicCode, DynamicRef};
 pub struct DynamicMethodSpec {
     pub name: String,
     pub module: &'static Image,
-    /// The type that reflection shows as its declaring type, and from which access to fields is judged. A method without one may use all fields, as in Mono.
+    /// The type that reflection shows as its declaring type, and from which access to fields is judged. A method
+    /// without one may use all fields, as in Mono.
     pub owner: Option<Ty>,
     pub sig: MethodSig,
     pub skips_visibility: bool,
@@ -67,8 +69,8 @@ fn module_image(name: &str, identity: Option<&AssemblyName>) -> Vec<u8> {
     image.finish_for_loader()
 }
 
-/// An assembly with one module and no types. `is_runnable`: its types may be instantiated and its code run. `is_collectible`: it is
-/// freed when it is no longer reachable.
+/// An assembly with one module and no types. `is_runnable`: its types may be instantiated and its code run.
+/// `is_collectible`: it is freed when it is no longer reachable.
 ///
 /// # Errors
 /// `BadImageFormat`: the names are too long.

@@ -1,4 +1,5 @@
-//! Memory of dynamic methods: records in chunks of their own, so that for any word it can be decided whether it points into one.
+//! Memory of dynamic methods: records in chunks of their own, so that for any word it can be decided whether it points
+//! into one.
 //!
 //! | state of a record | owner | next |
 //! |---|---|---|
@@ -6,9 +7,9 @@
 //! | in a reserve (`RESERVES`, one per processor) | the thread that takes the reserve | `store` → live; a reserve that has many gives some back: free |
 //! | live | all holders of the method | `free` → in a reserve, by a caller that knows that there are no holders left |
 //!
-//! `is_live` is set by a release store after the contents are written, and read by an acquire load, so that a `Finder` that sees the
-//! flag sees the contents. It is cleared with the arena locked, so a record that a `Finder` (which holds the lock) has found stays
-//! live. Chunks are never given back.
+//! `is_live` is set by a release store after the contents are written, and read by an acquire load, so that a `Finder`
+//! that sees the flag sees the contents. It is cleared with the arena locked, so a record that a `Finder` (which holds
+//! the lock) has found stays live. Chunks are never given back.
 
 use crate::domain::Image;
 use crate::method::Method;
@@ -66,13 +67,15 @@ const RESERVED_RECORDS: usize = 32;
 
 static ARENA: Mutex<rank::DynamicRecords, Option<Arena>> = Mutex::new(None);
 
-/// Address range from the lowest chunk to the end of the highest (with `HIGH`); it only grows. For a test without the lock.
+/// Address range from the lowest chunk to the end of the highest (with `HIGH`); it only grows. For a test without the
+/// lock.
 static LOW: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGH: AtomicUsize = AtomicUsize::new(0);
 
 /// The address range that contains all dynamic methods that ever existed.
 fn bounds() -> Range<usize> {
-    // Relaxed: the bounds grow before a method is published, and that publication orders this for every thread that has its address.
+    // Relaxed: the bounds grow before a method is published, and that publication orders this for every thread that has
+    // its address.
     LOW.load(Ordering::Relaxed)..HIGH.load(Ordering::Relaxed)
 }
 

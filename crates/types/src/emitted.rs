@@ -1,9 +1,10 @@
 //! Types made by `System.Reflection.Emit.TypeBuilder`: the facts that the loader needs besides an image in memory.
 //!
-//! Every such type has an `Image` of its own with ordinary tables, so that loader, importer and reflection read it as they
-//! read files. Its TypeDef rows are the global type, the enclosing types (rows without members, which stand for the real
-//! types) and the type itself. TypeRef rows have names, but they are resolved by a list beside the image: names need not be unique
-//! among assemblies made at run time, and a type may be named before it is finished. Types of collectible assemblies are freed (`collectible`).
+//! Every such type has an `Image` of its own with ordinary tables, so that loader, importer and reflection read it as
+//! they read files. Its TypeDef rows are the global type, the enclosing types (rows without members, which stand for
+//! the real types) and the type itself. TypeRef rows have names, but they are resolved by a list beside the image:
+//! names need not be unique among assemblies made at run time, and a type may be named before it is finished. Types of
+//! collectible assemblies are freed (`collectible`).
 
 use crate::collectible;
 use crate::domain::Image;
@@ -73,8 +74,8 @@ impl EmittedType {
 }
 
 impl Type {
-    /// A type made at run time cannot be used before the structs and enums of its static fields are finished. (Those of its
-    /// instance fields are needed for its layout.)
+    /// A type made at run time cannot be used before the structs and enums of its static fields are finished. (Those of
+    /// its instance fields are needed for its layout.)
     ///
     /// # Errors
     /// `TypeLoad`, naming this type.

@@ -7,9 +7,11 @@ use std::path::Path;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LoadErrorKind {
     TypeLoad,
-    /// A type that a TypeBuilder has not finished yet. A later attempt may succeed, so `Lazy` does not remember this error.
+    /// A type that a TypeBuilder has not finished yet. A later attempt may succeed, so `Lazy` does not remember this
+    /// error.
     UnfinishedType,
-    /// The program has to be asked, which cannot be done now (`requests`). A later attempt may succeed, so `Lazy` does not remember this error either.
+    /// The program has to be asked, which cannot be done now (`requests`). A later attempt may succeed, so `Lazy` does
+    /// not remember this error either.
     Unanswered,
     MissingMethod,
     MissingField,

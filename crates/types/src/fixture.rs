@@ -11,7 +11,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The folder of the class libraries, after making a universe over them that all tests share. None, after printing a line, where they are not installed.
+/// The folder of the class libraries, after making a universe over them that all tests share. None, after printing a
+/// line, where they are not installed.
 pub fn class_libraries() -> Option<&'static Path> {
     static ROOT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let root = ROOT.get_or_init(|| {
@@ -33,7 +34,8 @@ pub fn class_libraries() -> Option<&'static Path> {
 /// An assembly of a test.
 pub struct Fixture(pub &'static Image);
 
-/// Assembles classes; the rest of the assembly is added. None, after printing a line, without class libraries or `ilasm`.
+/// Assembles classes; the rest of the assembly is added. None, after printing a line, without class libraries or
+/// `ilasm`.
 pub fn assemble(classes: &str) -> Option<Fixture> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     class_libraries()?;

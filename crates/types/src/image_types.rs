@@ -159,8 +159,8 @@ impl Image {
         }
     }
 
-    /// Whether field `rid` is marked `[Weak]`: `System.WeakAttribute` of another assembly. Debian's class library lacks the class;
-    /// Mono's class libraries for other systems and Mono's test library have it.
+    /// Whether field `rid` is marked `[Weak]`: `System.WeakAttribute` of another assembly. Debian's class library lacks
+    /// the class; Mono's class libraries for other systems and Mono's test library have it.
     ///
     /// # Errors
     /// `BadImage`.

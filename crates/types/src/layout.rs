@@ -1,7 +1,7 @@
 //! Sizes, field offsets and reference maps. ECMA-335 §II.10.7 for sequential and explicit layout.
 //!
-//! Value types and sequential classes follow C; other classes put the widest fields first. Offsets of class fields count
-//! from the object start, of value-type fields from the value's start.
+//! Value types and sequential classes follow C; other classes put the widest fields first. Offsets of class fields
+//! count from the object start, of value-type fields from the value's start.
 
 use crate::collectible;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
@@ -50,8 +50,8 @@ impl Type {
         }
     }
 
-    /// Bytes of a heap instance with header, rounded up to 8; for value types of the boxed form; for arrays and strings of
-    /// the fixed part.
+    /// Bytes of a heap instance with header, rounded up to 8; for value types of the boxed form; for arrays and strings
+    /// of the fixed part.
     ///
     /// # Errors
     /// `TypeLoad`.
@@ -149,7 +149,8 @@ fn error(ty: Ty, what: &str) -> LoadError {
     LoadError::type_load(format!("Could not load type '{}': {what}", ty.full_name()), ty.full_name())
 }
 
-/// The type of the field. If it lies in an image that cannot be loaded, the error is made one of the declaring type, not of the image.
+/// The type of the field. If it lies in an image that cannot be loaded, the error is made one of the declaring type,
+/// not of the image.
 fn type_of_field(field: &'static Field) -> LoadResult<Ty> {
     field.ty().map_err(|cause| {
         if cause.kind != LoadErrorKind::BadImageFormat {
@@ -215,7 +216,8 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
             return Err(LoadError::type_load(message, ty.full_name()));
         }
         if field_ty.is_reference_type() {
-            // In explicit layouts no field is weak: if it shared bytes with a strong field, the strong one would have to count.
+            // In explicit layouts no field is weak: if it shared bytes with a strong field, the strong one would have
+            // to count.
             let is_weak = !is_value && kind != type_flags::EXPLICIT_LAYOUT && def.image.is_weak_field(field.rid)?;
             if is_weak { weak.push(at as u32) } else { refs.push(at as u32) }
         } else if field_ty.is_value_type() {
@@ -227,7 +229,8 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
 
     if kind == type_flags::EXPLICIT_LAYOUT {
         let mut end = start;
-        // As in Mono, offsets count from the first field of the root class: derived classes may overlay inherited fields.
+        // As in Mono, offsets count from the first field of the root class: derived classes may overlay inherited
+        // fields.
         let origin = if is_value { 0 } else { u64::from(OBJECT_HEADER_BYTES) };
         for &(field, field_ty, field_size, field_align) in &measured {
             let Some(offset) = def.image.meta.field_layout(field.rid)? else {
@@ -258,7 +261,8 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     }
     if is_value || kind != 0 {
         size = size.max(start + u64::from(declared_size));
-        // As in .NET, a struct with a declared size is not rounded up: it has that size, or that of its fields. References stay on word boundaries in arrays.
+        // As in .NET, a struct with a declared size is not rounded up: it has that size, or that of its fields.
+        // References stay on word boundaries in arrays.
         if is_value && declared_size == 0 {
             size = align_up(size.max(1), align);
         } else if is_value && !refs.is_empty() {
@@ -283,8 +287,9 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     })
 }
 
-/// Removes references that share their word with a native number or pointer: the collector cannot trace such a word, which may hold
-/// anything. Programs use such structs to convert between the two on the stack, which is scanned conservatively.
+/// Removes references that share their word with a native number or pointer: the collector cannot trace such a word,
+/// which may hold anything. Programs use such structs to convert between the two on the stack, which is scanned
+/// conservatively.
 fn forget_shared_words(refs: &mut Vec<u32>, measured: &[(&'static Field, Ty, u32, u32)]) {
     use ElementType as E;
     for (field, field_ty, ..) in measured {
@@ -295,7 +300,8 @@ fn forget_shared_words(refs: &mut Vec<u32>, measured: &[(&'static Field, Ty, u32
     }
 }
 
-/// A reference may share bytes with other references only; fields and padding of nested structs count as other data. §II.10.7.
+/// A reference may share bytes with other references only; fields and padding of nested structs count as other data.
+/// §II.10.7.
 fn check_no_overlap(ty: Ty, refs: &[u32], measured: &[(&'static Field, Ty, u32, u32)]) -> LoadResult<()> {
     for &(field, field_ty, field_size, _) in measured {
         if field_ty.is_reference_type() {
@@ -343,8 +349,8 @@ fn is_blittable(ty: Ty) -> LoadResult<bool> {
 /// Size of the unit in which processors exchange memory.
 const CACHE_LINE_BYTES: u32 = 64;
 
-/// Volatile statics come last, on cache lines of their own: a field that many threads read in loops (a stop flag) should not
-/// share a line with fields that some of them write.
+/// Volatile statics come last, on cache lines of their own: a field that many threads read in loops (a stop flag)
+/// should not share a line with fields that some of them write.
 fn compute_static(ty: Ty) -> LoadResult<StaticLayout> {
     let mut out = StaticLayout::default();
     let mut volatile = Vec::new();

@@ -1,8 +1,8 @@
 //! Compute-once cells, most of them under the loader lock.
 //!
-//! `OnceLock` alone would deadlock when a fact of a type needs itself (a recursive struct), and when two threads compute two
-//! facts that need each other in opposite orders. Here one reentrant lock orders all computing, and a fact that needs itself
-//! is an error.
+//! `OnceLock` alone would deadlock when a fact of a type needs itself (a recursive struct), and when two threads
+//! compute two facts that need each other in opposite orders. Here one reentrant lock orders all computing, and a fact
+//! that needs itself is an error.
 //!
 //! Facts that never need themselves and whose computing changes nothing else (`find`) take no lock: two threads may
 //! compute one at the same time, and the first result stays. Signatures and records of methods are such facts, and most
@@ -17,8 +17,8 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The one lock of this module. Owned by a managed thread, not by the OS thread that it is on: an assembly-resolve handler runs with the lock
-/// held, and a green thread may change its OS thread there.
+/// The one lock of this module. Owned by a managed thread, not by the OS thread that it is on: an assembly-resolve
+/// handler runs with the lock held, and a green thread may change its OS thread there.
 ///
 /// | `owner` | meaning | who changes it |
 /// |---|---|---|
@@ -54,8 +54,8 @@ pub fn loader_lock() -> LoaderLockGuard {
     }
     order::check::<rank::Loader>();
     if !lock.lock.try_lock() {
-        // The holder of the lock may run an assembly-resolve handler, which is managed code and may cause a collection. That collection must not wait for
-        // threads that wait for the lock.
+        // The holder of the lock may run an assembly-resolve handler, which is managed code and may cause a collection.
+        // That collection must not wait for threads that wait for the lock.
         saki_thread::lock_in_safe_region(&lock.lock);
     }
     order::took::<rank::Loader, _>(lock);
@@ -74,7 +74,8 @@ pub fn revive_loader_lock() {
     }
 }
 
-/// Identity of the calling thread, never 0: a managed thread's id, whatever OS thread it is on; for other threads the kernel's thread id.
+/// Identity of the calling thread, never 0: a managed thread's id, whatever OS thread it is on; for other threads the
+/// kernel's thread id.
 fn calling_thread() -> u64 {
     match saki_thread::current() {
         Some(thread) => u64::from(thread.managed_id()),
@@ -95,7 +96,8 @@ impl Drop for LoaderLockGuard {
     }
 }
 
-/// A fact computed on first use. Failures are remembered too, except `UnfinishedType`, and those of a computation whose failures are doubted (`computation`).
+/// A fact computed on first use. Failures are remembered too, except `UnfinishedType`, and those of a computation whose
+/// failures are doubted (`computation`).
 pub struct Lazy<T> {
     /// The error is boxed, since there are thousands of cells and hardly any errors.
     value: OnceLock<Result<T, Box<LoadError>>>,

@@ -1,16 +1,19 @@
 //! The type system: assemblies, types, methods, fields, generic instantiation, layout, vtables, assignability.
 //!
-//! A CLI type is one `Type`, which lives as long as its domain, so that type identity is pointer identity; the same holds
-//! for `Method` and `Field`. Everything about them is computed on first use. Generic instantiations have exact types throughout: a signature is
-//! decoded with the instantiation's arguments substituted at once, and a generic definition is its own instantiation over
-//! its parameters.
+//! A CLI type is one `Type`, which lives as long as its domain, so that type identity is pointer identity; the same
+//! holds for `Method` and `Field`. Everything about them is computed on first use. Generic instantiations have exact
+//! types throughout: a signature is decoded with the instantiation's arguments substituted at once, and a generic
+//! definition is its own instantiation over its parameters.
 //!
-//! The crate has three layers, which tidy checks (`xtask/src/tidy/layers.rs`). At the bottom are the records, which hold data and cells for facts: `ty`,
-//! `method`, `field` and `domain` (the tables of a domain, its assemblies and images), with what they are made of (`lazy`, `error`, `identity`, `well_known`)
-//! and what is read from them without loading anything: names (`names`), rows of unfinished types (`emitted_records`), code of dynamic methods (`dynamic_code`).
-//! Above them, the modules in the table below fill these cells, level by level. On top are assemblies (`binder`, `assembly`, `dynamic`) and the questions
-//! that other crates ask of the facts (`access`, `remoting`, `native_call`). `universe` makes and ends the tables of a domain; `current` says whose a thread uses. The levels are those of CoreCLR's `classloadlevel.h` in idea, but no type
-//! is brought to a level as a whole: each fact is computed when it is first asked for.
+//! The crate has three layers, which tidy checks (`xtask/src/tidy/layers.rs`). At the bottom are the records, which
+//! hold data and cells for facts: `ty`, `method`, `field` and `domain` (the tables of a domain, its assemblies and
+//! images), with what they are made of (`lazy`, `error`, `identity`, `well_known`) and what is read from them without
+//! loading anything: names (`names`), rows of unfinished types (`emitted_records`), code of dynamic methods
+//! (`dynamic_code`). Above them, the modules in the table below fill these cells, level by level. On top are assemblies
+//! (`binder`, `assembly`, `dynamic`) and the questions that other crates ask of the facts (`access`, `remoting`,
+//! `native_call`). `universe` makes and ends the tables of a domain; `current` says whose a thread uses. The levels are
+//! those of CoreCLR's `classloadlevel.h` in idea, but no type is brought to a level as a whole: each fact is computed
+//! when it is first asked for.
 //!
 //! | level | what a type has there | filled by | asks |
 //! |---|---|---|---|
@@ -21,12 +24,13 @@
 //! | 5 laid out | sizes, offsets, places of references; the same of statics | `layout` | 5 of the base class and of structs in fields, 4 of the fields |
 //! | 6 slotted | virtual slots, interface maps | `variance`, `vtable` | 6 of the base class, 4 of the methods, 3 of the interfaces |
 //!
-//! Invariant of the levels: computing a fact needs facts of lower levels and, of its own level, only those of the types that it is made of. Levels 5 and 6
-//! do not need each other. A fact that needs itself is an error (`lazy::Lazy`). Resolving a token (`resolve`) needs levels 1 to 4 of the type that has the member.
+//! Invariant of the levels: computing a fact needs facts of lower levels and, of its own level, only those of the types
+//! that it is made of. Levels 5 and 6 do not need each other. A fact that needs itself is an error (`lazy::Lazy`).
+//! Resolving a token (`resolve`) needs levels 1 to 4 of the type that has the member.
 //!
 //! Invariants: no managed object is created here and no managed code is run; errors are `LoadError`s, which the runtime
-//! turns into the .NET exceptions. One reentrant lock (`lazy::loader_lock`) orders all first uses; its holder never waits
-//! for a safepoint. Left out: code, vtable memory and static storage, which `runtime` hangs on `Type::runtime`.
+//! turns into the .NET exceptions. One reentrant lock (`lazy::loader_lock`) orders all first uses; its holder never
+//! waits for a safepoint. Left out: code, vtable memory and static storage, which `runtime` hangs on `Type::runtime`.
 
 pub mod access;
 pub mod app_config;

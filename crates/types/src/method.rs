@@ -1,4 +1,5 @@
-//! `Method`: a method of an exact type, and the form of its signature. At the bottom of this crate, like `ty`: plain data and cells.
+//! `Method`: a method of an exact type, and the form of its signature. At the bottom of this crate, like `ty`: plain
+//! data and cells.
 
 use crate::domain::Image;
 use crate::field::Field;
@@ -13,7 +14,8 @@ pub struct MethodSig {
     pub has_this: bool,
     pub explicit_this: bool,
     pub is_vararg: bool,
-    /// Unmanaged calling convention of a function pointer (0 = managed, 1 = C, 2 = stdcall, 3 = thiscall, 4 = fastcall).
+    /// Unmanaged calling convention of a function pointer (0 = managed, 1 = C, 2 = stdcall, 3 = thiscall, 4 =
+    /// fastcall).
     pub unmanaged_convention: u8,
     pub generic_param_count: u32,
     pub ret: Ty,
@@ -36,7 +38,8 @@ pub enum ArrayMethod {
     Ctor,
     /// `rank` (lower bound, length) pairs.
     CtorBounds,
-    /// Constructor of an SZ array of SZ arrays, with the lengths of that many levels (two or more), the outermost first.
+    /// Constructor of an SZ array of SZ arrays, with the lengths of that many levels (two or more), the outermost
+    /// first.
     CtorNested(u32),
     Get,
     Set,

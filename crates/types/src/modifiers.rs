@@ -1,9 +1,11 @@
-//! Custom modifiers (modopt, modreq), which decoded signatures do not contain: methods whose signatures differ only in modifiers are
-//! distinct, and do not override or implement one another. ECMA-335 §II.7.1.1. Also texts of undecoded signatures, for messages.
+//! Custom modifiers (modopt, modreq), which decoded signatures do not contain: methods whose signatures differ only in
+//! modifiers are distinct, and do not override or implement one another. ECMA-335 §II.7.1.1. Also texts of undecoded
+//! signatures, for messages.
 //!
-//! Two signatures that are equal without modifiers are compared by texts of their modifiers. Such a text holds the modifiers and, only
-//! where a modifier is nested, the shape of the type around it; it is empty without modifiers. Modifiers that come from the generic
-//! arguments of a base class or interface follow those of the signature itself. Required and optional modifiers differ, as in Mono.
+//! Two signatures that are equal without modifiers are compared by texts of their modifiers. Such a text holds the
+//! modifiers and, only where a modifier is nested, the shape of the type around it; it is empty without modifiers.
+//! Modifiers that come from the generic arguments of a base class or interface follow those of the signature itself.
+//! Required and optional modifiers differ, as in Mono.
 
 use crate::domain::Image;
 use crate::error::LoadResult;
@@ -35,7 +37,8 @@ fn spell(image: &'static Image, sig: &TypeSig, class_args: &[String]) -> LoadRes
         }
         TypeSig::Pinned(of) => inner(of)?,
         TypeSig::Modified { required, token, inner: of } => {
-            // Tokens of definitions need no context. A type that cannot be loaded is identified by the subject of the error.
+            // Tokens of definitions need no context. A type that cannot be loaded is identified by the subject of the
+            // error.
             let modifier = match image.resolve_type(*token, &GenericContext::NONE) {
                 Ok(ty) => format!("{ty:p}"),
                 Err(error) => error.message,
@@ -113,7 +116,8 @@ impl ModifierComparison {
         Ok(!may_differ || self.spell(one)? == self.spell(other)?)
     }
 
-    /// Whether `owner` is a generic base class or interface of the type, and one of these may be named with modifiers in generic arguments.
+    /// Whether `owner` is a generic base class or interface of the type, and one of these may be named with modifiers
+    /// in generic arguments.
     fn arguments_may_have_modifiers(&self, owner: Ty) -> LoadResult<bool> {
         if owner.args.is_empty() || owner == self.ty {
             return Ok(false);
@@ -162,7 +166,8 @@ impl ModifierComparison {
     }
 }
 
-/// Whether the type may name its base class or an interface with modifiers in generic arguments. Conservative: `false` means certainly not.
+/// Whether the type may name its base class or an interface with modifiers in generic arguments. Conservative: `false`
+/// means certainly not.
 fn names_with_modifiers(ty: Ty) -> LoadResult<bool> {
     let Some(def) = ty.def() else { return Ok(false) };
     for token in std::iter::once(Ok(def.extends)).chain(def.image.meta.interface_impls(def.rid)) {
@@ -174,7 +179,8 @@ fn names_with_modifiers(ty: Ty) -> LoadResult<bool> {
     Ok(false)
 }
 
-/// The modifiers in the generic arguments of `wanted`, if `ty` itself declares that interface or an interface that inherits it.
+/// The modifiers in the generic arguments of `wanted`, if `ty` itself declares that interface or an interface that
+/// inherits it.
 fn arguments_of_interface(ty: Ty, args: &[String], wanted: Ty) -> LoadResult<Option<Vec<String>>> {
     let Some(def) = ty.def() else { return Ok(None) };
     let context = GenericContext { class_args: ty.args, method_args: &[] };

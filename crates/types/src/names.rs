@@ -183,8 +183,8 @@ impl Type {
     }
 }
 
-/// Writes the namespace, the names of the enclosing types and the own name of TypeDef row `rid`, each by `write_part`. Only rows are
-/// read, no class is loaded. A name that cannot be read is left out.
+/// Writes the namespace, the names of the enclosing types and the own name of TypeDef row `rid`, each by `write_part`.
+/// Only rows are read, no class is loaded. A name that cannot be read is left out.
 fn write_names(
     out: &mut String,
     image: &'static Image,
@@ -241,8 +241,8 @@ fn push_escaped(out: &mut String, name: &str) {
 }
 
 impl Method {
-    /// As Mono's tools write a method: "Ns.Type:Method (int,string[])". Loads nothing: if the signature has not been decoded yet, the
-    /// parameter types are read from the metadata.
+    /// As Mono's tools write a method: "Ns.Type:Method (int,string[])". Loads nothing: if the signature has not been
+    /// decoded yet, the parameter types are read from the metadata.
     pub fn tool_name(&self) -> String {
         let mut name = self.full_name();
         name.truncate(name.find(" (").unwrap_or(name.len()));
@@ -257,9 +257,10 @@ impl Method {
         format!("{name} ({})", params.unwrap_or_default())
     }
 
-    /// The name that Saki itself gives a method, in dumps, reports, profiles and for tools: "Ns.Type:Method", with the parameters as `tool_name` writes
-    /// them if the type has several methods of the name; a dynamic method's bare name, since the type that owns it means nothing to the user. It
-    /// is made of metadata alone: whether a signature is loaded differs from run to run, but a function must have one name.
+    /// The name that Saki itself gives a method, in dumps, reports, profiles and for tools: "Ns.Type:Method", with the
+    /// parameters as `tool_name` writes them if the type has several methods of the name; a dynamic method's bare name,
+    /// since the type that owns it means nothing to the user. It is made of metadata alone: whether a signature is
+    /// loaded differs from run to run, but a function must have one name.
     pub fn frame_name(&self) -> String {
         if self.is_dynamic() {
             return self.name.to_owned();
@@ -281,8 +282,8 @@ impl Method {
         })
     }
 
-    /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets. Loads nothing: if the signature has not been
-    /// decoded yet, the parameter list is left out.
+    /// "Ns.Type:Method (System.Int32,System.String)", generic arguments in angle brackets. Loads nothing: if the
+    /// signature has not been decoded yet, the parameter list is left out.
     pub fn full_name(&self) -> String {
         let mut out = String::with_capacity(64);
         self.owner.write_name(&mut out, NameStyle::ToString);

@@ -1,7 +1,8 @@
-//! `calli` of native code with arguments that need marshalling. Each signature gets a method whose body (`il::synth::pinvoke`) is like that
-//! of a P/Invoke method, but calls the function that the caller passes.
+//! `calli` of native code with arguments that need marshalling. Each signature gets a method whose body
+//! (`il::synth::pinvoke`) is like that of a P/Invoke method, but calls the function that the caller passes.
 //!
-//! Invariant: one method for each signature of a universe. Left out: marshalling descriptors, which such signatures do not have.
+//! Invariant: one method for each signature of a universe. Left out: marshalling descriptors, which such signatures do
+//! not have.
 
 use crate::collectible;
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
@@ -9,7 +10,8 @@ use crate::universe::universe;
 use saki_metadata::ElementType;
 use std::sync::atomic::AtomicU32;
 
-/// The static method that calls a native function of signature `sig`; behind the parameters of `sig` it takes the function's address.
+/// The static method that calls a native function of signature `sig`; behind the parameters of `sig` it takes the
+/// function's address.
 pub fn native_call_method(sig: &MethodSig) -> &'static Method {
     let universe = universe();
     let own = MethodSig {

@@ -1,8 +1,8 @@
-//! Stubs for objects that may be transparent proxies: instances of MarshalByRefObject's subclasses, whose callers cannot tell
-//! whether the object is here or in another domain.
+//! Stubs for objects that may be transparent proxies: instances of MarshalByRefObject's subclasses, whose callers
+//! cannot tell whether the object is here or in another domain.
 //!
-//! A stub is a `Method` of kind `Remoting`, interned in the universe of the type that it is for, so that entries, vtable slots,
-//! delegates and stack walks treat it as any method. `il::synth::remoting` makes its body.
+//! A stub is a `Method` of kind `Remoting`, interned in the universe of the type that it is for, so that entries,
+//! vtable slots, delegates and stack walks treat it as any method. `il::synth::remoting` makes its body.
 
 use crate::binder::is_framework;
 use crate::error::LoadResult;
@@ -75,8 +75,9 @@ impl Type {
             && self.universe().context_bound().is_some_and(|base| self.is_subclass_of(base).unwrap_or(false))
     }
 
-    /// Whether the program may redirect `new` to remoting (`RemotingConfiguration.RegisterActivatedClientType`): a class of the program
-    /// that is marshalled by reference. Classes of the class libraries are left out, since their objects are made often.
+    /// Whether the program may redirect `new` to remoting (`RemotingConfiguration.RegisterActivatedClientType`): a
+    /// class of the program that is marshalled by reference. Classes of the class libraries are left out, since their
+    /// objects are made often.
     pub fn may_be_redirected(&'static self) -> bool {
         self.is_marshal_by_ref()
             && !is_framework(self.image().assembly(), &self.universe().binder().paths().framework_root)

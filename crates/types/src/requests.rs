@@ -1,10 +1,13 @@
-//! What loading asks of the program: to find an assembly (`AppDomain.AssemblyResolve`), to hear of one (`AssemblyLoad`), to finish a type (`TypeResolve`).
-//! Answering runs managed code, which only a managed thread can do, and not in the middle of anything.
+//! What loading asks of the program: to find an assembly (`AppDomain.AssemblyResolve`), to hear of one
+//! (`AssemblyLoad`), to finish a type (`TypeResolve`). Answering runs managed code, which only a managed thread can do,
+//! and not in the middle of anything.
 //!
-//! A compilation runs inside `without_managed_code`: a fact that needs an answer is refused with `LoadErrorKind::Unanswered`, and the request is noted. The
-//! caller then has a managed thread `answer` it, and computes again. It hands in the requests that have been answered: a fact for which one of them did not help fails.
+//! A compilation runs inside `without_managed_code`: a fact that needs an answer is refused with
+//! `LoadErrorKind::Unanswered`, and the request is noted. The caller then has a managed thread `answer` it, and
+//! computes again. It hands in the requests that have been answered: a fact for which one of them did not help fails.
 //!
-//! Invariants: no managed code runs inside `without_managed_code` (`forbid_in_computations` checks that in debug builds where the program is asked); what failed for want of an answer is not remembered (`Lazy`), since a later attempt may
+//! Invariants: no managed code runs inside `without_managed_code` (`forbid_in_computations` checks that in debug builds
+//! where the program is asked); what failed for want of an answer is not remembered (`Lazy`), since a later attempt may
 //! succeed. Left out: files that are modules of one assembly, which are loaded without asking.
 
 use crate::computation::{self, Computation};

@@ -215,8 +215,8 @@ impl Image {
     }
 
     /// A method by name and signature, in the type or an ancestor (for interfaces: Object). The signature is compared
-    /// between generic *definitions*, where no two methods can coincide by instantiation. Signatures of array members are
-    /// written in terms of the place that names them, `caller`.
+    /// between generic *definitions*, where no two methods can coincide by instantiation. Signatures of array members
+    /// are written in terms of the place that names them, `caller`.
     fn find_method_ref(
         &'static self,
         parent: Ty,

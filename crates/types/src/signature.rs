@@ -49,8 +49,8 @@ pub fn resolve_type_sig(image: &'static Image, sig: &TypeSig, context: &GenericC
     })
 }
 
-/// Limit of TypeSpecs that name others in their signatures. Compilers emit none; a TypeSpec that names itself, directly or through
-/// others, would recurse without end.
+/// Limit of TypeSpecs that name others in their signatures. Compilers emit none; a TypeSpec that names itself, directly
+/// or through others, would recurse without end.
 const MAX_NESTED_TYPE_SPECS: u32 = 8;
 
 /// The type that a token in a signature names.

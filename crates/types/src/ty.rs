@@ -1,7 +1,8 @@
 //! `Type`: one CLI type, with cells for the facts about it, and the form of those facts.
 //!
-//! At the bottom of this crate, with `method`, `field` and `domain`: plain data and cells. Each cell is filled by a function of a module above, which
-//! has the cell's name or is named in the cell's comment; nothing here loads or computes.
+//! At the bottom of this crate, with `method`, `field` and `domain`: plain data and cells. Each cell is filled by a
+//! function of a module above, which has the cell's name or is named in the cell's comment; nothing here loads or
+//! computes.
 
 use crate::domain::{Image, Universe};
 use crate::field::Field;
@@ -77,7 +78,8 @@ impl GenericContext {
     pub const NONE: GenericContext = GenericContext { class_args: &[], method_args: &[] };
 }
 
-/// All interfaces of a type without duplicates: the parent's first, then the declared ones with the interfaces that they inherit.
+/// All interfaces of a type without duplicates: the parent's first, then the declared ones with the interfaces that
+/// they inherit.
 pub struct InterfaceList {
     pub all: Vec<Ty>,
     /// Interfaces declared by the type itself (InterfaceImpl rows), in order.
@@ -139,8 +141,8 @@ pub struct Implementation {
 pub struct VTableLayout {
     /// The method in each slot.
     pub slots: Vec<&'static Method>,
-    /// For each slot, the method that introduced it or overrides it by name. It differs from `slots` only through MethodImpls, whose bodies
-    /// take a slot but are not what derived classes override by name. None: equal to `slots`.
+    /// For each slot, the method that introduced it or overrides it by name. It differs from `slots` only through
+    /// MethodImpls, whose bodies take a slot but are not what derived classes override by name. None: equal to `slots`.
     pub(crate) declared: Option<Vec<&'static Method>>,
     pub interfaces: Vec<InterfaceSlots>,
     /// The implementations that this class adds to its parent's, in the order of its interfaces.
@@ -172,8 +174,8 @@ pub struct TypeRuntime {
     pub heirs: Heirs,
 }
 
-/// A linked list of the derived types of a type (its children) that have vtables, or that are base classes of types with vtables. Types of
-/// collectible assemblies are not in it.
+/// A linked list of the derived types of a type (its children) that have vtables, or that are base classes of types
+/// with vtables. Types of collectible assemblies are not in it.
 #[derive(Default)]
 pub struct Heirs {
     /// A `Type`; null = none.
@@ -187,8 +189,8 @@ pub struct Heirs {
 /// One CLI type. Equality is identity.
 pub struct Type {
     pub kind: TypeKind,
-    /// Signature-level shape: a primitive, Class, ValueType, String, Object, SzArray, Array, Ptr, ByRef, FnPtr, Var, MVar,
-    /// TypedByRef. Enums are ValueType (see `underlying`).
+    /// Signature-level shape: a primitive, Class, ValueType, String, Object, SzArray, Array, Ptr, ByRef, FnPtr, Var,
+    /// MVar, TypedByRef. Enums are ValueType (see `underlying`).
     pub element_type: ElementType,
     /// Arguments of an instantiation; the parameters themselves for a generic definition; else empty.
     pub args: &'static [Ty],

@@ -1,10 +1,7 @@
-//! The tables of one application domain: constructed types and generic method instantiations, interned so that identity is
-//! equality.
+//! Making and ending the tables of an application domain, and the domains whose records the collector may free.
 //!
 //! Each domain has a universe of its own, and none refers to types of another, so that a type, its statics and its code
-//! belong to exactly one domain. `universe()` returns the universe of the domain in which the calling managed thread runs, which its
-//! `ThreadAbi` holds; code that switches a thread to another domain calls `enter`. Threads that are not managed are in the
-//! first domain.
+//! belong to exactly one domain. `current` says whose a thread uses, `constructed` fills the tables.
 
 use crate::collectible::{self, Owner};
 use crate::current;
@@ -143,8 +140,8 @@ impl Universe {
     }
 }
 
-/// Whether owners may become dead in the collection that begins: no `Hold` exists, and no list of their records is locked. The world is
-/// stopped, so the answer stays true until the collection ends.
+/// Whether owners may become dead in the collection that begins: no `Hold` exists, and no list of their records is
+/// locked. The world is stopped, so the answer stays true until the collection ends.
 pub fn may_judge() -> bool {
     let mut last: Option<&'static Universe> = None;
     let mut are_free = true;
@@ -156,7 +153,8 @@ pub fn may_judge() -> bool {
     are_free && !collectible::is_held()
 }
 
-/// Makes the owners that were not seen dead and returns them. Called with the world stopped, after `may_judge` returned true.
+/// Makes the owners that were not seen dead and returns them. Called with the world stopped, after `may_judge` returned
+/// true.
 pub fn bury_unseen() -> Vec<&'static Owner> {
     let dead = collectible::take_unseen();
     let mut last: Option<&'static Universe> = None;

@@ -1,7 +1,8 @@
 //! Whether the variance that an interface or delegate declares for its parameters holds. ECMA-335 §II.9.7.
 //!
-//! A parameter marked `out` may only be used in output positions (results, inherited interfaces), one marked `in` only in input
-//! positions. Positions that are both read and written (byrefs, pointers, invariant parameters of other types) take neither.
+//! A parameter marked `out` may only be used in output positions (results, inherited interfaces), one marked `in` only
+//! in input positions. Positions that are both read and written (byrefs, pointers, invariant parameters of other types)
+//! take neither.
 
 use crate::class::context_of_param;
 use crate::error::{LoadError, LoadResult};

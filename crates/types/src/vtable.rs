@@ -1,8 +1,8 @@
 //! Virtual slots and interface maps. ECMA-335 §II.10.3, §II.12.2.
 //!
-//! The layout of a generic type is computed once, on its definition, where two methods cannot coincide by instantiation;
-//! an instantiation maps the result method by method. An interface method maps to a vtable slot, so that an override in a
-//! subclass changes what the interface reaches.
+//! The layout of a generic type is computed once, on its definition, where two methods cannot coincide by
+//! instantiation; an instantiation maps the result method by method. An interface method maps to a vtable slot, so that
+//! an override in a subclass changes what the interface reaches.
 
 use crate::collectible;
 use crate::error::{LoadError, LoadResult};
@@ -34,7 +34,8 @@ impl Slots {
         self.declared.push(method);
     }
 
-    /// Overrides a slot by name. Where the overridden method also fills other slots as the body of MethodImpls, it is replaced there, too.
+    /// Overrides a slot by name. Where the overridden method also fills other slots as the body of MethodImpls, it is
+    /// replaced there, too.
     fn override_by_name(&mut self, slot: usize, method: &'static Method) {
         let before = self.methods[slot];
         if self.declared[slot] == before {
@@ -99,7 +100,8 @@ impl Type {
         self.universe().instantiate_method(found, method.generic_args)
     }
 
-    /// The method in slot `slot`, that of `wanted`. CIL is not verified: the type may be unrelated to the declaring type of `wanted`.
+    /// The method in slot `slot`, that of `wanted`. CIL is not verified: the type may be unrelated to the declaring
+    /// type of `wanted`.
     fn method_in_slot(&'static self, slot: u32, wanted: &'static Method) -> LoadResult<&'static Method> {
         self.vtable_layout()?.slots.get(slot as usize).copied().ok_or_else(|| {
             let subject = wanted.full_name();
@@ -141,8 +143,8 @@ impl Type {
         Err(LoadError::new(crate::LoadErrorKind::MissingMethod, message, subject))
     }
 
-    /// The slot of the implementation of method `index` of a variant interface: that of the most derived class that implements the
-    /// interface for a compatible instantiation; within one class the exact instantiation is preferred.
+    /// The slot of the implementation of method `index` of a variant interface: that of the most derived class that
+    /// implements the interface for a compatible instantiation; within one class the exact instantiation is preferred.
     fn find_variant_implementation(&'static self, interface: Ty, index: usize) -> LoadResult<Option<u32>> {
         let mut class = Some(self);
         while let Some(ty) = class {
@@ -161,8 +163,8 @@ impl Type {
         Ok(None)
     }
 
-    /// The override of Object's `Finalize`. CriticalFinalizerObject's is empty, so derived classes that do not override it (Thread) count as
-    /// having no finalizer.
+    /// The override of Object's `Finalize`. CriticalFinalizerObject's is empty, so derived classes that do not override
+    /// it (Thread) count as having no finalizer.
     ///
     /// # Errors
     /// `TypeLoad`.
@@ -229,8 +231,8 @@ impl Method {
     }
 }
 
-/// IMT slot of an interface method: equal for all instantiations of one generic interface, so that a call through a variant instantiation
-/// uses the slot of the implemented one.
+/// IMT slot of an interface method: equal for all instantiations of one generic interface, so that a call through a
+/// variant instantiation uses the slot of the implemented one.
 pub fn imt_slot_index(method: &Method) -> usize {
     let mut hash: u32 = 0x811c_9dc5;
     let mut mix = |text: &str| {
@@ -271,8 +273,8 @@ fn instantiate(ty: Ty, definition: Ty) -> LoadResult<VTableLayout> {
     Ok(VTableLayout { slots, declared, interfaces, implementations })
 }
 
-/// Merges interfaces that are equal under the type's arguments: a method's implementation in the most derived class wins, and within
-/// one class that of the first such interface, as in .NET.
+/// Merges interfaces that are equal under the type's arguments: a method's implementation in the most derived class
+/// wins, and within one class that of the first such interface, as in .NET.
 fn merge_coinciding(ty: Ty, own: &[Implementation], interfaces: &mut [InterfaceSlots]) -> LoadResult<()> {
     let inherited = ty.parent()?.map(Type::vtable_layout).transpose()?;
     for merged in interfaces {
@@ -446,7 +448,8 @@ fn map_interfaces(
             }
             let explicit = overrides.iter().find(|(_, declaration)| *declaration == wanted);
             let is_missing = entry.slots[index] == NO_SLOT;
-            // Own public virtual methods come first, then those of the ancestors; an explicit implementation takes precedence.
+            // Own public virtual methods come first, then those of the ancestors; an explicit implementation takes
+            // precedence.
             let slot = if let Some(&(body, _)) = explicit {
                 Some(slots.slot_of(body))
             } else if inherited.is_some() && !is_redeclared && !is_missing {
@@ -471,7 +474,8 @@ fn map_interfaces(
                 DefaultImplementation::One(default) => entry.slots[index] = slots.slot_of(default),
                 // Calls of the method fail.
                 DefaultImplementation::Ambiguous => {}
-                // An interface's method that makes another interface's method abstract again needs no implementation under its own name.
+                // An interface's method that makes another interface's method abstract again needs no implementation
+                // under its own name.
                 DefaultImplementation::None if ty.is_abstract() || wanted.is_final() || !wanted.is_abstract() => {}
                 DefaultImplementation::None => {
                     let name = ty.full_name();
@@ -496,8 +500,8 @@ enum DefaultImplementation {
     Ambiguous,
 }
 
-/// The default implementation that applies to `ty`: the interface method's own body, or the most specific override of it in
-/// another interface of the type.
+/// The default implementation that applies to `ty`: the interface method's own body, or the most specific override of
+/// it in another interface of the type.
 fn default_implementation(ty: Ty, wanted: &'static Method) -> LoadResult<DefaultImplementation> {
     let mut candidates: Vec<&'static Method> = Vec::new();
     if !wanted.is_abstract() {
@@ -548,8 +552,8 @@ fn find_implementation(
     Ok(None)
 }
 
-/// Slot of an ancestor's method that implements `wanted`; the slot may hold an override of that method. If two methods of a generic
-/// ancestor become equal under its arguments, the last one counts.
+/// Slot of an ancestor's method that implements `wanted`; the slot may hold an override of that method. If two methods
+/// of a generic ancestor become equal under its arguments, the last one counts.
 fn find_in_ancestors(ty: Ty, wanted: &'static Method, modifiers: &ModifierComparison) -> LoadResult<Option<u32>> {
     let mut at = ty.parent()?;
     while let Some(ancestor) = at {

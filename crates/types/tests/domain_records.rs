@@ -1,4 +1,5 @@
-//! Records of a domain other than the first: they have one owner, which counts as reachable until the domain is unloaded.
+//! Records of a domain other than the first: they have one owner, which counts as reachable until the domain is
+//! unloaded.
 
 use saki_thread::ThreadKind;
 use saki_types::binder::{AssemblyName, Binder, SearchPaths};
@@ -26,7 +27,8 @@ fn records_end_with_their_domain() {
     assert!(owner.is_domain() && owner.is_kept());
     assert!(!std::ptr::eq(owner, third.owner().expect("of the third domain")));
 
-    // Records composed of the domain's records belong to the domain; records composed of a collectible assembly's records end with the assembly.
+    // Records composed of the domain's records belong to the domain; records composed of a collectible assembly's
+    // records end with the assembly.
     let list = second.corlib_type("System.Collections.Generic", "List`1").expect("a class");
     let list_of_object = second.instantiate(list, &[second.object()]).expect("an instantiation");
     assert!(std::ptr::eq(owner_of(list_of_object).expect("an owner"), owner) && !ends_alone(list_of_object));

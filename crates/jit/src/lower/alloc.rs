@@ -1,7 +1,7 @@
 //! Objects, arrays, localloc.
 //!
-//! Small objects are allocated in line, as `abi::heap` says: the thread's buffer is zeroed memory, so an allocation moves the cursor,
-//! stores the vtable and sets the valid-object bit.
+//! Small objects are allocated in line, as `abi::heap` says: the thread's buffer is zeroed memory, so an allocation
+//! moves the cursor, stores the vtable and sets the valid-object bit.
 
 use super::clif_builder::MemoryKind;
 use super::context::Lowering;
@@ -21,7 +21,8 @@ use saki_types::{Ty, universe};
 const UTF16_BYTES: i64 = 2;
 /// `localloc`s of a constant size up to this are stack slots.
 const STACK_LOCALLOC_BYTES: i64 = 4096;
-/// Room in the frame for each `localloc` of a size that is not constant or too large, used if it suffices; formatting a number needs less.
+/// Room in the frame for each `localloc` of a size that is not constant or too large, used if it suffices; formatting a
+/// number needs less.
 const SMALL_LOCALLOC_BYTES: u32 = 128;
 
 pub(super) fn new_object(cx: &mut Lowering<'_, '_>, ty: Ty) -> Lowered<Value> {
@@ -54,7 +55,8 @@ fn max_inline_bytes(cx: &Lowering<'_, '_>) -> i64 {
     i64::from(cx.options.heap.max_inline_bytes)
 }
 
-/// Allocates an object of `size` bytes (a multiple of 8) from the thread's buffer; branches to `slow` when the buffer is too short.
+/// Allocates an object of `size` bytes (a multiple of 8) from the thread's buffer; branches to `slow` when the buffer
+/// is too short.
 fn bump(cx: &mut Lowering<'_, '_>, size: Value, vtable: Value, slow: ClifBlock) -> Value {
     let heap = &cx.options.heap;
     let thread = cx.thread();

@@ -1,7 +1,7 @@
 //! Arithmetic, comparisons, bit operations.
 //!
-//! Shift counts are taken modulo the width. Division by zero and MinValue / −1 trap outside regions. Overflow of checked
-//! operations is tested with the machine's flags.
+//! Shift counts are taken modulo the width. Division by zero and MinValue / −1 trap outside regions. Overflow of
+//! checked operations is tested with the machine's flags.
 
 use super::context::Lowering;
 use super::failure::Failure;

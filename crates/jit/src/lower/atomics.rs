@@ -1,7 +1,7 @@
 //! Interlocked operations.
 //!
-//! After the exchange of a reference comes its write barrier, with no safepoint in between. The barrier also runs after a
-//! failed exchange, which is harmless. Left out: memory orders weaker than sequential consistency.
+//! After the exchange of a reference comes its write barrier, with no safepoint in between. The barrier also runs after
+//! a failed exchange, which is harmless. Left out: memory orders weaker than sequential consistency.
 
 use super::barriers;
 use super::clif_builder::{integer_type, value_type};

@@ -1,15 +1,16 @@
 //! Managed calls, helper calls, internal calls, class initialisation, polls.
 //!
-//! Managed callees may change struct arguments, so the caller passes the addresses of copies in its frame: those that the
-//! importer made (`LocalKind::Argument`), or copies made here. Vectors are not passed like structs: they are values in
-//! registers (`signatures`).
+//! Managed callees may change struct arguments, so the caller passes the addresses of copies in its frame: those that
+//! the importer made (`LocalKind::Argument`), or copies made here. Vectors are not passed like structs: they are values
+//! in registers (`signatures`).
 //!
 //! # Struct arguments of tail calls
 //!
 //! The copies of a tail call cannot be in the frame, which is gone when the callee runs. They are stored in
-//! `ThreadAbi::tail_args`, one after the other, and the callee receives their addresses there. Each function with struct
-//! parameters begins by testing whether the first of them is in that buffer (then all are), and if so moves them to its
-//! own frame. So the buffer is in use only between the last instructions of one function and the first of another:
+//! `ThreadAbi::tail_args`, one after the other, and the callee receives their addresses there. Each function with
+//! struct parameters begins by testing whether the first of them is in that buffer (then all are), and if so moves them
+//! to its own frame. So the buffer is in use only between the last instructions of one function and the first of
+//! another:
 //!
 //! - each link of a chain of tail calls reuses it; source and buffer never overlap, since no pointer into the buffer
 //!   outlives a prologue;
@@ -17,8 +18,8 @@
 //!   call: `runtime` saves the buffer on its (scanned) stack around those. The collector need not know the buffer;
 //! - after an exception in between, the contents are never read.
 //!
-//! A tail call whose arguments are larger than the buffer is an ordinary call. A struct result is stored at the address that
-//! the caller itself received for its result.
+//! A tail call whose arguments are larger than the buffer is an ordinary call. A struct result is stored at the address
+//! that the caller itself received for its result.
 
 use super::clif_builder::{Callee, MemoryKind};
 use super::context::Lowering;

@@ -1,8 +1,8 @@
 //! Type tests and unboxing.
 //!
-//! A class test compares the vtable (sealed classes) or looks the class up in the display of ancestors. For interfaces and
-//! other types that these cannot decide, the vtable caches a few outcomes (`abi::vtable::Casts`). Other outcomes, and every
-//! failure that must throw, are left to the runtime.
+//! A class test compares the vtable (sealed classes) or looks the class up in the display of ancestors. For interfaces
+//! and other types that these cannot decide, the vtable caches a few outcomes (`abi::vtable::Casts`). Other outcomes,
+//! and every failure that must throw, are left to the runtime.
 
 use super::clif_builder::MemoryKind;
 use super::context::Lowering;
@@ -88,7 +88,8 @@ fn remembered(cx: &mut Lowering<'_, '_>, vtable: Value, offset: i32, wanted: Val
     cx.b.ins().icmp(IntCC::Equal, word, wanted)
 }
 
-/// Ends the block with a branch to `yes` if the object (not null) is of the type, else to `no`. Returns the object's vtable.
+/// Ends the block with a branch to `yes` if the object (not null) is of the type, else to `no`. Returns the object's
+/// vtable.
 fn class_test(
     cx: &mut Lowering<'_, '_>,
     object: Value,
@@ -150,8 +151,8 @@ pub(super) fn unbox(cx: &mut Lowering<'_, '_>, id: ValueId, ty: Ty) -> Lowered<V
     Ok(result)
 }
 
-/// The array store check. In line pass null, a value of exactly the element type, any value in an `object[]`, and values whose
-/// vtable remembers the element type.
+/// The array store check. In line pass null, a value of exactly the element type, any value in an `object[]`, and
+/// values whose vtable remembers the element type.
 pub(super) fn check_array_store(cx: &mut Lowering<'_, '_>, array: ValueId, value: ValueId) -> Lowered {
     if cx.constant(value) == Some(0) {
         return Ok(());

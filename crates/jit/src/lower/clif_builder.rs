@@ -132,7 +132,8 @@ impl<'a, 'b> ClifBuilder<'a, 'b> {
         self.b.func.dfg.value_type(value)
     }
 
-    /// `value` as a `ty`: integers sign-extend or truncate, floats change precision. CIL allows operations on a native int and an int32.
+    /// `value` as a `ty`: integers sign-extend or truncate, floats change precision. CIL allows operations on a native
+    /// int and an int32.
     pub(super) fn coerce(&mut self, value: Value, ty: Type) -> Lowered<Value> {
         let from = self.type_of(value);
         if from == ty {
@@ -243,8 +244,8 @@ impl<'a, 'b> ClifBuilder<'a, 'b> {
         if offset == 0 { address } else { self.b.ins().iadd_imm_s(address, i64::from(offset)) }
     }
 
-    /// Address of the byte in `table` that has the bit of `object`, and the number of the bit as an I32 (the upper bits of which do not
-    /// matter to shifts by it, but do to others: it is masked).
+    /// Address of the byte in `table` that has the bit of `object`, and the number of the bit as an I32 (the upper bits
+    /// of which do not matter to shifts by it, but do to others: it is masked).
     pub(super) fn bit_of(&mut self, thread: Value, table: BitTable, object: Value) -> (Value, Value) {
         let flags = self.constant_word(MemoryKind::Thread);
         let base = self.b.ins().load(types::I64, flags, thread, table.base_offset);

@@ -1,8 +1,9 @@
-//! What is known at the point of the function that is being translated, and what any instruction may need of it: operands, locals, facts,
-//! calls and checks that may throw.
+//! What is known at the point of the function that is being translated, and what any instruction may need of it:
+//! operands, locals, facts, calls and checks that may throw.
 //!
-//! Each part of the state is a struct with private fields in a file of its own, which names neither [`Lowering`] nor the other
-//! parts, except that homes read where locals are stored. [`Lowering`] holds the parts, and its methods join them.
+//! Each part of the state is a struct with private fields in a file of its own, which names neither [`Lowering`] nor
+//! the other parts, except that homes read where locals are stored. [`Lowering`] holds the parts, and its methods join
+//! them.
 //!
 //! Invariant: of the IR's instructions nothing here knows more than constants.
 
@@ -31,8 +32,8 @@ use position::Position;
 use saki_il::ir::{BlockId, Function, Inst, IrType, LocalId, MemType, Op, RegionId, ValueId};
 use std::ops::{Deref, DerefMut};
 
-/// Translation state of one function. Dereferences to the machine level, so that a family of instructions writes `cx.branch(…)` and
-/// `cx.value_as(…)` alike.
+/// Translation state of one function. Dereferences to the machine level, so that a family of instructions writes
+/// `cx.branch(…)` and `cx.value_as(…)` alike.
 pub(super) struct Lowering<'a, 'b> {
     clif: ClifBuilder<'a, 'b>,
     at: Position<'a>,

@@ -15,8 +15,8 @@ pub(super) fn terminator(cx: &mut Lowering<'_, '_>, loops: &Loops, terminator: &
         Terminator::Jump(target) => cx.jump_to(*target),
         Terminator::Brif { cond, then, otherwise } => {
             let condition = cx.value(*cond)?;
-            // Cranelift places the block to which a branch falls through behind the branch. That should be the rest of the loop, unless the
-            // loop ends here.
+            // Cranelift places the block to which a branch falls through behind the branch. That should be the rest of
+            // the loop, unless the loop ends here.
             let stays_by_then = loops.stays_by(cx.flow(), cx.block(), *then, *otherwise)
                 && cx.flow().position[then.0 as usize] > cx.flow().position[cx.block().0 as usize];
             let then = cx.edge(*then)?;

@@ -1,16 +1,18 @@
 //! `GCHandle.GetTarget` in line, and `FreeHandle`.
 //!
-//! The class libraries declare a handle as an int or as a native int; a native int with more than 32 bits is not a handle.
+//! The class libraries declare a handle as an int or as a native int; a native int with more than 32 bits is not a
+//! handle.
 //!
-//! The table and its slots are `sync::handle_table`'s; this code is its function `target` for a live handle with an object. For a
-//! number that is no handle, a stale handle, and a null or expired target it calls the Rust function, which tells them apart; the
-//! exception for the first two is thrown from here. The load of the slot is plain on x86-64: the loads of what it refers to depend on the
-//! address that it returns, which orders them; elsewhere it is an atomic load. Left out: allocating and freeing in line.
+//! The table and its slots are `sync::handle_table`'s; this code is its function `target` for a live handle with an
+//! object. For a number that is no handle, a stale handle, and a null or expired target it calls the Rust function,
+//! which tells them apart; the exception for the first two is thrown from here. The load of the slot is plain on
+//! x86-64: the loads of what it refers to depend on the address that it returns, which orders them; elsewhere it is an
+//! atomic load. Left out: allocating and freeing in line.
 //!
-//! Cost: 1.1 ns in a loop that does nothing else (3.5 cycles, 17 instructions, of which the class library's test for 0 and the loop
-//! with its poll are seven). A runtime whose handle is the slot's address, without any check, needs one load: 0.3 ns. Here two
-//! shifts extract the slot's number and the generation, and two exclusive ors and a test compare generation and tags at once; in
-//! return, a stale handle raises an exception instead of yielding another object.
+//! Cost: 1.1 ns in a loop that does nothing else (3.5 cycles, 17 instructions, of which the class library's test for 0
+//! and the loop with its poll are seven). A runtime whose handle is the slot's address, without any check, needs one
+//! load: 0.3 ns. Here two shifts extract the slot's number and the generation, and two exclusive ors and a test compare
+//! generation and tags at once; in return, a stale handle raises an exception instead of yielding another object.
 
 use super::clif_builder::Callee;
 use super::clif_builder::MemoryKind;

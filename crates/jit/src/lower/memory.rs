@@ -52,7 +52,8 @@ pub(super) fn load(
     flags: MemFlags,
 ) -> Lowered<Value> {
     let address = cx.value_as(addr, types::I64)?;
-    // Only for arrays and strings: the bounds of multi-dimensional arrays have this alias class too, but native addresses.
+    // Only for arrays and strings: the bounds of multi-dimensional arrays have this alias class too, but native
+    // addresses.
     let is_length = flags.alias == AliasClass::Length
         && !flags.volatile
         && mem == MemType::I32

@@ -1,18 +1,20 @@
 //! `Monitor.Enter` and `Exit` in line where no thread has to wait or to be woken; the runtime does the rest.
 //!
-//! The sync word is laid out as `abi::sync_word` says; the transitions here are those of the table of `sync::thin_lock`: free to thin, thin
-//! to free, and one entry more or fewer of the owner. For a word in any other state, a null object or a lost race the runtime is
-//! called, which throws where needed. The compare-and-swaps work on the lower half and guess the expected value, without loading it first: for an
-//! uncontended lock the guess is right, and a load would have to wait for the previous locked instruction (15.4 ns for enter and exit with
-//! loads, 12.6 ns without). The hash is in the upper half, so it does not matter.
+//! The sync word is laid out as `abi::sync_word` says; the transitions here are those of the table of
+//! `sync::thin_lock`: free to thin, thin to free, and one entry more or fewer of the owner. For a word in any other
+//! state, a null object or a lost race the runtime is called, which throws where needed. The compare-and-swaps work on
+//! the lower half and guess the expected value, without loading it first: for an uncontended lock the guess is right,
+//! and a load would have to wait for the previous locked instruction (15.4 ns for enter and exit with loads, 12.6 ns
+//! without). The hash is in the upper half, so it does not matter.
 //!
-//! Inflated locks are `sync::monitor`'s, laid out as `abi::monitor` says; the transitions in cold code here are the first
-//! two rows of that table: free to owned, and owned to free when no entrant waits to be woken. They are in line because contention
-//! keeps a lock inflated and the call of the runtime costs a third more. No safepoint lies between loading the sync
-//! word and the compare-and-swap (see `sync::object_lock`), nor between freeing a monitor and waking a thread that waits for it. The
-//! loads of a monitor's fields depend on the address computed from the index, which orders them. A thread that exits a monitor which
-//! another thread exited before demotes the monitor's cache line, where the processor can do that: a tenth more throughput where threads
-//! take a lock in turns. Left out: recursion of inflated locks, retiring monitors.
+//! Inflated locks are `sync::monitor`'s, laid out as `abi::monitor` says; the transitions in cold code here are the
+//! first two rows of that table: free to owned, and owned to free when no entrant waits to be woken. They are in line
+//! because contention keeps a lock inflated and the call of the runtime costs a third more. No safepoint lies between
+//! loading the sync word and the compare-and-swap (see `sync::object_lock`), nor between freeing a monitor and waking a
+//! thread that waits for it. The loads of a monitor's fields depend on the address computed from the index, which
+//! orders them. A thread that exits a monitor which another thread exited before demotes the monitor's cache line,
+//! where the processor can do that: a tenth more throughput where threads take a lock in turns. Left out: recursion of
+//! inflated locks, retiring monitors.
 
 use super::clif_builder::MemoryKind;
 use super::context::Lowering;
@@ -153,7 +155,8 @@ fn exchange_lock(cx: &mut Lowering<'_, '_>, lock: &Lock, expected: Value, new: V
     seen
 }
 
-/// Ends the block with branches: to `done` with the caller's number of extra entries changed to `entries`, to `slow` unless `allowed`.
+/// Ends the block with branches: to `done` with the caller's number of extra entries changed to `entries`, to `slow`
+/// unless `allowed`.
 fn change_recursion(
     cx: &mut Lowering<'_, '_>,
     lock: &Lock,
@@ -169,7 +172,8 @@ fn change_recursion(
     cx.jump_clif(done, &[]);
 }
 
-/// Address of the monitor that the inflated word names, and the extra entries that the word counts; branches to `slow` if the lock is no longer inflated.
+/// Address of the monitor that the inflated word names, and the extra entries that the word counts; branches to `slow`
+/// if the lock is no longer inflated.
 fn monitor_of(cx: &mut Lowering<'_, '_>, lock: &Lock, slow: ClifBlock) -> (Value, Value) {
     let word = cx.b.ins().load(types::I32, MemFlagsData::trusted(), lock.address, 0);
     let is_inflated = cx.b.ins().icmp_imm_s(IntCC::SignedLessThan, word, 0);
@@ -191,8 +195,8 @@ fn monitor_of(cx: &mut Lowering<'_, '_>, lock: &Lock, slow: ClifBlock) -> (Value
 
 /// Ends the block with branches: to `done` with the monitor taken, if it was free, else to `slow`.
 ///
-/// The state is not loaded before the exchange: if another processor has the cache line, the load would fetch it for reading, and
-/// the exchange would fetch it again for writing.
+/// The state is not loaded before the exchange: if another processor has the cache line, the load would fetch it for
+/// reading, and the exchange would fetch it again for writing.
 fn enter_inflated(cx: &mut Lowering<'_, '_>, lock: &Lock, done: ClifBlock, slow: ClifBlock) {
     let (monitor, _) = monitor_of(cx, lock, slow);
     let address = cx.displaced(monitor, monitor::OWNER_OFFSET);
@@ -202,7 +206,8 @@ fn enter_inflated(cx: &mut Lowering<'_, '_>, lock: &Lock, done: ClifBlock, slow:
     cx.branch(seen, slow, done);
 }
 
-/// Ends the block with branches: to `done` with the caller's monitor freed, if only its word has to change, else to `slow`.
+/// Ends the block with branches: to `done` with the caller's monitor freed, if only its word has to change, else to
+/// `slow`.
 fn exit_inflated(cx: &mut Lowering<'_, '_>, lock: &Lock, done: ClifBlock, slow: ClifBlock) {
     let (monitor, entries) = monitor_of(cx, lock, slow);
     let flags = MemFlagsData::trusted();
@@ -231,7 +236,8 @@ fn exit_inflated(cx: &mut Lowering<'_, '_>, lock: &Lock, done: ClifBlock, slow: 
     let (travels, stays, wake) = (cx.new_block(true), cx.new_block(true), cx.new_block(true));
     cx.branch(is_others, travels, stays);
 
-    // Threads take the lock in turns: the next one gets the line faster from the shared cache than from this processor's own.
+    // Threads take the lock in turns: the next one gets the line faster from the shared cache than from this
+    // processor's own.
     cx.continue_in(travels);
     cx.b.ins().store(flags, lock.id, monitor, monitor::LAST_OFFSET);
     release_monitor(cx, monitor);

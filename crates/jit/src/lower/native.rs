@@ -1,8 +1,9 @@
 //! Calls of C functions.
 //!
-//! Scalars are passed unchanged; C functions that return `bool`, `char` or `short` leave the upper bits undefined, which the
-//! importer masks. 32-bit integers are sign-extended, because programs pass `int` to functions that take a `long`, which works
-//! under Mono and with most C compilers. Left out: variadic C functions (al is not set) and structs by value on aarch64.
+//! Scalars are passed unchanged; C functions that return `bool`, `char` or `short` leave the upper bits undefined,
+//! which the importer masks. 32-bit integers are sign-extended, because programs pass `int` to functions that take a
+//! `long`, which works under Mono and with most C compilers. Left out: variadic C functions (al is not set) and structs
+//! by value on aarch64.
 
 use super::clif_builder::MemoryKind;
 use super::context::Lowering;

@@ -1,7 +1,7 @@
 //! Operations on vectors of 16 bytes.
 //!
-//! Between operations a vector is an I8X16; each operation views it as the lanes that it names. An operation without an instruction on the processor
-//! becomes a short sequence of others, with bit-identical results.
+//! Between operations a vector is an I8X16; each operation views it as the lanes that it names. An operation without an
+//! instruction on the processor becomes a short sequence of others, with bit-identical results.
 
 use super::context::Lowering;
 use crate::error::CompileError;

@@ -90,7 +90,8 @@ fn explicit_offsets_are_kept() {
     let Some(f) = assemble(CLASSES) else { return };
     check(&f, "Union", &[("a", 4), ("b", 0), ("c", 6)], 8, 8, &[]);
     check(&f, "Exact", &[("a", 0)], 5, 4, &[]);
-    // A reference may share its word with references; a word shared with a native number is not traced by the collector.
+    // A reference may share its word with references; a word shared with a native number is not traced by the
+    // collector.
     check(&f, "Shared", &[("a", 0), ("b", 0), ("c", 8), ("d", 8)], 16, 8, &[0]);
     check_refused(&f, "Overlapped", "overlapped by a non-object field");
     check_refused(&f, "Inside", "overlapped by a non-object field");

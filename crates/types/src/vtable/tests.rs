@@ -1,4 +1,5 @@
-//! Which slot a method gets, and which method a call reaches: classes written in CIL, compared with the rules of ECMA-335 §II.10.3 and §II.12.2.
+//! Which slot a method gets, and which method a call reaches: classes written in CIL, compared with the rules of
+//! ECMA-335 §II.10.3 and §II.12.2.
 
 use super::*;
 use crate::error::LoadErrorKind;

@@ -1,7 +1,7 @@
 //! Copies and zeroing of structs, and vectors in memory.
 //!
-//! Structs that may hold references are copied word by word, so that the collector never sees a torn reference; other structs are
-//! copied by vector instructions.
+//! Structs that may hold references are copied word by word, so that the collector never sees a torn reference; other
+//! structs are copied by vector instructions.
 
 use super::{ClifBuilder, MemoryKind};
 use crate::type_facts::ValueLayout;
@@ -70,8 +70,8 @@ impl ClifBuilder<'_, '_> {
     }
 }
 
-/// Splits a struct into words and a tail of smaller pieces. A struct whose fields have at most four bytes is split into vectors
-/// first: it has no references, and no field that was just written as a word.
+/// Splits a struct into words and a tail of smaller pieces. A struct whose fields have at most four bytes is split into
+/// vectors first: it has no references, and no field that was just written as a word.
 fn chunks(layout: ValueLayout) -> impl Iterator<Item = (u32, Type)> {
     let has_small_fields = layout.align_bytes <= 4;
     let mut offset = 0;

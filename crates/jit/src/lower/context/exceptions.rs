@@ -4,8 +4,8 @@
 //! branches to a cold block that calls a throwing helper; outside regions a failed check is a trap, which the signal
 //! handler turns into the exception.
 //!
-//! `ResumeUnwind` hands back the exception and the unwind token that entered its clause: the landing pad keeps both in a
-//! pair of variables of the clause.
+//! `ResumeUnwind` hands back the exception and the unwind token that entered its clause: the landing pad keeps both in
+//! a pair of variables of the clause.
 
 use super::super::clif_builder::{Callee, ClifBuilder};
 use crate::error::{CompileError, Lowered};
@@ -93,7 +93,8 @@ impl Exceptions {
         std::mem::take(&mut self.pending_landings)
     }
 
-    /// A call whose exceptions land here, in one of the clauses `handlers`. `from_homes`: the locals that handlers need are in their homes.
+    /// A call whose exceptions land here, in one of the clauses `handlers`. `from_homes`: the locals that handlers need
+    /// are in their homes.
     pub(crate) fn call(
         &mut self,
         clif: &mut ClifBuilder<'_, '_>,

@@ -1,8 +1,8 @@
 //! Facts that hold at a point of the function: values that are not null, checks that passed, array lengths.
 //!
-//! Facts hold in the block that established them and in blocks whose single predecessor is that block. They are kept per IR
-//! block and looked up through the chain of single predecessors. A fact may be recorded only where the main path (not a
-//! cold arm) has established it.
+//! Facts hold in the block that established them and in blocks whose single predecessor is that block. They are kept
+//! per IR block and looked up through the chain of single predecessors. A fact may be recorded only where the main path
+//! (not a cold arm) has established it.
 
 use crate::cfg::ControlFlow;
 use cranelift_codegen::ir::Value;
@@ -10,7 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saki_il::ir::{BlockId, ValueId};
 use saki_types::Ty;
 
-/// Predecessors that a look-up visits, at most: for long chains of blocks, compile time would be quadratic without a limit.
+/// Predecessors that a look-up visits, at most: for long chains of blocks, compile time would be quadratic without a
+/// limit.
 const MAX_CHAIN: usize = 24;
 
 /// Facts that hold in a block, beside those of its parent.

@@ -1,5 +1,5 @@
-//! Where locals live: in variables, in stack slots, in the caller's copy of a struct, or in the parent's frame (in filters). A vector parameter arrives in a
-//! register, so it has a stack slot of its own.
+//! Where locals live: in variables, in stack slots, in the caller's copy of a struct, or in the parent's frame (in
+//! filters). A vector parameter arrives in a register, so it has a stack slot of its own.
 //!
 //! Stack slots of locals carry the local's number as `StackSlotKey`, so that a filter, compiled after its parent, can
 //! find them in the parent's frame layout.
