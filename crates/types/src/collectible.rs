@@ -314,6 +314,7 @@ impl Owner {
 
     /// Whether it is kept for ever (`keep_for_ever`).
     pub fn is_kept(&self) -> bool {
+        // Relaxed, both: collections read them with the world stopped.
         self.is_in_use.load(Ordering::Relaxed) || self.is_kept.load(Ordering::Relaxed)
     }
 
@@ -341,14 +342,18 @@ impl Owner {
 
     /// Marks the owner as seen by the running collection; true if it was not marked before.
     pub fn see(&self) -> bool {
+        // Relaxed: as in `unsee`; of several collector threads one wins all the same.
         !self.is_seen.swap(true, Ordering::Relaxed)
     }
 
     pub fn is_seen(&self) -> bool {
+        // Relaxed: as in `unsee`.
         self.is_seen.load(Ordering::Relaxed)
     }
 
     pub fn is_dead(&self) -> bool {
+        // Relaxed: set with the world stopped, before the owner comes into the runtime's list of dead ones; that list's
+        // lock orders it for the thread that frees them.
         self.is_dead.load(Ordering::Relaxed)
     }
 
@@ -413,6 +418,7 @@ pub(crate) fn is_held() -> bool {
 /// Removes the owners that were not seen from the live ones; they are dead from now on.
 pub(crate) fn take_unseen() -> Vec<&'static Owner> {
     let dead: Vec<_> = OWNERS.lock().extract_if(.., |owner| !owner.is_seen()).collect();
+    // Relaxed: as in `is_dead`.
     dead.iter().for_each(|owner| owner.is_dead.store(true, Ordering::Relaxed));
     dead
 }

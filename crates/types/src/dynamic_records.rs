@@ -105,6 +105,7 @@ impl Arena {
             }
             let address = chunk as usize;
             self.chunks.insert(address);
+            // Relaxed, both: as in `bounds`; no method lies in the chunk yet.
             LOW.fetch_min(address, Ordering::Relaxed);
             HIGH.fetch_max(address + CHUNK_BYTES, Ordering::Relaxed);
             let first = chunk.cast::<Record>();

@@ -130,6 +130,7 @@ impl Field {
 }
 
 fn field_offset(field: &'static Field) -> LoadResult<u32> {
+    // Relaxed: the number publishes no other memory.
     let known = field.offset_bytes.load(Ordering::Relaxed);
     if known != u32::MAX {
         return Ok(known);
@@ -139,6 +140,7 @@ fn field_offset(field: &'static Field) -> LoadResult<u32> {
     } else {
         field.owner.instance_layout()?;
     }
+    // Relaxed: the cell of the layout orders it: the offset was stored before the layout.
     match field.offset_bytes.load(Ordering::Relaxed) {
         u32::MAX => Err(LoadError::type_load(format!("{field:?} has no storage"), field.owner.full_name())),
         offset => Ok(offset),
@@ -223,6 +225,7 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
         } else if field_ty.is_value_type() {
             refs.extend(field_ty.ref_offsets()?.iter().map(|o| at as u32 + o));
         }
+        // Relaxed: a number alone; for a thread that has asked for the layout, the layout's cell orders it.
         field.offset_bytes.store(at as u32, Ordering::Relaxed);
         Ok(())
     };
@@ -294,6 +297,7 @@ fn forget_shared_words(refs: &mut Vec<u32>, measured: &[(&'static Field, Ty, u32
     use ElementType as E;
     for (field, field_ty, ..) in measured {
         if matches!(field_ty.element_type, E::I | E::U | E::Ptr | E::FnPtr) {
+            // Relaxed: this thread has stored it.
             let at = field.offset_bytes.load(Ordering::Relaxed);
             refs.retain(|&r| r != at);
         }
@@ -307,6 +311,7 @@ fn check_no_overlap(ty: Ty, refs: &[u32], measured: &[(&'static Field, Ty, u32, 
         if field_ty.is_reference_type() {
             continue;
         }
+        // Relaxed: this thread has stored it.
         let at = field.offset_bytes.load(Ordering::Relaxed);
         let own = field_ty.ref_offsets()?;
         let is_own = |r: u32| r >= at && own.contains(&(r - at));
@@ -391,6 +396,7 @@ fn place_static(out: &mut StaticLayout, field: &'static Field) -> LoadResult<()>
     } else if field_ty.is_value_type() {
         refs.extend(field_ty.ref_offsets()?.iter().map(|o| at + o));
     }
+    // Relaxed: as for instance fields.
     field.offset_bytes.store(at, Ordering::Relaxed);
     *size = at + field_ty.value_size_bytes()?;
     Ok(())

@@ -67,6 +67,7 @@ fn create_with(binder: Binder, corlib_path: &Path, profile: &'static LibraryProf
     if !current::publish(universe)
         && let Some(owner) = Owner::create_for_domain(universe)
     {
+        // Release: pairs with the Acquire in `Universe::owner`; the owner is initialised.
         universe.owner.store(std::ptr::from_ref(owner).cast_mut(), Ordering::Release);
     }
     let _entered = enter(universe);
@@ -105,6 +106,8 @@ impl Universe {
     /// As `Owner::end`.
     pub unsafe fn end(&self) {
         let owner = self.owner();
+        // Release: as where the owner is set. Null publishes nothing, and by the contract nobody uses the records any
+        // more.
         self.owner.store(std::ptr::null_mut(), Ordering::Release);
         *self.constructed.write() = FxHashMap::default();
         *self.method_instances.write() = FxHashMap::default();

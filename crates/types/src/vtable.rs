@@ -218,6 +218,7 @@ impl Method {
             return Ok(None);
         }
         let method = self.definition.unwrap_or(self);
+        // Relaxed: a number alone; the layouts that it is an index into are published by their cells.
         let known = method.slot.load(Ordering::Relaxed);
         if known != NO_SLOT {
             return Ok(Some(known));
@@ -225,6 +226,7 @@ impl Method {
         let layout = method.owner.vtable_layout()?;
         let slot = layout.declared().iter().rposition(|&m| m == method).map(|i| i as u32);
         if let Some(slot) = slot {
+            // Relaxed: as above; every thread finds the same slot.
             method.slot.store(slot, Ordering::Relaxed);
         }
         Ok(slot)

@@ -87,6 +87,7 @@ pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
         let running = guard.get_or_insert_default();
         match running.types.get(&ty) {
             None => {
+                // Acquire: as in `is_initialised`; another thread may have run the constructor since that test.
                 if ty.runtime.init_done.load(Ordering::Acquire) == 1 {
                     return Ok(());
                 }

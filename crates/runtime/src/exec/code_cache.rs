@@ -118,17 +118,19 @@ impl Slot {
     /// Looks for the cached body.
     pub fn find(&self) -> Lookup {
         let Some(bytes) = self.module.find(self.key) else { return Lookup::Absent };
-        // Relaxed: counters.
         match decode::decode(self.module, &bytes) {
             Ok((code, kind)) => {
+                // Relaxed: a counter.
                 STATISTICS.found.fetch_add(1, Ordering::Relaxed);
                 Lookup::Found(code, kind)
             }
             Err(Refused::Stale) => {
+                // Relaxed: a counter.
                 STATISTICS.stale.fetch_add(1, Ordering::Relaxed);
                 Lookup::Absent
             }
             Err(Refused::TooEarly(initialised)) => {
+                // Relaxed: a counter.
                 STATISTICS.too_early.fetch_add(1, Ordering::Relaxed);
                 Lookup::TooEarly(initialised)
             }
@@ -195,6 +197,7 @@ pub fn begin_child() {
 pub fn write_back() {
     let Some(settings) = SETTINGS.get() else { return };
     let _one_at_a_time = WRITING.lock();
+    // Relaxed: only says when to write; the bodies are handed over under their modules' locks.
     KEPT_BYTES.store(0, Ordering::Relaxed);
     remembered::save();
     let Some(own) = &settings.own else { return };

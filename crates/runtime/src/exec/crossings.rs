@@ -365,6 +365,7 @@ impl<'t> RefPlace<'t> {
 
     /// Stores a reference of the variable's type and returns the one before. Sequentially consistent.
     pub fn swap(self, t: CurrentThread, value: impl Word) -> Option<Obj<'t>> {
+        // SeqCst: in one order with all other operations of `Interlocked`, which this is one of.
         let before = self.atomic().swap(value.word().0, Ordering::SeqCst);
         self.note_stored(t);
         // SAFETY: the variable held a reference.
@@ -374,6 +375,7 @@ impl<'t> RefPlace<'t> {
     /// Stores a reference of the variable's type if the variable holds `expected`, and returns the one before. Sequentially consistent.
     pub fn compare_exchange(self, t: CurrentThread, value: impl Word, expected: impl Word) -> Option<Obj<'t>> {
         let (value, expected) = (value.word().0, expected.word().0);
+        // SeqCst: as in `swap`, also on failure: then it is a read by `Interlocked`.
         let before = match self.atomic().compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
             Ok(before) => {
                 self.note_stored(t);

@@ -12,6 +12,7 @@ pub fn is_initialised(ty: Ty) -> bool {
     if let Ok(None) = ty.class_constructor()
         && is_module_initialised(ty)
     {
+        // Release: pairs with the Acquire above; what the module's constructor wrote is passed on.
         ty.runtime.init_done.store(1, Ordering::Release);
         return true;
     }

@@ -111,6 +111,7 @@ pub fn redirect_activation(ty: Ty, enable: bool) {
 /// # Errors
 /// As `new_context_bound`.
 pub fn new_marshal_by_ref<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
+    // Relaxed: as in `redirect_activation`.
     if HAS_REDIRECTED.load(Ordering::Relaxed) && REDIRECTED.read().contains(&std::ptr::from_ref(ty).addr()) {
         return new_context_bound(t, ty);
     }

@@ -26,6 +26,7 @@ pub fn enable() {
 
 /// Notes a compiled method.
 pub fn note(method: &'static Method, code_bytes: u32, nanoseconds: u64) {
+    // Relaxed: as in `enable`.
     if !ENABLED.load(Ordering::Relaxed) {
         return;
     }

@@ -175,6 +175,8 @@ fn note_asynchronous() {
 
 /// Whether an exception was ever thrown in a thread at a point that the thread did not choose.
 pub fn has_thrown_asynchronously() -> bool {
+    // SeqCst: pairs with `note_asynchronous`; in one order with the thread pool's numbers (`demand`), beside which it
+    // is read.
     HAS_THROWN_ASYNCHRONOUSLY.load(Ordering::SeqCst)
 }
 

@@ -40,6 +40,7 @@ pub fn is_assignable(from: Ty, to: Ty) -> LoadResult<bool> {
         }
     }
     let result = from.is_assignable_to(to)?;
+    // Relaxed: only whether the slot is empty counts; the entry is not read.
     if slot.load(Ordering::Relaxed).is_null() {
         // Release: publishes the entry's fields. Only empty slots are filled, so the leak is bounded.
         slot.store(Box::leak(Box::new(Entry { from, to, result })), Ordering::Release);

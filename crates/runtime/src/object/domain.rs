@@ -8,9 +8,11 @@
 //! | ACTIVE | `add` | threads may enter |
 //! | CLOSING | `begin_unload` | DomainUnload handlers run; threads may enter |
 //! | UNLOADING | `close` | threads are aborted, finalizers run; no other thread may enter |
-//! | UNLOADED | `finish_unload` | its statics and handles are gone |
+//! | UNLOADED | `finish_unload` | no code runs in it any more; its handles and statics go next |
 //!
-//! `cancel_unload` moves it back to ACTIVE.
+//! `cancel_unload` moves it back to ACTIVE. Moves are Release (`begin_unload`: AcqRel) and looks Acquire: who sees a
+//! state sees what was done before it was reached. That a thread which enters sees UNLOADING, or the unloader sees the
+//! thread, follows from the lock of `threads`.
 
 use crate::cells::RootCell;
 use crate::references::{Obj, Word};

@@ -42,8 +42,7 @@ pub fn entry_of(method: &'static Method) -> LoadResult<MethodEntry> {
 
 /// The method's entry, if it was ever asked for.
 pub(crate) fn existing_entry(method: &'static Method) -> Option<MethodEntry> {
-    // Acquire: pairs with the Release in `entry_of`.
-    // Acquire: pairs with the Release that published the entry.
+    // Acquire: pairs with the Release in `entry_of`; the stub is written.
     let known = method.runtime.entry.load(Ordering::Acquire) as usize;
     (known != 0).then(|| MethodEntry::of_stub(known)).flatten()
 }
@@ -53,6 +52,7 @@ pub(crate) fn existing_entry(method: &'static Method) -> Option<MethodEntry> {
 /// # Errors
 /// As `entry_of`.
 pub fn entry_address(method: &'static Method) -> LoadResult<usize> {
+    // Acquire: as in `existing_entry`.
     let known = method.runtime.entry.load(Ordering::Acquire) as usize;
     if known != 0 {
         return Ok(known);
@@ -72,6 +72,7 @@ pub fn unbox_entry_address(method: &'static Method) -> LoadResult<usize> {
     }
     let entry = entry_of(method)?;
     let _lock = saki_types::lazy::loader_lock();
+    // Acquire: as above; the lock alone would do, since the store is made under it.
     let known = method.runtime.unbox_entry.load(Ordering::Acquire);
     if known != 0 {
         return Ok(known);

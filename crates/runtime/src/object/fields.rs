@@ -70,6 +70,7 @@ impl ManagedField {
         }
         match self.field().offset_bytes() {
             Ok(offset) => {
+                // Relaxed: as above; every thread stores the same number.
                 self.offset.store(offset as usize, Ordering::Relaxed);
                 offset as usize
             }

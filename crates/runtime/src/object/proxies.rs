@@ -130,6 +130,7 @@ fn build_vtable(class: Ty, owner: Option<&'static Owner>) -> LoadResult<&'static
     let resolver =
         saki_code::veneer(saki_code::stub_address(StubId::ImtResolve)).map_err(crate::entries::code_error)?;
     for index in 0..IMT_SLOTS {
+        // Relaxed: the vtable is still not published.
         vtable.imt_slot(index).store(resolver, Ordering::Relaxed);
     }
     Ok(vtable)

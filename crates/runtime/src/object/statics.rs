@@ -69,6 +69,7 @@ pub fn static_base(ty: Ty) -> LoadResult<*mut u8> {
     }
     let layout = ty.static_layout()?;
     let mut roots = ROOTS.write();
+    // Acquire: as above; the lock alone would do, since the store is made under it.
     let known = ty.runtime.statics.load(Ordering::Acquire);
     if !known.is_null() {
         return Ok(known);
@@ -134,6 +135,7 @@ pub(crate) fn thread_block_number(ty: Ty) -> u32 {
         return known;
     }
     let mut blocks = THREAD_BLOCKS.write();
+    // Acquire: as above; the lock alone would do, since the store is made under it.
     let known = ty.thread_static_block.load(Ordering::Acquire);
     if known != u32::MAX {
         return known;

@@ -32,6 +32,7 @@ pub fn vtable_of(ty: Ty) -> LoadResult<&'static VTable> {
         return Err(LoadError::new(LoadErrorKind::NotSupported, message, ty.full_name()));
     }
     let lock = saki_types::lazy::loader_lock();
+    // Acquire: as above; the lock alone would do, since the store is made under it.
     let known = ty.runtime.vtable.load(Ordering::Acquire);
     // SAFETY: null, or the address of the type's vtable, which lives as long as the type.
     if let Some(known) = unsafe { known.cast::<VTable>().as_ref() } {
@@ -168,6 +169,7 @@ fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
     let resolver =
         saki_code::veneer(saki_code::stub_address(StubId::ImtResolve)).map_err(crate::entries::code_error)?;
     for index in 0..IMT_SLOTS {
+        // Relaxed: the vtable is not published yet.
         vtable.imt_slot(index).store(resolver, Ordering::Relaxed);
     }
     if ty.is_array() || ty.is_interface() {
@@ -187,6 +189,7 @@ fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
     }
     for (index, targets) in occupants.iter().enumerate() {
         if let [only] = targets[..] {
+            // Relaxed: as above.
             vtable.imt_slot(index).store(only, Ordering::Relaxed);
         }
     }

@@ -136,6 +136,7 @@ impl ConditionalRoots for Assemblies {
         });
         *self.judgement.lock() = Judgement { new, has_seen_stacks: false };
         let code = saki_code::region_range().ok().filter(|_| is_full && count > 0 && may_judge());
+        // Relaxed: the world is stopped; for other collector threads the collection's phases order it.
         self.is_judging.store(code.is_some(), Ordering::Relaxed);
         let (start, len_bytes) = collectible::address_range();
         Some([start..start + len_bytes, code?])
@@ -161,6 +162,7 @@ impl ConditionalRoots for Assemblies {
     }
 
     fn finish(&self) {
+        // Relaxed: as in `begin`.
         self.is_judging.store(false, Ordering::Relaxed);
         let mut dead = DEAD.lock();
         dead.extend(bury_unseen());
@@ -303,6 +305,7 @@ fn free(batch: Batch) {
         // SAFETY: the domain is dead, its assemblies have ended above, its code is freed, and the tables have forgotten
         // it.
         unsafe { universe.end() };
+        // Relaxed: a counter.
         DOMAINS_ENDED.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -167,6 +167,7 @@ impl Share {
         young.clear();
         if !kept.is_empty() {
             for method in detached.extract_if(.., |method| kept.contains(&address_of(method))) {
+                // Relaxed: the world is stopped.
                 notes(method).object.store(0, Ordering::Relaxed);
             }
         }
@@ -178,6 +179,7 @@ impl Share {
         self.dead.extend(self.detached.extract_if(.., |method| !seen.contains(&address_of(method))));
         self.falls_behind = left > self.dead.len() - left;
         for method in &self.detached {
+            // Relaxed: the world is stopped.
             notes(method).object.store(0, Ordering::Relaxed);
         }
         self.dead.len()
@@ -299,6 +301,7 @@ pub fn keep(method: &'static Method) {
         if !method.is_dynamic() || !lists.kept.insert(address_of(method)) {
             continue;
         }
+        // Relaxed: a counter.
         COUNTS.kept.fetch_add(1, Ordering::Relaxed);
         // The owner of its type, mostly its domain, is kept with it.
         if let Some(owner) = collectible::owner_of(method.owner) {
@@ -557,6 +560,7 @@ fn free(batch: Batch) {
     unsafe { MethodEntry::free_all(&entries) };
     // SAFETY: the methods are dead, their code and entries are gone, and the tables of the runtime have forgotten them.
     unsafe { dynamic_records::free(&batch.methods) };
+    // Relaxed: a counter.
     COUNTS.freed.fetch_add(batch.methods.len() as u64, Ordering::Relaxed);
 }
 

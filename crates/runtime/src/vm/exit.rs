@@ -41,6 +41,7 @@ pub(crate) fn shut_down(t: CurrentThread) {
 
 /// In a forked child: a thread that was about to end its parent is not there.
 pub(crate) fn forget_end() {
+    // Relaxed: there is no other thread.
     ENDING_THREAD.store(0, Ordering::Relaxed);
     ARE_FINALIZERS_RUNNING.store(false, Ordering::Relaxed);
 }
@@ -55,7 +56,7 @@ pub(crate) fn end_with_last_thread(t: CurrentThread) -> ! {
 /// Whether another thread ends the process and has stopped the current one, a thread of the program, which must then
 /// end without running more managed code.
 pub(crate) fn is_over_for(t: CurrentThread) -> bool {
-    // Acquire: a thread that sees the stop also sees which thread ends the process.
+    // Acquire, though an old value does no harm: only the thread that stored its id finds its own.
     suspension::are_others_stopped()
         && ENDING_THREAD.load(Ordering::Acquire) != t.id()
         && t.managed().kind() != ThreadKind::Internal
@@ -81,6 +82,7 @@ const FINALIZERS_LIMIT: Duration = Duration::from_secs(40);
 /// Runs the handlers of `AppDomain.ProcessExit` and the finalizers; also on `Environment.Exit`. Other threads are
 /// stopped before the finalizers run, since these finalize objects that the threads still use.
 pub fn run_exit_hooks(t: CurrentThread) {
+    // AcqRel: one thread wins; it publishes nothing else by this. Acquire on failure: only the id is looked at.
     match ENDING_THREAD.compare_exchange(0, t.id(), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {}
         Err(ending) if ending == t.id() || finalizer_signal::is_finalizer_thread(t) => return,

@@ -1,8 +1,9 @@
 //! The exit code that the program asks for, and whether its `Main` returns one.
+//!
+//! All accesses are Relaxed: the values publish no other memory.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-// All accesses here are relaxed: the values publish no other memory.
 static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
 /// Relaxed: set before `Main` begins, on its thread.
 static MAIN_RETURNS_VALUE: AtomicBool = AtomicBool::new(false);

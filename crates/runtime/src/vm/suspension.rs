@@ -71,6 +71,7 @@ pub fn suspend(t: CurrentThread, internal: Obj) -> Managed<()> {
         return Ok(());
     }
     loop {
+        // Acquire: pairs with the AcqRel in `now_suspended`: what the thread did before it stopped is visible.
         let bits = state_bits(internal).load(Ordering::Acquire);
         if bits & state::SUSPEND_REQUESTED == 0 || thread.is_detached() {
             return Ok(());
@@ -124,6 +125,7 @@ pub fn stop_at_exit(t: CurrentThread) {
 /// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. The
 /// runtime's own threads, above all the finalizer thread, go on.
 pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
+    // Relaxed: the fence orders it before the looks at the threads' states; see the table.
     EXIT_PHASE.store(PHASE_STOPPED, Ordering::Relaxed);
     fence(Ordering::SeqCst);
     let mut stopping = Vec::new();
@@ -150,6 +152,7 @@ pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
         if thread.is_in_safe_region() {
             now_suspended(&thread.state_bits);
         }
+        // Acquire: as in `suspend`.
         thread.state_bits.load(Ordering::Acquire) & state::SUSPEND_REQUESTED != 0
     };
     loop {

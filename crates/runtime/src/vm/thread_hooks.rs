@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 fn attached(thread: &'static ManagedThread) {
     let data = Box::into_raw(Box::<ThreadData>::default());
+    // Relaxed: the thread itself reads it; others only when it is stopped or has ended, which orders it.
     thread.runtime_data.store(data as usize, Ordering::Relaxed);
     handles::bind_thread(thread);
     monitors::bind_thread(thread);
@@ -26,6 +27,7 @@ fn detaching(thread: &'static ManagedThread) {
     // SAFETY: the thread detaches itself.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };
     thread_data::of(t).release_thread_objects();
+    // Relaxed: as in `attached`.
     let data = thread.runtime_data.swap(0, Ordering::Relaxed) as *mut ThreadData;
     if !data.is_null() {
         // SAFETY: made in `attached`; the thread runs no managed code any more.

@@ -47,6 +47,7 @@ pub fn request_worker(domain: &'static Domain) -> bool {
 
 /// A worker's item has ended. Whether the worker may take another one.
 pub fn note_item_ended(worker: &ManagedThread) -> bool {
+    // Relaxed: only the worker itself uses the flag.
     if !worker.is_in_work_item.swap(false, Ordering::Relaxed) {
         DEMAND.note_begun();
     }

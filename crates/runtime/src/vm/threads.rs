@@ -105,6 +105,7 @@ pub fn start<'t>(t: CurrentThread<'t>, thread: Obj<'t>, delegate: Option<Obj<'t>
             link(internal, spawned.as_static());
             profile_events::thread_started(t, spawned.managed_id());
             // The program may have changed the bit between the load above and the link.
+            // Relaxed: who changes the thread's bits after this has seen the link, and changes the kind itself.
             let wanted = state_bits(internal).load(Ordering::Relaxed) & state::BACKGROUND != 0;
             if wanted != is_background {
                 spawned.set_background(wanted);
@@ -243,6 +244,7 @@ pub fn interrupt(internal: Obj) {
 /// # Errors
 /// ThreadStateException when the thread was not started; ThreadInterruptedException, ThreadAbortException.
 pub fn join(t: CurrentThread, internal: Obj, milliseconds: i32) -> Managed<bool> {
+    // Acquire: pairs with the starter's AcqRel: who sees the thread started sees what was done before the start.
     if state_bits(internal).load(Ordering::Acquire) & state::UNSTARTED != 0 {
         return Err(thread_state_error(t, "Thread has not been started."));
     }

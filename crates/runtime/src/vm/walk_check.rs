@@ -6,7 +6,8 @@
 //! most of which are stale by then, and checks the same. All look-ups happen in walks (`saki_code::walks`), as a
 //! profiler's would.
 //!
-//! Invariant: the handler is async-signal-safe. Left out: keeping samples, which is the profiler's work.
+//! All accesses to atomics are Relaxed: counters, and program counters that may be of any age. Invariant: the handler
+//! is async-signal-safe. Left out: keeping samples, which is the profiler's work.
 
 use crate::object::versions;
 use rustc_hash::FxHashMap;

@@ -109,6 +109,7 @@ pub fn begin(
                     }
                 }
             } else {
+                // Relaxed: the wait is in no queue, so no other thread has it.
                 wait.outcome.store(LEFT, Ordering::Relaxed);
             }
             Begin::Waiting(Waiting(wait))

@@ -91,6 +91,7 @@ pub(crate) unsafe fn probed(t: CurrentThread, tagged: usize, is_end: bool) {
 fn write(thread: &ManagedThread, method: &'static Method, part: Part, what: u8) {
     let Some(log) = log_of(LogEvents::CALLS) else { return };
     let id = log.names.method(&log.writer, method, part);
+    // Relaxed: a change that is seen late makes the log a little longer or shorter.
     let max_depth = log.max_call_depth.load(Ordering::Relaxed);
     log.write(thread, |log| {
         if what == event::ENTER {

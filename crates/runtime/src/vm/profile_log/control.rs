@@ -1,4 +1,6 @@
 //! The settings of its own log that a program may change, by `Mono.Profiler.Log.LogProfiler`.
+//!
+//! The numbers are stored and read Relaxed: a thread that sees a change late writes a little more or less.
 
 use super::settings::{HeapShots, SampleClock};
 use super::{LOG, Log, LogEvents, heap_shots};

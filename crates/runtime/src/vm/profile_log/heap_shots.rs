@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Roots of one event.
 const ROOTS_OF_EVENT: usize = 256;
 
-/// Full collections since the log began, and the time of the last shot. Relaxed: only collections use them, one after
-/// the other.
+/// Full collections since the log began, and the time of the last shot. Relaxed: collections use them, one after the
+/// other; `begin` sets the time, too.
 static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 static LAST_NS: AtomicU64 = AtomicU64::new(0);
 /// Shots that were begun.
@@ -23,6 +23,7 @@ static SHOTS: AtomicU64 = AtomicU64::new(0);
 
 pub(super) fn begin(mode: HeapShots) {
     if !matches!(mode, HeapShots::Never | HeapShots::OnDemand) {
+        // Relaxed: the number publishes no other memory.
         LAST_NS.store(now_ns(), Ordering::Relaxed);
     }
 }
@@ -35,6 +36,7 @@ pub(crate) fn at_full_collection(heap: &StoppedHeap) {
         HeapShots::Full => true,
         HeapShots::EveryCollections(count) => number.is_multiple_of(u64::from(count).max(1)),
         HeapShots::EveryMilliseconds(count) => {
+            // Relaxed: the number alone counts.
             let passed_ns = now_ns() - LAST_NS.load(Ordering::Relaxed);
             passed_ns >= u64::from(count) * 1_000_000
         }
@@ -42,6 +44,7 @@ pub(crate) fn at_full_collection(heap: &StoppedHeap) {
     };
     if is_due {
         log.add_heap(heap);
+        // Relaxed: read by the next collection, which comes after this one.
         LAST_NS.store(now_ns(), Ordering::Relaxed);
     }
 }

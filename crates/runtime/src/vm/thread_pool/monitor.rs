@@ -44,6 +44,7 @@ impl Watch {
             self.climb.reset();
         }
         if self.looks.is_multiple_of(SAMPLE_LOOKS) {
+            // Relaxed: a statistic.
             let before = std::mem::replace(&mut self.completed, COMPLETED.load(Ordering::Relaxed));
             let completed = self.completed.wrapping_sub(before);
             let sample = Sample { completed, runnable, processors: cpu_count() as usize };
@@ -61,6 +62,7 @@ pub(super) fn monitor(thread: &'static ManagedThread) {
         blocked_looks: 0,
         unchanged_looks: 0,
         progressed: 0,
+        // Relaxed: a statistic.
         completed: COMPLETED.load(Ordering::Relaxed),
     };
     loop {

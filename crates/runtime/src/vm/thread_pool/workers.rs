@@ -55,6 +55,7 @@ static WAITS: WaitObserver = WaitObserver { begins: begin_to_wait, ends: end_to_
 
 /// Called when a worker begins to wait inside its work item: another worker may take its place.
 fn begin_to_wait(thread: &'static ManagedThread) {
+    // Relaxed: only the worker itself uses the flag.
     if !thread.is_in_work_item.swap(true, Ordering::Relaxed) {
         DEMAND.note_begun();
     }
@@ -162,6 +163,7 @@ fn prepare(t: CurrentThread) -> Managed<()> {
 /// Called when a worker has returned from the queue. If it has waited and no item has ended since, it may have waited
 /// for the queue itself.
 fn end_turn(thread: &ManagedThread) {
+    // Relaxed: only the worker itself uses the flag.
     if thread.is_in_work_item.swap(false, Ordering::Relaxed) {
         DEMAND.forget_begun();
         let mut actions = Actions::default();
