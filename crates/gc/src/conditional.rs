@@ -51,6 +51,7 @@ pub(crate) unsafe fn watch(object: ObjRef) {
 unsafe fn show_words(object: ObjRef) {
     let Some(provider) = client().conditional_roots() else { return };
     let [first, second] = &WATCHED;
+    // Relaxed: `begin` wrote them before tracing began.
     let range = |range: &(AtomicUsize, AtomicUsize)| (range.0.load(Ordering::Relaxed), range.1.load(Ordering::Relaxed));
     let ((start, len), (other_start, other_len)) = (range(first), range(second));
     let show = |word: usize| {

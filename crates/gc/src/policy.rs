@@ -21,11 +21,11 @@
 //!
 //! | atomic | written by | ordering |
 //! |---|---|---|
-//! | `limit_pages` | the collection's end, world stopped | relaxed: readers need a value, not its history |
-//! | `nursery_bytes` | the collection's end, world stopped | relaxed: as above |
-//! | `pending_pages`, `large_pages`, `small_bytes` | mutators add, the collection's end clears | relaxed: heuristics |
-//! | `full_is_due` | the collection's end, world stopped | relaxed: read by the same thread |
-//! | `overhead_exceeded` | set by the collection's end, swapped by a mutator | relaxed: it guards no data |
+//! | `limit_pages` | the collection's end, world stopped | Relaxed: readers need a value, not its history |
+//! | `nursery_bytes`, `large_allowance_pages` | the collection's end, world stopped | Relaxed: as above |
+//! | `pending_pages`, `large_pages`, `small_bytes` | mutators add, the collection's end clears | Relaxed: heuristics |
+//! | `full_is_due` | the collection's end, world stopped | Relaxed: read by the same thread |
+//! | `overhead_exceeded` | set by the collection's end, swapped by a mutator | Relaxed: it guards no data |
 
 use saki_base::locks::{Mutex, rank};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Counters of collections and a histogram of their pauses.
 //!
-//! Invariant: written only while the world is stopped, by the one collection that runs; read by anyone, relaxed: each
+//! Invariant: written only while the world is stopped, by the one collection that runs; read by anyone, Relaxed: each
 //! number is correct by itself, but two of them may be of different collections.
 
 use std::sync::atomic::{AtomicU64, Ordering};

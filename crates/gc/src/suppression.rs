@@ -46,5 +46,6 @@ pub(crate) fn set_suppressed(object: ObjRef) {
         BASE.store(base, Ordering::Relaxed);
     }
     let (byte, bit) = suppressed_bit(base, object);
+    // Relaxed: the bit orders nothing; the collector looks at it with the world stopped.
     byte.fetch_or(bit, Ordering::Relaxed);
 }

@@ -163,6 +163,8 @@ pub fn restart_if_child() {
         return;
     }
     thread_local!(static IS_MINE: Cell<bool> = const { Cell::new(false) });
+    // Acquire: the thread that restarts the parts sees what `child` did before its Release, and one that finds NONE
+    // instead sees the parts restarted. The Release half publishes nothing: RESTARTING only makes threads wait.
     if CHILD.compare_exchange(PENDING, RESTARTING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
         IS_MINE.set(true);
         keeping_errno(|| actions().for_each(|actions| (actions.restart)()));

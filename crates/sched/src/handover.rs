@@ -17,9 +17,9 @@ use crate::worker::{After, Worker, here};
 use saki_thread::{ManagedThread, POLL_TAKEN};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Carriers taken from threads in native code, and turns that ended because others waited. Relaxed: numbers for
-/// reports.
+/// Carriers taken from threads in native code. Relaxed: a number for reports.
 static TAKEN_COUNT: AtomicU64 = AtomicU64::new(0);
+/// Turns that ended because others waited. Relaxed: a number for reports.
 static YIELD_COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// A thread on a worker, whose slot can be taken while it is in native code.

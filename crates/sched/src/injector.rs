@@ -1,10 +1,10 @@
 //! The shared queue for tasks that are in no carrier's own queue: tasks from other threads, or out of a full ring. Any
 //! thread pushes, any carrier takes; first in, first out.
 //!
-//! Invariant: `len` is written with the lock held, and tells threads without the lock whether a look is worth while. A
-//! reader may see an old value, but not for ever: a thread that pushes and then asks `IdleCarriers::has_idle`, and a
-//! carrier that announces itself idle and then looks here, are ordered by the barriers there. Left out: waking of
-//! carriers.
+//! Invariant: `len` is written with the lock held, and tells threads without the lock whether a look is worth while; it
+//! is Relaxed, because the lock publishes the tasks. A reader may see an old value, but not for ever: a thread that
+//! pushes and then asks `IdleCarriers::has_idle`, and a carrier that announces itself idle and then looks here, are
+//! ordered by the barriers there. Left out: waking of carriers.
 
 use crate::{RunQueue, TaskWord, queue};
 use saki_base::locks::rank;

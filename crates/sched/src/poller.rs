@@ -28,6 +28,8 @@ static POLLER: AtomicPtr<Poller> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Installs the poller. Returns `false` if there is one.
 pub(crate) fn set(poller: &'static Poller) -> bool {
+    // AcqRel: the Release half pairs with the Acquire in `get`: the poller is set up. The Acquire half is not needed:
+    // the poller from before is not used.
     POLLER.swap(std::ptr::from_ref(poller).cast_mut(), Ordering::AcqRel).is_null()
 }
 

@@ -46,6 +46,8 @@ impl WorkerSlot {
     }
 
     pub fn is_active(&self) -> bool {
+        // Acquire: pairs with the Release in `set_status`: what the thread that gave or took the slot did before it is
+        // seen.
         self.status.load(Ordering::Acquire) == ACTIVE
     }
 

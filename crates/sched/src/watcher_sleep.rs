@@ -59,6 +59,7 @@ fn wake() {
 
 /// The number of wakes so far.
 pub(crate) fn wakes() -> u32 {
+    // Acquire: pairs with the Release in `wake`: the work that the watcher was woken for is seen.
     WAKES.load(Ordering::Acquire)
 }
 

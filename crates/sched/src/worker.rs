@@ -119,6 +119,7 @@ impl Worker {
 
     #[inline(always)]
     pub(crate) fn carrier(&self) -> Option<&'static Carrier> {
+        // Acquire: pairs with the Release in `set_carrier`: the record is set up.
         // SAFETY: null, or a record that is never freed.
         unsafe { self.carrier.load(Ordering::Acquire).as_ref() }
     }

@@ -55,6 +55,7 @@ impl CancelWord {
     /// For the owner: the call ends. Waits for a canceller that is about to interrupt it.
     pub fn end(&self) {
         let mut state = OPEN;
+        // AcqRel: see the table. Relaxed: a failed exchange only yields the guess for the next one.
         while let Err(now) = self.0.compare_exchange(state, IDLE, Ordering::AcqRel, Ordering::Relaxed) {
             state = now;
             // It lasts for a system call.

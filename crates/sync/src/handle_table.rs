@@ -369,6 +369,7 @@ impl<'a> KindTable<'a> {
     /// Reserves the slot if it is free.
     fn try_reserve(self, index: usize) -> bool {
         let Some(slot) = self.slot(index).filter(|_| index != 0) else { return false };
+        // Relaxed: only a guess, which the exchange checks.
         let seen = slot.load(Ordering::Relaxed);
         // Acquire pairs with the Release that freed it.
         seen & (OCCUPIED | VALID) == 0

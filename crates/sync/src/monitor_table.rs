@@ -160,6 +160,7 @@ impl MonitorTable {
             None => self.add_entry(&mut free),
         };
         drop(free);
+        // Release: pairs with the Acquire in `for_each`: the monitor is as `add_entry` or `free` left it.
         self.get(index).object.store(object, Ordering::Release);
         index
     }
@@ -192,6 +193,7 @@ impl MonitorTable {
     /// Initialises one entry more.
     fn add_entry(&self, free: &mut Free) -> u32 {
         let Some(room) = self.make_room(free) else { saki_base::bug!("no address space for monitors") };
+        // Relaxed: it changes under the lock, which is held.
         let index = self.used.load(Ordering::Relaxed);
         if index as usize >= room.len() {
             saki_base::bug!("more than {} inflated monitors", room.len() - 1);
@@ -207,6 +209,8 @@ impl MonitorTable {
     pub fn free(&self, index: u32) {
         let entry = self.get(index);
         entry.monitor.prepare(0);
+        // Release, as for other changes of the owner. Nothing depends on it: the next user gets the entry by the lock
+        // below, and a walker that sees 0 leaves the entry alone.
         entry.object.store(0, Ordering::Release);
         lock(&self.free).indices.push(index);
     }
@@ -230,6 +234,8 @@ impl MonitorTable {
 
     /// Calls `visit` for every entry in use; `visit` may free the entry.
     pub fn for_each(&self, mut visit: impl FnMut(u32, &MonitorEntry)) {
+        // Acquire: pairs with the Release in `add_entry`: the entries are initialised. That of the object pairs with
+        // the Release in `allocate`: the monitor is as it was then, or later.
         for index in 1..self.used.load(Ordering::Acquire) {
             let entry = self.get(index);
             if entry.object.load(Ordering::Acquire) != 0 {
@@ -253,6 +259,7 @@ impl MonitorTable {
 
 impl Drop for MonitorTable {
     fn drop(&mut self) {
+        // Acquire, here and below: as elsewhere, although `&mut self` has ordered all users before this.
         let entries = self.entries.load(Ordering::Acquire);
         for index in 1..self.used.load(Ordering::Acquire) {
             // SAFETY: initialised by `add_entry`; `&mut self` excludes users, and the room is dropped after this.

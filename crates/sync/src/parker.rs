@@ -116,6 +116,7 @@ impl ManagedParker {
 
     /// Lets a scheduler park this thread from now on.
     pub fn set_hooks(&self, hooks: &'static ParkHooks, context: *mut ()) {
+        // Relaxed: the Release below publishes it.
         self.context.store(context, Ordering::Relaxed);
         // Release pairs with the Acquire in `hooks`: a thread that sees the hooks sees the context.
         self.hooks.store(std::ptr::from_ref(hooks).cast_mut(), Ordering::Release);

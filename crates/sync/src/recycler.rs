@@ -46,7 +46,7 @@ impl<T, const KINDS: usize> Default for Places<T, KINDS> {
 
 struct Spilled<T> {
     things: Mutex<rank::SpilledItems, Vec<T>>,
-    /// Their number. A hint, so that threads take no lock when there is nothing.
+    /// Their number. Relaxed: a hint, so that threads take no lock when there is nothing.
     count: AtomicUsize,
 }
 

@@ -62,9 +62,11 @@ impl WaitWord {
     #[cfg(loom)]
     pub fn wait(&self, expected: u32, timeout: Option<Duration>) -> bool {
         if timeout.is_some() {
+            // Relaxed: waiting orders nothing, as with the futex; callers look at the word again.
             return self.value.load(Ordering::Relaxed) != expected;
         }
         let guard = self.sleepers.0.lock().unwrap();
+        // SeqCst: the kernel, too, looks at the word behind a full barrier. The mutex orders the look with `wake`.
         if self.value.load(Ordering::SeqCst) == expected {
             drop(self.sleepers.1.wait(guard).unwrap());
         }

@@ -88,7 +88,8 @@ impl WalkEpochs {
     /// them.
     pub fn try_advance(&self) -> bool {
         let epoch = self.epoch.fetch_add(0, Ordering::AcqRel);
-        // A read-modify-write, so that it sees every increment that came before it.
+        // A read-modify-write, so that it sees every increment that came before it. Relaxed, for a failed exchange:
+        // another thread has advanced, and the epoch found is not used.
         self.walkers[(epoch + 1) & 1].fetch_add(0, Ordering::AcqRel) == 0
             && self.epoch.compare_exchange(epoch, epoch + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }

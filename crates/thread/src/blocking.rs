@@ -147,6 +147,7 @@ impl ManagedThread {
     /// The guard holds a copy of the callee-saved registers; it must stay in the calling function.
     #[inline(always)]
     pub fn enter_safe_region(&self) -> SafeRegion<'_> {
+        // Relaxed: our own state.
         let mut region = SafeRegion {
             thread: self,
             nested: self.state.load(Ordering::Relaxed) != RUNNING,

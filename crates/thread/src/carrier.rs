@@ -13,7 +13,7 @@
 //! | `ran` | the carrier's OS thread, while its thread is RUNNING; collector while stopped | the same |
 //! | `handle_cache` | the carrier's OS thread; it stays with the record | the same |
 //! | `heap`, `scheduler` | whoever attaches the carrier, once | its OS thread; collector while stopped |
-//! | `native_id` | the OS thread, at attach | anyone |
+//! | `native_id` | the OS thread, at attach and at its end; Relaxed: a number that publishes nothing | anyone |
 //!
 //! Invariant: a managed thread is `current` of at most one carrier, and RUNNING only while it is. The allocation
 //! buffer's cursor and limit are in the current thread's `ThreadAbi`, where compiled code finds them, or in
@@ -217,6 +217,7 @@ impl Carrier {
 
     /// Keeps the collector's own data of the carrier.
     pub fn set_heap(&self, heap: *mut ()) {
+        // Relaxed: changes under the stop lock, which orders it before each collection that looks at it.
         self.heap.store(heap, Ordering::Relaxed);
     }
 
@@ -229,6 +230,7 @@ impl Carrier {
 
     /// Keeps the scheduler's own data of the carrier.
     pub fn set_scheduler(&self, scheduler: *mut ()) {
+        // Relaxed: changes on the carrier's OS thread only.
         self.scheduler.store(scheduler, Ordering::Relaxed);
     }
 

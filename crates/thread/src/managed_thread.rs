@@ -308,6 +308,7 @@ impl ManagedThread {
         self.runtime_data.store(0, Ordering::Relaxed);
         self.state_bits.store(NO_STATE, Ordering::Relaxed);
         self.process_number.store(process_number(), Ordering::Relaxed);
+        // Release, as at every change of the lifecycle; nothing depends on it: no thread refers to the structure.
         self.lifecycle.store(CREATED, Ordering::Release);
         // Release: pairs with the AcqRel of the drop of the last reference: the new life's fields are set.
         self.references.store(1, Ordering::Release);
@@ -346,6 +347,7 @@ impl ManagedThread {
     /// The carrier that runs the thread, or ran it last; None before it has run.
     #[inline(always)]
     pub fn carrier(&self) -> Option<&'static Carrier> {
+        // Acquire: pairs with the Release in `set_carrier`: the record is set up.
         // SAFETY: null, or a record that is never freed.
         unsafe { self.carrier.load(Ordering::Acquire).as_ref() }
     }
@@ -358,6 +360,7 @@ impl ManagedThread {
 
     /// The thread runs on no carrier any more. For the code that detaches the thread in its place.
     pub(crate) fn forget_carrier(&self) {
+        // Release, as in `set_carrier`; null has no record to show.
         self.carrier.store(std::ptr::null_mut(), Ordering::Release);
     }
 
@@ -386,6 +389,7 @@ impl ManagedThread {
 
     /// What the end of the process makes of the thread.
     pub fn kind(&self) -> ThreadKind {
+        // Acquire: pairs with the Release half of the exchanges that change the kind (`exit`).
         ThreadKind::from_number(self.kind.load(Ordering::Acquire))
     }
 
@@ -401,12 +405,14 @@ impl ManagedThread {
 
     /// Started and not yet ended.
     pub fn is_attached(&self) -> bool {
+        // Acquire: pairs with the Release with which the registry lists the thread: it is set up.
         self.lifecycle.load(Ordering::Acquire) == ATTACHED
     }
 
     /// Whether the thread has ended. In a forked child that also holds for threads that were about to begin in the
     /// parent, and for those that had left the list of threads and not told their end.
     pub fn is_detached(&self) -> bool {
+        // Acquire: pairs with the store in `tell_end`, which releases: what the ended thread wrote is visible.
         self.lifecycle.load(Ordering::Acquire) == DETACHED || !self.is_of_this_process()
     }
 
@@ -424,6 +430,7 @@ impl ManagedThread {
 
     /// What the thread waits for, as it has told.
     pub fn wait_state(&self) -> WaitState {
+        // Acquire: pairs with the Release in `set_wait_state`: what the thread did before it told is visible.
         WaitState::from_number(self.wait_state.load(Ordering::Acquire))
     }
 
@@ -460,17 +467,20 @@ impl ManagedThread {
 
     /// Whether the thread is in managed or runtime code (may be stale unless the world is stopped).
     pub fn is_running(&self) -> bool {
+        // Acquire, as in `is_safe`; a thread that asks about itself needs none.
         self.state.load(Ordering::Acquire) == RUNNING
     }
 
     /// Whether the thread is in a safe region that its carrier can be taken from. For the scheduler, after its heavy
     /// fence.
     pub fn is_safe(&self) -> bool {
+        // Acquire: pairs with the Release in `StopWords::enter`: the frozen stack and its SP are visible.
         self.state.load(Ordering::Acquire) == SAFE
     }
 
     /// Whether the thread is in a safe region.
     pub fn is_in_safe_region(&self) -> bool {
+        // Acquire, as in `is_safe`.
         matches!(self.state.load(Ordering::Acquire), SAFE | WAITING)
     }
 

@@ -85,6 +85,7 @@ fn heavy_fence() {
     #[cfg(not(loom))]
     saki_os::membarrier::heavy();
     #[cfg(loom)]
+    // SeqCst: see `light_fence`, the other side of the barrier.
     loom::sync::atomic::fence(Ordering::SeqCst);
 }
 

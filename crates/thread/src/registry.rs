@@ -423,6 +423,7 @@ pub(crate) fn keep_only(me: Option<&'static ManagedThread>) {
     let all = std::mem::take(&mut *THREADS.write());
     let (kept, gone): (Vec<_>, Vec<_>) = all.into_iter().partition(|thread| me.is_some_and(|me| me == *thread));
     if let Some(me) = me {
+        // Relaxed: the child has one thread.
         me.registry_index.store(0, Ordering::Relaxed);
         me.join_this_process();
         me.forget_joiners();

@@ -55,6 +55,8 @@ impl ManagedThread {
             // few.
             self.clear_poll(POLL_INTERRUPT);
         }
+        // AcqRel: Acquire pairs with the Release in `request`: what the requester prepared is visible. Release: a
+        // thread that finds the bits clear (`pending_requests`) sees what this one did before.
         self.requests.fetch_and(!bits, Ordering::AcqRel) & bits
     }
 

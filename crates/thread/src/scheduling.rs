@@ -44,6 +44,7 @@ pub fn take_up(carrier: &'static Carrier, thread: Option<&'static ManagedThread>
 #[inline(always)]
 pub fn heed_stop(carrier: &Carrier) {
     saki_os::membarrier::light();
+    // Acquire: pairs with the Release of `resume`: what a stopper has changed is visible.
     if carrier.stop.load(Ordering::Acquire) & POLL_STOP != 0 {
         STOP_WORDS.wait_until_resumed(&carrier.stop);
     }
@@ -75,6 +76,7 @@ pub fn run_green(
     // The list's own reference, dropped by `end_green`.
     std::mem::forget(ThreadRef::to(thread));
     STOP_WORDS.leave_safe(&thread.state, thread.poll_word());
+    // Relaxed: our own state.
     debug_assert!(thread.state.load(Ordering::Relaxed) == RUNNING);
     if let Some(carrier) = thread.carrier() {
         carrier.unstow(thread);
@@ -101,6 +103,8 @@ pub fn detach_ended(thread: &'static ManagedThread) {
 
 /// The thread of `run_green` has left its stack: threads that wait for its end go on.
 pub fn end_green(thread: &'static ManagedThread) {
+    // Release, as wherever a thread becomes SAFE. Nothing new is published: the thread's `published_sp` is 0 already,
+    // so that no stopper reads its stack.
     thread.state.store(SAFE, Ordering::Release);
     registry::tell_end(thread);
 }

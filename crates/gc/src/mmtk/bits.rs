@@ -2,7 +2,8 @@
 //! that has moved.
 //!
 //! Invariant: a table covers the whole of the heap's range with one bit per 8 bytes, of which only touched pages take
-//! memory. Left out: who sets the bits, which is MMTk but for `in_place`, `mutator` and compiled code.
+//! memory. The tables' addresses are written once, by `init`, before any thread is bound: Relaxed. Left out: who sets
+//! the bits, which is MMTk but for `in_place`, `mutator` and compiled code.
 
 use super::addresses::{in_large_space, large_space_number, space_number};
 use super::by_need;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) const FORWARDING_MASK: usize = 3;
 
 /// Bases of bit tables with one bit per 8 heap bytes: bit `(a >> 3) & 7` of byte `base + (a >> 6)`. Written once by
-/// `init`, before any thread is bound; relaxed loads everywhere.
+/// `init`, before any thread is bound; Relaxed everywhere.
 static MARK_BIT_BASE: AtomicUsize = AtomicUsize::new(0);
 static LOG_BIT_BASE: AtomicUsize = AtomicUsize::new(0);
 static VO_BIT_BASE: AtomicUsize = AtomicUsize::new(0);

@@ -103,6 +103,7 @@ impl Chaser {
     #[inline(always)]
     fn take_scanned(&mut self, object: ObjRef) -> bool {
         let (byte, bit) = self.bit(object);
+        // Relaxed, here and below: only the one collector thread touches the bits.
         let before = byte.load(Ordering::Relaxed);
         if before & bit == 0 {
             return false;

@@ -105,6 +105,7 @@ impl InPlace {
     }
 
     /// Marks `object`, a small one without mark bit. `false`: the object has to take MMTk's path.
+    /// Relaxed throughout: the one collector thread writes the tables, with the world stopped.
     ///
     /// # Safety
     /// `object` is live, in the space of small objects, and has not moved in this collection.

@@ -244,6 +244,7 @@ impl Category {
 impl Counter {
     /// The value now; 0 for a process or interface that is gone.
     pub fn value(&self) -> i64 {
+        // Relaxed: the number publishes nothing else.
         match &self.source {
             Source::Cell(cell) => cell.load(Ordering::Relaxed),
             Source::Process { kind, pid } => information::data(*pid, *kind).unwrap_or(0),
@@ -260,6 +261,7 @@ impl Counter {
     /// Adds to the value, or sets it, and returns the new one. Counters that the program does not write stay as they
     /// are: 0.
     pub fn update(&self, add: bool, value: i64) -> i64 {
+        // Relaxed, here and below: the number publishes nothing else.
         match &self.source {
             Source::Cell(cell) if add => cell.fetch_add(value, Ordering::Relaxed).wrapping_add(value),
             Source::Cell(cell) => {
