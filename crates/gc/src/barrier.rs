@@ -54,7 +54,7 @@ pub unsafe fn object_reference_write_slow(thread: &ManagedThread, object: ObjRef
 /// # Safety
 /// `thread` is the current thread, `array` is an array of references that lives, and `slot` lies in it.
 pub unsafe fn array_element_write_slow(thread: &ManagedThread, array: ObjRef, slot: *mut ObjRef) {
-    // SAFETY: `array` is a live array by this function's contract.
+    // SAFETY: `array` is a live array, which this function demands: its header has the length.
     let length = unsafe { (*(array.0 as *const ArrayHeader)).length };
     // SAFETY: `thread` is current and bound.
     let buffered = unsafe { &(*mmtk::heap_of(thread)).slots }.len();
@@ -71,7 +71,7 @@ pub unsafe fn array_element_write_slow(thread: &ManagedThread, array: ObjRef, sl
 /// `object` is a live heap object, `thread` the current thread.
 #[inline]
 pub unsafe fn after_store(thread: &ManagedThread, object: ObjRef) {
-    // SAFETY: live by this function's contract.
+    // SAFETY: `object` is live, so that its log bit is mapped.
     if unsafe { mmtk::is_unlogged(object) } {
         mmtk::log_object(thread, object);
     }
@@ -83,8 +83,9 @@ pub unsafe fn after_store(thread: &ManagedThread, object: ObjRef) {
 /// `slot` is valid and aligned.
 #[inline]
 unsafe fn store_release(slot: *mut ObjRef, value: ObjRef) {
-    // SAFETY: valid and aligned by this function's contract; ObjRef is a transparent pointer. Release: a thread that
-    // reads the reference sees the object's fields as of the store or later.
+    // SAFETY: the slot is valid and aligned, which this function demands; ObjRef is a transparent pointer, so the slot
+    // is that of an `AtomicPtr` as well. Release: a thread that reads the reference sees the object's fields as of the
+    // store or later.
     unsafe { AtomicPtr::from_ptr(slot.cast::<*mut saki_abi::Object>()) }.store(value.0, Ordering::Release);
 }
 
@@ -94,9 +95,9 @@ unsafe fn store_release(slot: *mut ObjRef, value: ObjRef) {
 /// `object` is a live heap object with a reference at that offset; `thread` is the current thread.
 #[inline]
 pub unsafe fn store_ref(thread: &ManagedThread, object: ObjRef, offset_bytes: usize, value: ObjRef) {
-    // SAFETY: the field exists by this function's contract.
+    // SAFETY: `object` has a reference at the offset, which this function demands; references are aligned.
     unsafe { store_release(object.field_ptr(offset_bytes), value) };
-    // SAFETY: live by this function's contract.
+    // SAFETY: `object` is still live and where it was: a store is no safepoint.
     unsafe { after_store(thread, object) };
 }
 
@@ -106,7 +107,7 @@ pub unsafe fn store_ref(thread: &ManagedThread, object: ObjRef, offset_bytes: us
 /// `slot` is valid; `thread` is the current thread.
 #[inline]
 pub unsafe fn store_ref_unknown(thread: &ManagedThread, slot: *mut ObjRef, value: ObjRef) {
-    // SAFETY: valid by this function's contract.
+    // SAFETY: the slot is a valid one of a reference, which this function demands, and so aligned.
     unsafe { store_release(slot, value) };
     remember_slot(thread, slot);
 }
@@ -148,10 +149,10 @@ pub unsafe fn array_copy(
     source: *const ObjRef,
     count: usize,
 ) {
-    // SAFETY: valid by this function's contract. memmove moves aligned 8-byte words whole on the machines we support,
-    // so that another thread never sees half a reference.
+    // SAFETY: both ranges are valid, which this function demands; `copy` allows them to overlap. memmove moves aligned
+    // 8-byte words whole on the machines we support, so that another thread never sees half a reference.
     unsafe { std::ptr::copy(source, destination, count) };
-    // SAFETY: live by this function's contract.
+    // SAFETY: `destination_array` is still live and where it was: copying is no safepoint.
     if count == 0 || !unsafe { mmtk::is_unlogged(destination_array) } {
         return;
     }
@@ -184,7 +185,7 @@ pub unsafe fn struct_copy(
     // aligned words, such as references, whole on the machines we support.
     unsafe { std::ptr::copy(source, destination, size_bytes) };
     if !ref_offsets.is_empty() {
-        // SAFETY: live by this function's contract.
+        // SAFETY: `object` is still live and where it was: copying is no safepoint.
         unsafe { after_store(thread, object) };
     }
 }

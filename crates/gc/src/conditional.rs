@@ -59,7 +59,7 @@ unsafe fn show_words(object: ObjRef) {
             provider.saw(word);
         }
     };
-    // SAFETY: live by this function's contract, here and below.
+    // SAFETY: `object` was reached and is shown at its new address, so its first word is that of its vtable.
     let vtable = unsafe { vtable_of(object) };
     show(std::ptr::from_ref(vtable).addr());
     let is_array = vtable.flags.has(VTableFlags::ARRAY);

@@ -49,7 +49,7 @@ pub const fn heap_layout() -> HeapLayout {
 /// `vtable` is valid; `thread` is the current thread.
 #[inline]
 pub unsafe fn alloc_object(thread: &ManagedThread, vtable: *const VTable) -> Option<ObjRef> {
-    // SAFETY: valid by this function's contract.
+    // SAFETY: `vtable` is valid, which this function demands.
     let size_bytes = unsafe { (*vtable).instance_size_bytes } as usize;
     mmtk::allocate(thread, vtable, size_bytes)
 }
@@ -61,7 +61,7 @@ pub unsafe fn alloc_object(thread: &ManagedThread, vtable: *const VTable) -> Opt
 /// `vtable` is the valid vtable of an array type; `thread` is the current thread.
 #[inline]
 pub unsafe fn alloc_array(thread: &ManagedThread, vtable: *const VTable, length: u32) -> Option<ObjRef> {
-    // SAFETY: valid by this function's contract.
+    // SAFETY: `vtable` is valid, which this function demands.
     let (element_size_bytes, rank_with_bounds) = unsafe {
         let rank = if (*vtable).flags.has(VTableFlags::MULTI_DIM) { (*vtable).rank as usize } else { 0 };
         ((*vtable).element_size_bytes as usize, rank)
@@ -156,7 +156,7 @@ pub fn prefetch_fate(object: ObjRef) {
 /// # Safety
 /// `object` is a live heap object.
 pub unsafe fn generation_of(object: ObjRef) -> u32 {
-    // SAFETY: live by this function's contract.
+    // SAFETY: `object` is a live heap object, which this function demands as `is_old` does.
     u32::from(unsafe { mmtk::is_old(object) })
 }
 

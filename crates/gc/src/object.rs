@@ -48,7 +48,7 @@ pub const fn bounds_offset_bytes(length: usize, element_size_bytes: usize) -> us
 /// `object` is a live object.
 #[inline]
 pub unsafe fn object_size_bytes(object: ObjRef) -> usize {
-    // SAFETY: live by this function's contract.
+    // SAFETY: `object` is live, so its first word is that of its vtable.
     let vtable = unsafe { vtable_of(object) };
     if vtable.flags.0 & (VTableFlags::ARRAY | VTableFlags::STRING) == 0 {
         return vtable.instance_size_bytes as usize;

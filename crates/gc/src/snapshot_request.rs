@@ -12,7 +12,8 @@ const MAX_ATTEMPTS: usize = 5;
 /// The function that the next full collection is to call.
 struct Inspector(*mut (dyn FnMut(&StoppedHeap) + Send));
 
-// SAFETY: points to the closure that `request`'s caller lends, which is `Send`; the caller waits until it was called.
+// SAFETY: points to a closure that is `Send`, and that `request` borrows until it has taken the pointer out of
+// `REQUESTED` again.
 unsafe impl Send for Inspector {}
 
 static REQUESTED: Mutex<rank::SnapshotRequest, Option<Inspector>> = Mutex::new(None);

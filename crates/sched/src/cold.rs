@@ -161,7 +161,7 @@ pub(crate) fn restore(green: &'static Green) {
 }
 
 fn restore_now(green: &'static Green) {
-    // SAFETY: the thread is suspended, and the caller has it.
+    // SAFETY: the thread is suspended: this carrier has taken it (`restore`), or the world is stopped (`restore_all`).
     let Some(stack) = (unsafe { (*green.stack.get()).as_ref() }) else { return };
     while let Err(error) = stacks().equip(stack) {
         if error.kind() != std::io::ErrorKind::OutOfMemory {
@@ -170,8 +170,8 @@ fn restore_now(green: &'static Green) {
         // The thread cannot run, and the system may find memory.
         std::thread::sleep(LEAST_INTERVAL);
     }
-    // SAFETY: the thread is suspended, the caller has it, and `equip` has just made the pages of its stack writable
-    // again.
+    // SAFETY: the thread is suspended, by the same, so nobody else moves its stack; `equip` has just made the pages of
+    // the stack writable again.
     unsafe { green.thread.restore_stack() };
 }
 

@@ -47,7 +47,7 @@ unsafe impl<T> TaskWord for &'static T {
     }
 
     unsafe fn from_word(word: NonZeroUsize) -> Self {
-        // SAFETY: this function's contract: the word is the address of a `&'static T`.
+        // SAFETY: the word is the address of a `&'static T`: `into_word` of this type makes no other.
         unsafe { NonNull::from_word(word).as_ref() }
     }
 }

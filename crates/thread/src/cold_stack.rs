@@ -49,7 +49,8 @@ pub(crate) fn forbid_moves() {
 /// # Safety
 /// `forbid_moves` was called before, once.
 pub(crate) unsafe fn allow_moves() {
-    // SAFETY: this function's contract; the lock does not care which thread unlocks it.
+    // SAFETY: `forbid_moves` has left the lock held for writing, which this function demands; the lock does not care
+    // which thread unlocks it.
     unsafe { MOVES.force_unlock_write() };
 }
 
@@ -71,7 +72,8 @@ impl ColdStack {
         // SAFETY: the stack of a suspended thread is readable from its stack pointer to its base, and nobody writes it.
         let words: Box<[usize]> = unsafe { std::slice::from_raw_parts(sp as *const usize, len) }.into();
         self.sp.store(sp, Ordering::Relaxed);
-        // SAFETY: the caller owns the suspended thread, so nobody else reads or writes the copy.
+        // SAFETY: the thread is suspended, and its owner by `ParkWord` alone uses the copy; no collector reads it, as
+        // stacks move only while the world is not stopped.
         unsafe { *self.words.get() = Some(words) };
         self.is_cold.store(true, Ordering::Relaxed);
         len * size_of::<usize>()
@@ -82,7 +84,8 @@ impl ColdStack {
     /// # Safety
     /// As for `ManagedThread::restore_stack`.
     pub(crate) unsafe fn restore(&self) {
-        // SAFETY: the caller owns the suspended thread, so nobody else reads or writes the copy.
+        // SAFETY: the thread is suspended, and only its owner by `ParkWord`, or the thread that has stopped the world,
+        // uses the copy.
         if let Some(words) = unsafe { (*self.words.get()).take() } {
             let place = self.sp.load(Ordering::Relaxed) as *mut usize;
             // SAFETY: where the words came from; the stack is the suspended thread's, and nobody else uses it.

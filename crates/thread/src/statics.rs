@@ -84,18 +84,19 @@ impl StaticBlocks {
 
     /// Zeroes the block at `index`, if there is one. With the world stopped.
     pub(crate) fn clear(&self, index: usize) {
-        // SAFETY: the owner is stopped or is the caller, so nobody changes the table meanwhile.
+        // SAFETY: the world is stopped: the owner does not run, or has stopped it, so nobody changes the table.
         let blocks = unsafe { &*self.0.get() };
         let Some(&data) = blocks.table.get(index).filter(|data| !data.is_null()) else { return };
         if let Some(block) = blocks.list.iter().find(|block| block.data == data) {
-            // SAFETY: allocated with this size; by the contract nobody uses it.
+            // SAFETY: allocated in `add` with this size, and not freed while it is in the list; nobody else uses it:
+            // the world is stopped.
             unsafe { data.write_bytes(0, block.size_bytes) };
         }
     }
 
     /// Frees the block at `index`, if there is one. With the world stopped.
     pub(crate) fn free(&self, index: usize) {
-        // SAFETY: the owner is stopped or is the caller, and no other reference is alive.
+        // SAFETY: the world is stopped: the owner does not run, or has stopped it, and no other reference is alive.
         let blocks = unsafe { &mut *self.0.get() };
         let Some(place) = blocks.table.get_mut(index).filter(|data| !data.is_null()) else { return };
         let data = std::mem::replace(place, std::ptr::null_mut());
@@ -108,7 +109,7 @@ impl StaticBlocks {
 
     /// Calls `visit` for every block. For the owner, or with the world stopped.
     pub(crate) fn for_each(&self, visit: impl FnMut(&StaticBlock)) {
-        // SAFETY: the owner is stopped or is the caller, so nobody adds a block meanwhile.
+        // SAFETY: this is the owner, which alone adds blocks and does not do so in `visit`, or the owner is stopped.
         let blocks = unsafe { &*self.0.get() };
         blocks.list.iter().for_each(visit);
     }

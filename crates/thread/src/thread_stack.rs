@@ -66,8 +66,8 @@ impl ManagedThread {
     /// # Safety
     /// The thread is suspended at `sp`, and the caller owns it, under `while_moving`.
     pub unsafe fn put_stack_by(&self, sp: usize) -> usize {
-        // SAFETY: the thread is suspended at `sp` and the caller owns it, which `put_by` demands; the stack goes up to
-        // its base.
+        // SAFETY: the thread is suspended at `sp`, and this thread has it (state MOVING of its `ParkWord`), so nobody
+        // else moves its stack, which goes up to its base.
         unsafe { self.cold_stack.put_by(sp, self.stack_bounds().end) }
     }
 
@@ -76,7 +76,8 @@ impl ManagedThread {
     /// # Safety
     /// The thread is suspended, and the caller owns it, under `while_moving` or with the world stopped.
     pub unsafe fn restore_stack(&self) {
-        // SAFETY: the thread is suspended and the caller owns it, so nobody runs on its stack.
+        // SAFETY: the thread is suspended, so nobody runs on its stack; its `ParkWord`, or a stopped world, keeps other
+        // threads from moving it.
         unsafe { self.cold_stack.restore() };
     }
 

@@ -84,6 +84,6 @@ pub(super) fn from_reference(object: ObjectReference) -> ObjRef {
 /// `object` is not null.
 #[inline(always)]
 pub(super) unsafe fn to_reference(object: ObjRef) -> ObjectReference {
-    // SAFETY: not null by this function's contract; objects are aligned to 8.
+    // SAFETY: `object` is not null, which this function demands; objects are aligned to 8.
     unsafe { ObjectReference::from_raw_address_unchecked(Address::from_mut_ptr(object.0)) }
 }

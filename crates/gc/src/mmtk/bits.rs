@@ -73,7 +73,7 @@ pub(super) fn map_bit_table() -> Result<usize, String> {
 #[inline(always)]
 unsafe fn table_bit(base: usize, address: usize) -> bool {
     let byte = (base + (address >> 6)) as *const std::sync::atomic::AtomicU8;
-    // SAFETY: mapped by this function's contract. Relaxed: the bit orders nothing.
+    // SAFETY: the table's part for `address` is mapped, which this function demands. Relaxed: the bit orders nothing.
     unsafe { &*byte }.load(Ordering::Relaxed) >> ((address >> 3) & 7) & 1 != 0
 }
 

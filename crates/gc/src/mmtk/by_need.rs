@@ -126,8 +126,8 @@ unsafe fn system_mmap(
     file: c_int,
     offset: libc::off_t,
 ) -> *mut c_void {
-    // SAFETY: the kernel checks the arguments; what a fixed mapping replaces is the business of the caller of
-    // `mmap(2)`.
+    // SAFETY: the kernel checks the arguments. A fixed mapping may replace another one: what `mmap(2)` demands of its
+    // place, this function demands, too.
     let result = unsafe { libc::syscall(libc::SYS_mmap, address, len_bytes, protection, flags, file, offset) };
     std::ptr::with_exposed_provenance_mut(result as usize)
 }
@@ -138,6 +138,6 @@ fn refuse(len_bytes: usize) -> ! {
     let error = saki_os::error::last_error();
     let why = saki_os::address_space::scarcity().map(|scarcity| format!("; {scarcity}")).unwrap_or_default();
     saki_base::tell!("saki: the system refused {} KiB for the heap: {error}{why}", len_bytes >> 10);
-    // SAFETY: ends the process; handlers of exit might need the locks that the caller holds.
+    // SAFETY: ends the process without the handlers of exit, which might need locks that this thread holds.
     unsafe { libc::_exit(EXIT_NO_MEMORY) }
 }

@@ -123,7 +123,7 @@ impl InPlace {
         mark.store(mark.load(Ordering::Relaxed) | 1 << ((address >> 3) & 7), Ordering::Relaxed);
         // All objects of these 64 bytes become old together, as in MMTk: a line that holds an old one is not reused.
         byte(self.log_table + (address >> 6)).store(u8::MAX, Ordering::Relaxed);
-        // SAFETY: live by this function's contract.
+        // SAFETY: `object` is live and has not moved, so its header says how long it is.
         let last = address + unsafe { object_size_bytes(object) } - 1;
         debug_assert!(last - address < LARGE_OBJECT_BYTES, "a small object");
         for line in address >> LOG_LINE_BYTES..=last >> LOG_LINE_BYTES {

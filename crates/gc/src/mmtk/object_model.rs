@@ -171,7 +171,7 @@ pub(crate) fn prefetch_fate(object: ObjRef) {
 /// `object` is a live heap object.
 pub(crate) unsafe fn is_old(object: ObjRef) -> bool {
     if in_large_space(object.address()) {
-        // SAFETY: live by this function's contract.
+        // SAFETY: a large object by the check above; it is live, so it has not been swept.
         unsafe { is_old_large(object) }
     } else {
         // SAFETY: the object is live, and not in the space of large objects, so there is a mark bit for its address.

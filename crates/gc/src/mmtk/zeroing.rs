@@ -64,7 +64,8 @@ unsafe extern "C" fn set_large(start: *mut c_void, value: c_int, len_bytes: usiz
         // SAFETY: the range is one that `memset(3)` may write to, which this function demands as well.
         return unsafe { system_memset(start, value, len_bytes) };
     }
-    // SAFETY: the heap is private anonymous memory, and the caller may write to this part of it.
+    // SAFETY: whole pages of the heap, by the check above, which is private anonymous memory; the range is one that
+    // `memset(3)` may write to.
     unsafe { zero_pages(start.cast(), len_bytes) };
     start
 }
@@ -101,10 +102,10 @@ unsafe fn zero_pages(start: *mut u8, len_bytes: usize) {
         // SAFETY: `offset < len_bytes`.
         let piece = unsafe { start.add(offset) };
         if is_mostly_resident(piece, end - offset) {
-            // SAFETY: a part of the range, which the caller may write to, in whole pages: pieces are multiples of
-            // pages. The pieces before this one are dealt with together, for each call costs a page fault.
+            // SAFETY: a part of the range in whole pages: pieces are multiples of pages. The pieces before this one are
+            // dealt with together, for each call costs a page fault.
             unsafe { zero_absent(start, absent_from..offset) };
-            // SAFETY: the piece lies in the range, which the caller may write to.
+            // SAFETY: the piece lies in the range, all of which may be written to.
             unsafe { system_memset(piece.cast(), 0, end - offset) };
             absent_from = end;
         }
@@ -142,7 +143,8 @@ fn is_mostly_resident(start: *mut u8, len_bytes: usize) -> bool {
 unsafe fn give_back(start: *mut u8, len_bytes: usize) -> bool {
     // SAFETY: the first byte of the range. Volatile: the system call in between changes it.
     unsafe { start.write_volatile(1) };
-    // SAFETY: by this function's contract no data but the caller's is lost.
+    // SAFETY: the range is at least a page of private anonymous memory that may be written to, which this function
+    // demands: only what is in it is lost.
     let advice_was_taken = unsafe { libc::madvise(start.cast(), len_bytes, libc::MADV_DONTNEED) } == 0;
     // SAFETY: the first byte of the range, which is still mapped: the advice drops contents, not the mapping.
     advice_was_taken && unsafe { start.read_volatile() } == 0
