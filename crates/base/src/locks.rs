@@ -170,7 +170,7 @@ unsafe impl<R: Rank, L: lock_api::RawRwLockRecursive> lock_api::RawRwLockRecursi
 }
 
 impl<R, L> RawRwLock<R, L> {
-    /// As `RawMutex::break_open`.
+    /// The lock below, to be made free whoever reads or writes under it: for this thread it counts as held no more.
     pub fn break_open(&self) -> &L {
         order::gave_back(self);
         &self.0

@@ -89,7 +89,8 @@ pub fn answer(text: Arguments<'_>) {
     answer_by(|out| write_to(out, text));
 }
 
-/// As `answer`, of a file that goes to standard output.
+/// Writes a part of a command's answer, such as a file, by a function that gets standard output, unless an earlier part
+/// could not be written.
 pub fn answer_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     let mut failure = ANSWER_FAILURE.lock();
     if failure.is_none() {

@@ -33,7 +33,8 @@ pub fn check_program(path: &Path) -> Result<(), String> {
     check_image(&open(path)?, path)
 }
 
-/// As `check_program`, of an image that is open.
+/// Checks that an open image, which messages call by `path`, can be a program at all; the error is one line about the
+/// problem.
 pub fn check_image(image: &Image, path: &Path) -> Result<(), String> {
     let name = path.display();
     if image.assembly().is_none() {

@@ -97,7 +97,8 @@ pub(crate) trait Architecture {
     /// See `crate::enter`.
     ///
     /// # Safety
-    /// As `crate::enter`.
+    /// `thread` is the current thread's; `target` is code that keeps the conventions in the crate's documentation, and
+    /// it is safe to call with these arguments.
     unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32;
     /// The return address of frames that `enter` has called.
     fn enter_return_address() -> usize;

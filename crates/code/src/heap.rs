@@ -144,7 +144,8 @@ pub unsafe fn free_all(bodies: &[&'static CodeInfo]) {
 /// processor.
 ///
 /// # Safety
-/// As `free_all`.
+/// The bodies were retired, a stamp of `walks()` taken after that has passed, and nothing uses `bodies` any more; none
+/// is listed twice.
 pub unsafe fn free_all_of_domain(bodies: &[&'static CodeInfo]) {
     let mut by_size: Vec<(usize, u32)> = rooms(bodies).filter(|(room, _)| *room < MAX_FREED_ROOMS).collect();
     by_size.sort_unstable();
@@ -177,7 +178,8 @@ fn free_large_rooms(bodies: &[&'static CodeInfo]) {
 }
 
 /// # Safety
-/// As `free_all`.
+/// The bodies were retired, a stamp of `walks()` taken after that has passed, and nothing uses `bodies` any more; none
+/// is listed twice.
 unsafe fn free_infos(bodies: &[&'static CodeInfo]) {
     for &info in bodies {
         // SAFETY: leaked by `place`; by the contract of `free_all` nothing else uses it.

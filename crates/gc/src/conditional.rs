@@ -46,7 +46,7 @@ pub(crate) unsafe fn watch(object: ObjRef) {
 }
 
 /// # Safety
-/// As `watch`.
+/// `object` is live.
 #[cold]
 unsafe fn show_words(object: ObjRef) {
     let Some(provider) = client().conditional_roots() else { return };

@@ -54,7 +54,8 @@ pub unsafe fn release(t: CurrentThread, native: &NativeType, slot: NativeSlot, l
 }
 
 /// # Safety
-/// As `release`, for each of the first `count` elements of `block`.
+/// Each of the first `count` elements of `block` was filled by `to_native` (or by native code in its place), and the
+/// memory that they own is not used again.
 unsafe fn release_elements(t: CurrentThread, element: &NativeType, block: NativeSlot, count: usize) -> Managed<()> {
     if !element.owns_memory().to_managed(t)? {
         return Ok(());
@@ -73,7 +74,8 @@ unsafe fn release_elements(t: CurrentThread, element: &NativeType, block: Native
 /// Load errors.
 ///
 /// # Safety
-/// As `release`, for a struct of type `ty`.
+/// `slot` holds a struct of type `ty` that was filled by `to_native` (or by native code in its place), and the memory
+/// that its fields own is not used again.
 pub unsafe fn release_fields(t: CurrentThread, ty: Ty, slot: NativeSlot) -> Managed<()> {
     for field in &native_layout(ty).to_managed(t)?.fields {
         let slot = slot.after(field.offset_bytes as usize);

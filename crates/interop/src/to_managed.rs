@@ -30,7 +30,8 @@ pub fn to_managed<'t>(
     to_managed_of_length(t, native, slot, managed, None)
 }
 
-/// As `to_managed`. `length`: the number of elements of an array that native code made, when known.
+/// Sets a managed variable, of the type that `native` was made from, from a native value. `length`: the number of
+/// elements of an array that native code made, when known.
 ///
 /// # Errors
 /// MarshalDirectiveException, OutOfMemoryException.
@@ -236,7 +237,8 @@ pub fn update_managed<'t>(
     }
 }
 
-/// As `update_managed`, for the object that the variable refers to.
+/// Copies native code's changes of the memory behind a by-value pointer into the object that was passed, from which
+/// `slot` was made.
 ///
 /// # Errors
 /// MarshalDirectiveException, OutOfMemoryException.

@@ -88,7 +88,7 @@ pub fn to_native<'t>(
     Ok(())
 }
 
-/// As `to_native`, from the object that the variable refers to.
+/// Fills a zeroed native slot from an object of the type that `native` was made from.
 ///
 /// # Errors
 /// ArgumentException for values that do not fit, MarshalDirectiveException, OutOfMemoryException.

@@ -124,10 +124,10 @@ impl Compiler {
             .unwrap_or_default()
     }
 
-    /// As `compile`, with a context of the caller's. After an error the context must be dropped.
+    /// Compiles a function and its filters with a context of the caller's, which must be dropped after an error.
     ///
     /// # Errors
-    /// As `compile`.
+    /// `Load` when a type that the code needs does not load; the other errors are bugs of Saki.
     pub fn compile_with(&self, context: &mut CompileContext, func: &Function) -> Result<CompiledCode, CompileError> {
         if is_dynamic(func)
             && let Some(code) = baseline::compile(&mut context.baseline, func, self.options.stress_poll)
@@ -180,7 +180,7 @@ impl Compiler {
     /// The Cranelift IR and the machine code of a function (and of its filters) as text.
     ///
     /// # Errors
-    /// As `compile`.
+    /// `Load` when a type that the code needs does not load; the other errors are bugs of Saki.
     pub fn dump(&self, func: &Function) -> Result<Dump, CompileError> {
         self.with_context(|context| {
             let (mut dump, frame) = self.dump_one(context, func, None)?;

@@ -75,7 +75,7 @@ impl SymbolFile {
         Ok(symbols)
     }
 
-    /// As `from_bytes`, without the check that the symbols belong to the image.
+    /// The content of a symbol file of either format. Whether the symbols belong to an image is not checked.
     pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self, BadImage> {
         let format = if bytes.starts_with(b"BSJB") {
             SymbolFormat::Portable(PortablePdb::parse(bytes)?)

@@ -32,7 +32,8 @@ impl Errno {
     }
 }
 
-/// As `std::io::Error::last_os_error`, for code that green threads run.
+/// The error of the system call that has just failed on this OS thread. Unlike `std::io::Error::last_os_error` it is
+/// for code that green threads run, too.
 pub fn last_error() -> io::Error {
     io::Error::from_raw_os_error(errno())
 }

@@ -102,7 +102,7 @@ impl Services {
     /// Starts a thread of which there are several, which bears its number in its name.
     ///
     /// # Errors
-    /// As `start`.
+    /// The system's, when it has no room for another thread.
     pub fn start_numbered(
         &'static self,
         service: Service,
@@ -117,7 +117,7 @@ impl Services {
     /// Starts a thread unless one of its kind runs.
     ///
     /// # Errors
-    /// As `start`; a later call tries again.
+    /// The system's, when it has no room for another thread; a later call tries again.
     pub fn start_once(&'static self, service: Service, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let running = self.of(service);
         // Relaxed: see the table. The load alone keeps the cache line shared where there is a thread.

@@ -94,7 +94,8 @@ pub fn read(contents: &[u8]) -> Result<Vec<Profile>, String> {
     read_named(contents, "")
 }
 
-/// As `read`; the file's name tells the kind of folded stacks, which do not say it themselves.
+/// Reads the profiles in a file of one of `READ_FORMATS`; the file's name tells the kind of folded stacks, which do not
+/// say it themselves.
 ///
 /// # Errors
 /// What is wrong with the contents.

@@ -32,7 +32,7 @@ pub(crate) trait Backend: Send + Sync {
     /// False: the backend has only `watch_once`.
     ///
     /// # Errors
-    /// As `watch_once`.
+    /// EPERM for a descriptor that is always ready, a file's; EBADF.
     fn watch_always(&self, fd: i32, is_watched: bool) -> io::Result<bool>;
 
     /// Ends all requests for the descriptor, which may be closed already.

@@ -136,7 +136,7 @@ pub(crate) trait Watch {
     /// For all reports, the present state first, even if `is_watched` so already. False: there is only `once`.
     ///
     /// # Errors
-    /// As `once`.
+    /// The descriptor cannot be watched.
     fn always(&self, is_watched: bool) -> Result<bool, Self::Error>;
 }
 

@@ -57,7 +57,9 @@ impl Look {
         }
     }
 
-    /// As [`wait`], after a look without a try, or with one that would have blocked.
+    /// Waits until the descriptor may be ready, the timeout has passed, `is_over` returns true after the thread was
+    /// woken (`ManagedThread::unpark`), or an abort of the thread is requested. No try has been made since the look, or
+    /// one that would have blocked. Called by the thread itself, which is RUNNING.
     pub fn wait(
         &self,
         thread: &'static ManagedThread,
@@ -114,7 +116,9 @@ pub fn wait(
     wait_any(thread, &[(fd, interest)], lifetime, timeout, is_over)
 }
 
-/// As `wait`, until one of several descriptors may be ready.
+/// Waits until one of several descriptors may be ready, the timeout has passed, `is_over` returns true after the thread
+/// was woken (`ManagedThread::unpark`), or an abort of the thread is requested. Called by the thread itself, which is
+/// RUNNING. `lifetime` is the same at every wait for a descriptor.
 pub fn wait_any(
     thread: &'static ManagedThread,
     wanted: &[(i32, Interest)],

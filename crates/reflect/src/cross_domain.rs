@@ -139,7 +139,7 @@ struct Parcel<'t> {
     bytes: Option<Obj<'t>>,
 }
 
-/// As `domain_copy::copy`, of an array.
+/// `array` (may be null) as an array of `to`: itself if it belongs to `to`, else a copy.
 pub(crate) fn copied_array<'t>(
     t: CurrentThread<'t>,
     array: Option<Array<'t>>,

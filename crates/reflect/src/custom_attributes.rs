@@ -139,7 +139,8 @@ fn format_error(t: CurrentThread, message: &str) -> exceptions::Thrown {
     exceptions::throw(t, ExceptionType::CustomAttributeFormat, message)
 }
 
-/// As `value_object`, for a named argument, whose type the blob itself names.
+/// The value of a named argument as an object of type `ty`. The blob itself names the value's type:
+/// CustomAttributeFormatException for a value that a `ty` cannot hold.
 fn named_value<'t>(
     t: CurrentThread<'t>,
     attribute: &Attribute,

@@ -197,7 +197,8 @@ fn remote<'t>(field: &'static Field, target: Option<Obj<'t>>) -> Option<Obj<'t>>
 /// Sets a field to a value of its type, or to a number of a narrower type.
 ///
 /// # Errors
-/// As `get_value`; ArgumentException for a value of another type, FieldAccessException for a constant.
+/// NullReferenceException, TypeInitializationException, load errors; ArgumentException for a value of another type,
+/// FieldAccessException for a constant.
 pub fn set_value<'t>(
     t: CurrentThread<'t>,
     field: &'static Field,

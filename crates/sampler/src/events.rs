@@ -157,7 +157,7 @@ pub struct Event {
     pub thread: u32,
     /// CLOCK_MONOTONIC; for an event with a duration, its end.
     pub time_ns: u64,
-    /// As `EventKind` says.
+    /// Bytes for an allocation, nanoseconds for a wait or a time taken, else 1: each `EventKind` says which.
     pub value: u64,
     /// The type allocated or thrown, or the object waited for: the innermost frame of profiles.
     pub label: Arc<str>,

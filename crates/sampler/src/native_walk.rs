@@ -212,7 +212,7 @@ fn step_from_stub(registers: &Registers, stack: &Stack) -> Option<Registers> {
 }
 
 /// # Safety
-/// As `Frames::of_context`.
+/// `thread` is valid and the registers are a state of its own; its stack does not change while the iterator is used.
 unsafe fn frames_at(thread: *const ThreadAbi, registers: &Registers) -> ContextFrames {
     let (pc, sp, fp) = (registers.pc, registers.sp, registers.values[RBP]);
     if registers.is_return_address {

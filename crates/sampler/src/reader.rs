@@ -89,7 +89,7 @@ struct Measured {
     /// Since the profile began.
     time_ns: u64,
     value: u64,
-    /// As `Sample::wait`.
+    /// For a wait for a lock: its index in `Profile::waits` plus 1; else 0.
     wait: u32,
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn make_first(end_notice: EndNotice) -> &'static Worker {
     make_only()
 }
 
-/// As `make_first`, for the thread of a forked child.
+/// The worker of the process's main thread or of a forked child's thread, before there are others.
 pub(crate) fn make_only() -> &'static Worker {
     WORKER_COUNT.store(1, Ordering::Relaxed);
     let worker = Worker::leak(0);

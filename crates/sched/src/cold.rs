@@ -64,7 +64,8 @@ static LISTED: Mutex<rank::ColdThreads, Vec<&'static Green>> = Mutex::new(Vec::n
 static REASONS: WaitWord = WaitWord::new(0);
 static IS_ASLEEP: AtomicBool = AtomicBool::new(false);
 
-/// As `start`, in a forked child.
+/// Begins to move stacks in a forked child when there are more than the parent's limit. `resume` makes a thread
+/// runnable that was woken while its stack moved.
 pub(crate) fn start_again(resume: impl Fn(&'static Green) + Send + 'static) {
     start(LIMIT.load(Ordering::Relaxed), resume);
 }

@@ -120,7 +120,8 @@ impl<I: Fn()> IdleCarriers<I> {
         self.take_role(LOOKING)
     }
 
-    /// As `try_look`, but to wait for events, for a thread that is no carrier.
+    /// Takes the role of the poller to wait for events, for a thread that is no carrier; `end_poll` follows. False:
+    /// another thread polls.
     pub fn try_poll(&self) -> bool {
         self.take_role(WAITING)
     }
@@ -256,7 +257,9 @@ impl<I: Fn()> IdleCarriers<I> {
         self.sleep_or_poll(carrier, is_searching, deadline_ns, look, None)
     }
 
-    /// As `sleep`; if no other thread polls, waits by `poll`. After `SleepEnd::Polled` the carrier does not search.
+    /// Announces the carrier as idle, looks a last time, and sleeps until it is woken or the clock has reached the
+    /// deadline: see `sleep`. With `poll`, and if no other thread polls, it waits by `poll` instead. After
+    /// `SleepEnd::Polled` the carrier does not search.
     pub fn sleep_or_poll<R>(
         &self,
         carrier: usize,
@@ -327,12 +330,13 @@ impl<I: Fn()> IdleCarriers<I> {
         if self.leave_list(carrier) { SleepEnd::TimedOut } else { SleepEnd::Woken }
     }
 
-    /// Makes the calling carrier, which is idle, a searcher. Returns whether another thread has done so before.
+    /// Makes the calling carrier, which is idle, a searcher. False: another thread has done so before.
     fn leave_list(&self, carrier: u32) -> bool {
         self.leave_list_as(carrier, IDLE - SEARCHING)
     }
 
-    /// As `leave_list`, with the number that is subtracted from `word`.
+    /// Takes the calling carrier off the list of idle ones and subtracts `difference` from `word`. False: another
+    /// thread has done so before.
     fn leave_list_as(&self, carrier: u32, difference: u32) -> bool {
         let mut idle = lock(&self.idle);
         let was_idle = remove(&mut idle, carrier);

@@ -546,7 +546,7 @@ impl HandleTable {
     /// Frees the handle for any thread to reuse: for callers that are no managed thread.
     ///
     /// # Errors
-    /// As `free`.
+    /// `StaleHandle` for a handle that was freed before.
     pub fn free_shared(&self, handle: Handle) -> Result<(), StaleHandle> {
         loop {
             let (slot, seen) = self.live(handle)?;

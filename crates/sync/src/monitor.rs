@@ -337,7 +337,7 @@ impl Monitor {
         self.try_acquire(id)
     }
 
-    /// As `try_enter`, after another thread was found inside.
+    /// Enters without waiting, after another thread was found inside: this counts as contention.
     #[inline]
     pub fn try_enter_again(&self, id: u32) -> bool {
         let is_entered = self.try_enter(id);
@@ -448,7 +448,7 @@ impl Monitor {
         }
     }
 
-    /// As `try_acquire`, clearing WAKING.
+    /// Takes the lock if it is free, and then clears WAKING; whether it did.
     fn try_acquire_woken(&self, id: u32) -> bool {
         let is_taken = self.try_acquire(id);
         if is_taken {
@@ -498,7 +498,8 @@ impl Monitor {
         self.exit_or_retire(id, false).map(|_| ())
     }
 
-    /// As `exit`; may retire the monitor after long without contention.
+    /// Leaves once. If `may_retire`, may retire the monitor after long without contention. Errors: the caller does not
+    /// own it.
     #[inline]
     pub fn exit_or_retire(&self, id: u32, may_retire: bool) -> Result<ExitEnd, NotOwner> {
         if self.owner() != id {

@@ -80,7 +80,7 @@ impl RawLock {
         fence_after_lock();
     }
 
-    /// As `lock`, but gives up when the timeout has passed.
+    /// Waits until the lock is free, and takes it; gives up when the timeout has passed. Whether it took the lock.
     #[cfg(not(loom))]
     pub fn try_lock_for(&self, timeout: std::time::Duration) -> bool {
         if self.try_lock() {

@@ -58,8 +58,8 @@ impl RawSharedLock {
         }
     }
 
-    /// As `lock_shared`, for a thread that may be a reader already: it does not wait for a writer that waits for
-    /// readers.
+    /// Takes the lock as a reader, for a thread that may be a reader already: it waits for a writer, but not for one
+    /// that itself waits for readers.
     #[inline]
     pub fn lock_shared_again(&self) {
         if !self.try_lock_shared_again() {
@@ -190,7 +190,7 @@ impl RawSharedLock {
         self.state.load(Ordering::Relaxed) != 0
     }
 
-    /// As `is_locked`, for the writer alone.
+    /// Whether a thread has the lock as the writer, or waits for readers to become it.
     pub fn is_locked_exclusive(&self) -> bool {
         // Relaxed: as above.
         self.state.load(Ordering::Relaxed) & WRITER != 0

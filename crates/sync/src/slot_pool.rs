@@ -63,8 +63,8 @@ impl<T: Send> SlotPool<T> {
         self.take_from(home_slot())
     }
 
-    /// As `take`, or else an idle item of another slot: for items that cost more than to fetch one from another
-    /// processor.
+    /// The item of the home slot, if it is idle, or else an idle item of another slot: for items that cost more than to
+    /// fetch one from another processor.
     pub fn take_any(&self) -> Option<Box<T>> {
         self.take_near(home_slot())
     }

@@ -119,7 +119,8 @@ impl ManagedThread {
         }
     }
 
-    /// As `blocking`, but the thread keeps its carrier however long `f` takes. For waits of the runtime itself.
+    /// Runs `f` in a safe region in which the thread keeps its carrier however long `f` takes: for waits of the runtime
+    /// itself. Called by the thread itself.
     pub fn blocking_in_place<R>(&self, f: impl FnOnce() -> R) -> R {
         // Relaxed: our own state.
         if self.state.load(Ordering::Relaxed) != RUNNING {

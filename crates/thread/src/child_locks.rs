@@ -21,7 +21,8 @@ pub fn hold<R: Rank, T>(lock: &Mutex<R, T>) {
     HELD_COUNT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// As `hold`, against readers and writers.
+/// Takes the lock against readers and writers until `release_list` or `revive_list`, which the same thread calls. For
+/// the thread that forks.
 pub fn hold_list<R: Rank, T>(lock: &RwLock<R, T>) {
     std::mem::forget(lock.write());
     order::keep_for_fork();
@@ -51,7 +52,8 @@ pub fn revive<R: Rank, T>(lock: &Mutex<R, T>) {
     unsafe { lock.raw() }.break_open().forget_owner();
 }
 
-/// As `revive`, against readers and writers.
+/// Frees a lock that threads of the parent may hold or wait for, as readers or as the writer. In a forked child, before
+/// it has a second thread.
 pub fn revive_list<R: Rank, T>(lock: &RwLock<R, T>) {
     assert!(saki_os::fork::is_child(), "a lock is broken open outside of a forked child");
     HELD_COUNT.store(0, Ordering::Relaxed);

@@ -563,7 +563,7 @@ impl ManagedThread {
         !self.scheduler_data().is_null()
     }
 
-    /// As `static`: structures are never freed.
+    /// The same thread for ever: structures are never freed.
     pub(crate) fn as_static(&self) -> &'static ManagedThread {
         // SAFETY: structures are leaked.
         unsafe { &*std::ptr::from_ref(self) }

@@ -134,7 +134,8 @@ impl ThreadRef {
         ThreadRef::begin(thread, id, kind, name)
     }
 
-    /// As `create`, for a green thread: its parts for the scheduler are used again with it.
+    /// A structure for a green thread that has not begun. If it served one before, its parts for the scheduler are used
+    /// again with it.
     pub(crate) fn create_green(kind: ThreadKind, name: Option<&str>) -> ThreadRef {
         let (thread, id) = {
             let mut pool = POOL.lock();
@@ -386,7 +387,7 @@ pub(crate) fn detach_green(thread: &'static ManagedThread) {
     thread.free_static_blocks();
 }
 
-/// As `detach_green`, of a thread that ended inside native code and has no carrier any more.
+/// A green thread that ended inside native code, and has no carrier any more, runs no managed code any more.
 pub(crate) fn detach_ended_green(thread: &'static ManagedThread) {
     STOP_LOCK.lock();
     thread.forget_carrier();

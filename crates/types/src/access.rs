@@ -51,7 +51,7 @@ pub fn can_call(from: &'static Method, to: &'static Method) -> LoadResult<bool> 
 /// Whether code in `from` may use `to`.
 ///
 /// # Errors
-/// As `can_call`.
+/// `BadImageFormat`; the errors of loading base classes.
 pub fn can_use_field(from: &'static Method, to: &'static Field) -> LoadResult<bool> {
     let Some(scope) = from.access_scope() else { return Ok(true) };
     Ok(scope == to.owner || member(scope, to.owner, to.flags)?)

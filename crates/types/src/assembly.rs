@@ -247,7 +247,7 @@ impl Assembly {
         Assembly::publish(crate::files::open(path)?, path.to_path_buf(), purpose, None)
     }
 
-    /// As `open`, for inspection only.
+    /// Opens `path` as an assembly for inspection only, and publishes it; no duplicate check.
     pub(crate) fn open_reflection_only(path: &Path) -> LoadResult<&'static Assembly> {
         Assembly::publish(crate::files::open(path)?, path.to_path_buf(), Purpose::ReflectionOnly, None)
     }
@@ -256,7 +256,7 @@ impl Assembly {
         Assembly::publish_bytes(name, bytes, Purpose::Ordinary(LoadContext::Individual))
     }
 
-    /// As `from_bytes`, for inspection only.
+    /// Publishes the assembly in these bytes, for inspection only.
     pub(crate) fn from_bytes_reflection_only(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
         Assembly::publish_bytes(name, bytes, Purpose::ReflectionOnly)
     }

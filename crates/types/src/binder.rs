@@ -244,7 +244,8 @@ impl Binder {
     /// Loads the assembly in this file, or the one that the configuration puts in its place (`Assembly.LoadFile`).
     ///
     /// # Errors
-    /// As `load_file`; as `resolve` where the assembly is redirected.
+    /// `FileNotFound` for the file, or for the assembly that the configuration puts in its place; `FileLoad`,
+    /// `BadImageFormat`, `ReferenceAssembly`.
     pub fn load_named_file(&self, path: &Path) -> LoadResult<&'static Assembly> {
         match identity(crate::files::open(path)?)?.and_then(|name| self.redirected(&name)) {
             Some(other) => self.resolve(&other, None),
@@ -256,7 +257,8 @@ impl Binder {
     /// another file before, returns that one.
     ///
     /// # Errors
-    /// As `load_file`; as `resolve` where the configuration redirects the assembly.
+    /// `FileNotFound` for the file, or for the assembly that the configuration puts in its place; `FileLoad`,
+    /// `BadImageFormat`, `ReferenceAssembly`.
     pub fn load_from(&self, path: &Path) -> LoadResult<&'static Assembly> {
         if let Some(name) = identity(crate::files::open(path)?)? {
             if let Some(other) = self.redirected(&name) {

@@ -424,7 +424,7 @@ impl Type {
         Ok(out)
     }
 
-    /// As `methods_named`, from an index by name that the first call builds; for reflection, which asks often.
+    /// Own methods of this name, from an index by name that the first call builds; for reflection, which asks often.
     ///
     /// # Errors
     /// `BadImageFormat`, also as items.

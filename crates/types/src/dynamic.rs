@@ -89,7 +89,7 @@ pub fn create_assembly(
 /// A module of an assembly made by `create_assembly`.
 ///
 /// # Errors
-/// As `create_assembly`.
+/// `BadImageFormat`: the name is too long.
 pub fn create_module(assembly: &'static Assembly, name: &str) -> LoadResult<&'static Image> {
     Image::in_dynamic_assembly(assembly, name, module_image(name, None))
 }

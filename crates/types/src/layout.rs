@@ -41,7 +41,7 @@ impl Type {
     /// Alignment of a variable of this type.
     ///
     /// # Errors
-    /// As `value_size_bytes`.
+    /// `TypeLoad` for open types and recursive structs.
     pub fn value_align_bytes(&'static self) -> LoadResult<u32> {
         match self.element_type {
             ElementType::ValueType | ElementType::TypedByRef => Ok(self.instance_layout()?.align_bytes),

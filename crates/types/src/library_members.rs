@@ -33,7 +33,7 @@ impl Universe {
     /// The type with a role.
     ///
     /// # Errors
-    /// As `find_library_type`; `TypeLoad` if the class libraries lack it.
+    /// Those of loading its assembly; `BadImageFormat`; `TypeLoad` if the class libraries lack the type.
     pub fn library_type(&self, role: LibraryType) -> LoadResult<Ty> {
         self.find_library_type(role)?.ok_or_else(|| {
             let name = self.profile().type_name(role).unwrap_or(role.name());

@@ -107,7 +107,8 @@ impl Type {
         self.write_signature_name(true)
     }
 
-    /// As `signature_name`, without namespaces, as in the names of Mono's wrappers.
+    /// As the names of Mono's wrappers write a type of a signature, without namespaces: "int", "string[]",
+    /// "List`1<int>".
     pub fn short_signature_name(&self) -> String {
         self.write_signature_name(false)
     }

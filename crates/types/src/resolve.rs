@@ -64,7 +64,7 @@ impl Image {
     /// A method with the call site's own signature where it is a vararg call.
     ///
     /// # Errors
-    /// As `resolve_method`.
+    /// `MissingMethod`, and the errors of loading the parent type and the types of the signatures.
     pub fn resolve_method_call(
         &'static self,
         token: Token,

@@ -87,7 +87,8 @@ fn require_finite_tokens(image: &'static Image, sig: &TypeSig, levels: u32) -> L
 /// A method signature in `context`.
 ///
 /// # Errors
-/// As `resolve_type_sig`.
+/// `BadImageFormat` for a parameter of type void and for a generic parameter number that the context does not have;
+/// what the tokens give.
 pub fn resolve_method_sig(
     image: &'static Image,
     raw: &MethodSigRaw,
@@ -130,7 +131,8 @@ fn method_sig(method: &'static Method) -> LoadResult<&'static MethodSig> {
 /// The signature of `method` with other method type arguments: for comparing generic methods of two types.
 ///
 /// # Errors
-/// As `resolve_type_sig`.
+/// `BadImageFormat` for a signature of another kind of method or with a generic parameter number that the method does
+/// not have; what the tokens give.
 pub fn method_sig_with(method: &'static Method, method_args: &'static [Ty]) -> LoadResult<MethodSig> {
     match method.kind {
         MethodKind::Def { image, rid } => {

@@ -25,7 +25,7 @@ pub use crate::domain::Universe;
 /// Creates the first tables and loads the core assembly of Mono's class libraries from `corlib_path`.
 ///
 /// # Errors
-/// As `init_with`.
+/// `FileNotFound`, `BadImageFormat`; `TypeLoad` when the core assembly lacks a type the VM needs.
 pub fn init(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Universe> {
     init_with(binder, corlib_path, &LibraryProfile::MONO)
 }
@@ -46,7 +46,7 @@ pub fn init_with(
 /// Creates the tables of another domain.
 ///
 /// # Errors
-/// As `init_with`.
+/// `FileNotFound`, `BadImageFormat`; `TypeLoad` when the core assembly lacks a type the VM needs.
 pub fn create(binder: Binder, corlib_path: &Path) -> LoadResult<&'static Universe> {
     create_with(binder, corlib_path, root().profile())
 }
@@ -103,7 +103,7 @@ impl Universe {
     /// Empties the tables of an unloaded domain and ends its records.
     ///
     /// # Safety
-    /// As `Owner::end`.
+    /// The domain is unloaded, its code is freed and no stack walk can meet it; none of its records is used afterwards.
     pub unsafe fn end(&self) {
         let owner = self.owner();
         // Release: as where the owner is set. Null publishes nothing, and by the contract nobody uses the records any

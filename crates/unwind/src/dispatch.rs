@@ -54,7 +54,8 @@ pub(crate) unsafe extern "C" fn throw_pending(thread: *mut ThreadAbi, _stub_fp: 
 /// Hook of the stub in which the signal handler continues faulting threads.
 ///
 /// # Safety
-/// As `throw_pending`; `kind` is a `FaultKind` as a number.
+/// Called by the stub: `thread` is current and its `exit_frame` is the stub's frame; `kind` is a `FaultKind` as a
+/// number.
 pub(crate) unsafe extern "C" fn fault(thread: *mut ThreadAbi, _stub_fp: usize, landing: *mut Landing, kind: u64) {
     let Some(kind) = u8::try_from(kind).ok().and_then(FaultKind::from_trap_code) else {
         bug!("fault stub with unknown kind {kind}");
@@ -72,7 +73,8 @@ pub(crate) unsafe extern "C" fn fault(thread: *mut ThreadAbi, _stub_fp: usize, l
 /// Hook of `StubId::ResumeUnwind`.
 ///
 /// # Safety
-/// As `throw_pending`; exception and token are what the handler's landing pad got.
+/// Called by the stub: `thread` is current and its `exit_frame` is the stub's frame; exception and token are what the
+/// handler's landing pad got.
 pub(crate) unsafe extern "C" fn resume(
     thread: *mut ThreadAbi,
     _stub_fp: usize,
@@ -104,7 +106,7 @@ unsafe fn dispatch(thread: *mut ThreadAbi, exception: ObjRef) -> Landing {
 }
 
 /// # Safety
-/// As `dispatch`.
+/// `thread` is current; `exit_frame` is the stub's frame.
 unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
     let callbacks = installed();
     // SAFETY: the frames below the stub stay while this runs.
@@ -149,7 +151,8 @@ unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
 }
 
 /// # Safety
-/// As `dispatch`; `target` came from `first_pass` for this exception and still is on the stack.
+/// `thread` is current; `exit_frame` is the stub's frame; `target` came from `first_pass` for this exception and still
+/// is on the stack.
 unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target) -> Landing {
     let callbacks = installed();
     // SAFETY: the frames below the stub stay while this runs.

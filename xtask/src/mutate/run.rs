@@ -108,7 +108,7 @@ fn start(settings: &Settings, folder: &Path, path: &Path, with_dump: bool) -> Re
     })
 }
 
-/// As `Ran`, without the fault's details.
+/// What the end of a mutant's process means, without details.
 #[derive(PartialEq, Clone, Copy, Debug)]
 pub enum Verdict {
     Well,

@@ -9,7 +9,7 @@ use super::Entry;
 use std::arch::{asm, naked_asm};
 
 /// # Safety
-/// As `switch::prepare`.
+/// `top` is the 16-byte aligned end of a writable stack that nothing else uses, and that outlives the context.
 pub(super) unsafe fn prepare(top: usize, entry: Entry, argument: *mut u8) -> usize {
     let sp = top - 32;
     let words = [first_resume as *const () as usize, entry as usize, argument as usize, 0];

@@ -112,7 +112,8 @@ impl MarkBits {
         Self { table: mark_bit_base(), large_space: large_space_number() }
     }
 
-    /// As [`has_mark_bit`].
+    /// Whether `object` is a small object with its mark bit set: outside collections that means it is old. False for
+    /// large objects, which have no mark bits.
     ///
     /// # Safety
     /// `object` is a live heap object.

@@ -203,7 +203,9 @@ fn open_mapping(
     Ok(publish(&mut named, mapping, name))
 }
 
-/// As `open_mapping`. Although `capacity` is declared `out`, the class library passes the capacity that it wants there.
+/// The handle of the mapping of this name if there is one, else of a new mapping of `source`, or of anonymous memory
+/// without one. `capacity` receives the bytes of a new mapping. Although it is declared `out`, the class library passes
+/// the capacity that it wants there.
 fn open_with_wish(
     source: Option<Source>,
     mode: i32,

@@ -5,7 +5,8 @@ use super::exponent_digits;
 use saki_runtime::{CurrentThread, InternalCall};
 use std::ffi::CStr;
 
-/// As `snprintf(buffer, length, format, value)` with one `double` conversion in the format.
+/// Formats `value` by a format with one `double` conversion into `buffer` of `length_bytes`, where a NUL ends the text
+/// and a text that is too long is cut off. Returns the bytes of the whole text, like C's `snprintf`.
 fn double_to_string(_t: CurrentThread, value: f64, format: *const u8, buffer: *mut u8, length_bytes: i32) -> i32 {
     let length_bytes = length_bytes.max(0) as usize;
     // SAFETY: managed code passes a NUL-terminated format of its own.

@@ -93,7 +93,7 @@ fn queue_all(t: CurrentThread, ready: Vec<Handle>) -> Managed<()> {
     ready.into_iter().try_for_each(|handle| queue_handle(t, handle))
 }
 
-/// As `queue_all`, for a thread of the selector: an exception, which nothing would catch, ends the process.
+/// Queues these handles on a thread of the selector: an exception, which nothing would catch, ends the process.
 fn queue_or_end(t: CurrentThread, ready: Vec<Handle>) {
     if queue_all(t, ready).is_err() {
         saki_runtime::vm::threads::end_by_exception(t);

@@ -123,7 +123,7 @@ impl Emitter<'_> {
         self.emit_raw_call(call.target, sig, operands, call.ret)
     }
 
-    /// As `emit_call`, with the operands given.
+    /// Emits an ordinary call with these operands, of which `this` comes first, and returns its result of type `ret`.
     pub(super) fn emit_raw_call(
         &mut self,
         target: CallTarget,

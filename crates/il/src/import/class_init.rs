@@ -32,7 +32,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// As `class_init`, before an access to a static field of `ty`.
+    /// Emits the check that runs the class constructor of `ty` before an access to one of its static fields, unless it
+    /// has certainly run.
     pub(super) fn class_init_for_field(&mut self, ty: Ty) -> LoadResult<()> {
         // In an instance method of a class, an instance exists, whose constructor has made the check.
         let method = self.s.method;

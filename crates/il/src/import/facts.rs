@@ -54,7 +54,8 @@ impl Facts for NothingInitialised {
 pub(super) struct Noting<'e>(pub &'e dyn Facts);
 
 impl Noting<'_> {
-    /// As `Facts::is_initialised`.
+    /// Whether the class constructor has finished (or there is none), so that accesses need no check. If so, notes that
+    /// the code relies on it.
     pub fn is_initialised(self, ty: Ty) -> bool {
         let is_initialised = self.0.is_initialised(ty);
         // Types without a static constructor always count as initialised.
@@ -64,12 +65,12 @@ impl Noting<'_> {
         is_initialised
     }
 
-    /// As `Image::resolve_type`.
+    /// The type of a TypeDef, TypeRef or TypeSpec token. Notes that the code relies on it.
     pub fn resolve_type(self, image: &'static Image, token: Token, context: &GenericContext) -> LoadResult<Ty> {
         image.resolve_type(token, context).inspect(|ty| self.0.assume(Assumption::Type(ty)))
     }
 
-    /// As `Image::resolve_method`.
+    /// The method of a MethodDef, MemberRef or MethodSpec token. Notes that the code relies on it.
     pub fn resolve_method(
         self,
         image: &'static Image,
@@ -79,7 +80,8 @@ impl Noting<'_> {
         image.resolve_method(token, context).inspect(|method| self.0.assume(Assumption::Method(method)))
     }
 
-    /// As `Image::resolve_method_call`.
+    /// The method of a call site, with the site's own signature where it is a vararg call. Notes that the code relies
+    /// on the method and on the types of that signature.
     pub fn resolve_method_call(
         self,
         image: &'static Image,
@@ -92,7 +94,7 @@ impl Noting<'_> {
         Ok((method, site_sig))
     }
 
-    /// As `Image::resolve_field`.
+    /// The field of a Field or MemberRef token. Notes that the code relies on it.
     pub fn resolve_field(
         self,
         image: &'static Image,
@@ -102,7 +104,7 @@ impl Noting<'_> {
         image.resolve_field(token, context).inspect(|field| self.0.assume(Assumption::Field(field)))
     }
 
-    /// As `Image::resolve_standalone_sig`.
+    /// The signature of a `calli`. Notes that the code relies on its types.
     pub fn resolve_standalone_sig(
         self,
         image: &'static Image,
@@ -112,7 +114,7 @@ impl Noting<'_> {
         image.resolve_standalone_sig(token, context).inspect(|sig| self.types_of(sig))
     }
 
-    /// As `Image::resolve_locals`.
+    /// The local variables of a body; the nil token gives none. Notes that the code relies on their types.
     pub fn resolve_locals(
         self,
         image: &'static Image,

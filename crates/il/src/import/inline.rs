@@ -22,15 +22,15 @@ use saki_types::{Image, LibraryMethod, LoadResult, Method};
 pub(super) const BUDGET_BYTES: u32 = 1500;
 /// Largest body inlined without a request (AggressiveInlining).
 const SMALL_BODY_BYTES: usize = 32;
-/// As `SMALL_BODY_BYTES`, for calls in loops.
+/// Largest body inlined without a request where the call is in a loop.
 const LOOP_BODY_BYTES: usize = 64;
-/// As `SMALL_BODY_BYTES`, for methods that have a value type as argument, or whose `this` is the address of a local of
-/// the caller: once they are inlined, the value's fields can become variables.
+/// Largest body inlined without a request if the method has a value type as argument, or its `this` is the address of a
+/// local of the caller: once it is inlined, the value's fields can become variables.
 const LOCAL_VALUE_BODY_BYTES: usize = 80;
 /// Largest body inlined when the method says AggressiveInlining.
 const AGGRESSIVE_BODY_BYTES: usize = 120;
-/// As `AGGRESSIVE_BODY_BYTES`, for methods of vector types, whose bodies have two versions: with and without vector
-/// hardware.
+/// Largest body inlined when a method of a vector type says AggressiveInlining: such bodies have two versions, with and
+/// without vector hardware.
 const VECTOR_BODY_BYTES: usize = 2 * AGGRESSIVE_BODY_BYTES;
 const MAX_DEPTH: usize = 7;
 /// A call counts as a part of making an exception if its block ends in a `throw` within this many instructions.

@@ -133,7 +133,8 @@ pub enum VectorOp {
     WidenHigh,
     /// The low bits of the lanes of `a`, then of `b`; `lanes` is the wide type. F64 lanes are rounded.
     Narrow,
-    /// As `Narrow`, from signed lanes of 2 and 4 bytes; saturates to a signed or an unsigned lane of half the width.
+    /// The lanes of `a`, then of `b`, which are signed and of 2 or 4 bytes, saturated to lanes of half the width: to
+    /// signed ones, or to unsigned ones by `PackUnsigned`. `lanes` is the wide type.
     PackSigned,
     PackUnsigned,
     /// I32 or U32 lanes to F32.

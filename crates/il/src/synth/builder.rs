@@ -47,7 +47,7 @@ pub const fn flags(alias: AliasClass) -> MemFlags {
     MemFlags { null_check: NullCheck::None, alias, volatile: false, unaligned: false }
 }
 
-/// As `flags`, for a base that may be null.
+/// Plain access of this alias class to a base that may be null, which is checked.
 pub const fn checked_flags(alias: AliasClass) -> MemFlags {
     MemFlags { null_check: NullCheck::Needed, alias, volatile: false, unaligned: false }
 }

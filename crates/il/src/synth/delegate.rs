@@ -27,7 +27,8 @@ pub enum DelegateKind {
     /// `method_ptr(args…)`; an instance method whose `this` is the first argument (an object, or a managed pointer to a
     /// value).
     OpenInstance = 2,
-    /// As `OpenInstance`, the code found by `DelegateResolveVirtual` from the first argument.
+    /// `code(args…)`; an instance method whose `this` is the first argument, from which `DelegateResolveVirtual` finds
+    /// the code.
     OpenVirtual = 3,
     /// `method_ptr(m_target, args…)`; a static method whose first parameter is an object.
     ClosedStatic = 4,

@@ -67,7 +67,8 @@ pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
 /// address from the delegate's `extra_arg`.
 ///
 /// # Errors
-/// As `pinvoke`.
+/// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body
+/// throws.
 pub fn native_delegate_invoke(invoke: &'static Method) -> LoadResult<Function> {
     let plan = method_plan(invoke)?;
     let fields = DelegateFields::load()?;
@@ -83,7 +84,8 @@ pub fn native_delegate_invoke(invoke: &'static Method) -> LoadResult<Function> {
 /// Body of a `types::native_call` method: its last argument is the function's address.
 ///
 /// # Errors
-/// As `pinvoke`.
+/// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body
+/// throws.
 pub fn native_function_call(method: &'static Method) -> LoadResult<Function> {
     let mut plan = method_plan(method)?;
     plan.params.pop();

@@ -224,7 +224,8 @@ impl Events<'_> {
         Ok(())
     }
 
-    /// As `read_stack`, for events other than samples: they have the outermost method first.
+    /// Reads the stack of an event that is no sample into `stack`, innermost method first: in the file the outermost
+    /// one comes first. `is_there`: whether the event has a stack; else `stack` is empty.
     fn read_callers(&mut self, is_there: bool) -> Result<(), String> {
         self.stack.clear();
         if is_there {

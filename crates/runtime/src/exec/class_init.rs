@@ -45,7 +45,7 @@ const REPORT_PATIENCE: Duration = Duration::from_millis(100);
 /// `ensure` for compiled code: an abort that had to wait for the constructor is thrown after it.
 ///
 /// # Errors
-/// As `ensure`; ThreadAbortException.
+/// TypeInitializationException, each time once the constructor has failed; ThreadAbortException.
 pub fn ensure_outside(t: CurrentThread, ty: Ty) -> Managed<()> {
     ensure(t, ty)?;
     thread_aborts::throw_if_aborted(t)
@@ -55,7 +55,7 @@ pub fn ensure_outside(t: CurrentThread, ty: Ty) -> Managed<()> {
 /// of one of its classes is used. ECMA-335 §II.22.37.
 ///
 /// # Errors
-/// As `ensure`.
+/// TypeInitializationException, each time once the constructor has failed.
 pub fn ensure_module(t: CurrentThread, image: &'static saki_types::Image) -> Managed<()> {
     match image.module_type() {
         Some(module) if !is_initialised(module) => ensure(t, module),

@@ -111,7 +111,7 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
 /// The outcome of a look-up in the code cache.
 enum Cached {
     Placed(&'static CodeInfo),
-    /// As `Lookup::TooEarly`.
+    /// A body that cannot be used yet, because it assumes that these classes are initialised.
     TooEarly(Vec<Ty>),
     Absent,
 }
@@ -204,7 +204,7 @@ fn place(t: CurrentThread, method: &'static Method, code: CompiledCode, kind: Co
 /// Compiles and installs a function that `method` may have, without publishing it: for `compile_all`.
 ///
 /// # Errors
-/// As `compile_method`.
+/// The exception for why it cannot be compiled.
 pub(crate) fn try_out(t: CurrentThread, job: &mut CompileJob, function: &Function) -> Managed<()> {
     let body = execute(t, job, |job| job.execute_wrapper(function))?;
     install(t, job.method, body).map(|_| ())

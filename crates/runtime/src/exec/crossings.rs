@@ -72,7 +72,7 @@ pub unsafe trait Parameter: Crossing {
 /// A type of results.
 ///
 /// # Safety
-/// As `Parameter`.
+/// The register type has the size and class that the System V convention gives the kind.
 pub unsafe trait Returned: Crossing {
     /// The type that compiled code gets. Integers of fewer than 32 bits are extended: compiled code reads the whole register, while the
     /// System V convention leaves its upper bits undefined.
@@ -351,13 +351,13 @@ impl<'t> RefPlace<'t> {
         unsafe { AtomicPtr::from_ptr(self.0.as_ptr().cast()) }
     }
 
-    /// As `get`, with acquire order.
+    /// The variable's object, read with acquire order; None for null.
     pub fn load(self) -> Option<Obj<'t>> {
         // SAFETY: the variable holds a reference.
         unsafe { Obj::from_word(ObjRef(self.atomic().load(Ordering::Acquire))) }
     }
 
-    /// As `set`, with release order.
+    /// Stores a reference of the variable's type, with barrier and with release order.
     pub fn store(self, t: CurrentThread, value: impl Word) {
         self.atomic().store(value.word().0, Ordering::Release);
         self.note_stored(t);
@@ -482,8 +482,8 @@ impl InternalCall {
         InternalCall { name, function: F::ENTRY, signature: F::SIGNATURE }
     }
 
-    /// As `new`, for a call that the code generator expands: its code makes the managed result from the function's result, so the two
-    /// types may differ.
+    /// The row of a call that the code generator expands, and the function that implements it. The expanded code makes
+    /// the managed result from the function's result, so the two types may differ.
     pub const fn expanded<Parts, F: Callable<Parts>>(name: &'static str, _function: &F) -> InternalCall {
         let signature = Signature { params: F::SIGNATURE.params, result: Kind::Expanded };
         InternalCall { name, function: F::ENTRY, signature }

@@ -475,7 +475,7 @@ pub unsafe extern "C" fn class_init_hook(abi: *mut saki_abi::ThreadAbi) {
 /// The register-preserving allocation stub's hook: vtable in `stub_arg[0]`, object to `stub_result`.
 ///
 /// # Safety
-/// As `class_init_hook`.
+/// Called by the stub with the current thread; compiled code has stored `Symbol::VTable` in `stub_arg[0]`.
 pub unsafe extern "C" fn alloc_slow_hook(abi: *mut saki_abi::ThreadAbi) {
     // SAFETY: the stub passes the pinned register.
     let t = unsafe { CurrentThread::from_abi(abi) };
@@ -489,7 +489,7 @@ pub unsafe extern "C" fn alloc_slow_hook(abi: *mut saki_abi::ThreadAbi) {
 /// The write barrier stub's hook: object in `stub_arg[0]`.
 ///
 /// # Safety
-/// As `class_init_hook`.
+/// Called by the stub with the current thread; compiled code has stored an object that lives in `stub_arg[0]`.
 pub unsafe extern "C" fn barrier_slow_hook(abi: *mut saki_abi::ThreadAbi) {
     // SAFETY: the stub passes the pinned register.
     let t = unsafe { CurrentThread::from_abi(abi) };
@@ -502,7 +502,7 @@ pub unsafe extern "C" fn barrier_slow_hook(abi: *mut saki_abi::ThreadAbi) {
 /// The poll stub's hook.
 ///
 /// # Safety
-/// As `class_init_hook`.
+/// Called by the stub with the current thread.
 pub unsafe extern "C" fn poll_hook(abi: *mut saki_abi::ThreadAbi) {
     // SAFETY: the stub passes the pinned register.
     thread_aborts::safepoint(unsafe { CurrentThread::from_abi(abi) });
@@ -511,7 +511,7 @@ pub unsafe extern "C" fn poll_hook(abi: *mut saki_abi::ThreadAbi) {
 /// The interface resolver's hook: 0 with an exception pending when the receiver does not implement the method.
 ///
 /// # Safety
-/// As `class_init_hook`; `method` is what compiled code stored in `imt_method`.
+/// Called by the stub with the current thread; `method` is what compiled code stored in `imt_method`.
 pub unsafe extern "C" fn resolve_interface_hook(
     abi: *mut saki_abi::ThreadAbi,
     receiver: ObjRef,

@@ -88,7 +88,7 @@ pub fn find(method: &'static Method) -> Option<&'static InternalCall> {
     Some(row)
 }
 
-/// As `find`, without the comparison.
+/// The row of an internal call, whose signature is not compared with the method's.
 pub fn find_unchecked(method: &'static Method) -> Option<&'static InternalCall> {
     if class_library::disagreement(method).is_some() {
         return None;

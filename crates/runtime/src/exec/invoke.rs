@@ -103,10 +103,11 @@ pub fn prepare(t: CurrentThread, method: &'static Method) -> Managed<PreparedCal
     Ok(PreparedCall { target: crate::entries::entry_address(method).to_managed(t)?, thunk })
 }
 
-/// As `invoke`.
+/// Calls the method that was prepared, non-virtually. `args`: see the module header. The result is the scalar result,
+/// if any.
 ///
 /// # Errors
-/// As `invoke`.
+/// The exception that left the method, or one from compiling it, is pending.
 pub fn invoke_prepared(t: CurrentThread, call: &PreparedCall, args: &[Slot]) -> Managed<Slot> {
     debug_assert!(!t.is_pending(), "managed code is entered with an exception pending");
     let mut result = 0u64;
@@ -119,7 +120,7 @@ pub fn invoke_prepared(t: CurrentThread, call: &PreparedCall, args: &[Slot]) -> 
 /// Calls the code at `target` with this signature.
 ///
 /// # Errors
-/// As `invoke`.
+/// The exception that left the code, or one from compiling the thunk for the signature, is pending.
 ///
 /// # Safety
 /// Managed code of this signature begins at `target` and stays there for the call.
@@ -146,7 +147,7 @@ const MAX_VIRTUAL_WORDS: usize = 8;
 /// Calls `method` on `receiver` virtually.
 ///
 /// # Errors
-/// As `invoke`.
+/// The exception that left the method, or one from finding or compiling it, is pending.
 pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: Obj, args: &[Slot]) -> Managed<Slot> {
     let target = crate::proxies::resolve_on(receiver, method).to_managed(t)?;
     let target = crate::proxies::stub_for(receiver, target);

@@ -114,7 +114,7 @@ pub(crate) fn find(method: &'static Method) -> Option<&'static LoopRow> {
     Some(row)
 }
 
-/// As `find`, without the comparison.
+/// The row of a method, whose kinds are not compared with the method's signature.
 pub fn find_unchecked(method: &'static Method) -> Option<&'static LoopRow> {
     let candidates = ROWS.get()?.get(&(method.owner.def()?.name, method.name))?;
     if !method.owner.is_of_class_libraries() {

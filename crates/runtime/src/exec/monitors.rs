@@ -167,7 +167,7 @@ pub fn exit(t: CurrentThread, object: Option<Obj>) -> Managed<()> {
 /// Releases the lock, waits for a pulse, takes the lock again. False if the time was over first.
 ///
 /// # Errors
-/// As `exit`; ThreadInterruptedException, ThreadAbortException.
+/// ArgumentNullException, SynchronizationLockException, ThreadInterruptedException, ThreadAbortException.
 pub fn wait<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds: i32) -> Managed<bool> {
     let object = non_null(t, object)?;
     let lock = lock_of(object);
@@ -183,7 +183,7 @@ pub fn wait<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds: i32
 }
 
 /// # Errors
-/// As `exit`.
+/// ArgumentNullException, SynchronizationLockException.
 pub fn pulse(t: CurrentThread, object: Option<Obj>, all: bool) -> Managed<()> {
     let lock = lock_of(non_null(t, object)?);
     let outcome = if all { lock.pulse_all(t.id()) } else { lock.pulse(t.id()) };

@@ -106,10 +106,11 @@ pub fn redirect_activation(ty: Ty, enable: bool) {
     HAS_REDIRECTED.store(!redirected.is_empty(), Ordering::Relaxed);
 }
 
-/// As `new_context_bound` for a class that is marshalled by reference: an object, unless the program has redirected the class.
+/// A new object of a class that is marshalled by reference, not constructed yet. If the program has redirected the
+/// class, the class library's activation makes it, as a rule a proxy.
 ///
 /// # Errors
-/// As `new_context_bound`.
+/// TypeLoadException, OutOfMemoryException; exceptions of activation for a class that is redirected.
 pub fn new_marshal_by_ref<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
     // Relaxed: as in `redirect_activation`.
     if HAS_REDIRECTED.load(Ordering::Relaxed) && REDIRECTED.read().contains(&std::ptr::from_ref(ty).addr()) {

@@ -50,7 +50,7 @@ pub(crate) fn existing_entry(method: &'static Method) -> Option<MethodEntry> {
 /// Address to call the method by, while it lives.
 ///
 /// # Errors
-/// As `entry_of`.
+/// `NotSupported` when the code region is full.
 pub fn entry_address(method: &'static Method) -> LoadResult<usize> {
     // Acquire: as in `existing_entry`.
     let known = method.runtime.entry.load(Ordering::Acquire) as usize;
@@ -63,7 +63,7 @@ pub fn entry_address(method: &'static Method) -> LoadResult<usize> {
 /// Address to call an instance method of a value type by with a boxed `this`.
 ///
 /// # Errors
-/// As `entry_of`.
+/// `NotSupported` when the code region is full.
 pub fn unbox_entry_address(method: &'static Method) -> LoadResult<usize> {
     // Acquire, here and below: pairs with the Release that published the stub.
     let known = method.runtime.unbox_entry.load(Ordering::Acquire);
@@ -103,7 +103,7 @@ pub(crate) fn lives_with_domain(method: &Method) -> bool {
 /// The code address for a virtual call on objects of `ty` that runs `method`.
 ///
 /// # Errors
-/// As `entry_of`.
+/// `NotSupported` when the code region is full.
 pub fn slot_target(ty: Ty, method: &'static Method) -> LoadResult<usize> {
     if ty.is_value_type() && method.owner.is_value_type() { unbox_entry_address(method) } else { entry_address(method) }
 }

@@ -130,7 +130,7 @@ pub fn new_exception<'t>(t: CurrentThread<'t>, exception: ExceptionType, message
     new_exception_of(t, exception.ty(), message)
 }
 
-/// As `new_exception`, for any exception type with the usual constructors.
+/// An exception object of any exception type with the usual constructors, constructed with its message if there is one.
 ///
 /// # Errors
 /// What the constructor throws.

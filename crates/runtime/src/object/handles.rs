@@ -52,13 +52,13 @@ pub fn target<'t>(_t: CurrentThread<'t>, handle: Handle) -> Result<Option<Obj<'t
 }
 
 /// # Errors
-/// As `target`.
+/// `StaleHandle` for a handle that was freed.
 pub fn set_target(handle: Handle, object: impl Word) -> Result<(), StaleHandle> {
     TABLE.set_target(handle, object.word().address(), domain_word())
 }
 
 /// # Errors
-/// As `target`: also a double free.
+/// `StaleHandle` for a handle that was freed, so also for a double free.
 pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {
     let is_watched = events::are_handles_watched();
     if is_watched {
@@ -89,7 +89,7 @@ impl RootedHandle {
         RootedHandle::try_new(t, kind, target).ok_or_else(|| crate::exceptions::out_of_memory(t))
     }
 
-    /// As `new`; None when all handles are in use.
+    /// A new handle of this kind; None when all handles are in use.
     pub fn try_new<'t>(t: CurrentThread<'t>, kind: HandleKind, target: Option<Obj<'t>>) -> Option<RootedHandle> {
         let handle = allocate(t, kind, target)?;
         let of_target = target.map(|target| domain::of_universe(target.ty().universe()));

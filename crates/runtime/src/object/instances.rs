@@ -29,10 +29,10 @@ fn new_unregistered<'t>(t: CurrentThread<'t>, vtable: &'static VTable) -> Manage
         .ok_or_else(|| exceptions::out_of_memory(t))
 }
 
-/// As `new_instance`, but the object's finalizer does not run before the caller registers it.
+/// A zeroed instance of a type, whose finalizer does not run before the caller registers the object.
 ///
 /// # Errors
-/// As `new_instance`.
+/// TypeLoadException, OutOfMemoryException.
 pub fn new_instance_without_finalizer<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
     let vtable = vtable_of(ty).to_managed(t)?;
     new_unregistered(t, vtable)
@@ -91,13 +91,13 @@ pub fn nullable_offsets(t: CurrentThread, ty: Ty) -> Managed<(usize, usize)> {
 /// An SZ array of `array_ty` (the array type), zeroed.
 ///
 /// # Errors
-/// OverflowException, OutOfMemoryException.
+/// TypeLoadException, OutOfMemoryException.
 pub fn new_sz_array<'t>(t: CurrentThread<'t>, array_ty: Ty, length: usize) -> Managed<Array<'t>> {
     let vtable = vtable_of(array_ty).to_managed(t)?;
     new_sz_array_of(t, vtable, length)
 }
 
-/// As `new_sz_array`, by vtable.
+/// An SZ array, zeroed, of the array type that has this vtable.
 ///
 /// # Errors
 /// OutOfMemoryException.
@@ -121,7 +121,7 @@ fn new_elements<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length: u32) 
 /// An array of `element` type.
 ///
 /// # Errors
-/// As `new_sz_array`.
+/// TypeLoadException, OutOfMemoryException.
 pub fn new_array<'t>(t: CurrentThread<'t>, element: Ty, length: usize) -> Managed<Array<'t>> {
     new_sz_array(t, universe().sz_array_of(element), length)
 }

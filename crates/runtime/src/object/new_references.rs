@@ -241,10 +241,10 @@ impl<'t> Array<'t> {
         }
     }
 
-    /// As `new`, by the array type itself.
+    /// A zeroed array of `length` elements; `array` is the array type itself.
     ///
     /// # Errors
-    /// As `new`.
+    /// TypeLoadException, OutOfMemoryException.
     pub fn of_array_type(t: CurrentThread<'t>, array: Ty, length: usize) -> Managed<Array<'t>> {
         object::new_sz_array(t, array, length)
     }

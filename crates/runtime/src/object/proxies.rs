@@ -178,7 +178,7 @@ pub(crate) fn upgrade(proxy: Obj, class: &RemoteClass, ty: Ty) -> LoadResult<()>
 /// The method that a call of `method` on `receiver` runs, or would run where a proxy's object is.
 ///
 /// # Errors
-/// As `Type::resolve_virtual`.
+/// `TypeLoad`; `MissingMethod` when the type of an object that is no proxy does not implement the interface method.
 pub fn resolve_on(receiver: Obj, method: &'static Method) -> LoadResult<&'static Method> {
     let exact = receiver.ty();
     if !receiver.is_proxy() {
@@ -199,7 +199,8 @@ pub fn stub_for(receiver: Obj, method: &'static Method) -> &'static Method {
 /// Code address for a virtual call of `method` on `receiver`.
 ///
 /// # Errors
-/// As `Type::resolve_virtual`.
+/// The exceptions for a type that does not load, and for an interface method that the type of an object that is no
+/// proxy does not implement.
 pub fn virtual_target(t: CurrentThread, receiver: Obj, method: &'static Method) -> Managed<usize> {
     let target = resolve_on(receiver, method).to_managed(t)?;
     if receiver.is_proxy() {

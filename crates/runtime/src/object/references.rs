@@ -59,7 +59,7 @@ impl<'t> Obj<'t> {
     /// The object that a word names; the word is not null.
     ///
     /// # Safety
-    /// As `from_word`.
+    /// The word names an object that lives: it was read from a root, a field or an element, or compiled code passed it.
     #[inline]
     pub(crate) unsafe fn known(word: ObjRef) -> Obj<'t> {
         // SAFETY: the word is a reference that the thread sees as live, which this function demands, too.
@@ -260,7 +260,7 @@ impl<'t> Array<'t> {
     /// A copy of all elements of an array of numbers.
     ///
     /// # Panics
-    /// As `numbers_in`.
+    /// Elements have another size or are or hold references: an error of the caller.
     pub fn numbers<T: Plain>(self) -> Vec<T> {
         self.numbers_in(0, self.length())
     }
@@ -268,7 +268,8 @@ impl<'t> Array<'t> {
     /// Stores numbers from element `first` on.
     ///
     /// # Panics
-    /// As `numbers_in`.
+    /// The range does not lie in the array, or elements have another size or are or hold references: an error of the
+    /// caller.
     pub fn set_numbers<T: Plain>(self, first: usize, values: &[T]) {
         let start = self.check_numbers::<T>(first, values.len());
         // SAFETY: as many numbers of this size inside the array, by the check; a Rust slice does not overlap it.
@@ -307,7 +308,7 @@ impl<'t> Array<'t> {
     /// Sets an element of an array of plain values.
     ///
     /// # Panics
-    /// As `value`.
+    /// The index is not below the length, or elements are references or of another size: an error of the caller.
     pub fn set_value<T: Plain>(self, index: usize, value: T) {
         assert!(index < self.length(), "element {index} of {}", self.length());
         match self.as_ptr::<T>() {
@@ -332,7 +333,7 @@ impl<'t> Array<'t> {
     /// that).
     ///
     /// # Panics
-    /// As `get`.
+    /// The index is not below the length, or elements are not references: an error of the caller.
     #[inline]
     pub fn set(self, t: CurrentThread<'_>, index: usize, value: Option<Obj<'_>>) {
         self.check_reference(index);

@@ -211,12 +211,14 @@ pub fn for_each_root(visit: &mut dyn FnMut(*mut ObjRef)) {
     for_each_named_root(&mut |_, _, slot| visit(slot));
 }
 
-/// As `for_each_root`, with the type and the offset of each slot in its area.
+/// Reference slots of all static areas, with the type and the offset of each slot in its area. Left out: areas among
+/// the records of an owner, which reports their slots itself.
 pub(crate) fn for_each_named_root(visit: &mut dyn FnMut(Ty, u32, *mut ObjRef)) {
     ROOTS.read().iter().for_each(|roots| roots.for_each(visit));
 }
 
-/// As `for_each_named_root`, for the static areas that lie among the records of live owners.
+/// Reference slots of the static areas that lie among the records of live owners, with the type and the offset of each
+/// slot in its area.
 pub(crate) fn for_each_owned_root(visit: &mut dyn FnMut(Ty, u32, *mut ObjRef)) {
     let is_dead = |roots: &StaticRoots| collectible::is_dead(roots.base);
     OWNED_ROOTS.read().iter().filter(|roots| !is_dead(roots)).for_each(|roots| roots.for_each(visit));

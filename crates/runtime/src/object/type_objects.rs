@@ -63,7 +63,8 @@ pub fn bind_type(builder: Obj, ty: Ty) {
     IMPL.set(builder, ty as *const Type as usize);
 }
 
-/// As `type_of_object`, throwing for null and for types that are not the runtime's.
+/// The type a System.Type object stands for; throws for null, with the parameter's name, and for types that are not the
+/// runtime's.
 ///
 /// # Errors
 /// ArgumentNullException, NotSupportedException.

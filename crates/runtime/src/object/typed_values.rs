@@ -34,10 +34,11 @@ pub fn fits(t: CurrentThread, value: Obj, ty: Ty) -> Managed<bool> {
     value.is_instance(t, ty)
 }
 
-/// As `fits`; null stands for the zero of every type but a byref.
+/// Whether a variable of type `ty` may hold what `value` stands for, by the rules of `fits`; null stands for the zero
+/// of every type but a byref.
 ///
 /// # Errors
-/// As `fits`.
+/// TypeLoadException; what a RealProxy throws that is asked about a cast.
 pub fn may_hold(t: CurrentThread, ty: Ty, value: Option<Obj>) -> Managed<bool> {
     match value {
         Some(value) => fits(t, value, ty),

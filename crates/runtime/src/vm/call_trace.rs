@@ -320,7 +320,7 @@ pub(crate) fn clause_entered(frame: &Frame, kind: PlacedClause, index: u32) {
 }
 
 /// # Safety
-/// As `traced`, of a probe at the begin.
+/// `words` is the address of the words that a probe at the begin of `method` has stored, with a room for each argument.
 unsafe fn write_arguments(text: &mut String, method: &'static Method, words: usize) {
     text.push('(');
     let Ok(sig) = method.sig() else {
@@ -355,7 +355,7 @@ unsafe fn write_arguments(text: &mut String, method: &'static Method, words: usi
 }
 
 /// # Safety
-/// As `traced`, of a probe at an end.
+/// `words` is the address of the word that a probe at an end of `method` has stored, if the method has a result.
 unsafe fn write_result(text: &mut String, method: &'static Method, words: usize) {
     let Some(ret) = method.sig().ok().map(|sig| sig.ret).filter(|ret| ret.element_type != ElementType::Void) else {
         return;

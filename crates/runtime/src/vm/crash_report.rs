@@ -115,7 +115,8 @@ pub(crate) fn serve() -> bool {
 }
 
 /// # Safety
-/// As `interrupted::frames`.
+/// `thread` is a managed thread, and `context` the state of a signal handler on it that does not return before this
+/// function does.
 unsafe fn describe(thread: *const ThreadAbi, context: &FaultContext, is_overflow: bool) -> String {
     // SAFETY: both are the crashed thread's, which stays in its handler, or ends the process there, while this function
     // runs.

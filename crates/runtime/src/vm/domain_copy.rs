@@ -76,7 +76,7 @@ fn from_memory_in(image: &'static Image, to: &'static Universe) -> Option<&'stat
 /// The counterpart of the method in another universe.
 ///
 /// # Errors
-/// As `type_in`.
+/// The binder's for an assembly that the other domain cannot load; `TypeLoad` for methods and types made at run time.
 pub fn method_in(method: &'static Method, to: &'static Universe) -> LoadResult<&'static Method> {
     let owner = type_in(method.owner, to)?;
     let _entered = saki_types::universe::enter(to);

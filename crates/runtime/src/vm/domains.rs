@@ -38,7 +38,7 @@ pub fn of_object(object: Obj) -> Option<&'static Domain> {
 /// Makes the first domain, of the universe that start-up made, with its objects.
 ///
 /// # Errors
-/// As `make_objects`.
+/// Load errors of the class libraries' types; OutOfMemoryException.
 pub(crate) fn start(t: CurrentThread) -> Managed<&'static Domain> {
     let domain = add(saki_types::universe::root(), "");
     domain.make_objects(t)?;

@@ -67,7 +67,8 @@ struct OrdinaryCode([usize; ORDINARY_CODE]);
 const ORDINARY_CODE: usize = 1024;
 
 impl OrdinaryCode {
-    /// As `method_of_code`, but only for dynamic and collectible methods, which may be freed.
+    /// The method whose code or entry stub a word points into, if it is a dynamic or collectible one, which may be
+    /// freed.
     fn mortal_method(&mut self, word: usize) -> Option<&'static Method> {
         let place = &mut self.0[(word ^ word >> 10) % ORDINARY_CODE];
         if *place == word {

@@ -112,7 +112,8 @@ pub fn wait_for_pending(t: CurrentThread) {
     wait_for_pending_until(t, None);
 }
 
-/// As `wait_for_pending`, but at most until `deadline`; false when the deadline came first.
+/// Waits until the finalizers of all objects that are ready have run, but at most until `deadline`; false when the
+/// deadline came first. Returns true at once in a finalizer, which would wait for itself.
 pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Moment>) -> bool {
     let me = t.id();
     saki_thread::blocking(|| {
@@ -128,8 +129,8 @@ pub(crate) fn wait_for_pending_until(t: CurrentThread, deadline: Option<Moment>)
     })
 }
 
-/// As `wait_for_pending_until` while the other threads are stopped: false also when the finalizer thread has waited a
-/// while for one of the stopped threads.
+/// Waits for the finalizers of all objects that are ready while the other threads are stopped. False: the deadline came
+/// first, or the finalizer thread has waited a while for one of the stopped threads.
 pub(crate) fn wait_while_others_are_stopped(t: CurrentThread, deadline: Moment) -> bool {
     let mut looks = 0;
     while looks < MAX_WAITING_LOOKS {

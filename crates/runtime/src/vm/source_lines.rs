@@ -48,7 +48,8 @@ pub fn source_position(method: &'static Method, il_offset: u32) -> Option<Source
     position_in(image, rid, il_offset)
 }
 
-/// As `source_position`, for the method in this row.
+/// The source position of the instruction at `il_offset` (bytes) of the method in row `rid`; None without symbols for
+/// it.
 pub(crate) fn position_in(image: &'static Image, rid: Rid, il_offset: u32) -> Option<SourcePosition> {
     symbols_of(image)?.line(rid, il_offset)
 }

@@ -17,7 +17,7 @@ pub(crate) fn for_each_method(frame: &Frame, visit: impl FnMut(TraceFrame)) {
     }
 }
 
-/// As `for_each_method`, for the instruction at this offset of a body.
+/// Calls `visit` with the methods of the instruction at this offset of a body, inlined ones first.
 pub(crate) fn for_each_method_at(info: &CodeInfo, native_offset: u32, mut visit: impl FnMut(TraceFrame)) {
     if !matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter) || info.method.is_null() {
         return;

@@ -114,7 +114,7 @@ pub fn thread_of(internal: Obj) -> Option<&'static ManagedThread> {
     (address > REGISTERED).then(|| unsafe { (*(address as *const ThreadRef)).as_static() })
 }
 
-/// As `thread_of`, counted.
+/// The managed thread behind an InternalThread, with a counted reference; None before the thread starts.
 pub fn counted_thread_of(internal: Obj) -> Option<ThreadRef> {
     thread_of(internal).map(ThreadRef::to)
 }

@@ -129,7 +129,7 @@ pub fn set_min(counts: Counts) -> bool {
     POOL.lock().set_min(counts.workers, counts.io)
 }
 
-/// As `set_min`.
+/// Whether the upper limits are possible ones; then they hold.
 pub fn set_max(counts: Counts) -> bool {
     POOL.lock().set_max(counts.workers, counts.io)
 }

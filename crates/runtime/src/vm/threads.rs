@@ -157,7 +157,8 @@ pub fn end_by_exception(t: CurrentThread) {
     end_by_exception_with(t, crate::unhandled::UNHANDLED_EXIT_CODE);
 }
 
-/// As `end_by_exception`, with the process's exit code.
+/// Handles an exception that reaches the end of a thread's stack: an abort, or the end of the thread's domain, ends the
+/// thread, any other exception the process, with this exit code.
 pub fn end_by_exception_with(t: CurrentThread, exit_code: i32) {
     // This also holds if a catch clause has replaced the abort, for example that
     // of `List.Sort`, which wraps it in InvalidOperationException.

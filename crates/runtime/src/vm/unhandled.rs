@@ -51,9 +51,9 @@ pub fn report_and_exit(t: CurrentThread) -> ! {
     report_and_exit_with(t, UNHANDLED_EXIT_CODE)
 }
 
-/// As `report_and_exit`, with another exit code. A thread that was stopped because another one ends the process reports
-/// nothing: it waits for the end. An abort is not a failure of the program: only its last line is written, and the exit
-/// code is `Environment.ExitCode` where Main gives none.
+/// Takes the pending exception, reports it and ends the process with this exit code. A thread that was stopped because
+/// another one ends the process reports nothing: it waits for the end. An abort is not a failure of the program: only
+/// its last line is written, and the exit code is `Environment.ExitCode` where Main gives none.
 pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
     if crate::exit::is_over_for(t) {
         crate::exit::wait_for_end();

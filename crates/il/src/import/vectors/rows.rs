@@ -60,7 +60,8 @@ pub(crate) enum VectorCall {
     CopyTo,
     SetArray,
     Item,
-    /// As `Item`, with ArgumentOutOfRangeException.
+    /// Reads an element by its index. For an index that no element has, the original method is called, which throws
+    /// ArgumentOutOfRangeException.
     Component,
     SetComponent,
     /// `(source, out low, out high)`.

@@ -127,7 +127,7 @@ impl TrustedFolder {
         TrustedFolder { folder, path: base.to_path_buf(), trust }.below(name)
     }
 
-    /// As `open`, but makes missing folders, accessible to the user only.
+    /// The folder `name` in `base`. Missing folders are made, accessible to the user only.
     ///
     /// # Errors
     /// The file or folder that does not pass or cannot be made, and why.

@@ -159,7 +159,8 @@ impl Pool {
         true
     }
 
-    /// As `set_min`.
+    /// Whether the upper limits are possible ones, which are at least the lower limits and the number of processors;
+    /// then they hold.
     pub(super) fn set_max(&mut self, workers: i32, io: i32) -> bool {
         let cpus = cpu_count();
         if workers < self.min.0.max(cpus) || io < self.min.1.max(cpus) {
