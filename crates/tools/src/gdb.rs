@@ -2,7 +2,7 @@
 //! the debugger puts a breakpoint to learn that the list has changed.
 //!
 //! There is one object for each chunk of the code heap. When a body is placed or freed, the chunk's object is made anew
-//! and the older one unregistered, since debuggers read an object only when it is registered. Without a debugger that
+//! and the older one unregistered after that, since debuggers read an object only when it is registered. Without a debugger that
 //! is two calls of an empty function. Invariant: an object in the list, and the memory that it points to, does not move
 //! or change; the list changes under one lock. A debugger that attaches later reads the whole list.
 
@@ -98,12 +98,14 @@ impl GdbInterface {
         let mut chunks = self.0.lock();
         let chunk = chunks.0.entry(saki_code::chunk_of(start)).or_default();
         change(&mut chunk.functions);
-        if let Some(old) = chunk.object.take() {
-            unregister(old);
-        }
+        let old = chunk.object.take();
         if !chunk.functions.is_empty() {
             let functions: Vec<&ElfFunction> = chunk.functions.values().collect();
             chunk.object = Some(register(elf::object_of(&functions)));
+        }
+        // Last: another thread may stop at a breakpoint in the chunk meanwhile, whose code must have a name then.
+        if let Some(old) = old {
+            unregister(old);
         }
     }
 }
