@@ -181,15 +181,14 @@ pub(crate) fn restore_all() {
     if MOVED_AWAY.load(Ordering::Relaxed) == 0 {
         return;
     }
-    saki_thread::for_each_thread(|thread| {
-        if thread.is_cold()
-            && let Some(green) = Green::of(thread)
-        {
-            restore_now(green);
-            RESTORED.fetch_add(1, Ordering::Relaxed);
-            note_hot(green);
-        }
-    });
+    // The list of threads is locked while it is visited, and what follows takes other locks.
+    let mut cold = Vec::new();
+    saki_thread::for_each_thread(|thread| cold.extend(Green::of(thread).filter(|_| thread.is_cold())));
+    for green in cold {
+        restore_now(green);
+        RESTORED.fetch_add(1, Ordering::Relaxed);
+        note_hot(green);
+    }
 }
 
 fn move_for_ever(resume: &impl Fn(&'static Green)) {
