@@ -114,7 +114,8 @@ impl Binder {
     }
 
     fn find_loaded(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
-        self.loaded.read().iter().copied().find(|a| {
+        // A copy of the list: the search looks into folders, for which it takes other locks.
+        self.loaded().iter().copied().find(|a| {
             !a.is_dynamic
                 && a.name.eq_ignore_ascii_case(&wanted.name)
                 && a.culture.eq_ignore_ascii_case(normal_culture(&wanted.culture))
