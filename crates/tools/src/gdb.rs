@@ -2,9 +2,9 @@
 //! the debugger puts a breakpoint to learn that the list has changed.
 //!
 //! There is one object for each chunk of the code heap. When a body is placed or freed, the chunk's object is made anew
-//! and the older one unregistered after that, since debuggers read an object only when it is registered. Without a debugger that
-//! is two calls of an empty function. Invariant: an object in the list, and the memory that it points to, does not move
-//! or change; the list changes under one lock. A debugger that attaches later reads the whole list.
+//! and the older one unregistered after that, since debuggers read an object only when it is registered. Without a
+//! debugger that is two calls of an empty function. Invariant: an object in the list, and the memory that it points to,
+//! does not move or change; the list changes under one lock. A debugger that attaches later reads the whole list.
 
 use crate::body::DescribedCode;
 use crate::elf::{self, ElfFunction};

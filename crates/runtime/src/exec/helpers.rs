@@ -7,6 +7,7 @@ use crate::crossings::Callable;
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::object;
+use crate::object::versions;
 use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
@@ -228,7 +229,8 @@ fn resolve_virtual(t: CurrentThread, receiver: Option<Obj>, method: &'static Met
     // The result depends on the vtable only, as with interface calls.
     let (vtable, key) = (std::ptr::from_ref(receiver.vtable()), std::ptr::from_ref(method).cast());
     if let Some(known) = saki_code::imt_cached(vtable, key) {
-        return Ok(known);
+        // The program may keep it (`ldvirtftn`).
+        return Ok(versions::lasting_address(known));
     }
     let target = crate::proxies::virtual_target(t, receiver, method)?;
     saki_code::imt_cache_insert(vtable, key, target);

@@ -3,13 +3,13 @@
 //! | state | meaning | who moves it |
 //! |---|---|---|
 //! | made | placed, and nothing leads to it | `CodeVersion::new` |
-//! | active | the method's current version; entry, calls and tables are being led to it | `activate`, AcqRel, from made or retired: one thread's exchange wins |
+//! | active | the method's current version, or about to be; entry, calls and tables are being led to it | `publish`; `replace`, AcqRel, from made or retired |
 //! | published | entry, calls and tables lead to it | the same thread, Release |
-//! | replaced | another version became current; some calls and pairs of the interface cache may lead to it still | the thread that activated the other one, Release |
+//! | replaced | another version became current; some calls and pairs of the interface cache may lead to it still | `replace` of the other one, Release |
 //! | retired | only frames that run it lead to it | `settle`, with the world stopped |
 //!
 //! `MethodRuntime::version` is the current version, null before the first. Whoever changes it then leads to what is
-//! current (`lead`): the entry and the direct calls (`code::linked_calls`), the slots of vtables (`vtable_code`). What
+//! current: the entry and the direct calls (`code::linked_calls`), the slots of vtables (`vtable_code`). What
 //! cannot change while threads execute it, calls that cross a word and pairs of the interface cache, moves in `settle`,
 //! for many methods at once. Until then both versions run, which is right as long as both are: they are bodies of one
 //! method.
@@ -18,10 +18,10 @@
 //! places get the entry stub. Left out: moving frames that run a replaced version; freeing replaced versions, whose
 //! addresses are in the traces of exceptions.
 
-use crate::entries::entry_of;
+use crate::entries::{entry_of, existing_entry};
 use crate::vtable_code;
 use saki_base::locks::{Mutex, rank};
-use saki_code::{CodeInfo, CodeKind};
+use saki_code::{CodeInfo, CodeKind, MethodEntry};
 use saki_thread::StopToken;
 use saki_types::{LoadResult, Method, collectible};
 use std::ptr;
@@ -100,6 +100,18 @@ impl CodeVersion {
     }
 }
 
+/// The address by which a place that is not led on may call code: the code itself if it lasts, else its method's stub.
+pub fn lasting_address(code: usize) -> usize {
+    if REPLACEABLE.get().is_none() {
+        return code;
+    }
+    let body = saki_code::lookup(code).filter(|body| body.start == code);
+    // SAFETY: code in the map has its method's address, or null.
+    let method = body.and_then(|body| unsafe { body.method.cast::<Method>().as_ref() });
+    let is_replaceable = |method: &&Method| current(method).is_some_and(|version| !version.lasts);
+    method.filter(is_replaceable).and_then(existing_entry).map_or(code, MethodEntry::stub_address)
+}
+
 /// The method's current version.
 pub fn current(method: &Method) -> Option<&'static CodeVersion> {
     // Acquire: pairs with the exchange in `exchange`; version and code are visible.
@@ -117,8 +129,8 @@ pub fn publish(
     method: &'static Method,
     version: Box<CodeVersion>,
 ) -> LoadResult<Result<&'static CodeVersion, (&'static CodeVersion, Box<CodeVersion>)>> {
-    let version: &'static CodeVersion = Box::leak(version);
     let entry = entry_of(method)?;
+    let version: &'static CodeVersion = Box::leak(version);
     // Relaxed: published with the version.
     version.state.store(ACTIVE, Ordering::Relaxed);
     if let Err(earlier) = exchange(method, ptr::null(), version) {
@@ -166,7 +178,7 @@ pub fn replace(
     vtable_code::lead(method);
     // Release: what leads away from it was written before.
     replaced.state.store(REPLACED, Ordering::Release);
-    // As in `publish`.
+    // A failure: another thread has replaced it meanwhile. Release: what leads to it was written before.
     let _ = version.state.compare_exchange(ACTIVE, PUBLISHED, Ordering::Release, Ordering::Relaxed);
     Ok(true)
 }
@@ -178,7 +190,8 @@ fn exchange(method: &Method, from: *const CodeVersion, to: &'static CodeVersion)
     // AcqRel: publishes the version, and whoever leads afterwards has acquired the changes before.
     match word.compare_exchange(pointer(from), pointer(to), Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => Ok(()),
-        // SAFETY: not null, since a method that has a version keeps one; `exchange` stored it, and it lives as long as the method.
+        // SAFETY: not null, since a method that has a version keeps one; `exchange` stored it, and it lives as long as
+        // the method.
         Err(earlier) => Err(unsafe { &*(earlier as *const CodeVersion) }),
     }
 }
@@ -200,15 +213,16 @@ pub fn settle(replaced: &[Replaced], _: &StopToken) {
         (!current.lasts && current.code() != code).then(|| current.code())
     };
     for Replaced { method, .. } in replaced {
-        if let Some(entry) = crate::entries::existing_entry(method) {
+        if let Some(entry) = existing_entry(method) {
             // SAFETY: the token proves that the world is stopped.
             unsafe { entry.redirect_calls() };
         }
     }
-    // SAFETY: the token proves that the world is stopped. Who resolves an interface call reaches no safepoint between the
-    // last look at the method's code and the insertion, so no thread is between them.
+    // SAFETY: the token proves that the world is stopped. Who resolves an interface call reaches no safepoint between
+    // the last look at the method's code and the insertion, so no thread is between them.
     unsafe { saki_code::imt_cache_lead(successor) };
-    // Threads that go on fetch the changed calls anew. Where the kernel cannot do that, they have at least entered and left it since.
+    // Threads that go on fetch the changed calls anew. Kernels before 4.16 cannot make them; there only the coherent
+    // instruction fetch of x86-64 does.
     let _ = saki_os::membarrier::synchronise_cores();
     for Replaced { version, .. } in replaced {
         // A failure: it is current again. Release: pairs with `is_retired` and the claim in `replace`.

@@ -54,7 +54,7 @@ pub fn start(times_a_second: u32) -> io::Result<()> {
     saki_thread::spawn(ThreadKind::Internal, Some("Body replacement"), 0, move |thread| {
         // SAFETY: the thread just attached.
         let t = unsafe { CurrentThread::from_abi(thread.abi()) };
-        let mut replacer = Replacer { t, random: 0x9e37_79b9_7f4a_7c15, known: FxHashMap::default() };
+        let mut replacer = Replacer { t, known: FxHashMap::default() };
         loop {
             thread.sleep(Some(interval), false);
             replacer.replace_batch();
@@ -65,18 +65,14 @@ pub fn start(times_a_second: u32) -> io::Result<()> {
 
 struct Replacer<'t> {
     t: CurrentThread<'t>,
-    random: u64,
     /// The versions of the methods that were chosen before.
     known: FxHashMap<*const Method, Vec<&'static CodeVersion>>,
 }
 
 impl Replacer<'_> {
-    /// A number below `bound`, which is not 0 (xorshift).
-    fn below(&mut self, bound: usize) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random >> 16) as usize % bound
+    /// A number below `bound`, which is not 0.
+    fn below(&self, bound: usize) -> usize {
+        (saki_os::random::number() >> 16) as usize % bound
     }
 
     fn replace_batch(&mut self) {

@@ -116,13 +116,15 @@ fn place_with(
     }
     let mut relocs = Vec::with_capacity(compiled.relocs.len());
     // SAFETY: null or a `&'static Method`.
-    let stays = unsafe { method.cast::<Method>().as_ref() }.is_none_or(lives_with_domain);
+    let caller = unsafe { method.cast::<Method>().as_ref() };
+    let stays = caller.is_none_or(lives_with_domain);
     for reloc in &compiled.relocs {
         let target = match reloc.target {
             RelocTarget::Symbol(Symbol::MethodEntry(callee)) => {
                 // Wrappers around a method are not its body.
                 let is_own = std::ptr::eq(callee, method as *const Method) && kind == CodeKind::Method;
-                let staying = Staying { caller: stays, callee: lives_with_domain(callee) };
+                let end_together = caller.is_none_or(|caller| end_together(caller, callee));
+                let staying = Staying { caller: stays && end_together, callee: lives_with_domain(callee) };
                 match MethodTarget::of(reloc.usage, is_own, lasting_code(callee), staying) {
                     MethodTarget::OwnBody => PlacedTarget::OwnOffset(0),
                     MethodTarget::OwnVersion => PlacedTarget::OwnMethod(entry_of(callee)?),
@@ -154,6 +156,13 @@ fn place_with(
         owner.add_body(std::ptr::from_ref(placed).addr());
     }
     Ok(placed)
+}
+
+/// Whether two methods that stay as long as their domain have the same: the list of a callee's calls must not name code
+/// of a domain that ended before.
+fn end_together(caller: &Method, callee: &Method) -> bool {
+    let owner = |method| collectible::owner_of::<Method>(method).map(std::ptr::from_ref);
+    owner(caller) == owner(callee)
 }
 
 /// Keeps a dynamic method for ever once code takes its address, because holders of the address cannot be tracked.
