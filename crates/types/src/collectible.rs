@@ -371,7 +371,9 @@ impl Owner {
     }
 
     pub fn for_each_slot(&self, visit: &mut dyn FnMut(usize)) {
-        self.inner.lock().slots.iter().for_each(|&slot| visit(slot));
+        // A copy: visitors move objects and write logs, for which they take other locks.
+        let slots = self.inner.lock().slots.clone();
+        slots.into_iter().for_each(visit);
     }
 
     pub fn for_each_named(&self, visit: &mut dyn FnMut(&'static Owner)) {

@@ -315,7 +315,7 @@ ranks! {
     /// Debug symbols by image.
     SourceSymbols in "runtime/src/vm/source_lines.rs", over [];
     /// Dead collectible assemblies and domains whose code may still be walked.
-    RetiredOwners in "runtime/src/vm/collectible.rs", over [DeferredErrors];
+    RetiredOwners in "runtime/src/vm/collectible.rs", over [];
     /// Dead dynamic methods whose code may still be walked.
     RetiredMethods in "runtime/src/vm/dynamic_methods.rs", over [];
     /// The handles of threads that have ended.
@@ -453,7 +453,9 @@ ranks! {
     /// The objects that the collection that runs has moved, for a profiler.
     ObservedMoves in "gc/src/observer.rs", anywhere;
     /// The thread that waits for the last foreground thread.
-    ProcessEnd in "thread/src/exit.rs", anywhere_over [SlotCounts, FreeWorkers, IdleCarriers, Injector];
+    ProcessEnd in "thread/src/exit.rs", anywhere_over [
+        SlotCounts, FreeWorkers, IdleCarriers, Injector, UringSubmissions
+    ];
     /// How many carriers may run, and who waits to come back.
     SlotCounts in "sched/src/slots.rs", anywhere;
     /// Workers to use again.

@@ -240,29 +240,9 @@ pub(crate) fn reclaim_dead() {
     let owners = std::mem::take(&mut *DEAD.lock());
     DEAD_COUNT.store(0, Ordering::Relaxed);
     let walks = saki_code::walks();
+    let batch = (!owners.is_empty()).then(|| retire(owners));
     let mut retired = RETIRED.lock();
-    if !owners.is_empty() {
-        let (mut bodies, mut freed_entries) = (Vec::new(), Vec::new());
-        for owner in &owners {
-            let (code, methods) = owner.take_code();
-            for info in code {
-                // SAFETY: `add_body` was given the address of a placed body, which only this frees.
-                let info = unsafe { &*(info as *const CodeInfo) };
-                // SAFETY: the owner is dead: no reference leads to its code.
-                unsafe { saki_code::retire(info) };
-                compile::forget_deferred_errors(info);
-                bodies.push(info);
-            }
-            for method in methods {
-                // SAFETY: `add_entry` was given the address of one of the owner's methods.
-                let method = unsafe { &*(method as *const Method) };
-                // SAFETY: as above.
-                unsafe { versions::free(method) };
-                freed_entries.extend(entries::existing_entry(method));
-            }
-        }
-        retired.push_back(Batch { stamp: walks.stamp(), owners, bodies, entries: freed_entries });
-    }
+    retired.extend(batch);
     // Twice, because without walkers two advances make every stamp pass at once.
     let _ = walks.try_advance() && walks.try_advance();
     let passed = retired.iter().take_while(|batch| walks.has_passed(batch.stamp)).count();
@@ -272,10 +252,37 @@ pub(crate) fn reclaim_dead() {
     free_now.into_iter().for_each(free);
 }
 
+/// Takes the code of dead owners out of the code map.
+fn retire(owners: Vec<&'static Owner>) -> Batch {
+    let (mut bodies, mut freed_entries) = (Vec::new(), Vec::new());
+    for owner in &owners {
+        let (code, methods) = owner.take_code();
+        for info in code {
+            // SAFETY: `add_body` was given the address of a placed body, which only this frees.
+            let info = unsafe { &*(info as *const CodeInfo) };
+            // SAFETY: the owner is dead: no reference leads to its code.
+            unsafe { saki_code::retire(info) };
+            compile::forget_deferred_errors(info);
+            bodies.push(info);
+        }
+        for method in methods {
+            // SAFETY: `add_entry` was given the address of one of the owner's methods.
+            freed_entries.extend(entries::existing_entry(unsafe { &*(method as *const Method) }));
+        }
+    }
+    Batch { stamp: saki_code::walks().stamp(), owners, bodies, entries: freed_entries }
+}
+
 fn free(batch: Batch) {
     saki_sampler::allocations::forget();
     let has_domain = batch.owners.iter().any(|owner| owner.is_domain());
-    // SAFETY: the entries' methods are dead, and so are all callers that wait for their code.
+    for entry in &batch.entries {
+        // SAFETY: entries are made with their method's address, and the owner of the methods ends below.
+        let method = unsafe { &*entry.argument().cast::<Method>() };
+        // SAFETY: the method is dead, and walks that could ask for its version are over.
+        unsafe { versions::free(method) };
+    }
+    // SAFETY: the entries' methods are dead, and so are all callers that are listed with them.
     unsafe { MethodEntry::free_all(&batch.entries) };
     if has_domain {
         // SAFETY: the bodies are retired, their stamp has passed, and no thread has run them since they were dead.
