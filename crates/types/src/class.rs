@@ -246,18 +246,8 @@ fn array_class(ty: Ty) -> ClassInfo {
         .into_iter()
         .map(|(name, kind)| {
             let special = if name == ".ctor" { method_flags::SPECIAL_NAME | method_flags::RT_SPECIAL_NAME } else { 0 };
-            let method = Method {
-                owner: ty,
-                kind: MethodKind::Array(kind),
-                name,
-                flags: method_flags::PUBLIC | special,
-                impl_flags: 0,
-                generic_args: &[],
-                definition: None,
-                runtime: Default::default(),
-                slot: AtomicU32::new(u32::MAX),
-                sig: Lazy::default(),
-            };
+            let method =
+                Method { flags: method_flags::PUBLIC | special, ..Method::new(ty, MethodKind::Array(kind), name) };
             OnceLock::from(collectible::keep_beside(ty, method))
         })
         .collect();
@@ -275,16 +265,10 @@ fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'sta
     let row = image.meta.method_def(rid)?;
     let name = image.meta.string(row.name)?;
     let method = Method {
-        owner,
-        kind: MethodKind::Def { image, rid },
-        name,
         flags: row.flags,
         impl_flags: row.impl_flags,
         generic_args: method_params_of(owner, image, rid)?,
-        definition: None,
-        runtime: Default::default(),
-        slot: AtomicU32::new(u32::MAX),
-        sig: Lazy::default(),
+        ..Method::new(owner, MethodKind::Def { image, rid }, name)
     };
     Ok(collectible::keep_beside(owner, method))
 }

@@ -3,11 +3,9 @@
 use crate::collectible::{self, Owner};
 use crate::domain::{ConstructedKey, Universe};
 use crate::error::{LoadError, LoadResult};
-use crate::lazy::Lazy;
 use crate::method::{Method, MethodKind, MethodSig};
 use crate::ty::{Ty, Type, TypeKind};
 use saki_metadata::ElementType;
-use std::sync::atomic::AtomicU32;
 
 impl Universe {
     /// `tables`: of the domain to which the components belong, which need not be the current one. `owner`: the owner of
@@ -130,16 +128,11 @@ fn method_instance(definition: &'static Method, args: &[Ty]) -> &'static Method 
     let parts = std::iter::once(std::ptr::from_ref(definition).addr());
     let owner = collectible::owner_of_all(parts.chain(args.iter().map(|arg| std::ptr::from_ref(*arg).addr())));
     let method = Method {
-        owner: definition.owner,
-        kind: MethodKind::Def { image, rid },
-        name: definition.name,
         flags: definition.flags,
         impl_flags: definition.impl_flags,
         generic_args: collectible::keep_slice_with(owner, args.to_vec()),
         definition: Some(definition),
-        runtime: Default::default(),
-        slot: AtomicU32::new(u32::MAX),
-        sig: Lazy::default(),
+        ..Method::new(definition.owner, MethodKind::Def { image, rid }, definition.name)
     };
     collectible::keep_with(owner, method)
 }

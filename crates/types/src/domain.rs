@@ -219,14 +219,7 @@ pub struct Assembly {
 impl Assembly {
     /// "Name, Version=…, Culture=…, PublicKeyToken=…".
     pub fn display_name(&self) -> String {
-        let [a, b, c, d] = self.version;
-        let culture = if self.culture.is_empty() { "neutral" } else { self.culture };
-        let token = if self.public_key_token.is_empty() {
-            "null".to_string()
-        } else {
-            self.public_key_token.iter().map(|b| format!("{b:02x}")).collect()
-        };
-        format!("{}, Version={a}.{b}.{c}.{d}, Culture={culture}, PublicKeyToken={token}", self.name)
+        crate::identity::display_name(self.name, self.version, self.culture, &self.public_key_token)
     }
 }
 

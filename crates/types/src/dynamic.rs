@@ -11,13 +11,11 @@
 use crate::domain::{Assembly, Image};
 use crate::error::LoadResult;
 use crate::identity::AssemblyName;
-use crate::lazy::Lazy;
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
 use crate::ty::Ty;
 use saki_metadata::TableId;
 use saki_metadata::writer::ImageWriter;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU32;
 
 pub use crate::domain::{DynamicBody, DynamicCode, DynamicRef};
 
@@ -39,16 +37,9 @@ pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
     let code = DynamicCode { sig: spec.sig, assembly: spec.module.assembly(), scope, body: OnceLock::new() };
     let image = Image::of_dynamic_method(spec.module, code);
     crate::dynamic_records::store(image, spec.name.into_boxed_str(), |image, name| Method {
-        owner,
-        kind: MethodKind::Dynamic(image),
-        name,
         flags: method_flags::PUBLIC | method_flags::STATIC,
         impl_flags: impl_flags::NO_INLINING,
-        generic_args: &[],
-        definition: None,
-        runtime: Default::default(),
-        slot: AtomicU32::new(u32::MAX),
-        sig: Lazy::default(),
+        ..Method::new(owner, MethodKind::Dynamic(image), name)
     })
 }
 

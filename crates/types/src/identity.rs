@@ -45,17 +45,21 @@ pub(crate) fn normal_culture(culture: &str) -> &str {
     if culture.eq_ignore_ascii_case("neutral") { "" } else { culture }
 }
 
+/// "Name, Version=…, Culture=…, PublicKeyToken=…".
+pub(crate) fn display_name(name: &str, version: [u16; 4], culture: &str, public_key_token: &[u8]) -> String {
+    let [a, b, c, d] = version;
+    let culture = if culture.is_empty() { "neutral" } else { culture };
+    let token = match public_key_token {
+        [] => "null".to_string(),
+        bytes => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    format!("{name}, Version={a}.{b}.{c}.{d}, Culture={culture}, PublicKeyToken={token}")
+}
+
 impl AssemblyName {
     /// "Name, Version=…, Culture=…, PublicKeyToken=…".
     pub fn display(&self) -> String {
-        let [a, b, c, d] = self.version;
-        let culture = if self.culture.is_empty() { "neutral" } else { &self.culture };
-        let token = if self.public_key_token.is_empty() {
-            "null".to_string()
-        } else {
-            self.public_key_token.iter().map(|b| format!("{b:02x}")).collect()
-        };
-        format!("{}, Version={a}.{b}.{c}.{d}, Culture={culture}, PublicKeyToken={token}", self.name)
+        display_name(&self.name, self.version, &self.culture, &self.public_key_token)
     }
 
     /// Parses a display name; missing parts stay empty.

@@ -162,7 +162,40 @@ pub mod impl_flags {
     pub const INTERNAL_CALL: u16 = 0x1000;
 }
 
+impl MethodSig {
+    /// An ordinary managed signature: no generic parameters, no variable arguments.
+    pub fn managed(has_this: bool, ret: Ty, params: Vec<Ty>) -> MethodSig {
+        MethodSig {
+            has_this,
+            explicit_this: false,
+            is_vararg: false,
+            unmanaged_convention: 0,
+            generic_param_count: 0,
+            ret,
+            params,
+            sentinel: None,
+        }
+    }
+}
+
 impl Method {
+    /// A public method that is not in metadata, or whose row the caller reads: not generic, and nothing is known of it
+    /// yet but its kind.
+    pub(crate) fn new(owner: Ty, kind: MethodKind, name: &'static str) -> Method {
+        Method {
+            owner,
+            kind,
+            name,
+            flags: method_flags::PUBLIC,
+            impl_flags: 0,
+            generic_args: &[],
+            definition: None,
+            runtime: MethodRuntime::default(),
+            slot: AtomicU32::new(u32::MAX),
+            sig: Lazy::default(),
+        }
+    }
+
     pub fn is_static(&self) -> bool {
         self.flags & method_flags::STATIC != 0
     }

@@ -8,7 +8,6 @@ use crate::collectible;
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
 use crate::universe::universe;
 use saki_metadata::ElementType;
-use std::sync::atomic::AtomicU32;
 
 /// The static method that calls a native function of signature `sig`; behind the parameters of `sig` it takes the
 /// function's address.
@@ -33,16 +32,9 @@ pub fn native_call_method(sig: &MethodSig) -> &'static Method {
         }
         let sig: &'static MethodSig = Box::leak(Box::new(own.clone()));
         Box::leak(Box::new(Method {
-            owner,
-            kind: MethodKind::NativeCall(sig),
-            name: "native function",
             flags: method_flags::PUBLIC | method_flags::STATIC,
             impl_flags: impl_flags::NO_INLINING,
-            generic_args: &[],
-            definition: None,
-            runtime: Default::default(),
-            slot: AtomicU32::new(u32::MAX),
-            sig: Default::default(),
+            ..Method::new(owner, MethodKind::NativeCall(sig), "native function")
         }))
     })
 }

@@ -6,10 +6,8 @@
 
 use crate::binder::is_framework;
 use crate::error::LoadResult;
-use crate::lazy::Lazy;
-use crate::method::{Method, MethodSig, impl_flags, method_flags};
+use crate::method::{Method, MethodSig, impl_flags};
 use crate::ty::{Ty, Type};
-use std::sync::atomic::AtomicU32;
 
 pub use crate::method::RemotingStub;
 
@@ -22,16 +20,7 @@ impl RemotingStub {
             RemotingStub::SetField(field) => (universe.void(), vec![field.ty()?]),
             RemotingStub::FieldAddress(field) => (universe.byref_to(field.ty()?), Vec::new()),
         };
-        Ok(MethodSig {
-            has_this: true,
-            explicit_this: false,
-            is_vararg: false,
-            unmanaged_convention: 0,
-            generic_param_count: 0,
-            ret,
-            params,
-            sentinel: None,
-        })
+        Ok(MethodSig::managed(true, ret, params))
     }
 
     /// The method for this stub; the same one for each call.
@@ -53,16 +42,9 @@ impl RemotingStub {
         crate::collectible::keep_beside(
             self.owner(),
             Method {
-                owner: self.owner(),
-                kind: crate::MethodKind::Remoting(self),
-                name,
-                flags: method_flags::PUBLIC,
                 impl_flags: impl_flags::NO_INLINING,
                 generic_args,
-                definition: None,
-                runtime: Default::default(),
-                slot: AtomicU32::new(u32::MAX),
-                sig: Lazy::default(),
+                ..Method::new(self.owner(), crate::MethodKind::Remoting(self), name)
             },
         )
     }

@@ -190,16 +190,7 @@ fn array_method_sig(array: Ty, kind: ArrayMethod) -> MethodSig {
         ArrayMethod::Set => (universe.void(), [indices, vec![element]].concat()),
         ArrayMethod::Address => (universe.byref_to(element), indices),
     };
-    MethodSig {
-        has_this: true,
-        explicit_this: false,
-        is_vararg: false,
-        unmanaged_convention: 0,
-        generic_param_count: 0,
-        ret,
-        params,
-        sentinel: None,
-    }
+    MethodSig::managed(true, ret, params)
 }
 
 /// Levels of SZ arrays: 2 for `int[][]`.

@@ -70,16 +70,8 @@ fn method_for(t: CurrentThread, object: Obj) -> Managed<&'static Method> {
         return Ok(known);
     }
     let owner = OWNER.obj(object).map(|owner| require_type(t, Some(owner))).transpose()?;
-    let sig = MethodSig {
-        has_this: false,
-        explicit_this: false,
-        is_vararg: false,
-        unmanaged_convention: 0,
-        generic_param_count: 0,
-        ret: require_type(t, RETURN_TYPE.obj(object))?,
-        params: require_types(t, PARAMETERS.array(object))?,
-        sentinel: None,
-    };
+    let ret = require_type(t, RETURN_TYPE.obj(object))?;
+    let sig = MethodSig::managed(false, ret, require_types(t, PARAMETERS.array(object))?);
     let spec = DynamicMethodSpec {
         name: text(NAME.str(object)),
         module: image_behind(t, MODULE.obj(object))?,
