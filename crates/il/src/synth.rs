@@ -5,6 +5,7 @@
 //! addresses.
 
 pub mod array;
+mod boxed;
 pub mod builder;
 pub mod callback;
 pub mod delegate;

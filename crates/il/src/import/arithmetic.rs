@@ -296,41 +296,36 @@ impl Emitter<'_> {
     }
 }
 
-fn fold_i32(op: BinOp, x: i32, y: i32) -> Option<i32> {
-    Some(match op {
-        BinOp::Add => x.wrapping_add(y),
-        BinOp::Sub => x.wrapping_sub(y),
-        BinOp::Mul => x.wrapping_mul(y),
-        BinOp::And => x & y,
-        BinOp::Or => x | y,
-        BinOp::Xor => x ^ y,
-        BinOp::AddOvf => return x.checked_add(y),
-        BinOp::SubOvf => return x.checked_sub(y),
-        BinOp::MulOvf => return x.checked_mul(y),
-        BinOp::AddOvfUn => (x as u32).checked_add(y as u32)? as i32,
-        BinOp::SubOvfUn => (x as u32).checked_sub(y as u32)? as i32,
-        BinOp::MulOvfUn => (x as u32).checked_mul(y as u32)? as i32,
-        BinOp::Div => return x.checked_div(y),
-        BinOp::Rem => return x.checked_rem(y),
-        BinOp::DivUn => (x as u32).checked_div(y as u32)? as i32,
-        BinOp::RemUn => (x as u32).checked_rem(y as u32)? as i32,
-        _ => return None,
-    })
+/// A function that folds an operation on two constants; None where it throws, or is none on integers.
+macro_rules! fold_integers {
+    ($name:ident, $signed:ty, $unsigned:ty) => {
+        fn $name(op: BinOp, x: $signed, y: $signed) -> Option<$signed> {
+            let (ux, uy) = (x as $unsigned, y as $unsigned);
+            Some(match op {
+                BinOp::Add => x.wrapping_add(y),
+                BinOp::Sub => x.wrapping_sub(y),
+                BinOp::Mul => x.wrapping_mul(y),
+                BinOp::And => x & y,
+                BinOp::Or => x | y,
+                BinOp::Xor => x ^ y,
+                BinOp::AddOvf => return x.checked_add(y),
+                BinOp::SubOvf => return x.checked_sub(y),
+                BinOp::MulOvf => return x.checked_mul(y),
+                BinOp::AddOvfUn => ux.checked_add(uy)? as $signed,
+                BinOp::SubOvfUn => ux.checked_sub(uy)? as $signed,
+                BinOp::MulOvfUn => ux.checked_mul(uy)? as $signed,
+                BinOp::Div => return x.checked_div(y),
+                BinOp::Rem => return x.checked_rem(y),
+                BinOp::DivUn => ux.checked_div(uy)? as $signed,
+                BinOp::RemUn => ux.checked_rem(uy)? as $signed,
+                _ => return None,
+            })
+        }
+    };
 }
 
-fn fold_i64(op: BinOp, x: i64, y: i64) -> Option<i64> {
-    Some(match op {
-        BinOp::Add => x.wrapping_add(y),
-        BinOp::Sub => x.wrapping_sub(y),
-        BinOp::Mul => x.wrapping_mul(y),
-        BinOp::And => x & y,
-        BinOp::Or => x | y,
-        BinOp::Xor => x ^ y,
-        BinOp::Div => return x.checked_div(y),
-        BinOp::DivUn => (x as u64).checked_div(y as u64)? as i64,
-        _ => return None,
-    })
-}
+fold_integers!(fold_i32, i32, u32);
+fold_integers!(fold_i64, i64, u64);
 
 fn fold_cmp(op: CmpOp, x: i64, y: i64, ux: u64, uy: u64) -> bool {
     match op {

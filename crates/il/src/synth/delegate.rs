@@ -9,7 +9,8 @@
 //! Invariant: in a multicast call every target gets struct arguments of its own.
 //! Left out: making delegates, and what BeginInvoke and EndInvoke do once their arguments are boxed (runtime).
 
-use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, required, return_type};
+use super::boxed::{boxed_arguments, new_object_array, return_unboxed, store_element};
+use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, required};
 use crate::ir::{
     AliasClass, BinOp, CallSig, CallTarget, CmpOp, Function, IrType, LocalId, MemType, Op, Terminator, ValueId,
 };
@@ -327,19 +328,7 @@ pub fn delegate_begin_invoke(method: &'static Method) -> LoadResult<Function> {
     let sig = method.sig()?;
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
     b.set_stub();
-    let array = new_object_array(&mut b, sig.params.len())?;
-    for (index, param) in sig.params.iter().enumerate() {
-        let local = LocalId(index as u32 + 1);
-        let (value, ty) = match param.element().filter(|_| param.is_byref()) {
-            Some(pointee) => {
-                let address = b.get(local);
-                (b.load_value(address, pointee, checked_flags(AliasClass::Any))?, pointee)
-            }
-            None => (b.operand(local), *param),
-        };
-        let object = b.box_value(value, ty)?;
-        store_element(&mut b, array, index, object);
-    }
+    let array = boxed_arguments(&mut b, sig)?;
     let this = b.get(LocalId(0));
     let result = required(b.call_helper(HelperId::DelegateBeginInvoke, vec![this, array]))?;
     b.ret(Some(result));
@@ -361,37 +350,6 @@ pub fn delegate_end_invoke(method: &'static Method) -> LoadResult<Function> {
     }
     let this = b.get(LocalId(0));
     let boxed = required(b.call_helper(HelperId::DelegateEndInvoke, vec![this, array]))?;
-    for (index, param) in sig.params.iter().enumerate() {
-        let Some(pointee) = param.element().filter(|_| param.is_byref()) else { continue };
-        let slot = element_slot(&mut b, array, index);
-        let object = b.load(slot, 0, MemType::Ref, flags(AliasClass::Element));
-        let value = b.unbox_value(object, pointee)?;
-        let destination = b.get(LocalId(index as u32 + 1));
-        b.store_value(destination, value, pointee, None, checked_flags(AliasClass::Any))?;
-    }
-    match return_type(sig.ret)? {
-        None => b.ret(None),
-        Some(_) => {
-            let value = b.unbox_value(boxed, sig.ret)?;
-            b.ret(Some(value));
-        }
-    }
+    return_unboxed(&mut b, sig, array, boxed)?;
     Ok(b.finish())
-}
-
-pub(super) fn new_object_array(b: &mut FunctionBuilder, length: usize) -> LoadResult<ValueId> {
-    let array_type = universe().sz_array_of(universe().object());
-    let length = b.const_i32(length as i32);
-    Ok(b.emit(Op::NewArray(array_type, length), IrType::Ref))
-}
-
-pub(super) fn element_slot(b: &mut FunctionBuilder, array: ValueId, index: usize) -> ValueId {
-    let index = b.const_i32(index as i32);
-    b.emit(Op::ElementAddr { array, index, element_size_bytes: 8 }, IrType::ByRef)
-}
-
-pub(super) fn store_element(b: &mut FunctionBuilder, array: ValueId, index: usize, value: ValueId) {
-    let addr = element_slot(b, array, index);
-    let flags = flags(AliasClass::Element);
-    b.emit(Op::StoreRef { object: Some(array), addr, offset: 0, value, flags }, IrType::Void);
 }

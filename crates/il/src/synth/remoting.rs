@@ -3,8 +3,8 @@
 //! A flag of its vtable tells that an object is a proxy. Then the arguments are boxed into an object[] and passed to
 //! the runtime, which passes them to the RealProxy; by-reference results come back in the array.
 
-use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, required, return_type};
-use super::delegate::{element_slot, new_object_array, store_element};
+use super::boxed::{boxed_arguments, return_unboxed};
+use super::builder::{FunctionBuilder, call_sig, checked_flags, flags, required};
 use crate::ir::{AliasClass, BinOp, BlockId, CallTarget, Function, LocalId, MemType, Symbol, ValueId};
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_VTABLE_OFFSET;
@@ -57,38 +57,11 @@ fn forward(b: &mut FunctionBuilder, callee: &'static Method) -> LoadResult<()> {
 
 fn invoke(b: &mut FunctionBuilder, target: &'static Method) -> LoadResult<()> {
     let sig = target.sig()?;
-    let array = new_object_array(b, sig.params.len())?;
-    for (index, param) in sig.params.iter().enumerate() {
-        let local = LocalId(index as u32 + 1);
-        let (value, ty) = match param.element().filter(|_| param.is_byref()) {
-            Some(pointee) => {
-                let address = b.get(local);
-                (b.load_value(address, pointee, checked_flags(AliasClass::Any))?, pointee)
-            }
-            None => (b.operand(local), *param),
-        };
-        let object = b.box_value(value, ty)?;
-        store_element(b, array, index, object);
-    }
+    let array = boxed_arguments(b, sig)?;
     let this = b.get(LocalId(0));
     let handle = b.symbol(Symbol::MethodHandle(target));
     let boxed = required(b.call_helper(HelperId::ProxyInvoke, vec![this, handle, array]))?;
-    for (index, param) in sig.params.iter().enumerate() {
-        let Some(pointee) = param.element().filter(|_| param.is_byref()) else { continue };
-        let slot = element_slot(b, array, index);
-        let object = b.load(slot, 0, MemType::Ref, flags(AliasClass::Element));
-        let value = b.unbox_value(object, pointee)?;
-        let destination = b.get(LocalId(index as u32 + 1));
-        b.store_value(destination, value, pointee, None, checked_flags(AliasClass::Any))?;
-    }
-    match return_type(sig.ret)? {
-        None => b.ret(None),
-        Some(_) => {
-            let value = b.unbox_value(boxed, sig.ret)?;
-            b.ret(Some(value));
-        }
-    }
-    Ok(())
+    return_unboxed(b, sig, array, boxed)
 }
 
 fn remote_value(b: &mut FunctionBuilder, field: &'static Field) -> LoadResult<ValueId> {
