@@ -335,6 +335,25 @@ macro_rules! land {
     };
 }
 
+/// Calls a hook of the unwinder and lands where it says. The lines set the hook's arguments behind the first three,
+/// which `begin_throw` tells.
+macro_rules! throw_through {
+    ($hook:ident $(, $argument:literal)*) => {
+        naked_asm!(
+            begin_throw!(),
+            $($argument,)*
+            "mov rdi, r15",
+            "mov rsi, rbp",
+            "mov rdx, rsp",
+            "call qword ptr [rip + {hooks} + {hook}]",
+            land!(),
+            exit_frame = const THREAD_EXIT_FRAME_OFFSET,
+            hooks = sym hooks::HOOKS,
+            hook = const offset_of!(StubHooks, unwind.$hook),
+        )
+    };
+}
+
 /// `StubId::ThrowPending`.
 ///
 /// # Safety
@@ -342,17 +361,7 @@ macro_rules! land {
 /// Never returns.
 #[unsafe(naked)]
 unsafe extern "C" fn throw_pending() {
-    naked_asm!(
-        begin_throw!(),
-        "mov rdi, r15",
-        "mov rsi, rbp",
-        "mov rdx, rsp",
-        "call qword ptr [rip + {hooks} + {hook}]",
-        land!(),
-        exit_frame = const THREAD_EXIT_FRAME_OFFSET,
-        hooks = sym hooks::HOOKS,
-        hook = const offset_of!(StubHooks, unwind.throw_pending),
-    )
+    throw_through!(throw_pending)
 }
 
 /// `StubId::ResumeUnwind`: exception in rdi, token in rsi.
@@ -362,19 +371,7 @@ unsafe extern "C" fn throw_pending() {
 /// handler was entered.
 #[unsafe(naked)]
 unsafe extern "C" fn resume_unwind() {
-    naked_asm!(
-        begin_throw!(),
-        "mov rcx, rdi",
-        "mov r8, rsi",
-        "mov rdi, r15",
-        "mov rsi, rbp",
-        "mov rdx, rsp",
-        "call qword ptr [rip + {hooks} + {hook}]",
-        land!(),
-        exit_frame = const THREAD_EXIT_FRAME_OFFSET,
-        hooks = sym hooks::HOOKS,
-        hook = const offset_of!(StubHooks, unwind.resume),
-    )
+    throw_through!(resume, "mov rcx, rdi", "mov r8, rsi")
 }
 
 /// The signal handler continues the thread here: fault kind in rdi, faulting PC + 1 on top of the stack.
@@ -384,18 +381,7 @@ unsafe extern "C" fn resume_unwind() {
 /// returns.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn fault_throw() {
-    naked_asm!(
-        begin_throw!(),
-        "mov rcx, rdi",
-        "mov rdi, r15",
-        "mov rsi, rbp",
-        "mov rdx, rsp",
-        "call qword ptr [rip + {hooks} + {hook}]",
-        land!(),
-        exit_frame = const THREAD_EXIT_FRAME_OFFSET,
-        hooks = sym hooks::HOOKS,
-        hook = const offset_of!(StubHooks, unwind.fault),
-    )
+    throw_through!(fault, "mov rcx, rdi")
 }
 
 /// The stub that compiled code names by `id`.
