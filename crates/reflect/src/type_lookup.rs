@@ -187,24 +187,23 @@ pub fn type_of_serialized_name(t: CurrentThread, text: &str, image: &'static Ima
 
 /// TypeLoadException: "Could not load type '…' from assembly '…'."
 pub fn throw_type_load(t: CurrentThread, type_name: &str, assembly_name: &str) -> Thrown {
-    let made = (|| -> Managed<Obj> {
-        let class = ExceptionType::TypeLoad.ty();
-        let string = universe().string();
-        let Some(ctor) = class.find_method_sig(".ctor", &[string, string]).to_managed(t)? else {
-            let message = format!("Could not load type '{type_name}' from assembly '{assembly_name}'.");
-            return Obj::exception(t, ExceptionType::TypeLoad, Some(&message));
-        };
-        let exception = Obj::new(t, class)?;
-        let type_name = Str::new(t, type_name)?;
-        let assembly_name = Str::new(t, assembly_name)?;
-        let words = [Slot::from_ref(exception), Slot::from_ref(type_name), Slot::from_ref(assembly_name)];
-        invoke::invoke(t, ctor, &words)?;
-        Ok(exception)
-    })();
-    match made {
-        Ok(exception) => t.throw(exception),
-        Err(thrown) => thrown,
-    }
+    exceptions::throw_made(
+        t,
+        (|| {
+            let class = ExceptionType::TypeLoad.ty();
+            let string = universe().string();
+            let Some(ctor) = class.find_method_sig(".ctor", &[string, string]).to_managed(t)? else {
+                let message = format!("Could not load type '{type_name}' from assembly '{assembly_name}'.");
+                return Obj::exception(t, ExceptionType::TypeLoad, Some(&message));
+            };
+            let exception = Obj::new(t, class)?;
+            let type_name = Str::new(t, type_name)?;
+            let assembly_name = Str::new(t, assembly_name)?;
+            let words = [Slot::from_ref(exception), Slot::from_ref(type_name), Slot::from_ref(assembly_name)];
+            invoke::invoke(t, ctor, &words)?;
+            Ok(exception)
+        })(),
+    )
 }
 
 /// Turns the exception of a failed search into null unless the caller asked for exceptions.

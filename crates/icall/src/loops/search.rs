@@ -167,7 +167,11 @@ fn last_in_array<T>(array: Option<Array>, index: i32, count: i32, search: impl F
 
 macro_rules! in_arrays {
     ($first:ident, $last:ident, $span_first:ident, $span_last:ident, $element:ty) => {
-        fn $first(
+        in_arrays!($first, first_in_array, $span_first, $element);
+        in_arrays!($last, last_in_array, $span_last, $element);
+    };
+    ($name:ident, $in_array:ident, $in_span:ident, $element:ty) => {
+        fn $name(
             t: CurrentThread,
             _comparer: Option<Obj>,
             array: Option<Array>,
@@ -175,18 +179,7 @@ macro_rules! in_arrays {
             index: i32,
             count: i32,
         ) -> i32 {
-            first_in_array(array, index, count, |start| $span_first(t, start, wanted, count))
-        }
-
-        fn $last(
-            t: CurrentThread,
-            _comparer: Option<Obj>,
-            array: Option<Array>,
-            wanted: $element,
-            index: i32,
-            count: i32,
-        ) -> i32 {
-            last_in_array(array, index, count, |start| $span_last(t, start, wanted, count))
+            $in_array(array, index, count, |start| $in_span(t, start, wanted, count))
         }
     };
 }

@@ -24,7 +24,9 @@ use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
 use saki_types::{LibraryType, universe};
 use std::collections::{HashMap, VecDeque};
+use std::io;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 static OPERATION: ManagedField = ManagedField::new(LibraryType::IOSelectorJob, "operation");
 
@@ -34,6 +36,21 @@ const WRITE: i32 = 2;
 
 /// The name of the selector's threads.
 const NAME: &str = "Thread Pool I/O Selector";
+
+/// Starts a thread of the selector, unless a caller has set `is_started`, which the caller that starts it sets. Relaxed:
+/// a caller that finds it set needs no other memory of that caller.
+///
+/// # Errors
+/// The error number of the system, when it has no room for another thread.
+fn start_once(is_started: &AtomicBool, start: impl FnOnce() -> io::Result<()>) -> Result<(), i32> {
+    if is_started.load(Ordering::Relaxed) || is_started.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    start().map_err(|error| {
+        is_started.store(false, Ordering::Relaxed);
+        error.raw_os_error().unwrap_or(libc::EAGAIN)
+    })
+}
 
 /// The jobs of one descriptor.
 #[derive(Default)]

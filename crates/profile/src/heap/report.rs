@@ -18,7 +18,7 @@ const PATHS: usize = 10;
 const NEAR_NAMES: usize = 5;
 
 /// `1,234`.
-fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -222,6 +222,11 @@ pub fn growth(before: &HeapGraph, after: &HeapGraph) -> String {
 mod tests {
     use super::super::builder::tests::graph;
     use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!([7, 100, 1234, 1_000_000].map(thousands), ["7", "100", "1,234", "1,000,000"]);
+    }
 
     fn named(names: &[&str]) -> HeapGraph {
         let mut graph = graph(&vec![&[][..]; names.len()], &[0]);

@@ -8,7 +8,7 @@ use super::builders::{
     self as b, bytes, elements, emitted_type, finished_builder_method, length, method_fields, type_builder,
 };
 use super::emitted_module::module_of;
-use super::values::{fixed_bytes, primitive_bytes};
+use super::values::primitive_bytes;
 use crate::attribute_rows::Attribute;
 use crate::handles::{assembly_of, method_of};
 use crate::library_calls::object_in;
@@ -112,7 +112,7 @@ fn put_kind(t: CurrentThread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
     } else if let Some(element) = ty.element().filter(|_| ty.is_sz_array()) {
         out.push(ElementType::SzArray as u8);
         put_kind(t, out, element)?;
-    } else if ty == universe().string() || fixed_bytes(ty.element_type).is_some() {
+    } else if ty == universe().string() || ty.element_type.primitive_size_bytes().is_some() {
         out.push(ty.element_type as u8);
     } else {
         return invalid(t, &format!("Attributes cannot have values of type {}.", ty.full_name()));
@@ -122,7 +122,7 @@ fn put_kind(t: CurrentThread, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
 
 /// Writes the bytes of a boxed number, as many as the declared type has.
 fn put_number(t: CurrentThread, out: &mut Vec<u8>, declared: Ty, value: Option<Obj>) -> Managed<()> {
-    let size = fixed_bytes(declared.underlying().element_type);
+    let size = declared.underlying().element_type.primitive_size_bytes();
     let (Some(size), Some(content)) = (size, value.and_then(primitive_bytes)) else {
         return invalid(t, &format!("Attributes cannot have this value of type {}.", declared.full_name()));
     };

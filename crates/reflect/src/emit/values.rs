@@ -23,23 +23,11 @@ pub fn constant(value: Option<Obj>) -> Option<(ElementType, Vec<u8>)> {
 
 /// The bytes of a boxed primitive or enum; None for other objects.
 pub fn primitive_bytes(value: Obj) -> Option<Vec<u8>> {
-    Some(match fixed_bytes(value.ty().underlying().element_type)? {
+    Some(match value.ty().underlying().element_type.primitive_size_bytes()? {
         1 => value.unboxed::<u8>()?.to_le_bytes().to_vec(),
         2 => value.unboxed::<u16>()?.to_le_bytes().to_vec(),
         4 => value.unboxed::<u32>()?.to_le_bytes().to_vec(),
         _ => value.unboxed::<u64>()?.to_le_bytes().to_vec(),
-    })
-}
-
-/// The size of a primitive in constants and attributes.
-pub fn fixed_bytes(element: ElementType) -> Option<usize> {
-    use ElementType as E;
-    Some(match element {
-        E::Boolean | E::I1 | E::U1 => 1,
-        E::Char | E::I2 | E::U2 => 2,
-        E::I4 | E::U4 | E::R4 => 4,
-        E::I8 | E::U8 | E::R8 => 8,
-        _ => return None,
     })
 }
 

@@ -168,10 +168,7 @@ pub fn throw(t: CurrentThread, exception: ExceptionType, message: &str) -> Throw
 
 /// Throws a corlib exception with its default message.
 pub fn throw_default(t: CurrentThread, exception: ExceptionType) -> Thrown {
-    match new_exception(t, exception, None) {
-        Ok(exception) => t.throw(exception),
-        Err(thrown) => thrown,
-    }
+    throw_made(t, new_exception(t, exception, None))
 }
 
 /// The message of a NullReferenceException for an access through null: Mono's own text. The class library's text, for
@@ -193,26 +190,33 @@ pub fn throw_argument(t: CurrentThread, message: &str, parameter: &str) -> Throw
     throw_with_texts(t, ExceptionType::Argument, [message, parameter])
 }
 
-/// An exception of mscorlib, made by its constructor of one or two strings.
-pub fn throw_with_texts<const N: usize>(t: CurrentThread, exception: ExceptionType, texts: [&str; N]) -> Thrown {
-    const { assert!(N == 1 || N == 2) };
-    let made = (|| {
-        let ty = exception.ty();
-        let exception = Obj::new(t, ty)?;
-        if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().string(); N]).to_managed(t)? {
-            // The words lie on the stack, where collections see them.
-            let mut words = [Slot::from_ref(exception); 3];
-            for (word, text) in words[1..].iter_mut().zip(texts) {
-                *word = Slot::from_ref(Str::new(t, text)?);
-            }
-            upcalls().invoke(t, ctor, &words[..=N])?;
-        }
-        Ok(exception)
-    })();
+/// Throws an exception that was made, or goes on with the one that its making has thrown.
+pub fn throw_made(t: CurrentThread, made: Managed<Obj>) -> Thrown {
     match made {
         Ok(exception) => t.throw(exception),
         Err(thrown) => thrown,
     }
+}
+
+/// An exception of mscorlib, made by its constructor of one or two strings.
+pub fn throw_with_texts<const N: usize>(t: CurrentThread, exception: ExceptionType, texts: [&str; N]) -> Thrown {
+    const { assert!(N == 1 || N == 2) };
+    throw_made(
+        t,
+        (|| {
+            let ty = exception.ty();
+            let exception = Obj::new(t, ty)?;
+            if let Some(ctor) = ty.find_method_sig(".ctor", &[universe().string(); N]).to_managed(t)? {
+                // The words lie on the stack, where collections see them.
+                let mut words = [Slot::from_ref(exception); 3];
+                for (word, text) in words[1..].iter_mut().zip(texts) {
+                    *word = Slot::from_ref(Str::new(t, text)?);
+                }
+                upcalls().invoke(t, ctor, &words[..=N])?;
+            }
+            Ok(exception)
+        })(),
+    )
 }
 
 /// NotImplementedException that names what Saki lacks.
@@ -223,10 +227,7 @@ pub fn throw_not_implemented(t: CurrentThread, what: &str) -> Thrown {
 
 /// The exception that .NET documents for a load error.
 pub fn throw_load_error(t: CurrentThread, error: &LoadError) -> Thrown {
-    match load_exception(t, error) {
-        Ok(exception) => t.throw(exception),
-        Err(thrown) => thrown,
-    }
+    throw_made(t, load_exception(t, error))
 }
 
 /// The exception object for a load error.

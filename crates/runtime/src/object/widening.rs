@@ -23,18 +23,6 @@ pub enum Widened {
     OtherKind,
 }
 
-/// Bytes of a primitive that is converted; None for all other types.
-fn width_bytes(element: ElementType) -> Option<u32> {
-    use ElementType as E;
-    Some(match element {
-        E::Boolean | E::I1 | E::U1 => 1,
-        E::Char | E::I2 | E::U2 => 2,
-        E::I4 | E::U4 | E::R4 => 4,
-        E::I8 | E::U8 | E::R8 => 8,
-        _ => return None,
-    })
-}
-
 impl Scalar {
     /// The number in a box; None if it holds none that is converted.
     pub fn read(boxed: Obj) -> Option<Scalar> {
@@ -62,7 +50,7 @@ impl Scalar {
     /// Converts from primitive `from` to primitive `to`, as the widening rules allow.
     pub fn widen(self, from: ElementType, to: ElementType) -> Widened {
         use ElementType as E;
-        let (Some(from_bytes), Some(to_bytes)) = (width_bytes(from), width_bytes(to)) else {
+        let (Some(from_bytes), Some(to_bytes)) = (from.primitive_size_bytes(), to.primitive_size_bytes()) else {
             return Widened::OtherKind;
         };
         match (to, self) {

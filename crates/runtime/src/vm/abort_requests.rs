@@ -8,7 +8,7 @@ use crate::references::{Obj, Word};
 use crate::stops;
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_aborts;
-use crate::thread_objects::{counted_thread_of, current_bits, current_internal, state, state_bits, thread_of};
+use crate::thread_objects::{current_bits, current_internal, started_thread_of, state, state_bits, thread_of};
 use saki_abi::ObjRef;
 use saki_thread::{ManagedThread, REQUEST_ABORT, ThreadRef, root};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -44,13 +44,7 @@ pub fn abort(t: CurrentThread, internal: Obj, state_object: Option<Obj>) -> Mana
         return Err(thread_aborts::throw_abort(t));
     }
     if first {
-        // The starter links the thread a few microseconds after it claimed it.
-        let thread = loop {
-            match counted_thread_of(internal) {
-                Some(thread) => break thread,
-                None => t.managed().yield_now(),
-            }
-        };
+        let thread = started_thread_of(t, internal);
         thread.set_root_from_outside(root::ABORT_STATE, state_object.word());
         thread.request(REQUEST_ABORT);
         stops::end_for_abort(&thread);

@@ -28,7 +28,7 @@ use crate::references::Obj;
 pub use crate::stops::stop_if_asked;
 use crate::stops::{BOTH, now_suspended, stay_suspended};
 use crate::thread::{CurrentThread, Managed};
-use crate::thread_objects::{counted_thread_of, state, state_bits, thread_of};
+use crate::thread_objects::{started_thread_of, state, state_bits, thread_of};
 use saki_os::clock::Moment;
 use saki_thread::{ManagedThread, NO_STATE, POLL_SUSPEND, ThreadKind, ThreadRef, WaitState};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
@@ -58,13 +58,7 @@ pub fn suspend(t: CurrentThread, internal: Obj) -> Managed<()> {
             Ok(())
         };
     }
-    let thread = loop {
-        match counted_thread_of(internal) {
-            Some(thread) => break thread,
-            // The starter links the thread a few microseconds after it claimed it.
-            None => t.managed().yield_now(),
-        }
-    };
+    let thread = started_thread_of(t, internal);
     thread.set_poll(POLL_SUSPEND);
     if std::ptr::eq(&*thread, t.managed()) {
         stay_suspended(t);

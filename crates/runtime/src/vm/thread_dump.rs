@@ -20,6 +20,7 @@ use rustc_hash::FxHashMap;
 use saki_os::FaultContext;
 use saki_os::services::{self, Service};
 use saki_os::signal::{self, Disposition};
+use saki_profile::heap::report::thousands;
 use saki_sync::WaitWord;
 use saki_thread::{ManagedThread, StopReason, ThreadKind, ThreadRef, WaitState};
 use saki_types::Method;
@@ -198,7 +199,7 @@ fn describe(stacks: &[Stack]) -> String {
 }
 
 fn describe_group(out: &mut String, group: &Group, names: &Names) {
-    let count = with_separators(group.len());
+    let count = thousands(group.len() as u64);
     let members = members(group);
     let _ = writeln!(out, "\n{count} threads with this stack ({}): {members}", activity(group[0]));
     let mut waits: Vec<&Wait> = Vec::new();
@@ -212,7 +213,7 @@ fn describe_group(out: &mut String, group: &Group, names: &Names) {
     }
     waits.iter().for_each(|wait| describe_wait(out, wait, names));
     if rest > 0 {
-        let _ = writeln!(out, "  {} of them wait for others", with_separators(rest));
+        let _ = writeln!(out, "  {} of them wait for others", thousands(rest as u64));
     }
     describe_frames(out, group[0]);
 }
@@ -275,7 +276,7 @@ fn list_members(mut by_name: Vec<(String, Vec<u32>)>, mut unnamed: Vec<u32>) -> 
         parts.push(format!("{name:?} ({})", ranges(ids)));
     }
     if count > MAX_NAMES {
-        parts.push(format!("... ({} names more)", with_separators(count - MAX_NAMES)));
+        parts.push(format!("... ({} names more)", thousands((count - MAX_NAMES) as u64)));
     }
     if !unnamed.is_empty() {
         unnamed.sort_unstable();
@@ -322,19 +323,6 @@ fn describe_frames(out: &mut String, stack: &Stack) {
     if stack.depth > stack.frames.len() {
         let _ = writeln!(out, "  ... {} frames more", stack.depth - stack.frames.len());
     }
-}
-
-/// `1,234`.
-fn with_separators(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// `3, 7 to 9`: ascending numbers, those that follow each other as one.
@@ -384,10 +372,5 @@ mod tests {
         );
         let many: Vec<_> = (1..=1022).map(|id| named(&id.to_string(), &[id])).collect();
         assert!(list_members(many, Vec::new()).ends_with(r#", "20" (thread 20), ... (1,002 names more)"#));
-    }
-
-    #[test]
-    fn thousands_are_separated() {
-        assert_eq!([7, 100, 1234, 1_000_000].map(with_separators), ["7", "100", "1,234", "1,000,000"]);
     }
 }

@@ -119,6 +119,17 @@ pub fn counted_thread_of(internal: Obj) -> Option<ThreadRef> {
     thread_of(internal).map(ThreadRef::to)
 }
 
+/// The managed thread behind the InternalThread of a thread that was claimed for its start (`threads`), with a counted
+/// reference: the starter links the thread a few microseconds later.
+pub(crate) fn started_thread_of(t: CurrentThread, internal: Obj) -> ThreadRef {
+    loop {
+        match counted_thread_of(internal) {
+            Some(thread) => return thread,
+            None => t.managed().yield_now(),
+        }
+    }
+}
+
 /// Makes `internal` refer to the thread, unless it does already.
 pub(crate) fn link(internal: Obj, thread: &'static ManagedThread) {
     let word = handle_word(internal);

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a descriptor is armed (EPOLLONESHOT) exactly for the directions it has jobs for. Lock: `JOBS`.
 
-use super::{JOBS, Jobs, NAME, queue_or_end};
+use super::{JOBS, Jobs, NAME, queue_or_end, start_once};
 use saki_reactor::Interest;
 use saki_runtime::CurrentThread;
 use saki_sync::handle_table::Handle;
@@ -53,7 +53,7 @@ fn open() -> Result<(), i32> {
     Ok(())
 }
 
-/// Set by the caller that starts the thread. Relaxed: a caller that finds it set needs no other memory of that caller.
+/// See `start_once`.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
 /// In a forked child. The events of the parent's descriptor are the parent's.
@@ -65,14 +65,7 @@ pub(super) fn begin_child() {
 
 /// Starts the thread once.
 fn start() -> Result<(), i32> {
-    if IS_STARTED.load(Ordering::Relaxed) || IS_STARTED.swap(true, Ordering::Relaxed) {
-        return Ok(());
-    }
-    let started = saki_thread::spawn(ThreadKind::Internal, Some(NAME), 0, select);
-    started.map(|_| ()).map_err(|error| {
-        IS_STARTED.store(false, Ordering::Relaxed);
-        error.raw_os_error().unwrap_or(libc::EAGAIN)
-    })
+    start_once(&IS_STARTED, || saki_thread::spawn(ThreadKind::Internal, Some(NAME), 0, select).map(drop))
 }
 
 /// See `super::wait_for`.

@@ -6,7 +6,7 @@
 //! dispatcher. A note may concern an earlier descriptor of the same number: the dispatcher asks again before it takes a
 //! job. Locks: `JOBS` before a record's; `NOTES` alone.
 
-use super::{JOBS, Jobs, NAME, queue_or_end};
+use super::{JOBS, Jobs, NAME, queue_or_end, start_once};
 use saki_base::locks::rank;
 use saki_reactor::Interest;
 use saki_runtime::CurrentThread;
@@ -50,8 +50,7 @@ pub(super) fn add(fd: i32, interest: Interest, job: Handle) -> Result<bool, i32>
     Ok(false)
 }
 
-/// Set by the caller that starts the dispatcher. Relaxed: a caller that finds it set needs no other memory of that
-/// caller.
+/// See `start_once`.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
 /// Before a fork.
@@ -74,14 +73,9 @@ pub(super) fn begin_child() {
 
 /// Starts the dispatcher once.
 fn start() -> Result<(), i32> {
-    if IS_STARTED.load(Ordering::Relaxed) || IS_STARTED.swap(true, Ordering::Relaxed) {
-        return Ok(());
-    }
-    saki_reactor::set_observer(note);
-    let spawned = saki_sched::spawn(ThreadKind::Background, Some(NAME), 0, dispatch);
-    spawned.map(|_| ()).map_err(|error| {
-        IS_STARTED.store(false, Ordering::Relaxed);
-        error.raw_os_error().unwrap_or(libc::EAGAIN)
+    start_once(&IS_STARTED, || {
+        saki_reactor::set_observer(note);
+        saki_sched::spawn(ThreadKind::Background, Some(NAME), 0, dispatch).map(drop)
     })
 }
 

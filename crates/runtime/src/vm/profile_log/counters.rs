@@ -22,42 +22,25 @@ const VARIABLE: u64 = 1 << 30;
 const LONG: u64 = 3;
 const INTERVAL: u64 = 7;
 
-struct Counter {
-    section: u64,
-    name: &'static str,
-    ty: u64,
-    unit: u64,
-    variance: u64,
-    read: fn(&System) -> i64,
-}
-
-const fn counter(
-    section: u64,
-    name: &'static str,
-    ty: u64,
-    unit: u64,
-    variance: u64,
-    read: fn(&System) -> i64,
-) -> Counter {
-    Counter { section, name, ty, unit, variance, read }
-}
+/// Section, name, type, unit, variance, and how it is read.
+struct Counter(u64, &'static str, u64, u64, u64, fn(&System) -> i64);
 
 static COUNTERS: [Counter; 15] = [
-    counter(SYSTEM, "User Time", INTERVAL, TIME, MONOTONIC, |system| system.user_us),
-    counter(SYSTEM, "System Time", INTERVAL, TIME, MONOTONIC, |system| system.system_us),
-    counter(SYSTEM, "Total Time", INTERVAL, TIME, MONOTONIC, |system| system.user_us + system.system_us),
-    counter(SYSTEM, "Working Set", LONG, BYTES, VARIABLE, |system| system.resident_bytes),
-    counter(SYSTEM, "Virtual Bytes", LONG, BYTES, VARIABLE, |system| system.virtual_bytes),
-    counter(SYSTEM, "Page File Bytes", LONG, BYTES, VARIABLE, |system| system.data_bytes),
-    counter(SYSTEM, "Page Faults", LONG, COUNT, MONOTONIC, |system| system.page_faults),
-    counter(JIT, "Methods JITted using mono JIT", LONG, RAW, MONOTONIC, |_| compiled().0),
-    counter(JIT, "Total time spent JITting", INTERVAL, TIME, MONOTONIC, |_| compiled().1),
-    counter(JIT, "Compiled CIL code size", LONG, BYTES, MONOTONIC, |_| compiled().2),
-    counter(GC, "Minor GC collections", LONG, COUNT, MONOTONIC, |_| collections().0),
-    counter(GC, "Major GC collections", LONG, COUNT, MONOTONIC, |_| collections().1),
-    counter(GC, "Total GC pause", INTERVAL, TIME, MONOTONIC, |_| collections().2),
-    counter(GC, "Heap size", LONG, BYTES, VARIABLE, |_| saki_gc::heap_bytes_used() as i64),
-    counter(RUNTIME, "Threads", LONG, COUNT, VARIABLE, |_| saki_thread::thread_count() as i64),
+    Counter(SYSTEM, "User Time", INTERVAL, TIME, MONOTONIC, |system| system.user_us),
+    Counter(SYSTEM, "System Time", INTERVAL, TIME, MONOTONIC, |system| system.system_us),
+    Counter(SYSTEM, "Total Time", INTERVAL, TIME, MONOTONIC, |system| system.user_us + system.system_us),
+    Counter(SYSTEM, "Working Set", LONG, BYTES, VARIABLE, |system| system.resident_bytes),
+    Counter(SYSTEM, "Virtual Bytes", LONG, BYTES, VARIABLE, |system| system.virtual_bytes),
+    Counter(SYSTEM, "Page File Bytes", LONG, BYTES, VARIABLE, |system| system.data_bytes),
+    Counter(SYSTEM, "Page Faults", LONG, COUNT, MONOTONIC, |system| system.page_faults),
+    Counter(JIT, "Methods JITted using mono JIT", LONG, RAW, MONOTONIC, |_| compiled().0),
+    Counter(JIT, "Total time spent JITting", INTERVAL, TIME, MONOTONIC, |_| compiled().1),
+    Counter(JIT, "Compiled CIL code size", LONG, BYTES, MONOTONIC, |_| compiled().2),
+    Counter(GC, "Minor GC collections", LONG, COUNT, MONOTONIC, |_| collections().0),
+    Counter(GC, "Major GC collections", LONG, COUNT, MONOTONIC, |_| collections().1),
+    Counter(GC, "Total GC pause", INTERVAL, TIME, MONOTONIC, |_| collections().2),
+    Counter(GC, "Heap size", LONG, BYTES, VARIABLE, |_| saki_gc::heap_bytes_used() as i64),
+    Counter(RUNTIME, "Threads", LONG, COUNT, VARIABLE, |_| saki_thread::thread_count() as i64),
 ];
 
 /// Number, compile time in µs and code size of the compiled methods.
@@ -119,23 +102,23 @@ pub(super) struct Counters {
 /// The counters' values now.
 pub(super) fn read() -> [i64; COUNTERS.len()] {
     let system = System::read();
-    COUNTERS.each_ref().map(|counter| (counter.read)(&system))
+    COUNTERS.each_ref().map(|Counter(.., read)| read(&system))
 }
 
 impl Counters {
     pub fn add_to(&mut self, values: &[i64; COUNTERS.len()], buffer: &mut Buffer, time_ns: u64) {
         let last = self.last.get_or_insert_with(|| {
             buffer.event(event::COUNTER_DESCRIPTIONS, time_ns).number(COUNTERS.len() as u64);
-            for (index, counter) in (1..).zip(&COUNTERS) {
-                buffer.number(counter.section).text(counter.name);
-                buffer.number(counter.ty).number(counter.unit).number(counter.variance).number(index);
+            for (index, Counter(section, name, ty, unit, variance, _)) in (1..).zip(&COUNTERS) {
+                buffer.number(*section).text(name);
+                buffer.number(*ty).number(*unit).number(*variance).number(index);
             }
             [0; COUNTERS.len()]
         });
         buffer.event(event::COUNTER_VALUES, time_ns);
-        for (((index, counter), last), &value) in (1..).zip(&COUNTERS).zip(last).zip(values) {
+        for (((index, Counter(_, _, ty, ..)), last), &value) in (1..).zip(&COUNTERS).zip(last).zip(values) {
             if value != *last {
-                buffer.number(index).number(counter.ty).signed(value - *last);
+                buffer.number(index).number(*ty).signed(value - *last);
                 *last = value;
             }
         }
