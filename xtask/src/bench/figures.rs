@@ -6,33 +6,62 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::peers::Runtime;
-use crate::process::{self, Job, ProgramEnd};
+use crate::process::{self, Finished, Job, ProgramEnd};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Runs the program; None if it ends badly, which is printed. Errors: it cannot be started.
-pub(super) fn run_once(
+pub(super) fn run_once(executable: &Path, arguments: &[&str], runtime: &Runtime) -> Result<Option<Finished>, String> {
+    let finished = run_within(TIMEOUT, executable, arguments, runtime)?;
+    match failure(&finished) {
+        None => Ok(Some(finished)),
+        Some(reason) => {
+            eprintln!("{}: {reason}", runtime.name);
+            Ok(None)
+        }
+    }
+}
+
+/// Runs the program in its folder. Errors: it cannot be started.
+pub(super) fn run_within(
+    timeout: Duration,
     executable: &Path,
     arguments: &[&str],
     runtime: &Runtime,
-) -> Result<Option<process::Finished>, String> {
+) -> Result<Finished, String> {
     let mut argv = runtime.argv.clone();
     argv.push(executable.display().to_string());
     argv.extend(arguments.iter().map(|&a| a.to_owned()));
-    let finished = process::run(&Job {
+    process::run(&Job {
         argv: &argv,
         directory: executable.parent().unwrap_or(Path::new(".")),
         environment: &runtime.environment,
         stdin: b"",
-        timeout: TIMEOUT,
-    })?;
-    if finished.end == ProgramEnd::Exit(0) {
-        return Ok(Some(finished));
-    }
+        timeout,
+    })
+}
+
+/// How the program ended and the first line that it complained with; None for a good end.
+pub(super) fn failure(finished: &Finished) -> Option<String> {
     let stderr = String::from_utf8_lossy(&finished.stderr);
     let reason = stderr.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
-    eprintln!("{}: {} {reason}", runtime.name, finished.end);
-    Ok(None)
+    (finished.end != ProgramEnd::Exit(0)).then(|| format!("{} {reason}", finished.end))
+}
+
+/// One figure under one runtime.
+#[derive(Default, Clone)]
+pub struct Cell {
+    pub(super) samples: Vec<f64>,
+    /// The count, where it is not the first one of the benchmark.
+    pub(super) at: Option<u64>,
+    /// Why there is no figure, or what was wrong in a run.
+    pub(super) failure: Option<String>,
+}
+
+impl Cell {
+    pub(super) fn value(&self) -> Option<f64> {
+        median(&self.samples)
+    }
 }
 
 /// The median; the mean of the two in the middle for an even number. None: there are no samples.

@@ -5,9 +5,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::figures::{failure, run_within};
 use super::options::Options;
 use super::peers::Runtime;
-use crate::process::{self, Job, ProgramEnd};
 
 /// No program takes a tenth of this on a machine of this decade.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -71,19 +71,9 @@ pub(super) fn measure<'a>(
 }
 
 fn measure_once(executable: &Path, runtime: &Runtime, cpu: bool, cell: &mut Cell) -> Result<(), String> {
-    let mut argv = runtime.argv.clone();
-    argv.push(executable.display().to_string());
-    let finished = process::run(&Job {
-        argv: &argv,
-        directory: executable.parent().unwrap_or(Path::new(".")),
-        environment: &runtime.environment,
-        stdin: b"",
-        timeout: TIMEOUT,
-    })?;
-    if finished.end != ProgramEnd::Exit(0) {
-        let stderr = String::from_utf8_lossy(&finished.stderr);
-        let reason = stderr.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
-        cell.failure = Some(format!("{} {reason}", finished.end));
+    let finished = run_within(TIMEOUT, executable, &[], runtime)?;
+    cell.failure = failure(&finished);
+    if cell.failure.is_some() {
         return Ok(());
     }
     let time = if cpu { finished.cpu } else { finished.wall };

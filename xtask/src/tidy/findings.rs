@@ -26,3 +26,10 @@ pub struct SourceFile {
     pub path: PathBuf,
     pub text: String,
 }
+
+/// The folder of the crate to whose sources the file belongs.
+pub fn source_crate_of(path: &Path) -> Option<&str> {
+    let mut parts = path.iter().filter_map(|part| part.to_str());
+    let (folder, name, sources) = (parts.next()?, parts.next()?, parts.next()?);
+    (folder == "crates" && sources == "src").then_some(name)
+}

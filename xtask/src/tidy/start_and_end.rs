@@ -9,7 +9,7 @@
 //!
 //! Not checked: code from macros, nested structs, and hooks that are constructor arguments.
 
-use super::findings::{Findings, SourceFile};
+use super::findings::{Findings, SourceFile, source_crate_of};
 use super::rust_text::{Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -82,7 +82,7 @@ pub fn check(files: &[SourceFile], findings: &mut Findings) {
 fn check_with(files: &[SourceFile], hooks: &[(&str, &str, &str)], makers: &[(&str, &str)], findings: &mut Findings) {
     let sources: Vec<(&str, &Path, Vec<Token<'_>>)> = files
         .iter()
-        .filter_map(|file| Some((crate_of(&file.path)?, file.path.as_path(), tokens(&file.text))))
+        .filter_map(|file| Some((source_crate_of(&file.path)?, file.path.as_path(), tokens(&file.text))))
         .filter(|(_, path, _)| path.file_name().is_some_and(|name| name != "tests.rs" && name != "model.rs"))
         .collect();
     let mut definitions = Definitions::new();
@@ -125,13 +125,6 @@ fn check_with(files: &[SourceFile], hooks: &[(&str, &str, &str)], makers: &[(&st
     for (maker, _) in makers.iter().filter(|(maker, _)| !seen.contains(&(*maker, ""))) {
         findings.error(this, 1, format!("{maker} is listed, but makes no functions (any more)"));
     }
-}
-
-/// The folder of the crate to whose sources the file belongs.
-fn crate_of(path: &Path) -> Option<&str> {
-    let mut parts = path.iter().filter_map(|part| part.to_str());
-    let (folder, name, sources) = (parts.next()?, parts.next()?, parts.next()?);
-    (folder == "crates" && sources == "src").then_some(name)
 }
 
 /// Notes the crate's structs, enums and aliases, and the names of its traits.

@@ -10,7 +10,7 @@
 //! Structs that hold the same types and mean different things stand in `DIFFERENT`, with what they mean. Left out:
 //! structs and enums with fewer members, the lengths of arrays, and types of tests.
 
-use super::findings::{Findings, SourceFile};
+use super::findings::{Findings, SourceFile, source_crate_of};
 use super::rust_text::{Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -41,7 +41,7 @@ fn check_with(files: &[SourceFile], different: &[(&[&str], &str)], findings: &mu
     let mut by_names: BTreeMap<Vec<String>, Places<'_>> = BTreeMap::new();
     let mut by_types: BTreeMap<Vec<String>, Places<'_>> = BTreeMap::new();
     for file in files {
-        let Some(name) = crate_of(&file.path) else { continue };
+        let Some(name) = source_crate_of(&file.path) else { continue };
         for Type { line, name: ty, is_public, mut members, mut fields } in types(&tokens(&file.text)) {
             let place = (name, file.path.as_path(), line, ty);
             members.sort();
@@ -108,13 +108,6 @@ fn is_primitive(ty: &str) -> bool {
         "usize",
     ];
     PRIMITIVES.contains(&ty)
-}
-
-/// The folder of the crate to whose sources the file belongs.
-fn crate_of(path: &Path) -> Option<&str> {
-    let mut parts = path.iter().filter_map(|part| part.to_str());
-    let (folder, name, sources) = (parts.next()?, parts.next()?, parts.next()?);
-    (folder == "crates" && sources == "src").then_some(name)
 }
 
 /// All structs and enums with members.

@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn row(label: String, values: [f64; 2]) -> Row {
-        let cells = values.iter().map(|&value| Cell { samples: vec![value], failure: None }).collect();
+        let cells = values.iter().map(|&value| Cell { samples: vec![value], ..Cell::default() }).collect();
         Row { label, unit: "µs", is_rate: false, cells }
     }
 

@@ -1,23 +1,9 @@
 //! What was measured: a row for each figure, a cell for each runtime.
 
-use crate::bench::figures::median;
+pub(super) use crate::bench::figures::Cell;
 
 /// Connections that are kept busy.
 pub(super) const CONNECTIONS: [u64; 4] = [64, 512, 4_000, 10_000];
-
-/// One figure under one runtime.
-#[derive(Default, Clone)]
-pub struct Cell {
-    pub(super) samples: Vec<f64>,
-    /// Why there is no figure, or what was wrong in a run.
-    pub(super) failure: Option<String>,
-}
-
-impl Cell {
-    pub(super) fn value(&self) -> Option<f64> {
-        median(&self.samples)
-    }
-}
 
 /// One figure under all runtimes, in their order.
 pub struct Row {
