@@ -27,6 +27,12 @@ pub fn init(options: HeapOptions, heap_client: &'static dyn HeapClient) -> Resul
     Ok(())
 }
 
+/// Ends the collector threads, after the collection that was asked for, if any: the machine ends, and the process may
+/// live on. A thread that needs a collection afterwards waits for ever.
+pub fn end() {
+    mmtk::end_workers();
+}
+
 /// The options in force.
 pub fn options() -> &'static HeapOptions {
     mmtk::options()

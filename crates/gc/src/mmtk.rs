@@ -43,7 +43,7 @@ pub(crate) use addresses::{HEAP_START, in_heap_range};
 pub(crate) use binding::init;
 pub(crate) use bits::{has_mark_bit, is_unlogged};
 pub(crate) use collection::{collect_from_outside, report_from_now_on};
-pub(crate) use fork::hook as hook_forks;
+pub(crate) use fork::{end_workers, hook as hook_forks};
 pub(crate) use instance::{find_object, for_each_object, is_heap_address, options, policy, used_bytes};
 pub(crate) use layout::{LARGE_OBJECT_BYTES, LAYOUT};
 pub(crate) use mutator::{

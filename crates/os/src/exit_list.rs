@@ -27,6 +27,9 @@ pub enum ExitStage {
     Profile,
     /// Ends Mono's profiler log.
     ProfileLog,
+    /// Tells the service threads that nobody needs them any more, so that none begins another round beside the stages
+    /// that follow. Waits for none.
+    Services,
     /// `--stats`, `--missing`, `--check-walks`.
     Statistics,
     /// Writes the compiled bodies to the code cache.

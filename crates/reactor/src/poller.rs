@@ -60,7 +60,7 @@ pub(crate) fn backend() -> io::Result<&'static dyn Backend> {
 }
 
 fn poll_for_ever() {
-    loop {
+    while !services::machine().is_ending() {
         match started() {
             Some(Ok(_)) => poll(None, &mut ManagedThread::unpark),
             Some(Err(_)) => return,

@@ -24,6 +24,7 @@ pub mod options;
 pub mod profile_events;
 pub mod profile_frames;
 pub mod profile_log;
+pub(crate) mod services;
 pub mod source_lines;
 pub mod stack_text;
 pub mod stack_trace;

@@ -55,3 +55,4 @@ pub use recording::{Recording, What};
 pub use session::{Sampled, Session, start, stop};
 pub use stack::{Stack, StackFrame};
 pub use symbols::{NativeName, NativePlace, Symbols};
+pub use wake::wake_reader;

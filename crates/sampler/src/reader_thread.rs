@@ -49,8 +49,11 @@ pub fn ensure() -> io::Result<()> {
         services::machine().start(Service::Profiler, || {
             *READER_THREAD.lock() = Some(saki_os::thread::native_id());
             loop {
-                // Relaxed: only compared.
-                let before = WAKE.atomic().load(Ordering::Relaxed);
+                // Acquire: pairs with `wake_reader`: who woke the reader because the machine ends has said so before.
+                let before = WAKE.atomic().load(Ordering::Acquire);
+                if services::machine().is_ending() {
+                    return;
+                }
                 if let Some(running) = READER.lock().as_mut() {
                     running.reader.read();
                     if carriers::rates().is_some_and(|rates| rates.counts_cpu()) {

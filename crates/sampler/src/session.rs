@@ -69,7 +69,11 @@ pub fn start(session: Session, resolve: Resolve) -> io::Result<()> {
     wake_reader();
     if let Some(hz) = wall_hz {
         services::machine().start(Service::ProfileWall, move || {
-            wall::run(interval(hz), || carriers::rates().is_none() || SESSIONS.load(Ordering::Relaxed) != number);
+            wall::run(interval(hz), || {
+                services::machine().is_ending()
+                    || carriers::rates().is_none()
+                    || SESSIONS.load(Ordering::Relaxed) != number
+            });
         })?;
     }
     Ok(())

@@ -8,7 +8,7 @@ pub static WAKE: WaitWord = WaitWord::new(0);
 
 /// Makes the reader look at once.
 pub fn wake_reader() {
-    // Relaxed: only compared.
-    WAKE.atomic().fetch_add(1, Ordering::Relaxed);
+    // Release: the reader sees why it was woken.
+    WAKE.atomic().fetch_add(1, Ordering::Release);
     WAKE.wake(1);
 }

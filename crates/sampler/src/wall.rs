@@ -19,6 +19,7 @@ use crate::carriers::{SIGNAL, record_of};
 use crate::handler::{FLAGS_SHIFT, MANAGED, MAX_FRAMES, TRUNCATED};
 use crate::reader_thread::READER;
 use saki_os::clock::Moment;
+use saki_os::services;
 use saki_thread::{ManagedThread, StopReason, WaitState};
 use saki_unwind::Frames;
 use std::sync::atomic::Ordering;
@@ -31,7 +32,7 @@ const MAX_SHARE: u32 = 10;
 pub fn run(interval: Duration, is_over: impl Fn() -> bool) {
     let mut last = Moment::now();
     while !is_over() {
-        std::thread::sleep(interval.saturating_sub(last.elapsed()));
+        services::machine().pause(interval.saturating_sub(last.elapsed()));
         let begun = Moment::now();
         let ticks = ((begun - last).as_nanos() / interval.as_nanos().max(1)).max(1) as u32;
         last = last + interval * ticks;
@@ -39,7 +40,7 @@ pub fn run(interval: Duration, is_over: impl Fn() -> bool) {
         round(ticks);
         let rest = Duration::from_nanos(saki_os::clock::thread_cpu_ns() - cpu_before_ns) * (MAX_SHARE - 1);
         if rest > interval {
-            std::thread::sleep(rest);
+            services::machine().pause(rest);
         }
     }
 }

@@ -138,10 +138,20 @@ pub(crate) fn note_hot(green: &'static Green) {
 
 fn wake_mover() {
     if IS_ASLEEP.load(Ordering::Relaxed) {
-        // Release: pairs with the Acquire of the mover, which sees the threads that were listed before.
-        REASONS.atomic().fetch_add(1, Ordering::Release);
-        REASONS.wake(1);
+        wake_mover_surely();
     }
+}
+
+fn wake_mover_surely() {
+    // Release: pairs with the Acquire of the mover, which sees the threads that were listed before, or that the machine
+    // ends.
+    REASONS.atomic().fetch_add(1, Ordering::Release);
+    REASONS.wake(1);
+}
+
+/// The mover looks whether the machine ends (`os::services`).
+pub(crate) fn wake_for_end() {
+    wake_mover_surely();
 }
 
 /// The thread has ended and given its stack back.
@@ -198,6 +208,9 @@ fn move_for_ever(resume: &impl Fn(&'static Green)) {
     loop {
         // Acquire: pairs with `note_hot`.
         let reasons = REASONS.load(Ordering::Acquire);
+        if services::machine().is_ending() {
+            return;
+        }
         if HOT.load(Ordering::Relaxed) <= LIMIT.load(Ordering::Relaxed) {
             has_surplus |= HOT.load(Ordering::Relaxed) + TRIM_SLACK < MOST_HOT.load(Ordering::Relaxed);
             let was_woken = sleep_until_hot(reasons, has_surplus.then_some(TRIM_INTERVAL));
@@ -207,7 +220,7 @@ fn move_for_ever(resume: &impl Fn(&'static Green)) {
             }
             continue;
         }
-        std::thread::sleep(interval);
+        services::machine().pause(interval);
         let restored = RESTORED.load(Ordering::Relaxed);
         let round = go_round(resume);
         let in_vain = RESTORED.load(Ordering::Relaxed) - restored;

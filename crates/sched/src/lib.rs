@@ -93,3 +93,5 @@ pub use scheduler::{Statistics, spawn, start, statistics};
 pub use slots::{Reclaimed, SlotHolder, Slots, WorkerSlot};
 pub use task_word::TaskWord;
 pub use timers::{TimerKey, Timers};
+#[cfg(not(loom))]
+pub use watcher::wake_for_end;

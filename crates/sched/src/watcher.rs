@@ -14,7 +14,7 @@ use crate::handover::take;
 use crate::parts::{has_idle, idle, is_polled};
 use crate::poller;
 use crate::runnable::expire_timers;
-use crate::watcher_sleep::{sleep, until_deadline, wakes};
+use crate::watcher_sleep::{note_work, sleep, until_deadline, wakes};
 use crate::workers::{for_each_worker, has_stealable_work, has_waiting_work};
 use saki_os::services::{self, Service};
 use saki_thread::POLL_YIELD;
@@ -51,12 +51,21 @@ pub(crate) fn start() -> io::Result<()> {
     services::machine().start(Service::Watcher, watch)
 }
 
+/// Makes the watcher and the mover of stacks look whether the machine ends (`os::services`).
+pub fn wake_for_end() {
+    note_work();
+    crate::cold::wake_for_end();
+}
+
 fn watch() {
     let mut seen = AllSeen::default();
     let mut interval = FIRST_INTERVAL;
     let mut idle_looks = 0;
     loop {
         let wakes = wakes();
+        if services::machine().is_ending() {
+            return;
+        }
         let look = look(&mut seen);
         interval = if look.did_something { FIRST_INTERVAL } else { (interval * 2).min(LAST_INTERVAL) };
         idle_looks = if look.something_runs { 0 } else { idle_looks + 1 };

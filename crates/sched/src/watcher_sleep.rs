@@ -8,11 +8,12 @@
 //! | | any | AWAKE | the watcher, awake again | Relaxed: a hint from then on |
 //!
 //! Invariant: a thread that makes work, or stops waiting for events, sees that the watcher sleeps, or the watcher sees
-//! the work.
+//! the work. The end of the machine (`os::services`) counts as work here.
 
 use crate::parts::{self, has_idle, idle, next_deadline_ns};
 use crate::poller;
 use crate::workers::has_waiting_work;
+use saki_os::services;
 use saki_sync::WaitWord;
 use saki_thread::ManagedThread;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -73,7 +74,7 @@ pub(crate) fn sleep(wakes: u32) {
     // the work.
     saki_os::membarrier::heavy();
     let is_polled = poller.is_some() || poller::get().is_none() || idle().is_polled();
-    if is_polled && !has_waiting_work() {
+    if is_polled && !has_waiting_work() && !services::machine().is_ending() {
         // If no worker is idle, only the watcher wakes threads whose timers are due. If one is idle and is woken for
         // work, the remaining idle workers may have later deadlines.
         let delay = if has_idle() { BEHIND_IDLE } else { Duration::ZERO };

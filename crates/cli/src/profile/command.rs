@@ -51,7 +51,10 @@ pub fn begin(request: &ProfileRequest) -> Result<(), String> {
     if let Some(duration) = request.duration {
         services::machine()
             .start(Service::ProfileEnd, move || {
-                std::thread::sleep(duration);
+                if !services::machine().pause(duration) {
+                    // The end of the process ends the profiles.
+                    return;
+                }
                 if number.is_some() {
                     end(number);
                 }

@@ -117,6 +117,7 @@ fn reap(process: &KnownProcess) {
         // SAFETY: a child of ours, waited for only here.
         match unsafe { libc::waitpid(process.pid, &mut status, 0) } {
             -1 if crate::io::errors::errno() == libc::EINTR => {}
+            _ if services::machine().is_ending() => return,
             -1 => return process.set_ended(0),
             _ => return process.set_ended(exit_code(status)),
         }
@@ -168,6 +169,9 @@ fn watch(epoll: i32) {
     loop {
         // SAFETY: room for `MAX_EVENTS` events.
         let count = unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), MAX_EVENTS as i32, -1) };
+        if services::machine().is_ending() {
+            return;
+        }
         for event in events.iter().take(usize::try_from(count).unwrap_or(0)) {
             let id = event.u64;
             let Some(watched) = WATCHED.lock().remove(&id) else { continue };

@@ -15,6 +15,7 @@ use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::body_replacement;
 use crate::vm::options::{self, VmOptions};
+use crate::vm::services;
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::{
     call_trace, class_library, code_cache, compile, coverage, crash_report, finalizer, fork, handles, helpers,
@@ -304,6 +305,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         .map_err(|_: Thrown| StartError(format!("start-up failed: {}", unhandled::describe(t, t.take_exception()))))?;
     fork::hook().map_err(|e| StartError(format!("no memory to take notice of forks: {e}")))?;
     finalizer::start().map_err(|e| StartError(format!("no thread for finalizers: {e}")))?;
+    services::start();
     if let Some(times_a_second) = options.check_walks_hz {
         walk_check::start(times_a_second).map_err(|e| StartError(format!("--check-walks: {e}")))?;
     }
@@ -404,6 +406,15 @@ impl Vm {
     pub fn run(self, assembly: &'static Assembly, arguments: &[String]) -> i32 {
         run_main(self.main_thread(), assembly, arguments);
         crate::exit::shut_down(self.main_thread());
+        exit_code()
+    }
+
+    /// Like [`Vm::run`], for a host that lives on. The threads that serve the machine have ended when this returns,
+    /// unless one was busy for two seconds; no managed code may be called any more.
+    pub fn run_and_end(self, assembly: &'static Assembly, arguments: &[String]) -> i32 {
+        run_main(self.main_thread(), assembly, arguments);
+        crate::exit::shut_down(self.main_thread());
+        services::end(self.main_thread());
         exit_code()
     }
 }

@@ -111,8 +111,7 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
     saki_os::at_exit(ExitStage::ProfileLog, at_exit);
     services::machine()
         .start(Service::ProfileLog, || {
-            while !log.is_over() {
-                std::thread::sleep(FLUSH_INTERVAL);
+            while !log.is_over() && services::machine().pause(FLUSH_INTERVAL) {
                 log.flush();
             }
         })

@@ -78,8 +78,12 @@ fn start_thread() -> io::Result<()> {
     services::machine().start(Service::ThreadDump, || {
         let mut done = 0;
         loop {
-            // Relaxed: the number alone matters.
-            let asked = ASKED.load(Ordering::Relaxed);
+            // Acquire: pairs with `wake_service`: who asks because the machine ends has said so before.
+            let asked = ASKED.load(Ordering::Acquire);
+            if services::machine().is_ending() {
+                // Relaxed: crash reports are then written without the thread.
+                return SERVICE_PROCESS.store(0, Ordering::Relaxed);
+            }
             if asked == done {
                 ASKED.wait(done, None);
             } else {
@@ -110,8 +114,8 @@ pub(crate) fn has_service() -> bool {
 
 /// Makes the thread look for what it has to do. Async-signal-safe.
 pub(crate) fn wake_service() {
-    // Relaxed: the number alone matters.
-    ASKED.atomic().fetch_add(1, Ordering::Relaxed);
+    // Release: the thread sees why it was woken.
+    ASKED.atomic().fetch_add(1, Ordering::Release);
     ASKED.wake(1);
 }
 

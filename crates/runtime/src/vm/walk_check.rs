@@ -72,8 +72,7 @@ pub fn start(times_a_second: u32) -> io::Result<()> {
     signal::install(check_signal(), handle)?;
     saki_thread::add_hooks(&ThreadHooks { attached, detaching, ended_in_native_code: |_| () });
     services::machine().start(Service::CheckWalks, move || {
-        loop {
-            std::thread::sleep(interval);
+        while services::machine().pause(interval) {
             look_up_left_counters();
         }
     })

@@ -16,8 +16,7 @@ pub(super) fn start(write_back: fn()) {
     // Without the thread, kept bodies are written at exit.
     let _ = services::machine().start_once(Service::CodeCache, move || {
         let mut pause = FIRST_PAUSE;
-        loop {
-            std::thread::sleep(pause);
+        while services::machine().pause(pause) {
             write_back();
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

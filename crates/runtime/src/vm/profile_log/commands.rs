@@ -32,6 +32,9 @@ pub(super) fn listen(port: u16) -> Result<(TcpListener, u16), String> {
 pub(super) fn serve(listener: TcpListener, take_heap_shot: fn() -> bool) -> io::Result<()> {
     services::machine().start(Service::ProfileClients, move || {
         for stream in listener.incoming().flatten() {
+            if services::machine().is_ending() {
+                return;
+            }
             // Without a thread the connection ends.
             let _ = services::machine().start(Service::ProfileClients, move || obey(stream, take_heap_shot));
         }
@@ -47,7 +50,7 @@ fn obey(stream: TcpStream, take_heap_shot: fn() -> bool) {
             Ok(1..) => {}
             _ => return,
         }
-        if line == "heapshot\n" && !take_heap_shot() {
+        if services::machine().is_ending() || (line == "heapshot\n" && !take_heap_shot()) {
             return;
         }
     }
