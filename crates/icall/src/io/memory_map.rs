@@ -1,17 +1,24 @@
 //! System.IO.MemoryMappedFiles.MemoryMapImpl (System.Core).
 //!
 //! A mapping handle is a counted descriptor with a capacity, perhaps known by a name in this process; a view is one
-//! mmap. Invariant: handles and views are boxes that managed code gives back exactly once (SafeHandles do). Left out:
-//! `MemoryMappedFileOptions.DelayAllocatePages` (pages are always allocated on touch).
+//! mmap. Opening a file may take long, so it happens without the lock of the names: its name is reserved meanwhile, and
+//! who asks for the same name waits until it is known what became of it. So a file is touched only for a mapping that
+//! has its name.
+//!
+//! Invariants: handles and views are boxes that managed code gives back exactly once (SafeHandles do); the lock of the
+//! names is not held at a safepoint. Left out: `MemoryMappedFileOptions.DelayAllocatePages` (pages are always allocated
+//! on touch).
 
 use super::path::system_path_of;
 use crate::arguments::units_at;
 use saki_base::locks::{Mutex, rank};
 use saki_runtime::{CurrentThread, InternalCall, Place};
+use saki_sync::WaitWord;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::LazyLock;
+use std::sync::atomic::Ordering;
 
 /// The error codes of MemoryMapImpl, which throws an exception for each; 0 = no error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,8 +60,21 @@ struct View {
     length: usize,
 }
 
+/// What a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Named {
+    /// A mapping, by its handle.
+    Mapping(usize),
+    /// A mapping whose file a thread of the process with this id is opening. In a forked child there is no such thread
+    /// of its parent's.
+    Reserved(u32),
+}
+
 /// Mappings by name; the lock also guards every `Mapping::references`.
-static NAMED: LazyLock<Mutex<rank::NamedMaps, HashMap<String, usize>>> = LazyLock::new(Mutex::default);
+static NAMED: LazyLock<Mutex<rank::NamedMaps, HashMap<String, Named>>> = LazyLock::new(Mutex::default);
+
+/// Counts reservations that have ended; who waits for the end of one sleeps on it.
+static RESERVATIONS_ENDED: WaitWord = WaitWord::new(0);
 
 fn page_size() -> i64 {
     // SAFETY: asks for a constant of the system.
@@ -96,12 +116,13 @@ enum Source {
     Descriptor(i32),
 }
 
+/// May block.
 fn open_file(source: &Source, mode: i32, capacity: &mut i64, access: i32) -> Result<Mapping, MapError> {
     // SAFETY: zeroed, then filled by stat.
     let mut status: libc::stat = unsafe { std::mem::zeroed() };
     let exists = match source {
         // SAFETY: a NUL-terminated path and room for the status.
-        Source::Path(path) => saki_thread::blocking(|| unsafe { libc::stat(path.as_ptr(), &mut status) }) == 0,
+        Source::Path(path) => unsafe { libc::stat(path.as_ptr(), &mut status) == 0 },
         // SAFETY: room for the status.
         Source::Descriptor(fd) => unsafe { libc::fstat(*fd, &mut status) == 0 },
     };
@@ -120,12 +141,12 @@ fn open_file(source: &Source, mode: i32, capacity: &mut i64, access: i32) -> Res
     } else if exists && *capacity < size {
         return Err(MapError::CapacitySmallerThanFileSize);
     }
-    let fd = saki_thread::blocking(|| match source {
+    let fd = match source {
         // SAFETY: a NUL-terminated path; O_CREAT is given its third argument.
         Source::Path(path) => unsafe { libc::open(path.as_ptr(), open_flags(mode, access), 0o666) },
         // SAFETY: a descriptor, of a handle that stays open during the call; a closed one would be refused.
         Source::Descriptor(fd) => unsafe { libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 3) },
-    });
+    };
     if fd == -1 {
         return Err(MapError::CouldNotOpen);
     }
@@ -168,13 +189,23 @@ fn anonymous(capacity: &mut i64, mode: i32) -> Result<Mapping, MapError> {
     Ok(Mapping { fd, references: 1, name: None })
 }
 
-fn publish(named: &mut HashMap<String, usize>, mut mapping: Mapping, name: Option<String>) -> usize {
-    mapping.name = name.clone();
-    let handle = Box::into_raw(Box::new(mapping)) as usize;
-    if let Some(name) = name {
-        named.insert(name, handle);
+/// The handle of a new mapping, which managed code owns.
+fn handle_of(mapping: Mapping) -> usize {
+    Box::into_raw(Box::new(mapping)) as usize
+}
+
+/// The mapping that `known` is the handle of, for one more owner; the caller holds the lock of the names. An error if a
+/// new mapping is asked for.
+fn share(known: usize, source: Option<&Source>, mode: i32) -> Result<usize, MapError> {
+    if source.is_some() || mode == CREATE_NEW {
+        return Err(MapError::FileAlreadyExists);
     }
-    handle
+    if !matches!(mode, OPEN | OPEN_OR_CREATE) {
+        return Err(MapError::InvalidFileMode);
+    }
+    // SAFETY: mappings in the table are alive; the table's lock guards the count.
+    unsafe { (*(known as *mut Mapping)).references += 1 };
+    Ok(known)
 }
 
 fn open_mapping(
@@ -184,23 +215,61 @@ fn open_mapping(
     capacity: &mut i64,
     access: i32,
 ) -> Result<usize, MapError> {
-    let mut named = NAMED.lock();
-    if let Some(&known) = name.as_ref().and_then(|name| named.get(name)) {
-        if source.is_some() || mode == CREATE_NEW {
-            return Err(MapError::FileAlreadyExists);
-        }
-        if !matches!(mode, OPEN | OPEN_OR_CREATE) {
-            return Err(MapError::InvalidFileMode);
-        }
-        // SAFETY: mappings in the table are alive; the table's lock guards the count.
-        unsafe { (*(known as *mut Mapping)).references += 1 };
-        return Ok(known);
+    match (name, source) {
+        (Some(name), source) => open_named(name, source, mode, capacity, access),
+        (None, Some(source)) => saki_thread::blocking(|| open_file(&source, mode, capacity, access)).map(handle_of),
+        (None, None) => anonymous(capacity, mode).map(handle_of),
     }
-    let mapping = match &source {
-        Some(source) => open_file(source, mode, capacity, access)?,
-        None => anonymous(capacity, mode)?,
+}
+
+/// Waits while another thread opens a file for the same name.
+fn open_named(
+    name: String,
+    source: Option<Source>,
+    mode: i32,
+    capacity: &mut i64,
+    access: i32,
+) -> Result<usize, MapError> {
+    let own_process = std::process::id();
+    loop {
+        // Acquire, and before the look at the table: pairs with `end_reservation`.
+        let seen = RESERVATIONS_ENDED.load(Ordering::Acquire);
+        let mut named = NAMED.lock();
+        match (named.get(&name), &source) {
+            (Some(&Named::Mapping(known)), source) => return share(known, source.as_ref(), mode),
+            (Some(&Named::Reserved(process)), _) if process == own_process => {
+                drop(named);
+                saki_thread::blocking(|| RESERVATIONS_ENDED.wait(seen, None));
+            }
+            (_, Some(source)) => {
+                named.insert(name.clone(), Named::Reserved(own_process));
+                drop(named);
+                let opened = saki_thread::blocking(|| open_file(source, mode, capacity, access));
+                return end_reservation(name, opened);
+            }
+            (_, None) => {
+                // Memory without a file is there at once.
+                let handle = handle_of(Mapping { name: Some(name.clone()), ..anonymous(capacity, mode)? });
+                named.insert(name, Named::Mapping(handle));
+                return Ok(handle);
+            }
+        }
+    }
+}
+
+/// Gives a reserved name to the mapping, or up if that could not be opened.
+fn end_reservation(name: String, opened: Result<Mapping, MapError>) -> Result<usize, MapError> {
+    let handle = opened.map(|mapping| handle_of(Mapping { name: Some(name.clone()), ..mapping }));
+    let mut named = NAMED.lock();
+    match handle {
+        Ok(handle) => named.insert(name, Named::Mapping(handle)),
+        Err(_) => named.remove(&name),
     };
-    Ok(publish(&mut named, mapping, name))
+    drop(named);
+    // Release: who sees the number sees the table without the reservation.
+    RESERVATIONS_ENDED.atomic().fetch_add(1, Ordering::Release);
+    RESERVATIONS_ENDED.wake_all();
+    handle
 }
 
 /// The handle of the mapping of this name if there is one, else of a new mapping of `source`, or of anonymous memory
@@ -282,7 +351,7 @@ fn close_mapping(_t: CurrentThread, handle: usize) {
     if mapping.is_null() {
         return;
     }
-    // SAFETY: a handle from `publish` that its SafeHandle gives back once; the lock guards the count.
+    // SAFETY: a handle from `handle_of` that its SafeHandle gives back once; the lock guards the count.
     let references = unsafe {
         (*mapping).references -= 1;
         (*mapping).references
@@ -434,5 +503,46 @@ mod tests {
             libc::munmap(b.address as *mut libc::c_void, b.length);
         }
         assert_eq!(map(mapping, capacity + 1, &mut 0, 0).err(), Some(MapError::AccessDenied));
+    }
+
+    /// A thread that opens a file under a name held the lock of all names, also while the file made it wait.
+    #[test]
+    fn a_file_that_takes_long_to_open_holds_up_its_own_name_only() {
+        let name = |word: &str| Some(format!("icall-memory-map-test-{word}"));
+        // Opening a FIFO for reading waits for a writer.
+        let path = std::env::temp_dir().join(format!("saki-memory-map-{}", std::process::id()));
+        let fifo = CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+        // SAFETY: a NUL-terminated path.
+        assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
+        std::thread::scope(|scope| {
+            let open = || open_mapping(Some(Source::Path(fifo.clone())), OPEN, name("slow"), &mut 0, ACCESS_READ);
+            let first = scope.spawn(open);
+            while !NAMED.lock().contains_key("icall-memory-map-test-slow") {
+                std::thread::yield_now();
+            }
+            open_mapping(None, CREATE_NEW, name("quick"), &mut 100, 0).unwrap();
+            let second = scope.spawn(open);
+            let third = scope.spawn(|| open_mapping(None, OPEN, name("slow"), &mut 0, 0));
+            drop(std::fs::OpenOptions::new().write(true).open(&path).unwrap());
+            let first = first.join().unwrap();
+            assert!(first.is_ok());
+            assert_eq!(second.join().unwrap(), Err(MapError::FileAlreadyExists));
+            assert_eq!(third.join().unwrap(), first);
+        });
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_name_is_free_again_when_its_file_cannot_be_opened_or_its_opener_is_not_there() {
+        let name = "icall-memory-map-test-free".to_string();
+        let missing = || Some(Source::Path(c"/nowhere/at/all".into()));
+        for _ in 0..2 {
+            let opened = open_mapping(missing(), OPEN, Some(name.clone()), &mut 0, 0);
+            assert_eq!(opened, Err(MapError::FileNotFound));
+        }
+        // As a forked child finds the table.
+        NAMED.lock().insert(name.clone(), Named::Reserved(0));
+        let handle = open_mapping(None, CREATE_NEW, Some(name.clone()), &mut 100, 0).unwrap();
+        assert_eq!(NAMED.lock().get(&name), Some(&Named::Mapping(handle)));
     }
 }
