@@ -145,7 +145,7 @@ ranks! {
 
     // Taken before those that a fork holds.
     /// The handle of this process.
-    CurrentProcess in "icall/src/process/processes.rs", over [WatchedProcesses, Processes];
+    CurrentProcess in "icall/src/process/processes.rs", over [ProcessWatcher, WatchedProcesses, Processes];
     /// The descriptor that the watcher of child processes waits on.
     ProcessWatcher in "icall/src/process/processes.rs", over [];
     /// What waits for descriptors in the class library's selector, by descriptor.
