@@ -9,25 +9,27 @@ use std::sync::OnceLock;
 const ARGUMENTS: [&str; 2] = ["50", "1000"];
 const OUTPUT: &str = "2890\n";
 
-/// The program with its line table; None without a compiler.
+/// Compiles `tests/tools/NAME.cs` with its line table; None without a compiler.
+fn compile(name: &str) -> Option<PathBuf> {
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tools-{name}.exe"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/tools/{name}.cs"));
+    let out = format!("-out:{}", program.display());
+    match Command::new("mcs").args(["-nologo", "-debug", &out]).arg(source).output() {
+        Ok(done) => {
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat()));
+            Some(program)
+        }
+        Err(error) => {
+            eprintln!("skipped: mcs: {error}");
+            None
+        }
+    }
+}
+
+/// The program of most tests.
 fn program() -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let made = PROGRAM.get_or_init(|| {
-        let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("tools-methods.exe");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/methods.cs");
-        let out = format!("-out:{}", program.display());
-        match Command::new("mcs").args(["-nologo", "-debug", &out]).arg(source).output() {
-            Ok(done) => {
-                assert!(done.status.success(), "{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat()));
-                Some(program)
-            }
-            Err(error) => {
-                eprintln!("skipped: mcs: {error}");
-                None
-            }
-        }
-    });
-    made.as_deref()
+    PROGRAM.get_or_init(|| compile("methods")).as_deref()
 }
 
 /// A new folder for one test.
@@ -174,6 +176,19 @@ fn jitdump_has_code_lines_and_frames_of_compiled_and_cached_bodies() {
             assert!(bodies.contains_key(name), "{run}: {name}");
         }
     }
+}
+
+/// The code that native code calls for a delegate was placed, and so shown to tools, with the lock of the delegate's
+/// type held.
+#[test]
+fn delegates_that_native_code_calls_are_shown() {
+    let Some(program) = compile("callbacks") else { return };
+    let folder = folder("callbacks");
+    let request = format!("jitdump:{},gdb", folder.display());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+    let process = finish(start(command.args(["--no-cache", "--perf", &request]).arg(program)), "1 2 3\n3 2 1\n");
+    let bodies = read_dump(&std::fs::read(folder.join(format!("jit-{process}.dump"))).unwrap());
+    assert!(bodies.contains_key("Callbacks:Main"));
 }
 
 /// Output of a tool that may not be installed, or may not be allowed to trace here.

@@ -116,12 +116,15 @@ pub fn function_pointer(t: CurrentThread, delegate: Obj) -> Managed<usize> {
             return Ok(entry);
         }
     }
+    // Placing code takes the locks of tools that describe it, and an error of it is a new object: both without the lock.
+    drop(contexts);
     let context: &'static CallbackContext =
         Box::leak(Box::new(CallbackContext { delegate: AtomicU32::new(handle.bits()), class }));
     let cookie = context as *const CallbackContext as usize;
     let entry = compile::place_callback_entry(&class.entry, dispatch as *const () as usize, cookie).to_managed(t)?;
-    contexts.push_back(context);
+    // Before others may use the context again: they look for its entry.
     ENTRIES.lock().get_or_insert_default().insert(entry, context);
+    class.contexts.lock().push_back(context);
     DELEGATE_TRAMPOLINE.set(delegate, entry);
     Ok(entry)
 }
