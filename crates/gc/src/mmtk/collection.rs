@@ -186,7 +186,9 @@ impl Collection<Saki> for SakiCollection {
             AllocationError::HeapOutOfMemory => {}
             AllocationError::MmapOutOfMemory => {
                 saki_base::tell!("saki: the system refused memory for the heap");
-                std::process::exit(EXIT_NO_MEMORY);
+                // SAFETY: ends the process without the handlers of exit. The world may be stopped, and this thread may
+                // hold locks of the collection: handlers that stop the world or take such locks would never return.
+                unsafe { libc::_exit(EXIT_NO_MEMORY) }
             }
         }
     }
