@@ -34,6 +34,7 @@ use saki_sync::WaitWord;
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
 use saki_thread::cold_stack::while_moving;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -166,24 +167,50 @@ pub(crate) fn note_end() {
 /// For a carrier that has taken a thread: puts its stack back in its place.
 #[cold]
 pub(crate) fn restore(green: &'static Green) {
-    while_moving(|| restore_now(green));
+    if move_when_there_is_memory(|| restore_now(green)) {
+        note_restored(green);
+    }
+}
+
+fn note_restored(green: &'static Green) {
     RESTORED.fetch_add(1, Ordering::Relaxed);
     note_hot(green);
 }
 
-fn restore_now(green: &'static Green) {
-    // SAFETY: the thread is suspended: this carrier has taken it (`restore`), or the world is stopped (`restore_all`).
-    let Some(stack) = (unsafe { (*green.stack.get()).as_ref() }) else { return };
-    while let Err(error) = stacks().equip(stack) {
-        if error.kind() != std::io::ErrorKind::OutOfMemory {
-            saki_base::bug!("a stack cannot be guarded again: {error}");
+/// Runs `attempt`, which moves a stack, again and again until there is memory for it. No stack moves between two
+/// attempts, so the world may be stopped, and a collection may give memory back.
+fn move_when_there_is_memory<R>(mut attempt: impl FnMut() -> io::Result<R>) -> R {
+    loop {
+        match while_moving(&mut attempt) {
+            Ok(moved) => return moved,
+            Err(error) => wait_for_memory(&error),
         }
-        // The thread cannot run, and the system may find memory.
-        std::thread::sleep(LEAST_INTERVAL);
     }
+}
+
+/// Waits a little: a thread whose stack has no memory cannot run, and the system may find some.
+fn wait_for_memory(error: &io::Error) {
+    if error.kind() != io::ErrorKind::OutOfMemory {
+        saki_base::bug!("a stack cannot be guarded again: {error}");
+    }
+    std::thread::sleep(LEAST_INTERVAL);
+}
+
+/// Puts a stack back in its place. False: a thread that stopped the world has done so since the caller looked.
+///
+/// # Errors
+/// The system's; nothing has changed then.
+fn restore_now(green: &'static Green) -> io::Result<bool> {
+    // SAFETY: the thread is suspended: this carrier has taken it (`restore`), or the world is stopped (`restore_all`).
+    let Some(stack) = (unsafe { (*green.stack.get()).as_ref() }) else { return Ok(false) };
+    if !green.thread.is_cold() {
+        return Ok(false);
+    }
+    stacks().equip(stack)?;
     // SAFETY: the thread is suspended, by the same, so nobody else moves its stack; `equip` has just made the pages of
     // the stack writable again.
     unsafe { green.thread.restore_stack() };
+    Ok(true)
 }
 
 /// See `SchedulerHooks`.
@@ -195,9 +222,11 @@ pub(crate) fn restore_all() {
     let mut cold = Vec::new();
     saki_thread::for_each_thread(|thread| cold.extend(Green::of(thread).filter(|_| thread.is_cold())));
     for green in cold {
-        restore_now(green);
-        RESTORED.fetch_add(1, Ordering::Relaxed);
-        note_hot(green);
+        // The world is stopped, and stays so: who stopped it is about to walk the stack.
+        while let Err(error) = restore_now(green) {
+            wait_for_memory(&error);
+        }
+        note_restored(green);
     }
 }
 
@@ -321,4 +350,31 @@ fn stack_of(green: &'static Green) -> Option<&'static PooledStack> {
     // SAFETY: in state MOVING the thread is suspended, and no other thread touches its record; it keeps its stack until
     // it has run again.
     unsafe { (*green.stack.get()).as_ref() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saki_thread::StopReason;
+
+    /// It waited with the lock that a stop waits for, so no collection could give the memory back.
+    #[test]
+    fn the_world_stops_while_a_stack_waits_for_memory() {
+        let has_stopped = AtomicBool::new(false);
+        let mut attempts = 0;
+        std::thread::scope(|scope| {
+            move_when_there_is_memory(|| {
+                attempts += 1;
+                if attempts == 1 {
+                    let stop = |_: &_| has_stopped.store(true, Ordering::Relaxed);
+                    scope.spawn(move || saki_thread::with_world_stopped(StopReason::Inspection, stop));
+                }
+                match has_stopped.load(Ordering::Relaxed) {
+                    true => Ok(()),
+                    false => Err(io::ErrorKind::OutOfMemory.into()),
+                }
+            });
+        });
+        assert!(attempts > 1);
+    }
 }
