@@ -5,7 +5,7 @@
 use crate::fields::ManagedField;
 use crate::references::Obj;
 use crate::thread_objects::{self, state};
-use saki_base::locks::{Mutex, rank};
+use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_thread::ManagedThread;
 use saki_types::LibraryType;
 
@@ -16,9 +16,15 @@ static IS_NAMED: ManagedField = ManagedField::new(LibraryType::InternalThread, "
 /// Guards every thread's name; held for a copy, never at a safepoint.
 static NAMES: Mutex<rank::ThreadNames, ()> = Mutex::new(());
 
+/// Takes the lock. Where the fields lie must be known before: finding it out takes the loader lock.
+fn lock() -> MutexGuard<'static, rank::ThreadNames, ()> {
+    let _ = (NAME.offset_bytes(), IS_NAMED.offset_bytes());
+    NAMES.lock()
+}
+
 /// The name in an InternalThread.
 pub fn name_of(internal: Obj) -> Option<String> {
-    let _guard = NAMES.lock();
+    let _guard = lock();
     let name = NAME.get::<*const String>(internal);
     // SAFETY: null or a box from `replace`, not freed while the lock is held.
     (!name.is_null()).then(|| unsafe { (*name).clone() })
@@ -30,7 +36,7 @@ pub fn replace(internal: Obj, name: Option<&str>, by_program: bool) -> bool {
         if name.is_some() {
             thread_objects::register(internal);
         }
-        let _guard = NAMES.lock();
+        let _guard = lock();
         if by_program && IS_NAMED.get::<i32>(internal) != 0 {
             return false;
         }
