@@ -386,6 +386,28 @@ fn a_profile_ends_before_its_program_when_asked() {
     assert!(sampled_ms < 900.0, "{line}");
 }
 
+/// The handler runs under the loader lock, and the end of the process takes the session's.
+#[test]
+fn a_handler_of_assembly_resolve_ends_the_process_and_the_profile() {
+    let folder = support::folder("profiles/resolver");
+    let (library, program) = (folder.join("elsewhere.dll"), folder.join("program.exe"));
+    let reference = format!("-r:{}", library.display());
+    if !support::compile_with(&["-target:library"], "profiles/elsewhere.cs", &library)
+        || !support::compile_with(&[&reference], "profiles/resolver.cs", &program)
+    {
+        return;
+    }
+    std::fs::remove_file(&library).expect("the library");
+    for mode in ["native", "green", "mn"] {
+        let output = folder.join(format!("{mode}.folded"));
+        let (threads, path) = (format!("--threads={mode}"), output.display().to_string());
+        let program = program.display().to_string();
+        let run = saki(&["profile", "cpu", &threads, "--format=folded", "--output", &path, &program]);
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "ok\n".into()), "{}", text(&run.stderr));
+        assert!(output.exists(), "{mode}: {}", text(&run.stderr));
+    }
+}
+
 /// A program that computes in `Main` while other threads wait, until its input ends.
 struct Busy {
     process: Child,

@@ -124,6 +124,9 @@ macro_rules! ranks {
 ranks! {
     // May be held while the world is stopped, so nothing that happens in a stop takes them. A thread waits for them in
     // a safe region, or is no managed thread.
+    /// All first uses of types: what is computed then, and vtables. A handler of AssemblyResolve, which is managed
+    /// code, runs under it, and may end the process, and so a profile, or change Mono's log.
+    Loader in "types/src/lazy.rs", over_all;
     /// The command's profile session, from its start to the writing of the profile.
     ProfileSession in "cli/src/profile/command.rs", over_all;
     /// The sampling of Mono's log; the sampler is started and stopped under it.
@@ -132,9 +135,6 @@ ranks! {
     SampleReader in "sampler/src/reader_thread.rs", over_all;
     /// One heap snapshot at a time.
     HeapSnapshot in "gc/src/snapshot.rs", over_all;
-    /// All first uses of types: what is computed then, and vtables. A handler of AssemblyResolve, which is managed
-    /// code, runs under it.
-    Loader in "types/src/lazy.rs", over_all;
 
     // The stop itself.
     /// Held during a stop of the world, and for each change of the list of carriers. Waiting for the end of a stop
