@@ -5,7 +5,9 @@
 //! change carriers.
 
 use crate::managed_thread::ManagedThread;
+use crate::protocol::RUNNING;
 use saki_abi::ObjRef;
+use saki_base::locks::order;
 use std::cell::Cell;
 
 thread_local! {
@@ -22,6 +24,7 @@ pub fn current() -> Option<&'static ManagedThread> {
 #[inline(never)]
 pub(crate) fn set_current(thread: Option<&'static ManagedThread>) {
     CURRENT.set(thread);
+    order::runs_by(thread.map(|thread| &thread.state), RUNNING);
 }
 
 impl ManagedThread {

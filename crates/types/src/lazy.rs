@@ -52,7 +52,7 @@ pub fn loader_lock() -> LoaderLockGuard {
         lock.depth.set(lock.depth.get() + 1);
         return LoaderLockGuard(PhantomData);
     }
-    order::check::<rank::Loader>();
+    order::check_before_region::<rank::Loader>();
     if !lock.lock.try_lock() {
         // The holder of the lock may run an assembly-resolve handler, which is managed code and may cause a collection.
         // That collection must not wait for threads that wait for the lock.

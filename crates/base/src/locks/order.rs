@@ -3,7 +3,9 @@
 //! A thread that takes a lock which the table (`rank`) does not allow under one that it holds may wait for a thread
 //! that waits for it. That is a `bug!`, which names both locks, at the first such locking, whether or not another
 //! thread is in the way. Waiting for the end of a stop of the world is waiting for a lock (`rank::World`), so the same
-//! check says which locks may be held at a safepoint.
+//! check says which locks may be held at a safepoint. A lock that may be held while the world is stopped, one before
+//! `World`, is waited for in a safe region, whether or not it is free: else a stop waits for a thread that waits for
+//! one that has stopped.
 //!
 //! | who | which locks it holds |
 //! |---|---|
@@ -45,18 +47,25 @@ struct Entry {
 
 const FREE: Entry = Entry { rank: 0, stop: ALWAYS, address: 0, is_for_fork: false };
 
-/// The locks of a thread, in the order in which it took them.
+/// The locks of a thread, in the order in which it took them, and what else the check knows of it.
 struct List {
     len: Cell<usize>,
     entries: [Cell<Entry>; MAX_HELD],
     /// There is no other thread.
     is_alone: Cell<bool>,
+    /// The state of the managed thread that runs here, and its value outside of safe regions.
+    state: Cell<Option<(&'static AtomicU32, u32)>>,
 }
 
 thread_local! {
     // Without a destructor, so that it is there until the thread has ended.
     static HELD: List = const {
-        List { len: Cell::new(0), entries: [const { Cell::new(FREE) }; MAX_HELD], is_alone: Cell::new(false) }
+        List {
+            len: Cell::new(0),
+            entries: [const { Cell::new(FREE) }; MAX_HELD],
+            is_alone: Cell::new(false),
+            state: Cell::new(None),
+        }
     };
 }
 
@@ -117,7 +126,47 @@ impl List {
 pub fn check<R: Rank>() {
     if cfg!(debug_assertions) {
         check_rank(R::INDEX, false, Location::caller());
+        if R::INDEX < World::INDEX {
+            check_region(R::INDEX, Location::caller());
+        }
     }
+}
+
+/// The same for a lock before `rank::World` that the thread tries to take and, if it is not free, waits for in a safe
+/// region.
+#[inline]
+#[track_caller]
+pub fn check_before_region<R: Rank>() {
+    if cfg!(debug_assertions) {
+        check_rank(R::INDEX, false, Location::caller());
+    }
+}
+
+/// The calling OS thread runs a managed thread from now on, or none: it keeps a stop of the world waiting while
+/// `state` has the value `running`.
+#[inline]
+pub fn runs_by(state: Option<&'static AtomicU32>, running: u32) {
+    if cfg!(debug_assertions) {
+        set_state(state.map(|state| (state, running)));
+    }
+}
+
+#[inline(never)]
+fn set_state(state: Option<(&'static AtomicU32, u32)>) {
+    HELD.with(|held| held.state.set(state));
+}
+
+#[inline(never)]
+fn check_region(taken: u16, place: &Location) {
+    HELD.with(|held| {
+        // Relaxed: the thread's own state.
+        let keeps_stops_waiting = |(state, running): (&AtomicU32, u32)| state.load(Ordering::Relaxed) == running;
+        if !held.is_alone.get() && held.state.get().is_some_and(keeps_stops_waiting) {
+            // The report writes, and writing may take locks.
+            held.is_alone.set(true);
+            crate::bug!("the lock {} must be waited for in a safe region, at {place}", rank::row(taken));
+        }
+    });
 }
 
 /// To be called before a thread may wait until the world runs again. A thread that has stopped it does not wait.

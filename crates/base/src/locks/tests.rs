@@ -2,6 +2,7 @@
 
 use super::*;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 type Outer<T> = Mutex<rank::Domains, T>;
@@ -103,6 +104,28 @@ fn two_locks_of_one_rank_are_found() {
         let _second = locks[1].read();
     });
     assert!(words.contains("the lock Domains") && words.contains("while Domains"), "{words}");
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_wait_outside_of_a_safe_region_is_found_though_the_lock_is_free() {
+    let words = last_words("a_wait_outside_of_a_safe_region_is_found_though_the_lock_is_free", || {
+        const RUNNING: u32 = 5;
+        static STATE: AtomicU32 = AtomicU32::new(RUNNING + 1);
+        let session: Mutex<rank::ProfileSession, ()> = Mutex::new(());
+        order::runs_by(Some(&STATE), RUNNING);
+        drop(session.lock());
+        STATE.store(RUNNING, Ordering::Relaxed);
+        order::check_before_region::<rank::Loader>();
+        drop(session.try_lock());
+        drop(Inner::new(()).lock());
+        drop(session.lock());
+    });
+    assert!(
+        words.contains("the lock ProfileSession (crates/cli/src/profile/command.rs) must be waited for"),
+        "{words}"
+    );
+    assert!(words.contains("in a safe region, at crates/base"), "{words}");
 }
 
 #[test]

@@ -30,6 +30,7 @@ struct Session {
     client: Option<UnixStream>,
 }
 
+/// Held while a profile begins, which may stop the world: waited for in a safe region.
 static SESSION: Mutex<rank::ProfileSession, Option<Session>> = Mutex::new(None);
 
 fn session() -> MutexGuard<'static, rank::ProfileSession, Option<Session>> {
@@ -44,7 +45,9 @@ fn session() -> MutexGuard<'static, rank::ProfileSession, Option<Session>> {
 /// # Errors
 /// The sampler's, or the system's for a thread.
 pub fn begin(request: &ProfileRequest) -> Result<(), String> {
-    let number = if request.kinds.is_empty() { None } else { Some(start(request, None)?) };
+    // A client may ask for a profile at the same time: while this thread waits for it, it counts as stopped.
+    let begin = || start(request, None);
+    let number = if request.kinds.is_empty() { None } else { Some(saki_thread::blocking(begin)?) };
     if let Some(heap) = &request.heap {
         profile::heap_command::begin(heap);
     }
@@ -68,8 +71,7 @@ pub fn begin(request: &ProfileRequest) -> Result<(), String> {
 /// The program is over: where its heap is wanted, ends the profiles and takes the snapshot.
 pub fn before_exit() {
     if profile::heap_command::is_requested() {
-        // This thread counts as stopped while it waits for other threads here.
-        saki_thread::blocking(|| end(None));
+        end_current();
         profile::heap_command::take_requested();
     }
 }
@@ -90,7 +92,12 @@ pub fn end(number: Option<u64>) {
 
 /// Registers that a profile which is still being made when the process ends is written then.
 fn end_with_process() {
-    saki_os::at_exit(ExitStage::Profile, || end(None));
+    saki_os::at_exit(ExitStage::Profile, end_current);
+}
+
+/// Ends the current profile, on a thread of the program's. It counts as stopped while it waits for other threads here.
+fn end_current() {
+    saki_thread::blocking(|| end(None));
 }
 
 /// Begins a profile; its number.

@@ -103,7 +103,8 @@ pub fn begin(settings: &LogSettings) -> Result<(), String> {
     set_logged(events);
     log.tell_heap();
     if let Some((clock, hz)) = settings.samples {
-        samples::start(clock, hz).map_err(|error| error.to_string())?;
+        // The sampler's reader may be busy with a profile that a client has asked for.
+        saki_thread::blocking(|| samples::start(clock, hz)).map_err(|error| error.to_string())?;
     }
     if let Some((listener, _)) = server {
         commands::serve(listener, take_heap_shot).map_err(|error| error.to_string())?;
@@ -145,10 +146,13 @@ pub fn end() {
     if log.settings.shot_at_end {
         heap_shots::take(log);
     }
-    if log.samples.lock().take().is_some() {
-        // All samples have gone to the log.
-        let _ = saki_sampler::stop();
-    }
+    // The thread counts as stopped while it waits for another one that changes the samples, or for the last of them.
+    saki_thread::blocking(|| {
+        if log.samples.lock().take().is_some() {
+            // All samples have gone to the log.
+            let _ = saki_sampler::stop();
+        }
+    });
     log.look_around();
     log.add_counters();
     log.end_events(LogEvents::ALL);

@@ -70,7 +70,9 @@ pub fn take_heap_shot() {
 
 /// The clock of samples, and the number of samples per second.
 pub fn samples() -> Option<(SampleClock, u32)> {
-    *LOG.get()?.samples.lock()
+    let log = LOG.get()?;
+    // The thread that holds the lock may wait for a stop of the world, so this one counts as stopped.
+    saki_thread::blocking(|| *log.samples.lock())
 }
 
 /// Sets the clock and rate of samples from now on, or ends them. False: the setting was refused. As under Mono, only a
