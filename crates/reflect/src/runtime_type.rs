@@ -10,9 +10,7 @@ use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::object::type_objects::require;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, RefPlace, Str};
 use saki_types::names::NameStyle;
-use saki_types::{
-    ElementType, LibraryType, LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, TypeKind, universe,
-};
+use saki_types::{ElementType, LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, Type, TypeKind, universe};
 
 /// The type behind `this` or a RuntimeType argument.
 pub(crate) fn this_type(t: CurrentThread, this: Option<Obj>) -> Managed<Ty> {
@@ -198,20 +196,26 @@ fn get_interface_map(
     if !ty.is_assignable_to(interface).to_managed(t)? {
         return Ok(());
     }
-    let is_dispatched = |method: &&'static Method| method.is_virtual() && !method.is_static();
-    let members: Vec<_> = interface.methods().to_managed(t)?.filter(is_dispatched).collect();
+    let mut members: Vec<_> = interface.methods().to_managed(t)?.filter(|method| method.is_virtual()).collect();
+    // Static methods come last, as in .NET.
+    members.sort_by_key(|method| method.is_static());
     let element = universe().library_type(LibraryType::MethodInfo).to_managed(t)?;
     let target_array = Array::new(t, element, members.len())?;
     let method_array = Array::new(t, element, members.len())?;
     for (index, method) in members.into_iter().enumerate() {
         let member = method_object(t, method, interface)?;
         method_array.set(t, index, Some(member));
-        // The element stays null without an implementation: several default ones, none, or one that is abstract again.
-        let target = match ty.resolve_virtual(method) {
-            Ok(target) if target.is_abstract() && target.owner.is_interface() => continue,
-            Err(error) if error.kind == LoadErrorKind::MissingMethod => continue,
-            other => other.to_managed(t)?,
+        // The element stays null without an implementation, and for instance methods also with several default ones or
+        // one that is abstract again.
+        let target = match method.is_static() {
+            true => ty.static_virtual_implementation(method).to_managed(t)?,
+            false => match ty.resolve_virtual(method) {
+                Ok(target) if target.is_abstract() && target.owner.is_interface() => None,
+                Err(error) if error.kind == LoadErrorKind::MissingMethod => None,
+                other => Some(other.to_managed(t)?),
+            },
         };
+        let Some(target) = target else { continue };
         let reflected = if target.owner.is_interface() { target.owner } else { ty };
         let target = method_object(t, target, reflected)?;
         target_array.set(t, index, Some(target));

@@ -27,6 +27,10 @@ pub enum LoadErrorKind {
     MemberAccess,
     /// A method of an open generic type was to be run.
     InvalidOperation,
+    /// An interface's method has several implementations, none of them more specific than all others.
+    AmbiguousImplementation,
+    /// The implementation of an interface's method is abstract.
+    EntryPointNotFound,
     /// A feature that Saki lacks.
     NotSupported,
 }

@@ -5,7 +5,7 @@ use crate::domain::DynamicRef;
 use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
-use crate::method::{Method, MethodSig};
+use crate::method::{Method, MethodSig, method_flags};
 use crate::modifiers::{describe, spell_method};
 use crate::signature::{method_sig_with, resolve_method_sig, resolve_type_sig};
 use crate::ty::{Ty, TypeKind};
@@ -59,6 +59,26 @@ impl Image {
             }
             _ => Err(self.bad_token(token)),
         }
+    }
+
+    /// The name of the method that a MethodDef or MemberRef token means, without resolving it; None for other tokens.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub(crate) fn method_token_name(&self, token: Token) -> LoadResult<Option<&str>> {
+        Ok(match token.table() {
+            TableId::MethodDef => Some(self.meta.string(self.meta.method_def(token.rid())?.name)?),
+            TableId::MemberRef => Some(self.meta.string(self.meta.member_ref(token.rid())?.name)?),
+            _ => None,
+        })
+    }
+
+    /// Whether the token is a MethodDef token of a static method.
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub(crate) fn is_static_method_def(&self, token: Token) -> LoadResult<bool> {
+        Ok(token.table() == TableId::MethodDef && self.meta.method_def(token.rid())?.flags & method_flags::STATIC != 0)
     }
 
     /// A method with the call site's own signature where it is a vararg call.

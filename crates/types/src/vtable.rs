@@ -306,6 +306,7 @@ fn method_in(method: &'static Method, class_args: &[Ty]) -> LoadResult<&'static 
 fn compute(ty: Ty) -> LoadResult<VTableLayout> {
     let def = ty.def().expect("only definitions are computed");
     ty.require_valid_variance()?;
+    static_virtual::check(ty)?;
     if ty.is_interface() {
         return Ok(VTableLayout::empty());
     }
@@ -332,7 +333,7 @@ fn compute(ty: Ty) -> LoadResult<VTableLayout> {
             None => slots.push(method),
         }
     }
-    let overrides = method_impls(ty).map_err(|error| {
+    let overrides = method_impls(ty, OverrideKind::Instance, None).map_err(|error| {
         let message = format!("Could not load list of method overrides due to {}", error.message);
         LoadError::type_load(message, ty.full_name())
     })?;
@@ -410,13 +411,35 @@ fn check_override(ty: Ty, body: &'static Method, declaration: &'static Method) -
     Err(LoadError::type_load(what, ty.full_name()))
 }
 
-/// (body, declaration) pairs of the type's MethodImpl rows.
-fn method_impls(ty: Ty) -> LoadResult<Vec<(&'static Method, &'static Method)>> {
-    let def = ty.def().expect("a definition");
+/// The two kinds of MethodImpl rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OverrideKind {
+    Instance,
+    /// The body is a static method of the type itself, as the row says by naming it by a MethodDef token.
+    Static,
+}
+
+/// (body, declaration) pairs of the type's MethodImpl rows of one kind; with a name, only of those whose declaration
+/// has that name. Rows that are left out are not resolved: number types have hundreds of them.
+fn method_impls(
+    ty: Ty,
+    kind: OverrideKind,
+    declaration_name: Option<&str>,
+) -> LoadResult<Vec<(&'static Method, &'static Method)>> {
+    let def = ty.def().expect("only definitions and their instantiations have rows");
     let context = GenericContext { class_args: ty.args, method_args: &[] };
     let mut out = Vec::new();
     for row in def.image.meta.method_impls(def.rid) {
         let row = row?;
+        let is_static = def.image.is_static_method_def(row.body)?;
+        if is_static != (kind == OverrideKind::Static) {
+            continue;
+        }
+        if let Some(name) = declaration_name
+            && def.image.method_token_name(row.declaration)? != Some(name)
+        {
+            continue;
+        }
         let body = def.image.resolve_method(row.body, &context)?;
         out.push((body, def.image.resolve_method(row.declaration, &context)?));
     }
@@ -513,8 +536,9 @@ fn default_implementation(ty: Ty, wanted: &'static Method) -> LoadResult<Default
         if interface == wanted.owner || !interface.interfaces()?.contains(&wanted.owner) {
             continue;
         }
+        let kind = if wanted.is_static() { OverrideKind::Static } else { OverrideKind::Instance };
         candidates.extend(
-            method_impls(interface)?
+            method_impls(interface, kind, Some(wanted.name))?
                 .into_iter()
                 .filter(|(_, declaration)| *declaration == wanted)
                 .map(|(body, _)| body),
@@ -583,5 +607,6 @@ fn check_complete(ty: Ty, flags: u32, slots: &[&'static Method]) -> LoadResult<(
     Ok(())
 }
 
+mod static_virtual;
 #[cfg(test)]
 mod tests;

@@ -240,6 +240,9 @@ library_types! {
             TypeBuilderInstantiation = "TypeBuilderInstantiation", optional;
             UnmanagedMarshal = "UnmanagedMarshal", optional;
         }
+        "System.Runtime" {
+            AmbiguousImplementationException = "AmbiguousImplementationException";
+        }
         "System.Runtime.CompilerServices" {
             Ephemeron = "Ephemeron", optional;
             RuntimeCompatibilityAttribute = "RuntimeCompatibilityAttribute";

@@ -37,6 +37,7 @@ impl Emitter<'_> {
         let token = self.operand_token(instruction)?;
         let (method, site_sig) = self.facts.resolve_method_call(self.s.image, token, &self.s.context)?;
         self.check_method(method)?;
+        let method = self.static_target(method)?;
         let sig = self.closed_sig(method)?;
         if sig.is_vararg {
             return self.call_vararg(method, site_sig.unwrap_or(sig), token, false).map(|()| NextStep::Done);
@@ -49,7 +50,7 @@ impl Emitter<'_> {
         if self.try_intrinsic(method)? {
             return Ok(NextStep::Done);
         }
-        if method.is_abstract() && self.s.method.owner.is_interface() {
+        if method.is_abstract() && !method.is_static() && self.s.method.owner.is_interface() {
             // Default implementations of interfaces may call methods of the class this way.
             let args = self.pop_args(sig, true)?;
             return self.call_on_object(method, args);
@@ -64,6 +65,15 @@ impl Emitter<'_> {
         }
         let args = self.pop_args(sig, !method.is_static())?;
         Ok(NextStep::call(method, args))
+    }
+
+    /// The method that `call` or `ldftn` reaches by naming `method`: for a static virtual one with a `constrained.` prefix
+    /// its implementation for that type, to which no access is needed. §III.2.1.
+    fn static_target(&self, method: &'static Method) -> LoadResult<&'static Method> {
+        match self.s.prefixes.constrained {
+            Some(ty) if method.is_static() && method.is_virtual() => self.facts.resolve_static_virtual(ty, method),
+            _ => Ok(method),
+        }
     }
 
     /// Calls this method non-virtually, not inlined.
@@ -295,6 +305,7 @@ impl Emitter<'_> {
     pub(super) fn load_function(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let method = self.facts.resolve_method(self.s.image, self.operand_token(instruction)?, &self.s.context)?;
         self.check_method(method)?;
+        let method = self.static_target(method)?;
         self.closed_sig(method)?;
         let value = self.b.symbol(Symbol::MethodEntry(method));
         let mut entry = StackEntry::scalar(value, IrType::I64).non_null();

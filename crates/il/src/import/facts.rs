@@ -94,6 +94,12 @@ impl Noting<'_> {
         Ok((method, site_sig))
     }
 
+    /// What a call of the static virtual `method` that is constrained to `ty` runs. Notes that the code relies on it. It
+    /// is found by way of the type's ancestors and interfaces, on which code that names the type relies anyway.
+    pub fn resolve_static_virtual(self, ty: Ty, method: &'static Method) -> LoadResult<&'static Method> {
+        ty.resolve_static_virtual(method).inspect(|target| self.0.assume(Assumption::Method(target)))
+    }
+
     /// The field of a Field or MemberRef token. Notes that the code relies on it.
     pub fn resolve_field(
         self,

@@ -19,6 +19,7 @@ macro_rules! exception_types {
 }
 
 exception_types! {
+    AmbiguousImplementation = AmbiguousImplementationException;
     AppDomainUnloaded = AppDomainUnloadedException;
     Application = ApplicationException;
     Argument = ArgumentException;

@@ -252,6 +252,8 @@ pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Ob
         LoadErrorKind::FieldAccess => ExceptionType::FieldAccess,
         LoadErrorKind::MemberAccess => ExceptionType::MemberAccess,
         LoadErrorKind::InvalidOperation => ExceptionType::InvalidOperation,
+        LoadErrorKind::AmbiguousImplementation => ExceptionType::AmbiguousImplementation,
+        LoadErrorKind::EntryPointNotFound => ExceptionType::EntryPointNotFound,
         LoadErrorKind::NotSupported => ExceptionType::NotSupported,
     };
     let exception = new_exception(t, exception_type, Some(&error.message))?;

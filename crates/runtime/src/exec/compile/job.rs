@@ -136,7 +136,7 @@ impl<'a> CompileJob<'a> {
             }
             None => match saki_il::synth::synthesise(method)? {
                 Some(function) => Box::new(function),
-                None if method.is_abstract() => {
+                None if method.is_abstract() && !method.is_static() => {
                     let message = format!("abstract method {} was called", method.full_name());
                     return Err(LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()));
                 }
