@@ -10,7 +10,7 @@
 
 use saki_abi::{ObjRef, Object};
 use saki_base::{bug, bug_unless};
-use saki_il::synth::marshal::data_offset_bytes;
+use saki_il::synth::marshal::{NativeField, data_offset_bytes};
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::object::references::{Array, Obj, Plain, Str, Word};
 use saki_runtime::object::thread::{CurrentThread, Managed};
@@ -373,7 +373,25 @@ impl<'t> ManagedFields<'t> {
     /// # Errors
     /// TypeLoadException.
     pub fn field(self, t: CurrentThread<'t>, field: &'static Field) -> Managed<ManagedSlot<'t>> {
-        let offset_bytes = (field.offset_bytes().to_managed(t)? - data_offset_bytes(field.owner)) as usize;
+        self.element(t, field, 0)
+    }
+
+    /// What native code sees as a field: an instance field, or an element of an inline array.
+    ///
+    /// # Errors
+    /// TypeLoadException.
+    pub fn marshalled(self, t: CurrentThread<'t>, field: &NativeField) -> Managed<ManagedSlot<'t>> {
+        self.element(t, field.field, field.element_offset_bytes)
+    }
+
+    fn element(
+        self,
+        t: CurrentThread<'t>,
+        field: &'static Field,
+        element_offset_bytes: u32,
+    ) -> Managed<ManagedSlot<'t>> {
+        let field_offset = field.offset_bytes().to_managed(t)? - data_offset_bytes(field.owner);
+        let offset_bytes = (field_offset + element_offset_bytes) as usize;
         let ty = field.ty().to_managed(t)?;
         let size_bytes = ty.value_size_bytes().to_managed(t)? as usize;
         bug_unless!(offset_bytes + size_bytes <= self.size_bytes, "{field:?} lies outside its object");

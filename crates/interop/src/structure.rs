@@ -68,7 +68,7 @@ pub fn size_of(t: CurrentThread, ty: Ty) -> Managed<usize> {
 /// ArgumentException when there is no such field.
 pub fn offset_of(t: CurrentThread, ty: Ty, field: &str) -> Managed<usize> {
     let layout = layout_of(t, ty)?;
-    match layout.fields.iter().rev().find(|f| f.field.name == field) {
+    match layout.fields.iter().rev().find(|f| f.field.name == field && f.element_offset_bytes == 0) {
         Some(found) => Ok(found.offset_bytes as usize),
         None => {
             let name = ty.def().map_or_else(|| ty.full_name(), |def| def.name.to_string());

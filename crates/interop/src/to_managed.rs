@@ -167,7 +167,7 @@ pub fn fields_to_managed<'t>(t: CurrentThread<'t>, ty: Ty, slot: NativeSlot, fie
         return Err(directive_error(t, why));
     }
     for field in &layout.fields {
-        let managed = fields.field(t, field.field)?;
+        let managed = fields.marshalled(t, field)?;
         if matches!(&field.native, NativeType::Array { count, .. } if count.constant.is_none()) {
             let message = format!("Field '{:?}': the length of an array from native code is not known.", field.field);
             return Err(directive_error(t, &message));

@@ -150,7 +150,7 @@ pub fn fields_to_native<'t>(t: CurrentThread<'t>, ty: Ty, fields: ManagedFields<
         return Err(directive_error(t, why));
     }
     for field in &layout.fields {
-        let managed = fields.field(t, field.field)?;
+        let managed = fields.marshalled(t, field)?;
         to_native(t, &field.native, managed, slot.after(field.offset_bytes as usize))?;
     }
     Ok(())

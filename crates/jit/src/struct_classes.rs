@@ -37,6 +37,11 @@ pub(crate) fn classify(abi: &NativeAbi, ty: Ty) -> Result<StructClass, CompileEr
                 count += 1;
                 pending.push((field.ty()?, offset_bytes + field.offset_bytes()?));
             }
+            if let (Some(length), Some((element, _))) = (ty.inline_array_length()?, last) {
+                let stride = ty.value_size_bytes()? / length;
+                pending.extend((1..length).map(|index| (element, offset_bytes + index * stride)));
+                continue;
+            }
             // A fixed-size buffer has a field for its first element only.
             if let (1, Some((element, first))) = (count, last)
                 && element.underlying().element_type != ElementType::ValueType

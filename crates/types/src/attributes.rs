@@ -10,12 +10,26 @@ use saki_metadata::{Image as MetadataImage, TableId, Token};
 /// # Errors
 /// `BadImage`.
 pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
+    Ok(attribute_value(image, parent, namespace, name)?.is_some())
+}
+
+/// The value of a member's attribute of this name, ECMA-335 §II.23.3; None without such an attribute.
+///
+/// # Errors
+/// `BadImage`.
+pub(crate) fn attribute_value(
+    image: &'static Image,
+    parent: Token,
+    namespace: &str,
+    name: &str,
+) -> LoadResult<Option<&'static [u8]>> {
     for row in image.meta.custom_attributes(parent) {
-        if attribute_class(image.meta, row?.constructor)? == Some((namespace, name)) {
-            return Ok(true);
+        let row = row?;
+        if attribute_class(image.meta, row.constructor)? == Some((namespace, name)) {
+            return Ok(Some(image.meta.blob(row.value)?));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// Namespace and name of the class to which an attribute's constructor token belongs.

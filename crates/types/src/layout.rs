@@ -95,8 +95,19 @@ impl Type {
         Ok(self.is_value_type() && !self.ref_offsets()?.is_empty())
     }
 
+    /// Number of elements of an inline array, whose only instance field is the first of them; None for other types.
+    ///
     /// # Errors
-    /// `TypeLoad` for recursive structs, bad explicit offsets, open types.
+    /// `TypeLoad`.
+    pub fn inline_array_length(&'static self) -> LoadResult<Option<u32>> {
+        match self.element_type {
+            ElementType::ValueType => Ok(self.instance_layout()?.inline_array_length),
+            _ => Ok(None),
+        }
+    }
+
+    /// # Errors
+    /// `TypeLoad` for recursive structs, bad explicit offsets, open types, invalid inline arrays.
     pub fn instance_layout(&'static self) -> LoadResult<&'static InstanceLayout> {
         self.instance_layout
             .get(&|| self.full_name(), || compute_instance(self).map(|l| collectible::keep_beside(self, l)))
@@ -272,6 +283,12 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
             size = align_up(size, 8);
         }
     }
+    let inline_array_length = inline_array::length(ty, fields.len())?;
+    if let Some(length) = inline_array_length {
+        // The struct as it would be without the attribute is the first element.
+        inline_array::repeat(&mut refs, size, length);
+        size *= u64::from(length);
+    }
     if size > MAX_INSTANCE_BYTES {
         return Err(error(ty, "it is too large"));
     }
@@ -284,6 +301,7 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     Ok(InstanceLayout {
         size_bytes: size as u32,
         align_bytes: align,
+        inline_array_length,
         ref_offsets: refs,
         weak_offsets: weak,
         is_blittable: blittable,
@@ -402,5 +420,6 @@ fn place_static(out: &mut StaticLayout, field: &'static Field) -> LoadResult<()>
     Ok(())
 }
 
+mod inline_array;
 #[cfg(test)]
 mod tests;

@@ -103,6 +103,8 @@ pub struct InstanceLayout {
     /// Bytes including inherited fields and, for classes, the header; not rounded up for classes.
     pub size_bytes: u32,
     pub align_bytes: u32,
+    /// Number of elements of an inline array, whose only instance field is the first element; None for other types.
+    pub inline_array_length: Option<u32>,
     /// Offsets of references, sorted; without weak ones.
     pub ref_offsets: Vec<u32>,
     /// Classes: offsets of the fields marked `[Weak]`, which do not keep their objects alive.

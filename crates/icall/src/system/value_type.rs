@@ -6,8 +6,9 @@
 use crate::arguments::{non_null, non_null_this};
 use saki_abi::ObjRef;
 use saki_metadata::ElementType;
-use saki_runtime::object::exceptions::ToManaged;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, RefPlace, Str};
+
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, RefPlace, Str};
 use saki_types::{Field, Ty, universe};
 
 /// How a field is compared.
@@ -99,6 +100,15 @@ fn is_same_text(left: Option<Str>, right: Option<Str>) -> bool {
     }
 }
 
+/// Inline arrays have no equality unless they define one: their only field is the first element.
+fn refuse_inline_array(t: CurrentThread, ty: Ty) -> Managed<()> {
+    if ty.inline_array_length().to_managed(t)?.is_none() {
+        return Ok(());
+    }
+    let message = "Calling built-in Equals() or GetHashCode() on type marked as InlineArray is invalid.";
+    Err(exceptions::throw(t, ExceptionType::NotSupported, message))
+}
+
 /// True: equal. False with null `fields`: different. False with `fields`: equal so far; managed code compares the
 /// pairs in the array.
 fn internal_equals<'t>(
@@ -114,6 +124,7 @@ fn internal_equals<'t>(
     if ty != right.ty() {
         return Ok(false);
     }
+    refuse_inline_array(t, ty)?;
     let mut rest = Vec::new();
     for field in instance_fields(t, ty)? {
         let (a, b) = (BoxedField::of(t, left, field)?, BoxedField::of(t, right, field)?);
@@ -157,10 +168,15 @@ fn text_hash(text: Str) -> u32 {
 fn internal_get_hash_code<'t>(t: CurrentThread<'t>, this: Option<Obj<'t>>, fields: RefPlace) -> Managed<i32> {
     fields.set(t, None::<Obj>);
     let this = non_null_this(t, this)?;
+    refuse_inline_array(t, this.ty())?;
     let mut rest = Vec::new();
     let mut hash: u32 = 0x2d2816fe;
     for field in instance_fields(t, this.ty())? {
         let place = BoxedField::of(t, this, field)?;
+        if place.ty.inline_array_length().to_managed(t)?.is_some() {
+            // The other fields decide. .NET asks only one field for its hash code.
+            continue;
+        }
         let part = match comparison(place.ty) {
             Comparison::Bits(size) => {
                 let bits = place.bits(size);

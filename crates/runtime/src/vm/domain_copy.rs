@@ -221,6 +221,25 @@ fn copy_fields<'t>(
     ty: Ty,
     copied: &mut Copied<'t>,
 ) -> Managed<()> {
+    let elements = ty.inline_array_length().to_managed(t)?.unwrap_or(1);
+    let stride = match elements {
+        1 => 0,
+        _ => ty.value_size_bytes().to_managed(t)? / elements,
+    };
+    for element in 0..elements {
+        copy_element_fields(t, objects, at + (element * stride) as usize, ty, copied)?;
+    }
+    Ok(())
+}
+
+/// Copies the instance fields of a class, of a value type that is not an inline array, or of an element of one.
+fn copy_element_fields<'t>(
+    t: CurrentThread<'t>,
+    objects: (Obj<'t>, Obj<'t>),
+    at: usize,
+    ty: Ty,
+    copied: &mut Copied<'t>,
+) -> Managed<()> {
     let (from, to) = objects;
     let mut class = Some(ty);
     while let Some(current) = class {

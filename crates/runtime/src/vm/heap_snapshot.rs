@@ -260,6 +260,14 @@ fn heap_type(vtable: &VTable) -> HeapType {
 
 /// The field at an offset of an instance, or of a value without header: "field", "field.field".
 fn path_at(ty: Ty, offset_bytes: u32) -> String {
+    if let Ok(Some(length)) = ty.inline_array_length()
+        && let Ok(size_bytes) = ty.value_size_bytes()
+    {
+        let stride = size_bytes / length;
+        let fields = ty.fields().unwrap_or_default().iter().filter(|field| !field.is_static());
+        let path = find_path(fields, offset_bytes % stride);
+        return format!("[{}].{}", offset_bytes / stride, path.unwrap_or_default());
+    }
     let mut class = Some(ty);
     while let Some(at) = class {
         let fields = at.fields().unwrap_or_default().iter().filter(|field| !field.is_static());

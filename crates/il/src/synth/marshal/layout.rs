@@ -14,6 +14,10 @@ use saki_types::ty::type_flags;
 use saki_types::{ElementType, Field, LoadResult, Ty, collectible, universe};
 use std::sync::LazyLock;
 
+/// Elements of an inline array that are listed if they are converted by copying: more do not fit into registers, and
+/// longer arrays are copied as a whole.
+const LISTED_PLAIN_ELEMENTS: u32 = saki_abi::native::MAX_REGISTER_STRUCT_BYTES;
+
 /// `TypeAttributes.StringFormatMask` and its `UnicodeClass` value.
 const STRING_FORMAT_MASK: u32 = 0x3_0000;
 const UNICODE_CLASS: u32 = 0x1_0000;
@@ -23,6 +27,8 @@ const HAS_FIELD_MARSHAL: u16 = 0x1000;
 #[derive(Clone, PartialEq, Debug)]
 pub struct NativeField {
     pub field: &'static Field,
+    /// Bytes from the managed field to the element of an inline array that this is; 0 for all other fields.
+    pub element_offset_bytes: u32,
     /// Bytes from the start of the native struct.
     pub offset_bytes: u32,
     pub native: NativeType,
@@ -36,7 +42,7 @@ pub struct NativeLayout {
     /// fixed-size buffer, so that memory of that size has room for the managed struct, too.
     pub spare_bytes: u32,
     pub align_bytes: u32,
-    /// Instance fields, those of base classes first.
+    /// Instance fields, those of base classes first; elements of an inline array one by one.
     pub fields: Vec<NativeField>,
     pub blittable: bool,
     /// Why values of the type cannot be marshalled.
@@ -129,6 +135,11 @@ fn compute(ty: Ty) -> LoadResult<NativeLayout> {
         None => None,
     };
     let (packing, declared_size) = class_layout.map_or((0, 0), |row| (u32::from(row.packing_size), row.class_size));
+    let inline_array_length = ty.inline_array_length()?;
+    let managed_stride = match inline_array_length {
+        Some(length) => ty.value_size_bytes()? / length,
+        None => 0,
+    };
     for &field in ty.fields()? {
         if field.is_static() {
             continue;
@@ -142,15 +153,29 @@ fn compute(ty: Ty) -> LoadResult<NativeLayout> {
         let align = if packing != 0 { natural.min(packing) } else { natural };
         let managed_offset = field.offset_bytes()?.saturating_sub(data_offset);
         let offset_bytes = if is_explicit { managed_offset } else { layout.size_bytes.next_multiple_of(align) };
+        // An inline array repeats the whole struct, with its declared size.
+        let (elements, stride) = match inline_array_length {
+            Some(length) => (length, size.max(declared_size)),
+            None => (1, size),
+        };
         layout.align_bytes = layout.align_bytes.max(align);
-        layout.size_bytes = layout.size_bytes.max(offset_bytes + size);
-        layout.spare_bytes += match &native {
+        layout.size_bytes = layout.size_bytes.max(offset_bytes.saturating_add(stride.saturating_mul(elements)));
+        let spare_bytes = match &native {
             NativeType::FixedChars { count } => *count,
             NativeType::Struct(ty) | NativeType::ClassInline(ty) => native_layout(ty)?.spare_bytes,
             _ => 0,
         };
+        layout.spare_bytes += spare_bytes * elements;
         layout.blittable &= native.is_same() && offset_bytes == managed_offset;
-        layout.fields.push(NativeField { field, offset_bytes, native });
+        let listed = if native.is_same() { elements.min(LISTED_PLAIN_ELEMENTS) } else { elements };
+        for index in 0..listed {
+            layout.fields.push(NativeField {
+                field,
+                element_offset_bytes: index * managed_stride,
+                offset_bytes: offset_bytes + index * stride,
+                native: native.clone(),
+            });
+        }
     }
     let mut align = layout.align_bytes;
     if mode != 0 {
