@@ -269,6 +269,8 @@ pub enum Symbol {
     InternalCall(&'static Method),
     /// Address of a cell that holds a P/Invoke's native entry point, 0 until resolved: load from it.
     NativeCell(&'static Method),
+    /// Address of the C function through which native code calls a method with UnmanagedCallersOnlyAttribute.
+    NativeEntry(&'static Method),
     /// Address of a marshalling descriptor: method, parameter index (0 = return value).
     MarshalInfo(&'static Method, u32),
     /// Address of the varargs call-site signature cookie (`ArgIterator`), by module and signature token.

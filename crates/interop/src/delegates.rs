@@ -10,29 +10,24 @@
 //! gives that same delegate. Left out: C functions with variable arguments.
 
 use crate::refusals::directive_error;
-use crate::slots::NativeSlot;
+use crate::reverse_calls::{self, NativeSignature, ReverseCall, in_domain};
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
-use saki_il::ir::{CallSig, IrType};
 use saki_il::synth::delegate::{DelegateKind, invoke_method};
 use saki_il::synth::{callback, pinvoke};
 use saki_runtime::ExceptionType;
+use saki_runtime::exec::callback_exceptions;
 use saki_runtime::exec::code_cache::Identity;
-use saki_runtime::exec::compile;
-use saki_runtime::exec::invoke::{Slot, invoke_address};
-use saki_runtime::exec::{callback_exceptions, thread_data};
+use saki_runtime::exec::compile::{self, CallbackEntry};
 use saki_runtime::object::delegates::{INVOKE_IMPL, METHOD, METHOD_PTR};
 use saki_runtime::object::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::object::fields::ManagedField;
 use saki_runtime::object::handles;
 use saki_runtime::object::references::Obj;
 use saki_runtime::object::thread::{CurrentThread, Managed};
-use saki_runtime::vm::call_trace;
 use saki_runtime::vm::domains::Domain;
-use saki_runtime::vm::profile_log::calls;
-use saki_runtime::vm::{domain_copy, domains, threads, unhandled};
+use saki_runtime::vm::{domains, threads, unhandled};
 use saki_sync::handle_table::{Handle, HandleKind};
-use saki_thread::ThreadKind;
 use saki_types::{LibraryType, Method, Ty, collectible};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -46,17 +41,13 @@ static EXTRA_ARG: ManagedField = ManagedField::new(LibraryType::Delegate, "extra
 const REUSE_ATTEMPTS: usize = 4;
 
 /// Data common to all delegates of one type. It stays when the type is freed, since native code may still have entries;
-/// then no delegate is called, and no type in `sig` is read.
+/// then no delegate is called, and no type in
+/// `signature` is read.
 struct CallbackType {
     domain: &'static Domain,
-    /// Managed wrapper: `fn(context, native words…)`. Lives as long as the delegate type.
-    wrapper: usize,
-    sig: CallSig,
-    entry: saki_runtime::exec::compile::CallbackEntry,
-    /// Size of a struct result that is written to the address in the first C argument.
-    result_in_memory_bytes: Option<u32>,
-    /// Size of another struct result; 0 without one.
-    struct_result_bytes: u32,
+    /// Its wrapper lives as long as the delegate type.
+    signature: NativeSignature,
+    entry: CallbackEntry,
     contexts: Mutex<rank::CallbackContexts, VecDeque<&'static CallbackContext>>,
 }
 
@@ -135,62 +126,13 @@ fn callback_type(t: CurrentThread, ty: Ty) -> Managed<&'static CallbackType> {
     }
     let invoke = invoke_method(ty).to_managed(t)?;
     let function = callback::callback(invoke).to_managed(t)?;
-    let sig = function.sig.clone();
-    // The C signature has no context parameter: the entry adds it.
-    let native = CallSig { has_this: false, params: sig.params[1..].to_vec(), ret: sig.ret };
     let wrapper = compile::place_wrapper(t, Identity::Callback(invoke), invoke, &function)?;
-    let entry = compile::compile_callback_entry(&native).to_managed(t)?;
     let result_in_memory_bytes = callback::result_in_memory_bytes(invoke).to_managed(t)?;
-    let struct_result_bytes = match sig.ret {
-        Some(IrType::Struct(ty)) => ty.value_size_bytes().unwrap_or(0),
-        _ => 0,
-    };
-    let made = CallbackType {
-        domain: domains::of_universe(ty.universe()),
-        wrapper,
-        sig,
-        entry,
-        result_in_memory_bytes,
-        struct_result_bytes,
-        contexts: Mutex::default(),
-    };
+    let signature = NativeSignature::new(wrapper, function.sig.clone(), result_in_memory_bytes);
+    let entry = compile::compile_callback_entry(&signature.of_entry()).to_managed(t)?;
+    let domain = domains::of_universe(ty.universe());
+    let made = CallbackType { domain, signature, entry, contexts: Mutex::default() };
     Ok(CALLBACK_TYPES.lock().get_or_insert_default().entry(ty).or_insert_with(|| Box::leak(Box::new(made))))
-}
-
-/// Runs `body` in the domain that the delegate belongs to; native code may call it from any domain. An exception thrown
-/// there becomes one of the caller's domain.
-fn in_domain_of(t: CurrentThread, delegate: Obj, body: impl FnOnce() -> Managed<Slot>) -> Managed<Slot> {
-    let domain = domains::of_universe(delegate.ty().universe());
-    if std::ptr::eq(domain, domains::current()) {
-        return body();
-    }
-    let home = domains::current();
-    domain.add_thread(t)?;
-    thread_data::of(t).domains_entered().borrow_mut().push(domain);
-    let result = domains::run_in(t, domain, || match body() {
-        Err(_) if threads::end_abort_by_unload(t, domain) => Err(None),
-        Err(_) => Err(Some(domain_copy::copy_pending(t, home.universe))),
-        Ok(result) => Ok(result),
-    });
-    thread_data::of(t).domains_entered().borrow_mut().pop();
-    domain.remove_thread(t);
-    result.map_err(|thrown| thrown.unwrap_or_else(|| domains::throw_unloaded(t)))
-}
-
-/// The result that native code sees instead of an exception.
-fn write_zero_result(class: &CallbackType, arguments: &[u64], result: NativeSlot) {
-    match (class.result_in_memory_bytes, arguments.first()) {
-        (Some(size_bytes), Some(&address)) => {
-            // SAFETY: native code gave the address of its own room for a struct of this size.
-            let room = unsafe { NativeSlot::at(address as *mut u8, size_bytes as usize) };
-            if let Some(room) = room {
-                room.fill_zero();
-            }
-            result.write(address);
-        }
-        _ if class.sig.ret.is_some() => result.fill_zero(),
-        _ => {}
-    }
 }
 
 /// Called by C entries: runs the wrapper with the C arguments in `slots` (structs: addresses) and leaves the result in
@@ -201,38 +143,20 @@ fn write_zero_result(class: &CallbackType, arguments: &[u64], result: NativeSlot
 /// A C entry made for `context` calls it: `slots` has one word per parameter, `result` room for the result.
 unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u64, result: *mut u8) {
     let class = context.class;
-    // SAFETY: `slots` has a word for each parameter after the context: the C entry for `context` spills so many.
-    let arguments = unsafe { std::slice::from_raw_parts(slots, class.sig.params.len() - 1) };
-    let returns_struct = matches!(class.sig.ret, Some(IrType::Struct(_)));
-    let result_bytes = if returns_struct { class.struct_result_bytes as usize } else { size_of::<u64>() };
-    // SAFETY: the C entry reserves a word for the result, or the struct's bytes, before it calls.
-    let Some(result) = (unsafe { NativeSlot::at(result, result_bytes) }) else {
-        saki_base::bug!("a C entry without room for the result")
-    };
-    let is_foreign = saki_thread::current().is_none();
-    let thread = saki_thread::attach_current(ThreadKind::Background);
-    // SAFETY: `attach_current` returns the current thread; `t` does not leave this function.
-    let t = unsafe { CurrentThread::from_abi(thread.abi()) };
-    let was_safe = thread.is_in_safe_region();
-    // The native frames below depend on their OS thread, by thread-local storage or locks that they hold.
-    thread.pin();
-    if was_safe {
-        // SAFETY: the current thread, which called `enter_native` before the native code ran.
-        unsafe { saki_thread::leave_native(t.abi()) };
-    }
-    let mut words = Vec::with_capacity(arguments.len() + 2);
-    if returns_struct {
-        words.push(Slot::from_ptr(result.address()));
-    }
-    words.push(Slot::from_ptr(context));
-    words.extend(arguments.iter().map(|word| Slot(*word)));
+    // SAFETY: the C entry for `context`, whose signature this is, spills its arguments to `slots` and has room for the
+    // result.
+    let frame = unsafe { class.signature.frame(slots, result) };
+    let call = ReverseCall::enter();
+    // SAFETY: `enter` has made the thread current and RUNNING; `t` does not leave this function.
+    let t = unsafe { CurrentThread::from_abi(call.abi()) };
     let delegate = context.target(t);
     let called = match delegate {
         None => Err(throw_delegate_is_gone(t, class.domain)),
-        Some(delegate) => in_domain_of(t, delegate, || {
+        // Native code may call the delegate from any domain.
+        Some(delegate) => in_domain(t, domains::of_universe(delegate.ty().universe()), || {
             called_by_native(t, delegate, false);
-            // SAFETY: the wrapper was compiled for the signature, and lives as long as the delegate's type.
-            let result = unsafe { invoke_address(t, class.wrapper, &class.sig, false, &words) };
+            // SAFETY: the wrapper lives as long as the delegate's type, which the delegate keeps.
+            let result = unsafe { class.signature.invoke(t, std::ptr::from_ref(context).addr(), &frame) };
             called_by_native(t, delegate, true);
             result
         }),
@@ -240,38 +164,26 @@ unsafe extern "C" fn dispatch(context: &'static CallbackContext, slots: *const u
     // Keeps the delegate on the stack until here: it keeps its type alive, and the type the wrapper.
     std::hint::black_box(delegate);
     match called {
-        Ok(value) => {
-            if class.sig.ret.is_some() && !returns_struct {
-                result.write(value.0);
-            }
-        }
+        Ok(value) => class.signature.write_result(&frame, value),
         Err(_) => {
-            if is_foreign || !was_safe {
+            if !call.is_of_native_code() {
                 unhandled::report_and_exit(t);
             }
             let exception = t.take_exception();
             if !threads::request_abort_again(t, exception) {
                 callback_exceptions::keep(t, exception);
             }
-            write_zero_result(class, arguments, result);
+            class.signature.write_zero_result(&frame);
         }
     }
-    thread.unpin();
-    if was_safe || is_foreign {
-        // SAFETY: the current thread, running; the C frames above hold no references.
-        unsafe { saki_thread::enter_native(t.abi()) };
-    }
+    // SAFETY: the C frames above hold no references, nor does this one from here on.
+    unsafe { call.leave() };
 }
 
 /// Tells a profile of calls, or a trace, that native code calls the delegate's method, or that the call has ended.
 fn called_by_native(t: CurrentThread, delegate: Obj, has_ended: bool) {
-    if (calls::are_written() || call_trace::is_enabled())
-        && let Some(method) = saki_runtime::object::delegates::method_of(delegate)
-    {
-        if calls::are_written() {
-            calls::called_by_native(t, method, has_ended);
-        }
-        call_trace::called_by_native(t, method, has_ended);
+    if let Some(method) = saki_runtime::object::delegates::method_of(delegate) {
+        reverse_calls::note_call(t, method, has_ended);
     }
 }
 

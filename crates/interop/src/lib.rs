@@ -8,6 +8,7 @@ mod any_object;
 mod arguments;
 pub mod async_calls;
 pub mod builder_text;
+mod callers_only;
 pub mod custom;
 mod date;
 pub mod delegates;
@@ -19,6 +20,7 @@ pub mod marshal_calls;
 mod refusals;
 mod release;
 pub mod resolve;
+mod reverse_calls;
 mod slots;
 pub mod structure;
 pub mod text;
@@ -74,6 +76,7 @@ pub fn functions() -> Interop {
     host::keep_exports();
     Interop {
         resolve_native: resolve::resolve_native,
+        native_entry: callers_only::native_entry,
         marshal_info: |t, method, index| descriptor::descriptor(t, method, index).map(MarshalDescriptor::address),
         delegate_begin_invoke: async_calls::begin_invoke,
         delegate_end_invoke: async_calls::end_invoke,

@@ -13,6 +13,7 @@ use saki_metadata::{TableId, Token};
 use saki_runtime::ExceptionType;
 use saki_runtime::object::entries;
 use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::upper_layers;
 use saki_runtime::vm::{domain_copy, domains, dynamic_methods, stack_trace, threads};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, RefPlace, Str};
 use saki_types::dynamic_records;
@@ -273,6 +274,9 @@ fn get_function_pointer(t: CurrentThread, method: Handle<Method>) -> Managed<usi
             if method.is_dynamic() {
                 dynamic_methods::keep(method);
             }
+            if method.is_unmanaged_callers_only().to_managed(t)? {
+                return (upper_layers().interop.native_entry)(t, method);
+            }
             entries::entry_address(method).to_managed(t)
         }
         None => Err(exceptions::throw_argument_null(t, "handle")),
@@ -322,6 +326,10 @@ fn internal_invoke<'t>(
     let method = require_method(t, this)?;
     if *method.owner.universe() != *universe() {
         return invoke_in_other_domain(t, method, target, arguments, error);
+    }
+    if method.is_unmanaged_callers_only().to_managed(t)? {
+        let message = "Methods with UnmanagedCallersOnlyAttribute cannot be called by managed code.";
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
     }
     match invocation::reflected_call(t, method, target, arguments)? {
         Ok(result) => Ok(result),

@@ -10,6 +10,7 @@ use crate::collectible::Owner;
 use crate::error::{LoadError, LoadErrorKind};
 use crate::field::Field;
 use crate::identity::{AssemblyName, LoadContext};
+use crate::interop_attributes::NamedAttributes;
 use crate::lazy::Lazy;
 use crate::library::Library;
 use crate::method::{LocalSig, Method, MethodSig, RemotingStub};
@@ -149,6 +150,8 @@ pub struct Image {
     pub(crate) forwarders_passed: RwLock<rank::ForwardersPassed, Vec<(&'static Image, &'static Image)>>,
     /// The TypeRef row of `System.WeakAttribute`, 0 = none; searched when a class with reference fields is laid out.
     pub(crate) weak_attribute: OnceLock<Rid>,
+    /// Which attributes the image names; searched by `interop_attributes` when the first of them is asked for.
+    pub(crate) named_attributes: OnceLock<NamedAttributes>,
     /// Found members of non-generic parents, by MemberRef rid; kept by `resolve`.
     pub(crate) member_refs: Box<[OnceLock<Member>]>,
     /// For the image of a dynamic method: the references that its tokens name, in place of metadata.

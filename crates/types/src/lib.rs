@@ -58,6 +58,7 @@ mod fixture;
 pub mod identity;
 mod image_types;
 pub mod interfaces;
+pub mod interop_attributes;
 pub mod layout;
 pub mod lazy;
 mod library;

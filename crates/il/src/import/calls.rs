@@ -38,6 +38,10 @@ impl Emitter<'_> {
         let (method, site_sig) = self.facts.resolve_method_call(self.s.image, token, &self.s.context)?;
         self.check_method(method)?;
         let method = self.static_target(method)?;
+        if method.is_static() && !method.is_pinvoke() && method.is_unmanaged_callers_only()? {
+            let message = "Invalid Program: attempted to call a UnmanagedCallersOnly method from managed code.";
+            return Err(LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()));
+        }
         let sig = self.closed_sig(method)?;
         if sig.is_vararg {
             return self.call_vararg(method, site_sig.unwrap_or(sig), token, false).map(|()| NextStep::Done);
@@ -302,12 +306,20 @@ impl Emitter<'_> {
         self.b.inst(Op::Select(is_there, address, zero), IrType::I64)
     }
 
+    /// The address that `ldftn` gives: of the method's entry, or of the native function through which native code calls
+    /// the method.
+    fn function_symbol(&mut self, method: &'static Method) -> LoadResult<ValueId> {
+        let is_native = method.is_unmanaged_callers_only()?;
+        let symbol = if is_native { Symbol::NativeEntry(method) } else { Symbol::MethodEntry(method) };
+        Ok(self.b.symbol(symbol))
+    }
+
     pub(super) fn load_function(&mut self, instruction: &Instruction<'static>) -> LoadResult<()> {
         let method = self.facts.resolve_method(self.s.image, self.operand_token(instruction)?, &self.s.context)?;
         self.check_method(method)?;
         let method = self.static_target(method)?;
         self.closed_sig(method)?;
-        let value = self.b.symbol(Symbol::MethodEntry(method));
+        let value = self.function_symbol(method)?;
         let mut entry = StackEntry::scalar(value, IrType::I64).non_null();
         entry.note = Note::Function(method);
         self.push(entry);
@@ -324,7 +336,7 @@ impl Emitter<'_> {
         let target = if method.is_static() { Some(method) } else { self.devirtualized(method, &object)? };
         let value = match target {
             Some(target) if target.owner.is_value_type() => self.b.symbol(Symbol::UnboxEntry(target)),
-            Some(target) => self.b.symbol(Symbol::MethodEntry(target)),
+            Some(target) => self.function_symbol(target)?,
             None => {
                 let object = self.value(&object)?;
                 let handle = self.b.symbol(Symbol::MethodHandle(method));

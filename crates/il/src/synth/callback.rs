@@ -23,7 +23,7 @@ use crate::ir::{
 use saki_abi::HelperId;
 use saki_abi::native::Eightbyte;
 use saki_abi::object::ARRAY_DATA_OFFSET;
-use saki_types::{LoadResult, Method};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 
 /// The wrapper for delegates of one exact type, by its `Invoke` method; see the module header. The function's `sig`
 /// lists the words that the C entry passes: `params[0]` is the context, the rest are the C parameters in order.
@@ -92,6 +92,59 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
         (None, _) => None,
     };
     b.ret(value);
+    Ok(b.finish())
+}
+
+/// Why native code cannot call the method, although it has UnmanagedCallersOnlyAttribute: kind and message of the
+/// exception.
+///
+/// # Errors
+/// The errors of the signature and of the types' layouts.
+pub fn refused_by_callers(method: &'static Method) -> LoadResult<Option<LoadError>> {
+    let invalid = |message: &str| Some(LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name()));
+    if method.is_pinvoke() {
+        return Ok(Some(not_compatible(method)));
+    }
+    if !method.is_static() {
+        return Ok(invalid("Non-static methods with UnmanagedCallersOnlyAttribute are invalid."));
+    }
+    if !method.owner.args.is_empty() || !method.generic_args.is_empty() {
+        return Ok(invalid("Generic methods with UnmanagedCallersOnlyAttribute are invalid."));
+    }
+    let plan = method_plan(method)?;
+    let is_plain = |param: &ParamPlan| param.action == MarshalAction::Same && !param.by_ref;
+    if !is_plain(&plan.ret) || !plan.params.iter().all(is_plain) {
+        return Ok(invalid("Non-blittable parameter types are invalid for UnmanagedCallersOnly methods."));
+    }
+    Ok(None)
+}
+
+/// The error of a P/Invoke method with UnmanagedCallersOnlyAttribute.
+pub(super) fn not_compatible(method: &'static Method) -> LoadError {
+    let message = "Method's type signature is not PInvoke compatible.";
+    LoadError::new(LoadErrorKind::NotSupported, message, method.full_name())
+}
+
+/// The wrapper through which native code calls a method with UnmanagedCallersOnlyAttribute that `refused_by_callers`
+/// does not refuse. Its `sig` is as in `callback`; the context is not used.
+///
+/// # Errors
+/// The errors of the signature and of the types' layouts.
+pub fn callers_only(method: &'static Method) -> LoadResult<Function> {
+    let plan = method_plan(method)?;
+    let mut sig = CallSig { params: vec![IrType::I64], ret: return_type(plan.ret.ty)?, ..CallSig::default() };
+    for param in &plan.params {
+        sig.params.push(ir_type(param.ty)?);
+    }
+    let mut b = FunctionBuilder::new(None, format!("(callback) {}", method.full_name()), sig);
+    b.set_stub();
+    let mut args = Vec::with_capacity(plan.params.len());
+    for param in &plan.params {
+        let word = b.operand(LocalId(param.index));
+        args.push(narrow_scalar(&mut b, mem_type(param.ty)?, word));
+    }
+    let result = b.call(CallTarget::Direct(method), call_sig(method)?, args);
+    b.ret(result);
     Ok(b.finish())
 }
 

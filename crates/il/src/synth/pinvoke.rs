@@ -41,6 +41,9 @@ pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
     if !method.is_static() {
         return Err(not_supported(method, "an instance method cannot be a P/Invoke"));
     }
+    if method.is_unmanaged_callers_only()? {
+        return Err(super::callback::not_compatible(method));
+    }
     if needs_check_at_entry(method) && method.owner.class_constructor()?.is_some() {
         b.emit(Op::ClassInit(method.owner), IrType::Void);
     }

@@ -130,6 +130,8 @@ macro_rules! interop {
             pub resolve_native: fn(CurrentThread, &'static Method) -> Managed<usize>,
             /// Address of the marshalling descriptor of a parameter (0 = return value).
             pub marshal_info: fn(CurrentThread, &'static Method, u32) -> Managed<usize>,
+            /// The C function through which native code calls a method with UnmanagedCallersOnlyAttribute.
+            pub native_entry: fn(CurrentThread, &'static Method) -> Managed<usize>,
             $($(#[$doc])* pub $name: for<'t> unsafe fn(CurrentThread<'t>, $($ty),*) -> Managed<$ret>,)*
         }
     };

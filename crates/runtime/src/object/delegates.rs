@@ -55,7 +55,8 @@ pub fn method_of_code(code: usize) -> Option<&'static Method> {
 /// Fills a delegate in. `resolved_code`: the code address when virtual resolution has happened already.
 ///
 /// # Errors
-/// NullReferenceException for an instance method without target; load errors.
+/// NullReferenceException for an instance method without target; NotSupportedException for a method that native code
+/// alone may call; load errors.
 pub fn init(
     t: CurrentThread,
     delegate: Obj,
@@ -63,6 +64,10 @@ pub fn init(
     method: &'static Method,
     resolved_code: Option<usize>,
 ) -> Managed<()> {
+    if method.is_unmanaged_callers_only().to_managed(t)? {
+        let message = "Methods with UnmanagedCallersOnlyAttribute cannot be used as delegate target.";
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
+    }
     let kind = delegate_kind(delegate.ty(), method, target.is_some()).to_managed(t)?;
     // `CreateDelegate` may bind null as the target; the constructor, which gets a code address, may not.
     if kind == DelegateKind::ClosedInstance && target.is_none() && resolved_code.is_some() {

@@ -221,6 +221,7 @@ impl Names {
             tag_of::HELPER => Symbol::Helper(helper()?),
             tag_of::INTERNAL_CALL => Symbol::InternalCall(method()?),
             tag_of::NATIVE_CELL => Symbol::NativeCell(method()?),
+            tag_of::NATIVE_ENTRY => Symbol::NativeEntry(method()?),
             tag_of::MARSHAL_INFO => Symbol::MarshalInfo(method()?, second),
             tag_of::VAR_ARG_COOKIE => Symbol::VarArgCookie(image()?, second),
             tag_of::STUB => return StubId::ALL.get(first as usize).map(|stub| RelocTarget::Stub(*stub)),

@@ -76,6 +76,7 @@ pub(super) mod target_tag {
     pub const CALLBACK_DISPATCHER: u32 = 18;
     pub const CALLBACK_COOKIE: u32 = 19;
     pub const THREAD_STATIC_PLACE: u32 = 20;
+    pub const NATIVE_ENTRY: u32 = 21;
 }
 
 pub(super) const CODE_KINDS: [CodeKind; 6] = [
@@ -341,6 +342,7 @@ impl Encoder {
                 Symbol::Helper(helper) => [tag::HELPER, helper as u32, 0],
                 Symbol::InternalCall(method) => [tag::INTERNAL_CALL, self.method(method)?, 0],
                 Symbol::NativeCell(method) => [tag::NATIVE_CELL, self.method(method)?, 0],
+                Symbol::NativeEntry(method) => [tag::NATIVE_ENTRY, self.method(method)?, 0],
                 Symbol::MarshalInfo(method, index) => [tag::MARSHAL_INFO, self.method(method)?, index],
                 Symbol::VarArgCookie(image, token) => [tag::VAR_ARG_COOKIE, self.image(image)?, token],
             },
@@ -428,6 +430,7 @@ pub(super) fn add_named(code: &CompiledCode, named: &mut Vec<Assumption>, images
             | Symbol::UnboxEntry(method)
             | Symbol::InternalCall(method)
             | Symbol::NativeCell(method)
+            | Symbol::NativeEntry(method)
             | Symbol::MarshalInfo(method, _) => named.push(Assumption::Method(method)),
             Symbol::FieldHandle(field) | Symbol::StaticField(field) | Symbol::ThreadStaticPlace(field) => {
                 named.push(Assumption::Field(field));

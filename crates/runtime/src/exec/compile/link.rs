@@ -45,6 +45,7 @@ fn fill_into(t: CurrentThread, code: &CompiledCode, cells: &mut Cells) -> Manage
             Symbol::StringLiteral(image, token) => strings::literal_cell(t, image, token)?.address(),
             Symbol::TypeObject(ty) => type_objects::cell_of(t, ty)?.address(),
             Symbol::MarshalInfo(method, index) => (upper_layers().interop.marshal_info)(t, method, index)?,
+            Symbol::NativeEntry(method) => (upper_layers().interop.native_entry)(t, method)?,
             _ => continue,
         };
         cells.0.push(address);
@@ -192,10 +193,12 @@ fn address_of(
 
 fn address_of_symbol(symbol: Symbol, cells: &mut impl Iterator<Item = usize>) -> LoadResult<usize> {
     Ok(match symbol {
-        Symbol::StringLiteral(..) | Symbol::TypeObject(_) | Symbol::MarshalInfo(..) => match cells.next() {
-            Some(address) => address,
-            None => saki_base::bug!("no cell was made for {symbol:?}"),
-        },
+        Symbol::StringLiteral(..) | Symbol::TypeObject(_) | Symbol::MarshalInfo(..) | Symbol::NativeEntry(_) => {
+            match cells.next() {
+                Some(address) => address,
+                None => saki_base::bug!("no cell was made for {symbol:?}"),
+            }
+        }
         Symbol::TypeHandle(ty) => ty as *const Type as usize,
         Symbol::MethodHandle(method) => method as *const Method as usize,
         Symbol::FieldHandle(field) => field as *const saki_types::Field as usize,

@@ -54,6 +54,7 @@ fn sample(home: &Module) -> CompiledCode {
         Symbol::Helper(HelperId::NewObject),
         Symbol::InternalCall(method(object, "MemberwiseClone")),
         Symbol::NativeCell(method(string, "Concat")),
+        Symbol::NativeEntry(method(string, "Concat")),
         Symbol::MarshalInfo(method(string, "Concat"), 1),
         Symbol::VarArgCookie(image, 0x0a00_0001),
     ];

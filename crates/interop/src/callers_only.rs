@@ -1,0 +1,109 @@
+//! Methods with UnmanagedCallersOnlyAttribute: the C functions through which native code calls them.
+//!
+//! Invariants: a method has one such function, which stays for ever, as its assembly does from then on, since nobody
+//! knows who holds the address. A method that the attribute does not fit has one, too: the exception is thrown where the
+//! native code that calls it returns to managed code, as in .NET. Left out: `EntryPoint`, a name for hosts.
+
+use crate::reverse_calls::{EntryFrame, NativeSignature, ReverseCall, in_domain, note_call};
+use saki_il::ir::{CallSig, IrType};
+use saki_il::synth::callback;
+use saki_runtime::exec::callback_exceptions;
+use saki_runtime::exec::code_cache::Identity;
+use saki_runtime::exec::compile;
+use saki_runtime::exec::invoke::Slot;
+use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::thread::{CurrentThread, Managed};
+use saki_runtime::vm::{domains, threads, unhandled};
+use saki_types::{LoadError, Method, collectible};
+use std::sync::atomic::Ordering;
+
+/// What the C function of a method passes to `dispatch`. Never freed.
+struct ExportedMethod {
+    method: &'static Method,
+    /// Without parameters and result for a method that is refused.
+    signature: NativeSignature,
+    refused: Option<LoadError>,
+}
+
+/// The C function through which native code calls the method.
+///
+/// # Errors
+/// Load errors; InvalidProgramException with the compiler's message; NotSupportedException when the code region is full.
+pub(crate) fn native_entry(t: CurrentThread, method: &'static Method) -> Managed<usize> {
+    let place = &method.runtime.native;
+    // Acquire: pairs with the Release below; the function and what it names are complete.
+    match place.load(Ordering::Acquire) {
+        0 => {}
+        known => return Ok(known),
+    }
+    let refused = callback::refused_by_callers(method).to_managed(t)?;
+    let signature = match &refused {
+        Some(_) => NativeSignature::new(0, CallSig { params: vec![IrType::I64], ..CallSig::default() }, None),
+        None => {
+            let function = callback::callers_only(method).to_managed(t)?;
+            let wrapper = compile::place_wrapper(t, Identity::Callback(method), method, &function)?;
+            NativeSignature::new(wrapper, function.sig.clone(), None)
+        }
+    };
+    let entry = compile::compile_callback_entry(&signature.of_entry()).to_managed(t)?;
+    if let Some(owner) = collectible::owner_of(method) {
+        owner.keep_for_ever();
+    }
+    let exported: &'static ExportedMethod = Box::leak(Box::new(ExportedMethod { method, signature, refused }));
+    let cookie = std::ptr::from_ref(exported).addr();
+    let address = compile::place_callback_entry(&entry, dispatch as *const () as usize, cookie).to_managed(t)?;
+    // Release: see above. If two threads make a function, the first one wins; nothing names the other.
+    match place.compare_exchange(0, address, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(address),
+        Err(earlier) => Ok(earlier),
+    }
+}
+
+/// Called by C entries: runs the method with the C arguments in `slots` and leaves its result in `result`. An exception
+/// of the method ends the process: there is no managed code that could expect it.
+///
+/// # Safety
+/// A C entry made for `exported` calls it: `slots` has one word per parameter (structs: addresses), `result` room for
+/// the result.
+unsafe extern "C" fn dispatch(exported: &'static ExportedMethod, slots: *const u64, result: *mut u8) {
+    let signature = &exported.signature;
+    // SAFETY: the C entry for `exported`, whose signature this is, spills its arguments to `slots` and has room for the
+    // result.
+    let frame = unsafe { signature.frame(slots, result) };
+    let call = ReverseCall::enter();
+    if call.is_of_managed_code() {
+        saki_base::tell!(
+            "Fatal error. Invalid Program: attempted to call a UnmanagedCallersOnly method from managed code."
+        );
+        std::process::abort();
+    }
+    // SAFETY: `enter` has made the thread current and RUNNING; `t` does not leave this function.
+    let t = unsafe { CurrentThread::from_abi(call.abi()) };
+    let called = match &exported.refused {
+        Some(error) => Err(exceptions::throw_load_error(t, error)),
+        None => in_domain(t, domains::of_universe(exported.method.owner.universe()), || run(t, exported, &frame)),
+    };
+    match called {
+        Ok(value) => signature.write_result(&frame, value),
+        Err(_) => {
+            let exception = t.take_exception();
+            if call.is_of_native_code() && exported.refused.is_some() {
+                callback_exceptions::keep(t, exception);
+            } else if !call.is_of_native_code() || !threads::request_abort_again(t, exception) {
+                t.set_pending(exception);
+                unhandled::report_and_exit(t);
+            }
+            signature.write_zero_result(&frame);
+        }
+    }
+    // SAFETY: the C frames above hold no references, nor does this one from here on.
+    unsafe { call.leave() };
+}
+
+fn run(t: CurrentThread, exported: &ExportedMethod, frame: &EntryFrame) -> Managed<Slot> {
+    note_call(t, exported.method, false);
+    // SAFETY: the wrapper is that of a method whose assembly `native_entry` keeps; it does not look at the context.
+    let result = unsafe { exported.signature.invoke(t, 0, frame) };
+    note_call(t, exported.method, true);
+    result
+}
