@@ -247,7 +247,8 @@ impl Emitter<'_> {
         let has_this = sig.has_this && !sig.explicit_this;
         let args = self.pop_args(sig, has_this)?;
         if sig.unmanaged_convention != 0 {
-            return self.call_native(function, sig, &args);
+            let stays_managed = self.s.image.call_suppresses_gc_transition(token)?;
+            return self.call_native(function, sig, &args, stays_managed);
         }
         let this = has_this.then(|| if args[0].ir == IrType::Ref { IrType::Ref } else { IrType::ByRef });
         let call = PlannedCall { target: CallTarget::Indirect(function), this, params: &sig.params, ret: sig.ret };
@@ -258,11 +259,13 @@ impl Emitter<'_> {
 
     /// `calli` of unmanaged code. Numbers, pointers, plain structs, and arrays of these (as addresses of their
     /// elements) are passed in line; with other arguments the call goes through a wrapper that converts them.
+    /// `stays_managed`: the thread need not leave managed code for the call, which is short and never blocks.
     fn call_native(
         &mut self,
         function: ValueId,
         sig: &'static saki_types::MethodSig,
         args: &[StackEntry],
+        stays_managed: bool,
     ) -> LoadResult<()> {
         let mut arrays = Vec::new();
         for (index, ty) in sig.params.iter().chain([&sig.ret]).enumerate() {
@@ -288,9 +291,13 @@ impl Emitter<'_> {
         }
         let ret = ir_type(sig.ret)?;
         let call_sig = crate::ir::CallSig { params, ret: (ret != IrType::Void).then_some(ret), has_this: false };
-        self.b.helper(HelperId::EnterNative, vec![]);
+        if !stays_managed {
+            self.b.helper(HelperId::EnterNative, vec![]);
+        }
         let result = self.emit_raw_call(CallTarget::Native(function), call_sig, operands, sig.ret)?;
-        self.b.helper(HelperId::LeaveNative, vec![]);
+        if !stays_managed {
+            self.b.helper(HelperId::LeaveNative, vec![]);
+        }
         self.push_native_result(result, sig.ret)
     }
 

@@ -5,6 +5,7 @@ mod layout;
 mod native_type;
 mod plan;
 mod struct_class;
+mod unmarshalled;
 
 pub use layout::{NativeField, NativeLayout, data_offset_bytes, forget_dead, native_layout, type_charset};
 pub use native_type::{

@@ -173,12 +173,16 @@ fn emit_native_call(
     if native_registers::is_needed(plan) {
         (sig, words) = native_registers::arrange(b, plan, &sig, &words, struct_result.as_ref())?;
     }
-    b.call_helper(HelperId::EnterNative, vec![]);
+    if !plan.suppresses_gc_transition {
+        b.call_helper(HelperId::EnterNative, vec![]);
+    }
     let native_result = b.call(CallTarget::Native(address), sig, words);
     if plan.set_last_error {
         b.call_helper(HelperId::SaveLastError, vec![]);
     }
-    b.call_helper(HelperId::LeaveNative, vec![]);
+    if !plan.suppresses_gc_transition {
+        b.call_helper(HelperId::LeaveNative, vec![]);
+    }
 
     let native_result = match (struct_result, native_result) {
         (Some(result), Some(value)) => Some(struct_result_address(b, &result, value)),

@@ -87,6 +87,8 @@ pub struct MethodPlan {
     pub params: Vec<ParamPlan>,
     pub ret: ParamPlan,
     pub set_last_error: bool,
+    /// The thread stays in managed code during the call.
+    pub suppresses_gc_transition: bool,
 }
 
 impl MethodPlan {
@@ -126,22 +128,34 @@ pub fn method_plan(method: &'static Method) -> LoadResult<MethodPlan> {
     let row = impl_map(method)?;
     let sig = method.sig()?;
     let flags = row.map_or(0, |row| row.mapping_flags);
+    let mut plan = if method.image().has_runtime_marshalling()? {
+        marshalled_plan(method, row, flags)?
+    } else {
+        super::unmarshalled::plan(method, flags)?
+    };
+    if sig.is_vararg {
+        plan.ret.action = MarshalAction::Refused;
+        plan.ret.native = NativeType::Refused(format!("{}: variable arguments to native code.", method.full_name()));
+    }
+    plan.suppresses_gc_transition = method.suppresses_gc_transition()?;
+    Ok(plan)
+}
+
+fn marshalled_plan(method: &'static Method, row: Option<ImplMapRow>, flags: u16) -> LoadResult<MethodPlan> {
+    let sig = method.sig()?;
     let charset = match row {
         Some(_) if flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE => CharSet::Unicode,
         Some(_) => CharSet::Ansi,
         None => delegate_charset(method.owner)?,
     };
     let rows = param_rows(method, sig.params.len())?;
-    let mut ret = param_plan(0, sig.ret, &rows[0], charset)?;
-    if sig.is_vararg {
-        ret.action = MarshalAction::Refused;
-        ret.native = NativeType::Refused(format!("{}: variable arguments to native code.", method.full_name()));
-    }
+    let ret = param_plan(0, sig.ret, &rows[0], charset)?;
     let mut params = Vec::with_capacity(sig.params.len());
     for (position, ty) in sig.params.iter().enumerate() {
         params.push(param_plan(position as u32 + 1, ty, &rows[position + 1], charset)?);
     }
-    Ok(MethodPlan { params, ret, set_last_error: flags & pinvoke_flags::SUPPORTS_LAST_ERROR != 0 })
+    let set_last_error = flags & pinvoke_flags::SUPPORTS_LAST_ERROR != 0;
+    Ok(MethodPlan { params, ret, set_last_error, suppresses_gc_transition: false })
 }
 
 /// Param row facts: attributes and descriptor.
