@@ -35,7 +35,7 @@ mod intrinsics;
 pub(crate) mod kinds;
 mod library_loops;
 mod memory;
-mod new_objects;
+pub(crate) mod new_objects;
 mod next_step;
 mod objects;
 mod operand_kinds;

@@ -4,6 +4,7 @@
 //! Each function takes the method and returns its `Function`. Invariant: as in all of `il`, no unsafe code and no
 //! addresses.
 
+pub mod accessor;
 pub mod array;
 mod boxed;
 pub mod builder;
@@ -48,6 +49,9 @@ pub fn synthesise(method: &'static Method) -> LoadResult<Option<Function>> {
     }
     if method.is_pinvoke() {
         return pinvoke::pinvoke(method).map(Some);
+    }
+    if let Some(attribute) = method.unsafe_accessor()? {
+        return accessor::accessor(method, &attribute).map(Some);
     }
     Ok(None)
 }

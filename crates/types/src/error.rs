@@ -16,6 +16,8 @@ pub enum LoadErrorKind {
     MissingMethod,
     MissingField,
     MissingMember,
+    /// Several members fit.
+    AmbiguousMatch,
     FileNotFound,
     FileLoad,
     BadImageFormat,

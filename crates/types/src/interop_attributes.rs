@@ -191,7 +191,8 @@ impl Method {
                 _ => None,
             };
             let name = args.named.into_iter().find_map(|arg| match arg.value {
-                CaValue::String(text) if arg.name == "Name" => text,
+                // As in .NET, null is an empty name.
+                CaValue::String(text) if arg.name == "Name" => Some(text.unwrap_or_default()),
                 _ => None,
             });
             return Ok(Some(Accessor { kind, name }));

@@ -33,6 +33,7 @@
 //! waits for a safepoint. Left out: code, vtable memory and static storage, which `runtime` hangs on `Type::runtime`.
 
 pub mod access;
+pub mod accessors;
 pub mod app_config;
 pub mod assembly;
 pub mod assumptions;

@@ -63,6 +63,14 @@ pub(crate) fn spell_method(image: &'static Image, raw: &MethodSigRaw, class_args
     Ok(text)
 }
 
+/// The modifiers in a field's type, as written.
+///
+/// # Errors
+/// The errors of resolving the tokens.
+pub(crate) fn spell_field(image: &'static Image, sig: &TypeSig) -> LoadResult<String> {
+    spell(image, sig, &[])
+}
+
 /// The modifiers in the generic arguments of a TypeSpec; nothing for other types.
 fn spell_arguments(image: &'static Image, token: Token, class_args: &[String]) -> LoadResult<Vec<String>> {
     if token.table() != TableId::TypeSpec {

@@ -176,6 +176,7 @@ library_types! {
             IOException = "IOException";
         }
         "System.Reflection" {
+            AmbiguousMatchException = "AmbiguousMatchException";
             Assembly = "Assembly";
             CustomAttributeData = "CustomAttributeData";
             CustomAttributeFormatException = "CustomAttributeFormatException";

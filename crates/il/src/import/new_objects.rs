@@ -11,6 +11,12 @@ use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
+/// The error of making an object of an abstract class.
+pub(crate) fn abstract_class(ty: Ty) -> LoadError {
+    let name = ty.full_name();
+    LoadError::new(LoadErrorKind::MemberAccess, format!("Cannot create an abstract class: {name}"), name)
+}
+
 impl Emitter<'_> {
     pub(super) fn new_object(&mut self, instruction: &Instruction<'static>) -> LoadResult<NextStep> {
         let token = self.operand_token(instruction)?;
@@ -25,9 +31,7 @@ impl Emitter<'_> {
             return Err(LoadError::invalid_program(format!("newobj of {}, which is static", method.full_name())));
         }
         if owner.is_abstract() {
-            let name = owner.full_name();
-            let message = format!("Cannot create an abstract class: {name}");
-            return Err(LoadError::new(LoadErrorKind::MemberAccess, message, name));
+            return Err(abstract_class(owner));
         }
         if owner == universe().string() {
             return self.new_string(method).map(|()| NextStep::Done);

@@ -20,6 +20,7 @@ macro_rules! exception_types {
 
 exception_types! {
     AmbiguousImplementation = AmbiguousImplementationException;
+    AmbiguousMatch = AmbiguousMatchException;
     AppDomainUnloaded = AppDomainUnloadedException;
     Application = ApplicationException;
     Argument = ArgumentException;

@@ -1,0 +1,287 @@
+//! The members to which methods with UnsafeAccessorAttribute give access, by the rules of .NET 9.
+//!
+//! An accessor names a member by its own signature: the first parameter is the type that has the member (constructors:
+//! the result), the rest must be the member's signature. Invariant: signatures are compared as they are written, generic
+//! parameters by position, so that an accessor fits all instantiations of its class or none. Only the type's own members
+//! count. Left out: the accessor's body (`il::synth::accessor`), and whether generic constraints are the same.
+
+use crate::domain::Image;
+use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::field::Field;
+use crate::interop_attributes::{Accessor, AccessorKind};
+use crate::method::{Method, MethodKind};
+use crate::modifiers::{spell_field, spell_method};
+use crate::signature::raw_method_sig;
+use crate::ty::{GenericContext, Ty};
+use saki_metadata::{MethodSigRaw, TypeSig};
+
+/// A member that an accessor reaches.
+#[derive(Clone, Copy)]
+pub enum AccessedMember {
+    Constructor(&'static Method),
+    Method(&'static Method),
+    StaticMethod(&'static Method),
+    Field(&'static Field),
+    StaticField(&'static Field),
+}
+
+/// The declaration of an accessor.
+struct Declaration {
+    method: &'static Method,
+    image: &'static Image,
+    raw: MethodSigRaw,
+}
+
+impl Declaration {
+    fn invalid(&self) -> LoadError {
+        let message = "Invalid usage of UnsafeAccessorAttribute.";
+        LoadError::new(LoadErrorKind::BadImageFormat, message, self.method.full_name())
+    }
+
+    /// The type that a type of the declaration names: itself, or by reference. Type parameters and pointers have no
+    /// members.
+    fn target(&self, written: &TypeSig, ty: Ty) -> LoadResult<Ty> {
+        let (mut written, mut ty) = (unmodified(written), ty);
+        if let (TypeSig::ByRef(of), Some(referent)) = (written, ty.element()) {
+            (written, ty) = (unmodified(of), referent);
+        }
+        match written {
+            TypeSig::Var(_) | TypeSig::MVar(_) | TypeSig::Ptr(_) | TypeSig::FnPtr(_) => Err(self.invalid()),
+            _ => Ok(ty),
+        }
+    }
+
+    /// The first parameter: as written, and resolved.
+    fn first(&self) -> LoadResult<(&TypeSig, Ty)> {
+        match (self.raw.params.first(), self.method.sig()?.params.first()) {
+            (Some(written), Some(ty)) => Ok((written, ty)),
+            _ => Err(self.invalid()),
+        }
+    }
+
+    /// The method of `target` that has this name and the declaration's signature. `skipped`: the number of the
+    /// declaration's parameters that are not the method's.
+    fn find_method(&self, target: Ty, name: &str, kind: AccessorKind, skipped: usize) -> LoadResult<&'static Method> {
+        let is_static = kind == AccessorKind::StaticMethod;
+        let mut found = Vec::new();
+        for candidate in target.methods()? {
+            if candidate.name == name
+                && candidate.is_static() == is_static
+                && self.has_signature_of(candidate, kind, skipped)?
+            {
+                found.push(candidate);
+            }
+        }
+        if found.len() > 1 {
+            let own = self.modifiers(skipped, kind == AccessorKind::Constructor)?;
+            let mut precise = Vec::new();
+            for candidate in found {
+                if modifiers_of(candidate)? == own {
+                    precise.push(candidate);
+                }
+            }
+            if precise.len() != 1 {
+                let message = "Ambiguity in binding of UnsafeAccessorAttribute.";
+                return Err(LoadError::new(LoadErrorKind::AmbiguousMatch, message, self.method.full_name()));
+            }
+            found = precise;
+        }
+        let Some(&method) = found.first() else {
+            let subject = format!("{}.{name}", name_of(target));
+            let message = format!("Method not found: '{subject}'.");
+            return Err(LoadError::new(LoadErrorKind::MissingMethod, message, subject));
+        };
+        if target.generic_definition().is_some() && target.args.len() != self.method.owner.args.len() {
+            let message = "Generic type constraints do not match.";
+            return Err(LoadError::new(LoadErrorKind::InvalidProgram, message, self.method.full_name()));
+        }
+        if method.is_generic_definition() {
+            return target.universe().instantiate_method(method, self.method.generic_args);
+        }
+        Ok(method)
+    }
+
+    fn has_signature_of(&self, candidate: &'static Method, kind: AccessorKind, skipped: usize) -> LoadResult<bool> {
+        let Some(rid) = candidate.rid() else {
+            // The methods of arrays have no written signatures.
+            let (own, other) = (self.method.sig()?, candidate.sig()?);
+            let is_result_same = kind == AccessorKind::Constructor || own.ret == other.ret;
+            return Ok(is_result_same && own.params[skipped..] == other.params[..]);
+        };
+        let image = candidate.image();
+        let other = raw_method_sig(image, rid)?;
+        if self.raw.generic_param_count != other.generic_param_count
+            || self.raw.params.len() != other.params.len() + skipped
+            || self.raw.call_conv != other.call_conv
+        {
+            return Ok(false);
+        }
+        let pairs = self.raw.params[skipped..].iter().zip(&other.params);
+        let result = (kind != AccessorKind::Constructor).then_some((&self.raw.ret, &other.ret));
+        for (own, other) in pairs.chain(result) {
+            if !is_same(self.image, own, image, other)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The modifiers of the declaration without the parameters that are not the member's.
+    fn modifiers(&self, skipped: usize, is_constructor: bool) -> LoadResult<String> {
+        let mut own = self.raw.clone();
+        own.params.drain(..skipped);
+        if is_constructor {
+            own.ret = TypeSig::Prim(saki_metadata::ElementType::Void);
+        }
+        spell_method(self.image, &own, &[])
+    }
+
+    /// The field of `target` that has this name and the type to which the declaration's result refers.
+    fn find_field(&self, target: Ty, name: &str, is_static: bool) -> LoadResult<&'static Field> {
+        let TypeSig::ByRef(wanted) = unmodified(&self.raw.ret) else { return Err(self.invalid()) };
+        let mut found = Vec::new();
+        for &field in target.fields()? {
+            if field.name == name && field.is_static() == is_static && !field.is_literal() {
+                let written = written_type(field)?;
+                if is_same(self.image, wanted, field.image, &written)? {
+                    found.push((field, spell_field(field.image, &written)?));
+                }
+            }
+        }
+        if found.len() > 1 {
+            let own = spell_field(self.image, wanted)?;
+            found.retain(|(_, modifiers)| *modifiers == own);
+        }
+        match found.first() {
+            Some((field, _)) => Ok(field),
+            None => {
+                let subject = format!("{}.{name}", name_of(target));
+                let message = format!("Field not found: '{subject}'.");
+                Err(LoadError::new(LoadErrorKind::MissingField, message, subject))
+            }
+        }
+    }
+}
+
+/// The member that an accessor reaches, with the arguments of this instantiation of the accessor.
+///
+/// # Errors
+/// `BadImageFormat` for a declaration that cannot name a member of the kind; `MissingMethod`, `MissingField`,
+/// `AmbiguousMatch`; `InvalidProgram` when the accessor's class has another number of generic parameters than the type;
+/// the errors of the signatures' types.
+pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResult<AccessedMember> {
+    let (MethodKind::Def { image, rid }, Some(kind)) = (&method.kind, accessor.kind) else {
+        let message = "Invalid usage of UnsafeAccessorAttribute.";
+        return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, method.full_name()));
+    };
+    let declaration = Declaration { method, image, raw: raw_method_sig(image, *rid)? };
+    let name = accessor.name.as_deref();
+    if !method.is_static() {
+        return Err(declaration.invalid());
+    }
+    if kind == AccessorKind::Constructor {
+        let ret = method.sig()?.ret;
+        let is_named = name.is_some_and(|name| !name.is_empty());
+        if ret.element_type == saki_metadata::ElementType::Void || ret.is_byref() || is_named {
+            return Err(declaration.invalid());
+        }
+        let target = declaration.target(&declaration.raw.ret, ret)?;
+        return declaration.find_method(target, ".ctor", kind, 0).map(AccessedMember::Constructor);
+    }
+    let (written, first) = declaration.first()?;
+    let target = declaration.target(written, first)?;
+    let is_of_instance = matches!(kind, AccessorKind::Method | AccessorKind::Field);
+    // The instance of a struct is passed by reference, that of a class is not.
+    if is_of_instance && first.is_byref() != target.is_value_type() {
+        return Err(declaration.invalid());
+    }
+    let name = name.unwrap_or(method.name);
+    if matches!(kind, AccessorKind::Method | AccessorKind::StaticMethod) {
+        let found = declaration.find_method(target, name, kind, 1)?;
+        return Ok(match kind {
+            AccessorKind::Method => AccessedMember::Method(found),
+            _ => AccessedMember::StaticMethod(found),
+        });
+    }
+    if declaration.raw.params.len() != 1 {
+        return Err(declaration.invalid());
+    }
+    let found = declaration.find_field(target, name, kind == AccessorKind::StaticField)?;
+    Ok(if found.is_static() { AccessedMember::StaticField(found) } else { AccessedMember::Field(found) })
+}
+
+/// The type's name as .NET's messages write it: without generic arguments.
+fn name_of(ty: Ty) -> String {
+    match ty.generic_definition() {
+        Some(definition) => definition.full_name().split('[').next().unwrap_or_default().to_owned(),
+        None => ty.full_name(),
+    }
+}
+
+fn unmodified(mut sig: &TypeSig) -> &TypeSig {
+    while let TypeSig::Modified { inner, .. } = sig {
+        sig = inner;
+    }
+    sig
+}
+
+fn written_type(field: &'static Field) -> LoadResult<TypeSig> {
+    let row = field.image.meta.field(field.rid)?;
+    Ok(saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?)
+}
+
+/// The modifiers of a method, as written. Empty for methods of arrays.
+fn modifiers_of(method: &'static Method) -> LoadResult<String> {
+    match method.rid() {
+        Some(rid) => spell_method(method.image(), &raw_method_sig(method.image(), rid)?, &[]),
+        None => Ok(String::new()),
+    }
+}
+
+/// Whether two types are the same as they are written, apart from modifiers.
+fn is_same(image: &'static Image, one: &TypeSig, other_image: &'static Image, other: &TypeSig) -> LoadResult<bool> {
+    let inner = |one: &TypeSig, other: &TypeSig| is_same(image, one, other_image, other);
+    let all = |ones: &[TypeSig], others: &[TypeSig]| -> LoadResult<bool> {
+        if ones.len() != others.len() {
+            return Ok(false);
+        }
+        for (one, other) in ones.iter().zip(others) {
+            if !inner(one, other)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    Ok(match (unmodified(one), unmodified(other)) {
+        (TypeSig::Var(one), TypeSig::Var(other)) | (TypeSig::MVar(one), TypeSig::MVar(other)) => one == other,
+        (TypeSig::Ptr(one), TypeSig::Ptr(other))
+        | (TypeSig::ByRef(one), TypeSig::ByRef(other))
+        | (TypeSig::SzArray(one), TypeSig::SzArray(other)) => inner(one, other)?,
+        (TypeSig::Array { elem, rank, .. }, TypeSig::Array { elem: other, rank: other_rank, .. }) => {
+            rank == other_rank && inner(elem, other)?
+        }
+        (TypeSig::GenericInst { token, args, .. }, TypeSig::GenericInst { token: other, args: others, .. }) => {
+            image.resolve_type(*token, &GenericContext::NONE)?
+                == other_image.resolve_type(*other, &GenericContext::NONE)?
+                && all(args, others)?
+        }
+        (TypeSig::FnPtr(one), TypeSig::FnPtr(other)) => {
+            one.call_conv == other.call_conv && inner(&one.ret, &other.ret)? && all(&one.params, &other.params)?
+        }
+        (one, other) => match (named(image, one)?, named(other_image, other)?) {
+            (Some(one), Some(other)) => one == other,
+            _ => false,
+        },
+    })
+}
+
+/// The type that is written as a name; None for other forms.
+fn named(image: &'static Image, sig: &TypeSig) -> LoadResult<Option<Ty>> {
+    match sig {
+        TypeSig::Prim(element) => Ok(Some(image.universe.primitive(*element))),
+        TypeSig::Class(token) | TypeSig::ValueType(token) => {
+            image.resolve_type(*token, &GenericContext::NONE).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
