@@ -9,6 +9,7 @@ pub mod class_library;
 pub mod delegate_signatures;
 pub mod delegates;
 pub(crate) mod domain;
+pub(crate) mod dynamic_casts;
 pub mod entries;
 pub(crate) mod events;
 pub(crate) mod exception_trace;
@@ -38,8 +39,8 @@ pub mod vtables;
 pub(crate) mod weak_references;
 pub mod widening;
 
-pub(crate) use instances::is_assignable;
 pub use instances::{
     box_value, copy_struct, new_array, new_byte_array, new_instance, new_instance_of, new_instance_without_finalizer,
     new_multi_dim_array, new_sz_array, new_sz_array_of, nullable_offsets,
 };
+pub(crate) use instances::{is_assignable, is_assignable_or_throws};

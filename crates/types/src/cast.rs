@@ -52,6 +52,25 @@ impl Type {
         Ok(self.supertypes()?.contains(&ancestor))
     }
 
+    /// The interface `System.Runtime.InteropServices.IDynamicInterfaceCastable`, if the type implements it: its objects
+    /// decide themselves to which other interfaces they can be cast. Recognised by name, so that programs can define it.
+    /// As in .NET, boxed value types do not decide.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn dynamic_castable(&'static self) -> LoadResult<Option<Ty>> {
+        if self.is_value_type() {
+            return Ok(None);
+        }
+        let is_wanted = |ty: &&Ty| {
+            let def = ty.def().filter(|_| ty.args.is_empty());
+            def.is_some_and(|def| {
+                def.name == "IDynamicInterfaceCastable" && def.namespace == "System.Runtime.InteropServices"
+            })
+        };
+        Ok(self.interfaces()?.iter().find(is_wanted).copied())
+    }
+
     /// Whether an object of this exact type may be used as `target`: `isinst`. Value types count as their boxed form.
     ///
     /// # Errors

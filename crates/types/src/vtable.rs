@@ -100,6 +100,19 @@ impl Type {
         self.universe().instantiate_method(found, method.generic_args)
     }
 
+    /// The default implementation of an interface method that this interface, which inherits from its owner, gives. None:
+    /// there is none, or there are several of which none is the most specific.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub fn default_implementation_of(&'static self, wanted: &'static Method) -> LoadResult<Option<&'static Method>> {
+        let interfaces = self.interfaces()?.iter().copied().chain([self]);
+        Ok(match default_implementation(interfaces, wanted)? {
+            DefaultImplementation::One(found) => Some(found),
+            DefaultImplementation::None | DefaultImplementation::Ambiguous => None,
+        })
+    }
+
     /// The method in slot `slot`, that of `wanted`. CIL is not verified: the type may be unrelated to the declaring
     /// type of `wanted`.
     fn method_in_slot(&'static self, slot: u32, wanted: &'static Method) -> LoadResult<&'static Method> {
@@ -495,7 +508,7 @@ fn map_interfaces(
             if entry.slots[index] != NO_SLOT && !is_default(entry.slots[index]) {
                 continue;
             }
-            match default_implementation(ty, wanted)? {
+            match default_implementation(ty.interfaces()?.iter().copied(), wanted)? {
                 DefaultImplementation::One(default) => entry.slots[index] = slots.slot_of(default),
                 // Calls of the method fail.
                 DefaultImplementation::Ambiguous => {}
@@ -525,14 +538,17 @@ enum DefaultImplementation {
     Ambiguous,
 }
 
-/// The default implementation that applies to `ty`: the interface method's own body, or the most specific override of
-/// it in another interface of the type.
-fn default_implementation(ty: Ty, wanted: &'static Method) -> LoadResult<DefaultImplementation> {
+/// The default implementation that applies to a type with these interfaces: the interface method's own body, or the most
+/// specific override of it in another interface of the type.
+fn default_implementation(
+    interfaces: impl Iterator<Item = Ty>,
+    wanted: &'static Method,
+) -> LoadResult<DefaultImplementation> {
     let mut candidates: Vec<&'static Method> = Vec::new();
     if !wanted.is_abstract() {
         candidates.push(wanted);
     }
-    for &interface in ty.interfaces()? {
+    for interface in interfaces {
         if interface == wanted.owner || !interface.interfaces()?.contains(&wanted.owner) {
             continue;
         }

@@ -1,3 +1,4 @@
+// mcs: -unsafe
 // DisableRuntimeMarshallingAttribute: P/Invokes and delegates of the assembly pass all values as they are.
 using System;
 using System.Runtime.CompilerServices;

@@ -20,8 +20,10 @@ impl Emitter<'_> {
         if ty.is_assignable_to(target)? {
             return Ok(Some(true));
         }
-        // Arrays convert to arrays with equivalent elements, so only a positive answer is certain.
-        Ok((entry.is_exact && !ty.is_array()).then_some(false))
+        // Arrays convert to arrays with equivalent elements, and some objects decide themselves which interfaces they
+        // have, so only a positive answer is certain.
+        let may_decide = ty.is_array() || (target.is_interface() && ty.dynamic_castable()?.is_some());
+        Ok((entry.is_exact && !may_decide).then_some(false))
     }
 
     fn is_null(&self, entry: &StackEntry) -> bool {

@@ -175,7 +175,7 @@ fn new_jagged<'t>(t: CurrentThread<'t>, array_ty: Ty, lengths: &[i32]) -> Manage
 
 fn cast_class<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, target: Ty) -> Managed<Option<Obj<'t>>> {
     match object {
-        Some(object) if !object.is_instance(t, target)? => {
+        Some(object) if !object.is_instance_or_throws(t, target)? => {
             Err(exceptions::throw_default(t, ExceptionType::InvalidCast))
         }
         _ => Ok(object),

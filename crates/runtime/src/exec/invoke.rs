@@ -149,7 +149,7 @@ const MAX_VIRTUAL_WORDS: usize = 8;
 /// # Errors
 /// The exception that left the method, or one from finding or compiling it, is pending.
 pub fn invoke_virtual(t: CurrentThread, method: &'static Method, receiver: Obj, args: &[Slot]) -> Managed<Slot> {
-    let target = crate::proxies::resolve_on(receiver, method).to_managed(t)?;
+    let target = crate::proxies::implementation_on(t, receiver, method)?;
     let target = crate::proxies::stub_for(receiver, target);
     let this = if target.owner.is_value_type() { Slot::from_ptr(receiver.data()) } else { Slot::from_ref(receiver) };
     if args.len() >= MAX_VIRTUAL_WORDS {

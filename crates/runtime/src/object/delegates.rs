@@ -84,7 +84,7 @@ pub fn init(
         && resolved_code.is_none()
         && let Some(target) = target
     {
-        actual = proxies::resolve_on(target, method).to_managed(t)?;
+        actual = proxies::implementation_on(t, target, method)?;
     }
     if kind == DelegateKind::ClosedInstance
         && let Some(code) = resolved_code
@@ -97,14 +97,14 @@ pub fn init(
         {
             // `ldftn` of a method without a body: the target's implementation is called, but as under Mono not shown.
             shown = Some(actual);
-            actual = proxies::resolve_on(target, actual).to_managed(t)?;
+            actual = proxies::implementation_on(t, target, actual)?;
         }
     } else if kind == DelegateKind::ClosedInstance
         && method.owner.is_interface()
         && let Some(target) = target
     {
         // The code is an unboxing stub: the target is a boxed value whose type implements the interface.
-        actual = proxies::resolve_on(target, method).to_managed(t)?;
+        actual = proxies::implementation_on(t, target, method)?;
     }
     let boxed_this = kind == DelegateKind::ClosedInstance && actual.owner.is_value_type();
     let code = match target {

@@ -1,6 +1,7 @@
 //! Allocating objects and arrays from Rust, casts of objects, and copies of values.
 
 use crate::exceptions::{self, ToManaged};
+use crate::object::dynamic_casts;
 use crate::references::{Array, Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
@@ -175,8 +176,16 @@ pub fn new_byte_array<'t>(t: CurrentThread<'t>, bytes: &[u8]) -> Managed<Array<'
 /// Whether `object` may be used as `ty`.
 ///
 /// # Errors
-/// TypeLoadException.
+/// TypeLoadException; what an object throws that decides itself.
 pub(crate) fn is_assignable(t: CurrentThread, object: Obj, ty: Ty) -> Managed<bool> {
+    is_assignable_or_throws(t, object, ty, false)
+}
+
+/// Whether `object` may be used as `ty`. `throws`: an object that decides that itself is to throw if it may not.
+///
+/// # Errors
+/// TypeLoadException; what such an object throws.
+pub(crate) fn is_assignable_or_throws(t: CurrentThread, object: Obj, ty: Ty, throws: bool) -> Managed<bool> {
     let exact = object.ty();
     if exact == ty {
         return Ok(true);
@@ -188,6 +197,12 @@ pub(crate) fn is_assignable(t: CurrentThread, object: Obj, ty: Ty) -> Managed<bo
     let is_instance = crate::cast_cache::is_assignable(exact, ty).to_managed(t)?;
     if object.is_proxy() {
         return if is_instance { Ok(true) } else { upcalls().can_cast_proxy(t, object, ty) };
+    }
+    if !is_instance
+        && ty.is_interface()
+        && let Some(castable) = exact.dynamic_castable().to_managed(t)?
+    {
+        return dynamic_casts::is_implemented(t, object, castable, ty, throws);
     }
     vtable.casts.remember(target, is_instance, may_replace_cast());
     Ok(is_instance)

@@ -157,6 +157,14 @@ impl<'t> Obj<'t> {
     pub fn is_instance(self, t: CurrentThread<'_>, ty: Ty) -> Managed<bool> {
         object::is_assignable(t, self, ty)
     }
+
+    /// As `is_instance`; an object that decides itself to which interfaces it can be cast is told to throw if it is not.
+    ///
+    /// # Errors
+    /// TypeLoadException; what such an object throws.
+    pub(crate) fn is_instance_or_throws(self, t: CurrentThread<'_>, ty: Ty) -> Managed<bool> {
+        object::is_assignable_or_throws(t, self, ty, true)
+    }
 }
 
 impl<'t> Str<'t> {

@@ -11,6 +11,7 @@ use crate::entries::{entry_address, slot_target};
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
 use crate::object;
+use crate::object::dynamic_casts;
 use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::{self, class_display, vtable_of};
@@ -196,13 +197,44 @@ pub fn stub_for(receiver: Obj, method: &'static Method) -> &'static Method {
     if receiver.is_proxy() { RemotingStub::Invoke(method).method() } else { method }
 }
 
+/// The method that implements an interface method for an object that decides itself which interfaces it has; None for
+/// other objects, and if its type has the interface.
+///
+/// # Errors
+/// See `dynamic_casts::implementation`.
+fn dynamic_implementation(
+    t: CurrentThread,
+    receiver: Obj,
+    method: &'static Method,
+) -> Managed<Option<&'static Method>> {
+    let exact = receiver.ty();
+    if !method.owner.is_interface() || receiver.is_proxy() || exact.is_assignable_to(method.owner).to_managed(t)? {
+        return Ok(None);
+    }
+    match exact.dynamic_castable().to_managed(t)? {
+        Some(castable) => dynamic_casts::implementation(t, receiver, castable, method).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// As `resolve_on`, also for objects that decide themselves which interfaces they have.
+///
+/// # Errors
+/// The exceptions for the errors of `resolve_on`; those of `dynamic_casts::implementation`.
+pub fn implementation_on(t: CurrentThread, receiver: Obj, method: &'static Method) -> Managed<&'static Method> {
+    match dynamic_implementation(t, receiver, method)? {
+        Some(found) => Ok(found),
+        None => resolve_on(receiver, method).to_managed(t),
+    }
+}
+
 /// Code address for a virtual call of `method` on `receiver`.
 ///
 /// # Errors
 /// The exceptions for a type that does not load, and for an interface method that the type of an object that is no
 /// proxy does not implement.
 pub fn virtual_target(t: CurrentThread, receiver: Obj, method: &'static Method) -> Managed<usize> {
-    let target = resolve_on(receiver, method).to_managed(t)?;
+    let target = implementation_on(t, receiver, method)?;
     if receiver.is_proxy() {
         return entry_address(RemotingStub::Invoke(target).method()).to_managed(t);
     }

@@ -172,7 +172,8 @@ fn fill_imt(ty: Ty, vtable: &'static VTable) -> LoadResult<()> {
         // Relaxed: the vtable is not published yet.
         vtable.imt_slot(index).store(resolver, Ordering::Relaxed);
     }
-    if ty.is_array() || ty.is_interface() {
+    // An object that decides itself which interfaces it has may be called for any.
+    if ty.is_array() || ty.is_interface() || ty.dynamic_castable()?.is_some() {
         return Ok(());
     }
     let layout = ty.vtable_layout()?;

@@ -79,14 +79,14 @@ fn find(ty: Ty, wanted: &'static Method) -> LoadResult<Option<&'static Method>> 
         class = at.parent()?;
     }
     if ty == wanted.owner || ty.interfaces()?.contains(&wanted.owner) {
-        match default_implementation(ty, wanted)? {
+        match default_implementation(ty.interfaces()?.iter().copied(), wanted)? {
             DefaultImplementation::One(found) => return Ok(Some(found)),
             DefaultImplementation::Ambiguous => return Err(ambiguous(ty, wanted)),
             DefaultImplementation::None => {}
         }
     }
     for declaration in variants {
-        if let DefaultImplementation::One(found) = default_implementation(ty, declaration)? {
+        if let DefaultImplementation::One(found) = default_implementation(ty.interfaces()?.iter().copied(), declaration)? {
             return Ok(Some(found));
         }
     }
@@ -174,7 +174,7 @@ fn is_implemented(ty: Ty, wanted: &'static Method) -> LoadResult<bool> {
         }
         class = at.parent()?;
     }
-    Ok(!matches!(default_implementation(ty, wanted)?, DefaultImplementation::None))
+    Ok(!matches!(default_implementation(ty.interfaces()?.iter().copied(), wanted)?, DefaultImplementation::None))
 }
 
 fn refusal(ty: Ty, what: &str) -> LoadError {
