@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("profile", &["base"]),
     ("os", &["base"]),
     ("abi", &["base"]),
+    ("dotnet", &["base"]),
     ("metadata", &["base"]),
     ("contract", &["metadata"]),
     ("sync", &["base", "os", "abi"]),
@@ -77,8 +78,8 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     (
         "libc",
         &[
-            "os", "gc", "icall", "interop", "loops", "reactor", "reflect", "runtime", "sampler", "sync", "thread",
-            "tools", "unwind", "cli",
+            "os", "dotnet", "gc", "icall", "interop", "loops", "reactor", "reflect", "runtime", "sampler", "sync",
+            "thread", "tools", "unwind", "cli",
         ],
     ),
 ];

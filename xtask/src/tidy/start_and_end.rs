@@ -38,7 +38,11 @@ const HOOKS: [(&str, &str, &str); 16] = [
 ];
 
 /// Files that make functions of numbers or untyped pointers, and of which.
-const MAKERS_OF_FUNCTIONS: [(&str, &str); 3] = [
+const MAKERS_OF_FUNCTIONS: [(&str, &str); 4] = [
+    (
+        "crates/dotnet/src/hostfxr.rs",
+        "of the addresses that the dynamic linker knows of functions in .NET's host resolver",
+    ),
     (
         "crates/icall/src/process/unix_signals.rs",
         "of the address that the dynamic linker knows of a function in Mono's library",

@@ -1,0 +1,24 @@
+//! Finding an installed .NET: its folders, its versions, and what its own host says about a program.
+//!
+//! `saki app.dll` runs a program on the class libraries of an installed .NET. Which of them, by which rules of
+//! roll-forward, with which assemblies in which versions: that is decided by .NET's own host resolver
+//! (`libhostfxr.so`), which is loaded and asked. So `app.runtimeconfig.json`, `app.deps.json` and DOTNET_* mean what
+//! they mean to `dotnet app.dll`.
+//!
+//! Invariant: no runtime is loaded, and nothing is written. What of the process's surroundings matters (variables,
+//! folders) is a value, [`Places`], which the caller fills.
+//!
+//! From the bottom up; a file names only files above it: `version`, `places`, `installed`, `hostfxr`, `program`.
+//! Left out: reading `runtimeconfig.json` and `deps.json`, programs that are one file with their runtime, and running
+//! anything.
+
+pub mod hostfxr;
+pub mod installed;
+pub mod places;
+pub mod program;
+pub mod version;
+
+pub use installed::{CORE_FRAMEWORK, CORE_LIBRARY, Installed};
+pub use places::{Places, Root};
+pub use program::{DotnetProgram, ResolveError, resolve};
+pub use version::SemanticVersion;
