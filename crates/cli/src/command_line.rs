@@ -17,7 +17,10 @@ use crate::profile::words::ProfileWords;
 use crate::run_source::{self, RunCommand, is_source};
 use crate::suggestion;
 use clap::error::ContextKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use saki_hosting::environment;
+use saki_hosting::settings::{self, SETTINGS, Setting};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -216,12 +219,14 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         Some(_) => (explain_help(words), Vec::new()),
         None => (words, Vec::new()),
     };
-    let cli = Cli::try_parse_from(std::iter::once(OsString::from("saki")).chain(words))
-        .map_err(|mut e| stop(&mut e, name))?;
+    let words = std::iter::once(OsString::from("saki")).chain(words);
+    let matches = Cli::command().try_get_matches_from(words).map_err(|mut e| stop(&mut e, name))?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|mut e| stop(&mut e, name))?;
+    let given = given_options(&matches);
     let (name, action) = match cli.command {
         None => ("saki", Action::Run(Box::new(Options { command: cli.program.words, ..cli.program.options }))),
         Some(Commands::Run(run)) => {
-            let options = Options { command: run.words, ..run.options };
+            let options = Options { command: run.words, given: given.clone(), ..run.options };
             if !is_source(options.program()) && !run_source::is_script(Path::new(options.program())) {
                 if let Some(option) = compiler_options.first() {
                     let (option, program) = (option.display(), options.program());
@@ -265,6 +270,10 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         Some(Commands::Generate { folder }) => ("saki generate", Action::Generate { folder }),
     };
     // A source in place of a program, by whatever command.
+    let action = match action {
+        Action::Run(options) => Action::Run(Box::new(Options { given, ..*options })),
+        action => action,
+    };
     match action {
         Action::Run(options) if is_source(options.program()) && options.compile_only.is_empty() => {
             let command = RunCommand::new(*options, Vec::new()).map_err(|text| Stop::refuse(name, &text))?;
@@ -272,6 +281,18 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         }
         action => Ok((name, action)),
     }
+}
+
+/// The names of the machine's options that the command line or the environment set, in whatever subcommand.
+fn given_options(mut matches: &ArgMatches) -> Vec<&'static str> {
+    while let Some((_, below)) = matches.subcommand() {
+        matches = below;
+    }
+    let is_given = |id: &&clap::Id| {
+        matches!(matches.value_source(id.as_str()), Some(ValueSource::CommandLine | ValueSource::EnvVariable))
+    };
+    let names: Vec<String> = matches.ids().filter(is_given).map(|id| id.as_str().replace('_', "-")).collect();
+    SETTINGS.iter().map(|setting| setting.name).filter(|name| names.iter().any(|given| given == name)).collect()
 }
 
 /// The whole command, for man pages and completions.
@@ -314,17 +335,8 @@ pub fn about_missing(name: &str, word: &str) -> Option<String> {
 /// subcommands and options costs more than everything else before the machine starts.
 fn plain_program(words: &[OsString]) -> Option<Options> {
     let first = words.first()?.to_str()?;
-    let has_option_variables = [
-        "SAKI_GC_STRESS",
-        "SAKI_HOT_STACKS",
-        "SAKI_IO",
-        "SAKI_NO_CACHE",
-        "SAKI_NO_SIMD",
-        "SAKI_PROFILE",
-        "SAKI_THREADS",
-    ]
-    .iter()
-    .any(|name| crate::environment::is_set(name));
+    let has_variable = |setting: &Setting| environment::is_set(&settings::variable(setting.name));
+    let has_option_variables = environment::is_set("SAKI_PROFILE") || SETTINGS.iter().any(has_variable);
     if first.starts_with('-') || is_command_name(first) || is_source(first) || has_option_variables {
         return None;
     }
@@ -514,5 +526,29 @@ mod tests {
         assert_eq!(command.compiler_options, ["-unsafe", "-r:a.dll"]);
         assert_eq!(command.sources, [Path::new("x.cs"), Path::new("y.cs")]);
         assert_eq!(command.arguments, ["one", "-two", "z.cs"]);
+    }
+
+    #[test]
+    fn variables_of_options_have_their_rows() {
+        assert!(environment::VARIABLES.is_sorted(), "in alphabetical order");
+        let command = definition();
+        let mut commands = vec![&command];
+        let mut seen = 0;
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands());
+            for argument in command.get_arguments() {
+                let Some(variable) = argument.get_env().and_then(|name| name.to_str()) else { continue };
+                let option = format!("--{}", argument.get_long().unwrap_or_default());
+                assert!(environment::VARIABLES.contains(&(variable, &option)), "{variable} {option}");
+                seen += 1;
+            }
+        }
+        assert!(seen >= 7, "{seen}");
+    }
+
+    #[test]
+    fn options_that_were_given_are_known_by_name() {
+        assert_eq!(run("--max-heap 1m app.exe --io x").1.given, ["max-heap"]);
+        assert_eq!(run("run --hot-stacks 3 ./app.exe").1.given, ["hot-stacks"]);
     }
 }

@@ -4,8 +4,8 @@
 //!
 //! | area | modules |
 //! |---|---|
-//! | the process | `process_start`, `environment`, `exit`, `main_stack`, `bundle`, `start_up_memory` |
-//! | words | `suggestion`, `quantities`, `program_words`, `output_format`, `profile::kind`, `profile::file` |
+//! | the process | `process_start`, `exit`, `main_stack`, `bundle`, `start_up_memory` |
+//! | words | `suggestion`, `program_words`, `output_format`, `profile::kind`, `profile::file` |
 //! | what is asked for of profiles | `profile::heap_request`, `profile::request`, `mono::log_profiler` |
 //! | making and showing profiles | `control_socket`, `profile::heap_command`, `profile::command`, `profile::control`, `profile::option` |
 //! | options of runs | `options` |
@@ -28,7 +28,6 @@ mod command_line;
 mod complete;
 mod control_socket;
 mod doctor;
-mod environment;
 mod exit;
 mod generate;
 mod info;
@@ -40,7 +39,6 @@ mod output_format;
 mod process_start;
 mod profile;
 mod program_words;
-mod quantities;
 mod run_source;
 mod start_up_memory;
 mod stats;
@@ -48,13 +46,17 @@ mod suggestion;
 
 use action::Action;
 use exit::{end_with, fail};
+use info::Libraries;
 use options::Options;
 use run_source::RunCommand;
 use saki_base::messages;
+use saki_hosting::net::{self, NetStart};
+use saki_hosting::properties::RuntimeProperties;
+use saki_hosting::{environment, quantities, settings};
 use saki_os::ExitStage;
 use saki_os::clock::Moment;
 use saki_runtime::exec::compile_only::compile_to_text;
-use saki_runtime::vm::VmOptions;
+use saki_runtime::vm::{StartError, VmOptions};
 use saki_runtime::{HostEvents, Vm};
 use saki_types::Assembly;
 use std::path::{Path, PathBuf};
@@ -93,7 +95,7 @@ fn command() -> i32 {
         Action::Info { files } => info::print(&files),
         Action::Doctor { framework_root } => doctor::run(&framework_root),
         Action::Run(options) if is_mono => match mono::check_program(Path::new(options.program())) {
-            Ok(()) => start(&options, Path::new(options.program())),
+            Ok(()) => start(&options, Path::new(options.program()), Libraries::Mono),
             Err(stop) => stop.print(),
         },
         Action::Run(options) => with_environment(name, *options),
@@ -178,31 +180,32 @@ fn run_source(name: &str, command: &RunCommand) -> i32 {
 /// Runs the program, if it is one.
 fn run(name: &str, options: &Options) -> i32 {
     let path = Path::new(options.program());
-    if options.compile_only.is_empty()
-        && !options.check_mutants
-        && let Err(message) = info::check_program(path)
-    {
-        let program = options.program();
-        if !path.exists() {
-            if command_line::is_command_name(program) {
-                return fail(&format!("{message} (a command comes before all options: saki {program} ...)"));
-            }
-            let about = command_line::about_missing(name, program).map(|about| format!("{program}: {about}"));
-            return fail(&about.unwrap_or(message));
-        }
-        if run_source::is_script(path) {
-            return match RunCommand::new(options.clone(), Vec::new()) {
-                Ok(command) => run_source(name, &command),
-                Err(text) => fail(&text),
-            };
-        }
-        return fail(&run_source::about_project(program).unwrap_or(message));
+    if !options.compile_only.is_empty() || options.check_mutants {
+        return start(options, path, Libraries::Mono);
     }
-    start(options, path)
+    let message = match info::check_program(path, options.libraries()) {
+        Ok(libraries) => return start(options, path, libraries),
+        Err(message) => message,
+    };
+    let program = options.program();
+    if !path.exists() {
+        if command_line::is_command_name(program) {
+            return fail(&format!("{message} (a command comes before all options: saki {program} ...)"));
+        }
+        let about = command_line::about_missing(name, program).map(|about| format!("{program}: {about}"));
+        return fail(&about.unwrap_or(message));
+    }
+    if run_source::is_script(path) {
+        return match RunCommand::new(options.clone(), Vec::new()) {
+            Ok(command) => run_source(name, &command),
+            Err(text) => fail(&text),
+        };
+    }
+    fail(&run_source::about_project(program).unwrap_or(message))
 }
 
 /// Starts the machine and runs the program, a file that has been checked.
-fn start(options: &Options, path: &Path) -> i32 {
+fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
     let started = Moment::now();
     let (log, coverage) =
         match options.profile.as_ref().map(|option| option.settings(&options.framework_root())).transpose() {
@@ -244,7 +247,11 @@ fn start(options: &Options, path: &Path) -> i32 {
         HostEvents { before_exit: profile::command::before_exit, serve_request: profile::control::serve_request };
     // As C programs do, and `mono`: for the program's native libraries. No other thread runs yet.
     saki_os::locale::take_up();
-    let machine = match Vm::builder(saki_icall::upper_layers()).options(options_of_machine).host(host).start() {
+    let started_machine = match libraries {
+        Libraries::Mono => Vm::builder(saki_icall::upper_layers()).options(options_of_machine).host(host).start(),
+        Libraries::Net => start_net(options, path, options_of_machine, host),
+    };
+    let machine = match started_machine {
         Ok(machine) => machine,
         Err(error) => return fail(&error.to_string()),
     };
@@ -266,6 +273,24 @@ fn start(options: &Options, path: &Path) -> i32 {
         return fail(&format!("no profile: {error}"));
     }
     machine.run(assembly, options.arguments())
+}
+
+/// Starts a machine on the class libraries of an installed .NET, whose own resolver says which.
+fn start_net(
+    options: &Options,
+    path: &Path,
+    mut machine_options: VmOptions,
+    events: HostEvents,
+) -> Result<Vm, StartError> {
+    let program = saki_dotnet::resolve(&environment::dotnet_places(), path, options.arguments())
+        .map_err(|error| StartError(format!("{}: {error}", path.display())))?;
+    let properties = RuntimeProperties::new(program.properties);
+    settings::apply_properties(&mut machine_options, &properties, |name| options.given.contains(&name))
+        .map_err(|error| StartError(format!("{}: {error}", path.display())))?;
+    // SIGQUIT is .NET's own: it ends the program.
+    machine_options.thread_dumps = false;
+    let executable = std::env::current_exe().unwrap_or_default();
+    net::start(NetStart { executable, properties, contract: None, options: machine_options, events })
 }
 
 /// `--compile-only`: prints the methods' code.

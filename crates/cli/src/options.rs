@@ -2,10 +2,12 @@
 
 use crate::bundle::default_framework_root;
 use crate::environment;
+use crate::info::Libraries;
 use crate::profile::option::ProfileOption;
 use crate::quantities::{parse_gc_threads, parse_nursery, parse_size};
 use clap::{Args, ValueHint};
-use saki_gc::{HeapOptions, Stress};
+use saki_gc::HeapOptions;
+use saki_hosting::settings;
 use saki_reactor::IoModel;
 use saki_runtime::exec::compile::DumpOptions;
 use saki_runtime::exec::compile_only::Form;
@@ -13,10 +15,6 @@ use saki_runtime::vm::profile_log::callspec::CallSpec;
 use saki_runtime::vm::{ConfigurationFiles, ToolsRequest};
 use saki_sched::{DEFAULT_HOT_STACKS, ThreadMode};
 use std::path::PathBuf;
-
-/// Under GC stress, polls of compiled code between two collections for each allocation between two: loops poll much
-/// more often than they allocate.
-const STRESSED_POLLS_PER_ALLOCATION: u32 = 16;
 
 /// The interactive C# shell (Debian's mono-csharp-shell), below the framework root.
 pub const SHELL: &str = "4.5/csharp.exe";
@@ -39,15 +37,15 @@ pub struct Options {
     pub framework: PathBuf,
 
     /// Largest heap, as bytes with an optional k, m or g
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", env = "SAKI_MAX_HEAP", value_parser = parse_size)]
     pub max_heap: Option<usize>,
 
     /// Bytes allocated between two nursery collections [default: 4m to 32m, by the share of time that they take]
-    #[arg(long, value_name = "SIZE", value_parser = parse_nursery)]
+    #[arg(long, value_name = "SIZE", env = "SAKI_NURSERY", value_parser = parse_nursery)]
     pub nursery: Option<usize>,
 
     /// Threads that trace during a collection
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_GC_THREADS, value_parser = parse_gc_threads)]
+    #[arg(long, value_name = "N", env = "SAKI_GC_THREADS", default_value_t = DEFAULT_GC_THREADS, value_parser = parse_gc_threads)]
     pub gc_threads: usize,
 
     /// How threads are executed: native (OS threads), green (in turns on one OS thread), mn[:CARRIERS] (in turns on
@@ -145,6 +143,18 @@ pub struct Options {
     #[arg(skip)]
     pub config: Option<PathBuf>,
 
+    /// Run the program on an installed .NET, whatever it refers to
+    #[arg(long, conflicts_with = "no_net")]
+    pub net: bool,
+
+    /// Run the program on Mono's class libraries, even if it is made for .NET
+    #[arg(long)]
+    pub no_net: bool,
+
+    /// The machine's options that the command line or the environment set, by name; the parser fills it in.
+    #[arg(skip)]
+    pub given: Vec<&'static str>,
+
     /// What --compile-only prints
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Emit::Ir, hide = true)]
     pub emit: Emit,
@@ -191,6 +201,9 @@ impl Default for Options {
             trace: None,
             assembly_folders: Vec::new(),
             config: None,
+            net: false,
+            no_net: false,
+            given: Vec::new(),
             emit: Emit::Ir,
         }
     }
@@ -211,6 +224,15 @@ impl Options {
     /// Directories to search for assemblies before the program's own.
     pub fn mono_path(&self) -> Vec<PathBuf> {
         environment::folders("MONO_PATH").into_iter().chain(self.assembly_folders.iter().cloned()).collect()
+    }
+
+    /// The class libraries that `--net` or `--no-net` asks for.
+    pub fn libraries(&self) -> Option<Libraries> {
+        match (self.net, self.no_net) {
+            (true, _) => Some(Libraries::Net),
+            (_, true) => Some(Libraries::Mono),
+            _ => None,
+        }
     }
 
     /// Path of the program.
@@ -236,10 +258,7 @@ impl Options {
 
     /// The heap's options: sizes in bytes, and how often collections are forced for a test.
     pub fn heap(&self) -> HeapOptions {
-        let stress = self.gc_stress.filter(|&n| n > 0).map(|n| Stress {
-            every_nth_allocation: n,
-            every_nth_safepoint: n.saturating_mul(STRESSED_POLLS_PER_ALLOCATION),
-        });
+        let stress = self.gc_stress.and_then(settings::stress);
         HeapOptions { max_heap_bytes: self.max_heap, nursery_bytes: self.nursery, gc_threads: self.gc_threads, stress }
     }
 

@@ -45,7 +45,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("interop", &["runtime"]),
     ("reflect", &["runtime"]),
     ("icall", &["runtime", "interop", "reflect", "loops"]),
-    ("cli", &["icall"]),
+    ("hosting", &["icall", "dotnet"]),
+    ("cli", &["hosting"]),
 ];
 
 /// Outside crate (a prefix of its name) → the crate folders that may name it.

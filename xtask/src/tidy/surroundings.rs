@@ -1,6 +1,6 @@
 //! What surrounds the machine has one door each: time is read by `saki_os::clock`, threads are started by
 //! `saki_os::services`, random bytes come from `saki_os::random`, and variables of the environment are options (`VmOptions`)
-//! that the command reads in `cli::environment`, not something that a part looks up.
+//! that hosts read in `hosting::environment`, not something that a part looks up.
 //!
 //! The lists below name the places that go past a door, with how many there are in each file and why; they may only
 //! shrink. Left out: tests, models, benchmarks, examples and xtask.
@@ -66,8 +66,8 @@ const DOORS: [Door; 4] = [
         places: &[],
     },
     Door {
-        advice: "let the command read the variable, and make it an option of the start (VmOptions)",
-        free: &["crates/cli/src/environment.rs"],
+        advice: "let the host read the variable, and make it an option of the start (VmOptions)",
+        free: &["crates/hosting/src/environment.rs"],
         calls: &[
             ("env", "var"),
             ("env", "var_os"),

@@ -1,9 +1,12 @@
-//! The variables of the environment that the command reads, all of them: the machine below gets options and reads none.
+//! The variables of the environment that hosts read, all of them: the machine below gets options and reads none.
 //!
-//! Invariant: every variable that has a meaning for Saki has a row in `VARIABLES`, and is read by the functions of this file, or by `clap`,
-//! which makes an option of it. Left out: variables of the program (PATH, the locale, what it asks `System.Environment` for) and of its class library,
-//! SAKI_BACKTRACE, which a fault of the machine reads when it is reported, and Mono's variables without effect (`mono::variables`).
+//! Invariant: every variable that has a meaning for Saki has a row in `VARIABLES`, and is read by the functions of this
+//! file, or by `clap`, which makes an option of it. Left out: variables of the program (the locale, what it asks
+//! `System.Environment` for) and of its class library, SAKI_BACKTRACE, which a fault of the machine reads when it is
+//! reported, and Mono's variables without effect (`mono::variables`).
 
+use saki_dotnet::Places;
+use saki_dotnet::places::ROOT_VARIABLE;
 use saki_os::message_log::MessageOptions;
 use saki_os::privilege;
 use saki_runtime::exec::code_cache::CachePlaces;
@@ -13,7 +16,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// In alphabetical order: the name, and what it means.
-const VARIABLES: &[(&str, &str)] = &[
+pub const VARIABLES: &[(&str, &str)] = &[
+    ("DOTNET_ADDITIONAL_DEPS", "files of assemblies besides the program's own, to which `saki dotnet` adds one"),
+    ("DOTNET_ROOT", "the folder of an installed .NET"),
+    ("DOTNET_ROOT_ARM64", "the folder of an installed .NET for this architecture"),
+    ("DOTNET_ROOT_X64", "the folder of an installed .NET for this architecture"),
+    ("DOTNET_SHARED_STORE", "stores of packages, to which `saki dotnet` adds one"),
     ("HOME", "~/.cache holds the code cache, ~/.mono/config `<dllmap>` entries"),
     ("LANG", "the encoding of arguments under the name `mono`"),
     ("LC_ALL", "the encoding of arguments under the name `mono`"),
@@ -35,11 +43,15 @@ const VARIABLES: &[(&str, &str)] = &[
     ("MONO_PATH", "folders that are searched for assemblies first"),
     ("MONO_THREADS_PER_CPU", "workers for each processor that the thread pool begins with"),
     ("MONO_XDEBUG", "if set, gdb is told of compiled code"),
+    ("PATH", "folders with `dotnet`"),
     ("SAKI_GC_STRESS", "--gc-stress"),
+    ("SAKI_GC_THREADS", "--gc-threads"),
     ("SAKI_HOT_STACKS", "--hot-stacks"),
     ("SAKI_IO", "--io"),
+    ("SAKI_MAX_HEAP", "--max-heap"),
     ("SAKI_NO_CACHE", "--no-cache"),
     ("SAKI_NO_SIMD", "--no-simd"),
+    ("SAKI_NURSERY", "--nursery"),
     ("SAKI_PERF", "--perf"),
     ("SAKI_PROFILE", "--profile"),
     ("SAKI_THREADS", "--threads"),
@@ -87,7 +99,8 @@ pub fn assembly_caches() -> Vec<PathBuf> {
     folders("MONO_GAC_PREFIX").into_iter().map(|prefix| prefix.join("lib/mono/gac")).collect()
 }
 
-/// MONO_CFG_DIR, MONO_CONFIG and HOME. A process with more rights than the user who started it uses no file of that user.
+/// MONO_CFG_DIR, MONO_CONFIG and HOME. A process with more rights than the user who started it uses no file of that
+/// user.
 pub fn configuration() -> ConfigurationFiles {
     let path = |name| value(name).map(PathBuf::from);
     let home = path("HOME").filter(|_| !privilege::is_elevated());
@@ -115,8 +128,8 @@ pub fn pool_threads_per_cpu() -> u16 {
     u16::try_from(number.unwrap_or(1).clamp(1, u16::MAX.into())).unwrap_or(u16::MAX)
 }
 
-/// The user's own cache: `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`. None if neither variable is set, and in a process with more rights
-/// than the user who started it, because that user chose the environment.
+/// The user's own cache: `$XDG_CACHE_HOME/saki`, or `~/.cache/saki`. None if neither variable is set, and in a process
+/// with more rights than the user who started it, because that user chose the environment.
 pub fn own_cache() -> Option<CacheFolder> {
     if privilege::is_elevated() {
         return None;
@@ -132,25 +145,14 @@ pub fn cache_places() -> CachePlaces {
     CachePlaces { own: own_cache(), installed: directory::installed() }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::VARIABLES;
-
-    #[test]
-    fn variables_of_options_have_their_rows() {
-        assert!(VARIABLES.is_sorted(), "in alphabetical order");
-        let command = crate::command_line::definition();
-        let mut commands = vec![&command];
-        let mut seen = 0;
-        while let Some(command) = commands.pop() {
-            commands.extend(command.get_subcommands());
-            for argument in command.get_arguments() {
-                let Some(variable) = argument.get_env().and_then(|name| name.to_str()) else { continue };
-                let option = format!("--{}", argument.get_long().unwrap_or_default());
-                assert!(VARIABLES.contains(&(variable, &option)), "{variable} {option}");
-                seen += 1;
-            }
-        }
-        assert!(seen >= 7, "{seen}");
+/// Where an installed .NET may be: DOTNET_ROOT, PATH and the system's places. In a process with more rights than the
+/// user who started it the variables do not count, since that user chose them.
+pub fn dotnet_places() -> Places {
+    if privilege::is_elevated() {
+        return Places::of_system(Vec::new(), Vec::new());
     }
+    let named =
+        |name: &'static str| value(name).filter(|path| !path.is_empty()).map(|path| (name, PathBuf::from(path)));
+    let variables = [ROOT_VARIABLE, "DOTNET_ROOT"].into_iter().filter_map(named).collect();
+    Places::of_system(variables, folders("PATH"))
 }

@@ -33,6 +33,18 @@ pub fn parse_nursery(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Yes or no, in the words that the command line takes.
+///
+/// # Errors
+/// It is neither.
+pub fn parse_flag(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "y" | "yes" | "t" | "true" | "on" | "1" => Ok(true),
+        "n" | "no" | "f" | "false" | "off" | "0" => Ok(false),
+        _ => Err(format!("'{text}' is neither true nor false")),
+    }
+}
+
 /// A number of collector threads.
 ///
 /// # Errors

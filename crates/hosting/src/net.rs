@@ -1,0 +1,62 @@
+//! A machine for a program that .NET's host has resolved: from runtime properties to a started [`Vm`].
+//!
+//! Both ways in meet here: `saki app.dll`, which has asked the installed host resolver, and `libcoreclr.so`, which the
+//! host has loaded. The core library among the trusted assemblies decides about the class libraries. With Mono's
+//! mscorlib there the machine is the usual one, so that a host of CoreCLR's interface can run programs on Mono's class
+//! libraries.
+//!
+//! What is missing: a machine does not start on System.Private.CoreLib yet. [`missing`] says so; [`start`] refuses with
+//! that line.
+
+use crate::contract::HostContract;
+use crate::properties::{CoreLibrary, RuntimeProperties};
+use saki_runtime::vm::{StartError, VmOptions};
+use saki_runtime::{HostEvents, Vm};
+use std::path::{Path, PathBuf};
+
+/// What a machine starts from.
+pub struct NetStart {
+    /// The host's program, an absolute path: `dotnet`, an apphost or `saki`.
+    pub executable: PathBuf,
+    /// For `AppContext`, in the host's order.
+    pub properties: RuntimeProperties,
+    /// The host's functions, if it has any.
+    pub contract: Option<HostContract>,
+    /// The machine's options; those about class libraries are set here.
+    pub options: VmOptions,
+    /// What the host wants to be told.
+    pub events: HostEvents,
+}
+
+/// Why programs of modern .NET do not run yet; None when they do.
+pub fn missing() -> Option<&'static str> {
+    Some("Saki does not run programs on modern .NET's class libraries yet")
+}
+
+/// Starts a machine on the calling thread, which becomes its main thread. Once in a process.
+///
+/// # Errors
+/// No core library among the trusted assemblies, or one that no machine starts on; the machine's own errors.
+pub fn start(start: NetStart) -> Result<Vm, StartError> {
+    match start.properties.core_library() {
+        None => Err(StartError("TRUSTED_PLATFORM_ASSEMBLIES names no core library".to_owned())),
+        Some(CoreLibrary::Net(path)) => {
+            let why = missing().unwrap_or_default();
+            Err(StartError(format!("{}: {why}", path.display())))
+        }
+        Some(CoreLibrary::Mono(path)) => start_on_mono(start, &path),
+    }
+}
+
+/// `mscorlib` lies in the profile's folder below the framework's root.
+fn start_on_mono(start: NetStart, mscorlib: &Path) -> Result<Vm, StartError> {
+    let root = mscorlib.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+    let mut options = VmOptions { framework_root: root.to_path_buf(), ..start.options };
+    let folders = start.properties.trusted_assemblies().filter_map(Path::parent).map(Path::to_path_buf);
+    for folder in folders.filter(|folder| Some(folder.as_path()) != mscorlib.parent()) {
+        if !options.mono_path.contains(&folder) {
+            options.mono_path.push(folder);
+        }
+    }
+    Vm::builder(saki_icall::upper_layers()).options(options).host(start.events).start()
+}
