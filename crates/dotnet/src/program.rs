@@ -1,8 +1,7 @@
 //! A program of modern .NET: what its runtime starts from.
 //!
 //! Invariant: every way in which this fails is one line for the user, who learns where was looked and what to install.
-//! Left out: programs without `runtimeconfig.json`, which .NET's host treats as self-contained and refuses in its own
-//! words.
+//! Left out: programs that bring their runtime along.
 
 use crate::hostfxr::{FRAMEWORK_MISSING, Hostfxr, Refusal};
 use crate::installed::{self, CORE_FRAMEWORK, CORE_LIBRARY};
@@ -49,6 +48,8 @@ impl DotnetProgram {
 pub enum ResolveError {
     /// No .NET is installed; the text says where was looked.
     NoDotnet(String),
+    /// The file that names the program's framework is missing.
+    NoConfiguration(PathBuf),
     /// A framework that the program asks for is not there in a version that serves it.
     NoFramework {
         /// The framework's name.
@@ -79,6 +80,9 @@ impl std::fmt::Display for ResolveError {
         match self {
             ResolveError::NoDotnet(looked) => {
                 write!(f, "a program for .NET, and no .NET is found: {looked}; install its runtime ({DOWNLOAD})")
+            }
+            ResolveError::NoConfiguration(file) => {
+                write!(f, "a program for .NET without {}, which 'dotnet build' writes", file.display())
             }
             ResolveError::NoFramework { name, version, root, present } => {
                 write!(f, "needs {name} {version} ({ARCHITECTURE}); {} has ", root.display())?;
@@ -128,6 +132,10 @@ pub fn resolve(places: &Places, app: &Path, arguments: &[String]) -> Result<Dotn
     let root = places.root().map_err(ResolveError::NoDotnet)?;
     let resolver = installed::hostfxr(&root.path).unwrap_or_default();
     let app_path = std::path::absolute(app).unwrap_or_else(|_| app.to_path_buf());
+    let configuration = app_path.with_extension("runtimeconfig.json");
+    if !configuration.is_file() {
+        return Err(ResolveError::NoConfiguration(configuration));
+    }
     let refused = |refusal: Refusal| match missing_framework(&refusal) {
         Some((name, version)) => {
             let present = installed::framework(&root.path, &name).into_iter().map(|one| one.version).collect();
@@ -233,7 +241,12 @@ mod tests {
             usual: Vec::new(),
             path: Vec::new(),
         };
-        let error = resolve(&places, Path::new("app.dll"), &[]).unwrap_err().to_string();
+        let app = folder.path().join("app.dll");
+        let error = resolve(&places, &app, &[]).unwrap_err();
+        let configuration = app.with_extension("runtimeconfig.json");
+        assert_eq!(error, ResolveError::NoConfiguration(configuration.clone()));
+        std::fs::write(configuration, "{}").unwrap();
+        let error = resolve(&places, &app, &[]).unwrap_err().to_string();
         assert!(error.contains(&format!("{}/host/fxr/9.0.5/libhostfxr.so: ", root.display())), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }

@@ -47,6 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("icall", &["runtime", "interop", "reflect", "loops"]),
     ("hosting", &["icall", "dotnet"]),
     ("cli", &["hosting"]),
+    ("coreclr", &["hosting"]),
 ];
 
 /// Outside crate (a prefix of its name) → the crate folders that may name it.
@@ -80,7 +81,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
         "libc",
         &[
             "os", "dotnet", "gc", "icall", "interop", "loops", "reactor", "reflect", "runtime", "sampler", "sync",
-            "thread", "tools", "unwind", "cli",
+            "thread", "tools", "unwind", "cli", "coreclr",
         ],
     ),
 ];

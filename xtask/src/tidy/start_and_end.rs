@@ -38,7 +38,8 @@ const HOOKS: [(&str, &str, &str); 16] = [
 ];
 
 /// Files that make functions of numbers or untyped pointers, and of which.
-const MAKERS_OF_FUNCTIONS: [(&str, &str); 4] = [
+const MAKERS_OF_FUNCTIONS: [(&str, &str); 5] = [
+    ("crates/coreclr/src/error_writer.rs", "of a word that the host's own call sets, which other threads read"),
     (
         "crates/dotnet/src/hostfxr.rs",
         "of the addresses that the dynamic linker knows of functions in .NET's host resolver",

@@ -1,0 +1,105 @@
+//! The smallest host: loads libcoreclr.so and runs a program by its functions, as .NET's hosts do.
+//!
+//! `host [--other-thread] [NAME=VALUE]... LIBRARY PROGRAM [ARGUMENT]...`; it prints statuses and exit codes.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ptr;
+
+type Initialize = unsafe extern "C" fn(
+    *const c_char,
+    *const c_char,
+    c_int,
+    *const *const c_char,
+    *const *const c_char,
+    *mut *mut c_void,
+    *mut c_uint,
+) -> c_int;
+type Execute =
+    unsafe extern "C" fn(*mut c_void, c_uint, c_int, *const *const c_char, *const c_char, *mut c_uint) -> c_int;
+type ShutDown = unsafe extern "C" fn(*mut c_void, c_uint, *mut c_int) -> c_int;
+type SetErrorWriter = unsafe extern "C" fn(Option<extern "C" fn(*const c_char)>) -> c_int;
+
+extern "C" fn print_line(line: *const c_char) {
+    // SAFETY: the library passes a text that ends in NUL.
+    println!("error: {}", unsafe { CStr::from_ptr(line) }.to_string_lossy());
+}
+
+fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
+    // SAFETY: an open library and a name that ends in NUL.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    assert!(!address.is_null(), "{name:?}");
+    address
+}
+
+fn c_text(text: &str) -> CString {
+    CString::new(text).expect("no NUL")
+}
+
+fn main() {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let is_other_thread = words.first().is_some_and(|word| word == "--other-thread");
+    words.drain(..usize::from(is_other_thread));
+    let count = words.iter().take_while(|word| word.contains('=')).count();
+    let (keys, values): (Vec<CString>, Vec<CString>) = words
+        .drain(..count)
+        .filter_map(|word| word.split_once('=').map(|(key, value)| (c_text(key), c_text(value))))
+        .unzip();
+    let [library, program, arguments @ ..] = &words[..] else { panic!("wants LIBRARY PROGRAM") };
+    let path = c_text(library);
+    // SAFETY: the path ends in NUL.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    assert!(!library.is_null(), "{path:?} cannot be loaded");
+    // SAFETY: the function of this name has this signature (coreclrhost.h).
+    let set_error_writer: SetErrorWriter = unsafe { std::mem::transmute(symbol(library, c"coreclr_set_error_writer")) };
+    // SAFETY: the function of this name has this signature (coreclrhost.h).
+    let initialize: Initialize = unsafe { std::mem::transmute(symbol(library, c"coreclr_initialize")) };
+    // SAFETY: the function of this name has this signature (coreclrhost.h).
+    let execute: Execute = unsafe { std::mem::transmute(symbol(library, c"coreclr_execute_assembly")) };
+    // SAFETY: the function of this name has this signature (coreclrhost.h).
+    let shut_down: ShutDown = unsafe { std::mem::transmute(symbol(library, c"coreclr_shutdown_2")) };
+
+    // SAFETY: the function takes a text and does not unwind.
+    unsafe { set_error_writer(Some(print_line)) };
+    let executable = c_text(&std::env::current_exe().expect("a path").display().to_string());
+    let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
+    let (key_pointers, value_pointers) = (pointers(&keys), pointers(&values));
+    let (mut handle, mut domain) = (ptr::null_mut(), 0);
+    // SAFETY: arrays of as many texts as stated, and room for the results.
+    let status = unsafe {
+        initialize(
+            executable.as_ptr(),
+            c"clrhost".as_ptr(),
+            keys.len() as c_int,
+            key_pointers.as_ptr(),
+            value_pointers.as_ptr(),
+            &mut handle,
+            &mut domain,
+        )
+    };
+    println!("initialize: {status:#x}");
+    if status < 0 {
+        std::process::exit(1);
+    }
+    let handle = handle.expose_provenance();
+    let program = c_text(program);
+    let arguments: Vec<CString> = arguments.iter().map(|argument| c_text(argument)).collect();
+    let run = move || {
+        let pointers: Vec<*const c_char> = arguments.iter().map(|text| text.as_ptr()).collect();
+        let mut code = 0;
+        let handle = ptr::with_exposed_provenance_mut(handle);
+        // SAFETY: arrays of as many texts as stated, and room for the result.
+        let status =
+            unsafe { execute(handle, domain, pointers.len() as c_int, pointers.as_ptr(), program.as_ptr(), &mut code) };
+        println!("execute: {status:#x} {code}");
+        code
+    };
+    let code = if is_other_thread { std::thread::spawn(run).join().expect("no panic") } else { run() };
+    let mut latched = 0;
+    let handle = ptr::with_exposed_provenance_mut(handle);
+    // SAFETY: the library's handle, and room for the result.
+    let status = unsafe { shut_down(handle, domain, &mut latched) };
+    println!("shutdown: {status:#x} {latched}");
+    // SAFETY: the library's handle. It stays in the process all the same.
+    unsafe { libc::dlclose(library) };
+    std::process::exit(code as i32);
+}
