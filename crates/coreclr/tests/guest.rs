@@ -145,6 +145,32 @@ fn a_guest_runs_in_scarce_address_space() {
     check(&output.expect("run"), 42, &expect);
 }
 
+/// The code cache was keyed by the build id of the process's executable, which says nothing about the machine in it.
+#[test]
+fn the_code_cache_is_that_of_the_library_whatever_its_host() {
+    let Some(program) = program("guest-cache") else { return };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guest-cache");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    // A host with another build id.
+    let mut bytes = std::fs::read(built("examples/host")).expect("read");
+    let note = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+    let place = bytes.windows(note.len()).position(|window| window == note).expect("a build id") + note.len();
+    bytes[place] ^= 1;
+    let other = folder.join("host");
+    std::fs::write(&other, bytes).expect("written");
+    std::fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("made executable");
+    for host in [built("examples/host"), other] {
+        let words = [MONO.into(), built("libcoreclr.so"), program.clone()];
+        let output = Command::new(host).args(words).env("XDG_CACHE_HOME", &folder).output().expect("run");
+        assert_eq!(output.status.code(), Some(42), "{output:?}");
+    }
+    let entries = std::fs::read_dir(folder.join("saki")).expect("a cache").flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let builds: Vec<String> = names.filter(|name| name.len() == 16 && u64::from_str_radix(name, 16).is_ok()).collect();
+    assert_eq!(builds.len(), 1, "a folder for each build: {builds:?}");
+}
+
 #[test]
 fn a_program_may_end_its_hosts_process() {
     let Some(program) = program("guest-exit") else { return };

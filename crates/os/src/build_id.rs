@@ -1,6 +1,7 @@
-//! The identity of the running executable: the build id that the linker wrote, a hash of its contents.
+//! The identity of the running machine: the build id that the linker wrote into the executable, or into the library as
+//! which the machine is a guest elsewhere; a hash of its contents.
 //!
-//! Left out: executables without one, which have no identity here.
+//! Left out: files without one, which have no identity here.
 
 use std::ffi::c_void;
 
@@ -9,7 +10,7 @@ const OWNER: &[u8] = b"GNU\0";
 const NT_GNU_BUILD_ID: u32 = 3;
 const NOTE_HEADER_BYTES: usize = 12;
 
-/// The executable's `NT_GNU_BUILD_ID` note.
+/// The `NT_GNU_BUILD_ID` note of the loaded file that this code is in.
 pub fn build_id() -> Option<Vec<u8>> {
     /// # Safety
     /// `info` is the C library's description of a module, and `found` the address of an `Option<Vec<u8>>`
@@ -19,6 +20,11 @@ pub fn build_id() -> Option<Vec<u8>> {
         let info = unsafe { &*info };
         // SAFETY: that many program headers follow the address.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+        let here = build_id as *const () as u64;
+        let mut loaded = headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
+        if !loaded.any(|h| (info.dlpi_addr + h.p_vaddr..info.dlpi_addr + h.p_vaddr + h.p_memsz).contains(&here)) {
+            return 0;
+        }
         for header in headers.iter().filter(|h| h.p_type == libc::PT_NOTE) {
             let address = (info.dlpi_addr + header.p_vaddr) as *const u8;
             // SAFETY: a loaded segment of that length.
@@ -28,7 +34,6 @@ pub fn build_id() -> Option<Vec<u8>> {
                 unsafe { *found.cast::<Option<Vec<u8>>>() = Some(id.to_vec()) };
             }
         }
-        // The first object is the executable: enough.
         1
     }
     let mut found: Option<Vec<u8>> = None;
