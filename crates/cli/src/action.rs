@@ -4,12 +4,17 @@ use crate::cache_command::CacheAction;
 use crate::options::Options;
 use crate::profile::request::ProfileRequest;
 use crate::run_source::RunCommand;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What to do.
 pub enum Action {
     Run(Box<Options>),
     RunSource(Box<RunCommand>),
+    /// Words for `dotnet`.
+    Dotnet {
+        words: Vec<OsString>,
+    },
     Cache {
         action: CacheAction,
         framework_root: PathBuf,

@@ -85,7 +85,7 @@ fn seed(cache: &CacheFolder, framework_root: &Path) -> Result<(), String> {
     let outcome = (|| {
         let (source, program) = (folder.join("seed.cs"), folder.join("seed.exe"));
         std::fs::write(&source, SEED_PROGRAM).map_err(|e| format!("{}: {e}", source.display()))?;
-        let mcs = crate::run_source::compiler(framework_root)?;
+        let mcs = crate::toolchain::mono_compiler(framework_root)?;
         let out = format!("-out:{}", program.display());
         let run = |what: &Path, arguments: &[&std::ffi::OsStr]| {
             let mut command = Command::new(&saki);

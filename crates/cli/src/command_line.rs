@@ -61,7 +61,7 @@ enum Commands {
     /// Run a program, or compile C# sources and run the result
     #[command(
         override_usage = "saki run [OPTIONS] PROGRAM [ARGUMENTS]...\n       saki run [OPTIONS] [-COMPILER_OPTION]... SOURCE.cs... [--] [ARGUMENTS]...",
-        after_help = "Sources are compiled with mcs.exe, run by Saki itself; what comes out is kept in the cache. Options with one dash\n\
+        after_help = "Sources are compiled with mcs.exe, run by Saki itself, or with --net by an installed .NET SDK; what comes out is kept in the cache. Options with one dash\n\
 are the compiler's (-r:lib.dll, -unsafe, -define:X), those with two dashes Saki's. '--' ends the sources.\n\
 A source '-' is read from standard input. One that begins with '#!/usr/bin/env -S saki run' needs no '.cs' and runs by its name."
     )]
@@ -83,6 +83,18 @@ A source '-' is read from standard input. One that begins with '#!/usr/bin/env -
     /// Run a program and show where it spends its time, or show a profile that was written
     #[command(arg_required_else_help = true)]
     Profile(Box<ProfileCommand>),
+    /// Run 'dotnet' with these words, on Saki in place of CoreCLR
+    #[command(
+        disable_help_flag = true,
+        override_usage = "saki dotnet [WORDS]...",
+        after_help = "All words are dotnet's. Two variables lead its host to Saki's libcoreclr.so; neither .NET nor the program is changed.\n\
+Saki's options are variables (SAKI_THREADS=mn) or properties of the program's runtimeconfig.json (\"Saki.Threads\": \"mn\")."
+    )]
+    Dotnet {
+        /// The words
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORDS")]
+        words: Vec<OsString>,
+    },
     /// Show, empty or fill the code cache
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Cache {
@@ -99,7 +111,7 @@ A source '-' is read from standard input. One that begins with '#!/usr/bin/env -
 }
 
 /// Words that are subcommands when they come first (a test compares them with the definitions).
-const COMMAND_NAMES: [&str; 8] = ["run", "repl", "info", "doctor", "profile", "cache", "generate", "help"];
+const COMMAND_NAMES: [&str; 9] = ["run", "repl", "info", "doctor", "profile", "dotnet", "cache", "generate", "help"];
 
 /// `saki run`.
 #[derive(Args, Debug)]
@@ -216,6 +228,7 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
     let (words, compiler_options) = match name {
         Some("run") => separate_run_options(words),
         Some("profile") => (name_kinds(words)?, Vec::new()),
+        Some("dotnet") => (words, Vec::new()),
         Some(_) => (explain_help(words), Vec::new()),
         None => (words, Vec::new()),
     };
@@ -259,6 +272,7 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
                 ("saki profile diff", Action::CompareProfiles { before, after, output })
             }
         },
+        Some(Commands::Dotnet { words }) => ("saki dotnet", Action::Dotnet { words }),
         Some(Commands::Cache { action }) => {
             let (name, action, framework_root) = match action {
                 CacheCommands::Stat => ("saki cache stat", CacheAction::Stat, default_framework_root()),

@@ -355,9 +355,9 @@ mod tests {
 
     #[test]
     fn commands_come_first_and_only_there() {
-        let all = ["run", "repl", "info", "doctor", "profile", "cache", "help"];
+        let all = ["run", "repl", "info", "doctor", "profile", "dotnet", "cache", "help"];
         check("saki ", PROGRAM_FILES, &all);
-        check("saki do", PROGRAM_FILES, &["doctor"]);
+        check("saki do", PROGRAM_FILES, &["doctor", "dotnet"]);
         check("saki --stats ", PROGRAM_FILES, &[]);
         check("saki run ", PROGRAM_FILES, &[]);
         check("saki run he", PROGRAM_FILES, &[]);

@@ -5,8 +5,9 @@
 
 use crate::environment;
 use crate::options::{SHELL, VERSION};
-use crate::run_source;
+use crate::toolchain::{self, Toolchain};
 use saki_base::answer;
+use saki_dotnet::installed;
 use saki_os::errata::{self, CpuId, LockedReads};
 use saki_reactor::IoModel;
 use saki_runtime::exec::code_cache::directory;
@@ -60,7 +61,7 @@ struct Machine<'a> {
     framework_root: &'a Path,
 }
 
-const LINES: [fn(&Machine) -> Finding; 16] = [
+const LINES: [fn(&Machine) -> Finding; 18] = [
     version,
     processor,
     processors_to_use,
@@ -71,6 +72,8 @@ const LINES: [fn(&Machine) -> Finding; 16] = [
     native_helpers,
     compiler,
     shell,
+    dotnet_runtimes,
+    dotnet_compiler,
     debug_symbols,
     address_space,
     code_region,
@@ -261,7 +264,7 @@ const NATIVE_HELPERS: [(&str, &str); 3] = [
 ];
 
 fn compiler(machine: &Machine) -> Finding {
-    match run_source::compiler(machine.framework_root) {
+    match toolchain::mono_compiler(machine.framework_root) {
         Ok(path) => Finding::fact("C# compiler", path.display().to_string()),
         Err(text) => Finding::note("C# compiler", format!("{text}; for 'saki run' of sources")),
     }
@@ -274,6 +277,31 @@ fn shell(machine: &Machine) -> Finding {
     }
     let text = format!("{}: no such file (Debian's package mono-csharp-shell has it); for 'saki repl'", path.display());
     Finding::note("C# shell", text)
+}
+
+/// The runtimes of every .NET that is found, and which of these programs run on.
+fn dotnet_runtimes(_: &Machine) -> Finding {
+    const WHAT: &str = ".NET runtimes";
+    let places = environment::dotnet_places();
+    let of_root = |root: &saki_dotnet::Root| {
+        let versions = installed::runtimes(&root.path).iter().map(|one| one.version.to_string()).collect::<Vec<_>>();
+        let versions = if versions.is_empty() { "none".to_owned() } else { versions.join(", ") };
+        format!("{versions} in {} ({})", root.path.display(), root.found_by)
+    };
+    let all = places.roots().iter().map(of_root).collect::<Vec<_>>().join("; ");
+    match (places.root(), saki_hosting::net::missing()) {
+        (Err(looked), _) => Finding::note(WHAT, format!("{looked}; for programs of modern .NET")),
+        (Ok(_), Some(missing)) => Finding::note(WHAT, format!("{all}; not served: {missing}")),
+        (Ok(_), None) => Finding::fact(WHAT, all),
+    }
+}
+
+fn dotnet_compiler(_: &Machine) -> Finding {
+    const WHAT: &str = "C# compiler of .NET";
+    match Toolchain::of_net(&environment::dotnet_places()) {
+        Ok(toolchain) => Finding::fact(WHAT, toolchain.compiler.display().to_string()),
+        Err(text) => Finding::note(WHAT, format!("{text}; for 'saki run --net' of sources")),
+    }
 }
 
 /// Whether native code has names in profiles and debuggers, and frames of the class library have lines.

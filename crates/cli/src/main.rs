@@ -8,8 +8,8 @@
 //! | words | `suggestion`, `program_words`, `output_format`, `profile::kind`, `profile::file` |
 //! | what is asked for of profiles | `profile::heap_request`, `profile::request`, `mono::log_profiler` |
 //! | making and showing profiles | `control_socket`, `profile::heap_command`, `profile::command`, `profile::control`, `profile::option` |
-//! | options of runs | `options` |
-//! | other commands | `info`, `doctor`, `run_source`, `cache_command`, `stats`, `check_mutants` |
+//! | options of runs | `info`, `options` |
+//! | other commands | `dotnet_command`, `toolchain`, `doctor`, `run_source`, `cache_command`, `stats`, `check_mutants` |
 //! | Mono's command line | `mono` |
 //! | the command line | `action`, `profile::heap_words`, `profile::words`, `complete`, `command_line`, `manual`, `generate` |
 //! | what is done | this file |
@@ -28,6 +28,7 @@ mod command_line;
 mod complete;
 mod control_socket;
 mod doctor;
+mod dotnet_command;
 mod exit;
 mod generate;
 mod info;
@@ -43,6 +44,7 @@ mod run_source;
 mod start_up_memory;
 mod stats;
 mod suggestion;
+mod toolchain;
 
 use action::Action;
 use exit::{end_with, fail};
@@ -99,6 +101,7 @@ fn command() -> i32 {
             Err(stop) => stop.print(),
         },
         Action::Run(options) => with_environment(name, *options),
+        Action::Dotnet { words } => dotnet_command::run(&words),
         Action::RunSource(command) => run_source(name, &command),
         Action::AttachProfile { process, request } => end_with(profile::control::attach(process, &request)),
         Action::ViewProfile { file, why } => end_with(view_profile(&file, &why)),

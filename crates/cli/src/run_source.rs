@@ -1,4 +1,4 @@
-//! `saki run` of C# sources: compiles them with mcs.exe on Saki itself and runs the result.
+//! `saki run` of C# sources: compiles them and runs the result. `toolchain` says with what.
 //!
 //! The executable is kept in the cache under a hash of everything it is made from: the sources' texts and names, the
 //! compiler's options, and the contents of the compiler and of the assemblies and other files that it reads. Where
@@ -9,9 +9,10 @@
 //! with `#!`. A `#line` in the copy gives messages and stack traces the source's own name and lines. Left out: projects
 //! of many folders, packages.
 
-use crate::environment;
 use crate::exit::{self, EXIT_UNUSABLE};
 use crate::options::Options;
+use crate::toolchain::Toolchain;
+use saki_hosting::environment;
 use saki_runtime::exec::code_cache::directory::{self, CacheFolder};
 use saki_runtime::exec::code_cache::trusted::{self, TrustedFolder};
 use saki_runtime::exec::code_cache::{checksum, contents, remembered};
@@ -23,16 +24,12 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Folder of compiled sources in the cache.
 const FOLDER: &str = "run";
 /// The compiler's default options: line numbers in stack traces, and release code.
 const DEFAULT_OPTIONS: [&str; 2] = ["-debug+", "-optimize+"];
-/// Assemblies that mcs references by default; it compiles their constants into programs.
-const DEFAULT_REFERENCES: [&str; 5] =
-    ["mscorlib.dll", "System.dll", "System.Xml.dll", "System.Core.dll", "Microsoft.CSharp.dll"];
-
 /// The source that is read from standard input, and its name in messages.
 const STANDARD_INPUT: &str = "-";
 const NAME_OF_INPUT: &str = "/dev/stdin";
@@ -155,7 +152,9 @@ impl RunCommand {
         };
         if let Some(option) = compiler_options.iter().find(is_out_of_place) {
             let option = option.display();
-            return Err(format!("{option} is for mcs.exe: what 'saki run' compiles it runs, and keeps in the cache"));
+            return Err(format!(
+                "{option} is for the compiler alone: what 'saki run' compiles it runs, and keeps in the cache"
+            ));
         }
         let mut words = std::mem::take(&mut options.command).into_iter().peekable();
         let mut sources = Vec::new();
@@ -240,18 +239,18 @@ impl RunCommand {
         named.collect()
     }
 
-    /// The file name of the executable.
-    fn executable_name(&self) -> PathBuf {
+    /// The file name of the executable, with this ending.
+    fn executable_name(&self, extension: &str) -> PathBuf {
         match self.sources.first() {
             Some(source) if !is_input(source) => {
-                PathBuf::from(source.file_name().unwrap_or_default()).with_extension("exe")
+                PathBuf::from(source.file_name().unwrap_or_default()).with_extension(extension)
             }
-            _ => PathBuf::from("program.exe"),
+            _ => PathBuf::from("program").with_extension(extension),
         }
     }
 
     /// Hash of everything that the executable is made from, as a name.
-    fn content_hash(&self, sources: &[Source], compiler: &Path, framework: &Path) -> Result<String, String> {
+    fn content_hash(&self, sources: &[Source], toolchain: &Toolchain) -> Result<String, String> {
         let mut all = Vec::new();
         let mut add = |bytes: &[u8]| {
             all.extend(bytes.len().to_le_bytes());
@@ -265,9 +264,8 @@ impl RunCommand {
             add(source.path.as_os_str().as_bytes());
             add(&source.text);
         }
-        let libraries = DEFAULT_REFERENCES.iter().map(|name| framework.join(name)).filter(|path| path.is_file());
-        let named = self.files_named_by_options(&self.library_folders(framework));
-        for file in [compiler.to_path_buf()].into_iter().chain(libraries).chain(named) {
+        let named = self.files_named_by_options(&self.library_folders(&toolchain.references));
+        for file in toolchain.files().into_iter().chain(named) {
             let id = contents::id_of_file(&file).map_err(|e| format!("{}: {e}", file.display()))?;
             add(file.as_os_str().as_bytes());
             add(id.map(u64::to_le_bytes).as_flattened());
@@ -303,8 +301,7 @@ pub struct Prepared {
 pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
     let fail = |message: String| exit::fail(&message);
     let options = &command.options;
-    let framework = options.framework_root();
-    let compiler = compiler(&framework).map_err(fail)?;
+    let toolchain = Toolchain::find(options, environment::dotnet_places).map_err(fail)?;
     let place = (!options.no_cache && command.names_all_files()).then(environment::own_cache).flatten();
     if place.is_some() {
         remembered::remember_in(place.clone(), directory::installed());
@@ -316,8 +313,7 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
     }
     let input = OnceCell::new();
     let sources = command.read_sources(&input).map_err(fail)?;
-    let hash =
-        |sources: &[Source]| command.content_hash(sources, &compiler, &framework.join(saki_types::binder::PROFILE));
+    let hash = |sources: &[Source]| command.content_hash(sources, &toolchain);
     let key = hash(&sources).map_err(fail)?;
     let prepared = |executable: PathBuf, temporary| {
         let program = executable.display().to_string();
@@ -328,7 +324,7 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
         };
         Ok(Prepared { options, temporary })
     };
-    let name = command.executable_name();
+    let name = command.executable_name(toolchain.extension());
     if let Some(place) = &place {
         if let Some(kept) = find_kept(place, &key, &name) {
             return prepared(kept, None);
@@ -338,7 +334,7 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
             let now = command.read_sources(&input).and_then(|sources| hash(&sources));
             now.is_ok_and(|now| now == key)
         };
-        match compile_kept(command, &sources, &compiler, place, (&key, &is_unchanged)) {
+        match compile_kept(command, &sources, &toolchain, place, (&key, &is_unchanged)) {
             Ok(kept) => return prepared(kept, None),
             Err(Failure::Compiler(code)) => return Err(code),
             // The cache cannot be used: without one, then.
@@ -346,7 +342,7 @@ pub fn prepare(command: &RunCommand) -> Result<Prepared, i32> {
         }
     }
     let folder = trusted::temporary_folder("run").map_err(|e| fail(format!("a temporary folder: {e}")))?;
-    let outcome = compile(command, &sources, &compiler, &folder);
+    let outcome = compile(command, &sources, &toolchain, &folder);
     if outcome.is_err() {
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -382,7 +378,7 @@ fn is_whole(folder: &TrustedFolder, name: &Path) -> bool {
 fn compile_kept(
     command: &RunCommand,
     sources: &[Source],
-    compiler: &Path,
+    toolchain: &Toolchain,
     place: &CacheFolder,
     (key, is_unchanged): (&str, &dyn Fn() -> bool),
 ) -> Result<PathBuf, Failure> {
@@ -392,8 +388,8 @@ fn compile_kept(
     let own = OsString::from(format!("{key}.{:016x}", saki_os::random::word().map_err(|e| unusable(&e))?));
     kept.folder().create_folder(&own).map_err(|e| unusable(&e))?;
     let folder = path.join(&own);
-    let (key, name) = (OsStr::new(key), command.executable_name());
-    let outcome = compile(command, sources, compiler, &folder).and_then(|()| {
+    let (key, name) = (OsStr::new(key), command.executable_name(toolchain.extension()));
+    let outcome = compile(command, sources, toolchain, &folder).and_then(|()| {
         make_private(&folder).map_err(|e| unusable(&e))?;
         if !is_unchanged() {
             return Err(unusable(&"a source was changed meanwhile"));
@@ -422,10 +418,10 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Compiles into an existing folder.
-fn compile(command: &RunCommand, sources: &[Source], compiler: &Path, folder: &Path) -> Result<(), Failure> {
+fn compile(command: &RunCommand, sources: &[Source], toolchain: &Toolchain, folder: &Path) -> Result<(), Failure> {
     let options = &command.options;
     let mut out = OsString::from("-out:");
-    out.push(folder.join(command.executable_name()));
+    out.push(folder.join(command.executable_name(toolchain.extension())));
     let io = |path: &Path, e: std::io::Error| Failure::Folder(format!("{}: {e}", path.display()));
     let (mut files, mut copies) = (Vec::new(), Vec::new());
     for (index, source) in sources.iter().enumerate() {
@@ -439,13 +435,12 @@ fn compile(command: &RunCommand, sources: &[Source], compiler: &Path, folder: &P
             }
         });
     }
-    let saki = std::env::current_exe().map_err(|e| io(Path::new("saki"), e))?;
-    let mut child = Command::new(&saki);
-    child.arg("--framework").arg(&options.framework);
-    if options.no_cache {
-        child.arg("--no-cache");
+    if let Some(configuration) = toolchain.configuration() {
+        let path = folder.join(command.executable_name("runtimeconfig.json"));
+        std::fs::write(&path, configuration).map_err(|e| io(&path, e))?;
     }
-    child.arg(compiler).arg("-nologo").args(DEFAULT_OPTIONS).arg(out).args(&command.compiler_options).args(&files);
+    let mut child = toolchain.command(options).map_err(Failure::Folder)?;
+    child.arg("-nologo").args(DEFAULT_OPTIONS).arg(out).args(&command.compiler_options).args(&files);
     // The compiler's messages go to standard error, because standard output belongs to the program.
     // SAFETY: the descriptor stays open; `process_start` opens it where it is closed.
     let stderr = unsafe { BorrowedFd::borrow_raw(libc::STDERR_FILENO) };
@@ -456,23 +451,11 @@ fn compile(command: &RunCommand, sources: &[Source], compiler: &Path, folder: &P
         // The compiler has read it; what stays is the folder's.
         let _ = std::fs::remove_file(copy);
     }
-    let status = status.map_err(|e| io(&saki, e))?;
+    let status = status.map_err(|e| io(Path::new(child.get_program()), e))?;
     match status.code() {
         Some(0) => Ok(()),
         code => Err(Failure::Compiler(code.unwrap_or(EXIT_UNUSABLE))),
     }
-}
-
-/// The C# compiler among the class libraries.
-///
-/// # Errors
-/// It is not there.
-pub fn compiler(framework_root: &Path) -> Result<PathBuf, String> {
-    let path = framework_root.join(saki_types::binder::PROFILE).join("mcs.exe");
-    if path.is_file() {
-        return Ok(path);
-    }
-    Err(format!("{}: no such file (the C# compiler; Debian's package mono-mcs has it)", path.display()))
 }
 
 fn is_input(path: &Path) -> bool {

@@ -1,0 +1,199 @@
+//! `saki dotnet`: an unchanged `dotnet`, whose host loads our `libcoreclr.so`.
+//!
+//! .NET's host takes, of two packages' files with one name, the one of the higher version. So a file with dependencies
+//! (DOTNET_ADDITIONAL_DEPS) names a package of ours whose `libcoreclr.so` has a version above all, and a store of
+//! packages (DOTNET_SHARED_STORE) has it, below the program's target framework. Both lie in the user's cache; nothing
+//! of the installation or of the program is changed, and child processes inherit the variables.
+//!
+//! Invariant: files get their names when they are whole, and files of one name are equal (the folder's name says which
+//! library they lead to), so that commands that start at the same time do not disturb each other. Left out: programs
+//! that bring their runtime along.
+
+use crate::exit::{EXIT_UNUSABLE, fail};
+use saki_dotnet::places::ARCHITECTURE;
+use saki_hosting::environment;
+use saki_runtime::exec::code_cache::{checksum, trusted};
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The library's name, which .NET's host knows.
+const LIBRARY: &str = "libcoreclr.so";
+
+/// Its folder in an installation, beside that of the command.
+const INSTALLED: &str = "lib/saki-dotnet";
+
+/// Folder of the stores in the cache.
+const FOLDER: &str = "dotnet";
+/// Changes when what is in a store changes.
+const FORM: u64 = 1;
+const DEPENDENCIES: &str = "saki.deps.json";
+const PACKAGE: &str = "saki/1.0.0";
+/// Above the version of every runtime's library.
+const FILE_VERSION: &str = "99.0.0.0";
+
+/// The target frameworks of programs, by which a store is divided: a program that rolls forward keeps its own.
+const TARGET_FRAMEWORKS: [&str; 12] = [
+    "netcoreapp2.1",
+    "netcoreapp2.2",
+    "netcoreapp3.0",
+    "netcoreapp3.1",
+    "net5.0",
+    "net6.0",
+    "net7.0",
+    "net8.0",
+    "net9.0",
+    "net10.0",
+    "net11.0",
+    "net12.0",
+];
+
+/// Runs `dotnet` with these words, in place of this process. Returns the exit code if that fails.
+pub fn run(words: &[OsString]) -> i32 {
+    match prepare() {
+        Ok(mut command) => {
+            let error = command.args(words).exec();
+            fail(&format!("{}: {error}", command.get_program().display()))
+        }
+        Err(text) => {
+            fail(&text);
+            EXIT_UNUSABLE
+        }
+    }
+}
+
+/// `dotnet` with its variables.
+fn prepare() -> Result<Command, String> {
+    let places = environment::dotnet_places();
+    let dotnet = match places.command() {
+        Some(command) => command,
+        None => {
+            let root = places.root().map_err(|looked| format!("no dotnet: {looked}"))?;
+            root.path.join("dotnet")
+        }
+    };
+    let library = library()?;
+    let cache = environment::own_cache().ok_or("no folder for a cache: neither XDG_CACHE_HOME nor HOME is set")?;
+    let folder = cache.make_below(OsStr::new(FOLDER)).map_err(|e| e.to_string())?;
+    let folder = trusted::firm_path(folder.path(), cache.trust()).map_err(|e| e.to_string())?;
+    let [key, _] = checksum::wide_hash(library.as_os_str().as_bytes());
+    let store = folder.join(format!("{FORM}-{key:016x}"));
+    fill(&store, &library).map_err(|e| format!("{}: {e}", store.display()))?;
+    let mut command = Command::new(dotnet);
+    for (name, own) in [("DOTNET_ADDITIONAL_DEPS", store.join(DEPENDENCIES)), ("DOTNET_SHARED_STORE", store)] {
+        command.env(name, in_front(own, environment::value(name)));
+    }
+    Ok(command)
+}
+
+/// A list of paths with ours in front.
+fn in_front(own: PathBuf, others: Option<OsString>) -> OsString {
+    let mut list = own.into_os_string();
+    if let Some(others) = others.filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
+}
+
+/// Our library: beside the command where it was built, in `lib/saki-dotnet` where it is installed.
+///
+/// # Errors
+/// It is not there.
+fn library() -> Result<PathBuf, String> {
+    let command = std::env::current_exe().and_then(std::fs::canonicalize).map_err(|e| format!("saki: {e}"))?;
+    let folder = command.parent().unwrap_or(Path::new("/"));
+    let installed = folder.parent().unwrap_or(folder).join(INSTALLED).join(LIBRARY);
+    let places = [folder.join(LIBRARY), installed];
+    let found = places.iter().find(|file| file.is_file()).cloned();
+    found.ok_or_else(|| {
+        let [built, installed] = places.map(|place| place.display().to_string());
+        format!("no {LIBRARY}: neither {built} nor {installed} is there ('cargo build -p saki-coreclr' makes it)")
+    })
+}
+
+/// Writes what is missing of a store.
+fn fill(store: &Path, library: &Path) -> io::Result<()> {
+    let asset = format!("runtimes/linux-{ARCHITECTURE}/native/{LIBRARY}");
+    for framework in TARGET_FRAMEWORKS {
+        let place = store.join(ARCHITECTURE).join(framework).join(PACKAGE).join(&asset);
+        if std::fs::read_link(&place).is_ok_and(|target| target == library) {
+            continue;
+        }
+        make_folder(place.parent().unwrap_or(store))?;
+        put(&place, |temporary| symlink(library, temporary))?;
+    }
+    let text = dependencies(&asset);
+    let place = store.join(DEPENDENCIES);
+    if std::fs::read(&place).is_ok_and(|present| present == text.as_bytes()) {
+        return Ok(());
+    }
+    put(&place, |temporary| {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary)?;
+        file.write_all(text.as_bytes())
+    })
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Makes a file under another name and gives it its own.
+fn put(place: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let mut temporary = place.as_os_str().to_owned();
+    temporary.push(format!(".{:016x}.tmp", saki_os::random::word()?));
+    let temporary = PathBuf::from(temporary);
+    let made = make(&temporary).and_then(|()| std::fs::rename(&temporary, place));
+    if made.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    made
+}
+
+/// The file that names the package. Its own target framework has no meaning.
+fn dependencies(asset: &str) -> String {
+    format!(
+        r#"{{
+  "runtimeTarget": {{ "name": ".NETCoreApp,Version=v9.0", "signature": "" }},
+  "targets": {{
+    ".NETCoreApp,Version=v9.0": {{ "{PACKAGE}": {{ "native": {{ "{asset}": {{ "fileVersion": "{FILE_VERSION}" }} }} }} }}
+  }},
+  "libraries": {{ "{PACKAGE}": {{ "type": "package", "serviceable": false, "sha512": "", "path": "{PACKAGE}" }} }}
+}}
+"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_store_is_mended() {
+        let folder = std::env::temp_dir().join(format!("saki-store-{}", std::process::id()));
+        let (one, two) = (Path::new("/lib/one"), Path::new("/lib/two"));
+        let link = format!("{ARCHITECTURE}/net9.0/{PACKAGE}/runtimes/linux-{ARCHITECTURE}/native/{LIBRARY}");
+        fill(&folder, one).expect("filled");
+        let text = std::fs::read_to_string(folder.join(DEPENDENCIES)).expect("a file");
+        assert!(text.contains(FILE_VERSION) && text.contains(LIBRARY), "{text}");
+        std::fs::write(folder.join(DEPENDENCIES), "{").expect("damaged");
+        fill(&folder, two).expect("filled");
+        assert_eq!(std::fs::read_to_string(folder.join(DEPENDENCIES)).expect("a file"), text);
+        assert_eq!(std::fs::read_link(folder.join(link)).expect("a link"), two);
+        let names = std::fs::read_dir(&folder).expect("a folder").count();
+        assert_eq!(names, 2, "no temporary files are left");
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn own_paths_come_first() {
+        assert_eq!(in_front("/own".into(), None), "/own");
+        assert_eq!(in_front("/own".into(), Some("".into())), "/own");
+        assert_eq!(in_front("/own".into(), Some("/a:/b".into())), "/own:/a:/b");
+    }
+}

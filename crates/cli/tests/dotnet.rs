@@ -1,0 +1,210 @@
+//! Programs for modern .NET: finding one, compiling with its SDK, and `saki dotnet`. Most tests make up an
+//! installation; those with a real one take DOTNET9 (its `dotnet`) or `target/peers/net9`.
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{Outcome, folder, run};
+
+const PROGRAM: &str = "static class Program { static int Main () => 42; }\n";
+
+fn make_file(path: &Path, text: &str, mode: u32) {
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    std::fs::write(path, text).expect("written");
+    std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("a mode");
+}
+
+/// An installation without anything that runs, but for `dotnet`, which is this script.
+fn install(root: &Path, versions: &[&str], dotnet: &str) {
+    make_file(&root.join("dotnet"), &format!("#!/bin/sh\n{dotnet}\n"), 0o755);
+    for version in versions {
+        make_file(&root.join("host/fxr").join(version).join("libhostfxr.so"), "", 0o644);
+        let framework = root.join("shared/Microsoft.NETCore.App").join(version);
+        for library in ["System.Private.CoreLib.dll", "System.Runtime.dll"] {
+            make_file(&framework.join(library), "", 0o644);
+        }
+    }
+}
+
+/// Saki with nothing of the machine's own .NET.
+fn saki(place: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+    for name in ["DOTNET_ROOT", "DOTNET_ROOT_X64", "DOTNET_ROOT_ARM64", "DOTNET_ADDITIONAL_DEPS", "DOTNET_SHARED_STORE"]
+    {
+        command.env_remove(name);
+    }
+    command.current_dir(place).env("XDG_CACHE_HOME", place.join("cache"));
+    command
+}
+
+/// A program for Mono's class libraries; None without a compiler.
+fn program(place: &Path) -> Option<PathBuf> {
+    let (source, program) = (place.join("app.cs"), place.join("app.dll"));
+    std::fs::write(&source, PROGRAM).expect("written");
+    let compiled = Command::new("mcs").arg("-nologo").arg(format!("-out:{}", program.display())).arg(source).status();
+    match compiled {
+        Ok(status) => assert!(status.success()),
+        Err(error) => {
+            eprintln!("skipped: mcs: {error}");
+            return None;
+        }
+    }
+    Some(program)
+}
+
+fn one_line(outcome: &Outcome) -> &str {
+    assert_eq!((outcome.exit_code, outcome.stderr.lines().count()), (Some(2), 1), "{outcome:?}");
+    &outcome.stderr
+}
+
+#[test]
+fn what_is_missing_is_one_line() {
+    let place = folder("dotnet-missing");
+    if program(&place).is_none() {
+        return;
+    }
+    let root = place.join("root");
+    let net = |root: &Path| run(saki(&place).env("DOTNET_ROOT", root).args(["--net", "app.dll"]));
+    let outcome = net(&root);
+    let line = one_line(&outcome);
+    assert!(line.contains("no .NET is found: DOTNET_ROOT names") && line.contains("install its runtime"), "{line}");
+    install(&root, &["9.0.5"], "");
+    let outcome = net(&root);
+    let line = one_line(&outcome);
+    assert!(line.contains("without") && line.contains("app.runtimeconfig.json"), "{line}");
+    std::fs::write(place.join("app.runtimeconfig.json"), "{}").expect("written");
+    let outcome = net(&root);
+    assert!(one_line(&outcome).contains("host/fxr/9.0.5/libhostfxr.so: "), "{outcome:?}");
+    // Its references fit Mono's class libraries.
+    assert_eq!(run(saki(&place).args(["--no-net", "app.dll"])).exit_code, Some(42));
+    if saki_hosting::net::missing().is_some() {
+        assert_eq!(run(saki(&place).arg("app.dll")).exit_code, Some(42));
+    }
+}
+
+#[test]
+fn doctor_lists_what_is_found() {
+    let place = folder("dotnet-doctor");
+    let root = place.join("root");
+    install(&root, &["9.0.5", "10.0.0-rc.2", "10.0.13"], "");
+    make_file(&root.join("sdk/10.0.100/Roslyn/bincore/csc.dll"), "", 0o644);
+    let report = run(saki(&place).env("DOTNET_ROOT", &root).arg("doctor")).stdout;
+    let line = |what: &str| report.lines().find(|line| line.contains(what)).unwrap_or_default().to_owned();
+    let expect = format!("9.0.5, 10.0.0-rc.2, 10.0.13 in {} (DOTNET_ROOT)", root.display());
+    assert!(line(".NET runtimes").contains(&expect), "{report}");
+    assert!(line("C# compiler of .NET").contains("10.0.100/Roslyn/bincore/csc.dll"), "{report}");
+    let report = run(saki(&place).env("DOTNET_ROOT", place.join("none")).arg("doctor")).stdout;
+    assert!(report.lines().any(|line| line.starts_with("note") && line.contains("DOTNET_ROOT names")), "{report}");
+}
+
+#[test]
+fn sources_are_compiled_by_an_installed_sdk() {
+    let place = folder("dotnet-run");
+    let root = place.join("root");
+    let Some(compiled) = program(&place) else { return };
+    let run_net = || run(saki(&place).env("DOTNET_ROOT", &root).args(["run", "--net", "-unsafe", "x.cs", "one"]));
+    std::fs::write(place.join("x.cs"), PROGRAM).expect("written");
+    // The compiler's words go to a file; what it makes was made before.
+    let script = format!(
+        "printf '%s\\n' \"$@\" > {place}/words\nfor word; do case $word in -out:*) cp {compiled} \"${{word#-out:}}\" ;; esac; done",
+        place = place.display(),
+        compiled = compiled.display()
+    );
+    install(&root, &["9.0.5", "10.0.13"], &script);
+    let outcome = run_net();
+    assert!(one_line(&outcome).contains("sdk/VERSION/Roslyn/bincore/csc.dll: no such file"), "{outcome:?}");
+    make_file(&root.join("sdk/9.0.203/Roslyn/bincore/csc.dll"), "", 0o644);
+    let outcome = run_net();
+    // What was made is a program for .NET, whose resolver is an empty file here.
+    assert!(one_line(&outcome).contains("libhostfxr.so: "), "{outcome:?}");
+    let words = std::fs::read_to_string(place.join("words")).expect("the compiler ran");
+    let references = root.join("shared/Microsoft.NETCore.App/9.0.5");
+    for expected in [
+        root.join("sdk/9.0.203/Roslyn/bincore/csc.dll").display().to_string(),
+        format!("-r:{}/System.Runtime.dll", references.display()),
+        "-unsafe".to_owned(),
+        "x.cs".to_owned(),
+    ] {
+        assert!(words.lines().any(|word| word == expected), "{expected}: {words}");
+    }
+    let kept = words.lines().find_map(|word| word.strip_prefix("-out:")).expect("a file");
+    assert!(kept.ends_with("/x.dll"), "{kept}");
+}
+
+/// A command with a library beside it.
+fn command_with(library: &Path, place: &Path) -> PathBuf {
+    let command = place.join("bin/saki");
+    std::fs::create_dir_all(place.join("bin")).expect("a folder");
+    std::fs::copy(env!("CARGO_BIN_EXE_saki"), &command).expect("copied");
+    let own = place.join("lib/saki-dotnet/libcoreclr.so");
+    std::fs::create_dir_all(own.parent().expect("a folder")).expect("a folder");
+    std::fs::copy(library, own).expect("copied");
+    command
+}
+
+#[test]
+fn dotnet_gets_its_words_and_two_variables() {
+    let place = folder("dotnet-words");
+    let root = place.join("root");
+    install(&root, &["9.0.5"], "printf '%s\\n' \"$@\" \"$DOTNET_ADDITIONAL_DEPS\" \"$DOTNET_SHARED_STORE\"");
+    std::fs::write(place.join("library"), "L").expect("written");
+    let command = command_with(&place.join("library"), &place);
+    let dotnet = |before: &str| {
+        let mut dotnet = Command::new(&command);
+        dotnet.env("XDG_CACHE_HOME", place.join("cache")).env("DOTNET_ROOT", &root).env("DOTNET_SHARED_STORE", before);
+        dotnet.env("PATH", "/usr/bin:/bin").env_remove("DOTNET_ADDITIONAL_DEPS");
+        dotnet.args(["dotnet", "run", "--help", "--", "-x"]);
+        dotnet
+    };
+    let outcome = run(&mut dotnet("/other"));
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    let [words @ .., dependencies, stores] = &lines[..] else { panic!("{outcome:?}") };
+    assert_eq!(words, ["run", "--help", "--", "-x"]);
+    let (store, other) = stores.split_once(':').expect("two");
+    assert_eq!(other, "/other");
+    assert!(Path::new(dependencies).is_file() && Path::new(store).is_dir());
+    let asset = "saki/1.0.0/runtimes/linux-x64/native/libcoreclr.so";
+    let text = std::fs::read(Path::new(store).join("x64/net9.0").join(asset)).expect("a library");
+    assert_eq!(text, b"L");
+    // Commands that start at the same time.
+    std::fs::remove_dir_all(place.join("cache")).expect("removed");
+    let children: Vec<_> =
+        (0..8).map(|_| dotnet("").stdout(std::process::Stdio::piped()).spawn().expect("starts")).collect();
+    for child in children {
+        assert!(child.wait_with_output().expect("ends").status.success());
+    }
+    let doctor = run(Command::new(&command).env("XDG_CACHE_HOME", place.join("cache")).arg("doctor")).stdout;
+    assert!(!doctor.contains("not used:"), "{doctor}");
+}
+
+/// The real host loads the real library.
+#[test]
+fn an_unchanged_dotnet_loads_saki() {
+    let place = folder("dotnet-peer");
+    let test = std::env::current_exe().expect("a path");
+    let libraries = test.ancestors().skip(1).take(2).map(|folder| folder.join("libcoreclr.so"));
+    let Some(library) = libraries.into_iter().find(|file| file.is_file()) else {
+        return eprintln!("skipped: libcoreclr.so is not built");
+    };
+    let named = std::env::var_os("DOTNET9").map(PathBuf::from);
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers/net9/root/dotnet");
+    let Ok(dotnet) = std::fs::canonicalize(named.unwrap_or(here)) else {
+        return eprintln!("skipped: no .NET 9 (DOTNET9, target/peers/net9)");
+    };
+    if program(&place).is_none() {
+        return;
+    }
+    let configuration =
+        r#"{"runtimeOptions": {"tfm": "net9.0", "framework": {"name": "Microsoft.NETCore.App", "version": "9.0.0"}}}"#;
+    std::fs::write(place.join("app.runtimeconfig.json"), configuration).expect("written");
+    let mut command = Command::new(command_with(&library, &place));
+    command.env("XDG_CACHE_HOME", place.join("cache")).env("DOTNET_ROOT", dotnet.parent().expect("a folder"));
+    command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1").current_dir(&place).args(["dotnet", "app.dll"]);
+    let outcome = run(command.env("PATH", "/usr/bin:/bin"));
+    match saki_hosting::net::missing() {
+        Some(missing) => assert!(outcome.stderr.contains(missing), "{outcome:?}"),
+        None => assert_eq!(outcome.exit_code, Some(42), "{outcome:?}"),
+    }
+}
