@@ -141,11 +141,7 @@ impl Field {
 }
 
 fn field_offset(field: &'static Field) -> LoadResult<u32> {
-    // Relaxed: the number publishes no other memory.
-    let known = field.offset_bytes.load(Ordering::Relaxed);
-    if known != u32::MAX {
-        return Ok(known);
-    }
+    // The number alone would not do: a layout that failed, or is being computed, has stored offsets, too.
     if field.is_static() {
         field.owner.static_layout()?;
     } else {

@@ -94,6 +94,10 @@ fn explicit_offsets_are_kept() {
     // collector.
     check(&f, "Shared", &[("a", 0), ("b", 0), ("c", 8), ("d", 8)], 16, 8, &[0]);
     check_refused(&f, "Overlapped", "overlapped by a non-object field");
+    // The fields were placed before the overlap was found.
+    for field in ["a", "b", "a"] {
+        assert!(f.field("Overlapped", field).offset_bytes().is_err(), "{field} lies in no layout");
+    }
     check_refused(&f, "Inside", "overlapped by a non-object field");
     check_refused(&f, "Unaligned", "not pointer-size aligned");
     check_refused(&f, "NoOffset", "no explicit offset");
