@@ -8,7 +8,7 @@
 use super::huge_pages;
 use mmtk::util::{Address, ObjectReference};
 use saki_abi::ObjRef;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 /// First address of the heap's range, as in MMTk's 64-bit layout.
 pub(crate) const HEAP_START: usize = 0x0200_0000_0000;
@@ -17,8 +17,14 @@ pub(super) const HEAP_END: usize = 0x1000_0000_0000;
 /// Each space has 2 TiB of addresses of its own.
 const SPACE_BYTES: usize = 1 << 41;
 /// Lowest address that a small and a large object ever had; `usize::MAX` = none yet. MMTk keeps its free lists below
-/// the first object of a space. Relaxed: a thread that has a large object's address has synchronised with its
-/// allocation.
+/// the first object of a space.
+///
+/// | change | who | ordering |
+/// |---|---|---|
+/// | MAX → address | the thread that allocates the first object | Relaxed, then a release fence: the stores of the object's address come after it |
+/// | address → lower one | a later one | the same; the space does not change |
+/// | read: an address | anyone | Relaxed: all addresses are of one space |
+/// | read: MAX | anyone | Relaxed, then an acquire fence, and read again: the load of the object's address came before it |
 pub(super) static LOWEST_SMALL: AtomicUsize = AtomicUsize::new(usize::MAX);
 pub(super) static LOWEST_LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
@@ -29,6 +35,8 @@ pub(super) fn note_address(address: usize, is_large: bool) {
     // Relaxed: see the statics; a late minimum costs a needless exchange.
     if address < lowest.load(Ordering::Relaxed) {
         lowest.fetch_min(address, Ordering::Relaxed);
+        // Release: see the table.
+        fence(Ordering::Release);
     }
     if !is_large {
         huge_pages::note(address, lowest.load(Ordering::Relaxed));
@@ -44,7 +52,16 @@ pub(super) fn space_number(address: usize) -> usize {
 /// The number of the space of large objects; no object's until there is a large one.
 #[inline(always)]
 pub(super) fn large_space_number() -> usize {
-    space_number(LOWEST_LARGE.load(Ordering::Relaxed))
+    // Relaxed: see the table.
+    match LOWEST_LARGE.load(Ordering::Relaxed) {
+        usize::MAX => {
+            // Compiled code publishes an object by a plain store behind a barrier, and a thread that has read it so has
+            // not synchronised with the allocation: a load of this word may have been made before.
+            fence(Ordering::Acquire);
+            space_number(LOWEST_LARGE.load(Ordering::Relaxed))
+        }
+        lowest => space_number(lowest),
+    }
 }
 
 /// Whether `address` lies in the space of large objects.
