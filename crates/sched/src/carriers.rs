@@ -86,7 +86,7 @@ fn start_worker() -> bool {
         saki_os::thread::start(Some(&os_thread_name(worker.number)), WORKER_STACK_BYTES, move |_| {
             worker::set_here(worker);
             watch_end(worker);
-            let carrier = scheduling::attach_scheduler_carrier(alternate_stack, worker.as_pointer());
+            let carrier = scheduling::attach_scheduler_carrier(alternate_stack);
             worker.set_carrier(Some(carrier));
             enlist(worker);
             if let Some(mask) = MASK.get() {

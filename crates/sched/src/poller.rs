@@ -26,11 +26,11 @@ pub struct Poller {
 /// Null until there is something to wait for, in a forked child again. Release, read with Acquire.
 static POLLER: AtomicPtr<Poller> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Installs the poller. Returns `false` if there is one.
+/// Installs the poller, unless there is one: `false`.
 pub(crate) fn set(poller: &'static Poller) -> bool {
-    // AcqRel: the Release half pairs with the Acquire in `get`: the poller is set up. The Acquire half is not needed:
-    // the poller from before is not used.
-    POLLER.swap(std::ptr::from_ref(poller).cast_mut(), Ordering::AcqRel).is_null()
+    let poller = std::ptr::from_ref(poller).cast_mut();
+    // Release: pairs with the Acquire in `get`: the poller is set up. Relaxed on failure: the other poller is not used.
+    POLLER.compare_exchange(std::ptr::null_mut(), poller, Ordering::Release, Ordering::Relaxed).is_ok()
 }
 
 /// In a forked child, in which no thread waits for events yet.

@@ -57,7 +57,6 @@ pub(crate) fn take_up(worker: &'static Worker, thread: &'static ManagedThread) -
     worker.set_base(unsafe { saki_fiber::prepare(base_stack.top(), switch::begin_base, worker.as_pointer().cast()) });
     if let Some(carrier) = thread.carrier() {
         worker.set_carrier(Some(carrier));
-        carrier.set_scheduler(worker.as_pointer());
     }
     enlist(worker);
     set_here(worker);

@@ -12,7 +12,7 @@
 //! | `idle_buffer`, `is_stowed` | the carrier's OS thread, while its thread is RUNNING; collector while stopped | the same |
 //! | `ran` | the carrier's OS thread, while its thread is RUNNING; collector while stopped | the same |
 //! | `handle_cache` | the carrier's OS thread; it stays with the record | the same |
-//! | `heap`, `scheduler` | whoever attaches the carrier, once | its OS thread; collector while stopped |
+//! | `heap` | whoever attaches the carrier, once | its OS thread; collector while stopped |
 //! | `native_id` | the OS thread, at attach and at its end; Relaxed: a number that publishes nothing | anyone |
 //!
 //! Invariant: a managed thread is `current` of at most one carrier, and RUNNING only while it is. The allocation
@@ -57,7 +57,6 @@ pub struct Carrier {
     ran: UnsafeCell<Vec<&'static ManagedThread>>,
     handle_cache: SlotCache,
     heap: AtomicPtr<()>,
-    scheduler: AtomicPtr<()>,
     native_id: AtomicU32,
     alternate_stack: UnsafeCell<Option<AlternateStack>>,
 }
@@ -83,7 +82,6 @@ impl Carrier {
             ran: UnsafeCell::default(),
             handle_cache: SlotCache::new(),
             heap: AtomicPtr::new(std::ptr::null_mut()),
-            scheduler: AtomicPtr::new(std::ptr::null_mut()),
             native_id: AtomicU32::new(0),
             alternate_stack: UnsafeCell::new(None),
         })
@@ -219,19 +217,6 @@ impl Carrier {
     pub fn set_heap(&self, heap: *mut ()) {
         // Relaxed: changes under the stop lock, which orders it before each collection that looks at it.
         self.heap.store(heap, Ordering::Relaxed);
-    }
-
-    /// The scheduler's data of the carrier; null for the carrier of a native thread.
-    #[inline(always)]
-    pub fn scheduler(&self) -> *mut () {
-        // Relaxed: as for `heap`.
-        self.scheduler.load(Ordering::Relaxed)
-    }
-
-    /// Keeps the scheduler's own data of the carrier.
-    pub fn set_scheduler(&self, scheduler: *mut ()) {
-        // Relaxed: changes on the carrier's OS thread only.
-        self.scheduler.store(scheduler, Ordering::Relaxed);
     }
 
     /// The kernel's thread id.

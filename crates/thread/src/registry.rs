@@ -352,9 +352,8 @@ fn detach_carrier(carrier: &'static Carrier) {
 }
 
 /// See `scheduling`.
-pub(crate) fn attach_scheduler_carrier(alternate_stack: AlternateStackMemory, scheduler: *mut ()) -> &'static Carrier {
+pub(crate) fn attach_scheduler_carrier(alternate_stack: AlternateStackMemory) -> &'static Carrier {
     let carrier = Carrier::of_this_os_thread(alternate_stack);
-    carrier.set_scheduler(scheduler);
     STOP_LOCK.lock();
     attach_carrier(carrier);
     STOP_LOCK.unlock();
@@ -366,7 +365,6 @@ pub(crate) fn detach_scheduler_carrier(carrier: &'static Carrier) {
     STOP_LOCK.lock();
     detach_carrier(carrier);
     STOP_LOCK.unlock();
-    carrier.set_scheduler(std::ptr::null_mut());
     carrier.release();
 }
 

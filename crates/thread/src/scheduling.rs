@@ -21,9 +21,9 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 /// Gives the calling OS thread a carrier for the scheduler, which runs nothing yet.
-pub fn attach_scheduler_carrier(alternate_stack: AlternateStackMemory, scheduler: *mut ()) -> &'static Carrier {
+pub fn attach_scheduler_carrier(alternate_stack: AlternateStackMemory) -> &'static Carrier {
     saki_os::membarrier::initialise();
-    registry::attach_scheduler_carrier(alternate_stack, scheduler)
+    registry::attach_scheduler_carrier(alternate_stack)
 }
 
 /// The calling OS thread ends, whose carrier runs nothing.
