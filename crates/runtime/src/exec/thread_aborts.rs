@@ -17,6 +17,7 @@ use crate::exceptions::{self, Thrown};
 use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
 use crate::thread_data::HandlerFrame;
+use crate::upcalls::upcalls;
 use crate::{stops, thread_data};
 use saki_code::CodeKind;
 use saki_metadata::EhKind;
@@ -169,8 +170,14 @@ pub fn throw_requested(t: CurrentThread) -> Thrown {
 static HAS_THROWN_ASYNCHRONOUSLY: AtomicBool = AtomicBool::new(false);
 
 fn note_asynchronous() {
+    // Relaxed: a look before the exchange, so that it is made once.
+    if HAS_THROWN_ASYNCHRONOUSLY.load(Ordering::Relaxed) {
+        return;
+    }
     // SeqCst: ordered before the actions that the exception keeps the thread from doing.
-    HAS_THROWN_ASYNCHRONOUSLY.store(true, Ordering::SeqCst);
+    if !HAS_THROWN_ASYNCHRONOUSLY.swap(true, Ordering::SeqCst) {
+        upcalls().thrown_asynchronously();
+    }
 }
 
 /// Whether an exception was ever thrown in a thread at a point that the thread did not choose.

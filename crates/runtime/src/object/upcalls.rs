@@ -40,6 +40,9 @@ pub(crate) trait Upcalls: Sync {
     /// Frees the second body of a dynamic method that two threads compiled at once; its address was not given out.
     fn discard_body(&self, body: &'static CodeInfo);
 
+    /// The first exception is about to be thrown in a thread at a point that the thread did not choose. Holds no lock.
+    fn thrown_asynchronously(&self);
+
     /// Whether code is compiled with probes at the begin and the ends of methods, which other runs cannot use.
     fn are_calls_probed(&self) -> bool;
 

@@ -199,6 +199,9 @@ impl Log {
 
     /// Describes new domains, assemblies and names of threads.
     fn look_around(&self) {
+        // This may be a thread that no collection stops. One that has begun does not see what is held from now on, but
+        // the records that it finds dead are freed when the walks that are under way have ended.
+        let _walk = saki_code::walks().enter();
         let ids = domain::ROOT_DOMAIN_ID..domain::ROOT_DOMAIN_ID + domain::count() as i32;
         for domain in ids.filter_map(domain::by_id) {
             self.names.domain(&self.writer, domain);

@@ -19,6 +19,8 @@
 //! | RUNS | threads start and run; in a forked child again | `suspend_others`, the exiting thread, once: store, SeqCst fence, then looks at the states |
 //! | STOPPED | a thread that makes its state known, SeqCst fence, and then looks here waits | `abort_others`, Release, then unparks all |
 //! | ABORTED | a thread that looks here is aborted | no thread |
+//!
+//! Both stores are Release, and all loads Acquire: a thread that finds the end sees which thread ends the process.
 
 use crate::abort_requests;
 use crate::exception_types::ExceptionType;
@@ -88,7 +90,7 @@ static EXIT_PHASE: AtomicU32 = AtomicU32::new(PHASE_RUNS);
 
 /// Whether the other threads were stopped for exit: they run managed code only to end.
 pub(crate) fn are_others_stopped() -> bool {
-    // Acquire: pairs with `abort_others`.
+    // Acquire: pairs with `suspend_others` and `abort_others`; see the table.
     EXIT_PHASE.load(Ordering::Acquire) != PHASE_RUNS
 }
 
@@ -110,6 +112,7 @@ pub fn stop_at_exit(t: CurrentThread) {
     // SeqCst: pairs with the fence in `suspend_others`; see the table.
     fence(Ordering::SeqCst);
     if are_others_stopped() {
+        // Acquire: pairs with `abort_others`.
         let is_aborted = || EXIT_PHASE.load(Ordering::Acquire) == PHASE_ABORTED;
         t.managed().wait_until(WaitState::Native, None, false, is_aborted);
         abort_requests::request_abort_at_exit(t.managed());
@@ -119,8 +122,8 @@ pub fn stop_at_exit(t: CurrentThread) {
 /// Stops all other threads that run managed code of the program; returns when they have stopped, or after `limit`. The
 /// runtime's own threads, above all the finalizer thread, go on.
 pub(crate) fn suspend_others(t: CurrentThread, limit: Duration) {
-    // Relaxed: the fence orders it before the looks at the threads' states; see the table.
-    EXIT_PHASE.store(PHASE_STOPPED, Ordering::Relaxed);
+    // Release: see the table. The fence orders it before the looks at the threads' states.
+    EXIT_PHASE.store(PHASE_STOPPED, Ordering::Release);
     fence(Ordering::SeqCst);
     let mut stopping = Vec::new();
     saki_thread::for_each_thread(|thread| {

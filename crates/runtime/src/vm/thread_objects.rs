@@ -24,7 +24,7 @@ use saki_base::locks::{Mutex, rank};
 use saki_sched::ThreadMode;
 use saki_thread::{ManagedThread, NO_STATE, REQUEST_INTERRUPT, ThreadKind, ThreadRef, WaitState, root};
 use saki_types::{LibraryType, universe};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering, fence};
 
 pub static INTERNAL_THREAD: ManagedField = ManagedField::new(LibraryType::Thread, "internal_thread");
 pub static START_ARGUMENT: ManagedField = ManagedField::new(LibraryType::Thread, "m_ThreadStartArg");
@@ -78,23 +78,47 @@ pub fn state_of(internal: Obj) -> u32 {
 
 /// Sets state bits; Background also changes whether the process waits for the thread.
 pub fn set_state(internal: Obj, bits: u32) {
-    // Relaxed: the bits guard no other data.
-    state_bits(internal).fetch_or(bits, Ordering::Relaxed);
-    if bits & state::BACKGROUND != 0
-        && let Some(thread) = thread_of(internal)
-    {
-        thread.set_background(true);
-    }
+    change_state(internal, |word| word.fetch_or(bits, Ordering::Relaxed), bits);
 }
 
 /// Clears state bits; see `set_state`.
 pub fn clear_state(internal: Obj, bits: u32) {
-    // Relaxed: as in `set_state`.
-    state_bits(internal).fetch_and(!bits, Ordering::Relaxed);
-    if bits & state::BACKGROUND != 0
-        && let Some(thread) = thread_of(internal)
-    {
-        thread.set_background(false);
+    change_state(internal, |word| word.fetch_and(!bits, Ordering::Relaxed), bits);
+}
+
+/// Changes the object's own bits and then those of its thread, which may be linked meanwhile: after a fence on each side
+/// either this finds the thread, or `link` finds the change. Relaxed changes: the bits guard no other data.
+fn change_state(internal: Obj, change: impl Fn(&AtomicU32) -> u32, bits: u32) {
+    change(own_state_bits(internal));
+    // SeqCst: pairs with the fence in `link`.
+    fence(Ordering::SeqCst);
+    if let Some(thread) = thread_of(internal) {
+        change(&thread.state_bits);
+        if bits & state::BACKGROUND != 0 {
+            settle_background(thread, &thread.state_bits);
+        }
+    }
+}
+
+/// Makes the thread's bit Background and its kind what the bit of `source` says, until that bit stays the same. Callers
+/// may change it at the same time: each settles the kind after its change, so the last one leaves all in agreement.
+fn settle_background(thread: &ManagedThread, source: &AtomicU32) {
+    loop {
+        // Relaxed: the fence below orders the loads and the changes between them.
+        let wanted = source.load(Ordering::Relaxed) & state::BACKGROUND;
+        let settled = thread.state_bits.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |bits| {
+            (bits & state::STOPPED == 0).then_some(bits & !state::BACKGROUND | wanted)
+        });
+        if settled.is_err() {
+            // It has ended: neither matters any more, and it is not counted.
+            return;
+        }
+        thread.set_background(wanted != 0);
+        // SeqCst: one of two callers sees the other's change of the source after its own of the thread.
+        fence(Ordering::SeqCst);
+        if source.load(Ordering::Relaxed) & state::BACKGROUND == wanted {
+            return;
+        }
     }
 }
 
@@ -134,13 +158,25 @@ pub(crate) fn started_thread_of(t: CurrentThread, internal: Obj) -> ThreadRef {
 pub(crate) fn link(internal: Obj, thread: &'static ManagedThread) {
     let word = handle_word(internal);
     // Acquire: as in `thread_of`. The starter and the new thread both come here.
-    let mut before = word.load(Ordering::Acquire);
+    let before = word.load(Ordering::Acquire);
     if before > REGISTERED {
         return;
     }
     // The thread takes over the state of its first object. Relaxed: published by the exchange below.
     let bits = own_state_bits(internal).load(Ordering::Relaxed);
-    let _ = thread.state_bits.compare_exchange(NO_STATE, bits, Ordering::AcqRel, Ordering::Relaxed);
+    let is_first = thread.state_bits.compare_exchange(NO_STATE, bits, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    publish(internal, thread, before);
+    if is_first {
+        // SeqCst: pairs with the fence in `change_state`: another thread may have changed the bits since they were
+        // copied.
+        fence(Ordering::SeqCst);
+        settle_background(thread, own_state_bits(internal));
+    }
+}
+
+/// Stores a reference to the thread in the object, unless another thread does so first.
+fn publish(internal: Obj, thread: &'static ManagedThread, mut before: usize) {
+    let word = handle_word(internal);
     let reference = Box::into_raw(Box::new(ThreadRef::to(thread)));
     // AcqRel: publishes the box.
     while let Err(now) = word.compare_exchange(before, reference as usize, Ordering::AcqRel, Ordering::Acquire) {

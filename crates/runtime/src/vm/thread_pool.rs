@@ -71,6 +71,14 @@ pub fn note_queued() {
     }
 }
 
+/// An exception was thrown in a thread that may have queued an item and now does not count it: requests that wait for
+/// an item are answered, and none waits from now on (`has_request`).
+pub(crate) fn note_uncounted() {
+    let mut actions = Actions::default();
+    POOL.lock().answer(&mut actions);
+    actions.perform();
+}
+
 /// In a forked child, which has no worker, unless one forked. Requests stay: managed code counts them, and makes no
 /// more when there are many.
 pub fn begin_child() {

@@ -91,7 +91,7 @@ pub fn start<'t>(t: CurrentThread<'t>, thread: Obj<'t>, delegate: Option<Obj<'t>
             return Err(thrown);
         }
     };
-    // Relaxed: `set_state` after this changes the kind itself, through the link.
+    // Relaxed: `link` finds what the program changes after this, and changes the kind.
     let is_background = bits.load(Ordering::Relaxed) & state::BACKGROUND != 0;
     let kind = if is_background { ThreadKind::Background } else { ThreadKind::Foreground };
     let stack_bytes = usize::try_from(STACK_SIZE.get::<i32>(internal)).unwrap_or(0);
@@ -104,12 +104,6 @@ pub fn start<'t>(t: CurrentThread<'t>, thread: Obj<'t>, delegate: Option<Obj<'t>
         Ok(spawned) => {
             link(internal, spawned.as_static());
             profile_events::thread_started(t, spawned.managed_id());
-            // The program may have changed the bit between the load above and the link.
-            // Relaxed: who changes the thread's bits after this has seen the link, and changes the kind itself.
-            let wanted = state_bits(internal).load(Ordering::Relaxed) & state::BACKGROUND != 0;
-            if wanted != is_background {
-                spawned.set_background(wanted);
-            }
             Ok(())
         }
         Err(_) => {

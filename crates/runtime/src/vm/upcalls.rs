@@ -5,6 +5,7 @@ use crate::references::Obj;
 use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::Upcalls;
+use crate::vm::thread_pool;
 use crate::{call_trace, coverage, dynamic_methods, helpers, invoke, profile_events, profile_log, proxy_calls};
 use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
@@ -36,6 +37,10 @@ impl Upcalls for RuntimeUpcalls {
 
     fn discard_body(&self, body: &'static CodeInfo) {
         dynamic_methods::discard(body);
+    }
+
+    fn thrown_asynchronously(&self) {
+        thread_pool::note_uncounted();
     }
 
     fn are_calls_probed(&self) -> bool {
