@@ -330,3 +330,29 @@ impl std::fmt::Debug for Field {
         write!(f, "{}::{}", self.owner.full_name(), self.name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::assemble;
+    use crate::universe::universe;
+    use saki_metadata::TableId;
+
+    /// The enclosing class was loaded for its name, and left out when that failed.
+    #[test]
+    fn a_nested_type_names_an_enclosing_class_that_cannot_be_loaded() {
+        let classes = ".class public N.Outer extends [mscorlib]System.Object {\n  \
+                       .class nested public Inner extends [mscorlib]System.Object { }\n}";
+        let Some(fixture) = assemble(classes) else { return };
+        let outer = fixture.0.find_type("N", "Outer").expect("it loads").expect("it is there");
+        let [inner] = outer.nested_types().expect("they load")[..] else { panic!("Outer has one nested type") };
+        let (outer, inner) = (outer.def().expect("a class").rid, inner.def().expect("a class").rid);
+        // Its base class becomes a reference that is not there.
+        const EXTENDS: usize = 3;
+        let place = fixture.0.meta.cell_place(TableId::TypeDef, outer, EXTENDS).expect("a cell");
+        let mut bytes = fixture.0.meta.bytes().to_vec();
+        bytes[place.offset_bytes..][..2].copy_from_slice(&0xfffd_u16.to_le_bytes());
+        let image = universe().binder().load_bytes(bytes).expect("an assembly").image;
+        assert!(image.type_def(outer).is_err(), "the enclosing class cannot be loaded");
+        assert_eq!(image.type_def(inner).expect("it loads").full_name(), "N.Outer+Inner");
+    }
+}
