@@ -39,6 +39,9 @@ fn argument_fits(param: Ty, argument: Ty, class_args: &[Ty], method_args: &[Ty])
     if argument.is_byref() || argument == universe().void() {
         return Ok(false);
     }
+    if argument.is_byref_like()? && !facts.allows_byref_like() {
+        return Ok(false);
+    }
     if facts.flags & param_flags::REFERENCE_TYPE != 0 && argument.is_value_type() {
         return Ok(false);
     }

@@ -5,13 +5,13 @@
 //! assemblies are those named by `InternalsVisibleToAttribute`. Left out: the rule that a family member may be reached
 //! only through instances of the accessing class.
 
-use crate::attributes::{attribute_class, has_attribute};
+use crate::attributes::attribute_class;
 use crate::domain::Assembly;
 use crate::error::{LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::identity::AssemblyName;
 use crate::method::Method;
-use crate::ty::{Ty, Type, type_flags};
+use crate::ty::{Ty, type_flags};
 use saki_metadata::{TableId, Token};
 use std::sync::atomic::Ordering;
 
@@ -246,24 +246,6 @@ fn parse_friend(text: &str) -> Option<AssemblyName> {
         }
     }
     Some(name)
-}
-
-impl Type {
-    /// Whether the type is a struct that may live on the stack only (`IsByRefLikeAttribute`), or TypedReference.
-    ///
-    /// # Errors
-    /// `BadImageFormat`.
-    pub fn is_byref_like(&'static self) -> LoadResult<bool> {
-        use saki_metadata::ElementType as E;
-        match (self.element_type, self.def()) {
-            (E::TypedByRef, _) => Ok(true),
-            (E::ValueType, Some(def)) => {
-                let token = Token::new(TableId::TypeDef, def.rid);
-                has_attribute(def.image, token, "System.Runtime.CompilerServices", "IsByRefLikeAttribute")
-            }
-            _ => Ok(false),
-        }
-    }
 }
 
 impl Method {

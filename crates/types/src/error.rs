@@ -33,6 +33,8 @@ pub enum LoadErrorKind {
     AmbiguousImplementation,
     /// The implementation of an interface's method is abstract.
     EntryPointNotFound,
+    /// A generic argument that its parameter does not allow, in a method instantiation.
+    Verification,
     /// A feature that Saki lacks.
     NotSupported,
 }

@@ -3,6 +3,7 @@
 //! Value types and sequential classes follow C; other classes put the widest fields first. Offsets of class fields
 //! count from the object start, of value-type fields from the value's start.
 
+use crate::byref_like::check_field;
 use crate::collectible;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
@@ -208,6 +209,7 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
         if field_ty.element_type == ElementType::Void {
             return Err(error(ty, &format!("field {} has type void", field.name)));
         }
+        check_field(field, field_ty)?;
         let field_align = match pack {
             0 => field_ty.value_align_bytes()?,
             // References stay on word boundaries whatever the packing.
@@ -394,6 +396,7 @@ fn compute_static(ty: Ty) -> LoadResult<StaticLayout> {
 
 fn place_static(out: &mut StaticLayout, field: &'static Field) -> LoadResult<()> {
     let field_ty = type_of_field(field)?;
+    check_field(field, field_ty)?;
     let (size, refs) = if field.is_thread_static {
         (&mut out.thread_size_bytes, &mut out.thread_ref_offsets)
     } else {

@@ -39,6 +39,7 @@ pub mod assembly;
 pub mod assumptions;
 mod attributes;
 pub mod binder;
+mod byref_like;
 pub mod cast;
 pub mod class;
 pub mod collectible;

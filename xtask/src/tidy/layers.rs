@@ -56,6 +56,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
                 modules: &[
                     "assumptions",
                     "attributes",
+                    "byref_like",
                     "cast",
                     "class",
                     "constructed",

@@ -284,6 +284,9 @@ library_types! {
         "System.Runtime.Serialization" {
             SerializationException = "SerializationException";
         }
+        "System.Security" {
+            VerificationException = "VerificationException";
+        }
         "System.Text" {
             DecoderNLS = "DecoderNLS", optional;
             StringBuilder = "StringBuilder";

@@ -17,12 +17,7 @@ impl Emitter<'_> {
         if element.element_type == ElementType::Void {
             return Err(LoadError::invalid_program("an array of System.Void is made"));
         }
-        if element.is_byref() || element.element_type == ElementType::TypedByRef {
-            return Err(LoadError::type_load(
-                format!("an array of {} cannot exist", element.full_name()),
-                element.full_name(),
-            ));
-        }
+        Self::require_elements(element)?;
         let ty = universe().sz_array_of(element);
         let value = self.b.inst(Op::NewArray(ty, length), IrType::Ref);
         self.has_calls = true;

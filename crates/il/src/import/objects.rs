@@ -1,7 +1,8 @@
 //! Boxing and unboxing. ECMA-335 §III.4.1, §III.4.32–4.33.
 //!
 //! The idioms of generic code for value types (`box; brtrue`, `box; isinst; brtrue`, `box; unbox.any`) never allocate:
-//! they are recognised by the instructions that follow the `box`.
+//! they are recognised by the instructions that follow the `box`. For types that cannot be boxed (by-reference-like ones)
+//! nothing else is valid.
 
 use super::builder::plain;
 use super::emitter::Emitter;
@@ -12,20 +13,12 @@ use crate::ir::{AliasClass, IrType, NullCheck, Op, Symbol};
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::opcodes::{Opcode as O, Operand};
-use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Ty, universe};
+use saki_types::{LibraryType, LoadError, LoadResult, Ty, universe};
 
 impl Emitter<'_> {
     pub(super) fn box_value(&mut self, ty: Ty) -> LoadResult<()> {
         if ty.is_reference_type() {
             return Ok(());
-        }
-        if ty.is_byref_like()? {
-            let name = ty.full_name();
-            let message = match ty.def() {
-                Some(def) => format!("Cannot box IsByRefLike type '{}.{}'", def.namespace, def.name),
-                None => format!("Cannot box IsByRefLike type '{name}'"),
-            };
-            return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, name));
         }
         let entry = self.pop()?;
         require_kind(&entry, ir_type(ty)?)?;
@@ -50,9 +43,7 @@ impl Emitter<'_> {
             return Ok(StackEntry::scalar(value, IrType::Ref).exact(ty.args[0]));
         }
         let ty = if ty.is_pointer() { universe().library_type(LibraryType::IntPtr)? } else { ty };
-        if ty.is_byref()
-            || matches!(ty.element_type, saki_types::ElementType::Void | saki_types::ElementType::TypedByRef)
-        {
+        if ty.is_byref() || ty.element_type == saki_types::ElementType::Void || ty.is_byref_like()? {
             return Err(LoadError::invalid_program(format!("{} cannot be boxed", ty.full_name())));
         }
         let object = self.b.inst(Op::NewObject(ty), IrType::Ref);

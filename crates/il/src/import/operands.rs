@@ -30,9 +30,8 @@ impl Emitter<'_> {
     /// `TypeLoad`.
     pub(super) fn require_loadable(ty: Ty) -> LoadResult<()> {
         if let Some(element) = ty.element() {
-            if ty.is_array() && element.is_byref_like()? {
-                let name = ty.full_name();
-                return Err(LoadError::type_load(format!("Could not create array type '{name}'"), name));
+            if ty.is_array() {
+                Self::require_elements(element)?;
             }
             return Self::require_loadable(element);
         }
@@ -45,12 +44,22 @@ impl Emitter<'_> {
             ty.instance_layout()?;
         }
         if !ty.is_generic_definition() {
-            for argument in ty.args {
-                if argument.is_byref_like()? {
-                    let message = format!("{} cannot have a by-reference-like argument", def.name);
-                    return Err(LoadError::type_load(message, ty.full_name()));
-                }
+            if let Some(param) = ty.refused_byref_like_argument()? {
+                let message = format!("{} cannot have a by-reference-like argument for {}", def.name, param.name);
+                return Err(LoadError::type_load(message, ty.full_name()));
             }
+        }
+        Ok(())
+    }
+
+    /// Checks that an array may have elements of this type.
+    ///
+    /// # Errors
+    /// `TypeLoad`.
+    pub(super) fn require_elements(element: Ty) -> LoadResult<()> {
+        if element.is_byref() || element.is_byref_like()? {
+            let name = element.full_name();
+            return Err(LoadError::type_load(format!("Could not create array type '{name}[]'"), name));
         }
         Ok(())
     }
@@ -61,11 +70,10 @@ impl Emitter<'_> {
     /// `MethodAccess` when this body may not access it; load errors.
     pub(super) fn check_method(&self, method: &'static Method) -> LoadResult<()> {
         Self::require_loadable(method.owner)?;
-        for argument in method.generic_args {
-            if argument.is_byref_like()? {
-                let message = format!("{} cannot have a by-reference-like argument", method.full_name());
-                return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, method.full_name()));
-            }
+        if let Some(param) = method.refused_byref_like_argument()? {
+            let name = method.full_name();
+            let message = format!("{name} cannot have a by-reference-like argument for {}", param.name);
+            return Err(LoadError::new(LoadErrorKind::Verification, message, name));
         }
         if saki_types::access::can_call(self.s.method, method)? {
             return Ok(());

@@ -70,6 +70,7 @@ exception_types! {
     ThreadState = ThreadStateException;
     TypeInitialization = TypeInitializationException;
     TypeLoad = TypeLoadException;
+    Verification = VerificationException;
 }
 
 impl ExceptionType {

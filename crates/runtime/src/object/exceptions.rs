@@ -255,6 +255,7 @@ pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Ob
         LoadErrorKind::InvalidOperation => ExceptionType::InvalidOperation,
         LoadErrorKind::AmbiguousImplementation => ExceptionType::AmbiguousImplementation,
         LoadErrorKind::EntryPointNotFound => ExceptionType::EntryPointNotFound,
+        LoadErrorKind::Verification => ExceptionType::Verification,
         LoadErrorKind::NotSupported => ExceptionType::NotSupported,
     };
     let exception = new_exception(t, exception_type, Some(&error.message))?;
