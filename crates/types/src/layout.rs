@@ -9,6 +9,7 @@ use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::ty::{Ty, Type, TypeKind, type_flags};
 use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
+use saki_contract::LibraryType;
 use saki_metadata::ElementType;
 use std::sync::atomic::Ordering;
 
@@ -94,6 +95,18 @@ impl Type {
             return Ok(true);
         }
         Ok(self.is_value_type() && !self.ref_offsets()?.is_empty())
+    }
+
+    /// The alignment that the type has beyond that of its fields, 1 if none: the System V ABI (§3.1.2) aligns 128-bit
+    /// integers and vectors to their sizes, and .NET their fields on all targets. Objects and arrays on the heap are
+    /// aligned to words alone.
+    pub fn required_align_bytes(&self) -> u32 {
+        match self.library_role() {
+            Some(LibraryType::Int128 | LibraryType::UInt128 | LibraryType::Vector128Of) => 16,
+            Some(LibraryType::Vector256Of) => 32,
+            Some(LibraryType::Vector512Of) => 64,
+            _ => 1,
+        }
     }
 
     /// Number of elements of an inline array, whose only instance field is the first of them; None for other types.
@@ -281,6 +294,7 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
             size = align_up(size, 8);
         }
     }
+    align = align.max(ty.required_align_bytes());
     let inline_array_length = inline_array::length(ty, fields.len())?;
     if let Some(length) = inline_array_length {
         // The struct as it would be without the attribute is the first element.

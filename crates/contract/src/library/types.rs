@@ -105,6 +105,7 @@ library_types! {
             Int16 = "Int16";
             Int32 = "Int32";
             Int64 = "Int64";
+            Int128 = "Int128", optional;
             IntPtr = "IntPtr";
             InvalidCastException = "InvalidCastException";
             InvalidOperationException = "InvalidOperationException";
@@ -143,6 +144,7 @@ library_types! {
             UInt16 = "UInt16";
             UInt32 = "UInt32";
             UInt64 = "UInt64";
+            UInt128 = "UInt128", optional;
             UIntPtr = "UIntPtr";
             UnhandledExceptionEventArgs = "UnhandledExceptionEventArgs";
             ValueType = "ValueType";
@@ -261,6 +263,11 @@ library_types! {
             MarshalAsAttribute = "MarshalAsAttribute";
             MarshalDirectiveException = "MarshalDirectiveException";
             SafeHandle = "SafeHandle";
+        }
+        "System.Runtime.Intrinsics" {
+            Vector128Of = "Vector128`1", optional;
+            Vector256Of = "Vector256`1", optional;
+            Vector512Of = "Vector512`1", optional;
         }
         "System.Runtime.Remoting" {
             IRemotingTypeInfo = "IRemotingTypeInfo", optional;

@@ -177,6 +177,7 @@ fn compute(ty: Ty) -> LoadResult<NativeLayout> {
             });
         }
     }
+    layout.align_bytes = layout.align_bytes.max(ty.required_align_bytes());
     let mut align = layout.align_bytes;
     if mode != 0 {
         let declared = if declared_size == 0 { 0 } else { declared_size + base_size };

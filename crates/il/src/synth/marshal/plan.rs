@@ -10,7 +10,7 @@ use saki_abi::NativeAbi;
 use saki_metadata::native_type::native;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue};
 use saki_metadata::{ElementType, ImplMapRow, NativeTypeRaw, Rid, TableId, Token};
-use saki_types::{Image, LoadResult, Method, MethodKind, Ty};
+use saki_types::{Image, LibraryType, LoadResult, Method, MethodKind, Ty};
 
 /// `PInvokeAttributes`. ECMA-335 §II.23.1.8.
 pub mod pinvoke_flags {
@@ -191,7 +191,13 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
     let by_ref = ty.is_byref();
     let pointee = ty.element().filter(|_| by_ref).unwrap_or(ty);
     let place = if index == 0 { MarshalPosition::Return } else { MarshalPosition::Param };
-    let native = native_type(pointee, facts.raw.as_ref(), charset, place)?;
+    let native = if !by_ref && holds_int128(pointee)? {
+        // As in .NET, which does not follow the ABI of C's `__int128` either.
+        let why = "System.Int128 and System.UInt128 cannot be passed by value to unmanaged code";
+        NativeType::Refused(format!("Cannot marshal '{}': {why}.", pointee.full_name()))
+    } else {
+        native_type(pointee, facts.raw.as_ref(), charset, place)?
+    };
     let (marked_in, marked_out) = (facts.flags & PARAM_IN != 0, facts.flags & PARAM_OUT != 0);
     // Without attributes, `ref` and StringBuilder (also in arrays) are marshalled in both directions, all others in
     // only.
@@ -222,6 +228,23 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
         plan.native = NativeType::Refused(format!("Cannot marshal '{}' {what}.", pointee.full_name()));
     }
     Ok(plan)
+}
+
+/// Whether the type is a 128-bit integer, or a struct with one at any depth.
+fn holds_int128(ty: Ty) -> LoadResult<bool> {
+    if ty.is(LibraryType::Int128) || ty.is(LibraryType::UInt128) {
+        return Ok(true);
+    }
+    // Only structs that are large enough are asked for their fields.
+    if ty.element_type != ElementType::ValueType || ty.value_size_bytes()? < 16 {
+        return Ok(false);
+    }
+    for field in ty.fields()?.iter().filter(|field| !field.is_static()) {
+        if holds_int128(field.ty()?)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn action(plan: &ParamPlan) -> LoadResult<MarshalAction> {
