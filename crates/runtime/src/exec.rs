@@ -12,6 +12,7 @@ pub mod compile_only;
 pub mod context_statics;
 pub(crate) mod contexts;
 pub mod crossings;
+pub(crate) mod dynamic_casts;
 pub mod helpers;
 pub(crate) mod initialised;
 pub mod internal_calls;

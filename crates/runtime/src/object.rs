@@ -9,7 +9,6 @@ pub mod class_library;
 pub mod delegate_signatures;
 pub mod delegates;
 pub(crate) mod domain;
-pub(crate) mod dynamic_casts;
 pub mod entries;
 pub(crate) mod events;
 pub(crate) mod exception_trace;

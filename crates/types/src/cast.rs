@@ -53,8 +53,8 @@ impl Type {
     }
 
     /// The interface `System.Runtime.InteropServices.IDynamicInterfaceCastable`, if the type implements it: its objects
-    /// decide themselves to which other interfaces they can be cast. Recognised by name, so that programs can define it.
-    /// As in .NET, boxed value types do not decide.
+    /// decide themselves to which other interfaces they can be cast. It is recognised by name, so that programs can
+    /// define it. Boxed value types do not decide, nor do they in .NET.
     ///
     /// # Errors
     /// `TypeLoad`.

@@ -100,8 +100,8 @@ impl Type {
         self.universe().instantiate_method(found, method.generic_args)
     }
 
-    /// The default implementation of an interface method that this interface, which inherits from its owner, gives. None:
-    /// there is none, or there are several of which none is the most specific.
+    /// The default implementation of an interface method that this interface, which inherits from its owner, gives.
+    /// None: there is none, or there are several of which none is the most specific.
     ///
     /// # Errors
     /// `TypeLoad`.
@@ -538,8 +538,8 @@ enum DefaultImplementation {
     Ambiguous,
 }
 
-/// The default implementation that applies to a type with these interfaces: the interface method's own body, or the most
-/// specific override of it in another interface of the type.
+/// The default implementation that applies to a type with these interfaces: the interface method's own body, or the
+/// most specific override of it in another interface of the type.
 fn default_implementation(
     interfaces: impl Iterator<Item = Ty>,
     wanted: &'static Method,

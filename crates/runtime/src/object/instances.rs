@@ -1,7 +1,6 @@
 //! Allocating objects and arrays from Rust, casts of objects, and copies of values.
 
 use crate::exceptions::{self, ToManaged};
-use crate::object::dynamic_casts;
 use crate::references::{Array, Obj, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
@@ -200,9 +199,9 @@ pub(crate) fn is_assignable_or_throws(t: CurrentThread, object: Obj, ty: Ty, thr
     }
     if !is_instance
         && ty.is_interface()
-        && let Some(castable) = exact.dynamic_castable().to_managed(t)?
+        && let Some(answer) = upcalls().can_cast_dynamically(t, object, ty, throws)?
     {
-        return dynamic_casts::is_implemented(t, object, castable, ty, throws);
+        return Ok(answer);
     }
     vtable.casts.remember(target, is_instance, may_replace_cast());
     Ok(is_instance)

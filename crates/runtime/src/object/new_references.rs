@@ -158,7 +158,8 @@ impl<'t> Obj<'t> {
         object::is_assignable(t, self, ty)
     }
 
-    /// As `is_instance`; an object that decides itself to which interfaces it can be cast is told to throw if it is not.
+    /// Whether the object may be used as a `ty`. One that decides itself to which interfaces it can be cast is told to
+    /// throw if it may not.
     ///
     /// # Errors
     /// TypeLoadException; what such an object throws.

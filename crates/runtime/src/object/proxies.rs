@@ -11,9 +11,9 @@ use crate::entries::{entry_address, slot_target};
 use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
 use crate::object;
-use crate::object::dynamic_casts;
 use crate::references::{Obj, Word};
 use crate::thread::{CurrentThread, Managed};
+use crate::upcalls::upcalls;
 use crate::vtables::{self, class_display, vtable_of};
 use rustc_hash::FxHashMap;
 use saki_abi::stubs::StubId;
@@ -201,7 +201,7 @@ pub fn stub_for(receiver: Obj, method: &'static Method) -> &'static Method {
 /// other objects, and if its type has the interface.
 ///
 /// # Errors
-/// See `dynamic_casts::implementation`.
+/// What the object throws, and the exceptions for what it may not answer (`exec::dynamic_casts`).
 fn dynamic_implementation(
     t: CurrentThread,
     receiver: Obj,
@@ -211,16 +211,14 @@ fn dynamic_implementation(
     if !method.owner.is_interface() || receiver.is_proxy() || exact.is_assignable_to(method.owner).to_managed(t)? {
         return Ok(None);
     }
-    match exact.dynamic_castable().to_managed(t)? {
-        Some(castable) => dynamic_casts::implementation(t, receiver, castable, method).map(Some),
-        None => Ok(None),
-    }
+    upcalls().dynamic_method(t, receiver, method)
 }
 
-/// As `resolve_on`, also for objects that decide themselves which interfaces they have.
+/// The method that a call of `method` on `receiver` runs, or would run where a proxy's object is. Unlike `resolve_on`, it
+/// asks an object that decides itself which interfaces it has.
 ///
 /// # Errors
-/// The exceptions for the errors of `resolve_on`; those of `dynamic_casts::implementation`.
+/// The exceptions for the errors of `resolve_on`; what the object throws, and what it may not answer.
 pub fn implementation_on(t: CurrentThread, receiver: Obj, method: &'static Method) -> Managed<&'static Method> {
     match dynamic_implementation(t, receiver, method)? {
         Some(found) => Ok(found),

@@ -31,6 +31,20 @@ pub(crate) trait Upcalls: Sync {
     /// What the RealProxy's `CanCastTo` throws.
     fn can_cast_proxy(&self, t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool>;
 
+    /// Whether an object says that it may be used as an interface that its type does not have; None: it does not decide
+    /// that (IDynamicInterfaceCastable). `throws`: it is to throw in place of saying no.
+    ///
+    /// # Errors
+    /// What the object throws; with `throws` InvalidCastException.
+    fn can_cast_dynamically(&self, t: CurrentThread, object: Obj, to: Ty, throws: bool) -> Managed<Option<bool>>;
+
+    /// The method that implements an interface method for an object whose type does not have the interface; None: the
+    /// object does not decide that.
+    ///
+    /// # Errors
+    /// What the object throws, and the exceptions for what it may not answer.
+    fn dynamic_method(&self, t: CurrentThread, on: Obj, method: &'static Method) -> Managed<Option<&'static Method>>;
+
     /// Address of the Rust function of a helper.
     fn helper_function(&self, id: HelperId) -> usize;
 

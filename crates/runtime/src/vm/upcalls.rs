@@ -1,6 +1,7 @@
 //! The answers of the upper layers to the lower ones (`object::upcalls`): each method names the module that answers.
 
 use crate::events::{LockWait, LogEvents, is_logged};
+use crate::exec::dynamic_casts;
 use crate::references::Obj;
 use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
@@ -21,6 +22,14 @@ pub(crate) struct RuntimeUpcalls;
 impl Upcalls for RuntimeUpcalls {
     fn invoke(&self, t: CurrentThread, method: &'static Method, args: &[Slot]) -> Managed<Slot> {
         invoke::invoke(t, method, args)
+    }
+
+    fn can_cast_dynamically(&self, t: CurrentThread, object: Obj, to: Ty, throws: bool) -> Managed<Option<bool>> {
+        dynamic_casts::is_implemented(t, object, to, throws)
+    }
+
+    fn dynamic_method(&self, t: CurrentThread, on: Obj, method: &'static Method) -> Managed<Option<&'static Method>> {
+        dynamic_casts::implementation(t, on, method)
     }
 
     fn can_cast_proxy(&self, t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {

@@ -76,6 +76,7 @@ pub(super) mod target_tag {
     pub const CALLBACK_DISPATCHER: u32 = 18;
     pub const CALLBACK_COOKIE: u32 = 19;
     pub const THREAD_STATIC_PLACE: u32 = 20;
+    /// The C function of a method with UnmanagedCallersOnlyAttribute.
     pub const NATIVE_ENTRY: u32 = 21;
 }
 

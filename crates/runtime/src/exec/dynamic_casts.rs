@@ -7,42 +7,36 @@
 
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown, ToManaged};
+use crate::invoke::{Slot, invoke};
 use crate::references::Obj;
-use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
-use crate::upcalls::upcalls;
 use saki_metadata::{TableId, Token};
 use saki_types::class::has_attribute;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type};
 
 const IMPLEMENTATION_ATTRIBUTE: &str = "DynamicInterfaceCastableImplementationAttribute";
 
-/// Whether the object, whose type does not implement the interface, says that it does. `throws`: if not, it is to throw
-/// an exception of its choice.
+/// Whether the object, whose type does not implement the interface, says that it does; None: its type does not let it
+/// decide. `throws`: if not, it is to throw an exception of its choice.
 ///
 /// # Errors
 /// What the object throws; with `throws` InvalidCastException, if it says no without an exception.
-pub(crate) fn is_implemented(
-    t: CurrentThread,
-    object: Obj,
-    castable: Ty,
-    interface: Ty,
-    throws: bool,
-) -> Managed<bool> {
+pub(crate) fn is_implemented(t: CurrentThread, object: Obj, interface: Ty, throws: bool) -> Managed<Option<bool>> {
+    let Some(castable) = object.ty().dynamic_castable().to_managed(t)? else { return Ok(None) };
     let ask = method_of(castable, "IsInterfaceImplemented", 2).to_managed(t)?;
     let ask = object.ty().resolve_virtual(ask).to_managed(t)?;
     let handle = handle_of(interface);
     let arguments = [Slot::from_ref(object), Slot::from_ptr(&raw const handle), Slot(u64::from(throws))];
-    let answer = upcalls().invoke(t, ask, &arguments)?;
+    let answer = invoke(t, ask, &arguments)?;
     let is_implemented = answer.0 as u8 != 0;
     if throws && !is_implemented {
         return Err(throw_invalid_cast(t, object, interface));
     }
-    Ok(is_implemented)
+    Ok(Some(is_implemented))
 }
 
-/// The method that a call of an interface method runs on an object whose type does not implement the interface, but
-/// which is castable to it.
+/// The method that a call of an interface method runs on an object whose type does not implement the interface; None:
+/// its type does not let it decide.
 ///
 /// # Errors
 /// What the object throws; InvalidCastException if it names no type, InvalidOperationException for a type that is no
@@ -50,15 +44,15 @@ pub(crate) fn is_implemented(
 pub(crate) fn implementation(
     t: CurrentThread,
     object: Obj,
-    castable: Ty,
     wanted: &'static Method,
-) -> Managed<&'static Method> {
+) -> Managed<Option<&'static Method>> {
+    let Some(castable) = object.ty().dynamic_castable().to_managed(t)? else { return Ok(None) };
     let interface = wanted.owner;
     let ask = method_of(castable, "GetInterfaceImplementation", 1).to_managed(t)?;
     let ask = object.ty().resolve_virtual(ask).to_managed(t)?;
     let (handle, mut answer) = (handle_of(interface), 0_usize);
     let arguments = [Slot::from_ref(object), Slot::from_ptr(&raw mut answer), Slot::from_ptr(&raw const handle)];
-    upcalls().invoke(t, ask, &arguments)?;
+    invoke(t, ask, &arguments)?;
     // SAFETY: a RuntimeTypeHandle holds null or the address of a type's record, which the program got from the machine.
     let Some(found) = (unsafe { (answer as *const Type).as_ref::<'static>() }) else {
         return Err(throw_invalid_cast(t, object, interface));
@@ -69,9 +63,9 @@ pub(crate) fn implementation(
         return Err(exceptions::throw(t, ExceptionType::EntryPointNotFound, "Entry point was not found."));
     };
     if wanted.generic_args.is_empty() {
-        return Ok(body);
+        return Ok(Some(body));
     }
-    body.owner.universe().instantiate_method(body, wanted.generic_args).to_managed(t)
+    body.owner.universe().instantiate_method(body, wanted.generic_args).map(Some).to_managed(t)
 }
 
 fn check_implementation(t: CurrentThread, found: Ty, interface: Ty) -> Managed<()> {
