@@ -1,8 +1,8 @@
 //! Methods with UnmanagedCallersOnlyAttribute: the C functions through which native code calls them.
 //!
 //! Invariants: a method has one such function, which stays for ever, as its assembly does from then on, since nobody
-//! knows who holds the address. A method that the attribute does not fit has one, too: the exception is thrown where the
-//! native code that calls it returns to managed code, as in .NET. Left out: `EntryPoint`, a name for hosts.
+//! knows who holds the address. A method that the attribute does not fit has one, too: the exception is thrown where
+//! the native code that calls it returns to managed code, as in .NET. Left out: `EntryPoint`, a name for hosts.
 
 use crate::reverse_calls::{EntryFrame, NativeSignature, ReverseCall, in_domain, note_call};
 use saki_il::ir::{CallSig, IrType};
@@ -28,7 +28,8 @@ struct ExportedMethod {
 /// The C function through which native code calls the method.
 ///
 /// # Errors
-/// Load errors; InvalidProgramException with the compiler's message; NotSupportedException when the code region is full.
+/// Load errors; InvalidProgramException with the compiler's message; NotSupportedException when the code region is
+/// full.
 pub(crate) fn native_entry(t: CurrentThread, method: &'static Method) -> Managed<usize> {
     let place = &method.runtime.native;
     // Acquire: pairs with the Release below; the function and what it names are complete.

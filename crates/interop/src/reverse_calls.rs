@@ -1,8 +1,9 @@
 //! Calls of managed code by native code: the state of the thread around them, arguments and results.
 //!
-//! A C entry (`compile::CallbackEntry`) spills its arguments and calls a dispatcher (`delegates`, `callers_only`), which
-//! runs a managed wrapper over native words. Invariant: between `ReverseCall::enter` and `leave` the thread is RUNNING
-//! and stays on its OS thread, since the native frames below depend on it. Left out: which managed code is called.
+//! A C entry (`compile::CallbackEntry`) spills its arguments and calls a dispatcher (`delegates`, `callers_only`),
+//! which runs a managed wrapper over native words. Invariant: between `ReverseCall::enter` and `leave` the thread is
+//! RUNNING and stays on its OS thread, since the native frames below depend on it. Left out: which managed code is
+//! called.
 
 use crate::slots::NativeSlot;
 use saki_abi::ThreadAbi;

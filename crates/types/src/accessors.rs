@@ -1,9 +1,10 @@
 //! The members to which methods with UnsafeAccessorAttribute give access, by the rules of .NET 9.
 //!
 //! An accessor names a member by its own signature: the first parameter is the type that has the member (constructors:
-//! the result), the rest must be the member's signature. Invariant: signatures are compared as they are written, generic
-//! parameters by position, so that an accessor fits all instantiations of its class or none. Only the type's own members
-//! count. Left out: the accessor's body (`il::synth::accessor`), and whether generic constraints are the same.
+//! the result), the rest must be the member's signature. Invariant: signatures are compared as they are written,
+//! generic parameters by position, so that an accessor fits all instantiations of its class or none. Only the type's
+//! own members count. Left out: the accessor's body (`il::synth::accessor`), and whether generic constraints are the
+//! same.
 
 use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};

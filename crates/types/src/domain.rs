@@ -10,7 +10,6 @@ use crate::collectible::Owner;
 use crate::error::{LoadError, LoadErrorKind};
 use crate::field::Field;
 use crate::identity::{AssemblyName, LoadContext};
-use crate::interop_attributes::NamedAttributes;
 use crate::lazy::Lazy;
 use crate::library::Library;
 use crate::method::{LocalSig, Method, MethodSig, RemotingStub};
@@ -158,6 +157,16 @@ pub struct Image {
     pub(crate) dynamic: Option<DynamicCode>,
     /// For the image of a type made at run time: the meaning of its rows.
     pub(crate) emitted: Option<EmittedImage>,
+}
+
+/// The attributes that an image names, and to which `interop_attributes` pays heed.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct NamedAttributes {
+    pub unmanaged_callers_only: bool,
+    pub suppress_gc_transition: bool,
+    pub unsafe_accessor: bool,
+    /// Not only named: the assembly has it.
+    pub disable_runtime_marshalling: bool,
 }
 
 impl PartialEq for Image {

@@ -5,7 +5,7 @@
 //! Left out: what the attributes do (`il::synth`, `il::import`, `runtime`, `interop`).
 
 use crate::attributes::has_attribute;
-use crate::domain::Image;
+use crate::domain::{Image, NamedAttributes};
 use crate::error::LoadResult;
 use crate::method::{Method, MethodKind};
 use saki_metadata::{
@@ -21,16 +21,6 @@ const DISABLE_RUNTIME_MARSHALLING: &str = "DisableRuntimeMarshallingAttribute";
 const UNSAFE_ACCESSOR: &str = "UnsafeAccessorAttribute";
 /// The modifier of an unmanaged `calli` that stands for `SuppressGCTransitionAttribute`.
 const CALL_CONV_SUPPRESS_GC_TRANSITION: &str = "CallConvSuppressGCTransition";
-
-/// The attributes that an image names.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct NamedAttributes {
-    unmanaged_callers_only: bool,
-    suppress_gc_transition: bool,
-    unsafe_accessor: bool,
-    /// Not only named: the assembly has it.
-    disable_runtime_marshalling: bool,
-}
 
 /// The member that an accessor gives access to. The numbers are those of `UnsafeAccessorKind`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -191,7 +181,7 @@ impl Method {
                 _ => None,
             };
             let name = args.named.into_iter().find_map(|arg| match arg.value {
-                // As in .NET, null is an empty name.
+                // For .NET null is an empty name.
                 CaValue::String(text) if arg.name == "Name" => Some(text.unwrap_or_default()),
                 _ => None,
             });

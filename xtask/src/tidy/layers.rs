@@ -63,6 +63,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
                     "emitted",
                     "image_types",
                     "interfaces",
+                    "interop_attributes",
                     "layout",
                     "library_members",
                     "modifiers",
@@ -76,6 +77,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
                 name: "assemblies and their users",
                 modules: &[
                     "access",
+                    "accessors",
                     "assembly",
                     "binder",
                     "dynamic",

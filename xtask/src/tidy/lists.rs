@@ -20,10 +20,10 @@ use std::path::Path;
 /// Name, ceiling, and what stands in the list. A merge of two branches takes the lower figures, or counts again.
 #[rustfmt::skip]
 const LISTS: [(&str, usize, &str); 7] = [
-    ("trust", 61, "SAFETY comments that point to another comment or name only the caller"),
+    ("trust", 60, "SAFETY comments that point to another comment or name only the caller"),
     ("orderings", 3, "orderings of atomics without a reason nearby or a table of states"),
     ("docs", 260, "pub items without documentation"),
-    ("wide", 270, "comment lines over 120 columns"),
+    ("wide", 268, "comment lines over 120 columns"),
     ("runs", 20, "runs of six lines or more that stand elsewhere, too, to the letter"),
     ("as", 0, "comments that begin with \"As `y`\""),
     ("names", 3, "public types whose name three crates or more define"),

@@ -40,7 +40,7 @@ fn operands(b: &mut FunctionBuilder, locals: &[LocalId]) -> Vec<ValueId> {
     locals.iter().map(|local| b.operand(*local)).collect()
 }
 
-/// As `callvirt`. ECMA-335 §III.4.2.
+/// A call as by `callvirt`. ECMA-335 §III.4.2.
 fn call_on_object(b: &mut FunctionBuilder, target: &'static Method, args: Vec<ValueId>) -> LoadResult<Option<ValueId>> {
     let owner = target.owner;
     let sig = call_sig(target)?;
@@ -63,7 +63,7 @@ fn call_on_object(b: &mut FunctionBuilder, target: &'static Method, args: Vec<Va
     Ok(b.call(call, sig, args))
 }
 
-/// As `newobj`. ECMA-335 §III.4.21.
+/// An object as by `newobj`. ECMA-335 §III.4.21.
 fn new_object(b: &mut FunctionBuilder, constructor: &'static Method, locals: &[LocalId]) -> LoadResult<ValueId> {
     let owner = constructor.owner;
     if owner == universe().string() {
