@@ -46,7 +46,7 @@ unsafe fn text(text: *const c_char) -> Option<String> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: not null, so a text that ends in NUL, by this function's contract; it is copied before the host goes on.
+    // SAFETY: not null, so a text that ends in NUL (coreclrhost.h); the host waits while it is copied.
     Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
@@ -58,7 +58,7 @@ unsafe fn path(path: *const c_char) -> Option<PathBuf> {
     if path.is_null() {
         return None;
     }
-    // SAFETY: not null, so a text that ends in NUL, by this function's contract; it is copied before the host goes on.
+    // SAFETY: not null, so a text that ends in NUL (coreclrhost.h); the host waits while it is copied.
     let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
     Some(PathBuf::from(OsStr::from_bytes(bytes)))
 }
@@ -75,9 +75,9 @@ unsafe fn texts(texts: *const *const c_char, count: c_int) -> Option<Vec<String>
     if texts.is_null() {
         return None;
     }
-    // SAFETY: not null, so an array of `count` pointers, by this function's contract, which is only read here.
+    // SAFETY: not null, so an array of `count` pointers (coreclrhost.h); the host waits while it is read.
     let places = unsafe { std::slice::from_raw_parts(texts, count) };
-    // SAFETY: each place of the array is null or the address of a text, by this function's contract.
+    // SAFETY: each place of the array is null or the address of a text that ends in NUL (coreclrhost.h).
     places.iter().map(|&place| unsafe { text(place) }).collect()
 }
 
