@@ -39,11 +39,13 @@ const VARIABLES: Rows = &[
     ("MONO_PATH", "Folders that are searched for assemblies first, with colons between them."),
     ("SAKI_THREADS, SAKI_IO, SAKI_HOT_STACKS", "Stand for the options --threads, --io and --hot-stacks."),
     ("SAKI_NO_CACHE, SAKI_NO_SIMD, SAKI_GC_STRESS", "Stand for the options --no-cache, --no-simd and --gc-stress."),
+    ("SAKI_MAX_HEAP, SAKI_NURSERY, SAKI_GC_THREADS", "Stand for the options --max-heap, --nursery and --gc-threads."),
     ("SAKI_PERF, SAKI_PROFILE", "Stand for the options --perf and --profile."),
     (
         "MONO_GC_PARAMS, MONO_LOG_LEVEL, MONO_LOG_MASK, MONO_CFG_DIR, ...",
         "Count as under Mono; mono-options.md lists all of them.",
     ),
+    ("DOTNET_ROOT, PATH", "Where an installed .NET is looked for, if a program is for modern .NET."),
     ("XDG_CACHE_HOME", "The folder of the code cache's folder, in place of ~/.cache."),
 ];
 
@@ -115,6 +117,30 @@ fn sections(name: &str) -> Sections {
             files: &[("/usr/lib/mono/4.5/csharp.exe", "The shell, of Debian's package mono-csharp-shell.")],
             examples: &[("Print the value of an expression:", "saki repl -e 'System.Math.Sqrt (2)'")],
             see_also: &["csharp(1)"],
+        },
+        "saki-dotnet" => Sections {
+            description: &[
+                "Starts the dotnet on the PATH, or else of the .NET that apphosts would find, with these words. Two variables lead its host to Saki's libcoreclr.so in place of CoreCLR; neither .NET nor the program is changed, and programs that it starts inherit the variables.",
+                "Programs for modern .NET do not run on Saki yet: they end with a line that says so.",
+                "Options of Saki's are variables, or properties in the program's runtimeconfig.json: Saki.Threads for SAKI_THREADS.",
+            ],
+            exit_status: &[
+                ("dotnet's", "As of dotnet."),
+                ("2", "There is no dotnet or no libcoreclr.so; one line says why."),
+            ],
+            environment: &[
+                ("DOTNET_ROOT, PATH", "Where .NET is looked for."),
+                (
+                    "DOTNET_ADDITIONAL_DEPS, DOTNET_SHARED_STORE",
+                    "Saki's file and folder are put in front of their lists.",
+                ),
+            ],
+            files: &[
+                ("~/.cache/saki/dotnet", "The files that the two variables name."),
+                ("../lib/saki-dotnet/libcoreclr.so", "Beside the folder of the command: the library."),
+            ],
+            examples: &[("Run a program with M:N threads:", "SAKI_THREADS=mn saki dotnet app.dll")],
+            see_also: &["dotnet(1)"],
         },
         "saki-info" => Sections {
             exit_status: EXIT_OF_COMMANDS,

@@ -24,7 +24,7 @@ const KEY: char = '\u{14}';
 
 /// Lines before the key, and the words of the line afterwards, several matches in alphabetical order.
 const LINES: &[(&str, &[&str])] = &[
-    ("do", &["doctor"]),
+    ("doc", &["doctor"]),
     ("profile c", &["profile", "code", "cpu"]),
     ("profile cpu,he", &["profile", "cpu,heap"]),
     ("profile v", &["profile", "view"]),

@@ -137,7 +137,10 @@ fn sources_are_compiled_by_an_installed_sdk() {
 fn command_with(library: &Path, place: &Path) -> PathBuf {
     let command = place.join("bin/saki");
     std::fs::create_dir_all(place.join("bin")).expect("a folder");
-    std::fs::copy(env!("CARGO_BIN_EXE_saki"), &command).expect("copied");
+    let built = env!("CARGO_BIN_EXE_saki");
+    if std::fs::hard_link(built, &command).is_err() {
+        std::fs::copy(built, &command).expect("copied");
+    }
     let own = place.join("lib/saki-dotnet/libcoreclr.so");
     std::fs::create_dir_all(own.parent().expect("a folder")).expect("a folder");
     std::fs::copy(library, own).expect("copied");

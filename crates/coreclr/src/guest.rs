@@ -6,6 +6,8 @@
 //! - **Threads.** The thread that starts the machine becomes its main thread. Between calls of the host it is in native
 //!   code, as a thread that a program's P/Invoke left, so that collections do not wait for it. Other threads of the
 //!   host become managed when they call managed code.
+//!   A program whose native code ends the main thread (`pthread_exit`) ends badly if other threads' frames are on its
+//!   stack; the command keeps a distance below its first frame for that.
 //! - **Stack.** The main thread's stack is the host's. A start on a thread with less than [`LEAST_STACK_BYTES`] is
 //!   refused.
 //! - **Signals.** Handlers of faults pass on what is not the machine's to those that were there before; the main thread
@@ -22,7 +24,7 @@
 //! | `NEW` | no machine | |
 //! | `STARTING` | one thread starts it, and will have it for itself | the first caller of `start`, by compare-and-swap: AcqRel, with nothing to publish |
 //! | `STARTED` | it runs on the thread that has it in `MACHINE` | that thread: Release; readers Acquire |
-//! | `FAILED` | there will be none: parts of it may have begun | that thread: Release |
+//! | `FAILED_TO_START` | there will be none: parts of it may have begun | that thread: Release |
 
 use crate::status::{BAD_IMAGE, FAILED, FILE_NOT_FOUND, INVALID_ARGUMENT, INVALID_OPERATION};
 use saki_hosting::contract::{HOST_CONTRACT, HostContract};
