@@ -16,7 +16,7 @@
 //!
 //! | word | from → to | who moves it | ordering |
 //! |---|---|---|---|
-//! | `running[kind]` | n → n + 1: a thread is about to be started | `start`, `start_once` (only 0 → 1) | Relaxed: the count publishes nothing |
+//! | `running[kind]` | n → n + 1: a thread is about to be started | `start`, `start_once` (0 → 1) | Relaxed: a count |
 //! | | n → n − 1: it could not be started, or its body has returned | `start`; the thread itself | Release: who finds 0 by Acquire sees what the threads did |
 //! | | n → 0: the process is a forked child | the only thread of the child | Relaxed, likewise |
 //! | `ends` | + 1: a body has returned, and its count was lowered | the thread | Release; Acquire in `wait_until_ended`, which then reads the counts |

@@ -228,6 +228,7 @@ impl Default for Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        // Relaxed: collections read it with the world stopped.
         HOLDS.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -416,6 +417,7 @@ pub fn for_each_owner(visit: &mut dyn FnMut(&'static Owner)) {
 
 /// Whether there are `Hold`s.
 pub(crate) fn is_held() -> bool {
+    // Relaxed: the world is stopped.
     HOLDS.load(Ordering::Relaxed) != 0
 }
 

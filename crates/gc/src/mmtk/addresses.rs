@@ -21,10 +21,10 @@ const SPACE_BYTES: usize = 1 << 41;
 ///
 /// | change | who | ordering |
 /// |---|---|---|
-/// | MAX → address | the thread that allocates the first object | Relaxed, then a release fence: the stores of the object's address come after it |
+/// | MAX → address | the allocating thread | Relaxed, then a release fence, before the object's address is stored |
 /// | address → lower one | a later one | the same; the space does not change |
 /// | read: an address | anyone | Relaxed: all addresses are of one space |
-/// | read: MAX | anyone | Relaxed, then an acquire fence, and read again: the load of the object's address came before it |
+/// | read: MAX | anyone | Relaxed, an acquire fence, and again, after the load of the object's address |
 pub(super) static LOWEST_SMALL: AtomicUsize = AtomicUsize::new(usize::MAX);
 pub(super) static LOWEST_LARGE: AtomicUsize = AtomicUsize::new(usize::MAX);
 

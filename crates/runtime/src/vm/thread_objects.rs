@@ -78,16 +78,18 @@ pub fn state_of(internal: Obj) -> u32 {
 
 /// Sets state bits; Background also changes whether the process waits for the thread.
 pub fn set_state(internal: Obj, bits: u32) {
+    // Relaxed: see `change_state`.
     change_state(internal, |word| word.fetch_or(bits, Ordering::Relaxed), bits);
 }
 
 /// Clears state bits; see `set_state`.
 pub fn clear_state(internal: Obj, bits: u32) {
+    // Relaxed: see `change_state`.
     change_state(internal, |word| word.fetch_and(!bits, Ordering::Relaxed), bits);
 }
 
-/// Changes the object's own bits and then those of its thread, which may be linked meanwhile: after a fence on each side
-/// either this finds the thread, or `link` finds the change. Relaxed changes: the bits guard no other data.
+/// Changes the object's own bits and then those of its thread, which may be linked meanwhile: after a fence on each
+/// side either this finds the thread, or `link` finds the change. Relaxed changes: the bits guard no other data.
 fn change_state(internal: Obj, change: impl Fn(&AtomicU32) -> u32, bits: u32) {
     change(own_state_bits(internal));
     // SeqCst: pairs with the fence in `link`.

@@ -68,6 +68,7 @@ pub(super) fn begin_child() {
     child_locks::revive(&NOTES);
     NOTES.lock().clear();
     DISPATCHER.store(std::ptr::null_mut(), Ordering::Release);
+    // Relaxed: the child has one thread.
     IS_STARTED.store(false, Ordering::Relaxed);
 }
 
