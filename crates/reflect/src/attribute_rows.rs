@@ -2,7 +2,7 @@
 //!
 //! Left out: values (`attribute_values`), attributes of builders (`emit::attributes`).
 
-use saki_metadata::{TableId, Token};
+use saki_metadata::Token;
 use saki_types::{GenericContext, Image, LoadResult, Method};
 
 /// The metadata item whose attributes are asked for.
@@ -35,30 +35,4 @@ pub fn attributes_of(provider: &Provider) -> LoadResult<Vec<Attribute>> {
         out.push(Attribute { image, constructor, blob: image.meta.blob(row.value)? });
     }
     Ok(out)
-}
-
-/// The value (ECMA-335 §II.23.3) of the first attribute of this name, without loading its type.
-///
-/// # Errors
-/// `BadImageFormat`.
-pub fn attribute_blob(
-    image: &'static Image,
-    parent: Token,
-    namespace: &str,
-    name: &str,
-) -> LoadResult<Option<&'static [u8]>> {
-    for row in image.meta.custom_attributes(parent) {
-        let row = row?;
-        let class = match row.constructor.table() {
-            TableId::MemberRef => image.meta.member_ref(row.constructor.rid())?.class,
-            TableId::MethodDef => Token::new(TableId::TypeDef, image.meta.type_of_method(row.constructor.rid())?),
-            _ => continue,
-        };
-        if matches!(class.table(), TableId::TypeRef | TableId::TypeDef)
-            && image.meta.type_name_of_token(class)? == (namespace, name)
-        {
-            return Ok(Some(image.meta.blob(row.value)?));
-        }
-    }
-    Ok(None)
 }

@@ -4,12 +4,12 @@
 //! Left out: the numbers that .NET computes for types without the attribute, whose number is 0 here as in the older
 //! class libraries.
 
-use crate::attribute_rows::attribute_blob;
 use crate::custom_attributes::provider_of;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue, ElementType, parse_custom_attribute};
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj};
 use saki_types::LoadError;
+use saki_types::class::attribute_blob;
 
 /// `System.Guid`: a 32-bit number, two of 16 bits, eight bytes.
 const SIZE_BYTES: usize = 16;

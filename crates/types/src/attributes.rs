@@ -10,14 +10,14 @@ use saki_metadata::{Image as MetadataImage, TableId, Token};
 /// # Errors
 /// `BadImage`.
 pub fn has_attribute(image: &'static Image, parent: Token, namespace: &str, name: &str) -> LoadResult<bool> {
-    Ok(attribute_value(image, parent, namespace, name)?.is_some())
+    Ok(attribute_blob(image, parent, namespace, name)?.is_some())
 }
 
-/// The value of a member's attribute of this name, ECMA-335 §II.23.3; None without such an attribute.
+/// The value (ECMA-335 §II.23.3) of the first attribute of this name that a member has.
 ///
 /// # Errors
-/// `BadImage`.
-pub(crate) fn attribute_value(
+/// `BadImageFormat`.
+pub fn attribute_blob(
     image: &'static Image,
     parent: Token,
     namespace: &str,

@@ -17,7 +17,7 @@ use std::slice::Iter;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
-pub use crate::attributes::has_attribute;
+pub use crate::attributes::{attribute_blob, has_attribute};
 pub use crate::ty::ClassInfo;
 
 /// Creates the type of TypeDef row `rid`; the caller holds the loader lock and caches the result.

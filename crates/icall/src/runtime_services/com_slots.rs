@@ -5,11 +5,11 @@
 //! the class library either.
 
 use saki_metadata::{TableId, Token};
-use saki_reflect::attribute_rows::attribute_blob;
 use saki_reflect::handles::method_of;
 use saki_runtime::ExceptionType;
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
+use saki_types::class::attribute_blob;
 use saki_types::{LoadResult, Method, Ty};
 
 /// IUnknown's methods.

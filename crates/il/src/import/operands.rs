@@ -43,11 +43,9 @@ impl Emitter<'_> {
         if !ty.is_open && !ty.is_interface() {
             ty.instance_layout()?;
         }
-        if !ty.is_generic_definition() {
-            if let Some(param) = ty.refused_byref_like_argument()? {
-                let message = format!("{} cannot have a by-reference-like argument for {}", def.name, param.name);
-                return Err(LoadError::type_load(message, ty.full_name()));
-            }
+        if let Some(param) = ty.refused_byref_like_argument()? {
+            let message = format!("{} cannot have a by-reference-like argument for {}", def.name, param.name);
+            return Err(LoadError::type_load(message, ty.full_name()));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! declared size is repeated as a whole. Left out: bounds; programs compute the places of elements themselves.
 
 use super::{MAX_INSTANCE_BYTES, error};
-use crate::attributes::attribute_value;
+use crate::attributes::attribute_blob;
 use crate::error::LoadResult;
 use crate::ty::{Ty, type_flags};
 use saki_metadata::{TableId, Token};
@@ -17,7 +17,7 @@ use saki_metadata::{TableId, Token};
 pub(super) fn length(ty: Ty, instance_fields: usize) -> LoadResult<Option<u32>> {
     let Some(def) = ty.def().filter(|_| ty.is_value_type()) else { return Ok(None) };
     let token = Token::new(TableId::TypeDef, def.rid);
-    let value = attribute_value(def.image, token, "System.Runtime.CompilerServices", "InlineArrayAttribute")?;
+    let value = attribute_blob(def.image, token, "System.Runtime.CompilerServices", "InlineArrayAttribute")?;
     let Some(value) = value else { return Ok(None) };
     // ECMA-335 §II.23.3: the prolog, then the only argument, an int32.
     let Some(&[1, 0, a, b, c, d]) = value.first_chunk() else { return Ok(None) };
