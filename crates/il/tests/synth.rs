@@ -8,6 +8,7 @@ use saki_il::synth::{callback, pinvoke, synthesise};
 use saki_types::binder::{Binder, SearchPaths};
 use saki_types::{Image, universe};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Once;
 
 static INIT: Once = Once::new();
@@ -107,6 +108,44 @@ fn core_libraries_have_all_bodies() {
             let Ok(assembly) = universe().binder().load_file(&path) else { continue };
             let (made, refused) = check_image(assembly.image);
             eprintln!("{name}: {made} bodies, {refused} P/Invokes that cannot be marshalled");
+        }
+    });
+}
+
+const PINVOKES: &str = r#"
+.assembly extern mscorlib {}
+.assembly pinvokes {}
+.class public sealed System.Runtime.InteropServices.SuppressGCTransitionAttribute extends [mscorlib]System.Attribute
+{
+    .method public specialname rtspecialname instance void .ctor() { ret }
+}
+.class public Native extends [mscorlib]System.Object
+{
+    .method public static pinvokeimpl("libc" as "abs") int32 Quick(int32) preservesig
+    {
+        .custom instance void System.Runtime.InteropServices.SuppressGCTransitionAttribute::.ctor() = (01 00 00 00)
+    }
+    .method public static pinvokeimpl("libc" as "abs") int32 Plain(int32) preservesig {}
+}
+"#;
+
+#[test]
+fn suppressed_transitions_leave_no_trace_in_the_body() {
+    with_class_libraries(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let (source, library) = (folder.join("pinvokes.il"), folder.join("pinvokes.dll"));
+        std::fs::write(&source, PINVOKES).expect("a source");
+        let output = format!("-output:{}", library.display());
+        let Ok(made) = Command::new("ilasm").arg("-dll").arg(output).arg(&source).output() else { return };
+        assert!(made.status.success(), "{made:?}");
+        let assembly = universe().binder().load_file(&library).expect("the library loads");
+        let native = assembly.image.find_type("", "Native").expect("types load").expect("Native");
+        for (name, transitions) in [("Quick", 0), ("Plain", 1)] {
+            let method = native.find_method(name, 1).expect("methods load").expect("the method");
+            let function = synthesise(method).expect("body").expect("has a body");
+            check(&function);
+            let is_transition = |op: &&Op| format!("{op:?}").contains("EnterNative");
+            assert_eq!(function.insts.iter().map(|inst| &inst.op).filter(is_transition).count(), transitions, "{name}");
         }
     });
 }
