@@ -182,6 +182,32 @@ fn dotnet_gets_its_words_and_two_variables() {
     assert!(!doctor.contains("not used:"), "{doctor}");
 }
 
+/// `packaging/install` takes the library along, and the command finds it there.
+#[test]
+fn an_installed_command_finds_its_library() {
+    let place = folder("dotnet-installed");
+    let (build, prefix, root) = (place.join("build"), place.join("usr"), place.join("root"));
+    install(&root, &["9.0.5"], "ls -L \"$DOTNET_SHARED_STORE\"/x64/net9.0/saki/1.0.0/runtimes/linux-x64/native");
+    std::fs::create_dir_all(&build).expect("a folder");
+    if std::fs::hard_link(env!("CARGO_BIN_EXE_saki"), build.join("saki")).is_err() {
+        std::fs::copy(env!("CARGO_BIN_EXE_saki"), build.join("saki")).expect("copied");
+    }
+    // Any program that `strip` understands stands for the library.
+    std::fs::copy("/bin/true", build.join("libcoreclr.so")).expect("copied");
+    if Command::new("strip").arg("--version").output().is_err() {
+        return eprintln!("skipped: no strip");
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/install");
+    let installed = run(Command::new(&script).arg("--without-cache").arg(build.join("saki")).arg(&prefix));
+    assert_eq!(installed.exit_code, Some(0), "{installed:?}");
+    let mut command = Command::new(prefix.join("bin/saki"));
+    command.env("XDG_CACHE_HOME", place.join("cache")).env("DOTNET_ROOT", &root).env("PATH", "/usr/bin:/bin");
+    let outcome = run(command.env_remove("DOTNET_SHARED_STORE").args(["dotnet", "x"]));
+    assert_eq!((outcome.exit_code, &*outcome.stdout), (Some(0), "libcoreclr.so\n"), "{outcome:?}");
+    assert_eq!(run(Command::new(script).arg("--remove").arg(&prefix)).exit_code, Some(0));
+    assert!(!prefix.join("lib").exists());
+}
+
 /// The real host loads the real library.
 #[test]
 fn an_unchanged_dotnet_loads_saki() {

@@ -1,6 +1,7 @@
 //! The smallest host: loads libcoreclr.so and runs a program by its functions, as .NET's hosts do.
 //!
-//! `host [--other-thread] [NAME=VALUE]... LIBRARY PROGRAM [ARGUMENT]...`; it prints statuses and exit codes.
+//! `host [--other-thread | --fault] [NAME=VALUE]... LIBRARY PROGRAM [ARGUMENT]...`; it prints statuses and exit codes.
+//! With `--fault` a thread of its own that never called the library then touches memory that is not there.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -24,6 +25,11 @@ extern "C" fn print_line(line: *const c_char) {
     println!("error: {}", unsafe { CStr::from_ptr(line) }.to_string_lossy());
 }
 
+extern "C" fn end(_: c_int) {
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(9) };
+}
+
 fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
     // SAFETY: an open library and a name that ends in NUL.
     let address = unsafe { libc::dlsym(library, name.as_ptr()) };
@@ -38,7 +44,8 @@ fn c_text(text: &str) -> CString {
 fn main() {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let is_other_thread = words.first().is_some_and(|word| word == "--other-thread");
-    words.drain(..usize::from(is_other_thread));
+    let wants_fault = words.first().is_some_and(|word| word == "--fault");
+    words.drain(..usize::from(is_other_thread || wants_fault));
     let count = words.iter().take_while(|word| word.contains('=')).count();
     let (keys, values): (Vec<CString>, Vec<CString>) = words
         .drain(..count)
@@ -58,6 +65,10 @@ fn main() {
     // SAFETY: the function of this name has this signature (coreclrhost.h).
     let shut_down: ShutDown = unsafe { std::mem::transmute(symbol(library, c"coreclr_shutdown_2")) };
 
+    if wants_fault {
+        // SAFETY: the handler only ends the process. The library's handlers come later, and know this one.
+        unsafe { libc::signal(libc::SIGSEGV, end as *const () as usize) };
+    }
     // SAFETY: the function takes a text and does not unwind.
     unsafe { set_error_writer(Some(print_line)) };
     let executable = c_text(&std::env::current_exe().expect("a path").display().to_string());
@@ -94,6 +105,13 @@ fn main() {
         code
     };
     let code = if is_other_thread { std::thread::spawn(run).join().expect("no panic") } else { run() };
+    if wants_fault {
+        let fault = || {
+            // SAFETY: the fault that this thread is for: no one's memory.
+            unsafe { ptr::without_provenance_mut::<u8>(16).write_volatile(1) }
+        };
+        std::thread::spawn(fault).join().expect("not reached");
+    }
     let mut latched = 0;
     let handle = ptr::with_exposed_provenance_mut(handle);
     // SAFETY: the library's handle, and room for the result.

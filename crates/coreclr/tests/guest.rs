@@ -182,6 +182,14 @@ fn a_program_may_end_its_hosts_process() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("unhandled"));
 }
 
+/// The handler that the host had before gets faults of threads that the machine does not know.
+#[test]
+fn a_fault_of_the_hosts_own_is_the_hosts() {
+    let Some(program) = program("guest-fault") else { return };
+    let output = host(&["--fault", MONO, &program.display().to_string()]).output().expect("run");
+    check(&output, 9, &format!("initialize: 0x0\n\n{OUTPUT}exit handler\nexecute: 0x0 42\n"));
+}
+
 #[test]
 fn failures_are_told_to_the_host() {
     let check_failure = |words: &[&str], expect: &str| {
