@@ -5,7 +5,8 @@
 //!
 //! - **Threads.** The thread that starts the machine becomes its main thread. Between calls of the host it is in native
 //!   code, as a thread that a program's P/Invoke left, so that collections do not wait for it. Other threads of the
-//!   host become managed when they call managed code.
+//!   host become managed when they call managed code. The thread that started the machine must live as long as the
+//!   process: its stack is looked at in collections.
 //!   A program whose native code ends the main thread (`pthread_exit`) ends badly if other threads' frames are on its
 //!   stack; the command keeps a distance below its first frame for that.
 //! - **Stack.** The main thread's stack is the host's. A start on a thread with less than [`LEAST_STACK_BYTES`] is
