@@ -137,6 +137,23 @@ fn remember_slot(thread: &ManagedThread, slot: *mut ObjRef) {
     unsafe { &mut (*mmtk::heap_of(thread)).slots }.push(slot as usize);
 }
 
+/// Copies bytes that may contain references at places that the caller does not know; the ranges may overlap.
+///
+/// # Safety
+/// Both ranges are valid for the size; if the destination lies in an object, it lies whole in one, which lives;
+/// `thread` is current.
+pub unsafe fn bulk_copy(thread: &ManagedThread, destination: *mut u8, source: *const u8, size_bytes: usize) {
+    // SAFETY: both ranges are valid for the size, which this function demands; aligned words are moved whole.
+    unsafe { std::ptr::copy(source, destination, size_bytes) };
+    if size_bytes >= size_of::<ObjRef>()
+        && mmtk::in_heap_range(destination as usize)
+        && let Some(object) = crate::heap::find_object(destination as usize)
+    {
+        // SAFETY: the object that holds the destination, which lives; copying is no safepoint.
+        unsafe { after_store(thread, object) };
+    }
+}
+
 /// Copies `count` references from `source` to `destination`, which lie in `destination_array` (an object, usually an
 /// array); the ranges may overlap. Element type checks are the caller's.
 ///
@@ -199,11 +216,11 @@ pub unsafe fn struct_copy_unknown(
     destination: *mut u8,
     source: *const u8,
     size_bytes: usize,
-    ref_offsets: &[u32],
+    references: &[u32],
 ) {
     // SAFETY: both places are valid for the size, which this function demands; `copy` allows them to overlap.
     unsafe { std::ptr::copy(source, destination, size_bytes) };
-    for &offset_bytes in ref_offsets {
+    for &offset_bytes in references {
         remember_slot(thread, destination.wrapping_add(offset_bytes as usize) as *mut ObjRef);
     }
 }

@@ -48,6 +48,12 @@ pub fn set_ephemeron_tombstone(tombstone: ObjRef) {
     TOMBSTONE.store(tombstone.address(), Ordering::Relaxed);
 }
 
+/// Whether the object is the key of dead pairs.
+pub fn is_ephemeron_tombstone(object: ObjRef) -> bool {
+    // Relaxed: collections change it with the world stopped, which orders it.
+    object.address() == TOMBSTONE.load(Ordering::Relaxed)
+}
+
 /// Whether the scanner must skip the elements of arrays with this vtable.
 #[inline]
 pub(crate) fn is_ephemeron_vtable(vtable: &VTable) -> bool {

@@ -67,13 +67,35 @@ pub unsafe fn alloc_object(thread: &ManagedThread, vtable: *const VTable) -> Opt
 /// `vtable` is the valid vtable of an array type; `thread` is the current thread.
 #[inline]
 pub unsafe fn alloc_array(thread: &ManagedThread, vtable: *const VTable, length: u32) -> Option<ObjRef> {
+    // SAFETY: `vtable` is the valid vtable of an array type, which this function demands.
+    unsafe { alloc_array_by(thread, vtable, length, mmtk::allocate) }
+}
+
+/// Allocates an array that never moves; otherwise like `alloc_array`.
+///
+/// # Safety
+/// `vtable` is the valid vtable of an array type; `thread` is the current thread.
+pub unsafe fn alloc_array_in_place(thread: &ManagedThread, vtable: *const VTable, length: u32) -> Option<ObjRef> {
+    // SAFETY: `vtable` is the valid vtable of an array type, which this function demands.
+    unsafe { alloc_array_by(thread, vtable, length, mmtk::allocate_in_place) }
+}
+
+/// # Safety
+/// `vtable` is the valid vtable of an array type; `thread` is the current thread.
+#[inline(always)]
+unsafe fn alloc_array_by(
+    thread: &ManagedThread,
+    vtable: *const VTable,
+    length: u32,
+    allocate: fn(&ManagedThread, *const VTable, usize) -> Option<ObjRef>,
+) -> Option<ObjRef> {
     // SAFETY: `vtable` is valid, which this function demands.
     let (element_size_bytes, rank_with_bounds) = unsafe {
         let rank = if (*vtable).flags.has(VTableFlags::MULTI_DIM) { (*vtable).rank as usize } else { 0 };
         ((*vtable).element_size_bytes as usize, rank)
     };
     let size_bytes = array_size_bytes(length as usize, element_size_bytes, rank_with_bounds)?;
-    let object = mmtk::allocate(thread, vtable, size_bytes)?;
+    let object = allocate(thread, vtable, size_bytes)?;
     let header = object.0 as *mut ArrayHeader;
     // SAFETY: the object was just allocated with room for the header.
     unsafe { (*header).length = length };

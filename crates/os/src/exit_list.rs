@@ -55,6 +55,14 @@ pub fn at_exit(stage: ExitStage, action: fn()) {
     });
 }
 
+/// Runs the actions, and ends the process by SIGABRT with the signal's default action, whatever handlers there are.
+pub fn abort() -> ! {
+    run();
+    // SAFETY: sets the default action of a signal, which needs no other state.
+    unsafe { libc::signal(libc::SIGABRT, libc::SIG_DFL) };
+    std::process::abort()
+}
+
 extern "C" fn run() {
     if !fork::is_child() {
         run_actions(&ACTIONS);

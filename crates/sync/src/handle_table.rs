@@ -527,6 +527,32 @@ impl HandleTable {
         }
     }
 
+    /// Replaces the object if it is `expected` (0 = none); returns the one before.
+    ///
+    /// # Errors
+    /// `StaleHandle` for a handle that was freed before.
+    pub fn exchange_target(
+        &self,
+        handle: Handle,
+        expected: usize,
+        object: usize,
+        domain: usize,
+    ) -> Result<usize, StaleHandle> {
+        loop {
+            let (slot, seen) = self.live(handle)?;
+            let before = if seen & VALID != 0 { seen & POINTER_MASK } else { 0 };
+            if before != expected {
+                return Ok(before);
+            }
+            let word = seen & GENERATION_MASK | Self::word(object, domain);
+            // AcqRel: Release publishes the object, as in `set_target`.
+            let exchanged = slot.compare_exchange(seen, word, Ordering::AcqRel, Ordering::Relaxed);
+            if exchanged.is_ok() {
+                return Ok(before);
+            }
+        }
+    }
+
     /// Frees the handle; a second free of the same handle is refused.
     #[inline]
     pub fn free(&self, handle: Handle, cache: &SlotCache) -> Result<(), StaleHandle> {

@@ -286,6 +286,13 @@ pub fn end_process(exit_code: i32) -> ! {
     std::process::exit(exit_code)
 }
 
+/// Ends the process by SIGABRT, as .NET does after an unhandled exception; the actions of the end of a process run.
+pub fn abort_process() -> ! {
+    // Relaxed: as above.
+    IS_PROCESS_ENDING.store(true, Ordering::Relaxed);
+    saki_os::exit_list::abort()
+}
+
 thread_local! {
     static DETACH_AT_EXIT: DetachAtExit = const { DetachAtExit };
 }

@@ -322,6 +322,8 @@ ranks! {
     ReleasedThreads in "runtime/src/vm/thread_objects.rs", over [];
     /// The names of all threads that the program sees.
     ThreadNames in "runtime/src/vm/thread_names.rs", over [];
+    /// The environment variables of a program on .NET's class libraries.
+    ProgramEnvironment in "corelib/src/environment.rs", over [];
     /// When Mono's log takes its next snapshot of the heap.
     HeapShots in "runtime/src/vm/profile_log/log.rs", over [];
     /// The counters that Mono's log writes.
@@ -368,6 +370,8 @@ ranks! {
     ProxyClasses in "runtime/src/object/proxies.rs", over [];
     /// The contract with one assembly of the class library.
     ContractSections in "runtime/src/object/class_library.rs", over [];
+    /// The load contexts of .NET's class libraries.
+    LoadContexts in "corelib/src/load_context.rs", over [];
     /// The missing internal calls that the program has made.
     MissingCalls in "runtime/src/object/missing.rs", over [];
     /// The memory of static fields that holds references.

@@ -294,7 +294,7 @@ pub(crate) fn allocate(thread: &ManagedThread, vtable: *const VTable, size_bytes
     let AllocBuffer { cursor, limit } = unsafe { *buffer };
     let end = cursor.wrapping_add(size_bytes);
     if end > limit || size_bytes > LARGE_OBJECT_BYTES {
-        return allocate_slow(thread, vtable, size_bytes);
+        return allocate_slow(thread, vtable, size_bytes, false);
     }
     // SAFETY: `[cursor, end)` lies in the buffer of this thread, the current one, so nobody else writes to it; it is
     // aligned to 8 bytes and zeroed.
@@ -361,9 +361,19 @@ fn allocate_reported(thread: &ManagedThread, vtable: *const VTable, size_bytes: 
     Some(object)
 }
 
+/// Allocates an object that never moves, otherwise like `allocate`: it lies among the large ones, whatever its size.
+pub(crate) fn allocate_in_place(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
+    allocate_slow(thread, vtable, size_bytes, true)
+}
+
 #[cold]
-fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
-    if let Some(object) = try_allocate_slow(thread, vtable, size_bytes) {
+fn allocate_slow(
+    thread: &ManagedThread,
+    vtable: *const VTable,
+    size_bytes: usize,
+    stays_in_place: bool,
+) -> Option<ObjRef> {
+    if let Some(object) = try_allocate_slow(thread, vtable, size_bytes, stays_in_place) {
         return Some(object);
     }
     // Dead objects that wait for their finalizers fill memory, too: it becomes free when these have run.
@@ -372,15 +382,21 @@ fn allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usiz
             break;
         }
         collect(thread, true);
-        if let Some(object) = try_allocate_slow(thread, vtable, size_bytes) {
+        if let Some(object) = try_allocate_slow(thread, vtable, size_bytes, stays_in_place) {
             return Some(object);
         }
     }
     None
 }
 
-fn try_allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: usize) -> Option<ObjRef> {
-    if observer::sampling_bytes() == observer::EACH
+fn try_allocate_slow(
+    thread: &ManagedThread,
+    vtable: *const VTable,
+    size_bytes: usize,
+    stays_in_place: bool,
+) -> Option<ObjRef> {
+    if !stays_in_place
+        && observer::sampling_bytes() == observer::EACH
         && let Some(object) = allocate_reported(thread, vtable, size_bytes)
     {
         return Some(object);
@@ -411,8 +427,8 @@ fn try_allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: 
         *carrier_heap.mutator_buffer() = present;
     }
     carrier_heap.report();
-    let semantics =
-        if size_bytes > LARGE_OBJECT_BYTES { AllocationSemantics::Los } else { AllocationSemantics::Default };
+    let is_large = stays_in_place || size_bytes > LARGE_OBJECT_BYTES;
+    let semantics = if is_large { AllocationSemantics::Los } else { AllocationSemantics::Default };
     let limit = carrier_heap.mutator_buffer().limit;
     let address = memory_manager::alloc(&mut carrier_heap.mutator, size_bytes, 8, 0, semantics);
     let present = *carrier_heap.mutator_buffer();
@@ -430,7 +446,6 @@ fn try_allocate_slow(thread: &ManagedThread, vtable: *const VTable, size_bytes: 
     let object = ObjRef(address.to_mut_ptr());
     // SAFETY: fresh memory for this object.
     unsafe { (*object.0).vtable = vtable };
-    let is_large = semantics == AllocationSemantics::Los;
     if is_large {
         // SAFETY: not null, checked above.
         let reference = unsafe { to_reference(object) };
