@@ -62,6 +62,10 @@ helpers! {
     CastClass(Ref, Ptr) -> Ref;
     /// (object, type) The object if it is an instance, else null.
     IsInst(Ref, Ptr) -> Ref;
+    /// (method) The object that a RuntimeMethodHandle of .NET's class libraries holds.
+    MethodHandleObject(Ptr) -> Ref;
+    /// (field) The object that a RuntimeFieldHandle of .NET's class libraries holds.
+    FieldHandleObject(Ptr) -> Ref;
     /// (object, type) Address of the boxed value; NullReferenceException, InvalidCastException.
     Unbox(Ref, Ptr) -> Ptr;
     /// (array, value) Array store check: ArrayTypeMismatchException.
@@ -84,7 +88,8 @@ helpers! {
     ThrowStaleHandle() -> Void;
     ThrowDivideByZero() -> Void;
     ThrowOverflow() -> Void;
-    /// (index into the list of deferred errors of the body that calls) The load error met when importing an instruction.
+    /// (index into the list of deferred errors of the body that calls) The load error met when importing an
+    /// instruction.
     ThrowDeferred(I32) -> Void;
     /// (slot address, value) Reference store whose object is unknown (through a byref), with barrier.
     StoreRefUnknown(Ptr, Ref) -> Void;

@@ -13,6 +13,7 @@ pub mod frame;
 pub mod handle;
 pub mod heap;
 pub mod helpers;
+pub mod method_table;
 pub mod monitor;
 pub mod native;
 pub mod object;

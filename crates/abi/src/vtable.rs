@@ -115,12 +115,16 @@ pub struct VTable {
     pub slot_count: u32,
     /// Array: vtable-independent identity of the element type (`types::Type`), else null.
     pub element_type: *const (),
+    /// The `MethodTable` that .NET's class libraries read; null with other class libraries.
+    pub method_table: *const crate::method_table::MethodTable,
     /// Outcomes of casts of such objects that were found before.
     pub casts: Casts,
     /// The start of the virtual slots; see `slot`.
     pub slots: [AtomicUsize; 0],
 }
 
+/// Bytes from a vtable's address to the address of the `MethodTable`.
+pub const VTABLE_METHOD_TABLE_OFFSET: i32 = std::mem::offset_of!(VTable, method_table) as i32;
 /// Bytes from a vtable's address to its flags.
 pub const VTABLE_FLAGS_OFFSET: i32 = std::mem::offset_of!(VTable, flags) as i32;
 /// Bytes from a vtable's address to the address of its type's record.
@@ -201,6 +205,7 @@ impl VTable {
             rank: 0,
             slot_count: 0,
             element_type: std::ptr::null(),
+            method_table: std::ptr::null(),
             casts: Casts::empty(),
             slots: [],
         }

@@ -2,10 +2,10 @@
 //! callee's code from version to version.
 //!
 //! Most calls can be changed while other threads execute them (`arch::patch_site`). The others, whose field crosses the
-//! boundary of a word, are changed only while the world is stopped, and once: to the entry stub, which is right for every
-//! version (`redirect_crossing`). If the callee has no code when such a call is placed, it goes through the stub from the
-//! beginning, and needs no place in the list. A call through the stub costs a line of the instruction cache and an
-//! indirect jump.
+//! boundary of a word, are changed only while the world is stopped, and once: to the entry stub, which is right for
+//! every version (`redirect_crossing`). If the callee has no code when such a call is placed, it goes through the stub
+//! from the beginning, and needs no place in the list. A call through the stub costs a line of the instruction cache
+//! and an indirect jump.
 //!
 //! How calls and entry agree is the matter of `linked_calls`.
 //!

@@ -2,7 +2,7 @@
 
 use crate::lines::{ContractLine, LineKind};
 use crate::signatures::{declared_calls, find_type, layout_text, members_named};
-use crate::{Version, Versions, corlib_mark, release_of};
+use crate::{LibraryProfile, Version, Versions, corlib_mark, release_of};
 use saki_metadata::{BadImage, Image};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -69,7 +69,7 @@ fn compare_calls(image: &Image, lines: &[&ContractLine]) -> Result<Vec<Differenc
     let declared = declared_calls(image)?;
     let declared: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
     let mut new: Vec<&str> = declared.difference(&listed).copied().collect();
-    let member = |text| ContractLine { kind: LineKind::Call, text, versions: Versions::ALL }.member();
+    let member = |text| ContractLine { kind: LineKind::Call, text, versions: Versions::MONO }.member();
     let mut differences = Vec::new();
     for expected in listed.difference(&declared) {
         // A member of the same name with another signature.
@@ -90,12 +90,33 @@ fn compare_calls(image: &Image, lines: &[&ContractLine]) -> Result<Vec<Differenc
 /// releases have the mark of one of them, but may need other internal calls, fields or methods.) A mark that several
 /// versions have says nothing without a release.
 pub fn claimed_version(corlib: &Image) -> Option<Version> {
+    if let Some(major) = core_lib_major(corlib) {
+        return Version::with_core_lib_major(major);
+    }
     let mark = corlib_mark(corlib)?;
     let mut marked = Version::with_corlib_mark(&mark);
     match release_of(corlib) {
         Some(release) => marked.find(|version| version.has_release(&release)),
         None => marked.next().filter(|_| marked.next().is_none()),
     }
+}
+
+/// The MVIDs of the core assemblies of .NET whose lines the contract has: 9.0.5 and 10.0.13.
+const KNOWN_CORE_LIBRARIES: [[u8; 16]; 2] = [
+    [0xd5, 0xb1, 0x87, 0x34, 0xf1, 0x37, 0xec, 0x4c, 0x9b, 0x3a, 0xc0, 0xb4, 0x82, 0x15, 0xf3, 0x01],
+    [0x37, 0xbf, 0x81, 0x9f, 0xe9, 0x7e, 0xd6, 0x46, 0x81, 0x48, 0x59, 0x38, 0xd2, 0xa8, 0xd0, 0x41],
+];
+
+/// Whether it is a file that was compared with the contract when its lines were written.
+pub fn is_known_core_library(image: &Image) -> bool {
+    KNOWN_CORE_LIBRARIES.contains(&image.mvid())
+}
+
+/// The major version of a System.Private.CoreLib; None for other assemblies.
+pub fn core_lib_major(image: &Image) -> Option<u16> {
+    let assembly = image.assembly()?;
+    let is_core_lib = image.string(assembly.name).is_ok_and(|name| name == LibraryProfile::NET.core_assembly);
+    is_core_lib.then_some(assembly.major_version)
 }
 
 /// The version from which an mscorlib differs least, and the harmful differences. `lines` are those of mscorlib.
@@ -105,7 +126,7 @@ pub fn nearest(corlib: &Image, lines: &[ContractLine]) -> Result<(Version, Vec<D
         let differences = compare(corlib, lines, version)?;
         Ok(differences.into_iter().filter(Difference::is_harmful).collect())
     };
-    let [first, others @ ..] = Version::ALL;
+    let [first, others @ ..] = Version::MONO;
     let mut best = (first, harmful(first)?);
     for version in others {
         let differences = harmful(version)?;

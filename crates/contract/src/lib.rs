@@ -17,7 +17,7 @@ mod library;
 mod lines;
 mod signatures;
 
-pub use compare::{Difference, claimed_version, compare, nearest};
+pub use compare::{Difference, claimed_version, compare, core_lib_major, is_known_core_library, nearest};
 pub use library::{
     Companion, FIELDS, FieldsOf, LibraryAssembly, LibraryMethod, LibraryProfile, LibraryType, TypeName, has_field,
 };
@@ -32,11 +32,18 @@ pub enum Version {
     Mono6_8,
     Mono6_12,
     Mono6_14,
+    Net9,
+    Net10,
 }
 
 impl Version {
-    /// All versions, oldest first.
-    pub const ALL: [Version; 3] = [Version::Mono6_8, Version::Mono6_12, Version::Mono6_14];
+    /// All versions: those of Mono, oldest first, then those of .NET.
+    pub const ALL: [Version; 5] =
+        [Version::Mono6_8, Version::Mono6_12, Version::Mono6_14, Version::Net9, Version::Net10];
+    /// The versions of Mono, oldest first.
+    pub const MONO: [Version; 3] = [Version::Mono6_8, Version::Mono6_12, Version::Mono6_14];
+    /// The versions of .NET, oldest first.
+    pub const NET: [Version; 2] = [Version::Net9, Version::Net10];
 
     /// The name used in marks and messages.
     pub const fn name(self) -> &'static str {
@@ -44,16 +51,41 @@ impl Version {
             Version::Mono6_8 => "6.8",
             Version::Mono6_12 => "6.12",
             Version::Mono6_14 => "6.14",
+            Version::Net9 => "net9",
+            Version::Net10 => "net10",
         }
     }
 
-    /// The mark in the version's mscorlib (`Environment.mono_corlib_version`).
-    const fn corlib_mark(self) -> &'static str {
-        match self {
-            Version::Mono6_8 => "ABB721D6-116A-4555-B4FD-9248146D2051",
-            // 6.14 makes other demands than 6.12, but has its mark.
-            Version::Mono6_12 | Version::Mono6_14 => "1A5E0066-58DC-428A-B21C-0AD6CDAE2789",
+    /// The name of the product and the version, for messages: "Mono 6.8", ".NET 9".
+    pub fn product(self) -> String {
+        match self.name().strip_prefix("net") {
+            Some(major) => format!(".NET {major}"),
+            None => format!("Mono {}", self.name()),
         }
+    }
+
+    /// The mark in the version's mscorlib (`Environment.mono_corlib_version`); .NET's CoreLib has none.
+    const fn corlib_mark(self) -> Option<&'static str> {
+        match self {
+            Version::Mono6_8 => Some("ABB721D6-116A-4555-B4FD-9248146D2051"),
+            // 6.14 makes other demands than 6.12, but has its mark.
+            Version::Mono6_12 | Version::Mono6_14 => Some("1A5E0066-58DC-428A-B21C-0AD6CDAE2789"),
+            Version::Net9 | Version::Net10 => None,
+        }
+    }
+
+    /// The major version of the version's System.Private.CoreLib; None for Mono's.
+    pub const fn core_lib_major(self) -> Option<u16> {
+        match self {
+            Version::Net9 => Some(9),
+            Version::Net10 => Some(10),
+            Version::Mono6_8 | Version::Mono6_12 | Version::Mono6_14 => None,
+        }
+    }
+
+    /// The version whose System.Private.CoreLib has this major version.
+    pub fn with_core_lib_major(major: u16) -> Option<Version> {
+        Version::ALL.into_iter().find(|version| version.core_lib_major() == Some(major))
     }
 
     /// The version with this name ("6.8").
@@ -63,7 +95,7 @@ impl Version {
 
     /// The versions whose mscorlib has this mark.
     pub fn with_corlib_mark(mark: &str) -> impl Iterator<Item = Version> {
-        Version::ALL.into_iter().filter(move |version| version.corlib_mark() == mark)
+        Version::ALL.into_iter().filter(move |version| version.corlib_mark() == Some(mark))
     }
 
     /// Whether a release, "6.8.0.105", is one of this version.
@@ -77,8 +109,10 @@ impl Version {
 pub struct Versions(u8);
 
 impl Versions {
-    /// Every version.
-    pub const ALL: Versions = Versions((1 << Version::ALL.len()) - 1);
+    /// Every version of Mono.
+    pub const MONO: Versions = Versions((1 << Version::MONO.len()) - 1);
+    /// Every version of .NET.
+    pub const NET: Versions = Versions(((1 << Version::NET.len()) - 1) << Version::MONO.len());
 
     /// Whether the version is one of the set.
     pub const fn contains(self, version: Version) -> bool {
@@ -91,19 +125,23 @@ impl Versions {
 
     /// None if one of the names, which commas separate, is not that of a version.
     pub fn parse(names: &str) -> Option<Versions> {
+        if names == "net" {
+            return Some(Versions::NET);
+        }
         names.split(',').try_fold(Versions(0), |set, name| {
             Version::from_name(name).map(|version| Versions(set.0 | Versions::from_version(version).0))
         })
     }
 }
 
-/// Splits "@6.8,6.12 NAME"; a name without a mark holds for all versions.
+/// Splits "@6.8,6.12 NAME"; a name without a mark holds for all versions of Mono, "@net" is the mark of all versions of
+/// .NET.
 ///
 /// # Errors
 /// The mark, if it names a version that there is not.
 pub fn split_mark(text: &str) -> Result<(Versions, &str), &str> {
     match text.strip_prefix('@').and_then(|rest| rest.split_once(' ')) {
-        None => Ok((Versions::ALL, text)),
+        None => Ok((Versions::MONO, text)),
         Some((mark, name)) => Versions::parse(mark).map(|versions| (versions, name)).ok_or(mark),
     }
 }

@@ -9,6 +9,7 @@
 
 mod fields;
 mod methods;
+mod net;
 mod types;
 
 use crate::Version;
@@ -37,8 +38,26 @@ pub struct LibraryProfile {
     pub absent_types: &'static [LibraryType],
     /// Types with other names than the table's.
     pub renamed_types: &'static [(LibraryType, TypeName)],
-    /// Fields with other names than the table's: owner, the table's name, the name here.
+    /// Fields that another class has than the table says: the table's owner, the table's name, the class here.
+    pub moved_fields: &'static [(LibraryType, &'static str, LibraryType)],
+    /// Fields with other names than the table's: owner here, the table's name, the name here.
     pub renamed_fields: &'static [(LibraryType, &'static str, &'static str)],
+    /// Properties of static classes that say whether the processor has some instructions, by the beginning of the
+    /// classes' namespace: their getters call themselves, so that the compiler has to supply the answer.
+    pub processor_facts: &'static [(&'static str, &'static str)],
+    /// The methods of String, with the parameters of its constructors, that make what `newobj` of a string gives.
+    pub string_factory: &'static str,
+    /// Whether managed code looks at types through `abi::method_table::MethodTable`, and type handles are their
+    /// addresses.
+    pub reads_method_tables: bool,
+    /// The message of a NullReferenceException for an access through null; None = that of the exception's constructor
+    /// without arguments.
+    pub null_reference_text: Option<&'static str>,
+    /// The parameter that the ArgumentNullException for a lock on null names.
+    pub lock_parameter: Option<&'static str>,
+    /// Words that objects of a class have for the machine, behind the class's own fields, and their names in the table
+    /// of fields: what the class library has no field for.
+    pub own_words: &'static [(LibraryType, &'static [&'static str])],
     /// Methods that are not treated specially here, although there may be methods of the name.
     pub absent_methods: &'static [LibraryMethod],
     /// Methods with other names than the table's.
@@ -59,22 +78,64 @@ const MONO_COMPANIONS: &[Companion] = &[
     Companion { assembly: "System.Private.CoreLib", namespace: "System.Numerics", types: &[] },
 ];
 
+/// Types that only .NET's class libraries have.
+const MONO_ABSENT_TYPES: &[LibraryType] = &[
+    LibraryType::Int128,
+    LibraryType::RuntimeFieldInfoStub,
+    LibraryType::RuntimeMethodInfoStub,
+    LibraryType::SZArrayHelper,
+    LibraryType::UInt128,
+    LibraryType::MethodTable,
+    LibraryType::RawArrayData,
+    LibraryType::Vector128Of,
+    LibraryType::Vector256Of,
+    LibraryType::Vector512Of,
+    LibraryType::AssemblyLoadContext,
+];
+
 impl LibraryProfile {
     /// The class libraries of Mono, for which the tables are written.
     pub const MONO: LibraryProfile = LibraryProfile {
         name: "Mono",
         core_assembly: "mscorlib",
-        versions: &Version::ALL,
-        absent_types: &[],
+        versions: &Version::MONO,
+        absent_types: MONO_ABSENT_TYPES,
         renamed_types: &[],
+        moved_fields: &[],
         renamed_fields: &[],
+        processor_facts: &[],
+        string_factory: "CreateString",
+        reads_method_tables: false,
+        null_reference_text: Some("Object reference not set to an instance of an object"),
+        lock_parameter: Some("obj"),
+        own_words: &[],
         absent_methods: &[],
         renamed_methods: &[],
         companions: MONO_COMPANIONS,
     };
 
+    /// The class libraries of .NET, on System.Private.CoreLib.
+    pub const NET: LibraryProfile = LibraryProfile {
+        name: ".NET",
+        core_assembly: "System.Private.CoreLib",
+        versions: &Version::NET,
+        absent_types: net::ABSENT_TYPES,
+        renamed_types: net::RENAMED_TYPES,
+        moved_fields: net::MOVED_FIELDS,
+        renamed_fields: net::RENAMED_FIELDS,
+        processor_facts: net::PROCESSOR_FACTS,
+        string_factory: "Ctor",
+        reads_method_tables: true,
+        null_reference_text: None,
+        lock_parameter: None,
+        own_words: net::OWN_WORDS,
+        absent_methods: net::ABSENT_METHODS,
+        renamed_methods: net::RENAMED_METHODS,
+        companions: &[],
+    };
+
     /// All profiles: the machine takes the first whose core assembly it finds.
-    pub const ALL: &'static [&'static LibraryProfile] = &[&LibraryProfile::MONO];
+    pub const ALL: &'static [&'static LibraryProfile] = &[&LibraryProfile::MONO, &LibraryProfile::NET];
 
     /// The name of the type in these class libraries; None if they lack it.
     pub fn type_name(&self, role: LibraryType) -> Option<TypeName> {
@@ -85,10 +146,28 @@ impl LibraryProfile {
         Some(renamed.map_or_else(|| role.name(), |(_, name)| *name))
     }
 
+    /// The class that has a field of the table in these class libraries.
+    pub fn field_owner(&self, owner: LibraryType, name: &str) -> LibraryType {
+        let moved = self.moved_fields.iter().find(|(of, field, _)| *of == owner && *field == name);
+        moved.map_or(owner, |(_, _, to)| *to)
+    }
+
     /// The name of a field of the table in these class libraries.
     pub fn field_name(&self, owner: LibraryType, name: &'static str) -> &'static str {
+        let owner = self.field_owner(owner, name);
         let renamed = self.renamed_fields.iter().find(|(of, from, _)| *of == owner && *from == name);
         renamed.map_or(name, |(_, _, to)| to)
+    }
+
+    /// The words of the machine in objects of a class: see `own_words`.
+    pub fn own_words_of(&self, owner: LibraryType) -> &'static [&'static str] {
+        self.own_words.iter().find(|(of, _)| *of == owner).map_or(&[], |(_, names)| names)
+    }
+
+    /// Whether a getter without parameters of a class in this namespace asks for a fact of the processor.
+    pub fn is_processor_fact(&self, namespace: &str, getter: &str) -> bool {
+        let is_fact = |(start, name): &(&str, &str)| *name == getter && namespace.starts_with(start);
+        self.processor_facts.iter().any(is_fact)
     }
 
     /// Whether rows of vector operations and library loops may mean this type of an assembly beside the core assembly.
@@ -211,7 +290,16 @@ mod tests {
         for profile in LibraryProfile::ALL {
             let absent = profile.absent_types.iter().find(|role| !role.is_optional());
             assert_eq!(absent, None, "{}: only optional types may be absent", profile.name);
-            let unknown = profile.renamed_fields.iter().find(|(owner, name, _)| !has_field(*owner, name));
+            let is_moved = |owner, name: &str| {
+                profile
+                    .moved_fields
+                    .iter()
+                    .any(|(from, field, to)| *to == owner && *field == name && has_field(*from, name))
+            };
+            let unknown = profile
+                .renamed_fields
+                .iter()
+                .find(|(owner, name, _)| !has_field(*owner, name) && !is_moved(*owner, name));
             assert_eq!(unknown, None, "{}: no such row", profile.name);
         }
         assert!(LibraryType::MarshalByRefObject.is_optional() && !LibraryType::Object.is_optional());

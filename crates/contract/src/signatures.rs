@@ -171,6 +171,28 @@ pub fn layout_text(image: &Image, type_rid: u32) -> Result<String, BadImage> {
     Ok(out)
 }
 
+/// MethodAttributes.PInvokeImpl.
+const PINVOKE: u16 = 0x2000;
+
+/// The module of P/Invokes that call the machine, in .NET's core assembly. In the contract it stands for their type,
+/// and the entry point for the method, since generated P/Invokes have names that change.
+const QCALL: &str = "QCall";
+
+/// "static QCall::ENTRY(PARAMETERS) RESULT" of a P/Invoke that calls the machine; None for other methods.
+fn qcall_text(image: &Image, rid: u32) -> Result<Option<String>, BadImage> {
+    let row = image.method_def(rid)?;
+    if row.flags & PINVOKE == 0 {
+        return Ok(None);
+    }
+    let Some(import) = image.impl_map(Token::new(TableId::MethodDef, rid))? else { return Ok(None) };
+    if image.string(image.module_ref(import.import_scope)?.name)? != QCALL {
+        return Ok(None);
+    }
+    let sig = image.parse_method_sig(row.signature)?;
+    let entry = image.string(import.import_name)?;
+    Ok(Some(format!("static {QCALL}::{entry}{}", parameters(image, &sig, 0)?)))
+}
+
 /// The internal calls that an assembly declares, sorted. Errors: damaged metadata.
 pub fn declared_calls(image: &Image) -> Result<Vec<String>, BadImage> {
     let mut calls = Vec::new();
@@ -181,10 +203,14 @@ pub fn declared_calls(image: &Image) -> Result<Vec<String>, BadImage> {
         for rid in image.type_def_methods(type_rid)? {
             if image.method_def(rid)?.impl_flags & INTERNAL_CALL != 0 {
                 calls.push(method_text(image, type_rid, rid)?);
+            } else if let Some(text) = qcall_text(image, rid)? {
+                calls.push(text);
             }
         }
     }
     calls.sort_unstable();
+    // Several P/Invokes may have one entry point.
+    calls.dedup();
     Ok(calls)
 }
 

@@ -93,6 +93,8 @@ fn every_library_method_imports() {
         mono_path: Vec::new(),
         application_base: PathBuf::from("."),
         framework_root: PathBuf::from(ROOT),
+        trusted: None,
+        resource_roots: vec![],
     };
     let universe = saki_types::universe::init(Binder::new(paths), &corlib).expect("corlib loads");
     let mut images = vec![universe.corlib()];

@@ -19,8 +19,13 @@ fn with_class_libraries(test: impl FnOnce()) {
         return;
     }
     INIT.call_once(|| {
-        let paths =
-            SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.to_path_buf() };
+        let paths = SearchPaths {
+            mono_path: vec![],
+            application_base: root.join("4.5"),
+            framework_root: root.to_path_buf(),
+            trusted: None,
+            resource_roots: vec![],
+        };
         saki_types::universe::init(Binder::new(paths), &root.join("4.5/mscorlib.dll")).expect("corlib loads");
     });
     test();

@@ -134,6 +134,16 @@ fn last_error(path: &Path) -> String {
 }
 
 impl Library {
+    /// The dynamic linker's handle.
+    pub fn handle(self) -> usize {
+        self.0
+    }
+
+    /// The library of a handle that `handle` gave.
+    pub fn of_handle(handle: usize) -> Library {
+        Library(handle)
+    }
+
     /// Address of a symbol.
     pub fn symbol(self, name: &str) -> Option<usize> {
         let name = CString::new(name).ok()?;

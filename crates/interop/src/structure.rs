@@ -161,9 +161,14 @@ pub unsafe fn ptr_to_structure<'t>(t: CurrentThread<'t>, address: *mut u8, desti
     unsafe { fill(t, address, destination) }
 }
 
+/// Fills an existing object or boxed value.
+///
+/// # Errors
+/// What `to_managed` throws.
+///
 /// # Safety
 /// `address` holds a native structure of the object's type.
-unsafe fn fill<'t>(t: CurrentThread<'t>, address: *mut u8, object: Obj<'t>) -> Managed<()> {
+pub unsafe fn fill<'t>(t: CurrentThread<'t>, address: *mut u8, object: Obj<'t>) -> Managed<()> {
     let ty = object.ty();
     let native = native_type_of(t, ty)?;
     if has_no_fields(&native) {

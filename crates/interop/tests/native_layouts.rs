@@ -53,7 +53,13 @@ fn image() -> Option<&'static Image> {
             return None;
         };
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-        let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+        let paths = SearchPaths {
+            mono_path: vec![],
+            application_base: root.join("4.5"),
+            framework_root: root.into(),
+            trusted: None,
+            resource_roots: vec![],
+        };
         saki_types::universe::init(Binder::new(paths), &corlib).expect("corlib loads");
         let bytes = std::fs::read(&library).expect("what ilasm wrote");
         std::fs::remove_dir_all(folder).expect("the folder");

@@ -15,8 +15,13 @@ fn synthesised_bodies_compile() {
     if !root.join("4.5/mscorlib.dll").exists() {
         return;
     }
-    let paths =
-        SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.to_path_buf() };
+    let paths = SearchPaths {
+        mono_path: vec![],
+        application_base: root.join("4.5"),
+        framework_root: root.to_path_buf(),
+        trusted: None,
+        resource_roots: vec![],
+    };
     saki_types::universe::init(Binder::new(paths), &root.join("4.5/mscorlib.dll")).expect("corlib loads");
     let compiler = Compiler::new(CompilerOptions { verify: true, ..CompilerOptions::new(saki_gc::heap_layout()) })
         .expect("code generator");

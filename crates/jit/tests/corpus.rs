@@ -71,8 +71,13 @@ fn class_library_methods_compile() {
     let selection = std::env::var("SAKI_CORPUS").ok();
     let verify = std::env::var("SAKI_CORPUS_NO_VERIFY").is_err();
     let stride = if selection.is_some() { 1 } else { 16 };
-    let paths =
-        SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.to_path_buf() };
+    let paths = SearchPaths {
+        mono_path: vec![],
+        application_base: root.join("4.5"),
+        framework_root: root.to_path_buf(),
+        trusted: None,
+        resource_roots: vec![],
+    };
     saki_types::universe::init(Binder::new(paths), &root.join("4.5/mscorlib.dll")).expect("corlib loads");
     let compiler = Compiler::new(CompilerOptions { verify, ..CompilerOptions::new(HEAP) }).expect("code generator");
     let mut context = CompileContext::new();

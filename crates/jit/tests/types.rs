@@ -20,8 +20,13 @@ fn corlib() -> bool {
         return false;
     }
     INIT.call_once(|| {
-        let paths =
-            SearchPaths { mono_path: Vec::new(), application_base: "/".into(), framework_root: "/usr/lib/mono".into() };
+        let paths = SearchPaths {
+            mono_path: Vec::new(),
+            application_base: "/".into(),
+            framework_root: "/usr/lib/mono".into(),
+            trusted: None,
+            resource_roots: vec![],
+        };
         saki_types::universe::init(Binder::new(paths), Path::new(CORLIB)).unwrap();
     });
     true

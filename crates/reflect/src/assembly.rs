@@ -11,7 +11,7 @@ use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, O
 use saki_types::{Assembly, GenericContext, Image, LibraryType, LoadError, LoadResult, Ty, universe};
 
 /// Types of an image, or the errors of those that did not load.
-type Found = Vec<LoadResult<Ty>>;
+pub type Found = Vec<LoadResult<Ty>>;
 
 /// Whether the type and all types around it are public.
 fn is_visible(image: &'static Image, rid: Rid) -> LoadResult<bool> {
@@ -29,7 +29,10 @@ fn is_visible(image: &'static Image, rid: Rid) -> LoadResult<bool> {
 
 /// Appends the type definitions of an image, without `<Module>`. A type whose base type or interfaces do not load is an
 /// error.
-fn image_types(image: &'static Image, exported_only: bool, out: &mut Found) -> LoadResult<()> {
+///
+/// # Errors
+/// `BadImageFormat`.
+pub fn image_types(image: &'static Image, exported_only: bool, out: &mut Found) -> LoadResult<()> {
     for rid in 2..=image.meta.row_count(TableId::TypeDef) {
         if exported_only && !is_visible(image, rid)? {
             continue;
@@ -44,7 +47,7 @@ fn image_types(image: &'static Image, exported_only: bool, out: &mut Found) -> L
 }
 
 /// All images of an assembly with metadata, the manifest's first.
-fn images(assembly: &'static Assembly) -> Vec<&'static Image> {
+pub fn images(assembly: &'static Assembly) -> Vec<&'static Image> {
     let mut out = vec![assembly.image];
     out.extend(assembly.module_images.read().iter().copied());
     out
@@ -54,7 +57,7 @@ fn images(assembly: &'static Assembly) -> Vec<&'static Image> {
 ///
 /// # Errors
 /// ReflectionTypeLoadException when one could not be loaded.
-fn types_or_throw<'t>(t: CurrentThread<'t>, found: &Found) -> Managed<Array<'t>> {
+pub fn types_or_throw<'t>(t: CurrentThread<'t>, found: &Found) -> Managed<Array<'t>> {
     let array = Array::new(t, universe().runtime_type(), found.len())?;
     for (index, ty) in found.iter().enumerate() {
         if let Ok(ty) = ty {

@@ -42,7 +42,7 @@ pub(crate) fn no_caller(t: CurrentThread) -> exceptions::Thrown {
 }
 
 /// (innermost method outside System.Reflection, the next one outside it)
-fn executing_and_calling(t: CurrentThread) -> (Option<&'static Method>, Option<&'static Method>) {
+pub fn executing_and_calling(t: CurrentThread) -> (Option<&'static Method>, Option<&'static Method>) {
     let frames = stack_trace::walk(t);
     let mut methods = frames.iter().map(|f| f.method).filter(|m| !is_in_corlib_namespace(m, &["System.Reflection"]));
     (methods.next(), methods.next())

@@ -12,7 +12,13 @@ pub fn load() -> bool {
     let is_there = *IS_THERE.get_or_init(|| {
         let root = Path::new("/usr/lib/mono");
         let corlib = root.join("4.5/mscorlib.dll");
-        let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+        let paths = SearchPaths {
+            mono_path: vec![],
+            application_base: root.join("4.5"),
+            framework_root: root.into(),
+            trusted: None,
+            resource_roots: vec![],
+        };
         let is_there = corlib.is_file();
         if is_there {
             saki_types::universe::init(Binder::new(paths), &corlib).expect("corlib loads");

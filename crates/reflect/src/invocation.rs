@@ -50,7 +50,7 @@ impl<'t> Call<'t> {
 }
 
 /// Whether values of the type are passed by address.
-fn is_struct(ty: Ty) -> bool {
+pub(crate) fn is_struct(ty: Ty) -> bool {
     matches!(ty.underlying().element_type, ElementType::ValueType | ElementType::TypedByRef)
 }
 
@@ -206,10 +206,20 @@ fn construct_array<'t>(
     // The binder made each argument a boxed Int32; null counts as 0.
     let number = |item: Option<Obj>| item.and_then(|item| item.unboxed::<i32>()).unwrap_or(0);
     let numbers: Vec<i32> = arguments.map_or_else(Vec::new, |arguments| arguments.iter().map(number).collect());
+    array_of_lengths(t, array, kind, &numbers)
+}
+
+/// What a constructor of an array type makes of its arguments.
+pub(crate) fn array_of_lengths<'t>(
+    t: CurrentThread<'t>,
+    array: Ty,
+    kind: ArrayMethod,
+    numbers: &[i32],
+) -> Managed<Array<'t>> {
     let with_bounds = kind == ArrayMethod::CtorBounds;
     let is_length = |index: usize| !with_bounds || index % 2 == 1;
     if array.is_sz_array() {
-        return nested_arrays(t, array, &numbers);
+        return nested_arrays(t, array, numbers);
     }
     if numbers.iter().enumerate().any(|(index, &n)| n < 0 && is_length(index)) {
         return Err(exceptions::throw_default(t, ExceptionType::Overflow));
@@ -236,7 +246,10 @@ fn nested_arrays<'t>(t: CurrentThread<'t>, array: Ty, lengths: &[i32]) -> Manage
 }
 
 /// A heap object with the layout of Nullable<T>, holding what `boxed` (T or null) holds.
-fn nullable_holder<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Managed<Obj<'t>> {
+///
+/// # Errors
+/// TypeLoadException, OutOfMemoryException.
+pub fn nullable_holder<'t>(t: CurrentThread<'t>, ty: Ty, boxed: Option<Obj>) -> Managed<Obj<'t>> {
     let holder = Obj::new(t, ty)?;
     // SAFETY: the data of the new object is a zeroed Nullable<T>; `boxed` is null or a box of T, which `typed_values`
     // made.
@@ -265,7 +278,7 @@ fn is_byref_to_object(ty: Ty) -> bool {
 }
 
 /// The number of words that structs, as arguments and result, and by-reference objects take in the frame.
-fn struct_words(sig: &MethodSig) -> LoadResult<usize> {
+pub(crate) fn struct_words(sig: &MethodSig) -> LoadResult<usize> {
     let mut words = 0;
     for &ty in sig.params.iter().chain([&sig.ret]) {
         if is_struct(ty) {
@@ -291,36 +304,72 @@ fn call<'t>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
     }
 }
 
+/// The arguments of a reflected call, in a local of the function that makes it, so that the collector finds them: `N`
+/// words, and as many for structs. It does not move once places in it were handed out.
+pub(crate) struct CallFrame<const N: usize> {
+    words: [Slot; N],
+    structs: [u64; N],
+    used: usize,
+    structs_used: usize,
+}
+
+impl<const N: usize> Default for CallFrame<N> {
+    fn default() -> Self {
+        CallFrame { words: [Slot(0); N], structs: [0; N], used: 0, structs_used: 0 }
+    }
+}
+
+impl<const N: usize> CallFrame<N> {
+    /// Adds an argument.
+    pub(crate) fn push(&mut self, slot: Slot) {
+        self.words[self.used] = slot;
+        self.used += 1;
+    }
+
+    /// A zeroed place for so many bytes.
+    pub(crate) fn reserve(&mut self, size_bytes: usize) -> *mut u8 {
+        let at = (&raw mut self.structs as *mut u64).wrapping_add(self.structs_used);
+        self.structs_used += size_bytes.div_ceil(8);
+        at as *mut u8
+    }
+
+    /// Adds `this`, and the place for a result that is a struct, which is returned.
+    pub(crate) fn begin(
+        &mut self,
+        t: CurrentThread,
+        method: &'static Method,
+        result: Ty,
+        target: Option<Obj>,
+    ) -> Managed<Option<*mut u8>> {
+        if !method.is_static() {
+            self.push(match target.filter(|_| method.owner.is_value_type()) {
+                Some(target) => Slot::from_ptr(target.data()),
+                None => Slot::from_ref(target),
+            });
+        }
+        if !is_struct(result) {
+            return Ok(None);
+        }
+        let at = self.reserve(result.value_size_bytes().to_managed(t)? as usize);
+        self.push(Slot::from_ptr(at));
+        Ok(Some(at))
+    }
+
+    /// The arguments.
+    pub(crate) fn words(&self) -> &[Slot] {
+        &self.words[..self.used]
+    }
+}
+
 /// Makes the call: `N` words hold the arguments, and as many the structs.
 fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
     let Call { method, sig, target, arguments } = call;
-    let mut words = [Slot(0); N];
-    let mut structs = [0u64; N];
-    let mut used = 0;
-    let mut structs_used = 0;
-    let mut push = |slot: Slot| {
-        words[used] = slot;
-        used += 1;
-    };
-    let mut reserve = |size_bytes: usize| -> *mut u8 {
-        let at = (&raw mut structs as *mut u64).wrapping_add(structs_used);
-        structs_used += size_bytes.div_ceil(8);
-        at as *mut u8
-    };
+    let mut frame = CallFrame::<N>::default();
     let struct_bytes = |ty: Ty| Ok(ty.value_size_bytes().to_managed(t)? as usize);
-    if !method.is_static() {
-        push(match target.filter(|_| method.owner.is_value_type()) {
-            Some(target) => Slot::from_ptr(target.data()),
-            None => Slot::from_ref(target),
-        });
-    }
-    let result_at = if is_struct(sig.ret) { Some(reserve(struct_bytes(sig.ret)?)) } else { None };
-    if let Some(at) = result_at {
-        push(Slot::from_ptr(at));
-    }
+    let result_at = frame.begin(t, method, sig.ret, target)?;
     for (index, &ty) in sig.params.iter().enumerate() {
         let slot = if is_struct(ty) {
-            let at = reserve(struct_bytes(ty)?);
+            let at = frame.reserve(struct_bytes(ty)?);
             let argument = call.argument(t, index, ty)?;
             // SAFETY: `at` is zeroed and has room for a `ty`; the argument is checked.
             unsafe { fill_struct(t, ty, at, argument)? };
@@ -328,7 +377,7 @@ fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Ma
         } else if let (true, Some(element)) = (ty.is_byref(), ty.element()) {
             let argument = call.argument(t, index, element)?;
             if element.is_reference_type() {
-                let at = reserve(size_of::<ObjRef>()).cast::<ObjRef>();
+                let at = frame.reserve(size_of::<ObjRef>()).cast::<ObjRef>();
                 // SAFETY: a word of this frame.
                 unsafe { at.write(argument.word()) };
                 Slot::from_ptr(at)
@@ -338,13 +387,13 @@ fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Ma
         } else {
             scalar_argument(ty, call.argument(t, index, ty)?)
         };
-        push(slot);
+        frame.push(slot);
     }
-    let first_param = used - sig.params.len();
-    let result = invoke::invoke(t, method, &words[..used])?;
+    let first_param = frame.words().len() - sig.params.len();
+    let result = invoke::invoke(t, method, frame.words())?;
     for (index, &ty) in sig.params.iter().enumerate() {
         let Some(element) = ty.element().filter(|_| ty.is_byref()) else { continue };
-        let data = words[first_param + index].as_usize() as *const u8;
+        let data = frame.words()[first_param + index].as_usize() as *const u8;
         if element.is_nullable() {
             // SAFETY: the argument was the address of a Nullable<T> in a holder, which the word still keeps.
             let boxed = unsafe { Obj::boxed(t, element, data)? };
@@ -430,7 +479,7 @@ fn byref_argument(t: CurrentThread, element: Ty, given: Option<Obj>, arguments: 
 }
 
 /// Boxes a scalar result; pointers become System.Reflection.Pointer objects. None for void.
-fn boxed_result<'t>(t: CurrentThread<'t>, ty: Ty, result: Slot) -> Managed<Option<Obj<'t>>> {
+pub(crate) fn boxed_result<'t>(t: CurrentThread<'t>, ty: Ty, result: Slot) -> Managed<Option<Obj<'t>>> {
     if ty.is_pointer() {
         return pointer_object(t, ty, result.as_usize());
     }

@@ -42,6 +42,7 @@ pub mod field_info;
 pub mod generic_constraints;
 pub mod handles;
 pub mod invocation;
+pub mod invocation_by_address;
 mod library_calls;
 mod loader_events;
 pub mod marshal_as;

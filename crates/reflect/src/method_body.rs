@@ -11,6 +11,16 @@ use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
 use saki_types::method::method_flags;
 use saki_types::{GenericContext, LibraryType, Method, universe};
 
+/// `ExceptionHandlingClauseOptions` of a clause.
+pub fn clause_flags(kind: EhKind) -> i32 {
+    match kind {
+        EhKind::Catch => 0,
+        EhKind::Filter => 1,
+        EhKind::Finally => 2,
+        EhKind::Fault => 4,
+    }
+}
+
 /// The MethodBody of a method; None for methods without CIL.
 ///
 /// # Errors
@@ -92,13 +102,7 @@ fn clauses<'t>(
     )?;
     for (index, clause) in body.eh_clauses.iter().enumerate() {
         let made = Obj::new(t, universe().library_type(LibraryType::ExceptionHandlingClause).to_managed(t)?)?;
-        let flags = match clause.kind {
-            EhKind::Catch => 0,
-            EhKind::Filter => 1,
-            EhKind::Finally => 2,
-            EhKind::Fault => 4,
-        };
-        FLAGS.set(made, flags);
+        FLAGS.set(made, clause_flags(clause.kind));
         TRY_OFFSET.set(made, clause.try_offset);
         TRY_LENGTH.set(made, clause.try_len);
         HANDLER_OFFSET.set(made, clause.handler_offset);

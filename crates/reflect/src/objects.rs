@@ -98,6 +98,7 @@ pub fn module_object<'t>(t: CurrentThread<'t>, image: &'static Image) -> Managed
     static NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "name");
     static SCOPE_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "scopename");
     static TOKEN: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "token");
+    static GLOBAL_TYPE: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "m_runtimeType");
     cache::get_or_make(t, ObjectKind::Module, address(image), 0, || {
         let made = Obj::new(t, universe().library_type(LibraryType::RuntimeModule).to_managed(t)?)?;
         let path = image.meta.path();
@@ -105,6 +106,12 @@ pub fn module_object<'t>(t: CurrentThread<'t>, image: &'static Image) -> Managed
         let scope = image.meta.module().and_then(|row| image.meta.string(row.name)).unwrap_or_default();
         handles::MODULE_HANDLE.set(made, address(image));
         ASSEMBLY.set_ref(t, made, assembly_object(t, image.assembly())?);
+        if !FULL_NAME.is_there() {
+            // .NET's modules ask for the rest.
+            let global = image.type_def(1).to_managed(t)?;
+            GLOBAL_TYPE.set_ref(t, made, Obj::of_type(t, global)?);
+            return Ok(made);
+        }
         FULL_NAME.set_ref(t, made, Str::new(t, &path.display().to_string())?);
         NAME.set_ref(t, made, Str::new(t, &base_name)?);
         SCOPE_NAME.set_ref(t, made, Str::new(t, scope)?);

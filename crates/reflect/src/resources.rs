@@ -21,7 +21,15 @@ mod location {
 const CONTAINS_NO_METADATA: u32 = 1;
 
 fn get_resource_names<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Managed<Array<'t>> {
-    let meta = &require_assembly(t, this)?.image.meta;
+    names_of(t, require_assembly(t, this)?)
+}
+
+/// The names of an assembly's resources.
+///
+/// # Errors
+/// BadImageFormatException, OutOfMemoryException.
+pub fn names_of<'t>(t: CurrentThread<'t>, assembly: &'static Assembly) -> Managed<Array<'t>> {
+    let meta = &assembly.image.meta;
     let count = meta.row_count(TableId::ManifestResource);
     let array = Array::new(t, universe().string(), count as usize)?;
     for rid in 1..=count {

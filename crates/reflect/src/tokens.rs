@@ -28,7 +28,8 @@ type Contexts = FxHashMap<Vec<usize>, &'static [Ty]>;
 /// Lists of generic arguments handed in by programs, kept as long as the types in them because types refer to them.
 static CONTEXTS: RwLock<rank::TokenContexts, Option<Contexts>> = RwLock::new(None);
 
-fn interned(types: Vec<Ty>) -> &'static [Ty] {
+/// The list with these types that lasts as long as they.
+pub fn interned_arguments(types: Vec<Ty>) -> &'static [Ty] {
     if types.is_empty() {
         return &[];
     }
@@ -52,7 +53,7 @@ pub(crate) fn forget_dead() {
 fn handle_list(array: Option<Array>) -> &'static [Ty] {
     let Some(array) = array else { return &[] };
     let types = (0..array.length()).filter_map(|index| array.value::<Handle<Type>>(index).get());
-    interned(types.collect())
+    interned_arguments(types.collect())
 }
 
 fn context_of(type_args: Option<Array>, method_args: Option<Array>) -> GenericContext {

@@ -10,6 +10,7 @@ pub mod delegate_signatures;
 pub mod delegates;
 pub(crate) mod domain;
 pub mod entries;
+pub mod ephemeron_pairs;
 pub(crate) mod events;
 pub(crate) mod exception_trace;
 pub mod exception_types;
@@ -19,7 +20,9 @@ pub mod fields;
 pub(crate) mod fixture;
 pub mod handles;
 mod instances;
+pub mod member_handles;
 pub mod method_names;
+pub mod method_tables;
 pub mod missing;
 mod new_references;
 pub mod proxies;
@@ -39,7 +42,7 @@ pub(crate) mod weak_references;
 pub mod widening;
 
 pub use instances::{
-    box_value, copy_struct, new_array, new_byte_array, new_instance, new_instance_of, new_instance_without_finalizer,
-    new_multi_dim_array, new_sz_array, new_sz_array_of, nullable_offsets,
+    box_value, copy_struct, new_array, new_array_in_place, new_byte_array, new_instance, new_instance_of,
+    new_instance_without_finalizer, new_multi_dim_array, new_sz_array, new_sz_array_of, nullable_offsets,
 };
 pub(crate) use instances::{is_assignable, is_assignable_or_throws};

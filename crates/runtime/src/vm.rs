@@ -20,6 +20,7 @@ pub(crate) mod heap_client;
 pub mod heap_snapshot;
 pub mod interruption;
 mod machine;
+pub mod net;
 pub mod options;
 pub mod profile_events;
 pub mod profile_frames;

@@ -178,7 +178,10 @@ fn sees_internals(from: Ty, to: Ty) -> LoadResult<bool> {
 
 impl Assembly {
     /// Whether `other` is a friend of this assembly (`InternalsVisibleToAttribute`).
-    fn is_friend(&'static self, other: &Assembly) -> LoadResult<bool> {
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn is_friend(&'static self, other: &Assembly) -> LoadResult<bool> {
         let friends = self.friends.get(&|| self.name.to_string(), || read_friends(self))?;
         Ok(friends.iter().any(|friend| {
             friend.name.eq_ignore_ascii_case(other.name)

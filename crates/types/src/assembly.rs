@@ -258,6 +258,11 @@ impl Assembly {
         Assembly::publish_bytes(name, bytes, Purpose::Ordinary(LoadContext::Individual))
     }
 
+    /// Reads an assembly from memory, for a context.
+    pub(crate) fn from_bytes_in(name: String, bytes: Vec<u8>, context: LoadContext) -> LoadResult<&'static Assembly> {
+        Assembly::publish_bytes(name, bytes, Purpose::Ordinary(context))
+    }
+
     /// Publishes the assembly in these bytes, for inspection only.
     pub(crate) fn from_bytes_reflection_only(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
         Assembly::publish_bytes(name, bytes, Purpose::ReflectionOnly)

@@ -113,7 +113,20 @@ impl Binder {
         Loaded { assemblies: self.loaded.read().clone(), _hold: hold }
     }
 
+    /// .NET's rule: an assembly of a context satisfies references to its name and culture, of any version and key.
+    pub fn find_in_context(&self, wanted: &AssemblyName, context: LoadContext) -> Option<&'static Assembly> {
+        self.loaded().iter().copied().find(|a| {
+            !a.is_dynamic
+                && a.load_context == context
+                && a.name.eq_ignore_ascii_case(&wanted.name)
+                && a.culture.eq_ignore_ascii_case(normal_culture(&wanted.culture))
+        })
+    }
+
     fn find_loaded(&self, wanted: &AssemblyName) -> Option<&'static Assembly> {
+        if self.paths.read().trusted.is_some() {
+            return self.find_in_context(wanted, LoadContext::Default);
+        }
         // A copy of the list: the search looks into folders, for which it takes other locks.
         self.loaded().iter().copied().find(|a| {
             !a.is_dynamic
@@ -149,7 +162,42 @@ impl Binder {
         if wanted.name == "mscorlib.dll" {
             return Some(crate::universe().corlib().assembly());
         }
+        if let Some(context @ LoadContext::Custom(_)) = requesting.map(|image| image.assembly().load_context) {
+            // An assembly of the default context may satisfy the reference, but its own context is asked first.
+            return self.find_in_context(wanted, context);
+        }
         self.find_loaded(wanted)
+    }
+
+    /// Resolves a reference from an assembly of a context of the program's: the context, the default context, then the
+    /// events.
+    ///
+    /// # Errors
+    /// `FileNotFound` naming the reference, `BadImageFormat`.
+    pub fn resolve_for_context(
+        &self,
+        wanted: &AssemblyName,
+        context: u32,
+        requesting: Option<&'static Image>,
+    ) -> LoadResult<&'static Assembly> {
+        // The core assembly is one for all contexts.
+        let core = crate::universe().corlib().assembly();
+        if wanted.name.eq_ignore_ascii_case(core.name) {
+            return Ok(core);
+        }
+        requests::forbid_in_computations();
+        if let Some(found) = self.events.load_in_context(context, wanted) {
+            return Ok(found);
+        }
+        if let Some(found) = self.find_loaded(wanted) {
+            return Ok(found);
+        }
+        let mut bad = None;
+        if let Some(found) = self.load_first(self.candidates(wanted), wanted, LoadContext::Default, &mut bad) {
+            return Ok(found);
+        }
+        let found = self.events.resolve_in_context(context, wanted, requesting);
+        found.ok_or_else(|| bad.unwrap_or_else(|| not_found(wanted)))
     }
 
     /// Resolves a reference to its assembly, loading it if needed.
@@ -162,6 +210,9 @@ impl Binder {
         }
         if let Some(image) = requesting.filter(|image| image.assembly().reflection_only) {
             return self.resolve_reflection_only(wanted, image);
+        }
+        if let Some(LoadContext::Custom(context)) = requesting.map(|image| image.assembly().load_context) {
+            return self.resolve_for_context(wanted, context, requesting);
         }
         let redirected = self.redirected(wanted);
         let wanted = redirected.as_ref().unwrap_or(wanted);
@@ -195,7 +246,7 @@ impl Binder {
             Some((directory, LoadContext::Default)) => {
                 ask().or_else(|| self.load_first(files_in(directory, wanted), wanted, LoadContext::Default, &mut bad))
             }
-            Some((_, LoadContext::Individual)) | None => ask(),
+            Some((_, LoadContext::Individual | LoadContext::Custom(_))) | None => ask(),
         };
         if let Some(found) = found {
             return Ok(found);
@@ -281,6 +332,13 @@ impl Binder {
 
     fn candidates(&self, wanted: &AssemblyName) -> Vec<PathBuf> {
         let paths = self.paths();
+        if paths.trusted.is_some() && !normal_culture(&wanted.culture).is_empty() {
+            let file = Path::new(&wanted.culture).join(format!("{}.dll", wanted.name));
+            return paths.resource_roots.iter().map(|root| root.join(&file)).collect();
+        }
+        if let Some(trusted) = &paths.trusted {
+            return trusted.get(&wanted.name.to_ascii_lowercase()).cloned().into_iter().collect();
+        }
         let mut out = Vec::new();
         let framework = paths.framework_root.join(PROFILE);
         // A program may bring its own copy of an assembly in the GAC, in another build.
@@ -347,11 +405,23 @@ impl Binder {
         self.load_in(path, LoadContext::Default)
     }
 
+    /// Loads the assembly in this file into one of .NET's contexts, or returns the one loaded into it before.
+    ///
+    /// # Errors
+    /// `FileNotFound`, `FileLoad`, `BadImageFormat`, `ReferenceAssembly`.
+    pub fn load_file_in(&self, path: &Path, context: LoadContext) -> LoadResult<&'static Assembly> {
+        self.load_in(path, context)
+    }
+
     fn load_in(&self, path: &Path, context: LoadContext) -> LoadResult<&'static Assembly> {
         let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let assembly = {
             let _lock = crate::lazy::loader_lock();
-            if let Some(found) = self.loaded.read().iter().find(|a| a.path == path) {
+            let is_same = |a: &&&'static Assembly| {
+                let is_custom = |context| matches!(context, LoadContext::Custom(_));
+                a.path == path && (a.load_context == context || !is_custom(a.load_context) && !is_custom(context))
+            };
+            if let Some(found) = self.loaded.read().iter().find(is_same) {
                 return Ok(found);
             }
             let is_corlib = self.loaded.read().is_empty();
@@ -375,6 +445,17 @@ impl Binder {
         {
             return self.resolve(&other, None);
         }
+        self.loaded.write().push(assembly);
+        self.announce(assembly);
+        Ok(assembly)
+    }
+
+    /// Loads an assembly from memory into one of .NET's contexts.
+    ///
+    /// # Errors
+    /// `BadImageFormat`, `ReferenceAssembly`.
+    pub fn load_bytes_in(&self, bytes: Vec<u8>, context: LoadContext) -> LoadResult<&'static Assembly> {
+        let assembly = Assembly::from_bytes_in("(in memory)".to_string(), bytes, context)?;
         self.loaded.write().push(assembly);
         self.announce(assembly);
         Ok(assembly)
@@ -408,6 +489,14 @@ impl Binder {
         requests::forbid_in_computations();
         self.events.assembly_loaded(assembly);
     }
+}
+
+/// The identity of the assembly in a file; None for a module.
+///
+/// # Errors
+/// `FileNotFound`, `BadImageFormat`.
+pub fn identity_of_file(path: &Path) -> LoadResult<Option<AssemblyName>> {
+    identity(crate::files::open(path)?)
 }
 
 /// The error of a reference for which nothing is found.
@@ -509,8 +598,13 @@ mod tests {
             std::fs::create_dir_all(folder).unwrap();
             std::fs::write(folder.join("Lib.dll"), "").unwrap();
         }
-        let binder =
-            Binder::new(SearchPaths { mono_path: vec![], application_base: base.clone(), framework_root: framework });
+        let binder = Binder::new(SearchPaths {
+            mono_path: vec![],
+            application_base: base.clone(),
+            framework_root: framework,
+            trusted: None,
+            resource_roots: vec![],
+        });
         let wanted = AssemblyName::parse("Lib, Version=1.2.0.0, PublicKeyToken=00112233aabbccdd").unwrap();
         let there: Vec<PathBuf> = binder.candidates(&wanted).into_iter().filter(|path| path.is_file()).collect();
         assert_eq!(there[..2], [base.join("Lib.dll"), in_gac.join("Lib.dll")]);
@@ -526,7 +620,13 @@ mod tests {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join("Lib.dll"), "").unwrap();
         }
-        let paths = SearchPaths { mono_path: vec![], application_base: PathBuf::new(), framework_root: root.clone() };
+        let paths = SearchPaths {
+            mono_path: vec![],
+            application_base: PathBuf::new(),
+            framework_root: root.clone(),
+            trusted: None,
+            resource_roots: vec![],
+        };
         let binder = Binder::new(paths);
         let check = |wanted: &str, expected: &[&str]| {
             let candidates = binder.candidates(&AssemblyName::parse(wanted).unwrap());
@@ -566,8 +666,13 @@ mod tests {
         for name in ["Broken.dll", "Answered.dll", "System.Core.dll"] {
             std::fs::write(root.join(name), "no assembly").unwrap();
         }
-        let paths =
-            SearchPaths { mono_path: vec![], application_base: root.clone(), framework_root: framework.to_path_buf() };
+        let paths = SearchPaths {
+            mono_path: vec![],
+            application_base: root.clone(),
+            framework_root: framework.to_path_buf(),
+            trusted: None,
+            resource_roots: vec![],
+        };
         let binder = Binder::new(paths).with_events(&Answers);
         // The first assembly of a binder is its corlib.
         binder.load_file(&framework.join("4.5/mscorlib.dll")).expect("corlib loads");

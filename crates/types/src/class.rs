@@ -266,11 +266,36 @@ fn create_method(owner: Ty, image: &'static Image, rid: Rid) -> LoadResult<&'sta
     let name = image.meta.string(row.name)?;
     let method = Method {
         flags: row.flags,
-        impl_flags: row.impl_flags,
+        impl_flags: row.impl_flags
+            | if is_qcall(image, row.flags, rid)? { crate::method::impl_flags::INTERNAL_CALL } else { 0 },
         generic_args: method_params_of(owner, image, rid)?,
         ..Method::new(owner, MethodKind::Def { image, rid }, name)
     };
     Ok(collectible::keep_beside(owner, method))
+}
+
+/// Whether a P/Invoke calls the machine: in .NET's core assembly those into "QCall" do. They are internal calls here.
+fn is_qcall(image: &'static Image, flags: u16, rid: Rid) -> LoadResult<bool> {
+    if flags & method_flags::PINVOKE == 0 || !image.is_corlib {
+        return Ok(false);
+    }
+    let Some(row) = image.meta.impl_map(Token::new(TableId::MethodDef, rid))? else { return Ok(false) };
+    Ok(image.meta.string(image.meta.module_ref(row.import_scope)?.name)? == QCALL_MODULE)
+}
+
+/// The module of P/Invokes that call the machine.
+const QCALL_MODULE: &str = "QCall";
+
+impl Method {
+    /// The entry point of a P/Invoke that calls the machine (`QCALL_MODULE`); None for other methods.
+    pub fn qcall_entry(&self) -> Option<&'static str> {
+        if self.flags & method_flags::PINVOKE == 0 || !self.is_internal_call() {
+            return None;
+        }
+        let MethodKind::Def { image, rid } = self.kind else { return None };
+        let row = image.meta.impl_map(Token::new(TableId::MethodDef, rid)).ok()??;
+        image.meta.string(row.import_name).ok()
+    }
 }
 
 /// The parameters of a generic method definition; shared by all instantiations of the owner.

@@ -20,8 +20,8 @@ use saki_base::locks::{RwLock, ShardedLock, rank};
 use saki_metadata::{EhClause, Image as MetadataImage, Rid, Token};
 use std::any::Any;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Key of a constructed type.
 #[derive(PartialEq, Eq, Hash)]
@@ -102,7 +102,15 @@ pub struct SearchPaths {
     pub application_base: PathBuf,
     /// `/usr/lib/mono`.
     pub framework_root: PathBuf,
+    /// .NET's rules: the assemblies of the framework and of the program, by their names in lower case; nothing else is
+    /// searched. None: Mono's rules.
+    pub trusted: Option<Arc<TrustedAssemblies>>,
+    /// With .NET's rules: the folders that hold a folder for each culture, with satellite assemblies.
+    pub resource_roots: Vec<PathBuf>,
 }
+
+/// The files of assemblies, by the assemblies' names in lower case (TRUSTED_PLATFORM_ASSEMBLIES).
+pub type TrustedAssemblies = FxHashMap<String, PathBuf>;
 
 /// Managed events of loading, by which the program is notified or asked. A binder gets them when it is made
 /// (`Binder::with_events`).
@@ -113,6 +121,21 @@ pub trait LoaderEvents: Sync {
     /// `AppDomain.AssemblyResolve`: the search found no assembly of the name; `requesting` is the image that refers to
     /// it.
     fn resolve_assembly(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly>;
+
+    /// `AssemblyLoadContext.Load` of a context other than the default one, which is asked before any other search.
+    fn load_in_context(&self, _context: u32, _wanted: &AssemblyName) -> Option<&'static Assembly> {
+        None
+    }
+
+    /// What `resolve_assembly` does, for a reference from a context other than the default one.
+    fn resolve_in_context(
+        &self,
+        _context: u32,
+        wanted: &AssemblyName,
+        requesting: Option<&'static Image>,
+    ) -> Option<&'static Assembly> {
+        self.resolve_assembly(wanted, requesting)
+    }
 
     /// `AppDomain.AssemblyLoad`: an assembly was loaded.
     fn assembly_loaded(&self, assembly: &'static Assembly);

@@ -21,7 +21,13 @@ pub fn class_libraries() -> Option<&'static Path> {
         if !corlib.is_file() {
             return None;
         }
-        let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+        let paths = SearchPaths {
+            mono_path: vec![],
+            application_base: root.join("4.5"),
+            framework_root: root.into(),
+            trusted: None,
+            resource_roots: vec![],
+        };
         universe::init(Binder::new(paths), &corlib).expect("corlib loads");
         Some(root.into())
     });

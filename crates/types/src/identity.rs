@@ -24,6 +24,8 @@ pub enum LoadContext {
     LoadFrom,
     /// By `Assembly.LoadFile`: its directory is never searched.
     Individual,
+    /// Into one of .NET's AssemblyLoadContexts other than the default one, by its number.
+    Custom(u32),
 }
 
 /// Public key token of a full key: the last 8 bytes of its SHA-1, reversed. ECMA-335 §II.6.3.

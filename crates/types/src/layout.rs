@@ -8,7 +8,7 @@ use crate::collectible;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::ty::{Ty, Type, TypeKind, type_flags};
-use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
+use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
 use saki_contract::LibraryType;
 use saki_metadata::ElementType;
 use std::sync::atomic::Ordering;
@@ -184,6 +184,21 @@ fn type_of_field(field: &'static Field) -> LoadResult<Ty> {
     })
 }
 
+/// The words that the machine has in instances of the class, behind its fields (`LibraryProfile::own_words`).
+fn own_words(ty: Ty) -> &'static [&'static str] {
+    ty.library_role().map_or(&[], |role| ty.universe().profile().own_words_of(role))
+}
+
+/// Bytes from the object start to a word of the machine's own in instances of the class; None if it has no such word.
+///
+/// # Errors
+/// The layout errors of the class.
+pub(crate) fn own_word_offset_bytes(ty: Ty, name: &str) -> LoadResult<Option<u32>> {
+    let words = own_words(ty);
+    let Some(index) = words.iter().position(|word| *word == name) else { return Ok(None) };
+    Ok(Some(ty.instance_layout()?.size_bytes - 8 * (words.len() - index) as u32))
+}
+
 fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     if ty.is_open {
         return Err(error(ty, "an open generic type has no layout"));
@@ -204,6 +219,10 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
         refs.clone_from(&inherited.ref_offsets);
         weak.clone_from(&inherited.weak_offsets);
         blittable = inherited.is_blittable;
+    }
+    if ty.is(LibraryType::RawArrayData) {
+        // The view of an array by which .NET's class libraries read its length and elements.
+        size = ARRAY_LENGTH_OFFSET as u64;
     }
     let def = ty.def().expect("arrays and pointers were refused above");
     let class_layout = def.image.meta.class_layout(def.rid)?;
@@ -283,6 +302,10 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
             }
         }
         blittable &= sequential;
+    }
+    let words = own_words(ty).len() as u64;
+    if words > 0 {
+        size = align_up(size, 8) + 8 * words;
     }
     if is_value || kind != 0 {
         size = size.max(start + u64::from(declared_size));

@@ -5,7 +5,7 @@
 //! and types of other assemblies have none, and are only found (`library_members`).
 
 use rustc_hash::FxHashMap;
-use saki_contract::{LibraryAssembly, LibraryProfile, LibraryType};
+use saki_contract::{LibraryAssembly, LibraryProfile, LibraryType, TypeName};
 use std::sync::OnceLock;
 
 /// See the module header. `T` is a type.
@@ -20,7 +20,12 @@ pub struct Library<T> {
 impl<T> Library<T> {
     pub(crate) fn new(profile: &'static LibraryProfile) -> Library<T> {
         let named = LibraryType::ALL.iter().filter_map(|&role| Some((role, profile.type_name(role)?)));
-        let roles = named.filter(|(role, _)| has_mark(*role)).map(|(role, name)| ((name.namespace, name.name), role));
+        // Where two roles have one type, it knows the role that has the type's name in the table.
+        let is_own = |role: LibraryType, name: TypeName| {
+            role.name() == name || !LibraryType::ALL.iter().any(|other| other.name() == name)
+        };
+        let marked = named.filter(|(role, name)| has_mark(*role) && is_own(*role, *name));
+        let roles = marked.map(|(role, name)| ((name.namespace, name.name), role));
         Library {
             profile,
             roles: roles.collect(),

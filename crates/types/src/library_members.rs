@@ -42,6 +42,22 @@ impl Universe {
         })
     }
 
+    /// Bytes from the start of the object (classes) or value (value types) to an instance field of the table of fields
+    /// (`saki_contract::FIELDS`); None if the class libraries lack the type or the field.
+    ///
+    /// # Errors
+    /// Those of loading the type and of its layout.
+    pub fn find_field_offset_bytes(&self, owner: LibraryType, name: &'static str) -> LoadResult<Option<u32>> {
+        let Some(ty) = self.find_library_type(self.profile().field_owner(owner, name))? else { return Ok(None) };
+        if let Some(offset_bytes) = crate::layout::own_word_offset_bytes(ty, name)? {
+            return Ok(Some(offset_bytes));
+        }
+        match ty.find_field(self.profile().field_name(owner, name))? {
+            Some(field) => field.offset_bytes().map(Some),
+            None => Ok(None),
+        }
+    }
+
     fn find_named(&self, name: TypeName) -> LoadResult<Option<Ty>> {
         let image = match name.assembly {
             LibraryAssembly::Core => self.corlib(),
@@ -61,6 +77,11 @@ impl Universe {
 }
 
 impl Type {
+    /// Whether the core assembly defines the type.
+    pub fn is_of_core_assembly(&self) -> bool {
+        self.def().is_some_and(|def| def.image.is_corlib)
+    }
+
     /// Whether rows of vector operations and library loops may mean this type: one of the core assembly or of its
     /// companions that is not nested.
     pub fn is_of_class_libraries(&self) -> bool {

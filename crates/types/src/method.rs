@@ -212,7 +212,7 @@ impl Method {
         self.flags & method_flags::NEW_SLOT != 0
     }
     pub fn is_pinvoke(&self) -> bool {
-        self.flags & method_flags::PINVOKE != 0
+        self.flags & method_flags::PINVOKE != 0 && !self.is_internal_call()
     }
     pub fn is_internal_call(&self) -> bool {
         self.impl_flags & impl_flags::INTERNAL_CALL != 0

@@ -172,6 +172,8 @@ pub struct TypeRuntime {
     pub init_done: AtomicU8,
     /// Cell that holds the type object for compiled code; null until asked for.
     pub type_object_cell: AtomicPtr<u8>,
+    /// The `abi::method_table::MethodTable` that .NET's class libraries read; null until it is asked for.
+    pub method_table: AtomicPtr<u8>,
     /// See `Heirs`; changed under the loader lock.
     pub heirs: Heirs,
 }

@@ -194,9 +194,18 @@ impl Type {
     }
 }
 
-/// `System.Array.InternalArray__…` for a method of an array's generic interface.
+/// `System.Array.InternalArray__…` for a method of an array's generic interface; in .NET's class libraries the method
+/// of this name of `SZArrayHelper`, which runs with the array as `this`.
 fn array_interface_method(definition: Ty, method: &'static Method, element: Ty) -> LoadResult<&'static Method> {
     let universe = element.universe();
+    if let Some(helper) = universe.find_library_type(LibraryType::SZArrayHelper)? {
+        let found = helper.methods_named(method.name)?;
+        let Some(generic) = found.first() else {
+            let message = format!("System.SZArrayHelper has no {}", method.name);
+            return Err(LoadError::new(crate::LoadErrorKind::MissingMethod, message, method.full_name()));
+        };
+        return universe.instantiate_method(generic, &[element]);
+    }
     let interface_name = definition.def().map_or("", |d| d.name);
     let name = match (interface_name, method.name) {
         ("IEnumerable`1", name) => format!("InternalArray__IEnumerable_{name}"),

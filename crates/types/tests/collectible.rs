@@ -24,7 +24,13 @@ fn records_end_with_their_owner() {
     if !root.join("4.5/mscorlib.dll").is_file() {
         return eprintln!("skipped: no class libraries under {}", root.display());
     }
-    let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+    let paths = SearchPaths {
+        mono_path: vec![],
+        application_base: root.join("4.5"),
+        framework_root: root.into(),
+        trusted: None,
+        resource_roots: vec![],
+    };
     universe::init(Binder::new(paths), &root.join("4.5/mscorlib.dll")).expect("corlib loads");
     let name = |name: &str| AssemblyName { name: name.into(), ..AssemblyName::default() };
     let first = create_assembly(&name("first"), true, true).expect("an assembly");

@@ -15,7 +15,13 @@ fn records_end_with_their_domain() {
     if !root.join("4.5/mscorlib.dll").is_file() {
         return eprintln!("skipped: no class libraries under {}", root.display());
     }
-    let paths = || SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+    let paths = || SearchPaths {
+        mono_path: vec![],
+        application_base: root.join("4.5"),
+        framework_root: root.into(),
+        trusted: None,
+        resource_roots: vec![],
+    };
     let corlib = root.join("4.5/mscorlib.dll");
     // Only a managed thread enters domains.
     saki_thread::attach_current(ThreadKind::Main);

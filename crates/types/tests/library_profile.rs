@@ -24,7 +24,13 @@ fn absent_types_have_no_objects() {
     if !corlib.is_file() {
         return eprintln!("skipped: no class libraries under {}", root.display());
     }
-    let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+    let paths = SearchPaths {
+        mono_path: vec![],
+        application_base: root.join("4.5"),
+        framework_root: root.into(),
+        trusted: None,
+        resource_roots: vec![],
+    };
     let universe = universe::init_with(Binder::new(paths), &corlib, &WITHOUT_REMOTING).expect("corlib loads");
     assert_eq!(universe.marshal_by_ref().map(|ty| ty.full_name()), None);
     assert!(universe.context_bound().is_none() && universe.internal_thread().is_none());

@@ -12,7 +12,13 @@ fn a_parameter_of_type_void_is_a_bad_image() {
     if !corlib.is_file() {
         return eprintln!("skipped: {} is not there", corlib.display());
     }
-    let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+    let paths = SearchPaths {
+        mono_path: vec![],
+        application_base: root.join("4.5"),
+        framework_root: root.into(),
+        trusted: None,
+        resource_roots: vec![],
+    };
     universe::init(Binder::new(paths), &corlib).expect("corlib loads");
     let resolve = |blob: &[u8]| {
         let raw = saki_metadata::parse_method_sig(blob).expect("the blob is well-formed");

@@ -14,13 +14,27 @@ pub struct FieldsOf {
 }
 
 macro_rules! library_fields {
-    ($($owner:ident { $($name:literal)* })*) => {
-        /// All rows, by owner.
-        pub const FIELDS: &[FieldsOf] = &[$(FieldsOf { owner: LibraryType::$owner, names: &[$($name,)*] },)*];
+    ($(#[$doc:meta])* $vis:vis $table:ident; $($owner:ident { $($name:literal)* })*) => {
+        $(#[$doc])*
+        $vis const $table: &[FieldsOf] = &[$(FieldsOf { owner: LibraryType::$owner, names: &[$($name,)*] },)*];
     };
 }
 
 library_fields! {
+    /// The fields that only .NET's class libraries have, by owner.
+    pub NET_FIELDS;
+    AppContext { "FirstChanceException" "UnhandledException" }
+    AssemblyLoadContext { "_nativeAssemblyLoadContext" }
+    Delegate { "_methodPtrAux" }
+    MulticastDelegate { "_invocationCount" }
+    RuntimeFieldInfoStub { "m_fieldHandle" }
+    RuntimeMethodInfoStub { "m_value" }
+    RuntimeModule { "m_runtimeType" }
+}
+
+library_fields! {
+    /// The fields of Mono's class libraries, by owner.
+    pub FIELDS;
     AppDomain {
         "AssemblyLoad" "AssemblyResolve" "ProcessExit" "ReflectionOnlyAssemblyResolve" "TypeResolve"
         "UnhandledException" "_mono_app_domain"
@@ -192,12 +206,16 @@ library_fields! {
 
 /// Whether the table has a field, for constant evaluation.
 pub const fn has_field(owner: LibraryType, name: &str) -> bool {
+    is_listed(FIELDS, owner, name) || is_listed(NET_FIELDS, owner, name)
+}
+
+const fn is_listed(rows: &[FieldsOf], owner: LibraryType, name: &str) -> bool {
     let mut at = 0;
-    while at < FIELDS.len() {
-        if FIELDS[at].owner as u16 == owner as u16 {
+    while at < rows.len() {
+        if rows[at].owner as u16 == owner as u16 {
             let mut index = 0;
-            while index < FIELDS[at].names.len() {
-                if is_same(FIELDS[at].names[index], name) {
+            while index < rows[at].names.len() {
+                if is_same(rows[at].names[index], name) {
                     return true;
                 }
                 index += 1;

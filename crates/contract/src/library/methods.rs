@@ -60,6 +60,10 @@ library_methods! {
         ByReferenceGetValue = "get_Value" 0;
         ByReferenceNew = ".ctor" 1;
     }
+    Double {
+        DoubleConvertToIntegerNative = "ConvertToIntegerNative" 1;
+        DoubleMultiplyAddEstimate = "MultiplyAddEstimate" 3;
+    }
     Enum {
         EnumHasFlag = "HasFlag" 1;
     }
@@ -72,6 +76,7 @@ library_methods! {
         GCHandleFreeHandle = "FreeHandle" _;
         GCHandleGetTarget = "GetTarget" _;
         GCHandleGetTargetHandle = "GetTargetHandle" _;
+        GCHandleInternalGet = "InternalGet" 1;
         GCHandleIsAllocated = "get_IsAllocated" _;
         GCHandleNew = ".ctor" _;
         GCHandleTarget = "get_Target" _;
@@ -82,14 +87,25 @@ library_methods! {
         InterlockedCompareExchangeFlag = "CompareExchange" 4;
         InterlockedDecrement = "Decrement" 1;
         InterlockedExchange = "Exchange" 2;
+        InterlockedExchangeAdd = "ExchangeAdd" 2;
         InterlockedIncrement = "Increment" 1;
         InterlockedMemoryBarrier = "MemoryBarrier" 0;
+        InterlockedReadMemoryBarrier = "ReadMemoryBarrier" 0;
         InterlockedRead = "Read" 1;
+    }
+    MemoryMarshal {
+        MemoryMarshalGetArrayDataReference = "GetArrayDataReference" 1;
+    }
+    MethodTable {
+        MethodTableIsMultiDimensionalArray = "get_IsMultiDimensionalArray" 0;
+        MethodTableMultiDimensionalArrayRank = "get_MultiDimensionalArrayRank" 0;
     }
     Math {
         MathAbs = "Abs" 1;
         MathCeiling = "Ceiling" 1;
         MathFloor = "Floor" 1;
+        MathReciprocalEstimate = "ReciprocalEstimate" 1;
+        MathReciprocalSqrtEstimate = "ReciprocalSqrtEstimate" 1;
         MathRound = "Round" 1;
         MathSqrt = "Sqrt" 1;
         MathTruncate = "Truncate" 1;
@@ -98,6 +114,8 @@ library_methods! {
         MathFAbs = "Abs" 1;
         MathFCeiling = "Ceiling" 1;
         MathFFloor = "Floor" 1;
+        MathFReciprocalEstimate = "ReciprocalEstimate" 1;
+        MathFReciprocalSqrtEstimate = "ReciprocalSqrtEstimate" 1;
         MathFRound = "Round" 1;
         MathFSqrt = "Sqrt" 1;
         MathFTruncate = "Truncate" 1;
@@ -115,6 +133,9 @@ library_methods! {
         ObjectIdentityHash = "InternalGetHashCode" _;
     }
     RuntimeHelpers {
+        HelpersCreateSpan = "CreateSpan" 1;
+        HelpersGetMethodTable = "GetMethodTable" 1;
+        HelpersIsBitwiseEquatable = "IsBitwiseEquatable" 0;
         HelpersInitializeArray = "InitializeArray" 2;
         HelpersIsReferenceOrContainsReferences = "IsReferenceOrContainsReferences" 0;
         HelpersOffsetToStringData = "get_OffsetToStringData" 0;
@@ -133,6 +154,10 @@ library_methods! {
         TypeHandleIsSubclassOf = "is_subclass_of" _;
         TypeHandleTypeIsAssignableFrom = "type_is_assignable_from" _;
     }
+    Single {
+        SingleConvertToIntegerNative = "ConvertToIntegerNative" 1;
+        SingleMultiplyAddEstimate = "MultiplyAddEstimate" 3;
+    }
     String {
         StringAllocate = "FastAllocateString" 1;
         StringGetChars = "get_Chars" 1;
@@ -149,6 +174,34 @@ library_methods! {
         TypeIsValueType = "get_IsValueType" 0;
         TypeOpEquality = "op_Equality" 2;
         TypeOpInequality = "op_Inequality" 2;
+    }
+    Unsafe {
+        UnsafeAdd = "Add" 2;
+        UnsafeAddByteOffset = "AddByteOffset" 2;
+        UnsafeAreSame = "AreSame" 2;
+        UnsafeAs = "As" 1;
+        UnsafeAsPointer = "AsPointer" 1;
+        UnsafeAsRef = "AsRef" 1;
+        UnsafeBitCast = "BitCast" 1;
+        UnsafeByteOffset = "ByteOffset" 2;
+        UnsafeCopy = "Copy" 2;
+        UnsafeCopyBlock = "CopyBlock" 3;
+        UnsafeCopyBlockUnaligned = "CopyBlockUnaligned" 3;
+        UnsafeInitBlock = "InitBlock" 3;
+        UnsafeInitBlockUnaligned = "InitBlockUnaligned" 3;
+        UnsafeIsAddressGreaterThan = "IsAddressGreaterThan" 2;
+        UnsafeIsAddressLessThan = "IsAddressLessThan" 2;
+        UnsafeIsNullRef = "IsNullRef" 1;
+        UnsafeNullRef = "NullRef" 0;
+        UnsafeRead = "Read" 1;
+        UnsafeReadUnaligned = "ReadUnaligned" 1;
+        UnsafeSizeOf = "SizeOf" 0;
+        UnsafeSkipInit = "SkipInit" 1;
+        UnsafeSubtract = "Subtract" 2;
+        UnsafeSubtractByteOffset = "SubtractByteOffset" 2;
+        UnsafeUnbox = "Unbox" 1;
+        UnsafeWrite = "Write" 2;
+        UnsafeWriteUnaligned = "WriteUnaligned" 2;
     }
     Volatile {
         VolatileRead = "Read" 1;

@@ -65,6 +65,7 @@ library_types! {
             SafeFileHandle = "SafeFileHandle", optional;
         }
         "System" {
+            AppContext = "AppContext", optional;
             AppDomain = "AppDomain";
             AppDomainSetup = "AppDomainSetup", optional;
             AppDomainUnloadedException = "AppDomainUnloadedException";
@@ -129,7 +130,9 @@ library_types! {
             PlatformNotSupportedException = "PlatformNotSupportedException";
             RuntimeArgumentHandle = "RuntimeArgumentHandle";
             RuntimeFieldHandle = "RuntimeFieldHandle";
+            RuntimeFieldInfoStub = "RuntimeFieldInfoStub", optional;
             RuntimeMethodHandle = "RuntimeMethodHandle";
+            RuntimeMethodInfoStub = "RuntimeMethodInfoStub", optional;
             RuntimeType = "RuntimeType";
             RuntimeTypeHandle = "RuntimeTypeHandle";
             SByte = "SByte";
@@ -137,6 +140,7 @@ library_types! {
             StackOverflowException = "StackOverflowException";
             String = "String";
             SystemException = "SystemException";
+            SZArrayHelper = "SZArrayHelper", optional;
             Type = "Type";
             TypedReference = "TypedReference";
             TypeInitializationException = "TypeInitializationException";
@@ -180,6 +184,7 @@ library_types! {
         "System.Reflection" {
             AmbiguousMatchException = "AmbiguousMatchException";
             Assembly = "Assembly";
+            AssemblyName = "AssemblyName", optional;
             CustomAttributeData = "CustomAttributeData";
             CustomAttributeFormatException = "CustomAttributeFormatException";
             CustomAttributeNamedArgument = "CustomAttributeNamedArgument";
@@ -249,8 +254,11 @@ library_types! {
         "System.Runtime.CompilerServices" {
             Ephemeron = "Ephemeron", optional;
             RuntimeCompatibilityAttribute = "RuntimeCompatibilityAttribute";
+            MethodTable = "MethodTable", optional;
+            RawArrayData = "RawArrayData", optional;
             RuntimeHelpers = "RuntimeHelpers";
             RuntimeWrappedException = "RuntimeWrappedException";
+            Unsafe = "Unsafe", optional;
         }
         "System.Runtime.ConstrainedExecution" {
             CriticalFinalizerObject = "CriticalFinalizerObject", optional;
@@ -261,6 +269,7 @@ library_types! {
             HandleRef = "HandleRef";
             ICustomMarshaler = "ICustomMarshaler";
             MarshalAsAttribute = "MarshalAsAttribute";
+            MemoryMarshal = "MemoryMarshal", optional;
             MarshalDirectiveException = "MarshalDirectiveException";
             SafeHandle = "SafeHandle";
         }
@@ -268,6 +277,9 @@ library_types! {
             Vector128Of = "Vector128`1", optional;
             Vector256Of = "Vector256`1", optional;
             Vector512Of = "Vector512`1", optional;
+        }
+        "System.Runtime.Loader" {
+            AssemblyLoadContext = "AssemblyLoadContext", optional;
         }
         "System.Runtime.Remoting" {
             IRemotingTypeInfo = "IRemotingTypeInfo", optional;

@@ -69,7 +69,8 @@ fn command_line_args<'t>(t: CurrentThread<'t>) -> Managed<Array<'t>> {
     string_array(t, vm::command_line())
 }
 
-fn exit(t: CurrentThread, code: i32) {
+/// Ends the process with this code, after the handlers of ProcessExit.
+pub fn exit(t: CurrentThread, code: i32) {
     vm::set_exit_code(code);
     process_exit::run_exit_hooks(t);
     // Handlers of ProcessExit may have set another one.

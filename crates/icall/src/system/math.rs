@@ -59,11 +59,13 @@ mod c {
 
 macro_rules! unary {
     ($($double:ident $single:ident;)*) => {
-        mod double {
-            $(pub(super) fn $double(_t: super::CurrentThread, x: f64) -> f64 { super::c::$double(x) })*
+        /// Functions of a double.
+        pub mod double {
+            $(#[doc = concat!("`", stringify!($double), "` of the C library.")] pub fn $double(_t: super::CurrentThread, x: f64) -> f64 { super::c::$double(x) })*
         }
-        mod single {
-            $(pub(super) fn $single(_t: super::CurrentThread, x: f32) -> f32 { super::c::$single(x) })*
+        /// Functions of a float.
+        pub mod single {
+            $(#[doc = concat!("`", stringify!($single), "` of the C library.")] pub fn $single(_t: super::CurrentThread, x: f32) -> f32 { super::c::$single(x) })*
         }
     };
 }
@@ -103,19 +105,23 @@ fn round(_t: CurrentThread, x: f64) -> f64 {
     x.round_ties_even()
 }
 
-fn atan2(_t: CurrentThread, y: f64, x: f64) -> f64 {
+/// `atan2` of the C library.
+pub fn atan2(_t: CurrentThread, y: f64, x: f64) -> f64 {
     c::atan2(y, x)
 }
 
-fn atan2f(_t: CurrentThread, y: f32, x: f32) -> f32 {
+/// `atan2f` of the C library.
+pub fn atan2f(_t: CurrentThread, y: f32, x: f32) -> f32 {
     c::atan2f(y, x)
 }
 
-fn pow(_t: CurrentThread, x: f64, y: f64) -> f64 {
+/// `pow` of the C library.
+pub fn pow(_t: CurrentThread, x: f64, y: f64) -> f64 {
     c::pow(x, y)
 }
 
-fn powf(_t: CurrentThread, x: f32, y: f32) -> f32 {
+/// `powf` of the C library.
+pub fn powf(_t: CurrentThread, x: f32, y: f32) -> f32 {
     c::powf(x, y)
 }
 
@@ -127,12 +133,16 @@ fn fmodf(_t: CurrentThread, x: f32, y: f32) -> f32 {
     c::fmodf(x, y)
 }
 
-fn modf(_t: CurrentThread, x: f64, integer: *mut f64) -> f64 {
+/// `modf` of the C library.
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "compiled code passes the address of a variable")]
+pub fn modf(_t: CurrentThread, x: f64, integer: *mut f64) -> f64 {
     // SAFETY: managed code passes the address of a local.
     unsafe { c::modf(x, integer) }
 }
 
-fn modff(_t: CurrentThread, x: f32, integer: *mut f32) -> f32 {
+/// `modff` of the C library.
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "compiled code passes the address of a variable")]
+pub fn modff(_t: CurrentThread, x: f32, integer: *mut f32) -> f32 {
     // SAFETY: managed code passes the address of a local.
     unsafe { c::modff(x, integer) }
 }

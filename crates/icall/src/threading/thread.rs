@@ -53,7 +53,8 @@ fn store_current_thread(t: CurrentThread, thread: RefPlace) -> Managed<()> {
     Ok(())
 }
 
-fn sleep(t: CurrentThread, milliseconds: i32) -> Managed<()> {
+/// `Thread.Sleep`.
+pub fn sleep(t: CurrentThread, milliseconds: i32) -> Managed<()> {
     let thread = t.managed();
     if milliseconds == 0 && thread.pending_requests() == 0 {
         thread.yield_now();

@@ -42,7 +42,7 @@ fn wait_queued(t: CurrentThread, waiting: Waiting, milliseconds: i32) -> Managed
 ///
 /// # Errors
 /// ThreadInterruptedException, ThreadAbortException, DuplicateWaitObjectException.
-pub(crate) fn wait(
+pub fn wait(
     t: CurrentThread,
     handles: &[usize],
     for_all: bool,
@@ -64,6 +64,17 @@ pub(crate) fn wait(
     }
 }
 
+/// A copy of so many handles, at most `MAX_HANDLES`.
+///
+/// # Safety
+/// They lie at the address.
+pub unsafe fn copy_of(handles: *const usize, count: usize) -> [usize; MAX_HANDLES] {
+    let mut copy = [0; MAX_HANDLES];
+    // SAFETY: so many handles lie there; the copy has room for `MAX_HANDLES`.
+    unsafe { std::ptr::copy_nonoverlapping(handles, copy.as_mut_ptr(), count.min(MAX_HANDLES)) };
+    copy
+}
+
 fn wait_internal(
     t: CurrentThread,
     handles: *const usize,
@@ -76,9 +87,8 @@ fn wait_internal(
         Ok(1) => wait(t, &[unsafe { *handles }], false, milliseconds, None),
         Ok(count) if (1..=MAX_HANDLES).contains(&count) => {
             // The handles are copied because a managed array may move.
-            let mut copy = [0; MAX_HANDLES];
             // SAFETY: managed code passes the address of `count` handles.
-            unsafe { std::ptr::copy_nonoverlapping(handles, copy.as_mut_ptr(), count) };
+            let copy = unsafe { copy_of(handles, count) };
             wait(t, &copy[..count], for_all && count > 1, milliseconds, None)
         }
         _ => Ok(WAIT_FAILED),

@@ -51,7 +51,8 @@ impl Emitter<'_> {
         let call_sig = call_sig(sig, Some(IrType::Ref))?;
         let checked = MemFlags { null_check: Self::check_of(&args[0]), ..plain(AliasClass::Field) };
         let kind = self.b.load(delegate, fields.invoke_impl, MemType::I64, checked);
-        let list = self.b.load(delegate, fields.delegates, MemType::Ref, plain(AliasClass::Field));
+        let (mark, mark_type) = fields.multicast_mark();
+        let list = self.b.load(delegate, mark, mark_type, plain(AliasClass::Field));
         // Zero when the kind is ClosedInstance and there is no list of delegates.
         let is_other = self.b.inst(Op::Bin(BinOp::Or, kind, list), IrType::I64);
         let result = match call_sig.ret {

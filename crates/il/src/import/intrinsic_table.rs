@@ -33,6 +33,16 @@ pub(super) enum Intrinsic {
     /// `Array.GetGenericValueImpl<T>` (false) or `SetGenericValueImpl<T>` (true).
     ArrayElementCopy(Ty, bool),
     Math(UnOp),
+    /// `Math.ReciprocalEstimate` (false) or `ReciprocalSqrtEstimate` (true), exactly.
+    Reciprocal(bool),
+    /// `MultiplyAddEstimate`: a product and a sum, each rounded.
+    MultiplyAdd,
+    /// `ConvertToIntegerNative<T>`: what the processor's conversion gives.
+    ConvertNative(Ty),
+    /// `MemoryMarshal.GetArrayDataReference<T>(T[])`.
+    ArrayData,
+    /// Adds and returns the old value.
+    InterlockedExchangeAdd(MemType),
     /// Adds a constant and returns the new value.
     InterlockedStep(MemType, i32),
     InterlockedAdd(MemType),
@@ -61,6 +71,49 @@ pub(super) enum Intrinsic {
     /// `EqualityComparer<T>.Default` of a type whose comparer is known.
     DefaultComparer,
     Vector(VectorCall),
+    /// `Unsafe`'s methods: a sequence of instructions on the arguments.
+    Steps(&'static [UnsafeStep], Ty),
+    /// `Unsafe.BitCast<S, R>`: the same bytes as another type of this size.
+    BitCast(Ty, Ty),
+    /// `RuntimeHelpers.CreateSpan<T>` of a static field's data in the file.
+    SpanOfData(Ty),
+    /// `RuntimeHelpers.GetMethodTable`.
+    MethodTableOf,
+    /// `MethodTable.IsMultiDimensionalArray` (false), `MultiDimensionalArrayRank` (true).
+    MethodTableRank(bool),
+}
+
+/// An instruction of `Intrinsic::Steps`; `T` is the method's last type argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum UnsafeStep {
+    /// Pushes an argument.
+    Arg(usize),
+    /// Pushes the size of `T` in bytes.
+    SizeOf,
+    /// Pushes a null address.
+    Null,
+    /// conv.i, conv.u.
+    ConvI,
+    ConvU,
+    Mul,
+    Add,
+    Sub,
+    Eq,
+    GreaterUn,
+    LessUn,
+    /// ldobj, stobj of `T`.
+    Load,
+    Store,
+    /// The next access is unaligned.
+    Unaligned,
+    CopyBlock,
+    InitBlock,
+    /// unbox to the address of a `T`.
+    Unbox,
+    /// Marks the topmost value as a reference to an object of class `T`.
+    AsObject,
+    /// Marks the topmost value as a managed pointer.
+    AsByRef,
 }
 
 /// The memory type of an atomic operation on a value of this type.
@@ -80,6 +133,9 @@ fn atomic_type(ty: Ty) -> Option<MemType> {
 pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
     use Intrinsic as I;
     use LibraryMethod as M;
+    if asks_for_processor(method)? {
+        return Ok(Some(I::Constant(0)));
+    }
     let Some(role) = method.library_role()? else { return Ok(None) };
     Ok(match role {
         M::ArrayGetGenericValue => method.generic_args.first().map(|ty| I::ArrayElementCopy(ty, false)),
@@ -125,9 +181,99 @@ pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
         M::TypeIsValueType => Some(I::TypeIsValueType),
         M::TypeOpEquality => Some(I::TypeEquality(true)),
         M::TypeOpInequality => Some(I::TypeEquality(false)),
+        // The managed body takes the handle for an address.
+        M::GCHandleInternalGet => Some(I::DirectInternalCall),
+        M::DoubleConvertToIntegerNative | M::SingleConvertToIntegerNative => {
+            method.generic_args.first().map(|ty| I::ConvertNative(ty))
+        }
+        M::DoubleMultiplyAddEstimate | M::SingleMultiplyAddEstimate => Some(I::MultiplyAdd),
+        M::MathReciprocalEstimate | M::MathFReciprocalEstimate => Some(I::Reciprocal(false)),
+        M::MathReciprocalSqrtEstimate | M::MathFReciprocalSqrtEstimate => Some(I::Reciprocal(true)),
+        M::MemoryMarshalGetArrayDataReference if !method.generic_args.is_empty() => Some(I::ArrayData),
+        M::HelpersCreateSpan => method.generic_args.first().map(|ty| I::SpanOfData(ty)),
+        M::HelpersGetMethodTable => Some(I::MethodTableOf),
+        M::HelpersIsBitwiseEquatable => match method.generic_args {
+            [ty] => Some(I::Constant(i32::from(is_bitwise_equatable(ty)?))),
+            _ => None,
+        },
+        M::MethodTableIsMultiDimensionalArray => Some(I::MethodTableRank(false)),
+        M::MethodTableMultiDimensionalArrayRank => Some(I::MethodTableRank(true)),
+        M::UnsafeBitCast => match method.generic_args {
+            [from, to] => Some(I::BitCast(from, to)),
+            _ => None,
+        },
+        role if let Some(steps) = unsafe_steps(role, method)? => {
+            let ty = method.generic_args.last().copied();
+            Some(I::Steps(steps, ty.unwrap_or_else(|| saki_types::universe().byte())))
+        }
         role if is_quick(role) => method.is_internal_call().then_some(I::DirectInternalCall),
         role => of_memory(role, method)?,
     })
+}
+
+/// Whether the method asks for instructions of the processor, none of which Saki uses for .NET's classes. Methods of
+/// generic types (`Vector128<T>.IsSupported`) answer for themselves.
+fn asks_for_processor(method: &'static Method) -> LoadResult<bool> {
+    if !method.name.starts_with("get_Is") || !method.is_static() || !method.owner.args.is_empty() {
+        return Ok(false);
+    }
+    let profile = method.owner.universe().profile();
+    if profile.processor_facts.is_empty() || !method.owner.is_of_core_assembly() {
+        return Ok(false);
+    }
+    let mut outermost = method.owner;
+    while let Some(outer) = outermost.enclosing_type()? {
+        outermost = outer;
+    }
+    let namespace = outermost.def().map_or("", |def| def.namespace);
+    Ok(profile.is_processor_fact(namespace, method.name))
+}
+
+/// Whether equal values of the type have equal bytes, and different ones different bytes: integers and enumerations.
+fn is_bitwise_equatable(ty: Ty) -> LoadResult<bool> {
+    use ElementType as E;
+    let is_integer = |ty: Ty| {
+        matches!(
+            ty.underlying().element_type,
+            E::Boolean | E::Char | E::I1 | E::U1 | E::I2 | E::U2 | E::I4 | E::U4 | E::I8 | E::U8 | E::I | E::U
+        )
+    };
+    Ok(ty.is_value_type() && is_integer(ty))
+}
+
+/// The instructions of a method of `Unsafe`, whose own body throws.
+fn unsafe_steps(role: LibraryMethod, method: &'static Method) -> LoadResult<Option<&'static [UnsafeStep]>> {
+    use LibraryMethod as M;
+    use UnsafeStep::*;
+    Ok(Some(match role {
+        M::UnsafeAdd => &[Arg(0), Arg(1), ConvI, SizeOf, ConvI, Mul, Add],
+        M::UnsafeAddByteOffset => &[Arg(0), Arg(1), Add],
+        M::UnsafeSubtract => &[Arg(0), Arg(1), ConvI, SizeOf, ConvI, Mul, Sub],
+        M::UnsafeSubtractByteOffset => &[Arg(0), Arg(1), Sub],
+        M::UnsafeAreSame => &[Arg(0), Arg(1), Eq],
+        M::UnsafeIsAddressGreaterThan => &[Arg(0), Arg(1), GreaterUn],
+        M::UnsafeIsAddressLessThan => &[Arg(0), Arg(1), LessUn],
+        M::UnsafeIsNullRef => &[Arg(0), ConvU, Null, Eq],
+        M::UnsafeNullRef => &[Null, AsByRef],
+        M::UnsafeAs if method.sig()?.ret.is_byref() => &[Arg(0)],
+        M::UnsafeAs => &[Arg(0), AsObject],
+        M::UnsafeAsPointer => &[Arg(0), ConvU],
+        M::UnsafeAsRef => &[Arg(0), AsByRef],
+        M::UnsafeByteOffset => &[Arg(1), Arg(0), Sub],
+        M::UnsafeCopy => &[Arg(0), Arg(1), Load, Store],
+        M::UnsafeCopyBlock => &[Arg(0), Arg(1), Arg(2), CopyBlock],
+        M::UnsafeCopyBlockUnaligned => &[Arg(0), Arg(1), Arg(2), Unaligned, CopyBlock],
+        M::UnsafeInitBlock => &[Arg(0), Arg(1), Arg(2), InitBlock],
+        M::UnsafeInitBlockUnaligned => &[Arg(0), Arg(1), Arg(2), Unaligned, InitBlock],
+        M::UnsafeRead => &[Arg(0), Load],
+        M::UnsafeReadUnaligned => &[Arg(0), Unaligned, Load],
+        M::UnsafeWrite => &[Arg(0), Arg(1), Store],
+        M::UnsafeWriteUnaligned => &[Arg(0), Arg(1), Unaligned, Store],
+        M::UnsafeSizeOf => &[SizeOf],
+        M::UnsafeSkipInit => &[],
+        M::UnsafeUnbox => &[Arg(0), Unbox],
+        _ => return Ok(None),
+    }))
 }
 
 /// A function of one floating-point number.
@@ -171,16 +317,24 @@ fn of_memory(role: LibraryMethod, method: &'static Method) -> LoadResult<Option<
     let atomic = target.and_then(atomic_type);
     Ok(match role {
         M::InterlockedAdd => atomic.map(I::InterlockedAdd),
-        M::InterlockedCompareExchange => atomic.map(I::InterlockedCompareExchange),
+        M::InterlockedCompareExchange if atomic.is_some() => atomic.map(I::InterlockedCompareExchange),
         M::InterlockedCompareExchangeFlag
             if atomic == Some(MemType::I32) && target != params.get(1).and_then(|p| p.element()) =>
         {
             Some(I::InterlockedCompareExchangeFlag(MemType::I32))
         }
         M::InterlockedDecrement => atomic.map(|m| I::InterlockedStep(m, -1)),
+        // Bytes and 16-bit numbers.
+        M::InterlockedExchange | M::InterlockedCompareExchange
+            if atomic.is_none()
+                && target.is_some_and(|ty| matches!(ty.element_type, ElementType::U1 | ElementType::U2)) =>
+        {
+            Some(I::DirectInternalCall)
+        }
+        M::InterlockedExchangeAdd => atomic.map(I::InterlockedExchangeAdd),
         M::InterlockedExchange => atomic.map(I::InterlockedExchange),
         M::InterlockedIncrement => atomic.map(|m| I::InterlockedStep(m, 1)),
-        M::InterlockedMemoryBarrier | M::ThreadMemoryBarrier => Some(I::Fence),
+        M::InterlockedMemoryBarrier | M::InterlockedReadMemoryBarrier | M::ThreadMemoryBarrier => Some(I::Fence),
         M::InterlockedRead | M::ThreadVolatileRead | M::VolatileRead => target.map(I::VolatileRead),
         M::ThreadVolatileWrite | M::VolatileWrite => target.map(I::VolatileWrite),
         _ => None,
@@ -191,7 +345,9 @@ impl Intrinsic {
     /// The atomic read-modify-write operation of the intrinsic, if it has one.
     pub fn atomic(self) -> Option<(AtomicRmw, MemType)> {
         match self {
-            Intrinsic::InterlockedStep(mem, _) | Intrinsic::InterlockedAdd(mem) => Some((AtomicRmw::Add, mem)),
+            Intrinsic::InterlockedStep(mem, _)
+            | Intrinsic::InterlockedAdd(mem)
+            | Intrinsic::InterlockedExchangeAdd(mem) => Some((AtomicRmw::Add, mem)),
             Intrinsic::InterlockedExchange(mem) => Some((AtomicRmw::Exchange, mem)),
             _ => None,
         }

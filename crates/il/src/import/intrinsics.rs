@@ -5,16 +5,20 @@
 use super::builder::plain;
 use super::call_sites::PlannedCall;
 use super::emitter::Emitter;
-use super::intrinsic_table::{Intrinsic, find};
+use super::intrinsic_table::{Intrinsic, UnsafeStep, find};
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_reference;
 use super::stack::{Effect, Note, StackEntry, Val};
 use super::vectors::{self, VectorEmitter};
 use crate::ir::{
-    AliasClass, BinOp, CallTarget, CmpOp, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
+    AliasClass, BinOp, CallTarget, CmpOp, ConvTarget, IrType, MemFlags, MemType, NullCheck, Op, Symbol, UnOp, ValueId,
 };
 use saki_abi::NativeAbi;
-use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET};
+use saki_abi::method_table::METHOD_TABLE_RANK_OFFSET;
+use saki_abi::object::{
+    ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, OBJECT_VTABLE_OFFSET, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET,
+};
+use saki_abi::vtable::VTABLE_METHOD_TABLE_OFFSET;
 use saki_types::{LibraryType, LoadResult, Method, Ty, universe};
 
 impl Emitter<'_> {
@@ -83,6 +87,66 @@ impl Emitter<'_> {
                 let value = self.b.load(addr, offset, MemType::ByRef, plain(AliasClass::Any));
                 self.push_scalar(value, IrType::ByRef);
             }
+            I::Steps(steps, ty) => self.steps(steps, ty, args)?,
+            I::BitCast(from, to) => return self.bit_cast(&args[0], from, to),
+            I::Reciprocal(is_of_root) => {
+                let mut value = self.value(&args[0])?;
+                let ir = self.b.ty(value);
+                if is_of_root {
+                    value = self.b.inst(Op::Un(UnOp::Sqrt, value), ir);
+                }
+                let one = if ir == IrType::F32 { Op::ConstF32(1.0) } else { Op::ConstF64(1.0) };
+                let one = self.b.inst(one, ir);
+                let result = self.b.inst(Op::Bin(BinOp::Div, one, value), ir);
+                self.push_scalar(result, ir);
+            }
+            I::MultiplyAdd => {
+                let (a, b, c) = (self.value(&args[0])?, self.value(&args[1])?, self.value(&args[2])?);
+                let ir = self.b.ty(a);
+                let product = self.b.inst(Op::Bin(BinOp::Mul, a, b), ir);
+                let result = self.b.inst(Op::Bin(BinOp::Add, product, c), ir);
+                self.push_scalar(result, ir);
+            }
+            I::ConvertNative(to) => {
+                use saki_types::ElementType as E;
+                let target = match to.underlying().element_type {
+                    E::I1 => ConvTarget::I1,
+                    E::U1 => ConvTarget::U1,
+                    E::I2 => ConvTarget::I2,
+                    E::U2 | E::Char => ConvTarget::U2,
+                    E::I4 => ConvTarget::I4,
+                    E::U4 => ConvTarget::U4,
+                    E::I8 | E::I => ConvTarget::I8,
+                    E::U8 | E::U => ConvTarget::U8,
+                    _ => return Ok(false),
+                };
+                self.push(args[0]);
+                self.convert(target, false, false)?;
+            }
+            I::ArrayData => {
+                let mut array = args[0];
+                self.null_check(&mut array)?;
+                let array = self.value(&array)?;
+                let offset = self.b.i64(i64::from(ARRAY_DATA_OFFSET));
+                let data = self.b.inst(Op::Bin(BinOp::Add, array, offset), IrType::ByRef);
+                self.push_scalar(data, IrType::ByRef);
+            }
+            I::SpanOfData(element) => return self.span_of_data(&args[0], element, method.sig()?.ret),
+            I::MethodTableOf => {
+                let mut object = args[0];
+                self.null_check(&mut object)?;
+                let object = self.value(&object)?;
+                let vtable = self.b.load(object, OBJECT_VTABLE_OFFSET, MemType::I64, plain(AliasClass::Runtime));
+                let table = self.b.load(vtable, VTABLE_METHOD_TABLE_OFFSET, MemType::I64, plain(AliasClass::Runtime));
+                self.push_scalar(table, IrType::I64);
+            }
+            I::MethodTableRank(is_rank) => {
+                let (table, offset, flags) = self.address_arg(&args[0])?;
+                let rank = self.b.load(table, offset + METHOD_TABLE_RANK_OFFSET, MemType::I32, flags);
+                let zero = self.b.i32(0);
+                let result = if is_rank { rank } else { self.b.inst(Op::Cmp(CmpOp::Gt, rank, zero), IrType::I32) };
+                self.push_scalar(result, IrType::I32);
+            }
             I::Reinterpret(from, to) => return self.reinterpret(&args[0], from, to),
             I::InitializeArray => return self.initialize_array(&args[0], &args[1]),
             I::TypeFromHandle => {
@@ -145,7 +209,10 @@ impl Emitter<'_> {
                 let result = self.b.inst(Op::Un(op, value), ir);
                 self.push_scalar(result, ir);
             }
-            I::InterlockedStep(..) | I::InterlockedAdd(_) | I::InterlockedExchange(_) => {
+            I::InterlockedStep(..)
+            | I::InterlockedAdd(_)
+            | I::InterlockedExchangeAdd(_)
+            | I::InterlockedExchange(_) => {
                 self.interlocked(intrinsic, method, args)?;
             }
             I::InterlockedCompareExchange(mem) | I::InterlockedCompareExchangeFlag(mem) => {
@@ -185,6 +252,9 @@ impl Emitter<'_> {
             I::Vector(call) => return VectorEmitter { emit: self }.vector_call(call, method, args),
             I::DefaultComparer => self.push_default_comparer(method),
             I::DirectInternalCall => {
+                if !self.facts.0.has_internal_call(method) {
+                    return Ok(false);
+                }
                 let sig = self.closed_sig(method)?;
                 let call = PlannedCall {
                     target: CallTarget::InternalCall(method),
@@ -206,6 +276,93 @@ impl Emitter<'_> {
                 self.push(entry);
             }
         }
+        Ok(true)
+    }
+
+    /// The instructions of a method of `Unsafe`, on its arguments.
+    fn steps(&mut self, steps: &[UnsafeStep], ty: Ty, args: &[StackEntry]) -> LoadResult<()> {
+        for step in steps {
+            match step {
+                UnsafeStep::Arg(index) => self.push(args[*index]),
+                UnsafeStep::SizeOf => self.push_i32(ty.value_size_bytes()? as i32),
+                UnsafeStep::Null => {
+                    let null = self.b.i64(0);
+                    self.push_scalar(null, IrType::I64);
+                }
+                UnsafeStep::ConvI => self.convert(ConvTarget::I, false, false)?,
+                UnsafeStep::ConvU => self.convert(ConvTarget::U, false, false)?,
+                UnsafeStep::Mul => self.binary(BinOp::Mul)?,
+                UnsafeStep::Add => self.binary(BinOp::Add)?,
+                UnsafeStep::Sub => self.binary(BinOp::Sub)?,
+                UnsafeStep::Eq => self.compare_words(CmpOp::Eq)?,
+                UnsafeStep::GreaterUn => self.compare_words(CmpOp::GtUn)?,
+                UnsafeStep::LessUn => self.compare_words(CmpOp::LtUn)?,
+                UnsafeStep::Load => self.load_object(ty)?,
+                UnsafeStep::Store => self.store_object(ty)?,
+                UnsafeStep::Unaligned => self.s.prefixes.unaligned = true,
+                UnsafeStep::CopyBlock => self.copy_block()?,
+                UnsafeStep::InitBlock => self.init_block()?,
+                UnsafeStep::Unbox => self.unbox(ty)?,
+                UnsafeStep::AsObject => {
+                    let value = self.pop_value()?;
+                    self.push(StackEntry::scalar(value, IrType::Ref).with_type(ty));
+                }
+                UnsafeStep::AsByRef => {
+                    let value = self.pop_value()?;
+                    self.push_scalar(value, IrType::ByRef);
+                }
+            }
+        }
+        self.s.prefixes.unaligned = false;
+        Ok(())
+    }
+
+    fn compare_words(&mut self, op: CmpOp) -> LoadResult<()> {
+        let value = self.comparison_value(op)?;
+        self.push_scalar(value, IrType::I32);
+        Ok(())
+    }
+
+    /// A ReadOnlySpan over the data of a static field in the file.
+    fn span_of_data(&mut self, field: &StackEntry, element: Ty, span: Ty) -> LoadResult<bool> {
+        let Val::Handle(Symbol::FieldHandle(field)) = field.val else { return Ok(false) };
+        let element_size_bytes = element.value_size_bytes()?;
+        if !field.has_rva() || has_references(element)? || !NativeAbi::HOST.is_little_endian {
+            return Ok(false);
+        }
+        let count = field.ty()?.value_size_bytes()? / element_size_bytes.max(1);
+        let part = |name: &str| -> LoadResult<i32> {
+            let field = span.find_field(name)?;
+            let missing = || saki_types::LoadError::invalid_program("a span without its fields");
+            Ok(field.ok_or_else(missing)?.offset_bytes()? as i32)
+        };
+        let (reference, length) = (part("_reference")?, part("_length")?);
+        let local = self.b.temp(IrType::Struct(span));
+        let addr = self.b.addr_of(local);
+        let data = self.b.symbol(Symbol::StaticField(field));
+        let count = self.b.i32(count as i32);
+        self.b.store(addr, reference, data, MemType::ByRef, plain(AliasClass::Any));
+        self.b.store(addr, length, count, MemType::I32, plain(AliasClass::Any));
+        self.push(StackEntry::of_struct(Val::Temp(local), span));
+        Ok(true)
+    }
+
+    /// The bytes of a value as a value of another type of the same size; false if the sizes differ.
+    fn bit_cast(&mut self, entry: &StackEntry, from: Ty, to: Ty) -> LoadResult<bool> {
+        if from.value_size_bytes()? != to.value_size_bytes()? {
+            return Ok(false);
+        }
+        let local = self.b.temp(IrType::Struct(if mem_type(to)?.is_none() { to } else { from }));
+        let memory = if mem_type(from)?.is_some() && mem_type(to)?.is_some() {
+            self.b.temp(IrType::Struct(saki_types::universe().library_type(LibraryType::RuntimeFieldHandle)?))
+        } else {
+            local
+        };
+        let addr = self.b.addr_of(memory);
+        let flags = plain(AliasClass::Any);
+        self.store_at(addr, 0, entry, from, flags, None, false)?;
+        let moved = self.entry_at(addr, 0, to, flags)?;
+        self.push(moved);
         Ok(true)
     }
 
@@ -315,7 +472,7 @@ impl Emitter<'_> {
         self.spill(Effect::Memory)?;
         let old = self.b.inst(Op::AtomicRmw { op, addr, value, mem }, ir);
         let result = match intrinsic {
-            Intrinsic::InterlockedExchange(_) => old,
+            Intrinsic::InterlockedExchange(_) | Intrinsic::InterlockedExchangeAdd(_) => old,
             _ => self.b.inst(Op::Bin(BinOp::Add, old, value), ir),
         };
         self.push(StackEntry::scalar(result, ir).with_type(ret));

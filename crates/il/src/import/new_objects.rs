@@ -120,9 +120,10 @@ impl Emitter<'_> {
     /// makes the object.
     fn new_string(&mut self, constructor: &'static Method) -> LoadResult<()> {
         let sig = constructor.sig()?;
-        let Some(create) = universe().string().find_method_sig("CreateString", &sig.params)? else {
+        let Some(create) = universe().string().find_method_sig(universe().profile().string_factory, &sig.params)?
+        else {
             let name = constructor.full_name();
-            return Err(LoadError::new(LoadErrorKind::MissingMethod, format!("no CreateString for {name}"), name));
+            return Err(LoadError::new(LoadErrorKind::MissingMethod, format!("no method for {name}"), name));
         };
         let mut args = self.pop_args(sig, false)?;
         if !create.is_static() {

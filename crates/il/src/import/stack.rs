@@ -10,8 +10,9 @@ use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_kind;
 pub(super) use super::state::{Note, StackEntry, Val};
 use crate::ir::{
-    AliasClass, CallSig, CallTarget, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, ValueId,
+    AliasClass, CallSig, CallTarget, ConvTarget, IrType, LocalId, MemFlags, MemType, NullCheck, Op, Symbol, ValueId,
 };
+use saki_abi::HelperId;
 use saki_types::{LoadError, LoadResult, Method, Ty};
 
 /// The storage that an instruction is about to change.
@@ -48,10 +49,33 @@ impl Emitter<'_> {
     pub(super) fn value(&mut self, entry: &StackEntry) -> LoadResult<ValueId> {
         match entry.val {
             Val::Scalar(value) => Ok(value),
-            Val::Handle(symbol) => Ok(self.b.symbol(symbol)),
+            Val::Handle(symbol) => Ok(self.handle_word(symbol, entry.ir)?.0),
             Val::DefaultComparer(getter) => Ok(self.call_getter(getter)),
             _ => Err(LoadError::invalid_program("a value type is on the stack where a scalar is wanted")),
         }
+    }
+
+    /// The word that a handle of type `handle` consists of: the address of a record, or in .NET's class libraries an
+    /// object that stands for it.
+    fn handle_word(&mut self, symbol: Symbol, handle: IrType) -> LoadResult<(ValueId, MemType)> {
+        let is_object = matches!(handle, IrType::Struct(ty) if has_references(ty)?);
+        if !is_object {
+            return Ok((self.b.symbol(symbol), MemType::I64));
+        }
+        let value = match symbol {
+            Symbol::TypeHandle(ty) => {
+                let cell = self.b.symbol(Symbol::TypeObject(ty));
+                self.b.load(cell, 0, MemType::Ref, plain(AliasClass::Runtime))
+            }
+            _ => {
+                let is_field = matches!(symbol, Symbol::FieldHandle(_));
+                let record = self.b.symbol(symbol);
+                self.has_calls = true;
+                let helper = if is_field { HelperId::FieldHandleObject } else { HelperId::MethodHandleObject };
+                self.b.helper(helper, vec![record])
+            }
+        };
+        Ok((value, MemType::Ref))
     }
 
     /// Calls a static method without parameters that returns an object.
@@ -77,8 +101,8 @@ impl Emitter<'_> {
                 };
                 let temp = self.b.temp(entry.ir);
                 let addr = self.b.addr_of(temp);
-                let value = self.b.symbol(symbol);
-                self.b.store(addr, 0, value, MemType::I64, plain(AliasClass::Any));
+                let (value, mem) = self.handle_word(symbol, entry.ir)?;
+                self.b.store(addr, 0, value, mem, plain(AliasClass::Any));
                 addr
             }
             Val::Scalar(_) | Val::DefaultComparer(_) => {
@@ -112,8 +136,14 @@ impl Emitter<'_> {
     ) -> LoadResult<()> {
         require_kind(entry, IrType::Struct(ty))?;
         if let Val::Handle(symbol) = entry.val {
-            let value = self.b.symbol(symbol);
-            self.b.store(dst, offset, value, MemType::I64, plain(AliasClass::Any));
+            let (value, mem) = self.handle_word(symbol, entry.ir)?;
+            if barrier && mem == MemType::Ref {
+                let dst = self.b.offset(dst, offset);
+                let src = self.struct_addr(entry)?;
+                self.b.effect(Op::CopyStruct { dst, src, ty, barrier, flags: plain(AliasClass::Any) });
+            } else {
+                self.b.store(dst, offset, value, mem, plain(AliasClass::Any));
+            }
             return Ok(());
         }
         let src = self.struct_addr(entry)?;

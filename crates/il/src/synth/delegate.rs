@@ -37,6 +37,13 @@ pub enum DelegateKind {
     SelfPassing = 5,
 }
 
+impl DelegateKind {
+    /// Whether the delegate's target is no argument of its method.
+    pub fn passes_no_target(self) -> bool {
+        matches!(self, DelegateKind::OpenStatic | DelegateKind::OpenInstance | DelegateKind::OpenVirtual)
+    }
+}
+
 /// The kind of a delegate of type `delegate` for `method`; `has_target`: whether a first argument was given.
 ///
 /// # Errors
@@ -80,8 +87,12 @@ pub struct DelegateFields {
     pub method: i32,
     /// Native entry point of a delegate made from a function pointer.
     pub extra_arg: i32,
-    /// `MulticastDelegate.delegates`: Delegate[] or null.
+    /// The targets of a multicast delegate: Delegate[] or null; in .NET also other objects if `count` is 0.
     pub delegates: i32,
+    /// In .NET: the number of targets of a multicast delegate, 0 for others.
+    pub count: Option<i32>,
+    /// In .NET: the code of a delegate that does not pass its target, 0 for others.
+    pub open_code: Option<i32>,
 }
 
 impl DelegateFields {
@@ -90,22 +101,31 @@ impl DelegateFields {
     /// # Errors
     /// `MissingField` when the core library is not the expected one.
     pub fn load() -> LoadResult<DelegateFields> {
-        let delegate = universe().library_type(LibraryType::Delegate)?;
-        let multicast = universe().library_type(LibraryType::MulticastDelegate)?;
+        let optional = |owner, name| {
+            universe().find_field_offset_bytes(owner, name).map(|found| found.map(|offset| offset as i32))
+        };
+        let required = |owner, name| {
+            optional(owner, name)?.ok_or_else(|| {
+                let subject = format!("{}.{name}", owner.name().name);
+                LoadError::new(LoadErrorKind::MissingField, format!("Field not found: {subject}"), subject)
+            })
+        };
         Ok(DelegateFields {
-            method_ptr: offset_of(delegate, "method_ptr")?,
-            invoke_impl: offset_of(delegate, "invoke_impl")?,
-            target: offset_of(delegate, "m_target")?,
-            method: offset_of(delegate, "method")?,
-            extra_arg: offset_of(delegate, "extra_arg")?,
-            delegates: offset_of(multicast, "delegates")?,
+            method_ptr: required(LibraryType::Delegate, "method_ptr")?,
+            invoke_impl: required(LibraryType::Delegate, "invoke_impl")?,
+            target: required(LibraryType::Delegate, "m_target")?,
+            method: required(LibraryType::Delegate, "method")?,
+            extra_arg: required(LibraryType::Delegate, "extra_arg")?,
+            delegates: required(LibraryType::MulticastDelegate, "delegates")?,
+            count: optional(LibraryType::MulticastDelegate, "_invocationCount")?,
+            open_code: optional(LibraryType::Delegate, "_methodPtrAux")?,
         })
     }
-}
 
-/// Byte offset of an instance field that must be there.
-pub(crate) fn offset_of(ty: Ty, name: &str) -> LoadResult<i32> {
-    Ok(required_field(ty, name)?.offset_bytes()? as i32)
+    /// The field that is zero unless the delegate is a multicast one, and the type of its value.
+    pub fn multicast_mark(&self) -> (i32, MemType) {
+        self.count.map_or((self.delegates, MemType::Ref), |count| (count, MemType::I64))
+    }
 }
 
 pub(crate) fn required_field(ty: Ty, name: &str) -> LoadResult<&'static Field> {
@@ -127,8 +147,9 @@ pub fn delegate_invoke(method: &'static Method) -> LoadResult<Function> {
     let this = b.get(LocalId(0));
     let multicast = b.new_cold_block();
     let single = b.new_block();
-    let delegates = b.load(this, fields.delegates, MemType::Ref, checked_flags(AliasClass::Field));
-    b.branch_if(delegates, multicast, single);
+    let (mark, mark_type) = fields.multicast_mark();
+    let mark = b.load(this, mark, mark_type, checked_flags(AliasClass::Field));
+    b.branch_if(mark, multicast, single);
 
     b.switch_to(single);
     let code = b.load(this, fields.method_ptr, MemType::I64, flags(AliasClass::Field));
@@ -163,7 +184,12 @@ pub fn delegate_invoke(method: &'static Method) -> LoadResult<Function> {
     b.terminate(Terminator::Switch { value: kind, targets, default });
 
     b.switch_to(multicast);
-    emit_multicast(&mut b, method, &sig, delegates);
+    let delegates = b.load(this, fields.delegates, MemType::Ref, flags(AliasClass::Field));
+    let count = match fields.count {
+        Some(count) => b.load(this, count, MemType::I32, flags(AliasClass::Field)),
+        None => b.emit(Op::ArrayLen(delegates), IrType::I32),
+    };
+    emit_multicast(&mut b, method, &sig, delegates, count);
     let mut function = b.finish();
     crate::opt::keep_vectors(&mut function);
     Ok(function)
@@ -244,9 +270,8 @@ impl DelegateDispatch<'_> {
     }
 }
 
-/// Calls every entry of `delegates` in order; the last result counts. ECMA-335 §I.8.9.3.
-fn emit_multicast(b: &mut FunctionBuilder, method: &'static Method, sig: &CallSig, delegates: ValueId) {
-    let count = b.emit(Op::ArrayLen(delegates), IrType::I32);
+/// Calls the first `count` entries of `delegates` in order; the last result counts. ECMA-335 §I.8.9.3.
+fn emit_multicast(b: &mut FunctionBuilder, method: &'static Method, sig: &CallSig, delegates: ValueId, count: ValueId) {
     let index = b.local(IrType::I32);
     let zero = b.const_i32(0);
     b.set(index, zero);

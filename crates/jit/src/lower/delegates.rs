@@ -47,6 +47,9 @@ pub(super) fn delegate_init(cx: &mut Lowering<'_, '_>, args: [ValueId; 4]) -> Lo
     let code = code_or_entry(cx, method, handle, code);
     let flags = cx.trusted(MemoryKind::Program);
     cx.b.ins().store(flags, code, delegate, fields.method_ptr);
+    if let Some(open_code) = fields.open_code.filter(|_| kind.passes_no_target()) {
+        cx.b.ins().store(flags, code, delegate, open_code);
+    }
     if kind != DelegateKind::ClosedInstance {
         let kind = cx.i64_const(kind as i64);
         cx.b.ins().store(flags, kind, delegate, fields.invoke_impl);

@@ -99,7 +99,7 @@ pub fn ensure(t: CurrentThread, ty: Ty) -> Managed<()> {
                 drop(guard);
                 let Some(exception) = exception else { saki_base::bug!("a failed type without an exception") };
                 // Each throw starts a new trace.
-                exceptions::reset_trace(t, exception);
+                crate::exception_trace::begin(t, exception);
                 return Err(t.throw(exception));
             }
             Some(State::Running { thread }) => {

@@ -7,6 +7,7 @@ use crate::crossings::Callable;
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::object;
+use crate::object::member_handles;
 use crate::object::versions;
 use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
@@ -48,6 +49,8 @@ pub fn function_address(id: HelperId) -> usize {
         NewMultiDimArray => new_multi_dim_array,
         CastClass => cast_class,
         IsInst => is_inst,
+        MethodHandleObject => member_handles::of_method,
+        FieldHandleObject => member_handles::of_field,
         Unbox => unbox,
         CheckArrayStore => check_array_store,
         CheckElementAddress => check_element_address,
@@ -173,11 +176,18 @@ fn new_jagged<'t>(t: CurrentThread<'t>, array_ty: Ty, lengths: &[i32]) -> Manage
     Ok(Some(array))
 }
 
+/// InvalidCastException, in .NET's words where the class library is .NET's.
+fn throw_invalid_cast(t: CurrentThread, from: Ty, to: Ty) -> exceptions::Thrown {
+    if saki_types::universe().profile().null_reference_text.is_some() {
+        return exceptions::throw_default(t, ExceptionType::InvalidCast);
+    }
+    let message = format!("Unable to cast object of type '{}' to type '{}'.", from.full_name(), to.full_name());
+    exceptions::throw(t, ExceptionType::InvalidCast, &message)
+}
+
 fn cast_class<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, target: Ty) -> Managed<Option<Obj<'t>>> {
     match object {
-        Some(object) if !object.is_instance_or_throws(t, target)? => {
-            Err(exceptions::throw_default(t, ExceptionType::InvalidCast))
-        }
+        Some(object) if !object.is_instance_or_throws(t, target)? => Err(throw_invalid_cast(t, object.ty(), target)),
         _ => Ok(object),
     }
 }
@@ -196,7 +206,7 @@ fn unbox(t: CurrentThread, object: Option<Obj>, target: Ty) -> Managed<*mut u8> 
     if from == to || (from.is_value_type() && from.underlying() == to.underlying()) {
         return Ok(object.data());
     }
-    Err(exceptions::throw_default(t, ExceptionType::InvalidCast))
+    Err(throw_invalid_cast(t, from, to))
 }
 
 fn check_array_store(t: CurrentThread, array: Option<Array>, value: Option<Obj>) -> Managed<()> {
@@ -240,7 +250,7 @@ fn resolve_virtual(t: CurrentThread, receiver: Option<Obj>, method: &'static Met
 fn throw<'t>(t: CurrentThread<'t>, exception: Option<Obj<'t>>) -> Managed<()> {
     let Some(exception) = exception else { return Err(exceptions::throw_null_reference(t)) };
     let exception = exceptions::as_exception(t, exception)?;
-    exceptions::reset_trace(t, exception);
+    crate::exception_trace::begin(t, exception);
     Err(t.throw(exception))
 }
 
@@ -400,7 +410,7 @@ fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: Option<Obj>, nullable: 
     let from = boxed.ty();
     // Unlike with `unbox`, a boxed integer does not unbox to an enum; a boxed enum does unbox to its integer type.
     if from != inner && from.underlying() != inner {
-        return Err(exceptions::throw_default(t, ExceptionType::InvalidCast));
+        return Err(throw_invalid_cast(t, from, nullable));
     }
     let inner_size = inner.value_size_bytes().to_managed(t)? as usize;
     // SAFETY: as above; the box holds `inner_size` bytes.

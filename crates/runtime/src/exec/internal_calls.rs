@@ -58,10 +58,10 @@ impl Table {
         let mut table = Table::default();
         for row in tables.0.iter().copied().flatten() {
             let (versions, name) = split_mark(row.name);
-            if versions != Versions::ALL {
+            if versions != Versions::MONO {
                 table.marked.push(row.name);
             }
-            if versions == Versions::ALL || in_use.is_some_and(|version| versions.contains(version)) {
+            if in_use.map_or(versions == Versions::MONO, |version| versions.contains(version)) {
                 table.rows.insert(name, row);
             }
         }

@@ -48,7 +48,10 @@ fn lock_of(object: Obj<'_>) -> ObjectLock<'_> {
 }
 
 fn non_null<'t>(t: CurrentThread, object: Option<Obj<'t>>) -> Managed<Obj<'t>> {
-    object.ok_or_else(|| exceptions::throw_argument_null(t, "obj"))
+    object.ok_or_else(|| match saki_types::universe().profile().lock_parameter {
+        Some(parameter) => exceptions::throw_argument_null(t, parameter),
+        None => exceptions::throw_default(t, ExceptionType::ArgumentNull),
+    })
 }
 
 /// The current thread in the role of `sync`'s `Blocker`: only requests that may be served now end its waits.

@@ -23,7 +23,7 @@ static IN_USE: OnceLock<Version> = OnceLock::new();
 
 /// "6.8, 6.12 and 6.14"
 fn known_versions() -> String {
-    let [others @ .., newest] = Version::ALL.map(Version::name);
+    let [others @ .., newest] = Version::MONO.map(Version::name);
     format!("{} and {newest}", others.join(", "))
 }
 
@@ -32,6 +32,9 @@ fn known_versions() -> String {
 /// # Errors
 /// One line that names the file, what it is and what is supported.
 pub fn identify(corlib: &Image) -> Result<Version, String> {
+    if let Some(major) = saki_contract::core_lib_major(corlib) {
+        return identify_net(corlib, major);
+    }
     if let Some(version) = claimed_version(corlib) {
         return Ok(version);
     }
@@ -55,6 +58,28 @@ pub fn identify(corlib: &Image) -> Result<Version, String> {
             version.name(),
             differences.len(),
             first
+        )),
+    }
+}
+
+/// The version of .NET of a core assembly. A servicing release that is not known is compared with the contract.
+fn identify_net(corlib: &Image, major: u16) -> Result<Version, String> {
+    let path = corlib.path().display();
+    let Some(version) = Version::with_core_lib_major(major) else {
+        return Err(format!("{path}: of .NET {major}; supported are .NET 9 and 10"));
+    };
+    if saki_contract::is_known_core_library(corlib) {
+        return Ok(version);
+    }
+    let lines = Contract::own_section(LibraryProfile::NET.core_assembly);
+    let mut differences = compare(corlib, &lines, version).map_err(|e| format!("{path}: {e}"))?;
+    differences.retain(Difference::is_harmful);
+    match differences.first() {
+        None => Ok(version),
+        Some(first) => Err(format!(
+            "{path}: of a release of .NET {major} that asks other things of the machine than those that are known. Differences: {}; \
+             the first is {first}",
+            differences.len()
         )),
     }
 }

@@ -13,6 +13,8 @@ use saki_types::{LibraryType, LoadResult, Method, MethodKind, RemotingStub};
 
 pub static METHOD_PTR: ManagedField = ManagedField::new(LibraryType::Delegate, "method_ptr");
 pub static INVOKE_IMPL: ManagedField = ManagedField::new(LibraryType::Delegate, "invoke_impl");
+/// .NET's: the code if it does not get the target, else 0.
+static OPEN_CODE: ManagedField = ManagedField::new(LibraryType::Delegate, "_methodPtrAux");
 pub static TARGET: ManagedField = ManagedField::new(LibraryType::Delegate, "m_target");
 pub static METHOD: ManagedField = ManagedField::new(LibraryType::Delegate, "method");
 pub static METHOD_INFO: ManagedField = ManagedField::new(LibraryType::Delegate, "method_info");
@@ -116,6 +118,9 @@ pub fn init(
     };
     METHOD_PTR.set(delegate, code);
     INVOKE_IMPL.set(delegate, kind as i32 as usize);
+    if OPEN_CODE.is_there() {
+        OPEN_CODE.set(delegate, if kind.passes_no_target() { code } else { 0 });
+    }
     METHOD.set(delegate, std::ptr::from_ref(shown.unwrap_or(actual)) as usize);
     TARGET.set_ref(t, delegate, target);
     METHOD_IS_VIRTUAL.set(delegate, u8::from(kind == DelegateKind::OpenVirtual));

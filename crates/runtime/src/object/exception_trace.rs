@@ -5,6 +5,9 @@
 //! are frames of their own, marked as part of the one that follows (`INLINED`), and so are wrappers around methods
 //! (`WRAPPER`).
 //!
+//! .NET's ExceptionDispatchInfo takes a copy (`frozen`) and puts it into the exception again before it throws it: the
+//! next throw goes on behind the frames of such a copy, and marks the last of them (`END_OF_THROW`).
+//!
 //! Left out: which frames are added (`vm::stack_trace`).
 
 use crate::exceptions::STACK_TRACE;
@@ -29,6 +32,8 @@ pub struct TraceFrame {
     /// The frame is not the method's body but a wrapper around it: of a synchronized method the code that takes its
     /// lock.
     pub is_wrapper: bool,
+    /// The frame is the last one of a throw whose trace ExceptionDispatchInfo has carried to a later throw.
+    pub ends_earlier_throw: bool,
 }
 
 impl TraceFrame {
@@ -49,6 +54,10 @@ const INLINED: u32 = 1 << 31;
 pub(crate) const CALLED_BY_NATIVE: u32 = u32::MAX - 1;
 /// Bit of a native offset: the frame is a wrapper.
 const WRAPPER: u32 = 1 << 30;
+/// Bit of a native offset: `TraceFrame::ends_earlier_throw`.
+const END_OF_THROW: u32 = 1 << 29;
+/// Bit of the word with the number of frames: the trace is a copy that ExceptionDispatchInfo holds.
+const FROZEN: i64 = 1 << 32;
 
 const FIRST_FRAMES: usize = 8;
 const WORDS_PER_FRAME: usize = 2;
@@ -84,7 +93,15 @@ impl<'t> Trace<'t> {
 
     /// The number of frames.
     fn frame_count(self) -> usize {
-        self.get(0) as usize
+        self.get(0) as u32 as usize
+    }
+
+    /// A copy of the used words.
+    fn copied(self, t: CurrentThread<'t>) -> Managed<Trace<'t>> {
+        let words = 1 + self.frame_count() * WORDS_PER_FRAME;
+        let copy = Trace(Array::new(t, universe().int64(), words)?);
+        (0..words).for_each(|index| copy.set(index, self.get(index)));
+        Ok(copy)
     }
 
     /// Whether the frame with this number, counted from 1, is an inlined body.
@@ -99,11 +116,52 @@ impl<'t> Trace<'t> {
             // SAFETY: `add` stored the address of a method that the exception holds.
             method: unsafe { &*(method as *const Method) },
             il_offset: (position >> 32) as u32,
-            native_offset: position as u32 & !(INLINED | WRAPPER),
+            native_offset: position as u32 & !(INLINED | WRAPPER | END_OF_THROW),
             is_inlined: position as u32 & INLINED != 0,
             is_wrapper: position as u32 & WRAPPER != 0,
+            ends_earlier_throw: position as u32 & END_OF_THROW != 0,
         }
     }
+}
+
+/// A copy of the exception's trace for ExceptionDispatchInfo; None before the first frame.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn frozen<'t>(t: CurrentThread<'t>, exception: Obj<'t>) -> Managed<Option<Array<'t>>> {
+    let Some(trace) = Trace::of(exception) else { return Ok(None) };
+    let copy = trace.copied(t)?;
+    copy.set(0, trace.frame_count() as i64 | FROZEN);
+    Ok(Some(copy.0))
+}
+
+/// To be called when the exception is thrown anew: it begins with an empty trace, or goes on behind one that
+/// ExceptionDispatchInfo has put back.
+pub(crate) fn begin(t: CurrentThread, exception: Obj) {
+    let restored = Trace::of(exception).filter(|trace| trace.get(0) & FROZEN != 0);
+    // Without memory for a copy the earlier frames are lost.
+    let copy = restored.and_then(|trace| match trace.copied(t) {
+        Ok(copy) => Some(copy),
+        Err(_) => {
+            t.take_pending();
+            None
+        }
+    });
+    if let Some(copy) = copy {
+        let count = copy.frame_count();
+        copy.set(0, count as i64);
+        if count > 0 {
+            let last = count * WORDS_PER_FRAME;
+            copy.set(last, copy.get(last) | i64::from(END_OF_THROW));
+        }
+    }
+    STACK_TRACE.set_ref(t, exception, copy.map(|copy| copy.0));
+}
+
+/// The frames of a trace: the object in `Exception._stackTrace`, or a copy of it.
+pub fn frames_in(trace: Obj) -> Vec<TraceFrame> {
+    let trace = trace.as_array().map(Trace);
+    trace.map_or_else(Vec::new, |trace| (0..trace.frame_count()).map(|at| trace.frame(at)).collect())
 }
 
 /// `rethrow` continues the trace; the frame that caught the exception is recorded again, at the position of the
@@ -140,7 +198,8 @@ pub(crate) fn add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Manage
         }
     };
     let inlined = if frame.is_inlined { INLINED } else { 0 };
-    let native_offset = frame.native_offset | inlined | if frame.is_wrapper { WRAPPER } else { 0 };
+    let end = if frame.ends_earlier_throw { END_OF_THROW } else { 0 };
+    let native_offset = frame.native_offset | inlined | end | if frame.is_wrapper { WRAPPER } else { 0 };
     trace.set(1 + count * WORDS_PER_FRAME, frame.method as *const Method as i64);
     trace.set(2 + count * WORDS_PER_FRAME, (i64::from(frame.il_offset) << 32) | i64::from(native_offset));
     trace.set(0, count as i64 + 1);

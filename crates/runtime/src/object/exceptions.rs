@@ -52,7 +52,7 @@ pub fn out_of_memory(t: CurrentThread) -> Thrown {
     match domain::current().preallocated.get() {
         Some(made) => {
             let exception = prepared(t, made.out_of_memory);
-            reset_trace(t, exception);
+            empty_trace(t, exception);
             t.throw(exception)
         }
         None => saki_base::bug!("out of memory while starting up"),
@@ -64,9 +64,8 @@ fn prepared<'t>(t: CurrentThread<'t>, cell: RootCell) -> Obj<'t> {
     cell.obj(t).unwrap_or_else(|| saki_base::bug!("a preallocated exception is gone"))
 }
 
-/// Empties the exception's trace, since `throw` starts a new one; traces that ExceptionDispatchInfo has put in stay in
-/// front of it.
-pub fn reset_trace(t: CurrentThread, exception: Obj) {
+/// Empties the trace of a preallocated exception, which is about to be thrown again.
+fn empty_trace(t: CurrentThread, exception: Obj) {
     STACK_TRACE.set_ref(t, exception, None::<Obj>);
 }
 
@@ -94,7 +93,7 @@ pub fn stack_overflow_object<'t>(t: CurrentThread<'t>) -> Obj<'t> {
         Err(Thrown(())) => {
             t.take_pending();
             let exception = prepared(t, made.stack_overflow);
-            reset_trace(t, exception);
+            empty_trace(t, exception);
             exception
         }
     }
@@ -171,13 +170,12 @@ pub fn throw_default(t: CurrentThread, exception: ExceptionType) -> Thrown {
     throw_made(t, new_exception(t, exception, None))
 }
 
-/// The message of a NullReferenceException for an access through null: Mono's own text. The class library's text, for
-/// `new NullReferenceException ()`, has a full stop.
-pub const NULL_REFERENCE_MESSAGE: &str = "Object reference not set to an instance of an object";
-
 /// NullReferenceException for an operation of compiled code on null.
 pub fn throw_null_reference(t: CurrentThread) -> Thrown {
-    throw(t, ExceptionType::NullReference, NULL_REFERENCE_MESSAGE)
+    match universe().profile().null_reference_text {
+        Some(text) => throw(t, ExceptionType::NullReference, text),
+        None => throw_default(t, ExceptionType::NullReference),
+    }
 }
 
 /// ArgumentNullException for a parameter.

@@ -45,6 +45,13 @@ impl ManagedField {
         self.field
     }
 
+    /// Whether the class libraries have the field.
+    pub fn is_there(&self) -> bool {
+        // Relaxed: the number publishes no other memory.
+        self.offset.load(Ordering::Relaxed) != UNKNOWN
+            || universe().find_field_offset_bytes(self.owner, self.field).is_ok_and(|found| found.is_some())
+    }
+
     /// The field in the current domain; aborts when the class library lacks it (a class library of another version).
     pub fn field(&self) -> &'static Field {
         if *universe() == *universe::root() {
@@ -56,7 +63,7 @@ impl ManagedField {
     fn look_up(&self) -> &'static Field {
         let universe = universe();
         let name = universe.profile().field_name(self.owner, self.field);
-        let ty = universe.find_library_type(self.owner).ok().flatten();
+        let ty = universe.find_library_type(universe.profile().field_owner(self.owner, self.field)).ok().flatten();
         let field = ty.and_then(|ty| ty.find_field(name).ok().flatten());
         field.unwrap_or_else(|| saki_base::bug!("{:?} of the class library has no field {name}", self.owner))
     }
@@ -68,8 +75,9 @@ impl ManagedField {
         if known != UNKNOWN {
             return known;
         }
-        match self.field().offset_bytes() {
-            Ok(offset) => {
+        match universe().find_field_offset_bytes(self.owner, self.field) {
+            Ok(None) => saki_base::bug!("{:?} of the class library has no field {}", self.owner, self.field),
+            Ok(Some(offset)) => {
                 // Relaxed: as above; every thread stores the same number.
                 self.offset.store(offset as usize, Ordering::Relaxed);
                 offset as usize

@@ -12,7 +12,13 @@ pub fn class_libraries() -> Option<(&'static Universe, &'static Path)> {
     let root = Path::new("/usr/lib/mono");
     let universe = UNIVERSE.get_or_init(|| {
         let corlib = root.join("4.5/mscorlib.dll");
-        let paths = SearchPaths { mono_path: vec![], application_base: root.join("4.5"), framework_root: root.into() };
+        let paths = SearchPaths {
+            mono_path: vec![],
+            application_base: root.join("4.5"),
+            framework_root: root.into(),
+            trusted: None,
+            resource_roots: vec![],
+        };
         corlib.is_file().then(|| universe::init(Binder::new(paths), &corlib).expect("corlib loads"))
     });
     if universe.is_none() {

@@ -57,6 +57,21 @@ pub fn set_target(handle: Handle, object: impl Word) -> Result<(), StaleHandle> 
     TABLE.set_target(handle, object.word().address(), domain_word())
 }
 
+/// Replaces the target if it is `expected`; returns the one before.
+///
+/// # Errors
+/// `StaleHandle` for a handle that was freed.
+pub fn exchange_target<'t>(
+    _t: CurrentThread<'t>,
+    handle: Handle,
+    expected: impl Word,
+    object: impl Word,
+) -> Result<Option<Obj<'t>>, StaleHandle> {
+    let before = TABLE.exchange_target(handle, expected.word().address(), object.word().address(), domain_word())?;
+    // SAFETY: as in `target`.
+    Ok(unsafe { Obj::from_word(ObjRef(before as *mut saki_abi::Object)) })
+}
+
 /// # Errors
 /// `StaleHandle` for a handle that was freed, so also for a double free.
 pub fn free(t: CurrentThread, handle: Handle) -> Result<(), StaleHandle> {

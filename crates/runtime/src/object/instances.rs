@@ -109,6 +109,21 @@ pub fn new_sz_array_of<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length
     new_elements(t, vtable, length)
 }
 
+/// An array of `element` type that never moves.
+///
+/// # Errors
+/// TypeLoadException, OutOfMemoryException.
+pub fn new_array_in_place<'t>(t: CurrentThread<'t>, element: Ty, length: usize) -> Managed<Array<'t>> {
+    let vtable = vtable_of(universe().sz_array_of(element)).to_managed(t)?;
+    let Some(length) = u32::try_from(length).ok().filter(|length| *length <= i32::MAX as u32) else {
+        return Err(exceptions::out_of_memory(t));
+    };
+    // SAFETY: the vtable of an array type, and `t` is current; the allocation gives an object or null.
+    unsafe { saki_gc::alloc_array_in_place(t.managed(), vtable, length).and_then(|word| Obj::from_word(word)) }
+        .map(Array)
+        .ok_or_else(|| exceptions::out_of_memory(t))
+}
+
 /// A zeroed array of the array type that has this vtable; bounds are not set.
 fn new_elements<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length: u32) -> Managed<Array<'t>> {
     bug_unless!(vtable.flags.has(VTableFlags::ARRAY), "an array of a type that is none");

@@ -20,8 +20,11 @@ fn type_name(ty: Ty, out: &mut String) {
     }
 }
 
-/// "Namespace.Type::Method" of a method.
+/// "Namespace.Type::Method" of a method; "QCall::ENTRY" of a P/Invoke that calls the machine.
 pub fn name_of(method: &'static Method) -> String {
+    if let Some(entry) = method.qcall_entry() {
+        return format!("QCall::{entry}");
+    }
     let mut name = String::new();
     type_name(method.owner, &mut name);
     name.push_str("::");

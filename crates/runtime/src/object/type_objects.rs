@@ -2,7 +2,9 @@
 
 use crate::cells::RootCell;
 use crate::exception_types::ExceptionType;
+use crate::exceptions::ToManaged;
 use crate::fields::ManagedField;
+use crate::object::method_tables;
 use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
 use saki_types::{LibraryType, Ty, Type, universe};
@@ -23,7 +25,12 @@ pub fn cell_of(t: CurrentThread, ty: Ty) -> Managed<RootCell> {
         return Ok(unsafe { RootCell::from_address(known as usize) });
     }
     let object = Obj::new(t, universe().runtime_type())?;
-    IMPL.set(object, ty as *const Type as usize);
+    let handle = if method_tables::are_wanted() {
+        method_tables::type_handle(ty).to_managed(t)?
+    } else {
+        ty as *const Type as usize
+    };
+    IMPL.set(object, handle);
     let cell = RootCell::beside(std::ptr::from_ref(ty).addr(), object);
     let address = cell.address() as *mut u8;
     // Release: publishes the filled cell. The first to publish wins, so that the object is unique.
@@ -54,6 +61,10 @@ pub fn type_object<'t>(t: CurrentThread<'t>, ty: Ty) -> Managed<Obj<'t>> {
 /// The type a System.Type object (not null) stands for. TypeBuilders and the like have a null handle.
 pub fn type_of_object(object: Obj) -> Option<Ty> {
     let handle = IMPL.get::<usize>(object);
+    if handle != 0 && method_tables::are_wanted() {
+        // SAFETY: `m_handle` of runtime types is the handle of their type.
+        return Some(unsafe { method_tables::type_of_handle(handle) });
+    }
     // SAFETY: `_impl` of runtime types is the address of a `&'static Type`.
     (handle != 0).then(|| unsafe { &*(handle as *const Type) })
 }

@@ -1,5 +1,6 @@
 //! Building vtables: `abi::VTable` memory from a type's `VTableLayout`.
 
+use crate::object::method_tables;
 pub use crate::references::type_of_vtable;
 use crate::upcalls::upcalls;
 use crate::vtable_code;
@@ -79,7 +80,7 @@ fn flags_of(ty: Ty) -> LoadResult<u32> {
     }
     if ty.finalizer()?.is_some() {
         flags |= VTableFlags::FINALIZER;
-        if crate::weak_references::note_class(ty)? || ty.is(LibraryType::InternalThread) {
+        if crate::weak_references::note_class(ty)? || ty.universe().internal_thread() == Some(ty) {
             flags |= VTableFlags::IS_RELEASED_BY_COLLECTOR;
         }
         if let Some(critical) = universe().critical_finalizer_object()
@@ -147,6 +148,7 @@ fn build(ty: Ty) -> LoadResult<&'static VTable> {
         depth: display.len() as u32,
         display: display.as_ptr(),
         rank: ty.array_rank(),
+        method_table: if method_tables::are_wanted() { method_tables::method_table(ty)? } else { std::ptr::null() },
         slot_count: layout.slots.len() as u32,
         element_type: ty
             .element()

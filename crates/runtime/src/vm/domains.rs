@@ -42,7 +42,9 @@ pub fn of_object(object: Obj) -> Option<&'static Domain> {
 pub(crate) fn start(t: CurrentThread) -> Managed<&'static Domain> {
     let domain = add(saki_types::universe::root(), "");
     domain.make_objects(t)?;
-    domain.setup.set(new_setup(t)?);
+    if universe().find_library_type(LibraryType::AppDomainSetup).to_managed(t)?.is_some() {
+        domain.setup.set(new_setup(t)?);
+    }
     Ok(domain)
 }
 
@@ -55,10 +57,13 @@ impl Domain {
     /// The objects that must exist before managed code runs in the domain, which the current thread is in.
     fn make_objects(&'static self, t: CurrentThread) -> Managed<()> {
         static EMPTY: ManagedField = ManagedField::new(LibraryType::String, "Empty");
-        let ty = universe().library_type(LibraryType::AppDomain).to_managed(t)?;
-        let object = Obj::new(t, ty)?;
-        NATIVE_HANDLE.set(object, std::ptr::from_ref(self));
-        self.object.set(object);
+        // .NET's AppDomain object is one among others, which managed code makes.
+        if NATIVE_HANDLE.is_there() {
+            let ty = universe().library_type(LibraryType::AppDomain).to_managed(t)?;
+            let object = Obj::new(t, ty)?;
+            NATIVE_HANDLE.set(object, std::ptr::from_ref(self));
+            self.object.set(object);
+        }
         let empty = Str::intern_units(t, &[])?;
         // SAFETY: the static's slot, scanned as a root.
         unsafe { *EMPTY.static_address::<ObjRef>() = empty.word() };

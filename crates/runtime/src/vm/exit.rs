@@ -16,6 +16,7 @@ use crate::invoke::{self, Slot};
 use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
+use crate::vm::{net, options};
 use crate::{finalizer_signal, suspension, thread_aborts};
 use saki_os::clock::Moment;
 use saki_thread::ThreadKind;
@@ -89,6 +90,13 @@ pub fn run_exit_hooks(t: CurrentThread) {
         Err(_) => wait_for_end(),
     }
     (upper_layers().host.before_exit)();
+    if options().net.is_some() {
+        // .NET runs no finalizers at the end of a process.
+        if net::notify_exit(t).is_err() {
+            t.take_pending();
+        }
+        return;
+    }
     raise_process_exit(t);
     ARE_FINALIZERS_RUNNING.store(true, Ordering::Relaxed);
     let deadline = Moment::now() + EXIT_STOP_LIMIT;

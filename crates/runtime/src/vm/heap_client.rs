@@ -14,7 +14,6 @@ use saki_gc::{
 };
 use saki_os::message_log::{self, Level, LogSubject};
 use saki_thread::ManagedThread;
-use saki_types::LibraryType;
 
 /// See the module header.
 pub(crate) struct RuntimeHeapClient;
@@ -39,7 +38,7 @@ impl HeapClient for RuntimeHeapClient {
         // SAFETY: an object that the collection found dead; its memory is not used again before this returns.
         let object = unsafe { Obj::known(object) };
         let ty = object.ty();
-        if ty.is(LibraryType::InternalThread) {
+        if ty.universe().internal_thread() == Some(ty) {
             thread_objects::release_dead(object);
             thread_names::free(object);
         } else if let Some(handle) = weak_references::take_handle(object, ty) {

@@ -14,6 +14,7 @@ use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
 use crate::vm::body_replacement;
+use crate::vm::net::{self, NetRuntime};
 use crate::vm::options::{self, VmOptions};
 use crate::vm::services;
 use crate::vm::upcalls::RuntimeUpcalls;
@@ -35,7 +36,7 @@ use saki_types::binder::{Binder, PROFILE, SearchPaths};
 use saki_types::{Assembly, LibraryProfile, LibraryType, LoadError, Method, Type, universe};
 use saki_unwind::{Callbacks, FaultKind, Frame};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The reason why the machine could not start or the program could not be loaded.
 #[derive(Debug)]
@@ -130,8 +131,8 @@ unsafe fn new_fault_exception(abi: *mut ThreadAbi, kind: FaultKind) -> ObjRef {
         FaultKind::InvalidCast => ExceptionType::InvalidCast,
         FaultKind::StackOverflow => return exceptions::stack_overflow_object(t).word(),
     };
-    // Mono's own text for this fault; the class library's text has a full stop.
-    let message = (kind == FaultKind::NullReference).then_some(exceptions::NULL_REFERENCE_MESSAGE);
+    let null_text = universe().profile().null_reference_text;
+    let message = null_text.filter(|_| kind == FaultKind::NullReference);
     exceptions::new_exception(t, exception, message).unwrap_or_else(|_| t.take_exception()).word()
 }
 
@@ -199,12 +200,14 @@ impl VmBuilder {
 /// The core assembly, and the profile of its class libraries: the first one that there is in the program's folders,
 /// else in the framework's.
 fn core_assembly(options: &VmOptions) -> (PathBuf, &'static LibraryProfile) {
+    if let Some(net) = &options.net {
+        return (net.core_library(), &LibraryProfile::NET);
+    }
     let framework = options.framework_root.join(PROFILE);
     let file_in = |folder: &Path, profile: &LibraryProfile| folder.join(format!("{}.dll", profile.core_assembly));
     let folders = options.mono_path.iter().chain([&framework]);
-    let candidates = folders.flat_map(|folder| LibraryProfile::ALL.iter().map(move |profile| (folder, *profile)));
-    let found =
-        candidates.map(|(folder, profile)| (file_in(folder, profile), profile)).find(|(file, _)| file.is_file());
+    let candidates = folders.map(|folder| file_in(folder, &LibraryProfile::MONO));
+    let found = candidates.into_iter().find(|file| file.is_file()).map(|file| (file, &LibraryProfile::MONO));
     // Opening the file that is not there says so.
     found.unwrap_or_else(|| (file_in(&framework, &LibraryProfile::MONO), &LibraryProfile::MONO))
 }
@@ -232,6 +235,8 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         mono_path: options.mono_path.clone(),
         application_base: PathBuf::new(),
         framework_root: options.framework_root.clone(),
+        trusted: options.net.as_ref().map(|net| Arc::new(net.trusted_assemblies())),
+        resource_roots: options.net.as_ref().map(NetRuntime::resource_roots).unwrap_or_default(),
     };
     let (corlib, profile) = core_assembly(options);
     let binder = Binder::new(paths).with_assembly_caches(&options.assembly_caches).with_events(layers.loader_events);
@@ -447,6 +452,9 @@ fn run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) {
 }
 
 fn try_run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) -> Managed<i32> {
+    if let Some(net) = &options::options().net {
+        return net::run_main(t, net, assembly, args);
+    }
     static APPLICATION_BASE: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, "application_base");
     static CONFIGURATION_FILE: ManagedField = ManagedField::new(LibraryType::AppDomainSetup, "configuration_file");
     let mut base = assembly.path.parent().unwrap_or(Path::new("/")).display().to_string();

@@ -9,6 +9,7 @@ use crate::compile;
 use crate::coverage::CoverageSettings;
 use crate::profile_log::LogSettings;
 use crate::profile_log::callspec::CallSpec;
+use crate::vm::net::NetRuntime;
 use saki_os::clock::Clock;
 use saki_os::message_log::MessageOptions;
 use saki_os::random::Random;
@@ -21,6 +22,8 @@ use std::sync::{LazyLock, OnceLock};
 pub struct VmOptions {
     /// Directory of the class libraries: `/usr/lib/mono`.
     pub framework_root: PathBuf,
+    /// The .NET on whose class libraries the program runs; None: those of Mono in `framework_root`.
+    pub net: Option<NetRuntime>,
     /// MONO_PATH.
     pub mono_path: Vec<PathBuf>,
     /// Assembly caches (`PREFIX/lib/mono/gac`) that are searched before the framework's: MONO_GAC_PREFIX.
@@ -88,6 +91,7 @@ impl Default for VmOptions {
     fn default() -> Self {
         VmOptions {
             framework_root: PathBuf::from("/usr/lib/mono"),
+            net: None,
             mono_path: Vec::new(),
             assembly_caches: Vec::new(),
             configuration: ConfigurationFiles::default(),

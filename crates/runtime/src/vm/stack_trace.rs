@@ -2,7 +2,7 @@
 //!
 //! Left out: the frames that an exception collects (`thrown_frames`).
 
-pub use crate::exception_trace::{NO_IL_OFFSET, TraceFrame, frames_of};
+pub use crate::exception_trace::{NO_IL_OFFSET, TraceFrame, frames_in, frames_of, frozen};
 use crate::thread::CurrentThread;
 use saki_abi::position;
 use saki_code::{CodeInfo, CodeKind};
@@ -27,13 +27,27 @@ pub(crate) fn for_each_method_at(info: &CodeInfo, native_offset: u32, mut visit:
         // SAFETY: inline sites are recorded with their `&'static Method`.
         let method = unsafe { &*(site.method as *const Method) };
         let il_offset = position::unpack(position).1;
-        visit(TraceFrame { method, il_offset, native_offset, is_inlined: true, is_wrapper: false });
+        visit(TraceFrame {
+            method,
+            il_offset,
+            native_offset,
+            is_inlined: true,
+            is_wrapper: false,
+            ends_earlier_throw: false,
+        });
         at = Some(site.call_position);
     }
     // SAFETY: code of these kinds is placed with its `&'static Method`.
     let method = unsafe { &*(info.method as *const Method) };
     let il_offset = at.map_or(NO_IL_OFFSET, |p| position::unpack(p).1);
-    visit(TraceFrame { method, il_offset, native_offset, is_inlined: false, is_wrapper: false });
+    visit(TraceFrame {
+        method,
+        il_offset,
+        native_offset,
+        is_inlined: false,
+        is_wrapper: false,
+        ends_earlier_throw: false,
+    });
 }
 
 /// The managed frames of the current thread, innermost first; internal calls are frames of their own.

@@ -247,16 +247,29 @@ pub(crate) fn drop_released() {
 /// # Errors
 /// OutOfMemoryException.
 pub fn internal_of<'t>(t: CurrentThread<'t>, thread: Obj<'t>) -> Managed<Obj<'t>> {
-    INTERNAL_THREAD.obj(thread).map_or_else(|| construct_internal(t, thread), Ok)
+    internal_in(thread).map_or_else(|| construct_internal(t, thread), Ok)
 }
 
-fn new_internal<'t>(t: CurrentThread<'t>, managed_id: i32, bits: u32) -> Managed<Obj<'t>> {
-    let class = universe().library_type(LibraryType::InternalThread).to_managed(t)?;
-    let internal = object::new_instance_without_finalizer(t, class)?;
+/// The InternalThread object that a Thread object has; the object itself where Threads are their own InternalThreads.
+pub fn internal_in(thread: Obj) -> Option<Obj> {
+    if INTERNAL_THREAD.is_there() { INTERNAL_THREAD.obj(thread) } else { Some(thread) }
+}
+
+/// Makes the InternalThread of a Thread object.
+fn new_internal<'t>(t: CurrentThread<'t>, thread: Obj<'t>, managed_id: i32, bits: u32) -> Managed<Obj<'t>> {
+    let internal = if INTERNAL_THREAD.is_there() {
+        let class = universe().library_type(LibraryType::InternalThread).to_managed(t)?;
+        object::new_instance_without_finalizer(t, class)?
+    } else {
+        thread
+    };
     MANAGED_ID.set(internal, managed_id);
     APARTMENT_STATE.set(internal, APARTMENT_UNKNOWN);
     PRIORITY.set(internal, NORMAL_PRIORITY);
     STATE.set(internal, bits);
+    if INTERNAL_THREAD.is_there() {
+        INTERNAL_THREAD.set_ref(t, thread, internal);
+    }
     Ok(internal)
 }
 
@@ -269,10 +282,8 @@ fn next_managed_id() -> i32 {
 ///
 /// # Errors
 /// OutOfMemoryException.
-pub fn construct_internal<'t>(t: CurrentThread<'t>, thread: Obj) -> Managed<Obj<'t>> {
-    let internal = new_internal(t, next_managed_id(), state::UNSTARTED)?;
-    INTERNAL_THREAD.set_ref(t, thread, internal);
-    Ok(internal)
+pub fn construct_internal<'t>(t: CurrentThread<'t>, thread: Obj<'t>) -> Managed<Obj<'t>> {
+    new_internal(t, thread, next_managed_id(), state::UNSTARTED)
 }
 
 /// Makes the Thread object of the current thread, which managed code did not start.
@@ -284,14 +295,14 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
     let thread = Obj::new(t, thread_ty)?;
     let is_main = t.managed().kind() == ThreadKind::Main;
     // The thread has one number in all domains.
-    let foreign = crate::thread_data::of(t).foreign_thread_object(t).and_then(|foreign| INTERNAL_THREAD.obj(foreign));
+    let foreign = crate::thread_data::of(t).foreign_thread_object(t).and_then(internal_in);
     let managed_id = match foreign {
         _ if is_main => MAIN_MANAGED_ID,
         Some(foreign) => MANAGED_ID.get(foreign),
         None => next_managed_id(),
     };
     let bits = if t.managed().is_background() { state::BACKGROUND } else { 0 };
-    let internal = new_internal(t, managed_id, bits)?;
+    let internal = new_internal(t, thread, managed_id, bits)?;
     if let Some(foreign) = foreign {
         APARTMENT_STATE.set(internal, APARTMENT_STATE.get::<u8>(foreign));
         PRIORITY.set(internal, PRIORITY.get::<i32>(foreign));
@@ -301,7 +312,6 @@ pub fn create_main(t: CurrentThread) -> Managed<()> {
     }
     set_thread_id(t, internal);
     link(internal, t.managed());
-    INTERNAL_THREAD.set_ref(t, thread, internal);
     t.set_root(root::THREAD_OBJECT, thread);
     Ok(())
 }
@@ -354,7 +364,7 @@ pub fn current_internal<'t>(t: CurrentThread<'t>) -> Managed<Obj<'t>> {
 
 /// Sets the apartment state of the main thread as its entry point asks.
 pub fn set_main_apartment(t: CurrentThread, is_single_threaded: bool) {
-    let Some(internal) = t.root(root::THREAD_OBJECT).and_then(|thread| INTERNAL_THREAD.obj(thread)) else {
+    let Some(internal) = t.root(root::THREAD_OBJECT).and_then(internal_in) else {
         saki_base::bug!("the main thread has no object");
     };
     APARTMENT_STATE.set(internal, if is_single_threaded { APARTMENT_STA } else { APARTMENT_MTA });

@@ -20,7 +20,7 @@ use crate::thread_objects::{
 pub use crate::thread_objects::{
     APARTMENT_STATE, INTERNAL_THREAD, INTERRUPT_WANTED, IS_POOL_THREAD, MANAGED_ID, PRIORITY, STACK_SIZE,
     START_ARGUMENT, clear_state, construct_internal, counted_thread_of, create_main, current_internal, current_object,
-    internal_of, object_here, set_main_apartment, set_state, state, state_of, thread_of, unlink,
+    internal_in, internal_of, object_here, set_main_apartment, set_state, state, state_of, thread_of, unlink,
 };
 use crate::waitables;
 use saki_sync::handle_table::HandleKind;
@@ -39,7 +39,8 @@ impl ThreadStartHandles {
     /// OutOfMemoryException when there are no handles left.
     fn allocate(t: CurrentThread, thread: Obj, delegate: Option<Obj>) -> Managed<ThreadStartHandles> {
         let handle = |object| RootedHandle::new(t, HandleKind::Normal, object);
-        let handles = [handle(Some(thread))?, handle(delegate)?, handle(START_ARGUMENT.obj(thread))?];
+        let argument = if START_ARGUMENT.is_there() { START_ARGUMENT.obj(thread) } else { None };
+        let handles = [handle(Some(thread))?, handle(delegate)?, handle(argument)?];
         Ok(ThreadStartHandles { domain: domains::current(), handles })
     }
 
@@ -49,13 +50,14 @@ impl ThreadStartHandles {
     }
 }
 
-/// Starts the thread of a Thread object, which calls `delegate` with the object's start argument.
+/// Starts the thread of a Thread object, which calls `delegate` with the object's start argument; without a delegate,
+/// in .NET, the object's own callback.
 ///
 /// # Errors
 /// ThreadStateException when the thread was started before, or there is no delegate; OutOfMemoryException when the
 /// system has no room for a thread.
 pub fn start<'t>(t: CurrentThread<'t>, thread: Obj<'t>, delegate: Option<Obj<'t>>) -> Managed<()> {
-    if delegate.is_none() {
+    if delegate.is_none() && INTERNAL_THREAD.is_there() {
         // A Thread object whose constructor has not run.
         return Err(thread_state_error(t, "The thread has nothing to run."));
     }
@@ -123,21 +125,32 @@ fn run(t: CurrentThread, start: ThreadStartHandles) {
     domains::switch(t, start.domain);
     let domain = start.domain;
     let [thread, delegate, argument] = start.take(t);
-    let Some((thread, internal)) = thread.and_then(|thread| Some((thread, INTERNAL_THREAD.obj(thread)?))) else {
+    let Some((thread, internal)) = thread.and_then(|thread| Some((thread, internal_in(thread)?))) else {
         saki_base::bug!("a thread that starts has no object");
     };
     adopt(t, thread, internal);
     crate::thread_names::adopt(t.managed(), internal);
     suspension::stop_at_exit(t);
-    if call_start(t, delegate, argument).is_err() {
+    let end = match delegate {
+        Some(delegate) => call_start(t, delegate, argument),
+        None => call_start_callback(t, thread),
+    };
+    if end.is_err() {
         end_by_exception(t);
     }
     finish(t);
     domain.forget_thread(t.id());
 }
 
-fn call_start(t: CurrentThread, delegate: Option<Obj>, argument: Option<Obj>) -> Managed<()> {
-    let Some(delegate) = delegate else { return Err(exceptions::throw_default(t, ExceptionType::NullReference)) };
+/// Calls the method by which a Thread object of .NET's runs its delegate.
+fn call_start_callback(t: CurrentThread, thread: Obj) -> Managed<()> {
+    match thread.ty().find_method_sig("StartCallback", &[]).to_managed(t)? {
+        Some(start) => invoke::invoke(t, start, &[Slot::from_ref(thread)]).map(|_| ()),
+        None => Err(exceptions::throw_default(t, ExceptionType::NullReference)),
+    }
+}
+
+fn call_start(t: CurrentThread, delegate: Obj, argument: Option<Obj>) -> Managed<()> {
     let invoke = saki_il::synth::delegate::invoke_method(delegate.ty()).to_managed(t)?;
     let words = [Slot::from_ref(delegate), Slot::from_ref(argument)];
     let count = 1 + invoke.sig().to_managed(t)?.params.len().min(1);
@@ -196,7 +209,7 @@ pub fn finish(t: CurrentThread) {
     waitables::abandon_mutexes(t.id());
     profile_events::thread_ends(t);
     let Some(thread) = t.root(root::THREAD_OBJECT) else { return };
-    if let Some(internal) = INTERNAL_THREAD.obj(thread) {
+    if let Some(internal) = internal_in(thread) {
         set_stopped(state_bits(internal));
     }
 }

@@ -33,10 +33,12 @@ fn wrapper_of(exception: Obj, frame: &Frame) -> Option<TraceFrame> {
     if method.owner.is_delegate() && compiled_code(method) != Some(info.start) {
         // The code is the entry that native code calls for the delegate; it is shown as the wrapper of the method that it called.
         let called = frames_of(exception).into_iter().rev().find(|inner| !inner.is_wrapper)?;
-        return Some(TraceFrame { il_offset: CALLED_BY_NATIVE, native_offset: 0, is_wrapper: true, ..called });
+        let wrapper = TraceFrame { is_wrapper: true, ends_earlier_throw: false, ..called };
+        return Some(TraceFrame { il_offset: CALLED_BY_NATIVE, native_offset: 0, ..wrapper });
     }
     let il_offset = frame.position().map_or(NO_IL_OFFSET, |p| position::unpack(p).1);
-    Some(TraceFrame { method, il_offset, native_offset: 0, is_inlined: false, is_wrapper: true })
+    let ends_earlier_throw = false;
+    Some(TraceFrame { method, il_offset, native_offset: 0, is_inlined: false, is_wrapper: true, ends_earlier_throw })
 }
 
 /// The wrapper that takes the lock, if the last frame that `exception` left is that of a synchronized method.
@@ -45,7 +47,8 @@ fn wrapper_left(exception: Obj) -> Option<TraceFrame> {
     let is_left = !last.is_wrapper
         && last.method.impl_flags & impl_flags::SYNCHRONIZED != 0
         && !(last.method.is_internal_call() || last.method.is_pinvoke());
-    is_left.then_some(TraceFrame { il_offset: NO_IL_OFFSET, native_offset: 0, is_wrapper: true, ..last })
+    let wrapper = TraceFrame { is_wrapper: true, ends_earlier_throw: false, ..last };
+    is_left.then_some(TraceFrame { il_offset: NO_IL_OFFSET, native_offset: 0, ..wrapper })
 }
 
 /// The most frames in the trace of a stack overflow: the innermost ones, of perhaps a million.

@@ -9,6 +9,7 @@ use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
+use crate::vm::{net, options};
 use saki_types::{LibraryType, universe};
 
 /// Exit code of a process that an unhandled exception ended, as Mono's.
@@ -61,6 +62,10 @@ pub fn report_and_exit_with(t: CurrentThread, exit_code: i32) -> ! {
     let exception = t.take_exception();
     // Managed code that runs from here on must not be aborted.
     crate::thread_aborts::forget_abort(t);
+    if options().net.is_some() {
+        net::report_unhandled(t, exception);
+        saki_thread::abort_process();
+    }
     let is_abort = ExceptionType::ThreadAbort.is(exception.ty());
     let (was_handled, exit_code) = match is_abort {
         true if crate::exit_code::main_returns_value() => (true, OTHER_EXIT_CODE),

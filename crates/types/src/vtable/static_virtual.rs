@@ -86,7 +86,9 @@ fn find(ty: Ty, wanted: &'static Method) -> LoadResult<Option<&'static Method>> 
         }
     }
     for declaration in variants {
-        if let DefaultImplementation::One(found) = default_implementation(ty.interfaces()?.iter().copied(), declaration)? {
+        if let DefaultImplementation::One(found) =
+            default_implementation(ty.interfaces()?.iter().copied(), declaration)?
+        {
             return Ok(Some(found));
         }
     }

@@ -76,6 +76,8 @@ fn every_public_method_of_a_vector_type_has_a_row() {
         mono_path: Vec::new(),
         application_base: PathBuf::from("."),
         framework_root: PathBuf::from(ROOT),
+        trusted: None,
+        resource_roots: vec![],
     };
     saki_types::universe::init(Binder::new(paths), &files[0]).expect("corlib loads");
     let (mut missing, mut found) = (Vec::new(), 0);
