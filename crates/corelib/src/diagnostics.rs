@@ -1,0 +1,76 @@
+//! System.Diagnostics.Debugger, System.Runtime.JitInfo, and other facts about the machine.
+
+use crate::arguments::ObjectPlace;
+use saki_runtime::{CurrentThread, InternalCall, Obj};
+
+/// No debugger is ever attached.
+fn is_attached(_t: CurrentThread) -> bool {
+    false
+}
+
+fn is_attached_native(_t: CurrentThread) -> i32 {
+    0
+}
+
+fn is_logging(_t: CurrentThread) -> bool {
+    false
+}
+
+/// Without a debugger a break does nothing.
+fn break_here(_t: CurrentThread) {}
+
+/// Whether a debugger was started.
+fn launch(_t: CurrentThread) -> i32 {
+    0
+}
+
+/// Messages go to the attached debugger only.
+fn log(_t: CurrentThread, _level: i32, _category: *const u16, _message: *const u16) {}
+
+fn notify(_t: CurrentThread, _data: Option<Obj>) {}
+
+fn notify_place(_t: CurrentThread, _data: ObjectPlace) {}
+
+/// Saki keeps no counts by thread; programs only show these numbers.
+fn no_count(_t: CurrentThread, _of_thread: bool) -> i64 {
+    0
+}
+
+/// cpuid with a function and a subfunction.
+fn cpuid(_t: CurrentThread, registers: *mut i32, function: i32, subfunction: i32) {
+    #[cfg(target_arch = "x86_64")]
+    let words = {
+        let found = std::arch::x86_64::__cpuid_count(function.cast_unsigned(), subfunction.cast_unsigned());
+        [found.eax, found.ebx, found.ecx, found.edx]
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let words = {
+        let _ = (function, subfunction);
+        [0u32; 4]
+    };
+    // SAFETY: managed code passes the address of four words.
+    unsafe { registers.cast::<[u32; 4]>().write(words) };
+}
+
+fn memory_barrier_process_wide(_t: CurrentThread) {
+    saki_os::membarrier::heavy();
+}
+
+/// The internal calls of `Debugger` and others.
+pub const TABLE: &[InternalCall] = &[
+    InternalCall::new("@net9 System.Diagnostics.Debugger::get_IsAttached", &is_attached),
+    InternalCall::new("@net10 QCall::DebugDebugger_IsManagedDebuggerAttached", &is_attached_native),
+    InternalCall::new("@net9 System.Diagnostics.Debugger::IsLogging", &is_logging),
+    InternalCall::new("@net10 QCall::DebugDebugger_IsLoggingHelper", &is_attached_native),
+    InternalCall::new("@net9 System.Diagnostics.Debugger::BreakInternal", &break_here),
+    InternalCall::new("@net10 QCall::DebugDebugger_Break", &break_here),
+    InternalCall::new("@net QCall::DebugDebugger_Launch", &launch),
+    InternalCall::new("@net QCall::DebugDebugger_Log", &log),
+    InternalCall::new("@net9 System.Diagnostics.Debugger::CustomNotification", &notify),
+    InternalCall::new("@net10 QCall::DebugDebugger_CustomNotification", &notify_place),
+    InternalCall::new("@net System.Runtime.JitInfo::GetCompiledILBytes", &no_count),
+    InternalCall::new("@net System.Runtime.JitInfo::GetCompiledMethodCount", &no_count),
+    InternalCall::new("@net System.Runtime.JitInfo::GetCompilationTimeInTicks", &no_count),
+    InternalCall::new("@net QCall::X86BaseCpuId", &cpuid),
+    InternalCall::new("@net QCall::Interlocked_MemoryBarrierProcessWide", &memory_barrier_process_wide),
+];

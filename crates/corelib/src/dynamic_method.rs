@@ -1,0 +1,371 @@
+//! System.Reflection.Emit.DynamicMethod: methods made at run time, whose code and references a `Resolver` gives.
+//!
+//! The method's word for data of its kind holds the address of the cell with its resolver. A method gets its code when
+//! managed code compiles or calls it, because it may name itself. The resolver's signatures name types by their
+//! handles. Left out: freeing such methods; they and their resolvers stay until the process ends.
+
+use crate::arguments::MethodArgument;
+use crate::class_fields::{ClassField, method_stub};
+use saki_metadata::opcodes::{Operand, OperandKind, decode};
+use saki_metadata::{BadImage, EhClause, EhKind, ElementType, Token};
+use saki_reflect::module::image_of_module;
+use saki_runtime::exec::compile;
+use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::object::{exceptions, method_tables, strings, type_objects};
+use saki_runtime::vm::dynamic_methods;
+use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, RootCell, Str, ToManaged};
+use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
+use saki_types::{Field, LoadError, LocalSig, Method, MethodSig, Ty, universe};
+use std::sync::atomic::Ordering;
+
+static TYPE_OWNER: ClassField = ClassField::new("System.Reflection.Emit", "DynamicMethod", "_typeOwner");
+static SKIPS_VISIBILITY: ClassField = ClassField::new("System.Reflection.Emit", "DynamicMethod", "_skipVisibility");
+
+/// Reads a signature in which types are handles.
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+fn cut_short() -> BadImage {
+    BadImage::in_blob(0, "a signature of a dynamic method is cut short")
+}
+
+impl Reader<'_> {
+    fn u8(&mut self) -> Result<u8, BadImage> {
+        let (&first, rest) = self.rest.split_first().ok_or_else(cut_short)?;
+        self.rest = rest;
+        Ok(first)
+    }
+
+    fn number(&mut self) -> Result<u32, BadImage> {
+        let first = u32::from(self.u8()?);
+        Ok(match first {
+            _ if first & 0x80 == 0 => first,
+            _ if first & 0x40 == 0 => (first & 0x3f) << 8 | u32::from(self.u8()?),
+            _ => {
+                let mut number = first & 0x1f;
+                for _ in 0..3 {
+                    number = number << 8 | u32::from(self.u8()?);
+                }
+                number
+            }
+        })
+    }
+
+    fn handle(&mut self) -> Result<Ty, BadImage> {
+        let (bytes, rest) = self.rest.split_first_chunk::<8>().ok_or_else(cut_short)?;
+        self.rest = rest;
+        // SAFETY: managed code writes handles of types that it has objects of.
+        Ok(unsafe { method_tables::type_of_handle(usize::from_le_bytes(*bytes)) })
+    }
+
+    /// A type, and whether it is pinned.
+    fn ty(&mut self) -> Result<(Ty, bool), BadImage> {
+        const INTERNAL: u8 = 0x21;
+        const INTERNAL_MODIFIER: u8 = 0x22;
+        const PINNED: u8 = 0x45;
+        let u = universe();
+        let first = self.u8()?;
+        let ty = match first {
+            INTERNAL => self.handle()?,
+            INTERNAL_MODIFIER => {
+                self.u8()?;
+                self.handle()?;
+                return self.ty();
+            }
+            PINNED => return Ok((self.ty()?.0, true)),
+            _ => match ElementType::from_u8(first) {
+                Some(ElementType::SzArray) => u.sz_array_of(self.ty()?.0),
+                Some(ElementType::Ptr) => u.pointer_to(self.ty()?.0),
+                Some(ElementType::ByRef) => u.byref_to(self.ty()?.0),
+                Some(ElementType::Array) => {
+                    let element = self.ty()?.0;
+                    let rank = self.number()?;
+                    for _ in 0..2 {
+                        for _ in 0..self.number()? {
+                            self.number()?;
+                        }
+                    }
+                    u.array_of(element, rank)
+                }
+                Some(ElementType::GenericInst) => {
+                    let definition = self.ty()?.0;
+                    let count = self.number()?;
+                    let arguments = (0..count).map(|_| Ok(self.ty()?.0)).collect::<Result<Vec<Ty>, BadImage>>()?;
+                    let made = u.instantiate(definition, &arguments);
+                    made.map_err(|_| BadImage::in_blob(0, "arguments of a generic type do not fit"))?
+                }
+                Some(element) if element.is_simple() => u.primitive(element),
+                _ => return Err(BadImage::in_blob(0, format!("element type {first:#x} in a dynamic method"))),
+            },
+        };
+        Ok((ty, false))
+    }
+
+    /// A method's signature.
+    fn method(&mut self) -> Result<MethodSig, BadImage> {
+        const GENERIC: u8 = 0x10;
+        const HAS_THIS: u8 = 0x20;
+        const EXPLICIT_THIS: u8 = 0x40;
+        const VARARG: u8 = 5;
+        const UNMANAGED: u8 = 9;
+        let first = self.u8()?;
+        let generic_param_count = if first & GENERIC != 0 { self.number()? } else { 0 };
+        let count = self.number()?;
+        let ret = self.ty()?.0;
+        Ok(MethodSig {
+            has_this: first & HAS_THIS != 0,
+            explicit_this: first & EXPLICIT_THIS != 0,
+            is_vararg: first & 0xf == VARARG,
+            unmanaged_convention: match first & 0xf {
+                VARARG => 0,
+                UNMANAGED => 1,
+                other => other,
+            },
+            generic_param_count,
+            ret,
+            params: (0..count).map(|_| Ok(self.ty()?.0)).collect::<Result<_, BadImage>>()?,
+            sentinel: None,
+        })
+    }
+
+    fn locals(&mut self) -> Result<Vec<LocalSig>, BadImage> {
+        if self.rest.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.u8()?;
+        let count = self.number()?;
+        let local = |_| self.ty().map(|(ty, pinned)| LocalSig { ty, pinned });
+        (0..count).map(local).collect()
+    }
+}
+
+/// `GetDynamicMethod(DynamicMethod, RuntimeModule, string name, byte[] signature, Resolver)`
+fn get_dynamic_method<'t>(
+    t: CurrentThread<'t>,
+    object: Option<Obj>,
+    module: Option<Obj>,
+    name: Option<Str>,
+    signature: Option<Array>,
+    resolver: Option<Obj>,
+) -> Managed<Obj<'t>> {
+    let (Some(object), Some(module), Some(signature), Some(resolver)) =
+        (object, module.and_then(image_of_module), signature, resolver)
+    else {
+        return Err(exceptions::throw_argument_null(t, "method"));
+    };
+    let bytes = signature.numbers::<u8>();
+    let sig = Reader { rest: &bytes }.method().map_err(LoadError::from).to_managed(t)?;
+    let method = create_method(DynamicMethodSpec {
+        name: name.map_or_else(String::new, Str::to_rust),
+        module,
+        owner: TYPE_OWNER.obj(object).and_then(type_objects::type_of_object),
+        sig,
+        skips_visibility: SKIPS_VISIBILITY.get::<u8>(object) != 0,
+    });
+    dynamic_methods::keep(method);
+    // Release: publishes the filled cell; pairs with the Acquire in `resolver_of`.
+    method.runtime.native.store(RootCell::new(resolver).address(), Ordering::Release);
+    method_stub(t, method)
+}
+
+/// The Resolver of a dynamic method.
+pub fn resolver_of<'t>(t: CurrentThread<'t>, method: &'static Method) -> Option<Obj<'t>> {
+    // Acquire: pairs with the Release in `get_dynamic_method`.
+    let address = method.runtime.native.load(Ordering::Acquire);
+    if !method.is_dynamic() || address == 0 {
+        return None;
+    }
+    // SAFETY: the word of a dynamic method is the address of its resolver's cell, which is never freed.
+    unsafe { RootCell::from_address(address) }.obj(t)
+}
+
+/// Calls one of the resolver's methods.
+fn ask(t: CurrentThread, resolver: Obj, name: &str, arguments: &[Slot]) -> Managed<Slot> {
+    let Some(method) = resolver.ty().find_method(name, arguments.len()).to_managed(t)? else {
+        return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));
+    };
+    let mut words = vec![Slot::from_ref(resolver)];
+    words.extend_from_slice(arguments);
+    invoke::invoke(t, method, &words)
+}
+
+/// The bytes of an answer that is a byte[]; none for null.
+fn bytes_of(answer: Slot) -> Vec<u8> {
+    // SAFETY: the answer of a method that returns an array.
+    let array = unsafe { answer.as_obj() }.and_then(Obj::as_array);
+    array.map_or_else(Vec::new, |array| array.numbers::<u8>())
+}
+
+/// What the tokens of a method's code name.
+#[derive(Default)]
+struct References {
+    refs: Vec<DynamicRef>,
+    signatures: Vec<MethodSig>,
+}
+
+impl References {
+    /// Adds a reference, and gives the token by which the machine finds it.
+    fn add(&mut self, named: DynamicRef) -> Token {
+        self.refs.push(named);
+        DynamicCode::token(self.refs.len() - 1)
+    }
+
+    /// Adds the type, method or field that a token names.
+    fn add_member(&mut self, t: CurrentThread, resolver: Obj, token: Token) -> Managed<Token> {
+        let mut handles = [0usize; 3];
+        let [ty, method, field] = &mut handles;
+        let places = [&raw mut *ty, &raw mut *method, &raw mut *field].map(|place| Slot::from_ptr(place));
+        ask(t, resolver, "ResolveToken", &[Slot::from_i32(token.0 as i32), places[0], places[1], places[2]])?;
+        let [ty, method, field] = handles;
+        // SAFETY: the resolver gives handles of the machine.
+        let named = unsafe {
+            if let Some(method) = (method as *const Method).as_ref() {
+                define(t, method)?;
+                DynamicRef::Method(method)
+            } else if let Some(field) = (field as *const Field).as_ref() {
+                DynamicRef::Field(field)
+            } else if ty != 0 {
+                DynamicRef::Type(method_tables::type_of_handle(ty))
+            } else {
+                return Err(exceptions::throw_default(t, ExceptionType::InvalidProgram));
+            }
+        };
+        Ok(self.add(named))
+    }
+}
+
+/// Replaces the tokens in code by those of the references that they name.
+fn replace_tokens(
+    t: CurrentThread,
+    method: &'static Method,
+    resolver: Obj,
+    code: &mut [u8],
+    references: &mut References,
+) -> Managed<()> {
+    let original = code.to_vec();
+    for instruction in decode(&original) {
+        let instruction = instruction.map_err(LoadError::from).to_managed(t)?;
+        let Operand::Token(token) = instruction.operand else { continue };
+        let replaced = match instruction.opcode.operand_kind() {
+            OperandKind::String => {
+                let answer = ask(t, resolver, "GetStringLiteral", &[Slot::from_i32(token.0 as i32)])?;
+                let replaced = references.add(DynamicRef::Text);
+                // SAFETY: the answer of a method that returns a string.
+                if let Some(text) = unsafe { answer.as_obj() }.and_then(Obj::as_str) {
+                    strings::set_literal(method.image(), replaced.0, text);
+                }
+                replaced
+            }
+            OperandKind::Sig => {
+                let words = [Slot::from_i32(token.0 as i32), Slot::from_i32(0)];
+                let bytes = bytes_of(ask(t, resolver, "ResolveSignature", &words)?);
+                let sig = Reader { rest: &bytes }.method().map_err(LoadError::from).to_managed(t)?;
+                references.signatures.push(sig);
+                references.add(DynamicRef::Signature(references.signatures.len() - 1))
+            }
+            _ => references.add_member(t, resolver, token)?,
+        };
+        let end = instruction.next_offset as usize;
+        code[end - 4..end].copy_from_slice(&replaced.0.to_le_bytes());
+    }
+    Ok(())
+}
+
+/// The exception clauses, as the resolver gives them one by one.
+fn clauses(t: CurrentThread, resolver: Obj, count: i32, references: &mut References) -> Managed<Vec<EhClause>> {
+    let mut found = Vec::new();
+    for index in 0..count {
+        let mut clause = [0u32; 6];
+        ask(t, resolver, "GetEHInfo", &[Slot::from_i32(index), Slot::from_ptr(&raw mut clause)])?;
+        let [flags, try_offset, try_len, handler_offset, handler_len, token_or_filter] = clause;
+        let kind = match flags & 7 {
+            1 => EhKind::Filter,
+            2 => EhKind::Finally,
+            4 => EhKind::Fault,
+            _ => EhKind::Catch,
+        };
+        let class_token_or_filter_offset = match kind {
+            EhKind::Catch => references.add_member(t, resolver, Token(token_or_filter))?.0,
+            _ => token_or_filter,
+        };
+        found.push(EhClause { kind, try_offset, try_len, handler_offset, handler_len, class_token_or_filter_offset });
+    }
+    Ok(found)
+}
+
+thread_local! {
+    /// Methods that this thread is giving their code: a method may name itself.
+    static IN_PROGRESS: std::cell::RefCell<Vec<usize>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// Gives a dynamic method its code, if it has none yet.
+///
+/// # Errors
+/// What the resolver throws; InvalidProgramException.
+pub fn define(t: CurrentThread, method: &'static Method) -> Managed<()> {
+    let address = std::ptr::from_ref(method).addr();
+    if !method.is_dynamic()
+        || method.body().is_ok()
+        || IN_PROGRESS.with_borrow(|in_progress| in_progress.contains(&address))
+    {
+        return Ok(());
+    }
+    let Some(resolver) = resolver_of(t, method) else { return Ok(()) };
+    IN_PROGRESS.with_borrow_mut(|in_progress| in_progress.push(address));
+    let result = define_by(t, method, resolver);
+    IN_PROGRESS.with_borrow_mut(|in_progress| in_progress.retain(|known| *known != address));
+    result
+}
+
+fn define_by(t: CurrentThread, method: &'static Method, resolver: Obj) -> Managed<()> {
+    let (mut max_stack, mut init_locals, mut clause_count) = (0i32, 0i32, 0i32);
+    let places = [&raw mut max_stack, &raw mut init_locals, &raw mut clause_count].map(|place| Slot::from_ptr(place));
+    let mut code = bytes_of(ask(t, resolver, "GetCodeInfo", &places)?);
+    let locals = bytes_of(ask(t, resolver, "GetLocalsSignature", &[])?);
+    let locals = Reader { rest: &locals }.locals().map_err(LoadError::from).to_managed(t)?;
+    let mut references = References::default();
+    replace_tokens(t, method, resolver, &mut code, &mut references)?;
+    if !bytes_of(ask(t, resolver, "GetRawEHInfo", &[])?).is_empty() {
+        return Err(exceptions::throw_not_implemented(t, "exception clauses of DynamicILInfo"));
+    }
+    let eh_clauses = clauses(t, resolver, clause_count, &mut references)?;
+    method.define(DynamicBody {
+        max_stack: u16::try_from(max_stack.max(8)).unwrap_or(u16::MAX),
+        code,
+        init_locals: init_locals != 0,
+        locals,
+        eh_clauses,
+        refs: references.refs,
+        signatures: references.signatures,
+    });
+    Ok(())
+}
+
+fn compile(t: CurrentThread, method: MethodArgument) -> Managed<()> {
+    let Some(method) = method.find() else { return Ok(()) };
+    define(t, method)?;
+    compile::compile_method(t, method).map(|_| ())
+}
+
+fn get_resolver<'t>(t: CurrentThread<'t>, method: MethodArgument) -> Option<Obj<'t>> {
+    method.find().and_then(|method| resolver_of(t, method))
+}
+
+/// Nothing is freed.
+fn destroy(_t: CurrentThread, _method: MethodArgument) {}
+
+/// Where the next call returns to: reflection's own dynamic methods ask, so that a debugger steps over it, and drop the
+/// answer.
+fn next_return_address(_t: CurrentThread) -> isize {
+    0
+}
+
+/// The internal calls of dynamic methods.
+pub const TABLE: &[InternalCall] = &[
+    InternalCall::new("@net9 System.ModuleHandle::GetDynamicMethod", &get_dynamic_method),
+    InternalCall::new("@net QCall::ReflectionInvocation_CompileMethod", &compile),
+    InternalCall::new("@net System.RuntimeMethodHandle::GetResolver", &get_resolver),
+    InternalCall::new("@net QCall::RuntimeMethodHandle_Destroy", &destroy),
+    InternalCall::new("@net9 System.StubHelpers.StubHelpers::NextCallReturnAddress", &next_return_address),
+];

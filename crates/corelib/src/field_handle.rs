@@ -1,0 +1,131 @@
+//! System.RuntimeFieldHandle: facts about fields, their values and places.
+
+use crate::arguments::FieldArgument;
+use crate::class_fields::{WordResult, field_of, ty_of};
+use saki_abi::object::OBJECT_HEADER_BYTES;
+use saki_metadata::TableId;
+use saki_reflect::field_access::{get_value, set_value};
+use saki_runtime::exec::class_init;
+use saki_runtime::exec::thread_statics::thread_static_address;
+use saki_runtime::object::statics;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str, ToManaged};
+use saki_types::Field;
+
+fn get_name<'t>(t: CurrentThread<'t>, field: Option<Obj>) -> Managed<Str<'t>> {
+    Str::new(t, field_of(field).name)
+}
+
+fn get_utf8_name(_t: CurrentThread, field: FieldArgument) -> *const u8 {
+    field.field().name.as_ptr()
+}
+
+fn get_attributes(_t: CurrentThread, field: FieldArgument) -> i32 {
+    i32::from(field.field().flags)
+}
+
+fn get_declaring_type<'t>(t: CurrentThread<'t>, field: FieldArgument) -> Managed<Obj<'t>> {
+    Obj::of_type(t, field.field().owner)
+}
+
+/// Whether managed code may use the address of the field.
+fn has_address(_t: CurrentThread, field: Option<Obj>) -> bool {
+    let field = field_of(field);
+    !field.is_literal() && !field.is_thread_static && !field.owner.is_open
+}
+
+/// Bytes from the first field of an object.
+fn get_offset(t: CurrentThread, field: Option<Obj>) -> Managed<i32> {
+    let field = field_of(field);
+    let offset = field.offset_bytes().to_managed(t)? as i32;
+    Ok(if field.owner.is_value_type() { offset } else { offset - OBJECT_HEADER_BYTES as i32 })
+}
+
+fn get_static_address(t: CurrentThread, field: Option<Obj>) -> Managed<isize> {
+    let field = field_of(field);
+    class_init::ensure(t, field.owner)?;
+    let address = match field.is_thread_static {
+        true => thread_static_address(t, field)?,
+        false => statics::static_field_address(field).to_managed(t)?,
+    };
+    Ok(address.addr().cast_signed())
+}
+
+fn get_token(_t: CurrentThread, field: Option<Obj>) -> i32 {
+    let field = field_of(field);
+    field.image.shown_token(TableId::Field, field.rid).0 as i32
+}
+
+fn get_boxed<'t>(
+    t: CurrentThread<'t>,
+    field: Option<Obj>,
+    target: Option<Obj<'t>>,
+    _ty: Option<Obj>,
+    _declaring: Option<Obj>,
+    is_initialised: Place<u8>,
+) -> Managed<Option<Obj<'t>>> {
+    let value = get_value(t, field_of(field), target)?;
+    is_initialised.set(1);
+    Ok(value)
+}
+
+fn set_boxed<'t>(
+    t: CurrentThread<'t>,
+    field: Option<Obj>,
+    target: Option<Obj<'t>>,
+    value: Option<Obj<'t>>,
+    _ty: Option<Obj>,
+    _declaring: Option<Obj>,
+    is_initialised: Place<u8>,
+) -> Managed<()> {
+    set_value(t, field_of(field), target, value)?;
+    is_initialised.set(1);
+    Ok(())
+}
+
+/// The field of an exact type.
+fn on_type(t: CurrentThread, result: WordResult, field: FieldArgument, ty: Option<Obj>) -> Managed<()> {
+    let (mut field, ty) = (field.field(), ty_of(ty));
+    if field.owner != ty && field.owner.generic_definition() == ty.generic_definition() {
+        field = ty.field_by_rid(field.rid).to_managed(t)?;
+    }
+    // SAFETY: compiled code passes the address of a variable for the result.
+    unsafe { result.write(std::ptr::from_ref::<Field>(field).addr()) };
+    Ok(())
+}
+
+/// Types are exact, so that no field needs an object to know its type.
+fn needs_object(_t: CurrentThread, _field: FieldArgument) -> bool {
+    false
+}
+
+fn no_loader_allocator<'t>(_t: CurrentThread<'t>, _field: FieldArgument) -> Option<Obj<'t>> {
+    None
+}
+
+fn get_data(t: CurrentThread, field: FieldArgument, address: *mut usize, size_bytes: *mut u32) -> Managed<i32> {
+    let Some(data) = field.field().rva_data().to_managed(t)? else { return Ok(0) };
+    // SAFETY: managed code passes the addresses of locals, which live as long as the call.
+    unsafe {
+        address.write(data.as_ptr().addr());
+        size_bytes.write(data.len() as u32);
+    }
+    Ok(1)
+}
+
+/// The internal calls of `System.RuntimeFieldHandle`.
+pub const TABLE: &[InternalCall] = &[
+    InternalCall::new("@net9 System.RuntimeFieldHandle::GetName", &get_name),
+    InternalCall::new("@net9 System.RuntimeFieldHandle::_GetUtf8Name", &get_utf8_name),
+    InternalCall::new("@net System.RuntimeFieldHandle::GetAttributes", &get_attributes),
+    InternalCall::new("@net9 System.RuntimeFieldHandle::GetApproxDeclaringType", &get_declaring_type),
+    InternalCall::new("@net System.RuntimeFieldHandle::IsFastPathSupported", &has_address),
+    InternalCall::new("@net System.RuntimeFieldHandle::GetInstanceFieldOffset", &get_offset),
+    InternalCall::new("@net System.RuntimeFieldHandle::GetStaticFieldAddress", &get_static_address),
+    InternalCall::new("@net System.RuntimeFieldHandle::GetToken", &get_token),
+    InternalCall::new("@net9 System.RuntimeFieldHandle::GetValue", &get_boxed),
+    InternalCall::new("@net9 System.RuntimeFieldHandle::SetValue", &set_boxed),
+    InternalCall::new("@net System.RuntimeFieldHandle::GetStaticFieldForGenericType", &on_type),
+    InternalCall::new("@net System.RuntimeFieldHandle::AcquiresContextFromThis", &needs_object),
+    InternalCall::new("@net9 System.RuntimeFieldHandle::GetLoaderAllocator", &no_loader_allocator),
+    InternalCall::new("@net QCall::RuntimeFieldHandle_GetRVAFieldInfo", &get_data),
+];

@@ -1,0 +1,334 @@
+//! System.Runtime.Loader.AssemblyLoadContext, and loading assemblies by name, path and bytes.
+//!
+//! A context has a number; the default one is 0. Its native word is the number plus 1, and the table has the GC handle
+//! that managed code gave for the managed context, by which its methods are called. Invariant: assemblies of the
+//! default context have `LoadContext::Default`, those of others `LoadContext::Custom (number)`. Left out: unloading.
+
+use crate::arguments::{AssemblyArgument, ObjectPlace, StackMark};
+use crate::assembly::NameParts;
+use saki_base::locks::{Mutex, rank};
+use saki_reflect::objects::assembly_object;
+use saki_runtime::exec::invoke;
+use saki_runtime::object::exceptions;
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, Str, ToManaged, vm};
+use saki_types::binder::{AssemblyName, LoadContext};
+use saki_types::emitted::EmittedType;
+use saki_types::{Assembly, Image, LibraryType, LoadResult, LoaderEvents, Method, universe};
+use std::path::PathBuf;
+
+/// The managed GC handle of each context, by number; 0 = none yet.
+static CONTEXTS: Mutex<rank::LoadContexts, Vec<isize>> = Mutex::new(Vec::new());
+
+/// The context of a native word; the default one for 0.
+fn context_of(native: isize) -> LoadContext {
+    match u32::try_from(native - 1) {
+        Ok(number) if number > 0 => LoadContext::Custom(number),
+        _ => LoadContext::Default,
+    }
+}
+
+fn managed_handle(number: u32) -> isize {
+    CONTEXTS.lock().get(number as usize).copied().unwrap_or(0)
+}
+
+fn initialize(_t: CurrentThread, managed: isize, is_default: i32, _is_collectible: i32) -> isize {
+    let mut contexts = CONTEXTS.lock();
+    if contexts.is_empty() {
+        contexts.push(0);
+    }
+    if is_default != 0 {
+        contexts[0] = managed;
+        return 1;
+    }
+    contexts.push(managed);
+    contexts.len() as isize
+}
+
+/// Unloading is not supported: the context stays.
+fn prepare_release(_t: CurrentThread, _native: isize, _strong: isize) {}
+
+fn context_of_assembly(_t: CurrentThread, assembly: AssemblyArgument) -> isize {
+    match assembly.assembly().load_context {
+        LoadContext::Custom(number) => managed_handle(number),
+        _ => 0,
+    }
+}
+
+fn is_tracing(_t: CurrentThread) -> bool {
+    false
+}
+
+fn loaded_assemblies(t: CurrentThread, result: ObjectPlace) -> Managed<()> {
+    let class = universe().library_type(LibraryType::RuntimeAssembly).to_managed(t)?;
+    let loaded = universe().binder().loaded();
+    let array = Array::new(t, class, loaded.len())?;
+    for (index, assembly) in loaded.iter().enumerate() {
+        array.set(t, index, Some(assembly_object(t, assembly)?));
+    }
+    result.set(t, array);
+    Ok(())
+}
+
+fn assembly_count(_t: CurrentThread) -> u32 {
+    universe().binder().loaded().len() as u32
+}
+
+fn entry_assembly(t: CurrentThread, result: ObjectPlace) -> Managed<()> {
+    if let Some(assembly) = vm::entry_assembly() {
+        result.set(t, assembly_object(t, assembly)?);
+    }
+    Ok(())
+}
+
+fn executing_assembly(t: CurrentThread, _mark: StackMark, result: ObjectPlace) -> Managed<()> {
+    let caller = saki_reflect::callers::calling_assembly(t).or_else(vm::entry_assembly);
+    if let Some(assembly) = caller {
+        result.set(t, assembly_object(t, assembly)?);
+    }
+    Ok(())
+}
+
+fn load_from_path(
+    t: CurrentThread,
+    native: isize,
+    il_path: *const u16,
+    native_path: *const u16,
+    result: ObjectPlace,
+) -> Managed<()> {
+    let path = if il_path.is_null() { native_path } else { il_path };
+    if path.is_null() {
+        return Err(exceptions::throw_argument_null(t, "assemblyPath"));
+    }
+    let path = PathBuf::from(crate::text::text_at(path));
+    let context = context_of(native);
+    let load = || -> LoadResult<&'static Assembly> {
+        let binder = universe().binder();
+        // A file whose assembly the context has from elsewhere gives that assembly.
+        if let Some(name) = saki_types::binder::identity_of_file(&path)?
+            && let Some(known) = binder.find_in_context(&name, context)
+        {
+            return Ok(known);
+        }
+        binder.load_file_in(&path, context)
+    };
+    let assembly = load().to_managed(t)?;
+    result.set(t, assembly_object(t, assembly)?);
+    Ok(())
+}
+
+fn load_from_stream(
+    t: CurrentThread,
+    native: isize,
+    start: isize,
+    length: i32,
+    _symbols: isize,
+    _symbols_length: i32,
+    result: ObjectPlace,
+) -> Managed<()> {
+    // SAFETY: managed code passes the address and length of a pinned array.
+    let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, usize::try_from(length).unwrap_or(0)) };
+    let assembly = universe().binder().load_bytes_in(bytes.to_vec(), context_of(native)).to_managed(t)?;
+    result.set(t, assembly_object(t, assembly)?);
+    Ok(())
+}
+
+/// `AssemblyNameFlags.PublicKey`: the key is whole, no token.
+const WHOLE_KEY: i32 = 1;
+
+impl NameParts {
+    /// # Safety
+    /// The texts and the key are there and stay for the call.
+    unsafe fn to_name(&self) -> AssemblyName {
+        let text = |start: *const u16| crate::text::optional_text_at(start).unwrap_or_default();
+        let length = usize::try_from(self.key_bytes).unwrap_or(0);
+        // SAFETY: as this function demands.
+        let key = if self.key_or_token.is_null() {
+            &[][..]
+        } else {
+            // SAFETY: so many bytes lie there, as this function demands.
+            unsafe { std::slice::from_raw_parts(self.key_or_token, length) }
+        };
+        let token = if self.flags & WHOLE_KEY != 0 { saki_types::binder::token_of_key(key) } else { key.to_vec() };
+        AssemblyName {
+            name: text(self.name),
+            // A part that is not given is 65,535.
+            version: self.version.map(|part| if part == u16::MAX { 0 } else { part }),
+            culture: text(self.culture),
+            public_key_token: token,
+        }
+    }
+}
+
+fn internal_load(
+    t: CurrentThread,
+    parts: *const NameParts,
+    requesting: ObjectPlace,
+    _mark: StackMark,
+    throws: i32,
+    context: ObjectPlace,
+    result: ObjectPlace,
+) -> Managed<()> {
+    static NATIVE: ManagedField = ManagedField::new(LibraryType::AssemblyLoadContext, "_nativeAssemblyLoadContext");
+    // SAFETY: managed code passes its own struct.
+    let name = unsafe { (*parts).to_name() };
+    let requesting = requesting.get().and_then(saki_reflect::handles::assembly_of);
+    let native = context.get().map(|context| NATIVE.get::<isize>(context));
+    let context = match (native, requesting) {
+        (Some(native), _) => context_of(native),
+        (None, Some(assembly)) => assembly.load_context,
+        (None, None) => {
+            saki_reflect::callers::calling_assembly(t).map_or(LoadContext::Default, |assembly| assembly.load_context)
+        }
+    };
+    let binder = universe().binder();
+    let found = match context {
+        LoadContext::Custom(number) => match binder.find_in_context(&name, context) {
+            Some(known) => Ok(known),
+            None => binder.resolve_for_context(&name, number, requesting.map(|assembly| assembly.image)),
+        },
+        _ => binder.resolve(&name, None),
+    };
+    match found {
+        Ok(assembly) => {
+            result.set(t, assembly_object(t, assembly)?);
+            Ok(())
+        }
+        Err(error) if throws == 0 && error.kind == saki_types::LoadErrorKind::FileNotFound => Ok(()),
+        Err(error) => Err(error).to_managed(t),
+    }
+}
+
+/// Raises the events of .NET's load contexts, or those of Mono's domains.
+pub struct ContextEvents;
+
+impl LoaderEvents for ContextEvents {
+    fn resolve_assembly(&self, wanted: &AssemblyName, requesting: Option<&'static Image>) -> Option<&'static Assembly> {
+        if !is_net() {
+            return saki_reflect::AppDomainEvents.resolve_assembly(wanted, requesting);
+        }
+        let context = match requesting.map(|image| image.assembly().load_context) {
+            Some(LoadContext::Custom(number)) => number,
+            _ => 0,
+        };
+        self.resolve_in_context(context, wanted, requesting)
+    }
+
+    fn resolve_in_context(
+        &self,
+        context: u32,
+        wanted: &AssemblyName,
+        requesting: Option<&'static Image>,
+    ) -> Option<&'static Assembly> {
+        CurrentThread::with_attached(|t| {
+            let by_context = managed_handle(context);
+            if by_context != 0 {
+                let satellite = ask(t, "ResolveSatelliteAssembly", by_context, wanted);
+                if let Some(found) = satellite.or_else(|| ask(t, "ResolveUsingResolvingEvent", by_context, wanted)) {
+                    return Some(found);
+                }
+            }
+            ask_domain(t, wanted, requesting)
+        })
+        .flatten()
+    }
+
+    fn load_in_context(&self, context: u32, wanted: &AssemblyName) -> Option<&'static Assembly> {
+        CurrentThread::with_attached(|t| ask(t, "Resolve", managed_handle(context), wanted)).flatten()
+    }
+
+    fn assembly_loaded(&self, assembly: &'static Assembly) {
+        if !is_net() {
+            return saki_reflect::AppDomainEvents.assembly_loaded(assembly);
+        }
+        CurrentThread::with_attached(|t| {
+            if CONTEXTS.lock().is_empty() || t.is_pending() {
+                return;
+            }
+            let raised = (|| -> Managed<()> {
+                let Some(method) = method_of_context(t, "OnAssemblyLoad")? else { return Ok(()) };
+                let object = assembly_object(t, assembly)?;
+                invoke::invoke(t, method, &[Slot::from_ref(object)]).map(|_| ())
+            })();
+            if raised.is_err() {
+                t.take_pending();
+            }
+        });
+    }
+
+    fn finish_type(&self, emitted: &'static EmittedType) {
+        saki_reflect::AppDomainEvents.finish_type(emitted);
+    }
+}
+
+fn is_net() -> bool {
+    vm::options().net.is_some()
+}
+
+fn method_of_context(t: CurrentThread, name: &str) -> Managed<Option<&'static Method>> {
+    let Some(class) = universe().find_library_type(LibraryType::AssemblyLoadContext).to_managed(t)? else {
+        return Ok(None);
+    };
+    Ok(class.methods().to_managed(t)?.find(|method| method.name == name && method.is_static()))
+}
+
+/// Calls a static method of AssemblyLoadContext with a context's handle and a name. What it throws counts as "not
+/// found".
+fn ask(t: CurrentThread, method: &str, context: isize, wanted: &AssemblyName) -> Option<&'static Assembly> {
+    if t.is_pending() {
+        return None;
+    }
+    let asked = (|| -> Managed<Option<&'static Assembly>> {
+        let Some(method) = method_of_context(t, method)? else { return Ok(None) };
+        let class = universe().library_type(LibraryType::AssemblyName).to_managed(t)?;
+        let name = Obj::new(t, class)?;
+        let text = Str::new(t, &wanted.display())?;
+        if let Some(constructor) = class.find_method_sig(".ctor", &[universe().string()]).to_managed(t)? {
+            invoke::invoke(t, constructor, &[Slot::from_ref(name), Slot::from_ref(text)])?;
+        }
+        let found = invoke::invoke(t, method, &[Slot(context as u64), Slot::from_ref(name)])?;
+        // SAFETY: the methods return a RuntimeAssembly or null.
+        Ok(unsafe { found.as_obj() }.and_then(saki_reflect::handles::assembly_of))
+    })();
+    asked.unwrap_or_else(|_| {
+        t.take_pending();
+        None
+    })
+}
+
+/// `AppDomain.AssemblyResolve`.
+fn ask_domain(
+    t: CurrentThread,
+    wanted: &AssemblyName,
+    requesting: Option<&'static Image>,
+) -> Option<&'static Assembly> {
+    if CONTEXTS.lock().is_empty() || t.is_pending() {
+        return None;
+    }
+    let asked = (|| -> Managed<Option<&'static Assembly>> {
+        let Some(method) = method_of_context(t, "OnAssemblyResolve")? else { return Ok(None) };
+        let text = Str::new(t, &wanted.display())?;
+        let requesting = requesting.map(|image| assembly_object(t, image.assembly())).transpose()?;
+        let found = invoke::invoke(t, method, &[Slot::from_ref(requesting), Slot::from_ref(text)])?;
+        // SAFETY: managed code passes memory of this form, which stays for the call.
+        Ok(unsafe { found.as_obj() }.and_then(saki_reflect::handles::assembly_of))
+    })();
+    asked.unwrap_or_else(|_| {
+        t.take_pending();
+        None
+    })
+}
+
+/// The internal calls of load contexts.
+pub const TABLE: &[InternalCall] = &[
+    InternalCall::new("@net QCall::AssemblyNative_InitializeAssemblyLoadContext", &initialize),
+    InternalCall::new("@net QCall::AssemblyNative_PrepareForAssemblyLoadContextRelease", &prepare_release),
+    InternalCall::new("@net QCall::AssemblyNative_GetLoadContextForAssembly", &context_of_assembly),
+    InternalCall::new("@net System.Runtime.Loader.AssemblyLoadContext::IsTracingEnabled", &is_tracing),
+    InternalCall::new("@net QCall::AssemblyNative_GetLoadedAssemblies", &loaded_assemblies),
+    InternalCall::new("@net QCall::AssemblyNative_GetAssemblyCount", &assembly_count),
+    InternalCall::new("@net QCall::AssemblyNative_GetEntryAssembly", &entry_assembly),
+    InternalCall::new("@net QCall::AssemblyNative_GetExecutingAssembly", &executing_assembly),
+    InternalCall::new("@net QCall::AssemblyNative_LoadFromPath", &load_from_path),
+    InternalCall::new("@net QCall::AssemblyNative_LoadFromStream", &load_from_stream),
+    InternalCall::new("@net QCall::AssemblyNative_InternalLoad", &internal_load),
+];
