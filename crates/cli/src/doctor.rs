@@ -289,10 +289,9 @@ fn dotnet_runtimes(_: &Machine) -> Finding {
         format!("{versions} in {} ({})", root.path.display(), root.found_by)
     };
     let all = places.roots().iter().map(of_root).collect::<Vec<_>>().join("; ");
-    match (places.root(), saki_hosting::net::missing()) {
-        (Err(looked), _) => Finding::note(WHAT, format!("{looked}; for programs of modern .NET")),
-        (Ok(_), Some(missing)) => Finding::note(WHAT, format!("{all}; not served: {missing}")),
-        (Ok(_), None) => Finding::fact(WHAT, all),
+    match places.root() {
+        Err(looked) => Finding::note(WHAT, format!("{looked}; for programs of modern .NET")),
+        Ok(_) => Finding::fact(WHAT, all),
     }
 }
 

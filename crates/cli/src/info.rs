@@ -70,8 +70,8 @@ fn references(image: &Image) -> Result<References, String> {
 }
 
 /// Checks that the file can be a program at all, and says on which class libraries it runs: on those that were asked
-/// for; else on .NET's if its references leave no choice, or if a `runtimeconfig.json` lies beside it and .NET's are
-/// served. The error is one line that names the file and the problem.
+/// for; else on .NET's if its references leave no choice, or if a `runtimeconfig.json` lies beside it. The error is one
+/// line that names the file and the problem.
 pub fn check_program(path: &Path, asked: Option<Libraries>) -> Result<Libraries, String> {
     let image = open(path)?;
     let found = references(&image)?;
@@ -80,7 +80,7 @@ pub fn check_program(path: &Path, asked: Option<Libraries>) -> Result<Libraries,
     let libraries = match asked {
         Some(libraries) => libraries,
         None if needs_net => Libraries::Net,
-        None if saki_hosting::net::missing().is_none() && is_configured() => Libraries::Net,
+        None if is_configured() => Libraries::Net,
         None => Libraries::Mono,
     };
     match libraries {

@@ -186,7 +186,8 @@ fn run(name: &str, options: &Options) -> i32 {
     if !options.compile_only.is_empty() || options.check_mutants {
         return start(options, path, Libraries::Mono);
     }
-    let message = match info::check_program(path, options.libraries()) {
+    let asked = options.libraries().or_else(|| is_net_framework(&options.framework_root()).then_some(Libraries::Net));
+    let message = match info::check_program(path, asked) {
         Ok(libraries) => return start(options, path, libraries),
         Err(message) => message,
     };
@@ -285,15 +286,20 @@ fn start_net(
     mut machine_options: VmOptions,
     events: HostEvents,
 ) -> Result<Vm, StartError> {
-    let program = saki_dotnet::resolve(&environment::dotnet_places(), path, options.arguments())
-        .map_err(|error| StartError(format!("{}: {error}", path.display())))?;
-    let properties = RuntimeProperties::new(program.properties);
+    let properties = match net_of_framework(&options.framework_root(), path) {
+        Some(properties) => properties,
+        None => {
+            saki_dotnet::resolve(&environment::dotnet_places(), path, options.arguments())
+                .map_err(|error| StartError(format!("{}: {error}", path.display())))?
+                .properties
+        }
+    };
+    let properties = RuntimeProperties::new(properties);
     settings::apply_properties(&mut machine_options, &properties, |name| options.given.contains(&name))
         .map_err(|error| StartError(format!("{}: {error}", path.display())))?;
     // SIGQUIT is .NET's own: it ends the program.
     machine_options.thread_dumps = false;
-    let executable = std::env::current_exe().unwrap_or_default();
-    net::start(NetStart { executable, properties, contract: None, options: machine_options, events })
+    net::start(NetStart { properties, contract: None, options: machine_options, events })
 }
 
 /// `--compile-only`: prints the methods' code.
@@ -305,4 +311,31 @@ fn compile_only(assembly: &'static Assembly, options: &Options) -> i32 {
         }
     }
     0
+}
+
+/// Whether a folder holds the class libraries of a .NET.
+fn is_net_framework(folder: &Path) -> bool {
+    folder.join("System.Private.CoreLib.dll").is_file()
+}
+
+/// The properties of a program on the class libraries of .NET in one folder (`--framework`), where it holds them; the
+/// program's own libraries lie beside it.
+fn net_of_framework(framework: &Path, program: &Path) -> Option<Vec<(String, String)>> {
+    is_net_framework(framework).then(|| {
+        let folder = program.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let libraries = |folder: &Path| -> Vec<String> {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            let files =
+                entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|ext| ext == "dll"));
+            files.map(|path| path.display().to_string()).collect()
+        };
+        let files = [libraries(folder), libraries(framework)].concat();
+        let base = std::fs::canonicalize(folder).unwrap_or_default();
+        vec![
+            ("TRUSTED_PLATFORM_ASSEMBLIES".to_owned(), files.join(":")),
+            ("NATIVE_DLL_SEARCH_DIRECTORIES".to_owned(), format!("{}:{}", base.display(), framework.display())),
+            ("APP_CONTEXT_BASE_DIRECTORY".to_owned(), format!("{}/", base.display())),
+            ("RUNTIME_IDENTIFIER".to_owned(), "linux-x64".to_owned()),
+        ]
+    })
 }

@@ -91,7 +91,8 @@ pub struct Options {
     #[arg(long, value_name = "HZ", hide_short_help = true)]
     pub check_walks: Option<u32>,
 
-    /// Test aid: compile random methods again, HZ times a second, and let their callers run the new code and later the old
+    /// Test aid: compile random methods again, HZ times a second, and let their callers run the new code and later the
+    /// old
     #[arg(long, value_name = "HZ", hide_short_help = true)]
     pub replace_bodies: Option<u32>,
 

@@ -38,7 +38,7 @@ use saki_runtime::vm::{self, VmOptions};
 use saki_runtime::{CurrentThread, HostEvents, Vm};
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const NEW: u32 = 0;
@@ -83,19 +83,19 @@ pub(crate) fn check(given: *mut c_void) -> Result<(), Failure> {
 }
 
 /// Starts the machine on the calling thread.
-pub(crate) fn start(executable: PathBuf, properties: RuntimeProperties) -> Result<(), Failure> {
+pub(crate) fn start(properties: RuntimeProperties) -> Result<(), Failure> {
     // AcqRel: one caller wins; nothing is published by it. Acquire on failure: only the state is looked at.
     if STATE.compare_exchange(NEW, STARTING, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return Err(failure(INVALID_OPERATION, "a machine was started in this process before"));
     }
-    let started = start_machine(executable, properties);
+    let started = start_machine(properties);
     let state = if started.is_ok() { STARTED } else { FAILED_TO_START };
     // Release: who sees the state sees the machine's parts.
     STATE.store(state, Ordering::Release);
     started
 }
 
-fn start_machine(executable: PathBuf, properties: RuntimeProperties) -> Result<(), Failure> {
+fn start_machine(properties: RuntimeProperties) -> Result<(), Failure> {
     let stack_bytes = stack_bounds().map_or(usize::MAX, |bounds| bounds.len());
     if stack_bytes < LEAST_STACK_BYTES {
         let (has, wants) = (stack_bytes >> 10, LEAST_STACK_BYTES >> 10);
@@ -106,7 +106,7 @@ fn start_machine(executable: PathBuf, properties: RuntimeProperties) -> Result<(
     let contract = properties.value(HOST_CONTRACT).and_then(|value| unsafe { HostContract::read(value) });
     // SAFETY: SIG_IGN is async-signal-safe, and no handler of the host's is lost but one of SIGPIPE.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-    let machine = net::start(NetStart { executable, properties, contract, options, events: HostEvents::default() })
+    let machine = net::start(NetStart { properties, contract, options, events: HostEvents::default() })
         .map_err(|error| failure(FAILED, error.to_string()))?;
     go_native(machine.main_thread());
     MACHINE.set(Some(machine));

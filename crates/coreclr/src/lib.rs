@@ -87,7 +87,7 @@ unsafe fn texts(texts: *const *const c_char, count: c_int) -> Option<Vec<String>
 /// As coreclrhost.h has it: texts end in NUL, the arrays have `property_count` places, the results have room.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn coreclr_initialize(
-    exe_path: *const c_char,
+    _exe_path: *const c_char,
     _domain_name: *const c_char,
     property_count: c_int,
     property_keys: *const *const c_char,
@@ -95,8 +95,6 @@ pub unsafe extern "C" fn coreclr_initialize(
     host_handle: *mut *mut c_void,
     domain_id: *mut c_uint,
 ) -> c_int {
-    // SAFETY: the host's path, which ends in NUL.
-    let executable = unsafe { path(exe_path) }.unwrap_or_default();
     // SAFETY: the host's array has `property_count` names.
     let keys = unsafe { texts(property_keys, property_count) };
     // SAFETY: the host's array has `property_count` values.
@@ -108,7 +106,7 @@ pub unsafe extern "C" fn coreclr_initialize(
         return status_of(Err(bad_argument("no room for its handles")));
     }
     let properties = RuntimeProperties::new(keys.into_iter().zip(values).collect());
-    let result = guest::start(executable, properties);
+    let result = guest::start(properties);
     if result.is_ok() {
         // SAFETY: not null, so the host's room for a handle.
         unsafe { host_handle.write(guest::handle()) };

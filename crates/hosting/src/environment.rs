@@ -88,7 +88,7 @@ pub unsafe fn forget() {
     use std::os::unix::ffi::OsStrExt;
     for (name, _) in std::env::vars_os() {
         if name.as_bytes().starts_with(b"SAKI_") || name.as_bytes().starts_with(b"MONO_") {
-            // SAFETY: this function's contract: there is no other thread that could read the environment.
+            // SAFETY: no other thread runs yet that could read the environment: this function demands it.
             unsafe { std::env::remove_var(name) };
         }
     }

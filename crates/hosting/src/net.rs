@@ -5,19 +5,15 @@
 //! mscorlib there the machine is the usual one, so that a host of CoreCLR's interface can run programs on Mono's class
 //! libraries.
 //!
-//! What is missing: a machine does not start on System.Private.CoreLib yet. [`missing`] says so; [`start`] refuses with
-//! that line.
-
 use crate::contract::HostContract;
 use crate::properties::{CoreLibrary, RuntimeProperties};
+use saki_runtime::vm::net::NetRuntime;
 use saki_runtime::vm::{StartError, VmOptions};
 use saki_runtime::{HostEvents, Vm};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What a machine starts from.
 pub struct NetStart {
-    /// The host's program, an absolute path: `dotnet`, an apphost or `saki`.
-    pub executable: PathBuf,
     /// For `AppContext`, in the host's order.
     pub properties: RuntimeProperties,
     /// The host's functions, if it has any.
@@ -28,11 +24,6 @@ pub struct NetStart {
     pub events: HostEvents,
 }
 
-/// Why programs of modern .NET do not run yet; None when they do.
-pub fn missing() -> Option<&'static str> {
-    Some("Saki does not run programs on modern .NET's class libraries yet")
-}
-
 /// Starts a machine on the calling thread, which becomes its main thread. Once in a process.
 ///
 /// # Errors
@@ -40,12 +31,15 @@ pub fn missing() -> Option<&'static str> {
 pub fn start(start: NetStart) -> Result<Vm, StartError> {
     match start.properties.core_library() {
         None => Err(StartError("TRUSTED_PLATFORM_ASSEMBLIES names no core library".to_owned())),
-        Some(CoreLibrary::Net(path)) => {
-            let why = missing().unwrap_or_default();
-            Err(StartError(format!("{}: {why}", path.display())))
-        }
+        Some(CoreLibrary::Net(_)) => start_on_net(start),
         Some(CoreLibrary::Mono(path)) => start_on_mono(start, &path),
     }
+}
+
+fn start_on_net(start: NetStart) -> Result<Vm, StartError> {
+    let runtime = NetRuntime { properties: start.properties.pairs().to_vec() };
+    let options = VmOptions { net: Some(runtime), ..start.options };
+    Vm::builder(saki_corelib::upper_layers()).options(options).host(start.events).start()
 }
 
 /// `mscorlib` lies in the profile's folder below the framework's root.
