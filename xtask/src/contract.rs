@@ -10,8 +10,8 @@
 use crate::elf::{DynamicSymbols, dynamic_symbols};
 use crate::tool::Outcome;
 use saki_contract::{
-    Contract, ContractLine, LineKind, claimed_version, compare, find_type, layout_text, members_named, nearest,
-    release_of,
+    Contract, ContractLine, LineKind, Version, claimed_version, compare, core_lib_major, declared_calls, find_type,
+    layout_text, members_named, nearest, release_of,
 };
 use saki_metadata::{Image, TableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +26,10 @@ pub struct Options {
     /// Print the lines for members, as the contract would have them: ASSEMBLY:TYPE::NAME; ASSEMBLY:TYPE for a layout.
     #[arg(long, value_name = "MEMBER")]
     show: Vec<String>,
+    /// Print the lines for all internal calls of the core assemblies of .NET in these directories, as the contract
+    /// would have them.
+    #[arg(long)]
+    calls: bool,
 }
 
 /// Where the class libraries lie that are installed.
@@ -55,9 +59,14 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
             .try_for_each(|framework| options.show.iter().try_for_each(|member| show(framework, member)))?;
         return Ok(true);
     }
+    if options.calls {
+        return print_calls(&frameworks).map(|()| true);
+    }
     let mut passed = 0;
     for framework in &frameworks {
-        passed += usize::from(check(framework, &contract)?);
+        let is_net = framework.join(CORE_LIBRARY).is_file();
+        let is_met = if is_net { check_net(framework, &contract)? } else { check(framework, &contract)? };
+        passed += usize::from(is_met);
     }
     println!("contract: {passed} passed, {} failed", frameworks.len() - passed);
     Ok(passed == frameworks.len())
@@ -72,6 +81,47 @@ fn present(root: &Path) -> Vec<PathBuf> {
     found.sort();
     found.insert(0, PathBuf::from(INSTALLED));
     found
+}
+
+/// The core assembly in a folder of .NET's class libraries.
+const CORE_LIBRARY: &str = "System.Private.CoreLib.dll";
+
+/// The version of .NET of a core assembly.
+fn net_version(image: &Image, path: &Path) -> Result<Version, String> {
+    let major = core_lib_major(image).ok_or_else(|| format!("{}: no core assembly of .NET", path.display()))?;
+    let nearest = Version::NET.into_iter().min_by_key(|version| version.core_lib_major().unwrap_or(0).abs_diff(major));
+    nearest.ok_or_else(|| "no version of .NET is known".to_owned())
+}
+
+/// Compares the core assembly of .NET in a folder; one of another version with the nearest.
+fn check_net(framework: &Path, contract: &Contract) -> Outcome {
+    let path = framework.join(CORE_LIBRARY);
+    let image = open(&path)?;
+    let version = net_version(&image, &path)?;
+    let release = core_lib_major(&image).unwrap_or(0);
+    println!("{}: .NET {release}, compared with {}", framework.display(), version.name());
+    let section = contract.section("System.Private.CoreLib");
+    let differences = compare(&image, section, version).map_err(|e| e.to_string())?;
+    differences.iter().for_each(|difference| println!("  {difference}"));
+    println!("  {} differences", differences.len());
+    Ok(differences.is_empty())
+}
+
+fn print_calls(frameworks: &[PathBuf]) -> Result<(), String> {
+    let mut versions: BTreeMap<String, Vec<Version>> = BTreeMap::new();
+    for framework in frameworks {
+        let path = framework.join(CORE_LIBRARY);
+        let image = open(&path)?;
+        let version = net_version(&image, &path)?;
+        for call in declared_calls(&image).map_err(|e| e.to_string())? {
+            versions.entry(call).or_default().push(version);
+        }
+    }
+    for (call, of) in versions {
+        let mark = if of.len() == Version::NET.len() { "net" } else { of[0].name() };
+        println!("@{mark} call {call}");
+    }
+    Ok(())
 }
 
 fn open(path: &Path) -> Result<Image, String> {
@@ -126,6 +176,7 @@ fn check(framework: &Path, contract: &Contract) -> Outcome {
     let mut differences = Vec::new();
     let mut not_there: BTreeSet<&str> = contract.sections.iter().map(|section| section.assembly).collect();
     not_there.remove("native");
+    not_there.remove("System.Private.CoreLib");
     let mut imports = BTreeMap::new();
     for (name, path) in assemblies(framework)? {
         // Libraries that are no assemblies, or damaged ones, are none of the contract's.
@@ -214,7 +265,7 @@ mod tests {
     /// What continuous integration notices when a class library changes.
     #[test]
     fn the_class_libraries_of_this_machine_are_as_the_contract_says() {
-        let options = Options { frameworks: Vec::new(), show: Vec::new() };
+        let options = Options { frameworks: Vec::new(), show: Vec::new(), calls: false };
         assert_eq!(
             run(&crate::tool::repository_root(), &options),
             Ok(true),

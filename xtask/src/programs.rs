@@ -2,7 +2,10 @@
 //!
 //! A test is `AREA/NAME.cs` or `AREA/NAME.il` with the expected standard output in `AREA/NAME.expected`; the
 //! source's header (see `header`) says what else is expected. Programs are compiled once per content
-//! (`compile`), then run by Saki, or by any other runtime given with `--saki`.
+//! (`compile`), then run by Saki, or by any other runtime given with `--saki`. Those of the area `net` are for modern
+//! .NET (`net`), and run on its class libraries
+//! as far as `tools/net/setup` could fetch them; `--net` compiles the other areas for it, too, and compares Saki with
+//! it (`net_suite`).
 //! Invariant: a program without an `.expected` file fails, so a test cannot pass by having no expectation.
 //! A program with a `pending` header is expected to fail; when it passes, the suite fails until the header is removed.
 //! Left out: judging standard error beyond `stderr-contains`, since its wording is the VM's own.
@@ -10,8 +13,10 @@
 mod compile;
 pub mod diff;
 mod header;
+mod net;
+mod net_suite;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
@@ -25,6 +30,7 @@ use crate::process::{self, Finished, Job, ProgramEnd};
 use crate::tool::Outcome;
 use compile::Compilers;
 use header::{ExpectedExit, Header};
+use net::{Net, is_net};
 
 /// GC stress makes a program many times slower; its time limit grows by this factor.
 const STRESS_TIMEOUT_FACTOR: u32 = 10;
@@ -55,6 +61,14 @@ pub struct Options {
     /// Run with the code cache in this directory; otherwise without one.
     #[arg(long, value_name = "DIR")]
     code_cache: Option<PathBuf>,
+    /// Compile the programs of the other areas for modern .NET, as far as they compile, run each on Saki and on .NET 9,
+    /// and compare.
+    #[arg(long)]
+    net: bool,
+    /// What runs the programs of the area net; the peer is .NET 9 itself, which decides what is expected (and runs no
+    /// other programs).
+    #[arg(long, value_enum, default_value_t = Runtime::Saki)]
+    runtime: Runtime,
     /// Only programs whose AREA/NAME matches this regular expression.
     #[arg(long, value_name = "RE")]
     filter: Option<Regex>,
@@ -76,6 +90,13 @@ pub struct Options {
     /// Name every program as it passes, with its seconds.
     #[arg(long, short)]
     verbose: bool,
+}
+
+/// What runs the programs for modern .NET.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Runtime {
+    Saki,
+    Peer,
 }
 
 /// One test program.
@@ -119,15 +140,33 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     let framework = options.framework.as_deref().unwrap_or(Path::new(INSTALLED));
     if let Some(version) = version_of(framework) {
-        programs.retain(|p| p.header.libraries.contains(version));
+        programs.retain(|p| is_net(p) || p.header.libraries.contains(version));
+    }
+    if options.runtime == Runtime::Peer {
+        programs.retain(is_net);
     }
     let mut saki = crate::tool::runtime_command(root, options.saki.as_deref())?;
     if let Some(framework) = &options.framework {
         let absolute = std::path::absolute(framework).map_err(|e| format!("{}: {e}", framework.display()))?;
         saki.extend(["--framework".to_owned(), absolute.display().to_string()]);
     }
+    let net = usable_net(root, options, &saki);
+    if net.is_none() {
+        let before = programs.len();
+        programs.retain(|p| !is_net(p));
+        let count = before - programs.len();
+        if count > 0 {
+            println!("skipped: {count} programs for modern .NET: {NO_NET}");
+        }
+        if options.net || count > 0 && programs.is_empty() {
+            if options.net {
+                println!("skipped: the comparison with .NET: {NO_NET}");
+            }
+            return Ok(true);
+        }
+    }
     let available_io_models = available_io_models(&saki);
-    let suite = Suite {
+    let mut suite = Suite {
         saki,
         compilers: Compilers {
             mcs: options.mcs.split_whitespace().map(str::to_owned).collect(),
@@ -135,53 +174,38 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         },
         output_root: root.join("target/programs"),
         available_io_models,
+        net,
+        net_executables: HashMap::new(),
         options,
     };
-    let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from)).max(1);
-    let started = Instant::now();
+    if options.net {
+        programs.retain(|p| !is_net(p));
+        return net_suite::run(root, programs, &suite);
+    }
+    if let Some(net) = &suite.net {
+        let all: Vec<&Program> = programs.iter().filter(|p| is_net(p)).collect();
+        suite.net_executables = net.compile(&all, &suite.compilers, &suite.output_root)?;
+    }
     let total = programs.len();
-    let queue = Mutex::new(VecDeque::from(programs));
-    let (sender, receiver) = mpsc::channel();
     let (mut passed, mut pending, mut failed) = (0, Vec::new(), Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            let (sender, queue, suite) = (sender.clone(), &queue, &suite);
-            scope.spawn(move || {
-                while let Some(program) = queue.lock().ok().and_then(|mut q| q.pop_front()) {
-                    let verdict = suite.check(&program);
-                    if sender.send((program.name, verdict)).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut last_line = Instant::now();
-        for (name, verdict) in receiver {
-            match verdict {
-                Verdict::Passed(seconds) => {
-                    passed += 1;
-                    if options.verbose {
-                        println!("ok   {name} ({seconds:.2} s)");
-                    }
-                }
-                Verdict::Pending => pending.push(name),
-                Verdict::Failed(report) => {
-                    println!("FAIL {name}: {report}");
-                    failed.push(name);
+    each(
+        programs,
+        options,
+        |program| suite.check(program),
+        |name, verdict| match verdict {
+            Verdict::Passed(seconds) => {
+                passed += 1;
+                if options.verbose {
+                    println!("ok   {name} ({seconds:.2} s)");
                 }
             }
-            // A heartbeat, so that a first run, which compiles everything, is never silent for long.
-            if last_line.elapsed() > Duration::from_secs(5) {
-                last_line = Instant::now();
-                println!(
-                    "  {} of {total} done, {:.0} s",
-                    passed + pending.len() + failed.len(),
-                    started.elapsed().as_secs_f64()
-                );
+            Verdict::Pending => pending.push(name),
+            Verdict::Failed(report) => {
+                println!("FAIL {name}: {report}");
+                failed.push(name);
             }
-        }
-    });
+        },
+    );
     pending.sort();
     failed.sort();
     if !pending.is_empty() {
@@ -192,6 +216,52 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     println!("programs: {passed} passed, {} failed, {} pending", failed.len(), pending.len());
     Ok(failed.is_empty() && total > 0)
+}
+
+/// Why programs for modern .NET are not run.
+const NO_NET: &str = "target/net has no .NET 9 and C# 12 compiler for this runtime (tools/net/setup fetches them)";
+
+/// Modern .NET, where it is fetched and the runtime that is tested can load it.
+fn usable_net(root: &Path, options: &Options, saki: &[String]) -> Option<Net> {
+    let is_saki = Path::new(&saki[0]).file_name().is_some_and(|name| name == "saki");
+    Net::find(root).filter(|_| options.runtime == Runtime::Peer || is_saki && options.framework.is_none())
+}
+
+/// Calls `work` for each program, several at a time, and `done` with each result as it comes.
+fn each<T: Send>(
+    programs: Vec<Program>,
+    options: &Options,
+    work: impl Fn(&Program) -> T + Sync,
+    mut done: impl FnMut(String, T),
+) {
+    let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, usize::from)).max(1);
+    let started = Instant::now();
+    let total = programs.len();
+    let queue = Mutex::new(VecDeque::from(programs));
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (sender, queue, work) = (sender.clone(), &queue, &work);
+            scope.spawn(move || {
+                while let Some(program) = queue.lock().ok().and_then(|mut q| q.pop_front()) {
+                    let result = work(&program);
+                    if sender.send((program.name, result)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut last_line = Instant::now();
+        for (count, (name, result)) in receiver.into_iter().enumerate() {
+            done(name, result);
+            // A heartbeat, so that a first run, which compiles everything, is never silent for long.
+            if last_line.elapsed() > Duration::from_secs(5) {
+                last_line = Instant::now();
+                println!("  {} of {total} done, {:.0} s", count + 1, started.elapsed().as_secs_f64());
+            }
+        }
+    });
 }
 
 /// A program as it is for tools that do something else with it than to run it.
@@ -207,7 +277,9 @@ pub struct CompiledProgram {
 pub fn compiled(root: &Path, filter: Option<&Regex>) -> Result<Vec<CompiledProgram>, String> {
     let compilers = Compilers { mcs: vec!["mcs".to_owned()], ilasm: vec!["ilasm".to_owned()] };
     let mut programs = discover(&root.join("tests/programs"))?;
-    programs.retain(|p| filter.is_none_or(|filter| filter.is_match(&p.name)) && p.header.pending.is_none());
+    // What those tools ask of the programs is asked with Mono's class libraries.
+    programs
+        .retain(|p| filter.is_none_or(|filter| filter.is_match(&p.name)) && p.header.pending.is_none() && !is_net(p));
     programs
         .into_iter()
         .map(|program| {
@@ -259,12 +331,18 @@ struct Suite<'a> {
     compilers: Compilers,
     output_root: PathBuf,
     available_io_models: Vec<&'static str>,
+    /// None: the programs of the area net are not run.
+    net: Option<Net>,
+    /// What came of compiling those, by name.
+    net_executables: HashMap<String, Result<PathBuf, String>>,
     options: &'a Options,
 }
 
 impl Suite<'_> {
     fn check(&self, program: &Program) -> Verdict {
-        match (self.try_program(program), &program.header.pending) {
+        // What Saki lacks .NET has.
+        let pending = program.header.pending.as_ref().filter(|_| self.options.runtime == Runtime::Saki);
+        match (self.try_program(program), pending) {
             (Ok(seconds), None) => Verdict::Passed(seconds),
             (Ok(_), Some(_)) if self.options.compile_only => Verdict::Pending,
             (Ok(_), Some(reason)) => Verdict::Failed(format!("passes now; remove its header `pending: {reason}`")),
@@ -275,7 +353,10 @@ impl Suite<'_> {
 
     /// The seconds the program ran. Errors: the report of its failure.
     fn try_program(&self, program: &Program) -> Result<f64, String> {
-        let executable = compile::compile(program, &self.compilers, &self.output_root)?;
+        let executable = match self.net_executables.get(&program.name) {
+            Some(result) => result.clone()?,
+            None => compile::compile(program, &self.compilers, &self.output_root)?,
+        };
         if self.options.compile_only {
             return Ok(0.0);
         }
@@ -287,7 +368,11 @@ impl Suite<'_> {
                 Some(model) => format!("with SAKI_IO={model}: {report}"),
                 None => report,
             };
-            let finished = self.execute(program, &executable, io_model).map_err(at)?;
+            let command = match &self.net {
+                Some(net) if is_net(program) => net.command(&self.saki, self.options.runtime == Runtime::Peer),
+                _ => self.saki.clone(),
+            };
+            let finished = self.execute(command, program, &executable, io_model).map_err(at)?;
             if self.options.bless {
                 let expected = program.source.with_extension("expected");
                 fs::write(&expected, &finished.stdout).map_err(|e| format!("{}: {e}", expected.display()))?;
@@ -309,18 +394,24 @@ impl Suite<'_> {
         }
     }
 
-    /// Runs the program in an empty folder of its own.
-    fn execute(&self, program: &Program, executable: &Path, io_model: Option<&str>) -> Result<Finished, String> {
+    /// Runs the program by the command in an empty folder of its own.
+    fn execute(
+        &self,
+        command: Vec<String>,
+        program: &Program,
+        executable: &Path,
+        io_model: Option<&str>,
+    ) -> Result<Finished, String> {
         let directory = executable.with_file_name("run");
         // Absent when this is the first run.
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-        let mut argv = self.saki.clone();
+        let mut argv = command;
         argv.push(executable.display().to_string());
         argv.extend(program.header.arguments.iter().cloned());
         // The same culture and time zone on every machine.
         let mut environment: Vec<(String, String)> =
-            [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb")]
+            [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("TERM", "dumb"), INVARIANT]
                 .map(|(k, v)| (k.to_owned(), v.to_owned()))
                 .to_vec();
         let code_cache = match &self.options.code_cache {
@@ -358,10 +449,16 @@ impl Suite<'_> {
     }
 }
 
+/// Modern .NET does without ICU, whose data differs from machine to machine.
+const INVARIANT: (&str, &str) = ("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+
 /// The code cache of a program that is run several times.
 fn cache_of(executable: &Path) -> PathBuf {
     executable.with_file_name("cache")
 }
+
+/// What a shell shows of a process that SIGABRT killed: 128 and the signal's number.
+const ABORTED: i32 = 128 + libc::SIGABRT;
 
 /// Compares what happened with what the program's files ask for.
 fn judge(program: &Program, finished: &Finished) -> Result<(), String> {
@@ -369,6 +466,9 @@ fn judge(program: &Program, finished: &Finished) -> Result<(), String> {
     let stderr = String::from_utf8_lossy(&finished.stderr);
     let mut report = String::new();
     let end_is_right = match program.header.exit {
+        ExpectedExit::Code(ABORTED) => {
+            matches!(finished.end, ProgramEnd::Exit(ABORTED) | ProgramEnd::Signal(libc::SIGABRT))
+        }
         ExpectedExit::Code(code) => finished.end == ProgramEnd::Exit(code),
         ExpectedExit::NonZero => !matches!(finished.end, ProgramEnd::Exit(0) | ProgramEnd::TimedOut),
     };
@@ -390,6 +490,10 @@ fn judge(program: &Program, finished: &Finished) -> Result<(), String> {
     }
     if report.is_empty() {
         return Ok(());
+    }
+    if is_net(program) {
+        // What its `pending` header would say.
+        report.insert_str(0, &format!("{}\n", net_suite::reason(finished)));
     }
     if !stderr.trim().is_empty() {
         report.push_str("standard error ends:\n");

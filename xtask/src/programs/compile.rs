@@ -30,10 +30,7 @@ pub fn compile(program: &Program, compilers: &Compilers, output_root: &Path) -> 
     let executable = directory.join(format!("{stem}.exe"));
     let stamp_path = directory.join("stamp");
 
-    let library = ["cs", "il"]
-        .map(|extension| program.source.with_file_name(format!("{stem}.lib.{extension}")))
-        .into_iter()
-        .find(|path| path.exists());
+    let library = library_of(program, stem);
     let stamp = stamp(program, library.as_deref())?;
     if executable.exists() && fs::read_to_string(&stamp_path).is_ok_and(|old| old == stamp) {
         return Ok(executable);
@@ -54,7 +51,16 @@ pub fn compile(program: &Program, compilers: &Compilers, output_root: &Path) -> 
     Ok(executable)
 }
 
-fn build(
+/// The source of the library that the program refers to.
+pub fn library_of(program: &Program, stem: &str) -> Option<PathBuf> {
+    ["cs", "il"]
+        .map(|extension| program.source.with_file_name(format!("{stem}.lib.{extension}")))
+        .into_iter()
+        .find(|path| path.exists())
+}
+
+/// Compiles one file. Errors: the compiler's own messages.
+pub fn build(
     source: &Path,
     output: &Path,
     is_library: bool,
@@ -83,7 +89,7 @@ fn build(
 }
 
 /// A hash of the sources and options, as hexadecimal digits.
-fn stamp(program: &Program, library: Option<&Path>) -> Result<String, String> {
+pub fn stamp(program: &Program, library: Option<&Path>) -> Result<String, String> {
     let mut hasher = DefaultHasher::new();
     MCS_OPTIONS.hash(&mut hasher);
     for path in std::iter::once(program.source.as_path()).chain(library) {

@@ -2,12 +2,13 @@
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `exit: N` or `exit: nonzero` | expected exit code (default 0) |
+//! | `exit: N` or `exit: nonzero` | expected exit code (default 0); 134 is also SIGABRT |
 //! | `args: A B` | command-line arguments, split at white space |
 //! | `stdin: TEXT` | standard input; `\n`, `\t` and `\\` are escapes |
 //! | `env: NAME=VALUE` | an environment variable; may be repeated |
 //! | `stderr-contains: TEXT` | a text that standard error must contain; may be repeated |
 //! | `mcs: OPTIONS` | further compiler options, e.g. `-unsafe` |
+//! | `csc: OPTIONS` | options of the C# 12 compiler, e.g. `-pdb`; `-resource:FILE,NAME` is relative to the source |
 //! | `timeout: SECONDS` | wall-clock limit of one run (default 20) |
 //! | `stress: skip REASON` | not run under GC stress, and why |
 //! | `green: skip REASON` | not run on green and M:N threads, and why |
@@ -36,6 +37,8 @@ pub struct Header {
     pub environment: Vec<(String, String)>,
     pub stderr_contains: Vec<String>,
     pub compiler_options: Vec<String>,
+    /// Further options of the C# 12 compiler, for modern .NET.
+    pub csc_options: Vec<String>,
     pub timeout_seconds: u64,
     /// The reason why GC stress leaves this program out.
     pub stress_skip: Option<String>,
@@ -58,10 +61,11 @@ impl Default for Header {
             environment: Vec::new(),
             stderr_contains: Vec::new(),
             compiler_options: Vec::new(),
+            csc_options: Vec::new(),
             timeout_seconds: 20,
             stress_skip: None,
             green_skip: None,
-            libraries: Versions::ALL,
+            libraries: Versions::MONO,
             each_io_model: false,
             pending: None,
         }
@@ -87,6 +91,7 @@ pub fn parse(source: &str) -> Result<Header, String> {
             }
             "stderr-contains" => header.stderr_contains.push(value.to_owned()),
             "mcs" => header.compiler_options.extend(words()),
+            "csc" => header.csc_options.extend(words()),
             "timeout" => header.timeout_seconds = number(value, "timeout")?,
             "green" => {
                 let reason = value.strip_prefix("skip ").ok_or("green: wants `skip REASON`")?;
@@ -137,7 +142,7 @@ mod tests {
     fn every_key_is_read() {
         let header = parse(
             "// Says hello: prose with a colon is no key.\n// exit: 3\n// args: a b\n// stdin: x\\ty\\n\n\
-             // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// timeout: 5\n\
+             // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// csc: -pdb\n// timeout: 5\n\
              // stress: skip too many collections\n// green: skip not yet\n// libraries: 6.8\n// io: each\n\
              // pending: no sockets\nclass P {}\n// exit: 9\n",
         );
@@ -148,6 +153,7 @@ mod tests {
             environment: vec![("A".into(), "b=c".into())],
             stderr_contains: vec!["Unhandled".into()],
             compiler_options: vec!["-unsafe".into(), "-r:X.dll".into()],
+            csc_options: vec!["-pdb".into()],
             timeout_seconds: 5,
             stress_skip: Some("too many collections".into()),
             green_skip: Some("not yet".into()),

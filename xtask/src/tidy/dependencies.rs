@@ -45,7 +45,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("interop", &["runtime"]),
     ("reflect", &["runtime"]),
     ("icall", &["runtime", "interop", "reflect", "loops"]),
-    ("hosting", &["icall", "dotnet"]),
+    ("corelib", &["icall"]),
+    ("hosting", &["corelib", "dotnet"]),
     ("cli", &["hosting"]),
     ("coreclr", &["hosting"]),
 ];
@@ -80,8 +81,8 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     (
         "libc",
         &[
-            "os", "dotnet", "gc", "icall", "interop", "loops", "reactor", "reflect", "runtime", "sampler", "sync",
-            "thread", "tools", "unwind", "cli", "coreclr",
+            "corelib", "os", "dotnet", "gc", "icall", "interop", "loops", "reactor", "reflect", "runtime", "sampler",
+            "sync", "thread", "tools", "unwind", "cli", "coreclr",
         ],
     ),
 ];

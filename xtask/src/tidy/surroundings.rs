@@ -80,6 +80,7 @@ const DOORS: [Door; 4] = [
         ],
         places: &[
             ("crates/base/src/bug.rs", 1, "SAKI_BACKTRACE, when the machine is at fault and asks nobody"),
+            ("crates/corelib/src/environment.rs", 1, "System.Environment itself"),
             ("crates/icall/src/globalization/culture_info.rs", 2, "the program's locale, LC_ALL and LANG"),
             ("crates/icall/src/io/path.rs", 1, "the program's folder for temporary files"),
             ("crates/icall/src/process/start.rs", 1, "the program's PATH, which it may have changed"),

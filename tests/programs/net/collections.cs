@@ -1,0 +1,56 @@
+// The collections of modern .NET, with fixed orders: dictionaries, ordered, sorted, frozen, immutable and concurrent ones, priority queues, linked lists, sorting.
+using System;
+using System.Collections.Concurrent;
+using System.Collections.Frozen;
+using System.Collections.Generic;
+using System.Collections.Immutable;
+using System.Linq;
+using System.Runtime.InteropServices;
+
+void Show<T>(string name, IEnumerable<T> all) => Console.WriteLine($"{name}: {string.Join(" ", all)}");
+
+var map = new Dictionary<string, int>(StringComparer.OrdinalIgnoreCase) { ["one"] = 1, ["two"] = 2 };
+map["ONE"]++;
+CollectionsMarshal.GetValueRefOrAddDefault(map, "three", out bool existed) += 3;
+Show("dictionary", map.OrderBy(p => p.Value).ThenBy(p => p.Key).Select(p => p.Key + p.Value));
+Console.WriteLine(existed + " " + map.TryAdd("TWO", 5) + " " + map.Remove("two", out int removed) + removed);
+var big = Enumerable.Range(0, 10000).ToDictionary(i => i * 7919, i => i);
+Console.WriteLine(big.Count + " " + big[7919 * 5000] + " " + big.ContainsKey(1));
+var list = Enumerable.Range(0, 20).Select(i => i * 37 % 20).ToList();
+list.Sort();
+Show("sorted", list);
+list.Sort((a, b) => (b % 3, b).CompareTo((a % 3, a)));
+Show("by remainder", list);
+list.RemoveAll(n => n > 4);
+list.InsertRange(1, [100, 200]);
+Show("list", list);
+string[] keys = ["d", "a", "c"];
+int[] items = [4, 1, 3];
+Array.Sort(keys, items, StringComparer.Ordinal);
+Show("keys", keys.Zip(items));
+var heap = new PriorityQueue<string, int>([("low", 9), ("high", 1), ("mid", 5)]);
+heap.Enqueue("urgent", 0);
+while (heap.TryDequeue(out string item, out int priority)) Console.Write($"{item}{priority} ");
+Console.WriteLine();
+var ordered = new OrderedDictionary<string, int> { ["z"] = 1, ["a"] = 2 };
+ordered.Insert(1, "m", 3);
+Show("ordered", ordered);
+Show("sorted dictionary", new SortedDictionary<int, string> { [3] = "c", [1] = "a", [2] = "b" }.Select(p => p.Value));
+Show("sorted set", new SortedSet<int> { 5, 1, 3, 9 }.GetViewBetween(2, 6));
+Show("frozen", map.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase)["THREE"].ToString());
+var immutable = ImmutableList.Create(1, 2, 3);
+Show("immutable", immutable.Add(4).Remove(2).Concat(immutable));
+Show("immutable sorted", ImmutableSortedDictionary<string, int>.Empty.Add("b", 2).Add("a", 1).Select(p => p.Key));
+ImmutableArray<int> builder = [3, 1, 2];
+Show("immutable array", builder.Sort());
+var concurrent = new ConcurrentDictionary<int, int>();
+System.Threading.Tasks.Parallel.For(0, 1000, i => concurrent.AddOrUpdate(i % 10, 1, (_, n) => n + 1));
+Console.WriteLine(concurrent.Values.Sum() + " " + concurrent.Count + " " + concurrent.GetOrAdd(77, k => k * 2));
+var queue = new ConcurrentQueue<int>([1, 2]);
+Console.WriteLine(queue.TryDequeue(out int head) + " " + head + " " + new Stack<int>([1, 2, 3]).Peek());
+var linked = new LinkedList<int>([1, 2, 3]);
+linked.AddBefore(linked.Last, 9);
+Show("linked", linked);
+var bits = new System.Collections.BitArray(10) { [3] = true };
+Console.WriteLine(bits.HasAnySet() + " " + bits.Cast<bool>().Count(b => b));
+try { foreach (int n in list) list.Add(n); } catch (InvalidOperationException e) { Console.WriteLine(e.Message); }
