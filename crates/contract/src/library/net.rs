@@ -72,6 +72,7 @@ pub(super) const MOVED_FIELDS: &[(LibraryType, &str, LibraryType)] =
 
 pub(super) const RENAMED_FIELDS: &[(LibraryType, &str, &str)] = &[
     (LibraryType::RuntimeType, "_impl", "m_handle"),
+    (LibraryType::TypeLoadException, "ClassName", "_className"),
     (LibraryType::RuntimeAssembly, "_mono_assembly", "m_assembly"),
     (LibraryType::RuntimeModule, "_impl", "m_pData"),
     (LibraryType::RuntimeModule, "assembly", "m_runtimeAssembly"),
