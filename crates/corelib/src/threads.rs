@@ -40,11 +40,6 @@ fn current_place(t: CurrentThread, result: ObjectPlace) -> Managed<()> {
     Ok(())
 }
 
-/// The word that ThreadHandles have.
-fn current_handle(t: CurrentThread) -> Managed<isize> {
-    threads::current_object(t).map(|thread| thread.address().cast_signed())
-}
-
 fn current_managed_id(t: CurrentThread) -> Managed<i32> {
     threads::current_object(t).map(|thread| MANAGED_ID.get(thread))
 }
@@ -229,7 +224,6 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net10 QCall::ThreadNative_Initialize", &initialize_place),
     InternalCall::new("@net9 System.Threading.Thread::GetCurrentThreadNative", &current),
     InternalCall::new("@net10 QCall::ThreadNative_GetCurrentThread", &current_place),
-    InternalCall::new("@net9 System.Threading.Thread::InternalGetCurrentThread", &current_handle),
     InternalCall::new("@net QCall::ThreadNative_Sleep", &sleep),
     InternalCall::new("@net QCall::ThreadNative_SpinWait", &spin_wait),
     InternalCall::new("@net QCall::ThreadNative_YieldThread", &yield_thread),

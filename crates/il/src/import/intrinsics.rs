@@ -352,12 +352,13 @@ impl Emitter<'_> {
         if from.value_size_bytes()? != to.value_size_bytes()? {
             return Ok(false);
         }
-        let local = self.b.temp(IrType::Struct(if mem_type(to)?.is_none() { to } else { from }));
-        let memory = if mem_type(from)?.is_some() && mem_type(to)?.is_some() {
-            self.b.temp(IrType::Struct(saki_types::universe().library_type(LibraryType::RuntimeFieldHandle)?))
-        } else {
-            local
+        let holder = match (mem_type(from)?, mem_type(to)?) {
+            (None, _) => from,
+            (_, None) => to,
+            // Two numbers or references: any struct of one word has room for them.
+            _ => universe().library_type(LibraryType::RuntimeFieldHandle)?,
         };
+        let memory = self.b.temp(IrType::Struct(holder));
         let addr = self.b.addr_of(memory);
         let flags = plain(AliasClass::Any);
         self.store_at(addr, 0, entry, from, flags, None, false)?;
