@@ -26,7 +26,7 @@ use rustc_hash::FxHashSet;
 use saki_abi::{ObjRef, VTableFlags};
 use saki_base::locks::{Mutex, rank};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[derive(Default)]
 struct Finalizers {
@@ -49,6 +49,8 @@ static FINALIZERS: Mutex<rank::Finalizers, Finalizers> = Mutex::new(Finalizers {
 });
 /// Some object may be in the lists twice. Relaxed: collections read it with the world stopped.
 static MAY_HAVE_DUPLICATES: AtomicBool = AtomicBool::new(false);
+/// How many objects have been taken from the queues. Relaxed: it only says whether another collection may find memory.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// An object is about to be registered once more.
 pub(crate) fn expect_duplicates() {
@@ -65,7 +67,16 @@ pub(crate) fn adopt(buffer: &mut Vec<ObjRef>) {
 /// The next object whose finalizer is to run: normal ones first, then critical ones.
 pub fn next_finalizable() -> Option<ObjRef> {
     let mut finalizers = FINALIZERS.lock();
-    finalizers.ready.pop_front().or_else(|| finalizers.ready_critical.pop_front())
+    let next = finalizers.ready.pop_front().or_else(|| finalizers.ready_critical.pop_front());
+    if next.is_some() {
+        TAKEN.fetch_add(1, Ordering::Relaxed);
+    }
+    next
+}
+
+/// How many objects `next_finalizable` has given.
+pub(crate) fn taken_count() -> u64 {
+    TAKEN.load(Ordering::Relaxed)
 }
 
 /// Number of objects whose finalizers wait to be run.

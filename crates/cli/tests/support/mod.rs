@@ -50,9 +50,20 @@ pub fn run(command: &mut Command) -> Outcome {
             command.env_remove(name);
         }
     }
-    let Output { status, stdout, stderr } = command.output().expect("the command starts");
+    let Output { status, stdout, stderr } = output_of_written(command).expect("the command starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     Outcome { exit_code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// A child that another test has forked meanwhile holds the test's files open for writing until it executes its own
+/// program. Linux refuses to execute such a file (ETXTBSY).
+fn output_of_written(command: &mut Command) -> std::io::Result<Output> {
+    loop {
+        match command.output() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            done => return done,
+        }
+    }
 }
 
 /// Makes these system calls fail with the error number `errno` in the command's process and those that it starts, as

@@ -15,7 +15,7 @@ use super::layout::{BLOCK_BYTES, LARGE_OBJECT_BYTES};
 use super::thread_pointers::mutator_pointer;
 use crate::client::client;
 use crate::observer::{self, SampledAllocation, SamplingState};
-use crate::{large, stats};
+use crate::{finalize, large, stats};
 use mmtk::util::Address;
 use mmtk::util::alloc::AllocatorInfo;
 use mmtk::vm::slot::SimpleSlot;
@@ -373,14 +373,17 @@ fn allocate_slow(
     size_bytes: usize,
     stays_in_place: bool,
 ) -> Option<ObjRef> {
+    let mut taken = finalize::taken_count();
     if let Some(object) = try_allocate_slow(thread, vtable, size_bytes, stays_in_place) {
         return Some(object);
     }
-    // Dead objects that wait for their finalizers fill memory, too: it becomes free when these have run.
+    // Dead objects that wait for their finalizers fill memory, too: it becomes free when these have run. They may have
+    // run since this thread's last collection, and then none is left to wait for.
     for _ in 0..MAX_FINALIZER_ROUNDS {
-        if !client().run_finalizers(thread) {
+        if !client().run_finalizers(thread) && finalize::taken_count() == taken {
             break;
         }
+        taken = finalize::taken_count();
         collect(thread, true);
         if let Some(object) = try_allocate_slow(thread, vtable, size_bytes, stays_in_place) {
             return Some(object);
