@@ -86,7 +86,7 @@ const TABLES: &[&[InternalCall]] = &[
 
 /// Functions in place of managed bodies that read CoreCLR's records.
 const LOOPS: &[&[LoopRow]] =
-    &[arrays::LOOPS, dependent_handle::LOOPS, exceptions::LOOPS, marshal::LOOPS, threads::LOOPS];
+    &[arrays::LOOPS, dependent_handle::LOOPS, exceptions::LOOPS, marshal::LOOPS, threads::LOOPS, type_handle::LOOPS];
 
 /// Everything above the runtime, for `Vm::builder`: the internal calls of all class libraries.
 pub fn upper_layers() -> UpperLayers {

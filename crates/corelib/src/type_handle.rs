@@ -7,6 +7,7 @@ use saki_reflect::generic_constraints::arguments_fit;
 use saki_reflect::objects::{assembly_object, module_object, type_array};
 use saki_reflect::type_handle::is_assignable_from;
 use saki_runtime::ExceptionType;
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::{exceptions, method_tables};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, ToManaged};
 use saki_types::{
@@ -309,6 +310,12 @@ fn can_cast_handles(t: CurrentThread, from: *const (), to: *const ()) -> Managed
     can_cast(from, to).to_managed(t).map(i32::from)
 }
 
+/// `CastCache.TryGet`: CoreCLR fills the table that its body reads, and this machine has none. The answer is
+/// `CastResult.MaybeCast`, after which callers ask `can_cast_handles`.
+fn look_in_cast_cache(_t: CurrentThread, _table: Option<Array>, _from: usize, _to: usize) -> Managed<i32> {
+    Ok(2)
+}
+
 /// The type that declares a nested type or a type parameter.
 fn declaring_type(ty: Ty) -> LoadResult<Option<Ty>> {
     let Some(parameter) = ty.generic_param() else { return ty.enclosing_type() };
@@ -497,6 +504,13 @@ fn module_type(t: CurrentThread, module: ModuleArgument, result: ObjectPlace) ->
     result.set(t, Obj::of_type(t, ty)?);
     Ok(())
 }
+
+/// In place of managed bodies that read CoreCLR's records.
+pub const LOOPS: &[LoopRow] = &[LoopRow::new(
+    "static System.Runtime.CompilerServices.CastCache::TryGet(System.Int32[],System.UIntPtr,System.UIntPtr) System.Runtime.CompilerServices.CastResult",
+    &look_in_cast_cache,
+)
+.correcting()];
 
 /// The internal calls of `System.RuntimeTypeHandle`.
 pub const TABLE: &[InternalCall] = &[
