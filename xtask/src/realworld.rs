@@ -1,11 +1,12 @@
-//! `cargo xtask realworld`: programs nobody here wrote, under Saki and under Mono, with their behaviour compared.
+//! `cargo xtask realworld`: programs nobody here wrote, under Saki and under Mono or .NET, with their behaviour
+//! compared.
 //!
 //! `tests/realworld/programs.list` names the programs (`list` says how). Each one's script runs in an empty folder
 //! per runtime; standard output, exit code and every file it leaves must be equal, assemblies apart from what differs
 //! between two runs of one compiler (`pe`). Lines `NAME VALUE` that a script appends to `$FIGURES` (requests per
 //! second) are reported, not compared.
 //! Invariant: a program counts as the same only if both ran its whole script to exit code 0; what is missing, or fails
-//! under Mono too, is skipped with its reason.
+//! under the peer too, is skipped with its reason.
 //! `namespaces` compares programs of `tests/realworld/namespaces` check by check in the same run.
 //! Left out: standard error, whose wording is the runtime's own.
 
@@ -23,7 +24,7 @@ use std::time::Duration;
 use crate::process::{self, Finished, Job, ProgramEnd};
 use crate::programs::diff::diff;
 use crate::tool::Outcome;
-use list::ProgramEntry;
+use list::{Peer, ProgramEntry};
 use report::{Row, Verdict};
 use running::{ENVIRONMENT, last_words};
 
@@ -82,6 +83,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         saki: crate::tool::runtime_command(root, options.saki.as_deref())?.join(" "),
         data: folder,
         output: root.join("target/realworld"),
+        net: root.join("target/net/9"),
         in_place_of_mono: options.launchers,
     };
     if suite.in_place_of_mono {
@@ -125,6 +127,8 @@ struct Suite {
     saki: String,
     data: PathBuf,
     output: PathBuf,
+    /// A `dotnet` root, if it is there.
+    net: PathBuf,
     /// The scripts execute /usr/bin/mono, not `$VM`.
     in_place_of_mono: bool,
 }
@@ -169,6 +173,18 @@ impl Suite {
         Err(format!("{} cannot take the place of {MONO} in a mount namespace: {}", self.saki, last_words(&finished)))
     }
 
+    /// What programs for .NET find it by. Those for an older one run on this one, as a user's would.
+    fn net_environment(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("DOTNET_ROOT", self.net.display().to_string()),
+            ("DOTNET_ROLL_FORWARD", "Major".to_owned()),
+            ("DOTNET_CLI_TELEMETRY_OPTOUT", "1".to_owned()),
+            // Results are the same where there is no ICU.
+            ("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1".to_owned()),
+            ("NET", self.net.join("shared/Microsoft.NETCore.App").display().to_string()),
+        ]
+    }
+
     fn check(&self, entry: &ProgramEntry) -> Row {
         let mut row = Row::new(entry);
         row.verdict = match self.try_check(entry, &mut row) {
@@ -178,7 +194,7 @@ impl Suite {
         if let (Verdict::Differs(_), Some(reason)) = (&row.verdict, &entry.waits) {
             row.verdict = Verdict::Waits(reason.clone());
         } else if let (Verdict::Same, Some(reason)) = (&row.verdict, &entry.waits) {
-            row.verdict = Verdict::Differs(format!("is as under Mono now; remove `waits: {reason}`"));
+            row.verdict = Verdict::Differs(format!("is as under {} now; remove `waits: {reason}`", entry.peer.name()));
         }
         row
     }
@@ -191,25 +207,33 @@ impl Suite {
             };
             return Ok(Verdict::Skipped(format!("{missing} is not there{packages}")));
         }
+        if entry.peer == Peer::Net && !self.net.join("dotnet").exists() {
+            return Ok(Verdict::Skipped("target/net/9 is not there (tools/net/setup)".to_owned()));
+        }
+        let peer = match entry.peer {
+            Peer::Mono => "mono".to_owned(),
+            Peer::Net => self.net.join("dotnet").display().to_string(),
+        };
         let folder = self.output.join(&entry.name);
         let setup = folder.join("setup");
         if !entry.setup.is_empty() {
-            let done = self.run_script(entry, &entry.setup, "mono", &setup, &folder.join("setup-figures"))?;
+            let done = self.run_script(entry, &entry.setup, &peer, &setup, &folder.join("setup-figures"))?;
             if done.finished.end != ProgramEnd::Exit(0) {
                 return Ok(Verdict::Skipped(format!("set-up: {}: {}", done.finished.end, last_words(&done.finished))));
             }
         }
-        let mono = self.run_script(entry, &entry.run, "mono", &folder.join("mono"), &folder.join("mono-figures"))?;
-        if mono.finished.end != ProgramEnd::Exit(0) {
-            let why = last_words(&mono.finished);
-            return Ok(Verdict::Skipped(format!("{} under Mono: {why}", mono.finished.end)));
+        let theirs = self.run_script(entry, &entry.run, &peer, &folder.join("peer"), &folder.join("peer-figures"))?;
+        if theirs.finished.end != ProgramEnd::Exit(0) {
+            let why = last_words(&theirs.finished);
+            return Ok(Verdict::Skipped(format!("{} under {}: {why}", theirs.finished.end, entry.peer.name())));
         }
         let saki =
             self.run_script(entry, &entry.run, &self.saki, &folder.join("saki"), &folder.join("saki-figures"))?;
-        row.mono = Some((&mono.finished).into());
+        row.theirs = Some((&theirs.finished).into());
         row.saki = Some((&saki.finished).into());
-        row.figures = mono.figures.iter().map(|(k, v)| (k.clone(), v.clone(), saki.figures.get(k).cloned())).collect();
-        compare(entry, &mono, &saki).map(|()| Verdict::Same)
+        row.figures =
+            theirs.figures.iter().map(|(k, v)| (k.clone(), v.clone(), saki.figures.get(k).cloned())).collect();
+        compare(entry, &theirs, &saki).map(|()| Verdict::Same)
     }
 
     /// Runs a script in an empty folder, the same for both runtimes because programs print paths, and renames that
@@ -240,6 +264,7 @@ impl Suite {
         ]
         .into_iter()
         .chain(ENVIRONMENT.map(|(k, v)| (k, v.to_owned())))
+        .chain(if entry.peer == Peer::Net { self.net_environment() } else { Vec::new() })
         .map(|(k, v)| (k.to_owned(), v))
         .collect();
         let argv = script_words(script, (self.in_place_of_mono && vm == self.saki).then_some(vm));
@@ -263,23 +288,24 @@ impl Suite {
 }
 
 /// Errors: the first difference.
-fn compare(entry: &ProgramEntry, mono: &Observed, saki: &Observed) -> Result<(), String> {
-    if mono.finished.end != saki.finished.end {
-        let (ours, theirs) = (saki.finished.end, mono.finished.end);
-        return Err(format!("{ours}, under Mono {theirs}; {}", last_words(&saki.finished)));
+fn compare(entry: &ProgramEntry, peer: &Observed, saki: &Observed) -> Result<(), String> {
+    let name_of_peer = entry.peer.name();
+    if peer.finished.end != saki.finished.end {
+        let (ours, theirs) = (saki.finished.end, peer.finished.end);
+        return Err(format!("{ours}, under {name_of_peer} {theirs}; {}", last_words(&saki.finished)));
     }
-    if mono.finished.stdout != saki.finished.stdout {
+    if peer.finished.stdout != saki.finished.stdout {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let shown = diff(&text(&mono.finished.stdout), &text(&saki.finished.stdout), MAX_DIFF_LINES);
-        return Err(format!("standard output (-mono +saki):\n{shown}"));
+        let shown = diff(&text(&peer.finished.stdout), &text(&saki.finished.stdout), MAX_DIFF_LINES);
+        return Err(format!("standard output (-{name_of_peer} +Saki):\n{shown}"));
     }
-    if let Some(name) = mono.files.keys().find(|k| !saki.files.contains_key(*k)) {
+    if let Some(name) = peer.files.keys().find(|k| !saki.files.contains_key(*k)) {
         return Err(format!("writes no {name}"));
     }
-    if let Some(name) = saki.files.keys().find(|k| !mono.files.contains_key(*k)) {
-        return Err(format!("writes {name}, which it does not under Mono"));
+    if let Some(name) = saki.files.keys().find(|k| !peer.files.contains_key(*k)) {
+        return Err(format!("writes {name}, which it does not under {name_of_peer}"));
     }
-    for (name, theirs) in &mono.files {
+    for (name, theirs) in &peer.files {
         let ours = &saki.files[name];
         if ours != theirs {
             let place = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count();

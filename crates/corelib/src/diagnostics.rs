@@ -36,6 +36,55 @@ fn no_count(_t: CurrentThread, _of_thread: bool) -> i64 {
     0
 }
 
+/// `ProfileOptimization.SetProfileRoot` and `StartProfile` ask that a program's methods be compiled ahead on another
+/// thread. The code cache keeps their code from one run to the next without it.
+fn set_profile_root(_t: CurrentThread, _folder: *const u16) {}
+
+fn start_profile(_t: CurrentThread, _file: *const u16, _context: isize) {}
+
+/// `MetadataUpdater.IsSupported`: assemblies are not edited while they run.
+fn is_apply_update_supported(_t: CurrentThread) -> i32 {
+    0
+}
+
+// `AssemblyNative_Trace…`: events of the loader for listeners that trace it, of which there are none. The result says
+// that the event was written.
+
+fn trace_load_from(
+    _t: CurrentThread,
+    _name: *const u16,
+    _tracked: i32,
+    _requester: *const u16,
+    _path: *const u16,
+) -> i32 {
+    1
+}
+
+fn trace_resolve(
+    _t: CurrentThread,
+    _name: *const u16,
+    _handler: *const u16,
+    _found: *const u16,
+    _path: *const u16,
+) -> i32 {
+    1
+}
+
+fn trace_resolving(
+    _t: CurrentThread,
+    _name: *const u16,
+    _handler: *const u16,
+    _context: *const u16,
+    _found: *const u16,
+    _path: *const u16,
+) -> i32 {
+    1
+}
+
+fn trace_probed(_t: CurrentThread, _path: *const u16, _hresult: i32) -> i32 {
+    1
+}
+
 /// cpuid with a function and a subfunction.
 fn cpuid(_t: CurrentThread, registers: *mut i32, function: i32, subfunction: i32) {
     #[cfg(target_arch = "x86_64")]
@@ -58,6 +107,13 @@ fn memory_barrier_process_wide(_t: CurrentThread) {
 
 /// The internal calls of `Debugger` and others.
 pub const TABLE: &[InternalCall] = &[
+    InternalCall::new("@net QCall::AssemblyNative_IsApplyUpdateSupported", &is_apply_update_supported),
+    InternalCall::new("@net QCall::AssemblyNative_TraceAssemblyLoadFromResolveHandlerInvoked", &trace_load_from),
+    InternalCall::new("@net QCall::AssemblyNative_TraceAssemblyResolveHandlerInvoked", &trace_resolve),
+    InternalCall::new("@net QCall::AssemblyNative_TraceResolvingHandlerInvoked", &trace_resolving),
+    InternalCall::new("@net QCall::AssemblyNative_TraceSatelliteSubdirectoryPathProbed", &trace_probed),
+    InternalCall::new("@net QCall::MultiCoreJIT_InternalSetProfileRoot", &set_profile_root),
+    InternalCall::new("@net QCall::MultiCoreJIT_InternalStartProfile", &start_profile),
     InternalCall::new("@net9 System.Diagnostics.Debugger::get_IsAttached", &is_attached),
     InternalCall::new("@net10 QCall::DebugDebugger_IsManagedDebuggerAttached", &is_attached_native),
     InternalCall::new("@net9 System.Diagnostics.Debugger::IsLogging", &is_logging),

@@ -5,10 +5,31 @@
 //! Invariant: an unknown key or an entry without `about` and `run` is an error, so that a misspelt key cannot switch
 //! off a comparison.
 
+/// The runtime that a program is compared with.
+#[derive(Default, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    #[default]
+    Mono,
+    /// The .NET of `target/net/9`, with roll-forward to it from any older one.
+    Net,
+}
+
+impl Peer {
+    /// As users call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Peer::Mono => "Mono",
+            Peer::Net => ".NET 9",
+        }
+    }
+}
+
 /// One program of the list.
 #[derive(Default, Debug, PartialEq)]
 pub struct ProgramEntry {
     pub name: String,
+    /// `peer: net`; Mono without it.
+    pub peer: Peer,
     /// What is run, one line for the table.
     pub about: String,
     /// Files and commands that must be there; otherwise the program is skipped. `$VARIABLE` at the beginning of a
@@ -16,12 +37,12 @@ pub struct ProgramEntry {
     pub needs: Vec<String>,
     /// Debian packages that bring what is needed.
     pub packages: Vec<String>,
-    /// Why the program is not expected to behave as under Mono yet.
+    /// Why the program is not expected to behave as under its peer yet.
     pub waits: Option<String>,
     pub timeout_seconds: Option<u64>,
     /// Output files (by name) that are not compared.
     pub ignored_files: Vec<String>,
-    /// Run once, natively or by Mono, in the folder `$SETUP`.
+    /// Run once, natively or by the peer, in the folder `$SETUP`.
     pub setup: String,
     /// Run under each runtime in an empty folder; `$VM` is the runtime's command.
     pub run: String,
@@ -50,6 +71,8 @@ pub fn parse(text: &str) -> Result<Vec<ProgramEntry>, String> {
         let words = || value.split_whitespace().map(str::to_owned);
         match key {
             "about" => entry.about = value.to_owned(),
+            "peer" if value == "net" => entry.peer = Peer::Net,
+            "peer" => return Err(error("`peer` takes `net`")),
             "needs" => entry.needs.extend(words()),
             "packages" => entry.packages.extend(words()),
             "waits" => entry.waits = Some(value.to_owned()),
@@ -79,7 +102,7 @@ pub fn parse(text: &str) -> Result<Vec<ProgramEntry>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{Peer, parse};
 
     #[test]
     fn entries_with_scripts() {
@@ -89,6 +112,9 @@ mod tests {
         assert_eq!(list[0].needs, ["x", "y"]);
         assert_eq!(list[0].run, "one\n  two\n\n");
         assert_eq!(list[1].run, "three\n");
+        assert_eq!(list[1].peer, Peer::Mono);
+        let net = parse("program a\npeer: net\nabout: A\nrun:\n    one\n").expect("well formed");
+        assert_eq!(net[0].peer, Peer::Net);
     }
 
     #[test]
@@ -97,6 +123,7 @@ mod tests {
             ("about: A\n", "line 1: `program NAME` must come first"),
             ("program a\nabout: A\nrnu:\n    x\n", "line 3: unknown key"),
             ("program a\nabout: A\n", "a lacks `about` or `run`"),
+            ("program a\npeer: mono\n", "line 2: `peer` takes `net`"),
             ("program a\nprogram a\n", "line 2: this name is used twice"),
         ] {
             assert_eq!(parse(text).expect_err(text), expected);

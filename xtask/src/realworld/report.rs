@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::list::ProgramEntry;
+use super::list::{Peer, ProgramEntry};
 use super::namespaces::Namespace;
 use crate::process::Finished;
 
-/// How a program's run under Saki compares with that under Mono.
+/// How a program's run under Saki compares with that under its peer.
 pub enum Verdict {
-    /// As under Mono.
+    /// As under the peer.
     Same,
     /// With the first difference.
     Differs(String),
@@ -37,9 +37,10 @@ pub struct Row {
     name: String,
     about: String,
     pub verdict: Verdict,
-    pub mono: Option<Cost>,
+    peer: Peer,
+    pub theirs: Option<Cost>,
     pub saki: Option<Cost>,
-    /// Name, Mono's value, Saki's value.
+    /// Name, the peer's value, Saki's value.
     pub figures: Vec<(String, String, Option<String>)>,
 }
 
@@ -50,7 +51,8 @@ impl Row {
             name: entry.name.clone(),
             about: entry.about.clone(),
             verdict: Verdict::Skipped("not run".to_owned()),
-            mono: None,
+            peer: entry.peer,
+            theirs: None,
             saki: None,
             figures: Vec::new(),
         }
@@ -82,8 +84,8 @@ impl Row {
                 vec![why.lines().next().unwrap_or("").to_owned()]
             }
         };
-        for (name, mono, saki) in &self.figures {
-            parts.push(format!("{name}: {} (Mono {mono})", saki.as_deref().unwrap_or("-")));
+        for (name, theirs, saki) in &self.figures {
+            parts.push(format!("{name}: {} ({} {theirs})", saki.as_deref().unwrap_or("-"), self.peer.name()));
         }
         parts.join("; ")
     }
@@ -95,18 +97,38 @@ fn costs(cost: Option<&Cost>) -> (String, String) {
 }
 
 pub fn table(rows: &[Row]) -> String {
-    let mut out = String::from("program          result    CPU s  (Mono)   MiB (Mono)  remark\n");
+    let mut out = String::from("program          result    CPU s  (peer)   MiB (peer)  remark\n");
     for row in rows {
-        let ((saki, saki_mib), (mono, mono_mib)) = (costs(row.saki.as_ref()), costs(row.mono.as_ref()));
+        let ((saki, saki_mib), (theirs, their_mib)) = (costs(row.saki.as_ref()), costs(row.theirs.as_ref()));
         let _ = writeln!(
             out,
-            "{:16} {:8} {saki:>6} {mono:>8} {saki_mib:>5} {mono_mib:>6}  {}",
+            "{:16} {:8} {saki:>6} {theirs:>8} {saki_mib:>5} {their_mib:>6}  {}",
             row.name,
             row.word(),
             row.remark()
         );
     }
     out
+}
+
+/// The table of the programs with this peer.
+fn write_programs(out: &mut String, rows: &[Row], peer: Peer) {
+    let name = peer.name();
+    let _ = writeln!(
+        out,
+        "| program | what is run | result | CPU s | {name} | MiB | {name} | remark |\n|---|---|---|---|---|---|---|---|"
+    );
+    for row in rows.iter().filter(|row| row.peer == peer) {
+        let ((saki, saki_mib), (theirs, their_mib)) = (costs(row.saki.as_ref()), costs(row.theirs.as_ref()));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {saki} | {theirs} | {saki_mib} | {their_mib} | {} |",
+            row.name,
+            row.about,
+            row.word(),
+            row.remark().replace('|', "\\|")
+        );
+    }
 }
 
 /// Which releases were tested, written by hand.
@@ -127,19 +149,11 @@ pub fn write(root: &Path, rows: &[Row], namespaces: &[Namespace]) -> Result<(), 
         "\n## Programs\n\n\
          Unchanged programs, run by Saki and by Mono 6.8: *works* means equal standard output, exit code and files \
          (assemblies apart from MVID and time stamp).\nCPU seconds include start-up and compiling; memory is the peak of the \
-         largest process.\n\n| program | what is run | result | CPU s | Mono | MiB | Mono | remark |\n|---|---|---|---|---|---|---|---|\n",
+         largest process.\n\n",
     );
-    for row in rows {
-        let ((saki, saki_mib), (mono, mono_mib)) = (costs(row.saki.as_ref()), costs(row.mono.as_ref()));
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {saki} | {mono} | {saki_mib} | {mono_mib} | {} |",
-            row.name,
-            row.about,
-            row.word(),
-            row.remark().replace('|', "\\|")
-        );
-    }
+    write_programs(&mut out, rows, Peer::Mono);
+    out.push_str("\n## Programs for .NET\n\nUnchanged programs, run by Saki and by .NET 9.0.5 on its class libraries, without a code cache.\n\n");
+    write_programs(&mut out, rows, Peer::Net);
     out.push_str(
         "\n## Namespaces\n\nPrograms of `tests/realworld/namespaces`, each with many checks (a group of calls and what they print, \
          exceptions included), run by both. *Works*: every check prints the same; *partly*: some differ.\n\n\
