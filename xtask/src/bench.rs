@@ -5,7 +5,7 @@
 //! wall seconds, minimum and median, and peak resident memory. Invariant: a run counts only if it exits with 0 and
 //! prints what the other runtimes print. From the bottom up: `options`, `compiling`, `peers` (the runtimes), `svg`;
 //! `measurement` and `figures` (of processes, and of programs that measure themselves), `pages`; `report`; the suites
-//! `pauses`, `threads`, `simd`, `green`, `io` and `profile`; this file, which has the others. Left out:
+//! `pauses`, `threads`, `simd`, `net`, `green`, `io` and `profile`; this file, which has the others. Left out:
 //! micro-benchmarks inside one process, which belong to the crates.
 
 mod compiling;
@@ -13,6 +13,7 @@ mod figures;
 mod green;
 mod io;
 mod measurement;
+mod net;
 mod options;
 mod pages;
 mod pauses;
@@ -45,6 +46,9 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     if options.suite == Suite::Io {
         return io::run(root, options, runtimes, &output);
+    }
+    if options.suite == Suite::Net {
+        return net::run(root, options, &runtimes[0], &output);
     }
     runtimes.retain(|r| !options.without.iter().any(|name| *name == r.name));
     if runtimes.is_empty() {

@@ -10,7 +10,7 @@ use super::options::Options;
 use super::peers::Runtime;
 
 /// No program takes a tenth of this on a machine of this decade.
-const TIMEOUT: Duration = Duration::from_secs(120);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Measurements of one program under one runtime.
 pub struct Cell {
@@ -50,12 +50,23 @@ pub(super) fn measure<'a>(
     runtimes: &[Runtime],
     options: &Options,
 ) -> Result<Row, String> {
+    measure_with(program, executable, &[], runtimes, options)
+}
+
+/// As `measure`, with arguments of the program.
+pub(super) fn measure_with<'a>(
+    program: &'static str,
+    executable: impl Fn(&Runtime) -> &'a Path,
+    arguments: &[&str],
+    runtimes: &[Runtime],
+    options: &Options,
+) -> Result<Row, String> {
     let empty = || Cell { seconds: Vec::new(), max_rss_kib: 0, failure: None, stdout: None };
     let mut cells: Vec<Cell> = runtimes.iter().map(|_| empty()).collect();
     for _ in 0..options.runs() {
         for (runtime, cell) in runtimes.iter().zip(&mut cells) {
             if cell.failure.is_none() {
-                measure_once(executable(runtime), runtime, options.cpu, cell)?;
+                measure_once(executable(runtime), arguments, runtime, options.cpu, cell)?;
             }
         }
     }
@@ -70,8 +81,14 @@ pub(super) fn measure<'a>(
     Ok(Row { program, cells })
 }
 
-fn measure_once(executable: &Path, runtime: &Runtime, cpu: bool, cell: &mut Cell) -> Result<(), String> {
-    let finished = run_within(TIMEOUT, executable, &[], runtime)?;
+fn measure_once(
+    executable: &Path,
+    arguments: &[&str],
+    runtime: &Runtime,
+    cpu: bool,
+    cell: &mut Cell,
+) -> Result<(), String> {
+    let finished = run_within(TIMEOUT, executable, arguments, runtime)?;
     cell.failure = failure(&finished);
     if cell.failure.is_some() {
         return Ok(());

@@ -32,6 +32,8 @@ pub(super) enum Suite {
     Profile,
     /// Vectors, and the class library's loops over memory and text; beside .NET 9 ($DOTNET9) as well.
     Simd,
+    /// Programs for .NET on its class libraries, beside .NET 9 and 10 (target/net).
+    Net,
 }
 
 impl Suite {
@@ -65,7 +67,7 @@ pub struct Options {
     /// Only programs whose name matches this regular expression.
     #[arg(long, value_name = "RE")]
     pub(super) filter: Option<Regex>,
-    /// Do not run this runtime (saki, mono, coreclr; in the suites green and io the columns that they print); may be
+    /// Do not run this runtime (saki, mono, coreclr; in the suites green, io and net the columns that they print); may be
     /// repeated.
     #[arg(long, value_name = "NAME")]
     pub(super) without: Vec<String>,

@@ -6,13 +6,14 @@ use std::path::Path;
 use super::options::Suite;
 
 /// What begins a part of docs/benchmarks.md, in their order there. The kernels come first, without a mark.
-const MARKS: [(Suite, &str); 6] = [
+const MARKS: [(Suite, &str); 7] = [
     (Suite::Threads, "<!-- suite: threads -->\n"),
     (Suite::Dynamic, "<!-- suite: dynamic -->\n"),
     (Suite::Library, "<!-- suite: library -->\n"),
     (Suite::Green, "<!-- suite: green -->\n"),
     (Suite::Io, "<!-- suite: io -->\n"),
     (Suite::Simd, "<!-- suite: simd -->\n"),
+    (Suite::Net, "<!-- suite: net -->\n"),
 ];
 
 /// Writes one suite's part of the page and leaves the others'.
