@@ -198,7 +198,7 @@ fn catches_at_safe_point(_t: CurrentThread) -> bool {
     false
 }
 
-/// The settings of the runtime's own for the thread pool: there are none.
+/// Settings of the thread pool that the runtime adds. None here: the host has made properties of them.
 fn next_pool_setting(_t: CurrentThread, _: i32, value: Place<u32>, is_boolean: Place<u8>, name: Place<usize>) -> i32 {
     value.set(0);
     is_boolean.set(0);

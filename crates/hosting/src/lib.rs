@@ -8,6 +8,7 @@
 //! | `settings` | the machine's options by their names: `--hot-stacks`, SAKI_HOT_STACKS, `Saki.HotStacks` |
 //! | `properties` | the properties that .NET's host hands to a runtime |
 //! | `contract` | the functions that .NET's host offers to a runtime |
+//! | `thread_pool` | the settings of .NET's thread pool |
 //! | `net` | starting a machine from these |
 //!
 //! Left out: command lines, exit codes, and what a process does around its machine.
@@ -18,3 +19,4 @@ pub mod net;
 pub mod properties;
 pub mod quantities;
 pub mod settings;
+mod thread_pool;

@@ -7,6 +7,7 @@
 //!
 use crate::contract::HostContract;
 use crate::properties::{CoreLibrary, RuntimeProperties};
+use crate::thread_pool::with_pool_settings;
 use saki_runtime::vm::net::NetRuntime;
 use saki_runtime::vm::{StartError, VmOptions};
 use saki_runtime::{HostEvents, Vm};
@@ -37,7 +38,7 @@ pub fn start(start: NetStart) -> Result<Vm, StartError> {
 }
 
 fn start_on_net(start: NetStart) -> Result<Vm, StartError> {
-    let runtime = NetRuntime { properties: start.properties.pairs().to_vec() };
+    let runtime = NetRuntime { properties: with_pool_settings(&start.properties, start.options.threads) };
     let options = VmOptions { net: Some(runtime), ..start.options };
     Vm::builder(saki_corelib::upper_layers()).options(options).host(start.events).start()
 }
