@@ -74,13 +74,36 @@ pub fn map_executable_page(file: &File) -> io::Result<()> {
     if base == libc::MAP_FAILED { Err(crate::error::last_error()) } else { Ok(()) }
 }
 
-/// Whether the file lies in memory alone: there writing through a mapping moves no time of the file.
+/// What a file system says about changes of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChangeTimes {
+    /// Each change of a file moves its change time.
+    Kept,
+    /// The file lies in memory alone: there writing through a mapping moves no time of the file.
+    NotOfMappings,
+    /// Another file system, or one that may lie over any (overlayfs).
+    Unknown,
+}
+
+/// ZFS is not in the kernel's headers.
+const ZFS_MAGIC: i64 = 0x2fc1_2fc1;
+
+/// What the file system of this file says about changes (statfs(2)).
 #[must_use]
-pub fn is_on_tmpfs(path: &Path) -> bool {
-    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+pub fn change_times(path: &Path) -> ChangeTimes {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return ChangeTimes::Unknown };
     // SAFETY: a structure of numbers, of which zeros are values.
     let mut status: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: a path that ends with a zero byte, and a structure to fill.
     let result = unsafe { libc::statfs(path.as_ptr(), &mut status) };
-    result == 0 && status.f_type == libc::TMPFS_MAGIC
+    match status.f_type {
+        _ if result != 0 => ChangeTimes::Unknown,
+        libc::TMPFS_MAGIC => ChangeTimes::NotOfMappings,
+        libc::EXT4_SUPER_MAGIC
+        | libc::XFS_SUPER_MAGIC
+        | libc::BTRFS_SUPER_MAGIC
+        | libc::F2FS_SUPER_MAGIC
+        | ZFS_MAGIC => ChangeTimes::Kept,
+        _ => ChangeTimes::Unknown,
+    }
 }

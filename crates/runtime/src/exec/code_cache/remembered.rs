@@ -4,8 +4,9 @@
 //! identifies the contents if every change of them moves the file's change time. So a hash is remembered only
 //!
 //! - of files from `MIN_BYTES`: smaller ones cost less than a look-up saves;
-//! - when the file system keeps change times (`FileStamp::keeps_change_time`), and is no tmpfs: there writing through a mapping moves
-//!   no time;
+//! - when the file system keeps change times: it is one of those that are known to
+//!   (`saki_os::file_map::change_times`), or the file has a change time of its own
+//!   (`FileStamp::keeps_change_time`). Never on a tmpfs, where writing through a mapping moves no time;
 //! - when the last change is longer ago than `SETTLED`: a second change within one tick of the file system's clock leaves the time as
 //!   it is, and so does writing through a mapping to a page that has not been written back since it was written to before;
 //! - when the name still leads to a file with the stamp of the one that was hashed.
@@ -26,6 +27,7 @@ use super::settings::STATISTICS;
 use super::trusted::TrustedFolder;
 use saki_base::locks::{Mutex, rank};
 use saki_metadata::FileStamp;
+use saki_os::file_map::ChangeTimes;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
@@ -78,9 +80,8 @@ pub(super) fn find_or_hash(stamp: &FileStamp, path: &Path, hash: impl FnOnce() -
         return count(true, id);
     }
     let id = hash();
-    if stands_for_contents(stamp, saki_os::clock::system_time())
+    if stands_for_contents(stamp, saki_os::clock::system_time(), saki_os::file_map::change_times(path))
         && FileStamp::of_path(path).is_some_and(|now| now == *stamp)
-        && !saki_os::file_map::is_on_tmpfs(path)
     {
         places.fresh.lock().push((*stamp, id));
     }
@@ -94,9 +95,14 @@ fn count(is_remembered: bool, id: ContentId) -> ContentId {
     id
 }
 
-fn stands_for_contents(stamp: &FileStamp, now: SystemTime) -> bool {
+fn stands_for_contents(stamp: &FileStamp, now: SystemTime, file_system: ChangeTimes) -> bool {
     let now = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
-    stamp.keeps_change_time() && stamp.changed + (SETTLED.as_nanos() as i128) < now
+    let is_change_seen = match file_system {
+        ChangeTimes::Kept => true,
+        ChangeTimes::NotOfMappings => false,
+        ChangeTimes::Unknown => stamp.keeps_change_time(),
+    };
+    is_change_seen && stamp.changed + (SETTLED.as_nanos() as i128) < now
 }
 
 /// Writes this run's hashes together with those already in the file.
@@ -183,9 +189,15 @@ mod tests {
     fn only_settled_stamps_stand_for_contents() {
         const SECOND: i128 = 1_000_000_000;
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
-        assert!(stands_for_contents(&stamp(100 * SECOND, 900 * SECOND), now));
-        assert!(!stands_for_contents(&stamp(100 * SECOND, 950 * SECOND), now), "changed within the last minute");
-        assert!(!stands_for_contents(&stamp(100 * SECOND, 1900 * SECOND), now), "changed in the future");
-        assert!(!stands_for_contents(&stamp(900 * SECOND, 900 * SECOND), now), "no change time of its own");
+        let stands = |stamp, file_system| stands_for_contents(&stamp, now, file_system);
+        for file_system in [ChangeTimes::Kept, ChangeTimes::Unknown] {
+            assert!(stands(stamp(100 * SECOND, 900 * SECOND), file_system));
+            assert!(!stands(stamp(100 * SECOND, 950 * SECOND), file_system), "changed within the last minute");
+            assert!(!stands(stamp(100 * SECOND, 1900 * SECOND), file_system), "changed in the future");
+        }
+        assert!(!stands(stamp(100 * SECOND, 900 * SECOND), ChangeTimes::NotOfMappings), "in memory");
+        // A copy that has not been touched since.
+        assert!(stands(stamp(900 * SECOND, 900 * SECOND), ChangeTimes::Kept));
+        assert!(!stands(stamp(900 * SECOND, 900 * SECOND), ChangeTimes::Unknown), "no change time of its own");
     }
 }
