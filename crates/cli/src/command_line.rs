@@ -201,6 +201,9 @@ enum CacheCommands {
     Seed {
         #[command(flatten)]
         framework: FrameworkRoot,
+        /// Of the newest .NET's class libraries (compiled by its SDK's compiler, or by mcs)
+        #[arg(long)]
+        net: bool,
     },
 }
 
@@ -277,7 +280,10 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
             let (name, action, framework_root) = match action {
                 CacheCommands::Stat => ("saki cache stat", CacheAction::Stat, default_framework_root()),
                 CacheCommands::Clear => ("saki cache clear", CacheAction::Clear, default_framework_root()),
-                CacheCommands::Seed { framework } => ("saki cache seed", CacheAction::Seed, framework.framework),
+                CacheCommands::Seed { framework, net } => {
+                    let action = if net { CacheAction::SeedNet } else { CacheAction::Seed };
+                    ("saki cache seed", action, framework.framework)
+                }
             };
             (name, Action::Cache { action, framework_root })
         }

@@ -1,5 +1,5 @@
 //! Programs for modern .NET: finding one, compiling with its SDK, and `saki dotnet`. Most tests make up an
-//! installation; those with a real one take DOTNET9 (its `dotnet`) or `target/peers/net9`.
+//! installation; those with a real one take DOTNET9 (its `dotnet`) or `target/net/9`.
 
 mod support;
 
@@ -205,6 +205,36 @@ fn an_installed_command_finds_its_library() {
     assert!(!prefix.join("lib").exists());
 }
 
+/// The folder of a real .NET 9; None without one.
+fn real_root() -> Option<PathBuf> {
+    let named = std::env::var_os("DOTNET9").map(PathBuf::from);
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/net/9/dotnet");
+    let Ok(dotnet) = std::fs::canonicalize(named.unwrap_or(here)) else {
+        eprintln!("skipped: no .NET 9 (DOTNET9, target/net/9)");
+        return None;
+    };
+    Some(dotnet.parent().expect("a folder").to_path_buf())
+}
+
+/// A program for .NET finds the bodies of its class library that `saki cache seed --net` has left.
+#[test]
+fn the_cache_is_seeded_for_net() {
+    let place = folder("dotnet-seed");
+    let missing = run(saki(&place).env("DOTNET_ROOT", place.join("none")).args(["cache", "seed", "--net"]));
+    assert!(one_line(&missing).contains("no .NET is found"), "{missing:?}");
+    let (Some(root), Some(_)) = (real_root(), program(&place)) else { return };
+    let seeded = run(saki(&place).env("DOTNET_ROOT", &root).args(["cache", "seed", "--net"]));
+    assert!(seeded.exit_code == Some(0) && seeded.stdout.contains("System.Private.CoreLib"), "{seeded:?}");
+    std::fs::write(place.join("app.runtimeconfig.json"), CONFIGURATION).expect("written");
+    let outcome = run(saki(&place).env("DOTNET_ROOT", root).args(["--stats", "--net", "app.dll"]));
+    let found = outcome.stderr.lines().find_map(|line| line.strip_prefix("code cache")?.split_once(" bodies found"));
+    let found: u32 = found.and_then(|(count, _)| count.trim().parse().ok()).unwrap_or_else(|| panic!("{outcome:?}"));
+    assert!(outcome.exit_code == Some(42) && found > 100, "{outcome:?}");
+}
+
+const CONFIGURATION: &str =
+    r#"{"runtimeOptions": {"tfm": "net9.0", "framework": {"name": "Microsoft.NETCore.App", "version": "9.0.0"}}}"#;
+
 /// The real host loads the real library.
 #[test]
 fn an_unchanged_dotnet_loads_saki() {
@@ -214,19 +244,13 @@ fn an_unchanged_dotnet_loads_saki() {
     let Some(library) = libraries.into_iter().find(|file| file.is_file()) else {
         return eprintln!("skipped: libcoreclr.so is not built");
     };
-    let named = std::env::var_os("DOTNET9").map(PathBuf::from);
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers/net9/root/dotnet");
-    let Ok(dotnet) = std::fs::canonicalize(named.unwrap_or(here)) else {
-        return eprintln!("skipped: no .NET 9 (DOTNET9, target/peers/net9)");
-    };
+    let Some(root) = real_root() else { return };
     if program(&place).is_none() {
         return;
     }
-    let configuration =
-        r#"{"runtimeOptions": {"tfm": "net9.0", "framework": {"name": "Microsoft.NETCore.App", "version": "9.0.0"}}}"#;
-    std::fs::write(place.join("app.runtimeconfig.json"), configuration).expect("written");
+    std::fs::write(place.join("app.runtimeconfig.json"), CONFIGURATION).expect("written");
     let mut command = Command::new(command_with(&library, &place));
-    command.env("XDG_CACHE_HOME", place.join("cache")).env("DOTNET_ROOT", dotnet.parent().expect("a folder"));
+    command.env("XDG_CACHE_HOME", place.join("cache")).env("DOTNET_ROOT", root);
     command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1").current_dir(&place).args(["dotnet", "app.dll"]);
     let outcome = run(command.env("PATH", "/usr/bin:/bin"));
     assert_eq!(outcome.exit_code, Some(42), "{outcome:?}");

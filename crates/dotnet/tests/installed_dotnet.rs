@@ -1,4 +1,4 @@
-//! The host resolver of a real .NET 9: DOTNET9 names its `dotnet`, or it is in `target/peers/net9/root`. Without one,
+//! The host resolver of a real .NET 9: DOTNET9 names its `dotnet`, or it is in `target/net/9`. Without one,
 //! nothing is tested.
 
 use saki_dotnet::{CORE_LIBRARY, DotnetProgram, Places, ResolveError, installed, resolve};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 /// The root of the installed .NET 9.
 fn root() -> Option<PathBuf> {
     let named = std::env::var_os("DOTNET9").map(PathBuf::from);
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers/net9/root/dotnet");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/net/9/dotnet");
     let command = std::fs::canonicalize(named.unwrap_or(here)).ok();
     let root = command.and_then(|command| command.parent().map(Path::to_path_buf));
     if root.is_none() {
-        eprintln!("skipped: no .NET 9 (DOTNET9, target/peers/net9)");
+        eprintln!("skipped: no .NET 9 (DOTNET9, target/net/9)");
     }
     root
 }
