@@ -5,6 +5,7 @@ use crate::class_fields::{WordResult, method_stub, return_method, ty_of, type_or
 use saki_metadata::{TableId, Token};
 use saki_reflect::generic_constraints::arguments_fit;
 use saki_reflect::objects::{assembly_object, module_object, type_array};
+use saki_reflect::type_guid;
 use saki_reflect::type_handle::is_assignable_from;
 use saki_runtime::ExceptionType;
 use saki_runtime::exec::library_loops::LoopRow;
@@ -499,6 +500,14 @@ fn type_of_raw_handle<'t>(t: CurrentThread<'t>, handle: isize) -> Managed<Option
     type_or_null(t, ty)
 }
 
+/// Without the attribute the number stays 0, as the caller has set it.
+fn get_guid(t: CurrentThread, ty: Option<Obj>, result: Place<[u8; 16]>) -> Managed<()> {
+    if let Some(bytes) = type_guid::value_of_attribute(t, ty)? {
+        result.set(bytes);
+    }
+    Ok(())
+}
+
 fn module_type(t: CurrentThread, module: ModuleArgument, result: ObjectPlace) -> Managed<()> {
     let ty = module.image().type_def(1).to_managed(t)?;
     result.set(t, Obj::of_type(t, ty)?);
@@ -556,6 +565,7 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::RuntimeTypeHandle_IsVisible", &is_visible),
     InternalCall::new("@net9 System.RuntimeTypeHandle::GetArgumentTypesFromFunctionPointer", &function_pointer_types),
     InternalCall::new("@net System.RuntimeTypeHandle::IsUnmanagedFunctionPointer", &is_unmanaged_function_pointer),
+    InternalCall::new("@net9 System.RuntimeType::GetGUID", &get_guid),
     InternalCall::new("@net9 System.Type::GetTypeFromHandleUnsafe", &type_of_raw_handle),
     InternalCall::new("@net QCall::ModuleHandle_GetModuleType", &module_type),
 ];

@@ -64,7 +64,7 @@ pub mod security_level;
 mod thread_cache;
 pub mod tokens;
 pub mod type_construction;
-mod type_guid;
+pub mod type_guid;
 pub mod type_handle;
 pub mod type_lookup;
 pub mod type_members;

@@ -1,8 +1,8 @@
-//! `RuntimeType.GetGUID`, by which the class libraries of Mono 6.14 find the value of a type's GuidAttribute; older
-//! ones do so in managed code.
+//! `RuntimeType.GetGUID`, by which the class libraries of Mono 6.14 and of .NET find the value of a type's
+//! GuidAttribute; older ones do so in managed code.
 //!
-//! Left out: the numbers that .NET computes for types without the attribute, whose number is 0 here as in the older
-//! class libraries.
+//! Left out: the numbers that .NET computes for types without the attribute, whose number is 0 here as in Mono's class
+//! libraries.
 
 use crate::custom_attributes::provider_of;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue, ElementType, parse_custom_attribute};
@@ -40,19 +40,31 @@ fn get_guid(t: CurrentThread, ty: Option<Obj>, guid: Option<Array>) -> Managed<(
     let Some(guid) = guid.filter(|guid| guid.bytes().is_some_and(|bytes| bytes.len() == SIZE_BYTES)) else {
         return Err(exceptions::throw_argument_null(t, "guid"));
     };
-    let Some(provider) = provider_of(t, ty)? else { return Ok(()) };
+    if let Some(bytes) = value_of_attribute(t, ty)? {
+        guid.set_numbers(0, &bytes);
+    }
+    Ok(())
+}
+
+/// The value of the GuidAttribute of a RuntimeType, in the order of `Guid.ToByteArray`; None without the attribute.
+///
+/// # Errors
+/// FormatException for a text that is not a GUID.
+pub fn value_of_attribute(t: CurrentThread, ty: Option<Obj>) -> Managed<Option<[u8; SIZE_BYTES]>> {
+    let Some(provider) = provider_of(t, ty)? else { return Ok(None) };
     let blob = attribute_blob(provider.image, provider.parent, "System.Runtime.InteropServices", "GuidAttribute");
-    let Some(blob) = blob.to_managed(t)? else { return Ok(()) };
+    let Some(blob) = blob.to_managed(t)? else { return Ok(None) };
     let hints = [CaTypeHint::Prim(ElementType::String)];
     let no_enums = |_: &CaEnumType| None;
     let decoded = parse_custom_attribute(blob, &hints, &no_enums).map_err(LoadError::from).to_managed(t)?;
-    let Some(CaValue::String(Some(text))) = decoded.fixed.first() else { return Ok(()) };
-    let Some(bytes) = parse(text) else {
-        let message = format!("{text} is not a GUID.");
-        return Err(exceptions::throw(t, ExceptionType::Format, &message));
-    };
-    guid.set_numbers(0, &bytes);
-    Ok(())
+    let Some(CaValue::String(Some(text))) = decoded.fixed.first() else { return Ok(None) };
+    match parse(text) {
+        Some(bytes) => Ok(Some(bytes)),
+        None => {
+            let message = format!("{text} is not a GUID.");
+            Err(exceptions::throw(t, ExceptionType::Format, &message))
+        }
+    }
 }
 
 /// The internal calls of `System.RuntimeType`.
