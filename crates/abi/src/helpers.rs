@@ -64,6 +64,8 @@ helpers! {
     IsInst(Ref, Ptr) -> Ref;
     /// (method) The object that a RuntimeMethodHandle of .NET's class libraries holds.
     MethodHandleObject(Ptr) -> Ref;
+    /// (type handle of .NET's class libraries, not null) → its RuntimeType.
+    TypeHandleObject(I64) -> Ref;
     /// (field) The object that a RuntimeFieldHandle of .NET's class libraries holds.
     FieldHandleObject(Ptr) -> Ref;
     /// (object, type) Address of the boxed value; NullReferenceException, InvalidCastException.

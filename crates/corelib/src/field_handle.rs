@@ -1,10 +1,11 @@
-//! System.RuntimeFieldHandle: facts about fields, their values and places.
+//! System.RuntimeFieldHandle: facts about fields, their values and places, also through a TypedReference.
 
 use crate::arguments::FieldArgument;
 use crate::class_fields::{WordResult, field_of, ty_of};
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::TableId;
-use saki_reflect::field_access::{get_value, set_value};
+use saki_reflect::field_access::{get_value, load_direct, make_typed_reference, set_value, store_direct};
+use saki_reflect::native_memory::StructPlace;
 use saki_runtime::exec::class_init;
 use saki_runtime::exec::thread_statics::thread_static_address;
 use saki_runtime::object::statics;
@@ -82,6 +83,28 @@ fn set_boxed<'t>(
     Ok(())
 }
 
+/// `GetValueDirect(field, fieldType, TypedReference*, contextType)`
+fn get_direct<'t>(
+    t: CurrentThread<'t>,
+    field: Option<Obj>,
+    _ty: Option<Obj>,
+    reference: StructPlace,
+    _context: Option<Obj>,
+) -> Managed<Option<Obj<'t>>> {
+    load_direct(t, field_of(field), reference)
+}
+
+fn set_direct<'t>(
+    t: CurrentThread<'t>,
+    field: Option<Obj>,
+    _ty: Option<Obj>,
+    reference: StructPlace,
+    value: Option<Obj<'t>>,
+    _context: Option<Obj>,
+) -> Managed<()> {
+    store_direct(t, field_of(field), reference, value)
+}
+
 /// The field of an exact type.
 fn on_type(t: CurrentThread, result: WordResult, field: FieldArgument, ty: Option<Obj>) -> Managed<()> {
     let (mut field, ty) = (field.field(), ty_of(ty));
@@ -124,6 +147,9 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net System.RuntimeFieldHandle::GetToken", &get_token),
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetValue", &get_boxed),
     InternalCall::new("@net9 System.RuntimeFieldHandle::SetValue", &set_boxed),
+    InternalCall::new("@net9 System.RuntimeFieldHandle::GetValueDirect", &get_direct),
+    InternalCall::new("@net9 System.RuntimeFieldHandle::SetValueDirect", &set_direct),
+    InternalCall::new("@net9 System.TypedReference::InternalMakeTypedReference", &make_typed_reference),
     InternalCall::new("@net System.RuntimeFieldHandle::GetStaticFieldForGenericType", &on_type),
     InternalCall::new("@net System.RuntimeFieldHandle::AcquiresContextFromThis", &needs_object),
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetLoaderAllocator", &no_loader_allocator),

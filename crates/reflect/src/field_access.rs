@@ -16,6 +16,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::exec::class_init;
 use saki_runtime::object;
 use saki_runtime::object::exceptions::{self, Thrown, ToManaged};
+use saki_runtime::object::method_tables;
 use saki_runtime::object::{statics, typed_values};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ObjRef, Word};
 use saki_types::{Field, LibraryType, Ty, Type, universe};
@@ -253,10 +254,20 @@ fn get_raw_constant_value<'t>(t: CurrentThread<'t>, this: Option<Obj>) -> Manage
 static TYPED_REFERENCE_TYPE: ManagedField = ManagedField::new(LibraryType::TypedReference, "type");
 static TYPED_REFERENCE_VALUE: ManagedField = ManagedField::new(LibraryType::TypedReference, "Value");
 
+/// The type of the variable that a TypedReference refers to; None for a null reference.
+fn type_in(reference: StructPlace) -> Option<Ty> {
+    if !method_tables::are_wanted() {
+        return reference.get::<Handle<Type>>(&TYPED_REFERENCE_TYPE).get();
+    }
+    let handle = reference.get::<usize>(&TYPED_REFERENCE_TYPE);
+    // SAFETY: the field is null or has the handle of a RuntimeType.
+    (handle != 0).then(|| unsafe { method_tables::type_of_handle(handle) })
+}
+
 /// The variable that a TypedReference refers to.
 fn referenced<'t>(t: CurrentThread<'t>, reference: StructPlace) -> Managed<Variable<'t>> {
     let address = reference.get::<*mut u8>(&TYPED_REFERENCE_VALUE);
-    match reference.get::<Handle<Type>>(&TYPED_REFERENCE_TYPE).get().filter(|_| !address.is_null()) {
+    match type_in(reference).filter(|_| !address.is_null()) {
         Some(ty) => Ok(Variable { ty, address, holder: None }),
         None => Err(exceptions::throw_default(t, ExceptionType::NullReference)),
     }
@@ -291,7 +302,18 @@ fn get_value_direct<'t>(
     reference: StructPlace,
     _context: Option<Obj>,
 ) -> Managed<Option<Obj<'t>>> {
-    let field = require_field(t, field)?;
+    load_direct(t, require_field(t, field)?, reference)
+}
+
+/// The value of a field of the variable that a TypedReference refers to.
+///
+/// # Errors
+/// NullReferenceException for a null TypedReference; ArgumentException for a variable without the field.
+pub fn load_direct<'t>(
+    t: CurrentThread<'t>,
+    field: &'static Field,
+    reference: StructPlace,
+) -> Managed<Option<Obj<'t>>> {
     match field.is_literal() {
         true => get_value(t, field, None),
         false => variable_in(t, field, reference)?.load(t),
@@ -306,7 +328,20 @@ fn set_value_direct<'t>(
     value: Option<Obj<'t>>,
     _context: Option<Obj>,
 ) -> Managed<()> {
-    let field = require_field(t, field)?;
+    store_direct(t, require_field(t, field)?, reference, value)
+}
+
+/// Stores a value in a field of the variable that a TypedReference refers to.
+///
+/// # Errors
+/// FieldAccessException for a constant; NullReferenceException for a null TypedReference; ArgumentException for a
+/// variable without the field, or a value of another type.
+pub fn store_direct<'t>(
+    t: CurrentThread<'t>,
+    field: &'static Field,
+    reference: StructPlace,
+    value: Option<Obj<'t>>,
+) -> Managed<()> {
     if field.is_literal() {
         return Err(throw_constant(t));
     }
@@ -314,7 +349,10 @@ fn set_value_direct<'t>(
 }
 
 /// `TypedReference.InternalMakeTypedReference(void* result, object target, IntPtr[] fields, RuntimeType lastFieldType)`
-fn make_typed_reference(
+///
+/// # Errors
+/// ArgumentNullException without target or fields; ArgumentException for fields that do not lead to such a variable.
+pub fn make_typed_reference(
     t: CurrentThread,
     result: StructPlace,
     target: Option<Obj>,
@@ -345,10 +383,16 @@ fn make_typed_reference(
         let message = "The fields do not lead to a variable of the type.";
         return Err(exceptions::throw_argument(t, message, "flds"));
     };
-    let handle = crate::handles::address(last_type);
+    let handle = match method_tables::are_wanted() {
+        true => method_tables::type_handle(last_type).to_managed(t)?,
+        false => crate::handles::address(last_type),
+    };
     result.set(&TYPED_REFERENCE_TYPE, handle);
     result.set(&TYPED_REFERENCE_VALUE, at);
-    result.set(&CLASS, handle);
+    // .NET's class libraries have the handle once.
+    if CLASS.is_there() {
+        result.set(&CLASS, handle);
+    }
     Ok(())
 }
 

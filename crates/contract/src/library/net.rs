@@ -73,6 +73,8 @@ pub(super) const MOVED_FIELDS: &[(LibraryType, &str, LibraryType)] =
 pub(super) const RENAMED_FIELDS: &[(LibraryType, &str, &str)] = &[
     (LibraryType::RuntimeType, "_impl", "m_handle"),
     (LibraryType::TypeLoadException, "ClassName", "_className"),
+    (LibraryType::TypedReference, "Value", "_value"),
+    (LibraryType::TypedReference, "type", "_type"),
     (LibraryType::RuntimeAssembly, "_mono_assembly", "m_assembly"),
     (LibraryType::RuntimeModule, "_impl", "m_pData"),
     (LibraryType::RuntimeModule, "assembly", "m_runtimeAssembly"),

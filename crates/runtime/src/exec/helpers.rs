@@ -8,6 +8,8 @@ use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, ToManaged};
 use crate::object;
 use crate::object::member_handles;
+use crate::object::method_tables;
+use crate::object::type_objects;
 use crate::object::versions;
 use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
@@ -50,6 +52,7 @@ pub fn function_address(id: HelperId) -> usize {
         CastClass => cast_class,
         IsInst => is_inst,
         MethodHandleObject => member_handles::of_method,
+        TypeHandleObject => type_handle_object,
         FieldHandleObject => member_handles::of_field,
         Unbox => unbox,
         CheckArrayStore => check_array_store,
@@ -183,6 +186,11 @@ fn throw_invalid_cast(t: CurrentThread, from: Ty, to: Ty) -> exceptions::Thrown 
     }
     let message = format!("Unable to cast object of type '{}' to type '{}'.", from.full_name(), to.full_name());
     exceptions::throw(t, ExceptionType::InvalidCast, &message)
+}
+
+fn type_handle_object<'t>(t: CurrentThread<'t>, handle: usize) -> Managed<Obj<'t>> {
+    // SAFETY: compiled code passes the handle in a TypedReference, which is not null where one was made.
+    type_objects::type_object(t, unsafe { method_tables::type_of_handle(handle) })
 }
 
 fn cast_class<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, target: Ty) -> Managed<Option<Obj<'t>>> {
