@@ -13,8 +13,8 @@
 mod compile;
 pub mod diff;
 mod header;
-mod net;
-mod net_suite;
+pub mod net;
+pub mod net_suite;
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -450,7 +450,7 @@ impl Suite<'_> {
 }
 
 /// Modern .NET does without ICU, whose data differs from machine to machine.
-const INVARIANT: (&str, &str) = ("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+pub const INVARIANT: (&str, &str) = ("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
 
 /// The code cache of a program that is run several times.
 fn cache_of(executable: &Path) -> PathBuf {

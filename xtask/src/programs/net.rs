@@ -39,6 +39,11 @@ impl Net {
         Some(Net { framework, dotnet: folder.join("9/dotnet"), compiler: folder.join("compiler/csc"), stamps })
     }
 
+    /// A hash of what the framework and the compiler were made from.
+    pub fn stamps(&self) -> &str {
+        &self.stamps
+    }
+
     /// The command that runs a program for modern .NET: the peer's, or Saki's on the framework's assemblies.
     pub fn command(&self, saki: &[String], is_peer: bool) -> Vec<String> {
         if is_peer {
@@ -87,7 +92,7 @@ impl Net {
         if lines.is_empty() {
             return Ok(made);
         }
-        let messages = self.run_compiler(&libraries, &lines, output_root)?;
+        let messages = self.run_compiler(&[libraries, lines], output_root)?;
         for (name, assembly, stamp_path, stamp) in started {
             let result = match messages.get(&assembly) {
                 None if assembly.exists() => {
@@ -101,16 +106,12 @@ impl Net {
         Ok(made)
     }
 
-    /// One process for all. The messages, by the output that they are about.
-    fn run_compiler(
-        &self,
-        libraries: &[String],
-        lines: &[String],
-        output_root: &Path,
-    ) -> Result<HashMap<PathBuf, String>, String> {
+    /// One process for all. Each wave's lines refer to what the waves before it make. The messages, by the output that
+    /// they are about.
+    pub fn run_compiler(&self, waves: &[Vec<String>], output_root: &Path) -> Result<HashMap<PathBuf, String>, String> {
         let batch = output_root.join("batch");
-        // An empty line: what follows refers to what stands before it.
-        let text = format!("{}\n\n{}\n", libraries.join("\n"), lines.join("\n"));
+        // An empty line between two waves.
+        let text = waves.iter().map(|lines| lines.join("\n")).collect::<Vec<_>>().join("\n\n");
         fs::write(&batch, text).map_err(|e| format!("{}: {e}", batch.display()))?;
         let done = Command::new(&self.compiler)
             .arg(format!("-fw:{}", self.framework.display()))

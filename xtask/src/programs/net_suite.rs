@@ -33,7 +33,7 @@ enum Verdict {
 }
 
 /// Compiles, runs and compares, and prints the report. Errors: an unreadable list, or a compiler that does not start.
-pub fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) -> Outcome {
+pub(super) fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) -> Outcome {
     let net = suite.net.as_ref().ok_or("there is no .NET")?;
     programs.retain(|p| p.source.extension().is_some_and(|e| e == "cs"));
     let output_root = root.join("target/programs-net");
@@ -106,8 +106,8 @@ pub fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) -> Outcom
     Ok(failed.is_empty() && passed > 0)
 }
 
-/// The causes with the most programs first.
-fn report_reasons(reasons: &BTreeMap<String, Vec<String>>) {
+/// Prints the causes with their programs, those with the most first.
+pub fn report_reasons(reasons: &BTreeMap<String, Vec<String>>) {
     let mut rows: Vec<_> = reasons.iter().collect();
     rows.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     for (reason, names) in rows {
@@ -164,15 +164,16 @@ fn seconds(duration: Duration) -> f64 {
 
 /// What is compared of a run.
 #[derive(PartialEq, Eq)]
-struct Judgement {
-    end: String,
+pub struct Judgement {
+    pub end: String,
     /// The type of the exception that ended the program; otherwise empty.
-    exception: String,
-    stdout: String,
+    pub exception: String,
+    pub stdout: String,
 }
 
 impl Judgement {
-    fn of(finished: &Finished) -> Judgement {
+    /// What the run shows.
+    pub fn of(finished: &Finished) -> Judgement {
         let stderr = String::from_utf8_lossy(&finished.stderr);
         let exception = unhandled(&stderr).and_then(|text| text.split([':', ' ', '\n']).next()).unwrap_or_default();
         // The file of a run has one line for each of the first two.
@@ -183,12 +184,18 @@ impl Judgement {
         }
     }
 
-    fn text(&self) -> String {
+    /// As `read` reads it.
+    pub fn text(&self) -> String {
         format!("{}\n{}\n{}", self.end, self.exception, self.stdout)
     }
 
-    fn read(path: &Path) -> Option<Judgement> {
-        let text = fs::read_to_string(path).ok()?;
+    /// None: there is no such file.
+    pub fn read(path: &Path) -> Option<Judgement> {
+        Judgement::parse(&fs::read_to_string(path).ok()?)
+    }
+
+    /// None: it is not what `text` gives.
+    pub fn parse(text: &str) -> Option<Judgement> {
         let (end, rest) = text.split_once('\n')?;
         let (exception, stdout) = rest.split_once('\n')?;
         Some(Judgement { end: end.to_owned(), exception: exception.to_owned(), stdout: stdout.to_owned() })
@@ -227,7 +234,7 @@ pub fn reason(finished: &Finished) -> String {
 }
 
 /// The class of a program that does not compile, by the first error: what .NET or the language no longer has.
-fn class_of(report: &str) -> &'static str {
+pub fn class_of(report: &str) -> &'static str {
     let code = report.split("error ").nth(1).and_then(|text| text.split(':').next()).unwrap_or_default();
     match code {
         "CS0246" | "CS0234" | "CS0103" | "CS1069" | "CS0400" => "absent-type",
@@ -238,12 +245,13 @@ fn class_of(report: &str) -> &'static str {
     }
 }
 
-fn read_list(path: &Path) -> Result<HashMap<String, String>, String> {
+/// `NAME CLASS` of each line, by name. Errors: an unreadable file, or a line without a class.
+pub fn read_list(path: &Path) -> Result<HashMap<String, String>, String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
-            let (name, class) = line.split_once(' ').ok_or_else(|| format!("{LIST}: no class: {line}"))?;
+            let (name, class) = line.split_once(' ').ok_or_else(|| format!("{}: no class: {line}", path.display()))?;
             Ok((name.to_owned(), class.trim().to_owned()))
         })
         .collect()
