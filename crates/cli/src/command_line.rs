@@ -87,7 +87,7 @@ A source '-' is read from standard input. One that begins with '#!/usr/bin/env -
     #[command(
         disable_help_flag = true,
         override_usage = "saki dotnet [WORDS]...",
-        after_help = "All words are dotnet's. Two variables lead its host to Saki's libcoreclr.so; neither .NET nor the program is changed.\n\
+        after_help = "All words are dotnet's, but for a single --environment, which shows two variables. They lead its host to Saki's libcoreclr.so; neither .NET nor the program is changed.\n\
 Saki's options are variables (SAKI_THREADS=mn) or properties of the program's runtimeconfig.json (\"Saki.Threads\": \"mn\")."
     )]
     Dotnet {

@@ -10,6 +10,7 @@
 //! that bring their runtime along.
 
 use crate::exit::{EXIT_UNUSABLE, fail};
+use saki_base::answer;
 use saki_dotnet::places::ARCHITECTURE;
 use saki_hosting::environment;
 use saki_runtime::exec::code_cache::{checksum, trusted};
@@ -53,9 +54,19 @@ const TARGET_FRAMEWORKS: [&str; 12] = [
     "net12.0",
 ];
 
-/// Runs `dotnet` with these words, in place of this process. Returns the exit code if that fails.
+/// The word that asks for the variables, for programs that are started otherwise than by `dotnet` (apphosts).
+const SHOW_VARIABLES: &str = "--environment";
+
+/// Runs `dotnet` with these words, in place of this process. Returns the exit code if that fails, and after
+/// `SHOW_VARIABLES`.
 pub fn run(words: &[OsString]) -> i32 {
     match prepare() {
+        Ok(command) if matches!(words, [word] if word == SHOW_VARIABLES) => {
+            for (name, value) in command.get_envs() {
+                answer!("{}", assignment(name, value.unwrap_or_default()));
+            }
+            0
+        }
         Ok(mut command) => {
             let error = command.args(words).exec();
             fail(&format!("{}: {error}", command.get_program().display()))
@@ -89,6 +100,11 @@ fn prepare() -> Result<Command, String> {
         command.env(name, in_front(own, environment::value(name)));
     }
     Ok(command)
+}
+
+/// The variable for a POSIX shell to evaluate.
+fn assignment(name: &OsStr, value: &OsStr) -> String {
+    format!("export {}='{}'", name.display(), value.to_string_lossy().replace('\'', "'\\''"))
 }
 
 /// A list of paths with ours in front.
@@ -188,6 +204,11 @@ mod tests {
         let names = std::fs::read_dir(&folder).expect("a folder").count();
         assert_eq!(names, 2, "no temporary files are left");
         std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn a_shell_reads_the_variables_back() {
+        assert_eq!(assignment("A".as_ref(), "/a b/it's".as_ref()), r"export A='/a b/it'\''s'");
     }
 
     #[test]
