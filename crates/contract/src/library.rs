@@ -80,6 +80,7 @@ const MONO_COMPANIONS: &[Companion] = &[
 
 /// Types that only .NET's class libraries have.
 const MONO_ABSENT_TYPES: &[LibraryType] = &[
+    LibraryType::DynamicResolver,
     LibraryType::Int128,
     LibraryType::RuntimeFieldInfoStub,
     LibraryType::RuntimeMethodInfoStub,

@@ -1,25 +1,28 @@
 //! System.Reflection.Emit.DynamicMethod: methods made at run time, whose code and references a `Resolver` gives.
 //!
-//! The method's word for data of its kind holds the address of the cell with its resolver. A method gets its code when
-//! managed code compiles or calls it, because it may name itself. The resolver's signatures name types by their
-//! handles. Left out: freeing such methods; they and their resolvers stay until the process ends.
+//! A method gets its code when managed code compiles or calls it, because it may name itself. The resolver's signatures
+//! name types by their handles. A method lives as long as its resolver (`runtime::vm::dynamic_methods`), which holds the
+//! DynamicMethod object and is held by the object behind the method's handle. So the class library's own way to free
+//! methods, finalizers of the resolver that end in `RuntimeMethodHandle.Destroy`, is not used: the type counts as having
+//! no finalizer.
 
-use crate::arguments::MethodArgument;
+use crate::arguments::{MethodArgument, ModuleArgument, ObjectPlace};
 use crate::class_fields::{ClassField, method_stub};
 use saki_metadata::opcodes::{Operand, OperandKind, decode};
-use saki_metadata::{BadImage, EhClause, EhKind, ElementType, Token};
+use saki_metadata::{BadImage, EhClause, EhKind, ElementType, Token, parse_eh_sections};
 use saki_reflect::module::image_of_module;
 use saki_runtime::exec::compile;
 use saki_runtime::exec::invoke::{self, Slot};
 use saki_runtime::object::{exceptions, method_tables, strings, type_objects};
 use saki_runtime::vm::dynamic_methods;
-use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, RootCell, Str, ToManaged};
+use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Str, ToManaged};
 use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
-use saki_types::{Field, LoadError, LocalSig, Method, MethodSig, Ty, universe};
-use std::sync::atomic::Ordering;
+use saki_types::{Field, Image, LoadError, LocalSig, Method, MethodSig, Ty, universe};
+use std::ffi::{CStr, c_char};
 
 static TYPE_OWNER: ClassField = ClassField::new("System.Reflection.Emit", "DynamicMethod", "_typeOwner");
-static SKIPS_VISIBILITY: ClassField = ClassField::new("System.Reflection.Emit", "DynamicMethod", "_skipVisibility");
+static RESOLVED: ClassField = ClassField::new("System.Reflection.Emit", "DynamicResolver", "m_method");
+static STUB_KEEPS: ClassField = ClassField::new("System", "RuntimeMethodInfoStub", "m_keepalive");
 
 /// Reads a signature in which types are handles.
 struct Reader<'a> {
@@ -140,44 +143,73 @@ impl Reader<'_> {
     }
 }
 
-/// `GetDynamicMethod(DynamicMethod, RuntimeModule, string name, byte[] signature, Resolver)`
-fn get_dynamic_method<'t>(
+/// A new method and the object behind its handle.
+fn create<'t>(
     t: CurrentThread<'t>,
-    object: Option<Obj>,
-    module: Option<Obj>,
-    name: Option<Str>,
-    signature: Option<Array>,
-    resolver: Option<Obj>,
+    module: &'static Image,
+    name: String,
+    signature: &[u8],
+    resolver: Obj<'t>,
 ) -> Managed<Obj<'t>> {
-    let (Some(object), Some(module), Some(signature), Some(resolver)) =
-        (object, module.and_then(image_of_module), signature, resolver)
-    else {
-        return Err(exceptions::throw_argument_null(t, "method"));
-    };
-    let bytes = signature.numbers::<u8>();
-    let sig = Reader { rest: &bytes }.method().map_err(LoadError::from).to_managed(t)?;
+    let Some(object) = RESOLVED.obj(resolver) else { return Err(exceptions::throw_argument_null(t, "method")) };
+    let sig = Reader { rest: signature }.method().map_err(LoadError::from).to_managed(t)?;
     let method = create_method(DynamicMethodSpec {
-        name: name.map_or_else(String::new, Str::to_rust),
+        name,
         module,
         owner: TYPE_OWNER.obj(object).and_then(type_objects::type_of_object),
         sig,
-        skips_visibility: SKIPS_VISIBILITY.get::<u8>(object) != 0,
+        // .NET checks no access of a dynamic method, whatever its constructor was told.
+        skips_visibility: true,
     });
-    dynamic_methods::keep(method);
-    // Release: publishes the filled cell; pairs with the Acquire in `resolver_of`.
-    method.runtime.native.store(RootCell::new(resolver).address(), Ordering::Release);
-    method_stub(t, method)
+    dynamic_methods::register(method, resolver);
+    let stub = method_stub(t, method)?;
+    STUB_KEEPS.set_ref(t, stub, resolver);
+    Ok(stub)
 }
 
-/// The Resolver of a dynamic method.
+/// 9: `GetDynamicMethod(DynamicMethod, RuntimeModule, string name, byte[] signature, Resolver)`
+fn get_dynamic_method<'t>(
+    t: CurrentThread<'t>,
+    _object: Option<Obj>,
+    module: Option<Obj>,
+    name: Option<Str>,
+    signature: Option<Array>,
+    resolver: Option<Obj<'t>>,
+) -> Managed<Obj<'t>> {
+    let (Some(module), Some(signature), Some(resolver)) = (module.and_then(image_of_module), signature, resolver)
+    else {
+        return Err(exceptions::throw_argument_null(t, "method"));
+    };
+    let name = name.map_or_else(String::new, Str::to_rust);
+    create(t, module, name, &signature.numbers::<u8>(), resolver)
+}
+
+/// 10: the same with texts and signature by address.
+fn get_dynamic_method_by_addresses(
+    t: CurrentThread,
+    module: ModuleArgument,
+    name: *const c_char,
+    signature: *const u8,
+    signature_bytes: i32,
+    resolver: ObjectPlace,
+    result: ObjectPlace,
+) -> Managed<()> {
+    let Some(resolver) = resolver.get() else { return Err(exceptions::throw_argument_null(t, "method")) };
+    let name = match name.is_null() {
+        true => String::new(),
+        // SAFETY: managed code passes the address of a text that a NUL ends, which lives as long as the call.
+        false => unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned(),
+    };
+    // SAFETY: managed code pins an array with so many bytes for the call.
+    let signature = unsafe { std::slice::from_raw_parts(signature, usize::try_from(signature_bytes).unwrap_or(0)) };
+    let signature = signature.to_vec();
+    result.set(t, create(t, module.image(), name, &signature, resolver)?);
+    Ok(())
+}
+
+/// The Resolver of a dynamic method; None for other methods.
 pub fn resolver_of<'t>(t: CurrentThread<'t>, method: &'static Method) -> Option<Obj<'t>> {
-    // Acquire: pairs with the Release in `get_dynamic_method`.
-    let address = method.runtime.native.load(Ordering::Acquire);
-    if !method.is_dynamic() || address == 0 {
-        return None;
-    }
-    // SAFETY: the word of a dynamic method is the address of its resolver's cell, which is never freed.
-    unsafe { RootCell::from_address(address) }.obj(t)
+    if method.is_dynamic() { dynamic_methods::object_of(t, method) } else { None }
 }
 
 /// Calls one of the resolver's methods.
@@ -202,6 +234,8 @@ fn bytes_of(answer: Slot) -> Vec<u8> {
 struct References {
     refs: Vec<DynamicRef>,
     signatures: Vec<MethodSig>,
+    /// Dynamic methods among the references that may lack their code.
+    called: Vec<&'static Method>,
 }
 
 impl References {
@@ -221,7 +255,9 @@ impl References {
         // SAFETY: the resolver gives handles of the machine.
         let named = unsafe {
             if let Some(method) = (method as *const Method).as_ref() {
-                define(t, method)?;
+                if method.is_dynamic() {
+                    self.called.push(method);
+                }
                 DynamicRef::Method(method)
             } else if let Some(field) = (field as *const Field).as_ref() {
                 DynamicRef::Field(field)
@@ -250,11 +286,12 @@ fn replace_tokens(
         let replaced = match instruction.opcode.operand_kind() {
             OperandKind::String => {
                 let answer = ask(t, resolver, "GetStringLiteral", &[Slot::from_i32(token.0 as i32)])?;
-                let replaced = references.add(DynamicRef::Text);
                 // SAFETY: the answer of a method that returns a string.
-                if let Some(text) = unsafe { answer.as_obj() }.and_then(Obj::as_str) {
-                    strings::set_literal(method.image(), replaced.0, text);
-                }
+                let Some(text) = unsafe { answer.as_obj() }.and_then(Obj::as_str) else {
+                    return Err(exceptions::throw_null_reference(t));
+                };
+                let replaced = references.add(DynamicRef::Text);
+                strings::set_literal(method.image(), replaced.0, text);
                 replaced
             }
             OperandKind::Sig => {
@@ -272,53 +309,53 @@ fn replace_tokens(
     Ok(())
 }
 
-/// The exception clauses, as the resolver gives them one by one.
+/// The exception clauses: those that a program gave as bytes, or as the resolver gives them one by one.
 fn clauses(t: CurrentThread, resolver: Obj, count: i32, references: &mut References) -> Managed<Vec<EhClause>> {
-    let mut found = Vec::new();
-    for index in 0..count {
-        let mut clause = [0u32; 6];
-        ask(t, resolver, "GetEHInfo", &[Slot::from_i32(index), Slot::from_ptr(&raw mut clause)])?;
-        let [flags, try_offset, try_len, handler_offset, handler_len, token_or_filter] = clause;
-        let kind = match flags & 7 {
-            1 => EhKind::Filter,
-            2 => EhKind::Finally,
-            4 => EhKind::Fault,
-            _ => EhKind::Catch,
-        };
-        let class_token_or_filter_offset = match kind {
-            EhKind::Catch => references.add_member(t, resolver, Token(token_or_filter))?.0,
-            _ => token_or_filter,
-        };
-        found.push(EhClause { kind, try_offset, try_len, handler_offset, handler_len, class_token_or_filter_offset });
+    let raw = bytes_of(ask(t, resolver, "GetRawEHInfo", &[])?);
+    let mut found = if raw.is_empty() {
+        (0..count).map(|index| clause(t, resolver, index)).collect::<Managed<Vec<EhClause>>>()?
+    } else {
+        parse_eh_sections(&raw).map_err(LoadError::from).to_managed(t)?
+    };
+    for clause in found.iter_mut().filter(|clause| clause.kind == EhKind::Catch) {
+        let class = Token(clause.class_token_or_filter_offset);
+        clause.class_token_or_filter_offset = references.add_member(t, resolver, class)?.0;
     }
     Ok(found)
 }
 
-thread_local! {
-    /// Methods that this thread is giving their code: a method may name itself.
-    static IN_PROGRESS: std::cell::RefCell<Vec<usize>> = const { std::cell::RefCell::new(Vec::new()) };
+/// An exception clause of the resolver's, by its number.
+fn clause(t: CurrentThread, resolver: Obj, index: i32) -> Managed<EhClause> {
+    let mut clause = [0u32; 6];
+    ask(t, resolver, "GetEHInfo", &[Slot::from_i32(index), Slot::from_ptr(&raw mut clause)])?;
+    let [flags, try_offset, try_len, handler_offset, handler_len, class_token_or_filter_offset] = clause;
+    let kind = match flags & 7 {
+        1 => EhKind::Filter,
+        2 => EhKind::Finally,
+        4 => EhKind::Fault,
+        _ => EhKind::Catch,
+    };
+    Ok(EhClause { kind, try_offset, try_len, handler_offset, handler_len, class_token_or_filter_offset })
 }
 
-/// Gives a dynamic method its code, if it has none yet.
+/// Gives a dynamic method and those that it names their code, where they have none yet.
 ///
 /// # Errors
 /// What the resolver throws; InvalidProgramException.
 pub fn define(t: CurrentThread, method: &'static Method) -> Managed<()> {
-    let address = std::ptr::from_ref(method).addr();
-    if !method.is_dynamic()
-        || method.body().is_ok()
-        || IN_PROGRESS.with_borrow(|in_progress| in_progress.contains(&address))
-    {
-        return Ok(());
+    let mut pending = vec![method];
+    while let Some(method) = pending.pop() {
+        if !method.is_dynamic() || method.body().is_ok() {
+            continue;
+        }
+        let Some(resolver) = resolver_of(t, method) else { continue };
+        pending.append(&mut define_by(t, method, resolver)?);
     }
-    let Some(resolver) = resolver_of(t, method) else { return Ok(()) };
-    IN_PROGRESS.with_borrow_mut(|in_progress| in_progress.push(address));
-    let result = define_by(t, method, resolver);
-    IN_PROGRESS.with_borrow_mut(|in_progress| in_progress.retain(|known| *known != address));
-    result
+    Ok(())
 }
 
-fn define_by(t: CurrentThread, method: &'static Method, resolver: Obj) -> Managed<()> {
+/// Gives a dynamic method its code. Returns the dynamic methods that it names.
+fn define_by(t: CurrentThread, method: &'static Method, resolver: Obj) -> Managed<Vec<&'static Method>> {
     let (mut max_stack, mut init_locals, mut clause_count) = (0i32, 0i32, 0i32);
     let places = [&raw mut max_stack, &raw mut init_locals, &raw mut clause_count].map(|place| Slot::from_ptr(place));
     let mut code = bytes_of(ask(t, resolver, "GetCodeInfo", &places)?);
@@ -326,9 +363,6 @@ fn define_by(t: CurrentThread, method: &'static Method, resolver: Obj) -> Manage
     let locals = Reader { rest: &locals }.locals().map_err(LoadError::from).to_managed(t)?;
     let mut references = References::default();
     replace_tokens(t, method, resolver, &mut code, &mut references)?;
-    if !bytes_of(ask(t, resolver, "GetRawEHInfo", &[])?).is_empty() {
-        return Err(exceptions::throw_not_implemented(t, "exception clauses of DynamicILInfo"));
-    }
     let eh_clauses = clauses(t, resolver, clause_count, &mut references)?;
     method.define(DynamicBody {
         max_stack: u16::try_from(max_stack.max(8)).unwrap_or(u16::MAX),
@@ -339,7 +373,7 @@ fn define_by(t: CurrentThread, method: &'static Method, resolver: Obj) -> Manage
         refs: references.refs,
         signatures: references.signatures,
     });
-    Ok(())
+    Ok(references.called)
 }
 
 fn compile(t: CurrentThread, method: MethodArgument) -> Managed<()> {
@@ -352,7 +386,7 @@ fn get_resolver<'t>(t: CurrentThread<'t>, method: MethodArgument) -> Option<Obj<
     method.find().and_then(|method| resolver_of(t, method))
 }
 
-/// Nothing is freed.
+/// See the module header: never called.
 fn destroy(_t: CurrentThread, _method: MethodArgument) {}
 
 /// Where the next call returns to: reflection's own dynamic methods ask, so that a debugger steps over it, and drop the
@@ -364,6 +398,7 @@ fn next_return_address(_t: CurrentThread) -> isize {
 /// The internal calls of dynamic methods.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.ModuleHandle::GetDynamicMethod", &get_dynamic_method),
+    InternalCall::new("@net10 QCall::ModuleHandle_GetDynamicMethod", &get_dynamic_method_by_addresses),
     InternalCall::new("@net QCall::ReflectionInvocation_CompileMethod", &compile),
     InternalCall::new("@net System.RuntimeMethodHandle::GetResolver", &get_resolver),
     InternalCall::new("@net QCall::RuntimeMethodHandle_Destroy", &destroy),

@@ -138,7 +138,7 @@ const WHOLE_KEY: i32 = 1;
 impl NameParts {
     /// # Safety
     /// The texts and the key are there and stay for the call.
-    unsafe fn to_name(&self) -> AssemblyName {
+    pub(crate) unsafe fn to_name(&self) -> AssemblyName {
         let text = |start: *const u16| crate::text::optional_text_at(start).unwrap_or_default();
         let length = usize::try_from(self.key_bytes).unwrap_or(0);
         // SAFETY: as this function demands.

@@ -107,6 +107,16 @@ fn parse_body_at(bytes: &[u8], misalignment_bytes: usize) -> Result<MethodBody<'
     Ok(MethodBody { max_stack, code, init_locals: flags_and_size & FAT_INIT_LOCALS != 0, local_var_sig, eh_clauses })
 }
 
+/// Decodes a method's data sections that stand alone, for a body that is not in an assembly. §II.25.4.5.
+///
+/// # Errors
+/// `BadImage`: a section is cut short, or a clause is of no known kind.
+pub fn parse_eh_sections(bytes: &[u8]) -> Result<Vec<EhClause>, BadImage> {
+    let mut clauses = Vec::new();
+    parse_sections(&mut ByteCursor::new(bytes), 0, &mut clauses)?;
+    Ok(clauses)
+}
+
 /// Reads the data sections after the code; they are aligned to 4 bytes. §II.25.4.5.
 fn parse_sections(
     cursor: &mut ByteCursor<'_>,

@@ -33,7 +33,7 @@ mod token;
 pub mod walk;
 pub mod writer;
 
-pub use body::{EhClause, EhKind, MethodBody, parse_method_body};
+pub use body::{EhClause, EhKind, MethodBody, parse_eh_sections, parse_method_body};
 pub use constant::ConstantValue;
 pub use custom_attribute::{
     CaEnumType, CaNamedArg, CaTypeHint, CaValue, CustomAttributeArgs, EnumResolver, parse_custom_attribute,

@@ -177,7 +177,8 @@ impl Type {
     }
 
     /// The override of Object's `Finalize`. CriticalFinalizerObject's is empty, so derived classes that do not override
-    /// it (Thread) count as having no finalizer.
+    /// it (Thread) count as having no finalizer. So does .NET's DynamicResolver: its finalizer frees the dynamic method
+    /// whose code it gives, which the machine does by itself (`runtime::vm::dynamic_methods`).
     ///
     /// # Errors
     /// `TypeLoad`.
@@ -189,7 +190,9 @@ impl Type {
         let Some(base) = object.find_method("Finalize", 0)? else { return Ok(None) };
         let Some(slot) = base.vtable_slot()? else { return Ok(None) };
         let found = self.method_in_slot(slot, base)?;
-        let is_empty = found.owner == object || found.owner.is(LibraryType::CriticalFinalizerObject);
+        let is_empty = found.owner == object
+            || found.owner.is(LibraryType::CriticalFinalizerObject)
+            || found.owner.is(LibraryType::DynamicResolver);
         Ok((!is_empty).then_some(found))
     }
 }

@@ -1,5 +1,5 @@
 // Expression trees: built by the compiler and by hand, compiled and interpreted, visited, with closures, loops, exceptions and dynamic calls.
-// pending: System.MissingMethodException: System.Array has no InternalArray__ICollection_get_Count
+// timeout: 60
 using System;
 using System.Collections.Generic;
 using System.Linq;

@@ -225,6 +225,7 @@ library_types! {
             ConstructorOnTypeBuilderInst = "ConstructorOnTypeBuilderInst", optional;
             CustomAttributeBuilder = "CustomAttributeBuilder", optional;
             DynamicMethod = "DynamicMethod", optional;
+            DynamicResolver = "DynamicResolver", optional;
             EnumBuilder = "EnumBuilder", optional;
             EventBuilder = "EventBuilder", optional;
             FieldBuilder = "FieldBuilder", optional;

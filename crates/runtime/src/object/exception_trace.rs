@@ -8,13 +8,18 @@
 //! .NET's ExceptionDispatchInfo takes a copy (`frozen`) and puts it into the exception again before it throws it: the
 //! next throw goes on behind the frames of such a copy, and marks the last of them (`END_OF_THROW`).
 //!
+//! A trace with frames of dynamic methods must keep these methods. Where the class library's Exception has no field for
+//! that, as .NET's, an `object[]` with the trace and a list of what it holds, pairs (object, rest), takes the trace's
+//! place.
+//!
 //! Left out: which frames are added (`vm::stack_trace`).
 
 use crate::exceptions::STACK_TRACE;
+use crate::fields::ManagedField;
 use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use saki_il::synth::delegate::VIRTUAL_CALL_POSITION;
-use saki_types::{Method, universe};
+use saki_types::{LibraryType, Method, universe};
 
 /// IL offset of a frame whose position is not known.
 pub const NO_IL_OFFSET: u32 = u32::MAX;
@@ -59,6 +64,66 @@ const END_OF_THROW: u32 = 1 << 29;
 /// Bit of the word with the number of frames: the trace is a copy that ExceptionDispatchInfo holds.
 const FROZEN: i64 = 1 << 32;
 
+/// What the trace holds, where the class library has a field for it.
+static HELD: ManagedField = ManagedField::new(LibraryType::Exception, "_dynamicMethods");
+
+/// An array in the place of a trace: the trace, and what it holds.
+#[derive(Clone, Copy)]
+struct Holder<'t>(Array<'t>);
+
+impl<'t> Holder<'t> {
+    /// The holder that a word of an exception is; None for a bare trace.
+    fn in_place_of(trace: Obj<'t>) -> Option<Holder<'t>> {
+        trace.as_array().filter(|array| array.ty().element() == Some(universe().object())).map(Holder)
+    }
+
+    fn new(t: CurrentThread<'t>, trace: Option<Trace<'t>>, held: Option<Obj<'t>>) -> Managed<Holder<'t>> {
+        let holder = Holder(Array::new(t, universe().object(), 2)?);
+        holder.set_trace(t, trace);
+        holder.set_held(t, held);
+        Ok(holder)
+    }
+
+    fn trace(self) -> Option<Trace<'t>> {
+        self.0.get(0).and_then(Obj::as_array).map(Trace)
+    }
+
+    fn set_trace(self, t: CurrentThread<'t>, trace: Option<Trace<'t>>) {
+        self.0.set(t, 0, trace.map(|trace| *trace.0));
+    }
+
+    fn held(self) -> Option<Obj<'t>> {
+        self.0.get(1)
+    }
+
+    fn set_held(self, t: CurrentThread<'t>, held: Option<Obj<'t>>) {
+        self.0.set(t, 1, held);
+    }
+}
+
+/// Makes an exception keep an object, with the frames that its trace will have.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub(crate) fn hold(t: CurrentThread, exception: Obj, object: Obj) -> Managed<()> {
+    let has_field = HELD.is_there();
+    let known = STACK_TRACE.obj(exception).filter(|_| !has_field);
+    let holder = known.and_then(Holder::in_place_of);
+    let list = if has_field { HELD.obj(exception) } else { holder.and_then(Holder::held) };
+    if list.and_then(Obj::as_array).is_some_and(|pair| pair.get(0) == Some(object)) {
+        return Ok(());
+    }
+    let pair = Array::new(t, universe().object(), 2)?;
+    pair.set(t, 0, Some(object));
+    pair.set(t, 1, list);
+    match holder {
+        _ if has_field => HELD.set_ref(t, exception, pair),
+        Some(holder) => holder.set_held(t, Some(*pair)),
+        None => STACK_TRACE.set_ref(t, exception, Holder::new(t, Trace::of(exception), Some(*pair))?.0),
+    }
+    Ok(())
+}
+
 const FIRST_FRAMES: usize = 8;
 const WORDS_PER_FRAME: usize = 2;
 
@@ -69,7 +134,15 @@ struct Trace<'t>(Array<'t>);
 impl<'t> Trace<'t> {
     /// The trace of an exception; None before the first frame.
     fn of(exception: Obj<'t>) -> Option<Trace<'t>> {
-        STACK_TRACE.array(exception).map(Trace)
+        STACK_TRACE.obj(exception).and_then(Trace::in_word)
+    }
+
+    /// The trace that an exception's word holds.
+    fn in_word(word: Obj<'t>) -> Option<Trace<'t>> {
+        match Holder::in_place_of(word) {
+            Some(holder) => holder.trace(),
+            None => word.as_array().map(Trace),
+        }
     }
 
     fn capacity(self) -> usize {
@@ -124,7 +197,7 @@ impl<'t> Trace<'t> {
     }
 }
 
-/// A copy of the exception's trace for ExceptionDispatchInfo; None before the first frame.
+/// A copy of the exception's trace for ExceptionDispatchInfo, with what it holds; None before the first frame.
 ///
 /// # Errors
 /// OutOfMemoryException.
@@ -132,7 +205,15 @@ pub fn frozen<'t>(t: CurrentThread<'t>, exception: Obj<'t>) -> Managed<Option<Ar
     let Some(trace) = Trace::of(exception) else { return Ok(None) };
     let copy = trace.copied(t)?;
     copy.set(0, trace.frame_count() as i64 | FROZEN);
-    Ok(Some(copy.0))
+    holding_the_same(t, exception, copy).map(Some)
+}
+
+/// What stands for a copy of the exception's trace: the copy, or a holder of it that holds what the exception holds.
+fn holding_the_same<'t>(t: CurrentThread<'t>, exception: Obj<'t>, copy: Trace<'t>) -> Managed<Array<'t>> {
+    match STACK_TRACE.obj(exception).and_then(Holder::in_place_of) {
+        Some(holder) => Holder::new(t, Some(copy), holder.held()).map(|holder| holder.0),
+        None => Ok(copy.0),
+    }
 }
 
 /// To be called when the exception is thrown anew: it begins with an empty trace, or goes on behind one that
@@ -140,28 +221,31 @@ pub fn frozen<'t>(t: CurrentThread<'t>, exception: Obj<'t>) -> Managed<Option<Ar
 pub(crate) fn begin(t: CurrentThread, exception: Obj) {
     let restored = Trace::of(exception).filter(|trace| trace.get(0) & FROZEN != 0);
     // Without memory for a copy the earlier frames are lost.
-    let copy = restored.and_then(|trace| match trace.copied(t) {
+    let copy = restored.and_then(|trace| match continued(t, exception, trace) {
         Ok(copy) => Some(copy),
         Err(_) => {
             t.take_pending();
             None
         }
     });
-    if let Some(copy) = copy {
-        let count = copy.frame_count();
-        copy.set(0, count as i64);
-        if count > 0 {
-            let last = count * WORDS_PER_FRAME;
-            copy.set(last, copy.get(last) | i64::from(END_OF_THROW));
-        }
+    STACK_TRACE.set_ref(t, exception, copy);
+}
+
+/// A copy of the exception's trace, behind which the next throw goes on.
+fn continued<'t>(t: CurrentThread<'t>, exception: Obj<'t>, trace: Trace<'t>) -> Managed<Array<'t>> {
+    let copy = trace.copied(t)?;
+    let count = copy.frame_count();
+    copy.set(0, count as i64);
+    if count > 0 {
+        let last = count * WORDS_PER_FRAME;
+        copy.set(last, copy.get(last) | i64::from(END_OF_THROW));
     }
-    STACK_TRACE.set_ref(t, exception, copy.map(|copy| copy.0));
+    holding_the_same(t, exception, copy)
 }
 
 /// The frames of a trace: the object in `Exception._stackTrace`, or a copy of it.
 pub fn frames_in(trace: Obj) -> Vec<TraceFrame> {
-    let trace = trace.as_array().map(Trace);
-    trace.map_or_else(Vec::new, |trace| (0..trace.frame_count()).map(|at| trace.frame(at)).collect())
+    Trace::in_word(trace).map_or_else(Vec::new, |trace| (0..trace.frame_count()).map(|at| trace.frame(at)).collect())
 }
 
 /// `rethrow` continues the trace; the frame that caught the exception is recorded again, at the position of the
@@ -193,7 +277,10 @@ pub(crate) fn add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Manage
             if let Some(known) = known {
                 (0..1 + count * WORDS_PER_FRAME).for_each(|index| grown.set(index, known.get(index)));
             }
-            STACK_TRACE.set_ref(t, exception, grown.0);
+            match STACK_TRACE.obj(exception).and_then(Holder::in_place_of) {
+                Some(holder) => holder.set_trace(t, Some(grown)),
+                None => STACK_TRACE.set_ref(t, exception, grown.0),
+            }
             grown
         }
     };

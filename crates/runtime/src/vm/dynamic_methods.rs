@@ -2,7 +2,8 @@
 //! reused.
 //!
 //! A dynamic method lives while one of these conditions holds; managed code keeps its DynamicMethod object through its
-//! delegates, through the methods that call it (`DynamicMethod.refs`) and through exceptions whose trace names it:
+//! delegates, through the methods that call it (`DynamicMethod.refs`) and through exceptions whose trace names it. In
+//! .NET's class libraries the resolver, which gives a method's code, takes that object's part: each holds the other.
 //! - its DynamicMethod object is alive, finalizers included (a long weak link, in the method's notes);
 //! - the RuntimeMethodInfo that was made of it is alive (another such link);
 //! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`;
@@ -31,10 +32,9 @@
 //! seen or kept.
 
 use crate::entries;
-use crate::fields::ManagedField;
-use crate::object::versions;
+use crate::object::{exception_trace, versions};
 use crate::profile_log::{self, LogEvents};
-use crate::references::{Array, Obj, Word};
+use crate::references::{Obj, Word};
 use crate::thread::CurrentThread;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use saki_abi::ObjRef;
@@ -44,7 +44,7 @@ use saki_gc::{WeakFate, WeakKind, WeakTable};
 use saki_sync::{SlotPool, Stamp};
 use saki_types::dynamic::{DynamicCode, DynamicRef};
 use saki_types::dynamic_records::{self, Finder, notes};
-use saki_types::{LibraryType, Method, collectible, universe};
+use saki_types::{Method, collectible};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -154,7 +154,7 @@ impl Share {
     fn detach(&mut self, is_full: bool, kept: &MethodSet, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         let Share { young, old, detached, .. } = self;
         if is_full {
-            detached.extend(old.extract_if(.., |method| !follow(&notes(method).object, object_of(method), fate_of)));
+            detached.extend(old.extract_if(.., |method| !follow(&notes(method).object, object_word(method), fate_of)));
         }
         // Relaxed, here and below: the world is stopped.
         COUNTS.met.fetch_add(young.len() as u64, Ordering::Relaxed);
@@ -247,7 +247,7 @@ pub fn statistics() -> DynamicMethodStatistics {
     DynamicMethodStatistics { made, freed, kept }
 }
 
-/// Ties a method to the DynamicMethod object that it lives as long as. Frees some that are dead.
+/// Ties a method to the object that it lives as long as, the DynamicMethod or, in .NET's class libraries, its resolver. Frees some that are dead.
 pub fn register(method: &'static Method, object: Obj) {
     let object = object.word();
     // Relaxed: collections read it with the world stopped; for others the lock orders it.
@@ -262,8 +262,14 @@ pub fn register(method: &'static Method, object: Obj) {
     }
 }
 
-/// The DynamicMethod object of a dynamic method; null when it is gone.
-fn object_of(method: &'static Method) -> ObjRef {
+/// The object that a dynamic method lives as long as; None when it is gone.
+pub fn object_of<'t>(_t: CurrentThread<'t>, method: &'static Method) -> Option<Obj<'t>> {
+    // SAFETY: collections clear the word before they free the object, with the world stopped; the caller's frames hold
+    // it from here on.
+    unsafe { Obj::from_word(object_word(method)) }
+}
+
+fn object_word(method: &'static Method) -> ObjRef {
     // Relaxed: the word changes with the world stopped only. The object may be otherwise unreachable; from here on a
     // stack word keeps it.
     ObjRef(notes(method).object.load(Ordering::Relaxed) as *mut saki_abi::Object)
@@ -277,7 +283,7 @@ pub fn info_of<'t>(_t: CurrentThread<'t>, method: &'static Method) -> Option<Obj
 }
 
 fn info_word(method: &'static Method) -> ObjRef {
-    // Relaxed: as in `object_of`.
+    // Relaxed: as in `object_word`.
     ObjRef(notes(method).info.load(Ordering::Relaxed) as *mut saki_abi::Object)
 }
 
@@ -319,25 +325,12 @@ fn named_methods(method: &'static Method) -> impl Iterator<Item = &'static Metho
     })
 }
 
-/// Lets an exception keep the DynamicMethod that its trace names, in the field that the class library has for this: a
-/// list of pairs (object, rest).
+/// Lets an exception keep the DynamicMethod that its trace names.
 pub fn hold_by_exception(t: CurrentThread, exception: Obj, method: &'static Method) {
-    static HELD: ManagedField = ManagedField::new(LibraryType::Exception, "_dynamicMethods");
-    // SAFETY: null or the object, which this frame keeps from here on.
-    let Some(object) = (unsafe { Obj::from_word(object_of(method)) }) else { return keep(method) };
-    if HELD.array(exception).is_some_and(|pair| pair.get(0) == Some(object)) {
-        return;
-    }
-    match Array::new(t, universe().object(), 2) {
-        Ok(pair) => {
-            pair.set(t, 0, Some(object));
-            pair.set(t, 1, HELD.obj(exception));
-            HELD.set_ref(t, exception, pair);
-        }
-        Err(_) => {
-            t.take_pending();
-            keep(method);
-        }
+    let Some(object) = object_of(t, method) else { return keep(method) };
+    if exception_trace::hold(t, exception, object).is_err() {
+        t.take_pending();
+        keep(method);
     }
 }
 
