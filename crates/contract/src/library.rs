@@ -62,6 +62,9 @@ pub struct LibraryProfile {
     pub absent_methods: &'static [LibraryMethod],
     /// Methods with other names than the table's.
     pub renamed_methods: &'static [(LibraryMethod, &'static str)],
+    /// Whether the rows of vector operations (`il::import::vectors`) hold: they say what the methods of Mono's vector
+    /// types do, from which those of .NET differ in many corners.
+    pub has_vector_rows: bool,
     /// Types outside the core assembly of which rows of vector operations and library loops name methods.
     pub companions: &'static [Companion],
 }
@@ -112,6 +115,7 @@ impl LibraryProfile {
         own_words: &[],
         absent_methods: &[],
         renamed_methods: &[],
+        has_vector_rows: true,
         companions: MONO_COMPANIONS,
     };
 
@@ -132,6 +136,7 @@ impl LibraryProfile {
         own_words: net::OWN_WORDS,
         absent_methods: net::ABSENT_METHODS,
         renamed_methods: net::RENAMED_METHODS,
+        has_vector_rows: false,
         companions: &[],
     };
 

@@ -2,6 +2,7 @@
 //!
 //! Many programs come with copies of the System.Numerics assemblies made for .NET Standard, which are used beside those
 //! of the class library; the profile of the class libraries names these assemblies (`LibraryProfile::companions`).
+//! With .NET's class libraries there are no such types (`LibraryProfile::has_vector_rows`): their vectors are structs.
 //! Invariant: a type counts as a vector only if its size is right.
 
 use crate::ir::{Lanes, MemType};
@@ -58,7 +59,7 @@ pub(crate) fn family_name(ty: Ty) -> Option<(Family, &'static str)> {
         "Mono.Simd" => Family::MonoSimd,
         _ => return None,
     };
-    ty.is_of_class_libraries().then_some((family, def.name))
+    ty.may_have_vector_rows().then_some((family, def.name))
 }
 
 /// The lanes of a vector type; None for other types.

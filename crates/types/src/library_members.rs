@@ -82,6 +82,11 @@ impl Type {
         self.def().is_some_and(|def| def.image.is_corlib)
     }
 
+    /// Whether rows of vector operations may mean this type (`LibraryProfile::has_vector_rows`).
+    pub fn may_have_vector_rows(&self) -> bool {
+        self.def().is_some_and(|def| def.image.universe.profile().has_vector_rows) && self.is_of_class_libraries()
+    }
+
     /// Whether rows of vector operations and library loops may mean this type: one of the core assembly or of its
     /// companions that is not nested.
     pub fn is_of_class_libraries(&self) -> bool {
