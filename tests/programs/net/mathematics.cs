@@ -1,4 +1,3 @@
-// pending: the last digit of Cbrt and RootN
 using System;
 
 // Functions of Math and MathF, by their exact results.
