@@ -55,6 +55,8 @@ pub struct LibraryProfile {
     pub null_reference_text: Option<&'static str>,
     /// The parameter that the ArgumentNullException for a lock on null names.
     pub lock_parameter: Option<&'static str>,
+    /// Whether the TypeLoadException for a class without an implementation of a method names the method.
+    pub names_unimplemented_methods: bool,
     /// Words that objects of a class have for the machine, behind the class's own fields, and their names in the table
     /// of fields: what the class library has no field for.
     pub own_words: &'static [(LibraryType, &'static [&'static str])],
@@ -112,6 +114,7 @@ impl LibraryProfile {
         reads_method_tables: false,
         null_reference_text: Some("Object reference not set to an instance of an object"),
         lock_parameter: Some("obj"),
+        names_unimplemented_methods: false,
         own_words: &[],
         absent_methods: &[],
         renamed_methods: &[],
@@ -133,6 +136,7 @@ impl LibraryProfile {
         reads_method_tables: true,
         null_reference_text: None,
         lock_parameter: None,
+        names_unimplemented_methods: true,
         own_words: net::OWN_WORDS,
         absent_methods: net::ABSENT_METHODS,
         renamed_methods: net::RENAMED_METHODS,

@@ -19,6 +19,7 @@ mod delegates;
 mod dependent_handle;
 mod diagnostics;
 mod dynamic_method;
+mod emit;
 mod environment;
 mod events;
 mod exceptions;
@@ -75,6 +76,9 @@ const TABLES: &[&[InternalCall]] = &[
     assembly::TABLE,
     custom_attribute::TABLE,
     dynamic_method::TABLE,
+    emit::ASSEMBLY_TABLE,
+    emit::MODULE_TABLE,
+    emit::TYPE_TABLE,
     field_handle::TABLE,
     metadata_import::TABLE,
     method_handle::TABLE,

@@ -27,6 +27,12 @@ fn context_of(native: isize) -> LoadContext {
     }
 }
 
+/// The context of an AssemblyLoadContext object; the default one for null.
+pub(crate) fn context_of_object(context: Option<Obj>) -> LoadContext {
+    static NATIVE: ManagedField = ManagedField::new(LibraryType::AssemblyLoadContext, "_nativeAssemblyLoadContext");
+    context.map_or(LoadContext::Default, |context| context_of(NATIVE.get::<isize>(context)))
+}
+
 fn managed_handle(number: u32) -> isize {
     CONTEXTS.lock().get(number as usize).copied().unwrap_or(0)
 }
@@ -136,19 +142,26 @@ fn load_from_stream(
 const WHOLE_KEY: i32 = 1;
 
 impl NameParts {
+    /// The public key or its token; empty for none.
+    ///
+    /// # Safety
+    /// The key is there.
+    pub(crate) unsafe fn key(&self) -> Vec<u8> {
+        let length = usize::try_from(self.key_bytes).unwrap_or(0);
+        if self.key_or_token.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: so many bytes lie there, as this function demands.
+        unsafe { std::slice::from_raw_parts(self.key_or_token, length) }.to_vec()
+    }
+
     /// # Safety
     /// The texts and the key are there and stay for the call.
     pub(crate) unsafe fn to_name(&self) -> AssemblyName {
         let text = |start: *const u16| crate::text::optional_text_at(start).unwrap_or_default();
-        let length = usize::try_from(self.key_bytes).unwrap_or(0);
-        // SAFETY: as this function demands.
-        let key = if self.key_or_token.is_null() {
-            &[][..]
-        } else {
-            // SAFETY: so many bytes lie there, as this function demands.
-            unsafe { std::slice::from_raw_parts(self.key_or_token, length) }
-        };
-        let token = if self.flags & WHOLE_KEY != 0 { saki_types::binder::token_of_key(key) } else { key.to_vec() };
+        // SAFETY: the key is there, as this function demands.
+        let key = unsafe { self.key() };
+        let token = if self.flags & WHOLE_KEY != 0 { saki_types::binder::token_of_key(&key) } else { key };
         AssemblyName {
             name: text(self.name),
             // A part that is not given is 65,535.
@@ -168,13 +181,11 @@ fn internal_load(
     context: ObjectPlace,
     result: ObjectPlace,
 ) -> Managed<()> {
-    static NATIVE: ManagedField = ManagedField::new(LibraryType::AssemblyLoadContext, "_nativeAssemblyLoadContext");
     // SAFETY: managed code passes its own struct.
     let name = unsafe { (*parts).to_name() };
     let requesting = requesting.get().and_then(saki_reflect::handles::assembly_of);
-    let native = context.get().map(|context| NATIVE.get::<isize>(context));
-    let context = match (native, requesting) {
-        (Some(native), _) => context_of(native),
+    let context = match (context.get(), requesting) {
+        (context @ Some(_), _) => context_of_object(context),
         (None, Some(assembly)) => assembly.load_context,
         (None, None) => {
             saki_reflect::callers::calling_assembly(t).map_or(LoadContext::Default, |assembly| assembly.load_context)
@@ -256,7 +267,21 @@ impl LoaderEvents for ContextEvents {
     }
 
     fn finish_type(&self, emitted: &'static EmittedType) {
-        saki_reflect::AppDomainEvents.finish_type(emitted);
+        if !is_net() {
+            return saki_reflect::AppDomainEvents.finish_type(emitted);
+        }
+        CurrentThread::with_attached(|t| {
+            if t.is_pending() {
+                return;
+            }
+            match method_of_context(t, "OnTypeResolve") {
+                Ok(Some(method)) => crate::emit::raise_type_resolve(t, method, emitted),
+                Ok(None) => {}
+                Err(_) => {
+                    t.take_pending();
+                }
+            }
+        });
     }
 }
 

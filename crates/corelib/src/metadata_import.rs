@@ -4,6 +4,7 @@
 //! it; names end with a NUL there. Results are HRESULTs.
 
 use crate::arguments::ObjectPlace;
+use crate::emit;
 use saki_metadata::native_type::{NativeTypeRaw, native, parse_native_type};
 use saki_metadata::{BadImage, BlobIdx, StringIdx, TableId, Token};
 use saki_reflect::module::image_of_module;
@@ -35,9 +36,11 @@ fn scope_of(scope: isize) -> &'static Image {
     unsafe { (scope as *const Image).as_ref() }.unwrap_or_else(|| saki_base::bug!("a null metadata scope"))
 }
 
-/// The token and its module.
+/// The image that has what the token names, and the row there. They are the module and the token, but for modules that
+/// are made at run time, whose rows are shown under tokens of the module.
 fn row_of(scope: isize, token: i32) -> (&'static Image, Token) {
-    (scope_of(scope), Token(token as u32))
+    let (module, token) = (scope_of(scope), Token(token as u32));
+    emit::locate(module, token).unwrap_or((module, token))
 }
 
 /// OK, or the HRESULT for a row that cannot be read.
@@ -82,6 +85,11 @@ fn children(image: &'static Image, table: TableId, parent: Token) -> Result<Vec<
         TableId::GenericParamConstraint => {
             return Ok(meta.generic_param_constraint_rows(rid).rids().map(|rid| Token::new(table, rid)).collect());
         }
+        TableId::TypeDef if image.emitted_type().is_some() => {
+            let nested = image.type_def(rid).and_then(|ty| ty.nested_types()).unwrap_or_default();
+            let rows = nested.into_iter().filter_map(|ty| ty.def()).map(|def| def.image.shown_token(table, def.rid));
+            return Ok(rows.collect());
+        }
         TableId::TypeDef if !parent.is_nil() => {
             return Ok(meta.nested_classes(rid).map(|rid| Token::new(table, rid)).collect());
         }
@@ -99,8 +107,21 @@ fn enumerate(
     few: *mut i32,
     many: ObjectPlace,
 ) -> Managed<()> {
+    let (module, of, table) = (scope_of(scope), Token(parent as u32), Token(kind as u32).table());
     let (image, parent) = row_of(scope, parent);
-    let found = children(image, Token(kind as u32).table(), parent).unwrap_or_default();
+    let mut found = children(image, table, parent).unwrap_or_default();
+    if module.assembly().is_dynamic {
+        // What accessors do is no token, and nested types are in images of their own.
+        for found in found.iter_mut().filter(|found| found.table() == table && table != TableId::TypeDef) {
+            *found = emit::show(image, *found);
+        }
+        if table == TableId::CustomAttribute {
+            for (image, parent) in emit::late_attributes(module, of) {
+                let late = children(image, table, parent).unwrap_or_default();
+                found.extend(late.into_iter().map(|token| emit::show(image, token)));
+            }
+        }
+    }
     // SAFETY: managed code passes the capacity of its buffer, in a variable of its own.
     let capacity = unsafe { length.replace(found.len() as i32) };
     if found.len() <= usize::try_from(capacity).unwrap_or(0) {
@@ -266,7 +287,7 @@ fn get_parent(_t: CurrentThread, scope: isize, token: i32, parent: Place<i32>) -
             TableId::CustomAttribute => meta.custom_attribute(rid)?.parent,
             _ => Token::new(TableId::TypeDef, 0),
         };
-        parent.set(found.0 as i32);
+        parent.set(emit::show(image, found).0 as i32);
         Ok(())
     })())
 }
@@ -320,7 +341,7 @@ fn get_custom_attribute(
     let (image, token) = row_of(scope, token);
     report((|| {
         let row = image.meta.custom_attribute(token.rid())?;
-        constructor.set(row.constructor.0 as i32);
+        constructor.set(emit::show(image, row.constructor).0 as i32);
         value.set(blob_of(image, row.value)?);
         Ok(())
     })())

@@ -35,7 +35,8 @@ macro_rules! resolver {
         ) -> Managed<()> {
             // SAFETY: managed code passes so many type handles.
             let context = unsafe { context_of(class_args, class_arg_count, method_args, method_arg_count) };
-            result.set(t, $find(t, module.image(), Token(token as u32), context)?);
+            let (image, token) = crate::emit::locate(module.image(), Token(token as u32)).to_managed(t)?;
+            result.set(t, $find(t, image, token, context)?);
             Ok(())
         }
     };
@@ -79,7 +80,8 @@ fn resolve_method(
 ) -> Managed<()> {
     // SAFETY: managed code passes so many type handles.
     let context = unsafe { context_of(types, type_count, methods, method_count) };
-    let found = module.image().resolve_method(Token(token as u32), &context).to_managed(t)?;
+    let (image, token) = crate::emit::locate(module.image(), Token(token as u32)).to_managed(t)?;
+    let found = image.resolve_method(token, &context).to_managed(t)?;
     return_method(result, Some(found));
     Ok(())
 }
@@ -110,6 +112,7 @@ fn get_token(_t: CurrentThread, module: Option<Obj>) -> i32 {
 fn get_path(t: CurrentThread, module: ModuleArgument, result: StringPlace) -> Managed<()> {
     let image = module.image();
     let text = match image.assembly().path.as_os_str().is_empty() {
+        true if image.assembly().is_dynamic => "<In Memory Module>".to_string(),
         true => String::new(),
         false => image.meta.path().display().to_string(),
     };
@@ -125,8 +128,15 @@ fn get_scope_name(t: CurrentThread, module: ModuleArgument, result: StringPlace)
 }
 
 fn get_types(t: CurrentThread, module: ModuleArgument, result: ObjectPlace) -> Managed<()> {
-    let mut found = Found::new();
-    image_types(module.image(), false, &mut found).to_managed(t)?;
+    let image = module.image();
+    let found = match crate::emit::types_of(image) {
+        Some(found) => found,
+        None => {
+            let mut found = Found::new();
+            image_types(image, false, &mut found).to_managed(t)?;
+            found
+        }
+    };
     result.set(t, types_or_throw(t, &found)?);
     Ok(())
 }

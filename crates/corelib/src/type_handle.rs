@@ -84,7 +84,7 @@ fn get_token(_t: CurrentThread, ty: Option<Obj>) -> i32 {
     let ty = ty_of(ty);
     let token = match (ty.def(), ty.generic_param()) {
         (Some(def), _) => def.image.shown_token(TableId::TypeDef, def.rid),
-        (None, Some(parameter)) => Token::new(TableId::GenericParam, parameter.rid),
+        (None, Some(parameter)) => crate::emit::show(parameter.image, Token::new(TableId::GenericParam, parameter.rid)),
         (None, None) => Token::new(TableId::TypeDef, 0),
     };
     token.0 as i32

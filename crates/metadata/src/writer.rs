@@ -7,12 +7,14 @@ mod bodies;
 mod heaps;
 mod native_resources;
 mod pe;
+mod signature_copy;
 mod tables;
 
 pub use bodies::BodySpec;
 pub use heaps::{Heaps, put_compressed, put_compressed_signed};
 pub use native_resources::NativeResource;
 pub use pe::{ImageSpec, ImageWriter};
+pub use signature_copy::{SignatureForm, copy_signature};
 pub use tables::TableWriter;
 
 pub(crate) fn put16(out: &mut Vec<u8>, value: u16) {

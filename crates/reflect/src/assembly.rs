@@ -8,18 +8,36 @@ use saki_metadata::{Rid, TableId};
 use saki_runtime::exec::invoke::{self, Slot};
 use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Place, Str};
+use saki_types::ty::type_flags;
 use saki_types::{Assembly, GenericContext, Image, LibraryType, LoadError, LoadResult, Ty, universe};
 
 /// Types of an image, or the errors of those that did not load.
 pub type Found = Vec<LoadResult<Ty>>;
 
-/// Whether the type and all types around it are public.
-fn is_visible(image: &'static Image, rid: Rid) -> LoadResult<bool> {
+/// Whether `TypeAttributes` say "public" or "nested public".
+fn is_public(flags: u32) -> bool {
     const PUBLIC: u32 = 1;
     const NESTED_PUBLIC: u32 = 2;
+    matches!(flags & type_flags::VISIBILITY_MASK, PUBLIC | NESTED_PUBLIC)
+}
+
+/// Whether the type and all types around it are public.
+fn is_visible_type(ty: Ty) -> LoadResult<bool> {
+    let mut at = Some(ty);
+    while let Some(ty) = at {
+        if !is_public(ty.flags()) {
+            return Ok(false);
+        }
+        at = ty.enclosing_type()?;
+    }
+    Ok(true)
+}
+
+/// Whether the type of a TypeDef row and all types around it are public.
+fn is_visible(image: &'static Image, rid: Rid) -> LoadResult<bool> {
     let mut at = Some(rid);
     while let Some(rid) = at {
-        if !matches!(image.meta.type_def(rid)?.flags & 7, PUBLIC | NESTED_PUBLIC) {
+        if !is_public(image.meta.type_def(rid)?.flags) {
             return Ok(false);
         }
         at = image.meta.enclosing_class(rid);
@@ -33,6 +51,9 @@ fn is_visible(image: &'static Image, rid: Rid) -> LoadResult<bool> {
 /// # Errors
 /// `BadImageFormat`.
 pub fn image_types(image: &'static Image, exported_only: bool, out: &mut Found) -> LoadResult<()> {
+    if std::ptr::eq(image, image.assembly().image) && image.assembly().is_dynamic {
+        return finished_types(image.assembly(), exported_only, out);
+    }
     for rid in 2..=image.meta.row_count(TableId::TypeDef) {
         if exported_only && !is_visible(image, rid)? {
             continue;
@@ -42,6 +63,25 @@ pub fn image_types(image: &'static Image, exported_only: bool, out: &mut Found) 
             ty.interface_list()?;
             Ok(ty)
         }));
+    }
+    Ok(())
+}
+
+/// Appends the finished types of an assembly that is made at run time, in the order of their definition.
+fn finished_types(assembly: &Assembly, exported_only: bool, out: &mut Found) -> LoadResult<()> {
+    const GLOBAL_TYPE_ROW: Rid = 1;
+    let row = |ty: &Ty| ty.image().emitted_type().map_or(0, |emitted| emitted.row);
+    let mut types = assembly.emitted_types();
+    let mut next = 0;
+    while let Some(ty) = types.get(next) {
+        types.extend(ty.nested_types()?);
+        next += 1;
+    }
+    types.sort_by_key(row);
+    for ty in types {
+        if row(&ty) != GLOBAL_TYPE_ROW && (!exported_only || is_visible_type(ty)?) {
+            out.push(Ok(ty));
+        }
     }
     Ok(())
 }

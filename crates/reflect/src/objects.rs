@@ -88,6 +88,19 @@ pub fn assembly_object<'t>(t: CurrentThread<'t>, assembly: &'static Assembly) ->
     })
 }
 
+/// The global type of a .NET module.
+static GLOBAL_TYPE: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "m_runtimeType");
+
+/// Sets the global type of a .NET module that is made at run time.
+///
+/// # Errors
+/// OutOfMemoryException.
+pub fn set_global_type(t: CurrentThread, image: &'static Image, global: Ty) -> Managed<()> {
+    let global = Obj::of_type(t, global)?;
+    GLOBAL_TYPE.set_ref(t, module_object(t, image)?, global);
+    Ok(())
+}
+
 /// The RuntimeModule of an image.
 ///
 /// # Errors
@@ -98,7 +111,8 @@ pub fn module_object<'t>(t: CurrentThread<'t>, image: &'static Image) -> Managed
     static NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "name");
     static SCOPE_NAME: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "scopename");
     static TOKEN: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "token");
-    static GLOBAL_TYPE: ManagedField = ManagedField::new(LibraryType::RuntimeModule, "m_runtimeType");
+    // The types of a module made at run time have images of their own.
+    let image = image.emitted_type().map_or(image, |emitted| emitted.module);
     cache::get_or_make(t, ObjectKind::Module, address(image), 0, || {
         let made = Obj::new(t, universe().library_type(LibraryType::RuntimeModule).to_managed(t)?)?;
         let path = image.meta.path();

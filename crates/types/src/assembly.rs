@@ -6,6 +6,7 @@ use crate::binder::not_found;
 use crate::collectible::{self, Owner};
 use crate::domain::DynamicCode;
 use crate::domain::EmittedImage;
+use crate::dynamic::Manifest;
 use crate::error::{LoadError, LoadErrorKind, LoadResult, open_error};
 use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
 use crate::lazy::Lazy;
@@ -235,8 +236,8 @@ enum Purpose<'a> {
     Corlib,
     Ordinary(LoadContext),
     ReflectionOnly,
-    /// Made at run time: its identity, and whether its code may run.
-    Dynamic(&'a AssemblyName, bool),
+    /// Made at run time.
+    Dynamic(&'a Manifest<'a>),
 }
 
 impl Assembly {
@@ -274,16 +275,16 @@ impl Assembly {
         Assembly::publish(keep(None, meta), path, purpose, None)
     }
 
-    /// An assembly made at run time. Its image has no public key, but its identity may have one.
+    /// An assembly made at run time. Its identity may have a token of a public key that its image lacks.
     pub(crate) fn from_dynamic(
-        identity: &AssemblyName,
+        manifest: &Manifest,
         bytes: Vec<u8>,
-        is_runnable: bool,
         owner: Option<&'static Owner>,
     ) -> LoadResult<&'static Assembly> {
         let path = PathBuf::new();
-        let meta = MetadataImage::from_bytes(identity.name.clone(), bytes).map_err(|e| open_error(&e, &path))?;
-        Assembly::publish(keep(owner, meta), path, Purpose::Dynamic(identity, is_runnable), owner)
+        let name = manifest.identity.name.clone();
+        let meta = MetadataImage::from_bytes(name, bytes).map_err(|e| open_error(&e, &path))?;
+        Assembly::publish(keep(owner, meta), path, Purpose::Dynamic(manifest), owner)
     }
 
     fn publish(
@@ -307,13 +308,17 @@ impl Assembly {
             version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
             culture: image.meta.string(row.culture)?,
             public_key_token: match purpose {
-                Purpose::Dynamic(identity, _) => identity.public_key_token.clone(),
+                Purpose::Dynamic(manifest) => manifest.identity.public_key_token.clone(),
                 _ => token_of_key(image.meta.blob(row.public_key)?),
             },
             path,
-            load_context: if let Purpose::Ordinary(context) = purpose { context } else { LoadContext::Default },
+            load_context: match purpose {
+                Purpose::Ordinary(context) => context,
+                Purpose::Dynamic(manifest) => manifest.load_context,
+                Purpose::Corlib | Purpose::ReflectionOnly => LoadContext::Default,
+            },
             is_dynamic: matches!(purpose, Purpose::Dynamic(..)),
-            is_runnable: !matches!(purpose, Purpose::Dynamic(_, false)),
+            is_runnable: !matches!(purpose, Purpose::Dynamic(manifest) if !manifest.is_runnable),
             wraps_thrown: AtomicBool::new(false),
             reflection_only: matches!(purpose, Purpose::ReflectionOnly),
             reflection_handle: Default::default(),

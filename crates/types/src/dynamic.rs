@@ -10,7 +10,7 @@
 
 use crate::domain::{Assembly, Image};
 use crate::error::LoadResult;
-use crate::identity::AssemblyName;
+use crate::identity::{AssemblyName, LoadContext};
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
 use crate::ty::Ty;
 use saki_metadata::TableId;
@@ -43,19 +43,40 @@ pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
     })
 }
 
-/// The image of a module without types, and of an assembly if there is an identity.
-fn module_image(name: &str, identity: Option<&AssemblyName>) -> Vec<u8> {
-    const SHA1: u32 = 0x8004;
+/// The manifest of an assembly made at run time.
+#[derive(Default)]
+pub struct Manifest<'a> {
+    pub identity: AssemblyName,
+    /// Of the module that has the manifest.
+    pub module_name: &'a str,
+    pub module_version: [u8; 16],
+    /// Empty: the assembly has none.
+    pub public_key: &'a [u8],
+    /// `AssemblyFlags` (ECMA-335 §II.23.1.2).
+    pub flags: u32,
+    /// `AssemblyHashAlgorithm` (ECMA-335 §II.23.1.1).
+    pub hash_algorithm: u32,
+    pub load_context: LoadContext,
+    /// Its types may be instantiated and its code run.
+    pub is_runnable: bool,
+    /// It is freed when it is no longer reachable.
+    pub is_collectible: bool,
+}
+
+/// The image of a module without types, and of an assembly if there is a manifest.
+fn module_image(name: &str, manifest: Option<&Manifest>) -> Vec<u8> {
     let mut image = ImageWriter::default();
     let module_name = image.heaps.string(name).0;
-    let mvid = image.heaps.guid([0; 16]).0;
+    let mvid = image.heaps.guid(manifest.map_or([0; 16], |manifest| manifest.module_version)).0;
     image.tables.add(TableId::Module, &[0, module_name, mvid, 0, 0]);
     let global = image.heaps.string("<Module>").0;
     image.tables.add(TableId::TypeDef, &[0, global, 0, 0, 1, 1]);
-    if let Some(identity) = identity {
+    if let Some(Manifest { identity, public_key, flags, hash_algorithm, .. }) = manifest {
         let (name, culture) = (image.heaps.string(&identity.name).0, image.heaps.string(&identity.culture).0);
+        let key = image.heaps.blob(public_key).0;
         let [major, minor, build, revision] = identity.version.map(u32::from);
-        image.tables.add(TableId::Assembly, &[SHA1, major, minor, build, revision, 0, 0, name, culture]);
+        let cells = [*hash_algorithm, major, minor, build, revision, *flags, key, name, culture];
+        image.tables.add(TableId::Assembly, &cells);
     }
     image.finish_for_loader()
 }
@@ -70,9 +91,25 @@ pub fn create_assembly(
     is_runnable: bool,
     is_collectible: bool,
 ) -> LoadResult<&'static Assembly> {
-    let owner = if is_collectible { crate::universe().create_owner() } else { None };
-    let bytes = module_image(&identity.name, Some(identity));
-    let assembly = Assembly::from_dynamic(identity, bytes, is_runnable, owner)?;
+    const SHA1: u32 = 0x8004;
+    create_assembly_of(&Manifest {
+        identity: identity.clone(),
+        module_name: &identity.name,
+        hash_algorithm: SHA1,
+        is_runnable,
+        is_collectible,
+        ..Manifest::default()
+    })
+}
+
+/// An assembly with one module and no types.
+///
+/// # Errors
+/// `BadImageFormat`: the names are too long.
+pub fn create_assembly_of(manifest: &Manifest) -> LoadResult<&'static Assembly> {
+    let owner = if manifest.is_collectible { crate::universe().create_owner() } else { None };
+    let bytes = module_image(manifest.module_name, Some(manifest));
+    let assembly = Assembly::from_dynamic(manifest, bytes, owner)?;
     crate::universe().binder().add_dynamic(assembly);
     Ok(assembly)
 }

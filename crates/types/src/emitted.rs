@@ -59,6 +59,17 @@ impl EmittedType {
 }
 
 impl EmittedType {
+    /// Loads an image without types of its own: rows that refer to others, or attributes of what has no image. It
+    /// passes for one of this type's.
+    ///
+    /// # Errors
+    /// `BadImageFormat` if `bytes` is malformed.
+    pub fn load_rows(&'static self, bytes: Vec<u8>, references: Vec<TypeReference>) -> LoadResult<&'static Image> {
+        self.name_owners(&references);
+        let shown = ShownTokens::default();
+        Image::of_emitted_type(self.module, bytes, EmittedImage { of: self, references, shown })
+    }
+
     /// Makes the owners of the referenced types live as long as this type: for ever, unless it is collectible itself.
     fn name_owners(&'static self, references: &[TypeReference]) {
         let own = collectible::owner_of(self);

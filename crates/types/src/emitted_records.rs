@@ -26,12 +26,14 @@ impl EmittedType {
         }
         self.created().ok_or_else(|| {
             let name = self.full_name();
-            let message = format!("Could not load type '{name}': it has not been created yet");
+            let assembly = self.module.assembly().display_name();
+            let message = format!("Could not load type '{name}' from assembly '{assembly}'.");
             LoadError::new(LoadErrorKind::UnfinishedType, message, name)
         })
     }
 
-    fn full_name(&self) -> String {
+    /// Namespace and names, with '+' between those of nested types.
+    pub fn full_name(&self) -> String {
         let mut out = String::new();
         self.write_name(&mut out, '+', &|out, part| out.push_str(part));
         out
@@ -82,6 +84,14 @@ impl EmittedType {
 }
 
 impl TypeReference {
+    /// The reference to a definition: by the emitted type that it was made from, if there is one.
+    pub fn to(ty: Ty) -> TypeReference {
+        match ty.image().emitted_type() {
+            Some(emitted) => TypeReference::Emitted(emitted),
+            None => TypeReference::Loaded(ty),
+        }
+    }
+
     /// # Errors
     /// `UnfinishedType`; `Unanswered`.
     pub fn require(self) -> LoadResult<Ty> {
@@ -111,6 +121,28 @@ impl Image {
         self.emitted.as_ref()?.references.get((rid as usize).checked_sub(1)?).copied()
     }
 
+    /// The definition that a TypeDef or TypeRef row names, which need not be finished.
+    ///
+    /// # Errors
+    /// `BadImageFormat`; those of loading the type of a TypeRef row.
+    pub fn definition_named(&'static self, token: Token) -> LoadResult<TypeReference> {
+        if let Some(emitted) = self.emitted_type() {
+            let found = match token.table() {
+                TableId::TypeDef if token.rid() == emitted.own_row() => Some(TypeReference::Emitted(emitted)),
+                TableId::TypeDef => emitted.stub(token.rid()).map(TypeReference::Emitted),
+                TableId::TypeRef => self.emitted_reference(token.rid()),
+                _ => None,
+            };
+            return found.ok_or_else(|| self.bad_token(token));
+        }
+        let ty = match token.table() {
+            TableId::TypeDef => self.type_def(token.rid())?,
+            TableId::TypeRef => self.type_ref(token.rid())?,
+            _ => return Err(self.bad_token(token)),
+        };
+        Ok(TypeReference::to(ty))
+    }
+
     /// The enclosing type of an emitted type for which TypeDef row `rid` stands, if it is such a row.
     pub(crate) fn emitted_stub(&self, rid: Rid) -> Option<&'static EmittedType> {
         self.emitted_type()?.stub(rid)
@@ -121,7 +153,8 @@ impl Image {
         let row = Token::new(table, rid);
         let Some(emitted) = &self.emitted else { return row };
         let list = match table {
-            TableId::TypeDef => return Token::new(table, emitted.of.row),
+            TableId::TypeDef if rid == emitted.of.own_row() => return Token::new(table, emitted.of.row),
+            TableId::TypeDef => return Token::new(table, emitted.of.stub(rid).map_or(rid, |outer| outer.row)),
             TableId::MethodDef => &emitted.shown.methods,
             TableId::Field => &emitted.shown.fields,
             TableId::Property => &emitted.shown.properties,

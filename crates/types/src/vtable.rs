@@ -528,9 +528,7 @@ fn map_interfaces(
                 // under its own name.
                 DefaultImplementation::None if ty.is_abstract() || wanted.is_final() || !wanted.is_abstract() => {}
                 DefaultImplementation::None => {
-                    let name = ty.full_name();
-                    let message = format!("VTable setup of type {name} failed");
-                    return Err(LoadError::type_load(message, name));
+                    return Err(not_implemented(ty, wanted));
                 }
             }
         }
@@ -627,12 +625,19 @@ fn check_complete(ty: Ty, flags: u32, slots: &[&'static Method]) -> LoadResult<(
     }
     let is_hole =
         |m: &&'static Method| m.is_abstract() && !m.owner.is_interface() && matches!(m.kind, MethodKind::Def { .. });
-    if slots.iter().any(is_hole) {
-        let name = ty.full_name();
-        let message = format!("VTable setup of type {name} failed");
-        return Err(LoadError::type_load(message, name));
-    }
-    Ok(())
+    slots.iter().find(|method| is_hole(method)).map_or(Ok(()), |hole| Err(not_implemented(ty, hole)))
+}
+
+/// The error for a class that implements a method of its base class or interface neither itself nor by inheritance.
+fn not_implemented(ty: Ty, method: &'static Method) -> LoadError {
+    let name = ty.full_name();
+    let message = if ty.universe().profile().names_unimplemented_methods {
+        let assembly = ty.image().assembly().display_name();
+        format!("Method '{}' in type '{name}' from assembly '{assembly}' does not have an implementation.", method.name)
+    } else {
+        format!("VTable setup of type {name} failed")
+    };
+    LoadError::type_load(message, name)
 }
 
 mod static_virtual;

@@ -272,6 +272,10 @@ ranks! {
     EmittedModules in "reflect/src/emit/emitted_module.rs", over [];
     /// The tokens and the state of one module that is made at run time.
     EmittedModule in "reflect/src/emit/emitted_module.rs", over [];
+    /// The modules that are made at run time on .NET's class libraries.
+    DynamicModules in "corelib/src/emit/module.rs", over [];
+    /// The records of one of them.
+    DynamicModule in "corelib/src/emit/module.rs", over [];
     /// Reflection objects by what they describe.
     ReflectionObjects in "reflect/src/cache.rs", over [CellChunks, FreedCells];
     /// Native copies of assemblies' names.

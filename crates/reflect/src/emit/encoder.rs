@@ -84,14 +84,6 @@ fn key(emitted: &'static EmittedType) -> usize {
     emitted as *const EmittedType as usize
 }
 
-/// How an image refers to a loaded definition: by the emitted type that it was made from, if there is one.
-pub fn reference_to(ty: Ty) -> TypeReference {
-    match ty.image().emitted_type() {
-        Some(emitted) => TypeReference::Emitted(emitted),
-        None => TypeReference::Loaded(ty),
-    }
-}
-
 const CLASS: u8 = ElementType::Class as u8;
 const VALUE_TYPE: u8 = ElementType::ValueType as u8;
 const GENERIC_INSTANCE: u8 = ElementType::GenericInst as u8;
@@ -199,7 +191,7 @@ impl<'t> Encoder<'t> {
         let image = match reference {
             TypeReference::Loaded(ty) => {
                 if let Some(outer) = ty.enclosing_type().to_managed(self.t)? {
-                    return self.definition_token(reference_to(outer));
+                    return self.definition_token(TypeReference::to(outer));
                 }
                 ty.image()
             }
@@ -343,7 +335,7 @@ impl<'t> Encoder<'t> {
                 self.put_definition(out, TypeReference::Emitted(emitted), b::is_value_type(builder))?;
             }
             None => match definition.as_type() {
-                Some(ty) => self.put_definition(out, reference_to(ty), ty.is_value_type())?,
+                Some(ty) => self.put_definition(out, TypeReference::to(ty), ty.is_value_type())?,
                 None => return self.not_supported("An instantiation of an unknown definition."),
             },
         }
@@ -358,10 +350,10 @@ impl<'t> Encoder<'t> {
     pub fn put_ty(&mut self, out: &mut Vec<u8>, ty: Ty) -> Managed<()> {
         match &ty.kind {
             TypeKind::Def(_) if is_primitive(ty) => out.push(ty.element_type as u8),
-            TypeKind::Def(_) => return self.put_open(out, reference_to(ty), ty.is_value_type(), ty.args.len()),
+            TypeKind::Def(_) => return self.put_open(out, TypeReference::to(ty), ty.is_value_type(), ty.args.len()),
             TypeKind::Inst { definition } => {
                 out.push(GENERIC_INSTANCE);
-                self.put_definition(out, reference_to(definition), ty.is_value_type())?;
+                self.put_definition(out, TypeReference::to(definition), ty.is_value_type())?;
                 put_compressed(out, ty.args.len() as u32);
                 for arg in ty.args {
                     self.put_ty(out, arg)?;
@@ -428,7 +420,7 @@ impl<'t> Encoder<'t> {
         is_value: bool,
     ) -> Managed<()> {
         let ty = image.resolve_type(token, &GenericContext::NONE).to_managed(self.t)?;
-        self.put_definition(out, reference_to(ty), is_value)
+        self.put_definition(out, TypeReference::to(ty), is_value)
     }
 
     /// Writes a type in a signature of another image.
@@ -524,7 +516,7 @@ impl<'t> Encoder<'t> {
     /// TypeDef, TypeRef or TypeSpec of a type of the runtime.
     pub fn ty_token(&mut self, ty: Ty, open: bool) -> Managed<Token> {
         if matches!(ty.kind, TypeKind::Def(_)) && (ty.args.is_empty() || !open) {
-            return self.definition_token(reference_to(ty));
+            return self.definition_token(TypeReference::to(ty));
         }
         let mut signature = Vec::new();
         self.put_ty(&mut signature, ty)?;

@@ -1,7 +1,7 @@
 //! Tokens of methods and fields, and signatures of builders' members.
 
 use super::builders::{self as b, MethodFields, elements, emitted_type, length, method_fields, text, type_builder};
-use super::encoder::{Encoder, first_byte, reference_to};
+use super::encoder::{Encoder, first_byte};
 use crate::handles::{field_of, method_of};
 use saki_metadata::writer::put_compressed;
 use saki_metadata::{ElementType, MethodSigRaw, TableId, Token};
@@ -127,7 +127,7 @@ impl Encoder<'_> {
     /// The token by which references to members name their type: its definition, or a TypeSpec.
     fn class_token(&mut self, owner: Ty) -> Managed<Token> {
         if !owner.is_array() && owner.args.is_empty() {
-            return self.definition_token(reference_to(owner));
+            return self.definition_token(TypeReference::to(owner));
         }
         let mut signature = Vec::new();
         self.put_ty(&mut signature, owner)?;
@@ -353,7 +353,7 @@ impl Encoder<'_> {
     /// The token of a field of the runtime.
     pub fn loaded_field_token(&mut self, field: &'static Field) -> Managed<Token> {
         if field.owner.args.is_empty()
-            && let TypeReference::Emitted(emitted) = reference_to(field.owner)
+            && let TypeReference::Emitted(emitted) = TypeReference::to(field.owner)
             && let Some(rows) = self.own_rows(emitted)
         {
             return Ok(Token::new(TableId::Field, rows.first_field + field.rid - 1));
