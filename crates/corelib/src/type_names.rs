@@ -45,7 +45,10 @@ fn push_escaped(out: &mut String, name: &str) {
 fn write_definition(out: &mut String, ty: Ty, flags: i32) {
     let Some(def) = ty.def() else { return };
     if flags & format::NAMESPACE != 0 {
-        if let Ok(Some(outer)) = ty.enclosing_type() {
+        if let Some(outer) = ty.unfinished_enclosing() {
+            out.push_str(&outer.full_name());
+            out.push('+');
+        } else if let Ok(Some(outer)) = ty.enclosing_type() {
             write_definition(out, outer, flags);
             out.push('+');
         } else if !def.namespace.is_empty() {

@@ -12,7 +12,7 @@ use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::ty::{Ty, Type};
 use saki_base::locks::RwLock;
-use saki_metadata::Rid;
+use saki_metadata::{Rid, Token, TypeSig};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
@@ -44,17 +44,38 @@ impl EmittedType {
     /// # Errors
     /// `BadImageFormat` if `bytes` is malformed, which would be a bug of the caller that wrote them; `TypeLoad`.
     pub fn create(&'static self, bytes: Vec<u8>, references: Vec<TypeReference>, shown: ShownTokens) -> LoadResult<Ty> {
+        let (ty, is_new) = self.load(bytes, references, shown)?;
+        if is_new {
+            self.publish(ty);
+        }
+        Ok(ty)
+    }
+
+    /// Loads the image of the type, which other types can then refer to, although it is found by name only when it is
+    /// published. Also says whether no image was loaded before.
+    ///
+    /// # Errors
+    /// `BadImageFormat` if `bytes` is malformed, which would be a bug of the caller that wrote them; `TypeLoad`.
+    pub fn load(
+        &'static self,
+        bytes: Vec<u8>,
+        references: Vec<TypeReference>,
+        shown: ShownTokens,
+    ) -> LoadResult<(Ty, bool)> {
         self.name_owners(&references);
         let _lock = crate::lazy::loader_lock();
         let image = Image::of_emitted_type(self.module, bytes, EmittedImage { of: self, references, shown })?;
         let ty = image.type_def(self.own_row())?;
-        if self.created.set(ty).is_ok() {
-            match self.enclosing {
-                Some(outer) => outer.nested.write().push(ty),
-                None => self.module.assembly().add_emitted(&self.namespace, &self.name, ty),
-            }
+        let is_new = self.created.set(ty).is_ok();
+        Ok((self.created().unwrap_or(ty), is_new))
+    }
+
+    /// Lets the loaded type be found by name.
+    pub fn publish(&'static self, ty: Ty) {
+        match self.enclosing {
+            Some(outer) => outer.nested.write().push(ty),
+            None => self.module.assembly().add_emitted(&self.namespace, &self.name, ty),
         }
-        Ok(self.created().unwrap_or(ty))
     }
 }
 
@@ -111,9 +132,46 @@ impl Type {
     }
 }
 
+/// Whether the field holds references by its signature, which names a type that is not finished. Such a field has a
+/// place in objects, and its type is needed later.
+pub(crate) fn refers_to_unfinished_type(field: &'static Field) -> LoadResult<bool> {
+    if field.image.emitted_type().is_none() {
+        return Ok(false);
+    }
+    let row = field.image.meta.field(field.rid)?;
+    let mut sig = &saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
+    while let TypeSig::Modified { inner, .. } = sig {
+        sig = inner;
+    }
+    let is_reference = matches!(
+        sig,
+        TypeSig::Class(_)
+            | TypeSig::SzArray(_)
+            | TypeSig::Array { .. }
+            | TypeSig::GenericInst { is_value_type: false, .. }
+    );
+    Ok(is_reference && names_unfinished_type(field.image, sig))
+}
+
+fn names_unfinished_type(image: &'static Image, sig: &TypeSig) -> bool {
+    let is_unfinished = |token: Token| match image.definition_named(token) {
+        Ok(TypeReference::Emitted(emitted)) => emitted.created().is_none(),
+        _ => false,
+    };
+    match sig {
+        TypeSig::Class(token) | TypeSig::ValueType(token) => is_unfinished(*token),
+        TypeSig::SzArray(inner) | TypeSig::Ptr(inner) | TypeSig::ByRef(inner) => names_unfinished_type(image, inner),
+        TypeSig::Array { elem, .. } => names_unfinished_type(image, elem),
+        TypeSig::GenericInst { token, args, .. } => {
+            is_unfinished(*token) || args.iter().any(|argument| names_unfinished_type(image, argument))
+        }
+        _ => false,
+    }
+}
+
 /// Whether the signature declares the field's type as a struct or enum, even if the type turns out to be a class.
 fn is_struct_by_signature(field: &'static Field) -> LoadResult<bool> {
     let row = field.image.meta.field(field.rid)?;
     let sig = saki_metadata::parse_field_sig(field.image.meta.blob(row.signature)?)?;
-    Ok(matches!(sig, saki_metadata::TypeSig::ValueType(_)))
+    Ok(matches!(sig, TypeSig::ValueType(_)))
 }

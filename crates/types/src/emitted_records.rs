@@ -24,12 +24,18 @@ impl EmittedType {
         if let Leave::Ask = requests::ask(Request::Emitted(self))? {
             universe().binder().events().finish_type(self);
         }
-        self.created().ok_or_else(|| {
-            let name = self.full_name();
-            let assembly = self.module.assembly().display_name();
-            let message = format!("Could not load type '{name}' from assembly '{assembly}'.");
-            LoadError::new(LoadErrorKind::UnfinishedType, message, name)
-        })
+        self.created().ok_or_else(|| self.not_created())
+    }
+
+    /// The error for a type that is not finished.
+    pub fn not_created(&self) -> LoadError {
+        let name = match self.namespace.as_str() {
+            "" => self.name.clone(),
+            namespace => format!("{namespace}.{}", self.name),
+        };
+        let assembly = self.module.assembly().display_name();
+        let message = format!("Could not load type '{name}' from assembly '{assembly}'.");
+        LoadError::new(LoadErrorKind::UnfinishedType, message, name)
     }
 
     /// Namespace and names, with '+' between those of nested types.

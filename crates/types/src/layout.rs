@@ -175,6 +175,10 @@ fn error(ty: Ty, what: &str) -> LoadError {
 /// The type of the field. If it lies in an image that cannot be loaded, the error is made one of the declaring type,
 /// not of the image.
 fn type_of_field(field: &'static Field) -> LoadResult<Ty> {
+    if crate::emitted::refers_to_unfinished_type(field)? {
+        // Any reference type has this place.
+        return Ok(field.owner.universe().object());
+    }
     field.ty().map_err(|cause| {
         if cause.kind != LoadErrorKind::BadImageFormat {
             return cause;

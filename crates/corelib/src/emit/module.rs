@@ -4,7 +4,7 @@
 
 use super::image::{Written, image_of_attribute, image_of_token, image_of_type};
 use super::tables::{AttributeRecord, MemberRefRecord, Tables, TypeRecord, record};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_metadata::writer::{SignatureForm, copy_signature};
 use saki_metadata::{TableId, Token};
@@ -25,6 +25,8 @@ struct Finished {
     given: FxHashMap<TableId, u32>,
     /// Images with attributes of what was finished when they were defined, by its token.
     late_attributes: FxHashMap<Token, Vec<(&'static Image, Token)>>,
+    /// Types that have images, but could not be used.
+    failed: FxHashSet<Token>,
 }
 
 #[derive(Default)]
@@ -127,25 +129,36 @@ impl DynamicModule {
         Ok(self.tables().tables.member_ref(MemberRefRecord { parent, name, signature }))
     }
 
-    /// Makes the type of a TypeDef token.
+    /// Makes the type of a TypeDef token. It can be found by its name if `check` accepts it.
     ///
     /// # Errors
-    /// Those of loading what its definition needs.
-    pub(super) fn finish_type(&self, token: Token) -> LoadResult<Ty> {
+    /// Those of loading what its definition needs, and of `check`.
+    pub(super) fn finish_type(&self, token: Token, check: impl FnOnce(Ty) -> LoadResult<()>) -> LoadResult<Ty> {
         let (emitted, written) = {
             let tables = &self.tables().tables;
             (record(&tables.types, token)?.emitted, image_of_type(tables, MODULE_NAME, token)?)
         };
         let Written { bytes, references, shown, rows } = written;
-        let ty = emitted.create(bytes, references, shown)?;
+        let (ty, is_new) = emitted.load(bytes, references, shown)?;
         self.place(ty.image(), rows);
+        if let Err(error) = check(ty) {
+            self.tables().finished.failed.insert(token);
+            return Err(error);
+        }
+        if is_new {
+            emitted.publish(ty);
+        }
         Ok(ty)
     }
 
     /// The types of the module in the order of their definition, without the global one, or why they are not there.
     pub(super) fn types(&self) -> Vec<LoadResult<Ty>> {
         let defined: Vec<_> = self.tables().tables.types.iter().skip(1).map(|record| record.emitted).collect();
-        defined.into_iter().map(EmittedType::require).collect()
+        let failure = |emitted: &EmittedType| {
+            let token = Token::new(TableId::TypeDef, emitted.row);
+            self.tables().finished.failed.contains(&token).then(|| emitted.not_created())
+        };
+        defined.into_iter().map(|emitted| failure(emitted).map_or_else(|| emitted.require(), Err)).collect()
     }
 
     /// Notes the rows of an image for tokens of the module.

@@ -394,8 +394,7 @@ fn check(ty: Ty) -> LoadResult<()> {
 
 fn finish_type(t: CurrentThread, module: ModuleArgument, class: i32, result: ObjectPlace) -> Managed<()> {
     let module = module_of(module);
-    let ty = module.finish_type(class_token(class)).to_managed(t)?;
-    check(ty).to_managed(t)?;
+    let ty = module.finish_type(class_token(class), check).to_managed(t)?;
     if class_token(class) == Token::new(TableId::TypeDef, 1) {
         saki_reflect::objects::set_global_type(t, module.image, ty)?;
     }
