@@ -1,4 +1,5 @@
-//! Methods with UnmanagedCallersOnlyAttribute: the C functions through which native code calls them.
+//! Methods with UnmanagedCallersOnlyAttribute, and other static methods that a host asks for: the C functions through
+//! which native code calls them.
 //!
 //! Invariants: a method has one such function, which stays for ever, as its assembly does from then on, since nobody
 //! knows who holds the address. A method that the attribute does not fit has one, too: the exception is thrown where
@@ -31,21 +32,47 @@ struct ExportedMethod {
 /// Load errors; InvalidProgramException with the compiler's message; NotSupportedException when the code region is
 /// full.
 pub(crate) fn native_entry(t: CurrentThread, method: &'static Method) -> Managed<usize> {
+    entry(t, method, || {
+        if let Some(error) = callback::refused_by_callers(method).to_managed(t)? {
+            let no_arguments = CallSig { params: vec![IrType::I64], ..CallSig::default() };
+            return Ok((NativeSignature::new(0, no_arguments, None), Some(error)));
+        }
+        let function = callback::callers_only(method).to_managed(t)?;
+        let wrapper = compile::place_wrapper(t, Identity::Callback(method), method, &function)?;
+        Ok((NativeSignature::new(wrapper, function.sig.clone(), None), None))
+    })
+}
+
+/// The C function through which a host calls a static method; without UnmanagedCallersOnlyAttribute its arguments are
+/// converted as those of callbacks.
+///
+/// # Errors
+/// Those of `native_entry`. Parameters that cannot be marshalled raise MarshalDirectiveException at the call only.
+pub fn host_entry(t: CurrentThread, method: &'static Method) -> Managed<usize> {
+    if method.is_unmanaged_callers_only().to_managed(t)? {
+        return native_entry(t, method);
+    }
+    entry(t, method, || {
+        let function = callback::of_static(method).to_managed(t)?;
+        let wrapper = compile::place_wrapper(t, Identity::Callback(method), method, &function)?;
+        let result_in_memory_bytes = callback::result_in_memory_bytes(method).to_managed(t)?;
+        Ok((NativeSignature::new(wrapper, function.sig.clone(), result_in_memory_bytes), None))
+    })
+}
+
+/// The method's C function, made for the signature, or the reason of a refusal, that `signature` gives.
+fn entry(
+    t: CurrentThread,
+    method: &'static Method,
+    signature: impl FnOnce() -> Managed<(NativeSignature, Option<LoadError>)>,
+) -> Managed<usize> {
     let place = &method.runtime.native;
     // Acquire: pairs with the Release below; the function and what it names are complete.
     match place.load(Ordering::Acquire) {
         0 => {}
         known => return Ok(known),
     }
-    let refused = callback::refused_by_callers(method).to_managed(t)?;
-    let signature = match &refused {
-        Some(_) => NativeSignature::new(0, CallSig { params: vec![IrType::I64], ..CallSig::default() }, None),
-        None => {
-            let function = callback::callers_only(method).to_managed(t)?;
-            let wrapper = compile::place_wrapper(t, Identity::Callback(method), method, &function)?;
-            NativeSignature::new(wrapper, function.sig.clone(), None)
-        }
-    };
+    let (signature, refused) = signature()?;
     let entry = compile::compile_callback_entry(&signature.of_entry()).to_managed(t)?;
     if let Some(owner) = collectible::owner_of(method) {
         owner.keep_for_ever();

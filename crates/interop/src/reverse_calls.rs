@@ -113,7 +113,7 @@ impl NativeSignature {
 }
 
 /// A call from native code, until it returns there.
-pub(crate) struct ReverseCall {
+pub struct ReverseCall {
     thread: &'static ManagedThread,
     /// The OS thread was unknown to the machine.
     is_foreign: bool,

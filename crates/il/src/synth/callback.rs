@@ -1,4 +1,4 @@
-//! Wrappers through which native code calls a delegate.
+//! Wrappers through which native code calls a delegate or a static method.
 //!
 //! The wrapper is a function of the managed convention over native words: the first parameter is the callback context
 //! (which native entry was called), then come the C parameters, structs as addresses of copies. It converts them, calls
@@ -32,6 +32,19 @@ use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 /// The errors of the signature and of the types' layouts. A type that cannot be marshalled is not an error: the body
 /// throws.
 pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
+    wrapper(invoke, true)
+}
+
+/// The wrapper through which native code calls a static method by the rules for callbacks. Its `sig` is as in
+/// `callback`; the context is not used.
+///
+/// # Errors
+/// Those of `callback`.
+pub fn of_static(method: &'static Method) -> LoadResult<Function> {
+    wrapper(method, false)
+}
+
+fn wrapper(invoke: &'static Method, is_of_delegate: bool) -> LoadResult<Function> {
     let plan = method_plan(invoke)?;
     let refused = plan.refused().or_else(|| plan.params.iter().find(|p| !accepted(p, &plan.params)));
     let mut types = Vec::with_capacity(plan.params.len());
@@ -58,8 +71,11 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
         b.terminate(Terminator::Unreachable);
         return Ok(b.finish());
     }
-    let context = b.get(LocalId(0));
-    let delegate = required(b.call_helper(HelperId::CallbackDelegate, vec![context]))?;
+    let mut args = Vec::with_capacity(plan.params.len() + 1);
+    if is_of_delegate {
+        let context = b.get(LocalId(0));
+        args.push(required(b.call_helper(HelperId::CallbackDelegate, vec![context]))?);
+    }
     let mut words = Vec::with_capacity(plan.params.len());
     for param in &plan.params {
         words.push(match &incoming {
@@ -68,7 +84,6 @@ pub fn callback(invoke: &'static Method) -> LoadResult<Function> {
         });
     }
     let mut arguments = Vec::with_capacity(plan.params.len());
-    let mut args = vec![delegate];
     for (param, word) in plan.params.iter().zip(&words) {
         let mut argument = CallbackArgument {
             plan: param,
