@@ -131,6 +131,18 @@ fn is_dynamic(_t: CurrentThread, assembly: Option<Obj>) -> bool {
     assembly.and_then(assembly_of).is_some_and(|assembly| assembly.is_dynamic)
 }
 
+fn is_dynamic_record(_t: CurrentThread, assembly: isize) -> bool {
+    // SAFETY: managed code passes `RuntimeAssembly.m_assembly`, the address of an assembly's record.
+    unsafe { (assembly.cast_unsigned() as *const Assembly).as_ref() }.is_some_and(|assembly| assembly.is_dynamic)
+}
+
+fn manifest_module_place(t: CurrentThread, assembly: ObjectPlace, result: ObjectPlace) -> Managed<()> {
+    if let Some(module) = get_manifest_module(t, assembly.get())? {
+        result.set(t, module);
+    }
+    Ok(())
+}
+
 fn get_manifest_module<'t>(t: CurrentThread<'t>, assembly: Option<Obj>) -> Managed<Option<Obj<'t>>> {
     assembly.and_then(assembly_of).map(|assembly| module_object(t, assembly.image)).transpose()
 }
@@ -435,6 +447,9 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.Reflection.RuntimeAssembly::FCallIsDynamic", &is_dynamic),
     InternalCall::new("@net System.Reflection.RuntimeAssembly::GetManifestModule", &get_manifest_module),
     InternalCall::new("@net9 System.Reflection.RuntimeAssembly::GetToken", &get_token),
+    InternalCall::new("@net10 System.Reflection.RuntimeAssembly::GetTokenInternal", &get_token),
+    InternalCall::new("@net10 System.Reflection.RuntimeAssembly::GetIsDynamic", &is_dynamic_record),
+    InternalCall::new("@net10 QCall::AssemblyHandle_GetManifestModuleSlow", &manifest_module_place),
     InternalCall::new("@net QCall::AssemblyNative_GetEntryPoint", &get_entry_point),
     InternalCall::new("@net QCall::AssemblyNative_GetExportedTypes", &get_exported_types),
     InternalCall::new("@net QCall::AssemblyNative_GetManifestResourceNames", &get_resource_names),

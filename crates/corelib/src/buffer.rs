@@ -21,5 +21,6 @@ fn zero_memory(_t: CurrentThread, start: *mut u8, bytes: usize) {
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::Buffer_MemMove", &mem_move),
     InternalCall::new("@net9 System.Buffer::__BulkMoveWithWriteBarrier", &bulk_move),
+    InternalCall::new("@net10 System.Buffer::BulkMoveWithWriteBarrierInternal", &bulk_move),
     InternalCall::new("@net QCall::Buffer_Clear", &zero_memory),
 ];

@@ -15,6 +15,8 @@ pub struct ClassField {
     namespace: &'static str,
     class: &'static str,
     name: &'static str,
+    /// What .NET 10 calls it.
+    later_name: &'static str,
     /// `UNKNOWN` before the first use.
     offset_bytes: AtomicU32,
 }
@@ -24,7 +26,12 @@ const UNKNOWN: u32 = u32::MAX;
 impl ClassField {
     /// The field of this name of a class of the core assembly.
     pub const fn new(namespace: &'static str, class: &'static str, name: &'static str) -> ClassField {
-        ClassField { namespace, class, name, offset_bytes: AtomicU32::new(UNKNOWN) }
+        ClassField { namespace, class, name, later_name: name, offset_bytes: AtomicU32::new(UNKNOWN) }
+    }
+
+    /// The same field, which has this name from .NET 10 on.
+    pub const fn later(self, later_name: &'static str) -> ClassField {
+        ClassField { later_name, ..self }
     }
 
     /// The class that has the field.
@@ -39,7 +46,8 @@ impl ClassField {
             UNKNOWN => {}
             known => return known as usize,
         }
-        let field = self.class().find_field(self.name).ok().flatten();
+        let find = |name: &str| self.class().find_field(name).ok().flatten();
+        let field = find(self.name).or_else(|| find(self.later_name));
         let Some(offset) = field.and_then(|field| field.offset_bytes().ok()) else {
             saki_base::bug!("{}.{} of the class library has no field {}", self.namespace, self.class, self.name)
         };

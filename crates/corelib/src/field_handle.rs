@@ -1,6 +1,6 @@
 //! System.RuntimeFieldHandle: facts about fields, their values and places, also through a TypedReference.
 
-use crate::arguments::FieldArgument;
+use crate::arguments::{FieldArgument, ObjectPlace, TypeArgument};
 use crate::class_fields::{WordResult, field_of, ty_of};
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::TableId;
@@ -8,7 +8,7 @@ use saki_reflect::field_access::{get_value, load_direct, make_typed_reference, s
 use saki_reflect::native_memory::StructPlace;
 use saki_runtime::exec::class_init;
 use saki_runtime::exec::thread_statics::thread_static_address;
-use saki_runtime::object::statics;
+use saki_runtime::object::{method_tables, statics};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str, ToManaged};
 use saki_types::Field;
 
@@ -135,6 +135,47 @@ fn get_data(t: CurrentThread, field: FieldArgument, address: *mut usize, size_by
     Ok(1)
 }
 
+/// The field of a handle that managed code passes as a native word.
+fn field_at(handle: isize) -> &'static Field {
+    // SAFETY: managed code passes the handle of an RtFieldInfo, the address of a field's record.
+    unsafe { (handle.cast_unsigned() as *const Field).as_ref() }
+        .unwrap_or_else(|| saki_base::bug!("a null field handle"))
+}
+
+fn value_place(
+    t: CurrentThread,
+    field: isize,
+    target: ObjectPlace,
+    _ty: TypeArgument,
+    _declaring: TypeArgument,
+    is_initialised: *mut i32,
+    result: ObjectPlace,
+) -> Managed<()> {
+    result.set(t, get_value(t, field_at(field), target.get())?);
+    // SAFETY: managed code passes the address of a local, which lives as long as the call.
+    unsafe { is_initialised.write(1) };
+    Ok(())
+}
+
+fn set_value_place(
+    t: CurrentThread,
+    field: isize,
+    target: ObjectPlace,
+    value: ObjectPlace,
+    _ty: TypeArgument,
+    _declaring: TypeArgument,
+    is_initialised: *mut i32,
+) -> Managed<()> {
+    set_value(t, field_at(field), target.get(), value.get())?;
+    // SAFETY: managed code passes the address of a local, which lives as long as the call.
+    unsafe { is_initialised.write(1) };
+    Ok(())
+}
+
+fn declaring_table(t: CurrentThread, field: FieldArgument) -> Managed<*const ()> {
+    method_tables::method_table(field.field().owner).to_managed(t).map(<*const _>::cast)
+}
+
 /// The internal calls of `System.RuntimeFieldHandle`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetName", &get_name),
@@ -154,4 +195,9 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net System.RuntimeFieldHandle::AcquiresContextFromThis", &needs_object),
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetLoaderAllocator", &no_loader_allocator),
     InternalCall::new("@net QCall::RuntimeFieldHandle_GetRVAFieldInfo", &get_data),
+    InternalCall::new("@net10 QCall::RuntimeFieldHandle_GetValue", &value_place),
+    InternalCall::new("@net10 QCall::RuntimeFieldHandle_SetValue", &set_value_place),
+    InternalCall::new("@net10 System.RuntimeFieldHandle::GetUtf8NameInternal", &get_utf8_name),
+    InternalCall::new("@net10 System.RuntimeFieldHandle::GetApproxDeclaringMethodTable", &declaring_table),
+    InternalCall::new("@net10 System.RuntimeFieldHandle::GetLoaderAllocatorInternal", &no_loader_allocator),
 ];

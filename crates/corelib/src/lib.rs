@@ -38,6 +38,7 @@ mod monitor;
 mod object;
 mod runtime_helpers;
 mod signature;
+mod stream;
 mod string;
 mod text;
 mod threads;
@@ -58,6 +59,7 @@ const TABLES: &[&[InternalCall]] = &[
     interlocked::TABLE,
     load_context::TABLE,
     object::TABLE,
+    stream::TABLE,
     string::TABLE,
     arrays::TABLE,
     delegates::TABLE,
@@ -89,8 +91,15 @@ const TABLES: &[&[InternalCall]] = &[
 ];
 
 /// Functions in place of managed bodies that read CoreCLR's records.
-const LOOPS: &[&[LoopRow]] =
-    &[arrays::LOOPS, dependent_handle::LOOPS, exceptions::LOOPS, marshal::LOOPS, threads::LOOPS, type_handle::LOOPS];
+const LOOPS: &[&[LoopRow]] = &[
+    arrays::LOOPS,
+    dependent_handle::LOOPS,
+    exceptions::LOOPS,
+    marshal::LOOPS,
+    runtime_helpers::LOOPS,
+    threads::LOOPS,
+    type_handle::LOOPS,
+];
 
 /// Everything above the runtime, for `Vm::builder`: the internal calls of all class libraries.
 pub fn upper_layers() -> UpperLayers {

@@ -11,6 +11,7 @@ use saki_reflect::module::image_of_module;
 use saki_reflect::native_memory::c_string;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place};
 use saki_types::{Image, universe};
+use std::ffi::{CStr, c_char};
 
 /// HRESULTs.
 const OK: i32 = 0;
@@ -426,6 +427,64 @@ fn is_valid(_t: CurrentThread, scope: isize, token: i32) -> bool {
 
 /// The parts of a marshalling descriptor. The texts' copies live for ever: few programs ask.
 #[expect(clippy::too_many_arguments, reason = "the signature of the call")]
+/// What a native type says, with the addresses of its texts; see `MarshalAsAttribute`.
+#[derive(Default)]
+struct MarshalAs {
+    native_type: i32,
+    safe_array_type: i32,
+    safe_array_class: usize,
+    array_type: i32,
+    size_parameter: i32,
+    size: i32,
+    marshaller: usize,
+    cookie: usize,
+    iid_parameter: i32,
+}
+
+impl MarshalAs {
+    fn read(blob: &[u8]) -> Option<MarshalAs> {
+        let text = |text: &str| if text.is_empty() { 0 } else { c_string(text).addr() };
+        let absent = MarshalAs { size_parameter: -1, ..MarshalAs::default() };
+        Some(match parse_native_type(blob).ok()? {
+            NativeTypeRaw::Simple(kind) => MarshalAs { native_type: i32::from(kind), ..absent },
+            NativeTypeRaw::FixedString { char_count } => {
+                MarshalAs { native_type: i32::from(native::BYVALTSTR), size: char_count as i32, ..absent }
+            }
+            NativeTypeRaw::FixedArray { elem_count, elem } => MarshalAs {
+                native_type: i32::from(native::BYVALARRAY),
+                size: elem_count as i32,
+                array_type: elem.map_or(0, i32::from),
+                ..absent
+            },
+            NativeTypeRaw::Array { elem, size_param, size_const, flags } => {
+                let is_absent = flags.is_some_and(|flags| flags & 1 == 0);
+                MarshalAs {
+                    native_type: i32::from(native::LPARRAY),
+                    array_type: elem.map_or(0, i32::from),
+                    size_parameter: size_param.filter(|_| !is_absent).map_or(-1, i32::from),
+                    size: size_const.unwrap_or(0) as i32,
+                    ..absent
+                }
+            }
+            NativeTypeRaw::SafeArray { variant_type, record_type } => MarshalAs {
+                native_type: i32::from(native::SAFEARRAY),
+                safe_array_type: variant_type.unwrap_or(0) as i32,
+                safe_array_class: text(record_type.as_deref().unwrap_or_default()),
+                ..absent
+            },
+            NativeTypeRaw::Interface { kind, iid_param } => {
+                MarshalAs { native_type: i32::from(kind), iid_parameter: iid_param.unwrap_or(0) as i32, ..absent }
+            }
+            NativeTypeRaw::Custom { marshaler_type, cookie, .. } => MarshalAs {
+                native_type: i32::from(native::CUSTOM),
+                marshaller: text(&marshaler_type),
+                cookie: text(&cookie),
+                ..absent
+            },
+        })
+    }
+}
+
 fn get_marshal_as(
     _t: CurrentThread,
     blob: isize,
@@ -442,49 +501,69 @@ fn get_marshal_as(
 ) -> bool {
     // SAFETY: managed code passes a blob that it got from `get_field_marshal`.
     let blob = unsafe { std::slice::from_raw_parts(blob as *const u8, usize::try_from(length).unwrap_or(0)) };
-    let Ok(raw) = parse_native_type(blob) else { return false };
-    let text = |text: &str| if text.is_empty() { 0 } else { c_string(text).addr() };
-    for place in [native_type, safe_array_type, array_type, size, iid_parameter] {
-        place.set(0);
+    let read = MarshalAs::read(blob);
+    let is_read = read.is_some();
+    let read = read.unwrap_or_default();
+    native_type.set(read.native_type);
+    safe_array_type.set(read.safe_array_type);
+    safe_array_class.set(read.safe_array_class);
+    array_type.set(read.array_type);
+    size_parameter.set(read.size_parameter);
+    size.set(read.size);
+    marshaller.set(read.marshaller);
+    cookie.set(read.cookie);
+    iid_parameter.set(read.iid_parameter);
+    is_read
+}
+
+/// .NET 10: the texts have lengths, and the results are passed by pointers.
+fn get_marshal_as_by_pointers(
+    _t: CurrentThread,
+    blob: isize,
+    length: i32,
+    native_type: *mut i32,
+    safe_array_type: *mut i32,
+    safe_array_class: *mut usize,
+    safe_array_class_length: *mut i32,
+    array_type: *mut i32,
+    size_parameter: *mut i32,
+    size: *mut i32,
+    marshaller: *mut usize,
+    marshaller_length: *mut i32,
+    cookie: *mut usize,
+    cookie_length: *mut i32,
+    iid_parameter: *mut i32,
+) -> i32 {
+    // SAFETY: managed code passes a blob that it got from `get_field_marshal`.
+    let blob = unsafe { std::slice::from_raw_parts(blob as *const u8, usize::try_from(length).unwrap_or(0)) };
+    let Some(read) = MarshalAs::read(blob) else { return 0 };
+    let numbers = [
+        (native_type, read.native_type),
+        (safe_array_type, read.safe_array_type),
+        (array_type, read.array_type),
+        (size_parameter, read.size_parameter),
+        (size, read.size),
+        (iid_parameter, read.iid_parameter),
+    ];
+    for (place, number) in numbers {
+        // SAFETY: managed code passes the addresses of locals, which live as long as the call.
+        unsafe { place.write(number) };
     }
-    for place in [safe_array_class, marshaller, cookie] {
-        place.set(0);
+    let texts = [
+        (safe_array_class, safe_array_class_length, read.safe_array_class),
+        (marshaller, marshaller_length, read.marshaller),
+        (cookie, cookie_length, read.cookie),
+    ];
+    for (place, length, text) in texts {
+        let start = text as *const c_char;
+        // SAFETY: `MarshalAs::read` gives null or the address of a text with a NUL, which stays.
+        let bytes = if start.is_null() { 0 } else { unsafe { CStr::from_ptr(start) }.count_bytes() };
+        // SAFETY: managed code passes the addresses of locals, which live as long as the call.
+        unsafe { place.write(text) };
+        // SAFETY: managed code passes the addresses of locals, which live as long as the call.
+        unsafe { length.write(bytes as i32) };
     }
-    size_parameter.set(-1);
-    match raw {
-        NativeTypeRaw::Simple(kind) => native_type.set(i32::from(kind)),
-        NativeTypeRaw::FixedString { char_count } => {
-            native_type.set(i32::from(native::BYVALTSTR));
-            size.set(char_count as i32);
-        }
-        NativeTypeRaw::FixedArray { elem_count, elem } => {
-            native_type.set(i32::from(native::BYVALARRAY));
-            size.set(elem_count as i32);
-            array_type.set(elem.map_or(0, i32::from));
-        }
-        NativeTypeRaw::Array { elem, size_param, size_const, flags } => {
-            native_type.set(i32::from(native::LPARRAY));
-            array_type.set(elem.map_or(0, i32::from));
-            let is_absent = flags.is_some_and(|flags| flags & 1 == 0);
-            size_parameter.set(size_param.filter(|_| !is_absent).map_or(-1, i32::from));
-            size.set(size_const.unwrap_or(0) as i32);
-        }
-        NativeTypeRaw::SafeArray { variant_type, record_type } => {
-            native_type.set(i32::from(native::SAFEARRAY));
-            safe_array_type.set(variant_type.unwrap_or(0) as i32);
-            safe_array_class.set(text(record_type.as_deref().unwrap_or_default()));
-        }
-        NativeTypeRaw::Interface { kind, iid_param } => {
-            native_type.set(i32::from(kind));
-            iid_parameter.set(iid_param.unwrap_or(0) as i32);
-        }
-        NativeTypeRaw::Custom { marshaler_type, cookie: own_cookie, .. } => {
-            native_type.set(i32::from(native::CUSTOM));
-            marshaller.set(text(&marshaler_type));
-            cookie.set(text(&own_cookie));
-        }
-    }
-    true
+    1
 }
 
 /// The internal calls of `System.Reflection.MetadataImport`.
@@ -513,4 +592,5 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net System.Reflection.MetadataImport::GetPInvokeMap", &get_pinvoke),
     InternalCall::new("@net System.Reflection.MetadataImport::IsValidToken", &is_valid),
     InternalCall::new("@net9 System.Reflection.MetadataImport::GetMarshalAs", &get_marshal_as),
+    InternalCall::new("@net10 QCall::MetadataImport_GetMarshalAs", &get_marshal_as_by_pointers),
 ];

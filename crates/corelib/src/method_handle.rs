@@ -14,7 +14,7 @@ use saki_reflect::invocation::nullable_holder;
 use saki_reflect::invocation_by_address::invoke_by_addresses;
 use saki_reflect::objects::type_array;
 use saki_runtime::object::entries::entry_address;
-use saki_runtime::object::exceptions;
+use saki_runtime::object::{exceptions, method_tables};
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Str, ToManaged};
 use saki_types::method::method_flags;
 use saki_types::{LoadResult, Method, MethodKind, Ty, collectible, universe};
@@ -32,8 +32,13 @@ fn get_impl_attributes(t: CurrentThread, method: Option<Obj>) -> Managed<i32> {
 }
 
 fn get_function_pointer(t: CurrentThread, method: MethodArgument) -> Managed<isize> {
-    crate::dynamic_method::define(t, method.method())?;
-    entry_address(method.method()).to_managed(t).map(usize::cast_signed)
+    let method = method.method();
+    // The address is for native code.
+    if method.is_unmanaged_callers_only().to_managed(t)? {
+        return saki_interop::callers_only::host_entry(t, method).map(usize::cast_signed);
+    }
+    crate::dynamic_method::define(t, method)?;
+    entry_address(method).to_managed(t).map(usize::cast_signed)
 }
 
 fn is_collectible(_t: CurrentThread, method: MethodArgument) -> i32 {
@@ -93,8 +98,6 @@ fn get_utf8_name(_t: CurrentThread, method: MethodArgument) -> *const u8 {
     method_name(method.method())
 }
 
-static SIGNATURE_METHOD: ClassField = ClassField::new("System", "Signature", "m_pMethod");
-
 fn invoke_method<'t>(
     t: CurrentThread<'t>,
     target: Option<Obj<'t>>,
@@ -104,7 +107,7 @@ fn invoke_method<'t>(
 ) -> Managed<Option<Obj<'t>>> {
     let Some(signature) = signature else { return Err(exceptions::throw_null_reference(t)) };
     // SAFETY: the field holds the address of a method.
-    let Some(method) = (unsafe { SIGNATURE_METHOD.get::<*const Method>(signature).as_ref::<'static>() }) else {
+    let Some(method) = (unsafe { crate::signature::METHOD.get::<*const Method>(signature).as_ref::<'static>() }) else {
         return Err(exceptions::throw_default(t, ExceptionType::InvalidOperation));
     };
     crate::dynamic_method::define(t, method)?;
@@ -167,7 +170,16 @@ fn get_stub_if_needed(
     ty: Option<Obj>,
     arguments: Option<Array>,
 ) -> Managed<()> {
-    let (method, ty) = (method.method(), ty_of(ty));
+    stub_for(t, result, method.method(), ty_of(ty), arguments)
+}
+
+fn stub_for(
+    t: CurrentThread,
+    result: WordResult,
+    method: &'static Method,
+    ty: Ty,
+    arguments: Option<Array>,
+) -> Managed<()> {
     let given = arguments.map(|arguments| types_of(Some(arguments)));
     if let Some(given) = &given {
         let parameters = method.definition.unwrap_or(method).generic_args;
@@ -267,9 +279,12 @@ const fn clause_field(name: &'static str) -> ClassField {
     ClassField::new("System.Reflection", "RuntimeExceptionHandlingClause", name)
 }
 
-/// The RuntimeMethodBody of a method; null for methods without CIL.
 fn get_body<'t>(t: CurrentThread<'t>, method: Option<Obj>, _ty: Option<Obj>) -> Managed<Option<Obj<'t>>> {
-    let method = method_of(method);
+    body_of(t, method_of(method))
+}
+
+/// The RuntimeMethodBody of a method; null for methods without CIL.
+fn body_of<'t>(t: CurrentThread<'t>, method: &'static Method) -> Managed<Option<Obj<'t>>> {
     if method.is_pinvoke() || method.is_abstract() || method.is_internal_call() || method.is_runtime_implemented() {
         return Ok(None);
     }
@@ -308,6 +323,48 @@ fn get_body<'t>(t: CurrentThread<'t>, method: Option<Obj>, _ty: Option<Obj>) -> 
     Ok(Some(made))
 }
 
+fn body_place(t: CurrentThread, method: MethodArgument, _ty: TypeArgument, result: ObjectPlace) -> Managed<()> {
+    if let Some(body) = body_of(t, method.method())? {
+        result.set(t, body);
+    }
+    Ok(())
+}
+
+fn invoke_place(
+    t: CurrentThread,
+    target: ObjectPlace,
+    arguments: *const *mut u8,
+    signature: ObjectPlace,
+    is_constructor: i32,
+    result: ObjectPlace,
+) -> Managed<()> {
+    result.set(t, invoke_method(t, target.get(), arguments, signature.get(), is_constructor != 0)?);
+    Ok(())
+}
+
+fn declaring_table(t: CurrentThread, method: MethodArgument) -> Managed<*const ()> {
+    method_tables::method_table(method.method().owner).to_managed(t).map(<*const _>::cast)
+}
+
+fn on_type_without_arguments(
+    t: CurrentThread,
+    result: WordResult,
+    method: MethodArgument,
+    ty: Option<Obj>,
+) -> Managed<()> {
+    get_stub_if_needed(t, result, method, ty, None)
+}
+
+fn stub_place(
+    t: CurrentThread,
+    result: WordResult,
+    method: MethodArgument,
+    ty: TypeArgument,
+    arguments: ObjectPlace,
+) -> Managed<()> {
+    stub_for(t, result, method.method(), ty.ty(), arguments.get().and_then(Obj::as_array))
+}
+
 /// The internal calls of `System.RuntimeMethodHandle`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net System.RuntimeMethodHandle::GetAttributes", &get_attributes),
@@ -337,4 +394,11 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net System.RuntimeMethodHandle::IsConstructor", &is_constructor),
     InternalCall::new("@net9 System.RuntimeMethodHandle::GetLoaderAllocator", &no_loader_allocator),
     InternalCall::new("@net9 System.RuntimeMethodHandle::GetMethodBody", &get_body),
+    InternalCall::new("@net10 QCall::RuntimeMethodHandle_GetMethodBody", &body_place),
+    InternalCall::new("@net10 QCall::RuntimeMethodHandle_InvokeMethod", &invoke_place),
+    InternalCall::new("@net10 QCall::RuntimeMethodHandle_GetStubIfNeededSlow", &stub_place),
+    InternalCall::new("@net10 System.RuntimeMethodHandle::GetStubIfNeededInternal", &on_type_without_arguments),
+    InternalCall::new("@net10 System.RuntimeMethodHandle::GetMethodTable", &declaring_table),
+    InternalCall::new("@net10 System.RuntimeMethodHandle::GetUtf8NameInternal", &get_utf8_name),
+    InternalCall::new("@net10 System.RuntimeMethodHandle::GetLoaderAllocatorInternal", &no_loader_allocator),
 ];

@@ -104,6 +104,14 @@ fn get_stream_version(_t: CurrentThread, _module: Option<Obj>) -> i32 {
     0x2_0000
 }
 
+fn stream_version_of(_t: CurrentThread, _module: ModuleArgument) -> i32 {
+    0x2_0000
+}
+
+fn token_of(_t: CurrentThread, _module: ModuleArgument) -> i32 {
+    Token::new(TableId::Module, 1).0 as i32
+}
+
 fn get_token(_t: CurrentThread, module: Option<Obj>) -> i32 {
     let is_there = module.and_then(image_of_module).is_some();
     Token::new(TableId::Module, u32::from(is_there)).0 as i32
@@ -149,6 +157,8 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::ModuleHandle_GetPEKind", &get_pe_kind),
     InternalCall::new("@net9 System.ModuleHandle::GetMDStreamVersion", &get_stream_version),
     InternalCall::new("@net9 System.ModuleHandle::GetToken", &get_token),
+    InternalCall::new("@net10 QCall::ModuleHandle_GetMDStreamVersion", &stream_version_of),
+    InternalCall::new("@net10 QCall::ModuleHandle_GetToken", &token_of),
     InternalCall::new("@net QCall::RuntimeModule_GetFullyQualifiedName", &get_path),
     InternalCall::new("@net QCall::RuntimeModule_GetScopeName", &get_scope_name),
     InternalCall::new("@net QCall::RuntimeModule_GetTypes", &get_types),

@@ -3,6 +3,7 @@
 
 use crate::arguments::{MethodArgument, ModuleArgument, ObjectPlace, TypeArgument};
 use saki_abi::method_table::MethodTable;
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::exec::{class_init, compile, monitors};
 use saki_runtime::object::{self, delegates, exceptions, method_tables};
 use saki_runtime::{CurrentThread, ExceptionType, InternalCall, Managed, Obj, Place, RefPlace, ToManaged};
@@ -184,6 +185,71 @@ fn run_class_constructor(t: CurrentThread, ty: TypeArgument) -> Managed<()> {
 fn run_module_constructor(t: CurrentThread, module: ModuleArgument) -> Managed<()> {
     class_init::ensure_module(t, module.image())
 }
+
+/// A box of a Nullable, which `Activator` makes, as the box of its value or null.
+fn rebox_from_nullable<'t>(
+    t: CurrentThread<'t>,
+    table: *const MethodTable,
+    holder: Option<Obj<'t>>,
+) -> Managed<Option<Obj<'t>>> {
+    let Some(holder) = holder else { return Err(exceptions::throw_null_reference(t)) };
+    // SAFETY: the box holds a value of the type.
+    unsafe { object::box_value(t, ty_of(table), holder.data()) }
+}
+
+fn is_nullable_of(_t: CurrentThread, nullable: *const MethodTable, value: *const MethodTable) -> bool {
+    let ty = ty_of(nullable);
+    ty.is_nullable() && ty.args.first() == Some(&ty_of(value))
+}
+
+/// `CastResult.MaybeCast`: managed code then asks the machine, since nobody fills its cache of casts.
+fn no_cached_cast(_t: CurrentThread, _from: *const (), _to: *const ()) -> i32 {
+    2
+}
+
+/// What compiled code of CoreCLR's calls for casts and boxes, with a cache that CoreCLR makes.
+pub const LOOPS: &[LoopRow] = &[
+    LoopRow::new(
+        "static System.Runtime.CompilerServices.TypeHandle::TryCanCastTo(System.Runtime.CompilerServices.TypeHandle,System.Runtime.CompilerServices.TypeHandle) System.Runtime.CompilerServices.CastResult",
+        &no_cached_cast,
+    )
+    .correcting(),
+    LoopRow::new(
+        "static System.Runtime.CompilerServices.CastHelpers::IsInstanceOfAny(System.Void*,System.Object) System.Object",
+        &is_instance,
+    )
+    .correcting(),
+    LoopRow::new(
+        "static System.Runtime.CompilerServices.CastHelpers::ChkCastAny(System.Void*,System.Object) System.Object",
+        &check_cast,
+    )
+    .correcting(),
+    LoopRow::new(
+        "static System.Runtime.CompilerServices.CastHelpers::Unbox_Nullable(System.Byte&,System.Runtime.CompilerServices.MethodTable*,System.Object) System.Void",
+        &unbox_nullable,
+    )
+    .correcting(),
+    LoopRow::new(
+        "static System.Runtime.CompilerServices.CastHelpers::Box(System.Runtime.CompilerServices.MethodTable*,System.Byte&) System.Object",
+        &box_value,
+    )
+    .correcting(),
+    LoopRow::new(
+        "static System.Runtime.CompilerServices.CastHelpers::Box_Nullable(System.Runtime.CompilerServices.MethodTable*,System.Byte&) System.Object",
+        &box_value,
+    )
+    .correcting(),
+    LoopRow::new(
+        "static System.Runtime.CompilerServices.CastHelpers::ReboxFromNullable(System.Runtime.CompilerServices.MethodTable*,System.Object) System.Object",
+        &rebox_from_nullable,
+    )
+    .correcting(),
+    LoopRow::new(
+        "static System.Runtime.CompilerServices.CastHelpers::IsNullableForType(System.Runtime.CompilerServices.MethodTable*,System.Runtime.CompilerServices.MethodTable*) System.Boolean",
+        &is_nullable_of,
+    )
+    .correcting(),
+];
 
 /// The internal calls of `RuntimeHelpers` and its neighbours.
 pub const TABLE: &[InternalCall] = &[

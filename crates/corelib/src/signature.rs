@@ -2,7 +2,7 @@
 //!
 //! Offsets of parameters are those in the signature's blob. Left out: signatures of methods made at run time have none.
 
-use crate::arguments::FieldArgument;
+use crate::arguments::{FieldArgument, MethodArgument, ObjectPlace, TypeArgument};
 use crate::class_fields::{ClassField, method_of, ty_of};
 use saki_metadata::{BadImage, CallConv, ElementType, SigReader, is_field_sig, parse_field_sig, parse_method_sig};
 use saki_metadata::{Token, parse_property_sig};
@@ -10,19 +10,20 @@ use saki_reflect::objects::type_array;
 use saki_runtime::object::type_objects::type_of_object;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, ToManaged};
 use saki_types::signature::{resolve_method_sig, resolve_type_sig};
-use saki_types::{GenericContext, Image, LoadError, Method, MethodKind, Ty, universe};
+use saki_types::{Field, GenericContext, Image, LoadError, Method, MethodKind, Ty, universe};
 
 const fn field(name: &'static str) -> ClassField {
     ClassField::new("System", "Signature", name)
 }
 
-static ARGUMENTS: ClassField = field("m_arguments");
-static DECLARING_TYPE: ClassField = field("m_declaringType");
-static RESULT: ClassField = field("m_returnTypeORfieldType");
-static BLOB: ClassField = field("m_sig");
-static CONVENTION: ClassField = field("m_managedCallingConventionAndArgIteratorFlags");
-static LENGTH: ClassField = field("m_csig");
-static METHOD: ClassField = field("m_pMethod");
+static ARGUMENTS: ClassField = field("m_arguments").later("_arguments");
+static DECLARING_TYPE: ClassField = field("m_declaringType").later("_declaringType");
+static RESULT: ClassField = field("m_returnTypeORfieldType").later("_returnTypeORfieldType");
+static BLOB: ClassField = field("m_sig").later("_sig");
+static CONVENTION: ClassField =
+    field("m_managedCallingConventionAndArgIteratorFlags").later("_managedCallingConventionAndArgIteratorFlags");
+static LENGTH: ClassField = field("m_csig").later("_csig");
+pub(crate) static METHOD: ClassField = field("m_pMethod").later("_pMethod");
 
 /// `CallingConventions`.
 mod convention {
@@ -84,8 +85,33 @@ fn get_signature(
     declaring: Option<Obj>,
 ) -> Managed<()> {
     let Some(this) = this else { return Ok(()) };
-    let declaring = declaring.and_then(type_of_object);
-    let (mut at, parsed): (&[u8], Parsed) = if let Some(field) = field.find() {
+    let method = method.is_some().then(|| method_of(method));
+    fill(t, this, (blob, length), field.find(), method, declaring.and_then(type_of_object))
+}
+
+fn initialize(
+    t: CurrentThread,
+    this: ObjectPlace,
+    blob: *const u8,
+    length: i32,
+    field: FieldArgument,
+    method: MethodArgument,
+) -> Managed<()> {
+    let Some(this) = this.get() else { return Ok(()) };
+    let declaring = DECLARING_TYPE.obj(this).and_then(type_of_object);
+    fill(t, this, (blob, length), field.find(), method.find(), declaring)
+}
+
+/// Fills a Signature object for a field, a method, or a blob of metadata.
+fn fill(
+    t: CurrentThread,
+    this: Obj,
+    (blob, length): (*const u8, i32),
+    field: Option<&'static Field>,
+    method: Option<&'static Method>,
+    declaring: Option<Ty>,
+) -> Managed<()> {
+    let (mut at, parsed): (&[u8], Parsed) = if let Some(field) = field {
         let row = field.image.meta.field(field.rid).and_then(|row| field.image.meta.blob(row.signature));
         let result = match declaring.filter(|ty| *ty != field.owner) {
             Some(ty) if ty.generic_definition() == field.owner.generic_definition() => {
@@ -96,8 +122,7 @@ fn get_signature(
         let result = result.to_managed(t)?;
         let blob = row.map_err(LoadError::from).to_managed(t)?;
         (blob, Parsed { result, parameters: Vec::new(), convention: convention::STANDARD })
-    } else if method.is_some() {
-        let method = method_of(method);
+    } else if let Some(method) = method {
         let sig = method.sig().to_managed(t)?;
         METHOD.set(this, std::ptr::from_ref(method));
         let convention = flags_of(sig.is_vararg, sig.has_this, sig.explicit_this);
@@ -120,8 +145,7 @@ fn get_signature(
     ARGUMENTS.set_ref(t, this, type_array(t, universe().runtime_type(), &parsed.parameters)?);
     let declaring = match declaring {
         Some(ty) => Some(Obj::of_type(t, ty)?),
-        None if method.is_some() => Some(Obj::of_type(t, method_of(method).owner)?),
-        None => None,
+        None => method.map(|method| Obj::of_type(t, method.owner)).transpose()?,
     };
     DECLARING_TYPE.set_ref(t, this, declaring);
     Ok(())
@@ -187,7 +211,10 @@ fn offset_of(blob: &[u8], parameter: u32) -> Result<usize, BadImage> {
 
 fn get_parameter_offset(t: CurrentThread, this: Option<Obj>, parameter: i32) -> Managed<i32> {
     let Some(this) = this else { return Ok(0) };
-    let blob = bytes_of(this);
+    parameter_offset(t, bytes_of(this), parameter)
+}
+
+fn parameter_offset(t: CurrentThread, blob: &[u8], parameter: i32) -> Managed<i32> {
     if blob.is_empty() {
         return Ok(0);
     }
@@ -246,9 +273,12 @@ fn get_part_offset(t: CurrentThread, this: Option<Obj>, offset: i32, index: i32)
 
 /// `SignatureCallingConvention` of the function pointer at an offset.
 fn get_pointer_convention(t: CurrentThread, this: Option<Obj>, offset: i32) -> Managed<u8> {
-    let Some(this) = this else { return Ok(0) };
+    this.map_or(Ok(0), |this| pointer_convention(t, bytes_of(this), offset))
+}
+
+fn pointer_convention(t: CurrentThread, blob: &[u8], offset: i32) -> Managed<u8> {
     let read = || -> Result<u8, BadImage> {
-        let mut reader = SigReader::new(bytes_of(this).get(offset as usize..).unwrap_or_default());
+        let mut reader = SigReader::new(blob.get(offset as usize..).unwrap_or_default());
         modifiers(&mut reader, true)?;
         match reader.read_element_type()? {
             ElementType::FnPtr => Ok(reader.read_u8()? & 0xf),
@@ -274,6 +304,68 @@ fn get_modifiers<'t>(t: CurrentThread<'t>, this: Option<Obj>, offset: i32, requi
     type_array(t, universe().type_(), &types)
 }
 
+/// The bytes of a blob of metadata.
+///
+/// # Safety
+/// So many bytes of an image lie there.
+unsafe fn blob_at(start: *const u8, length: i32) -> &'static [u8] {
+    if start.is_null() {
+        return &[];
+    }
+    // SAFETY: so many bytes lie there, as this function demands, and images stay.
+    unsafe { std::slice::from_raw_parts(start, usize::try_from(length).unwrap_or(0)) }
+}
+
+fn parameter_offset_in(t: CurrentThread, blob: *const u8, length: i32, parameter: i32) -> Managed<i32> {
+    // SAFETY: managed code passes the fields that `fill` stored.
+    parameter_offset(t, unsafe { blob_at(blob, length) }, parameter)
+}
+
+fn part_offset_in(t: CurrentThread, blob: *const u8, length: i32, offset: i32, index: i32) -> Managed<i32> {
+    // SAFETY: managed code passes the fields that `fill` stored.
+    let blob = unsafe { blob_at(blob, length) };
+    part_offset(blob, offset as usize, index as u32).map_err(LoadError::from).to_managed(t)
+}
+
+fn pointer_convention_in(t: CurrentThread, blob: *const u8, length: i32, offset: i32) -> Managed<i32> {
+    // SAFETY: managed code passes the fields that `fill` stored.
+    pointer_convention(t, unsafe { blob_at(blob, length) }, offset).map(i32::from)
+}
+
+fn modifiers_place(
+    t: CurrentThread,
+    this: ObjectPlace,
+    offset: i32,
+    required: i32,
+    result: ObjectPlace,
+) -> Managed<()> {
+    result.set(t, get_modifiers(t, this.get(), offset, required != 0)?);
+    Ok(())
+}
+
+fn are_equal(
+    t: CurrentThread,
+    left: *const u8,
+    left_length: i32,
+    left_type: TypeArgument,
+    right: *const u8,
+    right_length: i32,
+    right_type: TypeArgument,
+) -> Managed<i32> {
+    let types = |blob: &[u8], ty: Option<Ty>| -> Managed<(i32, Vec<Ty>)> {
+        let ty = ty.unwrap_or_else(|| universe().object());
+        let context = GenericContext { class_args: ty.args, method_args: &[] };
+        let parsed = parse(ty.image(), blob, &context).to_managed(t)?;
+        Ok((parsed.convention, std::iter::once(parsed.result).chain(parsed.parameters).collect()))
+    };
+    // SAFETY: managed code passes the fields that `fill` stored.
+    let (left, right) = unsafe { (blob_at(left, left_length), blob_at(right, right_length)) };
+    let ((left_convention, left), (right_convention, right)) =
+        (types(left, left_type.find())?, types(right, right_type.find())?);
+    let are_same = left.len() == right.len() && left.iter().zip(right).all(|(&l, r)| is_same(l, r));
+    Ok(i32::from(left_convention == right_convention && are_same))
+}
+
 /// The internal calls of `System.Signature`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.Signature::GetSignature", &get_signature),
@@ -285,4 +377,13 @@ pub const TABLE: &[InternalCall] = &[
         &get_pointer_convention,
     ),
     InternalCall::new("@net9 System.Signature::GetCustomModifiersAtOffset", &get_modifiers),
+    InternalCall::new("@net10 QCall::Signature_Init", &initialize),
+    InternalCall::new("@net10 QCall::Signature_AreEqual", &are_equal),
+    InternalCall::new("@net10 System.Signature::GetParameterOffsetInternal", &parameter_offset_in),
+    InternalCall::new("@net10 System.Signature::GetTypeParameterOffsetInternal", &part_offset_in),
+    InternalCall::new(
+        "@net10 System.Signature::GetCallingConventionFromFunctionPointerAtOffsetInternal",
+        &pointer_convention_in,
+    ),
+    InternalCall::new("@net10 QCall::Signature_GetCustomModifiersAtOffset", &modifiers_place),
 ];

@@ -7,6 +7,10 @@ fn fast_allocate_string<'t>(t: CurrentThread<'t>, length: i32) -> Managed<Str<'t
     Str::filled(t, usize::try_from(length).unwrap_or(usize::MAX), |_| ())
 }
 
+fn allocate_string<'t>(t: CurrentThread<'t>, _table: *const (), length: isize) -> Managed<Str<'t>> {
+    Str::filled(t, usize::try_from(length).unwrap_or(usize::MAX), |_| ())
+}
+
 fn intern(t: CurrentThread, string: StringPlace) -> Managed<()> {
     if let Some(text) = string.get() {
         string.set(t, Some(text.intern(t)?));
@@ -24,6 +28,7 @@ fn is_interned(t: CurrentThread, string: StringPlace) -> Managed<()> {
 /// The internal calls of `System.String`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.String::FastAllocateString", &fast_allocate_string),
+    InternalCall::new("@net10 System.String::FastAllocateString", &allocate_string),
     InternalCall::new("@net QCall::String_Intern", &intern),
     InternalCall::new("@net QCall::String_IsInterned", &is_interned),
 ];

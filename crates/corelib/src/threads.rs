@@ -206,13 +206,14 @@ fn next_pool_setting(_t: CurrentThread, _: i32, value: Place<u32>, is_boolean: P
     -1
 }
 
-/// See the module header; the last two are 10's.
+/// See the module header.
 pub const LOOPS: &[LoopRow] = &[
     LoopRow::new("System.Threading.Thread::StartCore() System.Void", &start).correcting(),
     LoopRow::new("System.Threading.Thread::set_IsBackground(System.Boolean) System.Void", &set_is_background)
         .correcting(),
     LoopRow::new("System.Threading.Thread::Interrupt() System.Void", &interrupt).correcting(),
     LoopRow::new("System.Threading.Thread::ThreadNameChanged(System.String) System.Void", &name_changed).correcting(),
+    LoopRow::new("System.Threading.Thread::get_Priority() System.Threading.ThreadPriority", &priority).correcting(),
     LoopRow::new("System.Threading.Thread::get_IsBackground() System.Boolean", &is_background).correcting(),
     LoopRow::new("System.Threading.Thread::get_ThreadState() System.Threading.ThreadState", &state_of).correcting(),
 ];

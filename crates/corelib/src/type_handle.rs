@@ -1,6 +1,6 @@
 //! System.RuntimeTypeHandle: facts about types, their members and supertypes, and types made of others.
 
-use crate::arguments::{ModuleArgument, ObjectPlace, TypeArgument};
+use crate::arguments::{MethodArgument, ModuleArgument, ObjectPlace, TypeArgument};
 use crate::class_fields::{WordResult, method_stub, return_method, ty_of, type_or_null, types_at};
 use saki_metadata::{TableId, Token};
 use saki_reflect::generic_constraints::arguments_fit;
@@ -41,9 +41,12 @@ fn is_instance_of_type(t: CurrentThread, ty: Option<Obj>, object: Option<Obj>) -
     }
 }
 
-/// `CorElementType` of a type in a signature. Classes are CLASS, also String and Object.
 fn element_type(_t: CurrentThread, ty: Option<Obj>) -> u8 {
-    let ty = ty_of(ty);
+    element_type_of(ty_of(ty))
+}
+
+/// `CorElementType` of a type in a signature. Classes are CLASS, also String and Object.
+fn element_type_of(ty: Ty) -> u8 {
     let element = match ty.element_type {
         ElementType::String | ElementType::Object => ElementType::Class,
         ElementType::TypedByRef => ElementType::ValueType,
@@ -91,7 +94,11 @@ fn get_token(_t: CurrentThread, ty: Option<Obj>) -> i32 {
 }
 
 fn get_utf8_name(_t: CurrentThread, ty: Option<Obj>) -> *const u8 {
-    let ty = ty_of(ty);
+    name_of(ty_of(ty))
+}
+
+/// The address of a type's name, which ends with a NUL.
+fn name_of(ty: Ty) -> *const u8 {
     match (ty.def(), ty.generic_param()) {
         (Some(def), _) => def.name.as_ptr(),
         (None, Some(parameter)) => parameter.name.as_ptr(),
@@ -183,20 +190,25 @@ pub fn slot_of(method: &'static Method) -> LoadResult<i32> {
 }
 
 fn get_method_at(t: CurrentThread, result: WordResult, ty: Option<Obj>, slot: i32) -> Managed<()> {
-    let ty = ty_of(ty);
-    let slot = usize::try_from(slot).unwrap_or(usize::MAX);
-    let found = if ty.is_interface() {
-        ty.methods().to_managed(t)?.filter(|method| method.is_virtual()).nth(slot)
-    } else {
-        ty.vtable_layout().to_managed(t)?.slots.get(slot).copied()
-    };
-    return_method(result, found);
+    return_method(result, method_in_slot(ty_of(ty), slot).to_managed(t)?);
     Ok(())
 }
 
-/// The own fields of a type in .NET's order: static ones behind the others.
+/// The virtual method with this number (`slot_of`).
+fn method_in_slot(ty: Ty, slot: i32) -> LoadResult<Option<&'static Method>> {
+    let slot = usize::try_from(slot).unwrap_or(usize::MAX);
+    if ty.is_interface() {
+        return Ok(ty.methods()?.filter(|method| method.is_virtual()).nth(slot));
+    }
+    Ok(ty.vtable_layout()?.slots.get(slot).copied())
+}
+
 fn get_fields(t: CurrentThread, ty: Option<Obj>, result: *mut isize, count: *mut i32) -> Managed<bool> {
-    let ty = ty_of(ty);
+    fields_of(t, ty_of(ty), result, count)
+}
+
+/// The own fields of a type in .NET's order: static ones behind the others.
+fn fields_of(t: CurrentThread, ty: Ty, result: *mut isize, count: *mut i32) -> Managed<bool> {
     let all: &[&'static Field] = if is_type_desc(ty) { &[] } else { ty.fields().to_managed(t)? };
     // Managed code finds constants in metadata.
     let all: Vec<&'static Field> = all.iter().copied().filter(|field| !field.is_literal()).collect();
@@ -214,7 +226,11 @@ fn get_fields(t: CurrentThread, ty: Option<Obj>, result: *mut isize, count: *mut
 }
 
 fn get_interfaces<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<Array<'t>>> {
-    let ty = ty_of(ty);
+    interfaces_of(t, ty_of(ty))
+}
+
+/// Type[] of a type's interfaces; null for none.
+fn interfaces_of(t: CurrentThread<'_>, ty: Ty) -> Managed<Option<Array<'_>>> {
     if is_type_desc(ty) {
         return Ok(None);
     }
@@ -333,7 +349,11 @@ fn get_declaring_type<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Opti
 }
 
 fn get_declaring_method<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<Obj<'t>>> {
-    let ty = ty_of(ty);
+    declaring_method(t, ty_of(ty))
+}
+
+/// The IRuntimeMethodInfo of the method that declares a type parameter; null for other types.
+fn declaring_method(t: CurrentThread<'_>, ty: Ty) -> Managed<Option<Obj<'_>>> {
     let Some(parameter) = ty.generic_param().filter(|parameter| parameter.owner.table() == TableId::MethodDef) else {
         return Ok(None);
     };
@@ -484,7 +504,12 @@ fn is_visible(t: CurrentThread, ty: TypeArgument) -> Managed<i32> {
 }
 
 fn function_pointer_types<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<Array<'t>>> {
-    let TypeKind::FnPtr(sig) = ty_of(ty).kind else { return Ok(None) };
+    types_of_function_pointer(t, ty_of(ty))
+}
+
+/// Type[] of the result and the parameters; null for other types.
+fn types_of_function_pointer(t: CurrentThread<'_>, ty: Ty) -> Managed<Option<Array<'_>>> {
+    let TypeKind::FnPtr(sig) = ty.kind else { return Ok(None) };
     let types: Vec<Ty> = std::iter::once(sig.ret).chain(sig.params.iter().copied()).collect();
     type_array(t, universe().type_(), &types).map(Some)
 }
@@ -514,12 +539,132 @@ fn module_type(t: CurrentThread, module: ModuleArgument, result: ObjectPlace) ->
     Ok(())
 }
 
-/// In place of managed bodies that read CoreCLR's records.
-pub const LOOPS: &[LoopRow] = &[LoopRow::new(
-    "static System.Runtime.CompilerServices.CastCache::TryGet(System.Int32[],System.UIntPtr,System.UIntPtr) System.Runtime.CompilerServices.CastResult",
-    &look_in_cast_cache,
-)
-.correcting()];
+/// The type whose `MethodTable` has this address.
+fn ty_of_table(table: *const ()) -> Ty {
+    // SAFETY: managed code has addresses of tables from the machine alone.
+    unsafe { method_tables::type_of_handle(table.addr()) }
+}
+
+fn handle_or_null(t: CurrentThread, ty: Option<Ty>) -> Managed<isize> {
+    Ok(ty.map(|ty| method_tables::type_handle(ty).to_managed(t)).transpose()?.unwrap_or(0).cast_signed())
+}
+
+/// Managed code caches type objects in tables, which it then reads without a call; the machine's tables have none.
+fn type_of_handle_place(t: CurrentThread, handle: isize, result: ObjectPlace) -> Managed<()> {
+    if let Some(object) = type_of_raw_handle(t, handle)? {
+        result.set(t, object);
+    }
+    Ok(())
+}
+
+fn type_of_table<'t>(t: CurrentThread<'t>, table: *const ()) -> Managed<Option<Obj<'t>>> {
+    type_of_raw_handle(t, table.addr().cast_signed())
+}
+
+fn get_module_if_exists<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    get_module(t, ty).map(Some)
+}
+
+fn get_assembly_if_exists<'t>(t: CurrentThread<'t>, ty: Option<Obj>) -> Managed<Option<Obj<'t>>> {
+    get_assembly(t, ty).map(Some)
+}
+
+fn module_place(t: CurrentThread, ty: ObjectPlace, result: ObjectPlace) -> Managed<()> {
+    result.set(t, get_module(t, ty.get())?);
+    Ok(())
+}
+
+fn assembly_place(t: CurrentThread, ty: ObjectPlace, result: ObjectPlace) -> Managed<()> {
+    result.set(t, get_assembly(t, ty.get())?);
+    Ok(())
+}
+
+fn element_of_handle(t: CurrentThread, handle: isize) -> Managed<isize> {
+    // SAFETY: managed code passes the handle of a RuntimeType.
+    handle_or_null(t, unsafe { method_tables::type_of_handle(handle.cast_unsigned()) }.element())
+}
+
+fn declaring_of_handle(t: CurrentThread, handle: isize) -> Managed<isize> {
+    // SAFETY: managed code passes the handle of a RuntimeType.
+    let declaring = declaring_type(unsafe { method_tables::type_of_handle(handle.cast_unsigned()) });
+    handle_or_null(t, declaring.to_managed(t)?)
+}
+
+fn declaring_method_place(t: CurrentThread, ty: TypeArgument, result: ObjectPlace) -> Managed<()> {
+    if let Some(method) = declaring_method(t, ty.ty())? {
+        result.set(t, method);
+    }
+    Ok(())
+}
+
+fn fields_of_table(t: CurrentThread, table: *const (), result: *mut isize, count: *mut i32) -> Managed<i32> {
+    fields_of(t, ty_of_table(table), result, count).map(i32::from)
+}
+
+fn interfaces_place(t: CurrentThread, table: *const (), result: ObjectPlace) -> Managed<()> {
+    if let Some(interfaces) = interfaces_of(t, ty_of_table(table))? {
+        result.set(t, interfaces);
+    }
+    Ok(())
+}
+
+fn method_at(t: CurrentThread, table: *const (), slot: i32) -> Managed<isize> {
+    let found = method_in_slot(ty_of_table(table), slot).to_managed(t)?;
+    Ok(found.map_or(0, |method| std::ptr::from_ref(method).addr().cast_signed()))
+}
+
+fn utf8_name_of_table(_t: CurrentThread, table: *const ()) -> *const u8 {
+    name_of(ty_of_table(table))
+}
+
+/// A new instance; null for a Nullable, whose boxed default value is null.
+fn allocate_place(t: CurrentThread, table: *const (), result: ObjectPlace) -> Managed<()> {
+    let ty = ty_of_table(table);
+    saki_runtime::exec::class_init::ensure(t, ty)?;
+    if !ty.is_nullable() {
+        result.set(t, Obj::new(t, ty)?);
+    }
+    Ok(())
+}
+
+fn function_pointer_types_place(t: CurrentThread, ty: TypeArgument, result: ObjectPlace) -> Managed<()> {
+    if let Some(types) = types_of_function_pointer(t, ty.ty())? {
+        result.set(t, types);
+    }
+    Ok(())
+}
+
+/// Whether a type fits the constraints of a parameter, which name the arguments of a type and a method.
+fn satisfies_constraints_in(
+    t: CurrentThread,
+    parameter: TypeArgument,
+    type_context: TypeArgument,
+    method_context: MethodArgument,
+    argument: TypeArgument,
+) -> Managed<i32> {
+    let class_args = type_context.find().map_or(&[][..], |ty| ty.args);
+    let method_args = method_context.find().map_or(&[][..], |method| method.generic_args);
+    arguments_fit(&[parameter.ty()], &[argument.ty()], class_args, method_args).to_managed(t).map(i32::from)
+}
+
+/// See `type_of_handle_place`.
+pub const LOOPS: &[LoopRow] = &[
+    LoopRow::new(
+        "static System.Runtime.CompilerServices.CastCache::TryGet(System.Int32[],System.UIntPtr,System.UIntPtr) System.Runtime.CompilerServices.CastResult",
+        &look_in_cast_cache,
+    )
+    .correcting(),
+    LoopRow::new(
+        "static System.RuntimeTypeHandle::GetRuntimeTypeFromHandle(System.IntPtr) System.RuntimeType",
+        &type_of_raw_handle,
+    )
+    .correcting(),
+    LoopRow::new(
+        "static System.RuntimeTypeHandle::GetRuntimeType(System.Runtime.CompilerServices.MethodTable*) System.RuntimeType",
+        &type_of_table,
+    )
+    .correcting(),
+];
 
 /// The internal calls of `System.RuntimeTypeHandle`.
 pub const TABLE: &[InternalCall] = &[
@@ -567,5 +712,25 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net System.RuntimeTypeHandle::IsUnmanagedFunctionPointer", &is_unmanaged_function_pointer),
     InternalCall::new("@net9 System.RuntimeType::GetGUID", &get_guid),
     InternalCall::new("@net9 System.Type::GetTypeFromHandleUnsafe", &type_of_raw_handle),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetRuntimeTypeFromHandleSlow", &type_of_handle_place),
+    InternalCall::new("@net10 System.RuntimeTypeHandle::GetModuleIfExists", &get_module_if_exists),
+    InternalCall::new("@net10 System.RuntimeTypeHandle::GetAssemblyIfExists", &get_assembly_if_exists),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetModuleSlow", &module_place),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetAssemblySlow", &assembly_place),
+    InternalCall::new("@net10 System.RuntimeTypeHandle::GetElementTypeHandle", &element_of_handle),
+    InternalCall::new("@net10 System.RuntimeTypeHandle::GetUtf8NameInternal", &utf8_name_of_table),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetDeclaringTypeHandle", &declaring_of_handle),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetDeclaringTypeHandleForGenericVariable", &declaring_of_handle),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetDeclaringMethodForGenericParameter", &declaring_method_place),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetFields", &fields_of_table),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetInterfaces", &interfaces_place),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetMethodAt", &method_at),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_InternalAlloc", &allocate_place),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_InternalAllocNoChecks", &allocate_place),
+    InternalCall::new("@net10 QCall::RuntimeTypeHandle_SatisfiesConstraints", &satisfies_constraints_in),
+    InternalCall::new(
+        "@net10 QCall::RuntimeTypeHandle_GetArgumentTypesFromFunctionPointer",
+        &function_pointer_types_place,
+    ),
     InternalCall::new("@net QCall::ModuleHandle_GetModuleType", &module_type),
 ];

@@ -474,6 +474,7 @@ callables! {
     call11: A B C D E G H I J K L;
     call12: A B C D E G H I J K L M;
     call13: A B C D E G H I J K L M N;
+    call14: A B C D E G H I J K L M N O;
 }
 
 impl InternalCall {
