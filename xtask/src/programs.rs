@@ -30,7 +30,7 @@ use crate::process::{self, Finished, Job, ProgramEnd};
 use crate::tool::Outcome;
 use compile::Compilers;
 use header::{ExpectedExit, Header};
-use net::{Net, is_net};
+use net::{Net, RuntimeVersion, expected_file, is_net};
 
 /// GC stress makes a program many times slower; its time limit grows by this factor.
 const STRESS_TIMEOUT_FACTOR: u32 = 10;
@@ -69,6 +69,10 @@ pub struct Options {
     /// other programs).
     #[arg(long, value_enum, default_value_t = Runtime::Saki)]
     runtime: Runtime,
+    /// The release of .NET that runs the programs of the area net; with 10 no others are run, and what it prints
+    /// otherwise than 9 is expected by `NAME.expected10`.
+    #[arg(long, value_enum, default_value_t = RuntimeVersion::Nine, conflicts_with = "net")]
+    runtime_version: RuntimeVersion,
     /// Only programs whose AREA/NAME matches this regular expression.
     #[arg(long, value_name = "RE")]
     filter: Option<Regex>,
@@ -142,7 +146,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     if let Some(version) = version_of(framework) {
         programs.retain(|p| is_net(p) || p.header.libraries.contains(version));
     }
-    if options.runtime == Runtime::Peer {
+    if options.runtime == Runtime::Peer || options.runtime_version == RuntimeVersion::Ten {
         programs.retain(is_net);
     }
     let mut saki = crate::tool::runtime_command(root, options.saki.as_deref())?;
@@ -156,11 +160,11 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
         programs.retain(|p| !is_net(p));
         let count = before - programs.len();
         if count > 0 {
-            println!("skipped: {count} programs for modern .NET: {NO_NET}");
+            println!("skipped: {count} programs for modern .NET: {}", no_net(options));
         }
         if options.net || count > 0 && programs.is_empty() {
             if options.net {
-                println!("skipped: the comparison with .NET: {NO_NET}");
+                println!("skipped: the comparison with .NET: {}", no_net(options));
             }
             return Ok(true);
         }
@@ -219,12 +223,22 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
 }
 
 /// Why programs for modern .NET are not run.
-const NO_NET: &str = "target/net has no .NET 9 and C# 12 compiler for this runtime (tools/net/setup fetches them)";
+fn no_net(options: &Options) -> &'static str {
+    match options.runtime_version {
+        RuntimeVersion::Nine => {
+            "target/net has no .NET 9 and C# 12 compiler for this runtime (tools/net/setup fetches them)"
+        }
+        RuntimeVersion::Ten => {
+            "target/net has no .NET 10, .NET 9 and C# 12 compiler for this runtime (tools/net/setup 9 compiler 10 fetches them)"
+        }
+    }
+}
 
 /// Modern .NET, where it is fetched and the runtime that is tested can load it.
 fn usable_net(root: &Path, options: &Options, saki: &[String]) -> Option<Net> {
     let is_saki = Path::new(&saki[0]).file_name().is_some_and(|name| name == "saki");
-    Net::find(root).filter(|_| options.runtime == Runtime::Peer || is_saki && options.framework.is_none())
+    Net::find(root, options.runtime_version)
+        .filter(|_| options.runtime == Runtime::Peer || is_saki && options.framework.is_none())
 }
 
 /// Calls `work` for each program, several at a time, and `done` with each result as it comes.
@@ -374,13 +388,24 @@ impl Suite<'_> {
             };
             let finished = self.execute(command, program, &executable, io_model).map_err(at)?;
             if self.options.bless {
-                let expected = program.source.with_extension("expected");
+                let expected = self.file_to_bless(program, &finished);
                 fs::write(&expected, &finished.stdout).map_err(|e| format!("{}: {e}", expected.display()))?;
             }
-            judge(program, &finished).map_err(at)?;
+            judge(program, self.options.runtime_version, &finished).map_err(at)?;
             seconds += finished.wall.as_secs_f64();
         }
         Ok(seconds)
+    }
+
+    /// Where `--bless` writes to. What .NET 10 prints as 9 does needs no file of its own.
+    fn file_to_bless(&self, program: &Program, finished: &Finished) -> PathBuf {
+        let shared = program.source.with_extension("expected");
+        match self.options.runtime_version {
+            RuntimeVersion::Ten if fs::read(&shared).is_ok_and(|expected| expected != finished.stdout) => {
+                program.source.with_extension("expected10")
+            }
+            _ => shared,
+        }
     }
 
     /// The I/O models to run the program with, one after the other; None: what goes with the threads.
@@ -461,7 +486,7 @@ fn cache_of(executable: &Path) -> PathBuf {
 const ABORTED: i32 = 128 + libc::SIGABRT;
 
 /// Compares what happened with what the program's files ask for.
-fn judge(program: &Program, finished: &Finished) -> Result<(), String> {
+fn judge(program: &Program, version: RuntimeVersion, finished: &Finished) -> Result<(), String> {
     let stdout = String::from_utf8_lossy(&finished.stdout);
     let stderr = String::from_utf8_lossy(&finished.stderr);
     let mut report = String::new();
@@ -475,7 +500,7 @@ fn judge(program: &Program, finished: &Finished) -> Result<(), String> {
     if !end_is_right {
         report.push_str(&format!("{}, expected {:?}\n", finished.end, program.header.exit));
     }
-    match fs::read_to_string(program.source.with_extension("expected")) {
+    match fs::read_to_string(expected_file(&program.source, version)) {
         Ok(expected) if expected == stdout => {}
         Ok(expected) => {
             report.push_str("standard output differs (- expected, + actual)\n");

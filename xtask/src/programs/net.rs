@@ -18,8 +18,19 @@ use super::{Compilers, Program, compile};
 /// The area of the programs that only modern .NET runs.
 const AREA: &str = "net/";
 
+/// The release of .NET that programs run on.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum RuntimeVersion {
+    #[value(name = "9")]
+    Nine,
+    #[value(name = "10")]
+    Ten,
+}
+
 /// What `tools/net/setup` has made.
 pub struct Net {
+    /// The folder of the assemblies that programs are compiled against: 9's, whatever runs them.
+    reference: PathBuf,
     /// The folder of the framework's assemblies, for `--framework`.
     framework: PathBuf,
     /// The `dotnet` whose results are right.
@@ -31,12 +42,20 @@ pub struct Net {
 
 impl Net {
     /// None: at least one part of it is not there.
-    pub fn find(root: &Path) -> Option<Net> {
+    pub fn find(root: &Path, version: RuntimeVersion) -> Option<Net> {
         let folder = root.join("target/net");
         let read = |path: &str| fs::read_to_string(folder.join(path)).ok();
         let stamps = read("9/stamp")? + &read("compiler/stamp")?;
-        let framework = folder.join("9/shared/Microsoft.NETCore.App").join(read("9/version")?.trim());
-        Some(Net { framework, dotnet: folder.join("9/dotnet"), compiler: folder.join("compiler/csc"), stamps })
+        let framework = |major: &str| {
+            let version = read(&format!("{major}/version")).filter(|_| folder.join(major).join("stamp").exists())?;
+            Some(folder.join(major).join("shared/Microsoft.NETCore.App").join(version.trim()))
+        };
+        let (framework_of_runs, dotnet) = match version {
+            RuntimeVersion::Nine => (framework("9")?, folder.join("9/dotnet")),
+            RuntimeVersion::Ten => (framework("10")?, folder.join("10/dotnet10")),
+        };
+        let (reference, compiler) = (framework("9")?, folder.join("compiler/csc"));
+        Some(Net { reference, framework: framework_of_runs, dotnet, compiler, stamps })
     }
 
     /// A hash of what the framework and the compiler were made from.
@@ -114,7 +133,7 @@ impl Net {
         let text = waves.iter().map(|lines| lines.join("\n")).collect::<Vec<_>>().join("\n\n");
         fs::write(&batch, text).map_err(|e| format!("{}: {e}", batch.display()))?;
         let done = Command::new(&self.compiler)
-            .arg(format!("-fw:{}", self.framework.display()))
+            .arg(format!("-fw:{}", self.reference.display()))
             .arg(format!("-batch:{}", batch.display()))
             .stdin(Stdio::null())
             .output()
@@ -139,6 +158,12 @@ impl Net {
 /// Whether the program belongs to the area that only modern .NET runs.
 pub fn is_net(program: &Program) -> bool {
     program.name.starts_with(AREA)
+}
+
+/// The file with what a program is expected to print: `NAME.expected10` where .NET 10 prints something else than 9.
+pub fn expected_file(source: &Path, version: RuntimeVersion) -> PathBuf {
+    let ten = source.with_extension("expected10");
+    if version == RuntimeVersion::Ten && ten.exists() { ten } else { source.with_extension("expected") }
 }
 
 /// Where a program's files lie.
