@@ -36,22 +36,6 @@ fn is_update_supported(_t: CurrentThread) -> i32 {
     0
 }
 
-/// An assembly without types, to which dynamic methods without an owner belong.
-fn create_dynamic_assembly(
-    t: CurrentThread,
-    _context: ObjectPlace,
-    parts: *const NameParts,
-    _hash_algorithm: i32,
-    _access: i32,
-    result: ObjectPlace,
-) -> Managed<()> {
-    // SAFETY: managed code passes its own struct, whose texts and key it has pinned for the call.
-    let name = unsafe { (*parts).to_name() };
-    let assembly = saki_types::dynamic::create_assembly(&name, true, false).to_managed(t)?;
-    result.set(t, assembly_object(t, assembly)?);
-    Ok(())
-}
-
 fn get_current_method(t: CurrentThread, result: WordResult, _mark: StackMark) {
     return_method(result, executing_and_calling(t).0);
 }
@@ -431,7 +415,6 @@ fn equals_ignoring_case(_t: CurrentThread, left: *const (), right: *const (), le
 /// The internal calls of `System.Reflection.Assembly`, `RuntimeAssembly` and `AssemblyName`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::AssemblyNative_IsApplyUpdateSupported", &is_update_supported),
-    InternalCall::new("@net QCall::AppDomain_CreateDynamicAssembly", &create_dynamic_assembly),
     InternalCall::new("@net QCall::MethodBase_GetCurrentMethod", &get_current_method),
     InternalCall::new("@net QCall::AssemblyNative_GetFullName", &get_full_name),
     InternalCall::new("@net QCall::AssemblyNative_GetSimpleName", &get_simple_name),

@@ -42,11 +42,6 @@ fn set_profile_root(_t: CurrentThread, _folder: *const u16) {}
 
 fn start_profile(_t: CurrentThread, _file: *const u16, _context: isize) {}
 
-/// `MetadataUpdater.IsSupported`: assemblies are not edited while they run.
-fn is_apply_update_supported(_t: CurrentThread) -> i32 {
-    0
-}
-
 // `AssemblyNative_Trace…`: events of the loader for listeners that trace it, of which there are none. The result says
 // that the event was written.
 
@@ -107,7 +102,6 @@ fn memory_barrier_process_wide(_t: CurrentThread) {
 
 /// The internal calls of `Debugger` and others.
 pub const TABLE: &[InternalCall] = &[
-    InternalCall::new("@net QCall::AssemblyNative_IsApplyUpdateSupported", &is_apply_update_supported),
     InternalCall::new("@net QCall::AssemblyNative_TraceAssemblyLoadFromResolveHandlerInvoked", &trace_load_from),
     InternalCall::new("@net QCall::AssemblyNative_TraceAssemblyResolveHandlerInvoked", &trace_resolve),
     InternalCall::new("@net QCall::AssemblyNative_TraceResolvingHandlerInvoked", &trace_resolving),

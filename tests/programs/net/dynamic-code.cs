@@ -1,5 +1,4 @@
 // DynamicMethod and AssemblyBuilder: arithmetic, closures, branches, exceptions, access to private members, whole types, generic ones among them.
-// pending: QCall::AppDomain_CreateDynamicAssembly
 using System;
 using System.Collections.Generic;
 using System.Reflection;

@@ -20,7 +20,7 @@ use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use super::Options;
-use crate::programs::net::Net;
+use crate::programs::net::{Net, RuntimeVersion};
 use crate::programs::net_suite::{read_list, report_reasons};
 use crate::tool::Outcome;
 use build::{Build, NotCompiled};
@@ -39,7 +39,7 @@ const VARIES: &str = "varies";
 /// Fetches, compiles, runs and compares a suite, and prints the report. Errors: what the suite is made from cannot be
 /// had, or a file cannot be read or written.
 pub fn run(root: &Path, suite: &str, saki: &[String], options: &Options) -> Outcome {
-    let Some(net) = Net::find(root) else {
+    let Some(net) = Net::find(root, RuntimeVersion::Nine) else {
         println!("skipped: {suite}: target/net has no .NET 9 and C# 12 compiler (tools/net/setup fetches them)");
         return Ok(true);
     };
