@@ -104,19 +104,18 @@ fn element_type_of_elements(t: CurrentThread, array: Option<Array>) -> Managed<u
 
 /// Refuses element types of which there are no arrays.
 fn require_element(t: CurrentThread, element: Ty) -> Managed<()> {
-    let name = element.full_name();
-    if element.element_type == ElementType::Void {
-        return Err(exceptions::throw(t, ExceptionType::NotSupported, "Arrays of System.Void are not supported."));
-    }
-    if element.is_open || element.is_byref() {
-        let message = "Cannot create arrays of open type.";
-        return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
-    }
-    if element.element_type == ElementType::TypedByRef || element.is_byref_like().to_managed(t)? {
-        let message = format!("Cannot create arrays of ByRef-like values. ('{name}')");
-        return Err(exceptions::throw(t, ExceptionType::NotSupported, &message));
-    }
-    Ok(())
+    let message = if element.element_type == ElementType::Void {
+        "Arrays of System.Void are not supported."
+    } else if element.is_byref() {
+        "Type is not supported."
+    } else if element.is_open {
+        "Cannot create arrays of open type."
+    } else if element.element_type == ElementType::TypedByRef || element.is_byref_like().to_managed(t)? {
+        "Cannot create arrays of ByRef-like values."
+    } else {
+        return Ok(());
+    };
+    Err(exceptions::throw(t, ExceptionType::NotSupported, message))
 }
 
 fn new_with_bounds(t: CurrentThread, array_ty: Ty, bounds: &[ArrayBound], result: ObjectPlace) -> Managed<()> {

@@ -403,19 +403,45 @@ fn throw_violated(t: CurrentThread, definition: Ty, arguments: &[Ty]) -> excepti
     exceptions::throw_default(t, ExceptionType::TypeLoad)
 }
 
+/// Refuses element types of which there are no arrays. `dimensions`: how the array's name ends.
+fn require_element(t: CurrentThread, element: Ty, dimensions: &str) -> Managed<()> {
+    let reason = if element.is_byref() {
+        "ByRef"
+    } else if element == universe().void() {
+        "System.Void"
+    } else if element.element_type == ElementType::TypedByRef || element.is_byref_like().to_managed(t)? {
+        "ByRef-like"
+    } else {
+        return Ok(());
+    };
+    let (name, assembly) = (element.full_name(), element.image().assembly().display_name());
+    // .NET names no array of a byref.
+    let dimensions = if element.is_byref() { "" } else { dimensions };
+    let array = format!("'{name}{dimensions}' from assembly '{assembly}'");
+    let message = format!("Could not create array type {array} because the element type is {reason}.");
+    Err(exceptions::throw(t, ExceptionType::TypeLoad, &message))
+}
+
 fn make_array(t: CurrentThread, ty: TypeArgument, rank: i32, result: ObjectPlace) -> Managed<()> {
+    let dimensions = match rank {
+        1 => "[*]".to_owned(),
+        _ => format!("[{}]", ",".repeat(usize::try_from(rank - 1).unwrap_or(0))),
+    };
+    const MAX_RANK: i32 = 32;
+    require_element(t, ty.ty(), &dimensions)?;
+    if rank > MAX_RANK {
+        let (name, assembly) = (ty.ty().full_name(), ty.ty().image().assembly().display_name());
+        let message = format!("'{name}{dimensions}' from assembly '{assembly}' has too many dimensions.");
+        return Err(exceptions::throw(t, ExceptionType::TypeLoad, &message));
+    }
     let array = universe().array_of(ty.ty(), rank as u32);
     result.set(t, Obj::of_type(t, array)?);
     Ok(())
 }
 
 fn make_sz_array(t: CurrentThread, ty: TypeArgument, result: ObjectPlace) -> Managed<()> {
-    let element = ty.ty();
-    if element.is_byref() || element == universe().void() || element.is_byref_like().to_managed(t)? {
-        let message = format!("Could not create array type '{}[]'.", element.full_name());
-        return Err(exceptions::throw(t, ExceptionType::TypeLoad, &message));
-    }
-    result.set(t, Obj::of_type(t, universe().sz_array_of(element))?);
+    require_element(t, ty.ty(), "[]")?;
+    result.set(t, Obj::of_type(t, universe().sz_array_of(ty.ty()))?);
     Ok(())
 }
 

@@ -1,4 +1,3 @@
-// pending: SetValue and Clear of arrays with lower bounds
 using System;
 using System.Linq;
 
