@@ -452,6 +452,9 @@ impl Suite<'_> {
             }
             None => ("SAKI_NO_CACHE".to_owned(), "true".to_owned()),
         });
+        if let Some(net) = &self.net {
+            environment.push(("DOTNET_ROOT".to_owned(), net.dotnet_root().display().to_string()));
+        }
         environment.extend(program.header.environment.iter().cloned());
         if let Some(mode) = &self.options.threads {
             environment.push(("SAKI_THREADS".to_owned(), mode.clone()));

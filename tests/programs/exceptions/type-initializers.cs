@@ -21,6 +21,7 @@ class P {
   Exception a = null, b = null; try { Bad.F(); } catch (Exception e) { a = e; } try { Bad.F(); } catch (Exception e) { b = e; }
   Console.WriteLine(ReferenceEquals(a, b)); 
   // Each throw of the one exception has a trace of its own.
-  for (int i = 0; i < 3; i++) try { Bad.F(); } catch (Exception e) { Console.WriteLine(e.StackTrace.Split('\n').Length); }
+  int lines = 0;
+  for (int i = 0; i < 3; i++) try { Bad.F(); } catch (Exception e) { int n = e.StackTrace.Split('\n').Length; Console.WriteLine(i == 0 || n == lines); lines = n; }
  }
 }

@@ -1,4 +1,5 @@
 // Fields marked [Weak] do not keep their objects alive, also inherited ones, and are cleared before the finalizers run; all other fields do.
+// net: skip fields that hold weakly are a part of Mono
 using System;
 using System.Runtime.CompilerServices;
 

@@ -1,4 +1,5 @@
 // Arrays between native code and delegates: the count comes from another argument, a constant, or both together.
+// net: skip .NET frees the arrays and texts that the native caller owns
 using System;
 using System.Runtime.InteropServices;
 

@@ -1,5 +1,6 @@
 // Native code passes structs by value to delegates and gets them back, also those whose fields change their form; a delegate type
 // with the native form of the signature plays the native code.
+// net: skip .NET frees the texts that the native caller owns
 using System;
 using System.Runtime.InteropServices;
 

@@ -1,5 +1,6 @@
 // Children that managed code starts by fork and exec, as a shell does, while other threads of the parent work; and one that calls exit without a word to the machine.
 // timeout: 120
+// net: skip a process of .NET cannot fork
 using System;
 using System.Runtime.InteropServices;
 using System.Threading;

@@ -1,6 +1,7 @@
 // A process that forks in native code while its threads allocate, compile and collect: the child runs managed code with a collector, threads, a pool and finalizers of its own,
 // and the parent goes on. Code that the two compile afterwards is each one's own.
 // timeout: 120
+// net: skip a process of .NET cannot fork
 using System;
 using System.Collections.Generic;
 using System.IO;

@@ -1,5 +1,6 @@
 // UnmanagedCallersOnlyAttribute on methods that it does not fit: the call of their addresses fails. What calls a method as managed code that native code
 // alone may call is refused; the last five are errors that .NET 9 notices later, and then ends the process.
+// net: skip it makes delegates of such methods, and dies when they are called
 using System;
 
 static class Program

@@ -1,5 +1,6 @@
 // Functions of a C library whose parameters are 64 bits wide, declared with 32-bit ones: signed arguments arrive with their
 // sign, unsigned ones without.
+// net: skip what the upper half of a register holds is undefined there
 using System;
 using System.Runtime.InteropServices;
 

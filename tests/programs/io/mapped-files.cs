@@ -1,5 +1,6 @@
 // Files mapped by path and by descriptor, and one name that many threads ask for at once, while others collect: a file was opened with the lock of all names held, which a stop of the world must not meet.
 // mcs: -r:System.Core
+// net: skip the method of seven parameters is of .NET Framework
 using System;
 using System.IO;
 using System.IO.MemoryMappedFiles;

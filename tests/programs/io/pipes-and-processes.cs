@@ -40,7 +40,7 @@ class PipesAndProcesses
 
     static Process Start(string script, bool redirects)
     {
-        var info = new ProcessStartInfo("/bin/sh", "-c '" + script + "'") { UseShellExecute = false };
+        var info = new ProcessStartInfo("/bin/sh", "-c \"" + script.Replace("\"", "\\\"") + "\"") { UseShellExecute = false };
         info.RedirectStandardInput = info.RedirectStandardOutput = info.RedirectStandardError = redirects;
         return Process.Start(info);
     }

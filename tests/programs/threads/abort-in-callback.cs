@@ -1,4 +1,5 @@
 // An abort that leaves a callback waits for the native code that made the call, which cannot be unwound; until that returns no further callback runs.
+// net: skip it lets an exception leave a native frame, which .NET does not define
 using System;
 using System.Runtime.InteropServices;
 using System.Threading;

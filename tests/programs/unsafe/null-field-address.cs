@@ -1,5 +1,6 @@
 // The address of a field behind a null native pointer is only arithmetic; reading it is not.
 // mcs: -unsafe
+// net: skip the address of a field behind a null pointer is undefined in C#
 using System;
 
 unsafe struct Point { public int X; public int Y; }

@@ -1,6 +1,7 @@
 // mcs: -unsafe
 // Sizes of inline arrays, and those that do not load: a length below one, no field or several, an explicit layout or a
 // size of its own, more than a mebibyte. As in .NET 9.
+// net: skip C# 12 refuses the types itself
 using System;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;

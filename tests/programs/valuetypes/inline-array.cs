@@ -5,7 +5,14 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Threading;
 
-[InlineArray(5)] struct Ints { public int First; public ref int this[int i] => ref Inline.At<Ints, int>(ref this, i); }
+[InlineArray(5)] struct Ints
+{
+    public int First;
+#if NET
+    [System.Diagnostics.CodeAnalysis.UnscopedRef]
+#endif
+    public ref int this[int i] => ref Inline.At<Ints, int>(ref this, i);
+}
 [InlineArray(4)] struct Texts { public string First; }
 [InlineArray(3)] struct Of<T> { public T First; }
 [InlineArray(2)] struct Nested { public Texts First; }

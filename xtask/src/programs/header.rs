@@ -12,6 +12,7 @@
 //! | `timeout: SECONDS` | wall-clock limit of one run (default 20) |
 //! | `stress: skip REASON` | not run under GC stress, and why |
 //! | `green: skip REASON` | not run on green and M:N threads, and why |
+//! | `net: skip REASON` | not compared with .NET (`--net`), and why: .NET leaves it undefined, or it shows a part of Mono |
 //! | `libraries: 6.8,6.12` | run on the class libraries of these versions of Mono alone: it calls what others lack |
 //! | `io: each` | run once for each I/O model (`SAKI_IO`), except under GC stress, which takes the one that goes with the threads |
 //! | `pending: REASON` | needs what Saki does not have yet; the suite fails when the program passes all the same |
@@ -44,6 +45,8 @@ pub struct Header {
     pub stress_skip: Option<String>,
     /// The reason why runs on green and M:N threads leave this program out.
     pub green_skip: Option<String>,
+    /// The reason why `--net` leaves this program out.
+    pub net_skip: Option<String>,
     /// The versions of the class libraries that it runs on.
     pub libraries: Versions,
     /// Run with each I/O model.
@@ -65,6 +68,7 @@ impl Default for Header {
             timeout_seconds: 20,
             stress_skip: None,
             green_skip: None,
+            net_skip: None,
             libraries: Versions::MONO,
             each_io_model: false,
             pending: None,
@@ -100,6 +104,10 @@ pub fn parse(source: &str) -> Result<Header, String> {
             "stress" => {
                 let reason = value.strip_prefix("skip ").ok_or("stress: wants `skip REASON`")?;
                 header.stress_skip = Some(reason.to_owned());
+            }
+            "net" => {
+                let reason = value.strip_prefix("skip ").ok_or("net: wants `skip REASON`")?;
+                header.net_skip = Some(reason.to_owned());
             }
             "libraries" => header.libraries = Versions::parse(value).ok_or("libraries: wants versions of Mono")?,
             "io" if value == "each" => header.each_io_model = true,
@@ -143,7 +151,7 @@ mod tests {
         let header = parse(
             "// Says hello: prose with a colon is no key.\n// exit: 3\n// args: a b\n// stdin: x\\ty\\n\n\
              // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// csc: -pdb\n// timeout: 5\n\
-             // stress: skip too many collections\n// green: skip not yet\n// libraries: 6.8\n// io: each\n\
+             // stress: skip too many collections\n// green: skip not yet\n// net: skip of Mono\n// libraries: 6.8\n// io: each\n\
              // pending: no sockets\nclass P {}\n// exit: 9\n",
         );
         let expected = Header {
@@ -157,6 +165,7 @@ mod tests {
             timeout_seconds: 5,
             stress_skip: Some("too many collections".into()),
             green_skip: Some("not yet".into()),
+            net_skip: Some("of Mono".into()),
             libraries: Versions::parse("6.8").expect("a version"),
             each_io_model: true,
             pending: Some("no sockets".into()),
@@ -170,6 +179,7 @@ mod tests {
         assert!(parse("// env: NAME\n").is_err());
         assert!(parse("// pending:\n").is_err());
         assert!(parse("// io: poll\n").is_err());
+        assert!(parse("// net: no\n").is_err());
         assert!(parse("// libraries: 6.8,7\n").is_err());
         assert_eq!(parse("// exit: nonzero\n").map(|h| h.exit), Ok(ExpectedExit::NonZero));
     }

@@ -73,6 +73,11 @@ impl Net {
         words
     }
 
+    /// The folder with a `dotnet`, for `DOTNET_ROOT`: programs that start themselves again name no framework.
+    pub fn dotnet_root(&self) -> PathBuf {
+        self.dotnet.parent().unwrap_or(Path::new(".")).to_path_buf()
+    }
+
     /// Makes the programs up to date under `output_root`: the path of each one's `.dll`, or the compiler's messages, by
     /// name.
     /// Errors: a source that cannot be read, or a compiler that does not start.
@@ -96,7 +101,10 @@ impl Net {
             if let Some(source) = &target.library {
                 let library = target.assembly.with_extension("lib.dll");
                 if source.extension().is_some_and(|e| e == "il") {
-                    if let Err(report) = compile::build(source, &library, true, &[], compilers) {
+                    let own = target.assembly.with_extension("lib.il");
+                    let text = fs::read_to_string(source).map_err(|e| format!("{}: {e}", source.display()))?;
+                    fs::write(&own, il_for_net(&text)).map_err(|e| format!("{}: {e}", own.display()))?;
+                    if let Err(report) = compile::build(&own, &library, true, &[], compilers) {
                         made.insert(program.name.clone(), Err(report));
                         continue;
                     }
@@ -191,6 +199,35 @@ impl Target {
     }
 }
 
+/// The line before the types of a library in IL that .NET's class libraries have themselves, and the one behind them.
+const OWN_TYPES: [&str; 2] = ["// The class library's, where it has them.", "// End."];
+
+/// A library in IL, for .NET: the compiler asks for a core assembly with a version, and types that .NET has are taken
+/// from there.
+fn il_for_net(text: &str) -> String {
+    const MSCORLIB: &str = ".assembly extern mscorlib {}";
+    const VERSIONED: &str = ".assembly extern mscorlib { .ver 4:0:0:0 .publickeytoken = (B7 7A 5C 56 19 34 E0 89) }\n\
+         .assembly extern System.Private.CoreLib { .ver 9:0:0:0 .publickeytoken = (7C EC 85 D7 BE A7 79 8E) }";
+    let [begin, end] = OWN_TYPES;
+    let (mut lines, mut own_types, mut is_own) = (Vec::new(), Vec::new(), false);
+    for line in text.lines() {
+        match line {
+            line if line == begin => is_own = true,
+            line if line == end => is_own = false,
+            line if is_own && line.starts_with(".class") => {
+                own_types.extend(line.split_whitespace().find(|word| word.starts_with("System.")));
+            }
+            line if !is_own => lines.push(line.replace(MSCORLIB, VERSIONED)),
+            _ => {}
+        }
+    }
+    let mut text = lines.join("\n") + "\n";
+    for name in own_types {
+        text = text.replace(name, &format!("[System.Private.CoreLib]{name}"));
+    }
+    text
+}
+
 /// A line of the batch: words are separated by tabs, since paths may hold blanks.
 fn line(source: &Path, output: &Path, options: &[String]) -> String {
     let mut words = vec![source.display().to_string(), format!("-out:{}", output.display())];
@@ -213,7 +250,8 @@ fn options(program: &Program) -> Vec<String> {
         Some(file) => format!("-resource:{}", folder.join(file).display()),
         None => option.clone(),
     });
-    from_mcs.chain(own).collect()
+    // As the build tools of .NET define it.
+    from_mcs.chain(own).chain(["-define:NET".to_owned()]).collect()
 }
 
 /// What the compiler says: `PATH: FAILED`, followed by the lines of its messages.
@@ -236,6 +274,17 @@ fn messages(output: &str) -> HashMap<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_that_net_has_are_taken_from_there() {
+        let text = ".assembly extern mscorlib {}\n// The class library's, where it has them.\n\
+                    .class public System.A extends [mscorlib]System.Attribute {\n}\n// End.\n\
+                    .class B { .custom instance void System.A::.ctor() }\n";
+        let made = il_for_net(text);
+        assert!(!made.contains(".class public System.A"), "{made}");
+        assert!(made.contains(".custom instance void [System.Private.CoreLib]System.A::.ctor()"), "{made}");
+        assert!(made.contains(".ver 4:0:0:0"), "{made}");
+    }
 
     #[test]
     fn messages_belong_to_the_output_before_them() {

@@ -6,7 +6,7 @@
 //! first reason: each must still fail to compile, and one that is not listed must compile, so the list may only shrink.
 //! Invariant: when both runs end by an exception that nothing catches, it is one of the same type, so a call that Saki
 //! lacks never counts as what .NET does not support.
-//! What .NET does is kept beside a program's assembly; compiling it anew removes that.
+//! A header `net: skip REASON` leaves a program out. What .NET does is kept beside a program's assembly; compiling it anew removes that.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -36,6 +36,9 @@ enum Verdict {
 pub(super) fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) -> Outcome {
     let net = suite.net.as_ref().ok_or("there is no .NET")?;
     programs.retain(|p| p.source.extension().is_some_and(|e| e == "cs"));
+    let all = programs.len();
+    programs.retain(|p| p.header.net_skip.is_none());
+    let skipped = all - programs.len();
     let output_root = root.join("target/programs-net");
     fs::create_dir_all(&output_root).map_err(|e| format!("{}: {e}", output_root.display()))?;
     let made = net.compile(&programs.iter().collect::<Vec<_>>(), &suite.compilers, &output_root)?;
@@ -94,6 +97,9 @@ pub(super) fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) ->
         left_out.values().sum::<usize>(),
         classes.join(", ")
     );
+    if skipped > 0 {
+        println!("left out by their headers: {skipped}");
+    }
     if !unjudged.is_empty() {
         unjudged.sort();
         println!("not judged, since .NET does not end well: {}", unjudged.join(" "));
