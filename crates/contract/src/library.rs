@@ -42,6 +42,8 @@ pub struct LibraryProfile {
     pub moved_fields: &'static [(LibraryType, &'static str, LibraryType)],
     /// Fields with other names than the table's: owner here, the table's name, the name here.
     pub renamed_fields: &'static [(LibraryType, &'static str, &'static str)],
+    /// Fields that later releases of these class libraries rename again: owner, name before, name after.
+    pub later_fields: &'static [(LibraryType, &'static str, &'static str)],
     /// Properties of static classes that say whether the processor has some instructions, by the beginning of the
     /// classes' namespace: their getters call themselves, so that the compiler has to supply the answer.
     pub processor_facts: &'static [(&'static str, &'static str)],
@@ -50,6 +52,20 @@ pub struct LibraryProfile {
     /// Whether managed code looks at types through `abi::method_table::MethodTable`, and type handles are their
     /// addresses.
     pub reads_method_tables: bool,
+    /// Whether a stack overflow ends the process: no exception is thrown for it.
+    pub overflow_ends_process: bool,
+    /// Whether arrays without ByValArray, VARIANT_BOOL and null objects in native structs are refused, and a buffer of
+    /// ANSI characters is the struct that the compiler made for it.
+    pub refuses_more_native_fields: bool,
+    /// Whether messages of load errors have Mono's words, and the file's name of mscorlib is taken for its name.
+    pub has_mono_texts: bool,
+    /// Whether a method that calls a vararg method is refused.
+    pub refuses_varargs: bool,
+    /// Whether IntPtr[] is long[], a pointer's type is assignable to no other, and a boxed enumeration unboxes to a
+    /// Nullable of its integer type.
+    pub casts_as_mono: bool,
+    /// Whether a type is refused in which a reference shares its word with a native number.
+    pub refuses_shared_references: bool,
     /// The message of a NullReferenceException for an access through null; None = that of the exception's constructor
     /// without arguments.
     pub null_reference_text: Option<&'static str>,
@@ -97,6 +113,11 @@ const MONO_ABSENT_TYPES: &[LibraryType] = &[
     LibraryType::Vector256Of,
     LibraryType::Vector512Of,
     LibraryType::AssemblyLoadContext,
+    LibraryType::RtFieldInfo,
+    LibraryType::RuntimeExceptionHandlingClause,
+    LibraryType::RuntimeLocalVariableInfo,
+    LibraryType::RuntimeMethodBody,
+    LibraryType::Signature,
 ];
 
 impl LibraryProfile {
@@ -109,9 +130,16 @@ impl LibraryProfile {
         renamed_types: &[],
         moved_fields: &[],
         renamed_fields: &[],
+        later_fields: &[],
         processor_facts: &[],
         string_factory: "CreateString",
         reads_method_tables: false,
+        overflow_ends_process: false,
+        refuses_more_native_fields: false,
+        has_mono_texts: true,
+        refuses_varargs: false,
+        casts_as_mono: true,
+        refuses_shared_references: false,
         null_reference_text: Some("Object reference not set to an instance of an object"),
         lock_parameter: Some("obj"),
         names_unimplemented_methods: false,
@@ -131,9 +159,16 @@ impl LibraryProfile {
         renamed_types: net::RENAMED_TYPES,
         moved_fields: net::MOVED_FIELDS,
         renamed_fields: net::RENAMED_FIELDS,
+        later_fields: net::LATER_FIELDS,
         processor_facts: net::PROCESSOR_FACTS,
         string_factory: "Ctor",
         reads_method_tables: true,
+        overflow_ends_process: true,
+        refuses_more_native_fields: true,
+        has_mono_texts: false,
+        refuses_varargs: true,
+        casts_as_mono: false,
+        refuses_shared_references: true,
         null_reference_text: None,
         lock_parameter: None,
         names_unimplemented_methods: true,
@@ -167,6 +202,12 @@ impl LibraryProfile {
         let owner = self.field_owner(owner, name);
         let renamed = self.renamed_fields.iter().find(|(of, from, _)| *of == owner && *from == name);
         renamed.map_or(name, |(_, _, to)| to)
+    }
+
+    /// The name of the field in later releases, if it is another.
+    pub fn later_field_name(&self, owner: LibraryType, name: &'static str) -> Option<&'static str> {
+        let renamed = self.later_fields.iter().find(|(of, from, _)| *of == owner && *from == name);
+        renamed.map(|(_, _, to)| *to)
     }
 
     /// The words of the machine in objects of a class: see `own_words`.
@@ -216,13 +257,22 @@ impl LibraryProfile {
 
 #[cfg(test)]
 mod tests {
+    use super::fields::NET_FIELDS;
     use super::*;
     use crate::{Contract, LineKind};
     use std::collections::BTreeSet;
 
-    /// "assembly:Namespace.Type::field" of each row of the table.
+    /// "assembly:Namespace.Type::field" of each row of the tables; of the fields that both class libraries have, those of
+    /// .NET's which have other names there.
     fn rows_of_fields() -> BTreeSet<String> {
         let rows = FIELDS.iter().flat_map(|row| row.names.iter().map(|name| (row.owner.name(), *name)));
+        let of_net = NET_FIELDS.iter().flat_map(|row| row.names.iter().map(|name| (row.owner, *name)));
+        let renamed = net::RENAMED_FIELDS.iter().chain(net::LATER_FIELDS);
+        let of_net = of_net.chain(renamed.map(|(owner, _, name)| (*owner, *name)));
+        let of_net = of_net.map(|(owner, name)| {
+            let owner = LibraryProfile::NET.type_name(owner).unwrap_or_else(|| owner.name());
+            format!("{}:{}.{}::{name}", LibraryProfile::NET.core_assembly, owner.namespace, owner.name)
+        });
         rows.map(|(owner, name)| {
             let assembly = match owner.assembly {
                 LibraryAssembly::Core => LibraryProfile::MONO.core_assembly,
@@ -230,6 +280,7 @@ mod tests {
             };
             format!("{assembly}:{}.{}::{name}", owner.namespace, owner.name.replace('/', "+"))
         })
+        .chain(of_net)
         .collect()
     }
 

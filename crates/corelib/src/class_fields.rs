@@ -1,93 +1,10 @@
-//! Fields of System.Private.CoreLib's own reflection classes, and what all reflection calls have in common: types of
-//! objects and handles, member handles, names as NUL-ended UTF-8.
+//! What all reflection calls have in common: types of objects and handles, member handles, names as NUL-ended UTF-8.
 //!
 //! Invariant: a name of metadata lies in the string heap of its image, where a NUL follows it.
 
-use saki_abi::ObjRef;
-use saki_runtime::object::references::Plain;
 use saki_runtime::object::{member_handles, method_tables, type_objects};
-use saki_runtime::{Array, CurrentThread, Managed, Obj, Word};
-use saki_types::{Field, Method, MethodKind, Ty, universe};
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// A field of a class of the core assembly, found by its name when it is first used.
-pub struct ClassField {
-    namespace: &'static str,
-    class: &'static str,
-    name: &'static str,
-    /// What .NET 10 calls it.
-    later_name: &'static str,
-    /// `UNKNOWN` before the first use.
-    offset_bytes: AtomicU32,
-}
-
-const UNKNOWN: u32 = u32::MAX;
-
-impl ClassField {
-    /// The field of this name of a class of the core assembly.
-    pub const fn new(namespace: &'static str, class: &'static str, name: &'static str) -> ClassField {
-        ClassField { namespace, class, name, later_name: name, offset_bytes: AtomicU32::new(UNKNOWN) }
-    }
-
-    /// The same field, which has this name from .NET 10 on.
-    pub const fn later(self, later_name: &'static str) -> ClassField {
-        ClassField { later_name, ..self }
-    }
-
-    /// The class that has the field.
-    pub fn class(&self) -> Ty {
-        class_of_library(self.namespace, self.class)
-    }
-
-    /// Bytes from the start of the object.
-    fn offset_bytes(&self) -> usize {
-        // Relaxed: the number publishes no other memory.
-        match self.offset_bytes.load(Ordering::Relaxed) {
-            UNKNOWN => {}
-            known => return known as usize,
-        }
-        let find = |name: &str| self.class().find_field(name).ok().flatten();
-        let field = find(self.name).or_else(|| find(self.later_name));
-        let Some(offset) = field.and_then(|field| field.offset_bytes().ok()) else {
-            saki_base::bug!("{}.{} of the class library has no field {}", self.namespace, self.class, self.name)
-        };
-        // Relaxed: every thread stores the same number.
-        self.offset_bytes.store(offset, Ordering::Relaxed);
-        offset as usize
-    }
-
-    fn address<T>(&self, object: Obj) -> *mut T {
-        let offset_bytes = self.offset_bytes();
-        debug_assert!(object.ty().is_subclass_of(self.class()).unwrap_or(true) || object.ty() == self.class());
-        object.field_address(offset_bytes)
-    }
-
-    /// The value of the field, which is plain.
-    pub fn get<V: Plain>(&self, object: Obj) -> V {
-        // SAFETY: `address` has checked the class, whose field is aligned for its type.
-        unsafe { self.address::<V>(object).read() }
-    }
-
-    /// Writes a plain value.
-    pub fn set<T: Plain>(&self, object: Obj, value: T) {
-        // SAFETY: the object is of the class, which has the field, aligned for its type; the value is no reference.
-        unsafe { self.address::<T>(object).write(value) };
-    }
-
-    /// Reads a reference.
-    pub fn obj<'t>(&self, object: Obj<'t>) -> Option<Obj<'t>> {
-        // SAFETY: the object is of the class, and the field holds references.
-        unsafe { Obj::from_word(self.address::<ObjRef>(object).read()) }
-    }
-
-    /// Writes a reference, with the write barrier.
-    pub fn set_ref(&self, t: CurrentThread, object: Obj, value: impl Word) {
-        // SAFETY: the word is a reference of a live object in a frame below.
-        let value = unsafe { Obj::from_word(value.word()) };
-        // SAFETY: the object is of the class, whose field of references lies there.
-        unsafe { object.store(t, self.offset_bytes(), value) };
-    }
-}
+use saki_runtime::{Array, CurrentThread, Managed, ManagedField, Obj};
+use saki_types::{Field, LibraryType, Method, MethodKind, Ty, universe};
 
 /// A class of the core assembly.
 pub fn class_of_library(namespace: &str, class: &str) -> Ty {
@@ -122,16 +39,23 @@ pub fn type_or_null<'t>(t: CurrentThread<'t>, ty: Option<Ty>) -> Managed<Option<
     ty.map(|ty| Obj::of_type(t, ty)).transpose()
 }
 
-static METHOD_INFO: ClassField = ClassField::new("System.Reflection", "RuntimeMethodInfo", "m_handle");
-static CONSTRUCTOR_INFO: ClassField = ClassField::new("System.Reflection", "RuntimeConstructorInfo", "m_handle");
-static METHOD_STUB: ClassField = ClassField::new("System", "RuntimeMethodInfoStub", "m_value");
-static FIELD_INFO: ClassField = ClassField::new("System.Reflection", "RtFieldInfo", "m_fieldHandle");
+static METHOD_INFO: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfo, "m_handle");
+static CONSTRUCTOR_INFO: ManagedField = ManagedField::new(LibraryType::RuntimeConstructorInfo, "m_handle");
+static METHOD_STUB: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfoStub, "m_value");
+static FIELD_INFO: ManagedField = ManagedField::new(LibraryType::RtFieldInfo, "m_fieldHandle");
+
+/// The classes of objects that hold a method.
+const METHODS: [(LibraryType, &ManagedField); 3] = [
+    (LibraryType::RuntimeMethodInfo, &METHOD_INFO),
+    (LibraryType::RuntimeConstructorInfo, &CONSTRUCTOR_INFO),
+    (LibraryType::RuntimeMethodInfoStub, &METHOD_STUB),
+];
 
 /// The method of an IRuntimeMethodInfo.
 pub fn method_of(object: Option<Obj>) -> &'static Method {
     let found = object.and_then(|object| {
         let ty = object.ty();
-        let field = [&METHOD_INFO, &CONSTRUCTOR_INFO, &METHOD_STUB].into_iter().find(|field| field.class() == ty)?;
+        let (_, field) = METHODS.into_iter().find(|(class, _)| ty.is(*class))?;
         // SAFETY: these fields hold the addresses of methods, which the machine gave.
         unsafe { field.get::<*const Method>(object).as_ref() }
     });

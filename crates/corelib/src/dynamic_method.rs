@@ -7,7 +7,7 @@
 //! no finalizer.
 
 use crate::arguments::{MethodArgument, ModuleArgument, ObjectPlace};
-use crate::class_fields::{ClassField, method_stub};
+use crate::class_fields::method_stub;
 use saki_metadata::opcodes::{Operand, OperandKind, decode};
 use saki_metadata::{BadImage, EhClause, EhKind, ElementType, Token, parse_eh_sections};
 use saki_reflect::module::image_of_module;
@@ -15,14 +15,14 @@ use saki_runtime::exec::compile;
 use saki_runtime::exec::invoke::{self, Slot};
 use saki_runtime::object::{exceptions, method_tables, strings, type_objects};
 use saki_runtime::vm::dynamic_methods;
-use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Str, ToManaged};
+use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, ManagedField, Obj, Str, ToManaged};
 use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
-use saki_types::{Field, Image, LoadError, LocalSig, Method, MethodSig, Ty, universe};
+use saki_types::{Field, Image, LibraryType, LoadError, LocalSig, Method, MethodSig, Ty, universe};
 use std::ffi::{CStr, c_char};
 
-static TYPE_OWNER: ClassField = ClassField::new("System.Reflection.Emit", "DynamicMethod", "_typeOwner");
-static RESOLVED: ClassField = ClassField::new("System.Reflection.Emit", "DynamicResolver", "m_method");
-static STUB_KEEPS: ClassField = ClassField::new("System", "RuntimeMethodInfoStub", "m_keepalive");
+static TYPE_OWNER: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "_typeOwner");
+static RESOLVED: ManagedField = ManagedField::new(LibraryType::DynamicResolver, "m_method");
+static STUB_KEEPS: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfoStub, "m_keepalive");
 
 /// Reads a signature in which types are handles.
 struct Reader<'a> {

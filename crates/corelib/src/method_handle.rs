@@ -3,9 +3,7 @@
 //! Methods of exact types are records of their own, so that there are no stubs and no canonical methods.
 
 use crate::arguments::{MethodArgument, ModuleArgument, ObjectPlace, StringPlace, TypeArgument};
-use crate::class_fields::{
-    ClassField, WordResult, method_name, method_of, method_stub, return_method, ty_of, types_of,
-};
+use crate::class_fields::{WordResult, method_name, method_of, method_stub, return_method, ty_of, types_of};
 use crate::type_handle::slot_of;
 use crate::type_names::write_arguments;
 use saki_metadata::{TableId, Token};
@@ -15,9 +13,9 @@ use saki_reflect::invocation_by_address::invoke_by_addresses;
 use saki_reflect::objects::type_array;
 use saki_runtime::object::entries::entry_address;
 use saki_runtime::object::{exceptions, method_tables};
-use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Str, ToManaged};
+use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, ManagedField, Obj, Str, ToManaged};
 use saki_types::method::method_flags;
-use saki_types::{LoadResult, Method, MethodKind, Ty, collectible, universe};
+use saki_types::{LibraryType, LoadResult, Method, MethodKind, Ty, collectible, universe};
 
 fn get_attributes(_t: CurrentThread, method: MethodArgument) -> i32 {
     i32::from(method.method().flags)
@@ -185,7 +183,8 @@ fn stub_for(
         let parameters = method.definition.unwrap_or(method).generic_args;
         if !arguments_fit(parameters, given, ty.args, given).to_managed(t)? {
             let message = "A method's type arguments violate the constraints of its type parameters.";
-            return Err(exceptions::throw(t, ExceptionType::Argument, message));
+            // Managed code says which of them.
+            return Err(exceptions::throw(t, ExceptionType::Verification, message));
         }
     }
     return_method(result, Some(on_type(method, ty, given.as_deref()).to_managed(t)?));
@@ -249,35 +248,27 @@ fn no_loader_allocator<'t>(_t: CurrentThread<'t>, _member: MethodArgument) -> Op
     None
 }
 
-static BODY_CODE: ClassField = body_field("_IL");
-static BODY_CLAUSES: ClassField = body_field("_exceptionHandlingClauses");
-static BODY_LOCALS: ClassField = body_field("_localVariables");
-static BODY_LOCALS_TOKEN: ClassField = body_field("_localSignatureMetadataToken");
-static BODY_MAX_STACK: ClassField = body_field("_maxStackSize");
-static BODY_INIT_LOCALS: ClassField = body_field("_initLocals");
-static LOCAL_TYPE: ClassField = local_field("_type");
-static LOCAL_INDEX: ClassField = local_field("_localIndex");
-static LOCAL_IS_PINNED: ClassField = local_field("_isPinned");
-static CLAUSE_BODY: ClassField = clause_field("_methodBody");
-static CLAUSE_FLAGS: ClassField = clause_field("_flags");
-static CLAUSE_TRY_OFFSET: ClassField = clause_field("_tryOffset");
-static CLAUSE_TRY_LENGTH: ClassField = clause_field("_tryLength");
-static CLAUSE_HANDLER_OFFSET: ClassField = clause_field("_handlerOffset");
-static CLAUSE_HANDLER_LENGTH: ClassField = clause_field("_handlerLength");
-static CLAUSE_CATCH_TOKEN: ClassField = clause_field("_catchMetadataToken");
-static CLAUSE_FILTER: ClassField = clause_field("_filterOffset");
-
-const fn body_field(name: &'static str) -> ClassField {
-    ClassField::new("System.Reflection", "RuntimeMethodBody", name)
-}
-
-const fn local_field(name: &'static str) -> ClassField {
-    ClassField::new("System.Reflection", "RuntimeLocalVariableInfo", name)
-}
-
-const fn clause_field(name: &'static str) -> ClassField {
-    ClassField::new("System.Reflection", "RuntimeExceptionHandlingClause", name)
-}
+static BODY_CODE: ManagedField = ManagedField::new(LibraryType::RuntimeMethodBody, "_IL");
+static BODY_CLAUSES: ManagedField = ManagedField::new(LibraryType::RuntimeMethodBody, "_exceptionHandlingClauses");
+static BODY_LOCALS: ManagedField = ManagedField::new(LibraryType::RuntimeMethodBody, "_localVariables");
+static BODY_LOCALS_TOKEN: ManagedField =
+    ManagedField::new(LibraryType::RuntimeMethodBody, "_localSignatureMetadataToken");
+static BODY_MAX_STACK: ManagedField = ManagedField::new(LibraryType::RuntimeMethodBody, "_maxStackSize");
+static BODY_INIT_LOCALS: ManagedField = ManagedField::new(LibraryType::RuntimeMethodBody, "_initLocals");
+static LOCAL_TYPE: ManagedField = ManagedField::new(LibraryType::RuntimeLocalVariableInfo, "_type");
+static LOCAL_INDEX: ManagedField = ManagedField::new(LibraryType::RuntimeLocalVariableInfo, "_localIndex");
+static LOCAL_IS_PINNED: ManagedField = ManagedField::new(LibraryType::RuntimeLocalVariableInfo, "_isPinned");
+static CLAUSE_BODY: ManagedField = ManagedField::new(LibraryType::RuntimeExceptionHandlingClause, "_methodBody");
+static CLAUSE_FLAGS: ManagedField = ManagedField::new(LibraryType::RuntimeExceptionHandlingClause, "_flags");
+static CLAUSE_TRY_OFFSET: ManagedField = ManagedField::new(LibraryType::RuntimeExceptionHandlingClause, "_tryOffset");
+static CLAUSE_TRY_LENGTH: ManagedField = ManagedField::new(LibraryType::RuntimeExceptionHandlingClause, "_tryLength");
+static CLAUSE_HANDLER_OFFSET: ManagedField =
+    ManagedField::new(LibraryType::RuntimeExceptionHandlingClause, "_handlerOffset");
+static CLAUSE_HANDLER_LENGTH: ManagedField =
+    ManagedField::new(LibraryType::RuntimeExceptionHandlingClause, "_handlerLength");
+static CLAUSE_CATCH_TOKEN: ManagedField =
+    ManagedField::new(LibraryType::RuntimeExceptionHandlingClause, "_catchMetadataToken");
+static CLAUSE_FILTER: ManagedField = ManagedField::new(LibraryType::RuntimeExceptionHandlingClause, "_filterOffset");
 
 fn get_body<'t>(t: CurrentThread<'t>, method: Option<Obj>, _ty: Option<Obj>) -> Managed<Option<Obj<'t>>> {
     body_of(t, method_of(method))
@@ -289,7 +280,7 @@ fn body_of<'t>(t: CurrentThread<'t>, method: &'static Method) -> Managed<Option<
         return Ok(None);
     }
     let Some(body) = method.body().to_managed(t)? else { return Ok(None) };
-    let made = Obj::new(t, BODY_CODE.class())?;
+    let made = Obj::new(t, universe().library_type(LibraryType::RuntimeMethodBody).to_managed(t)?)?;
     BODY_CODE.set_ref(t, made, Array::of_bytes(t, body.code)?);
     BODY_LOCALS_TOKEN.set(made, body.local_var_sig.0 as i32);
     BODY_MAX_STACK.set(made, i32::from(body.max_stack));
@@ -298,7 +289,7 @@ fn body_of<'t>(t: CurrentThread<'t>, method: &'static Method) -> Managed<Option<
     let element = crate::class_fields::class_of_library("System.Reflection", "LocalVariableInfo");
     let array = Array::new(t, element, locals.len())?;
     for (index, local) in locals.iter().enumerate() {
-        let item = Obj::new(t, LOCAL_TYPE.class())?;
+        let item = Obj::new(t, universe().library_type(LibraryType::RuntimeLocalVariableInfo).to_managed(t)?)?;
         LOCAL_TYPE.set_ref(t, item, Obj::of_type(t, local.ty)?);
         LOCAL_INDEX.set(item, index as i32);
         LOCAL_IS_PINNED.set(item, u8::from(local.pinned));
@@ -308,7 +299,7 @@ fn body_of<'t>(t: CurrentThread<'t>, method: &'static Method) -> Managed<Option<
     let element = crate::class_fields::class_of_library("System.Reflection", "ExceptionHandlingClause");
     let array = Array::new(t, element, body.eh_clauses.len())?;
     for (index, clause) in body.eh_clauses.iter().enumerate() {
-        let item = Obj::new(t, CLAUSE_BODY.class())?;
+        let item = Obj::new(t, universe().library_type(LibraryType::RuntimeExceptionHandlingClause).to_managed(t)?)?;
         CLAUSE_BODY.set_ref(t, item, made);
         CLAUSE_FLAGS.set(item, saki_reflect::method_body::clause_flags(clause.kind));
         CLAUSE_TRY_OFFSET.set(item, clause.try_offset);

@@ -3,27 +3,23 @@
 //! Offsets of parameters are those in the signature's blob. Left out: signatures of methods made at run time have none.
 
 use crate::arguments::{FieldArgument, MethodArgument, ObjectPlace, TypeArgument};
-use crate::class_fields::{ClassField, method_of, ty_of};
+use crate::class_fields::{method_of, ty_of};
 use saki_metadata::{BadImage, CallConv, ElementType, SigReader, is_field_sig, parse_field_sig, parse_method_sig};
 use saki_metadata::{Token, parse_property_sig};
 use saki_reflect::objects::type_array;
 use saki_runtime::object::type_objects::type_of_object;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, ToManaged};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, ToManaged};
 use saki_types::signature::{resolve_method_sig, resolve_type_sig};
-use saki_types::{Field, GenericContext, Image, LoadError, Method, MethodKind, Ty, universe};
+use saki_types::{Field, GenericContext, Image, LibraryType, LoadError, Method, MethodKind, Ty, universe};
 
-const fn field(name: &'static str) -> ClassField {
-    ClassField::new("System", "Signature", name)
-}
-
-static ARGUMENTS: ClassField = field("m_arguments").later("_arguments");
-static DECLARING_TYPE: ClassField = field("m_declaringType").later("_declaringType");
-static RESULT: ClassField = field("m_returnTypeORfieldType").later("_returnTypeORfieldType");
-static BLOB: ClassField = field("m_sig").later("_sig");
-static CONVENTION: ClassField =
-    field("m_managedCallingConventionAndArgIteratorFlags").later("_managedCallingConventionAndArgIteratorFlags");
-static LENGTH: ClassField = field("m_csig").later("_csig");
-pub(crate) static METHOD: ClassField = field("m_pMethod").later("_pMethod");
+static ARGUMENTS: ManagedField = ManagedField::new(LibraryType::Signature, "m_arguments");
+static DECLARING_TYPE: ManagedField = ManagedField::new(LibraryType::Signature, "m_declaringType");
+static RESULT: ManagedField = ManagedField::new(LibraryType::Signature, "m_returnTypeORfieldType");
+static BLOB: ManagedField = ManagedField::new(LibraryType::Signature, "m_sig");
+static CONVENTION: ManagedField =
+    ManagedField::new(LibraryType::Signature, "m_managedCallingConventionAndArgIteratorFlags");
+static LENGTH: ManagedField = ManagedField::new(LibraryType::Signature, "m_csig");
+pub(crate) static METHOD: ManagedField = ManagedField::new(LibraryType::Signature, "m_pMethod");
 
 /// `CallingConventions`.
 mod convention {

@@ -3,6 +3,7 @@
 
 use crate::domain::Universe;
 use crate::error::{LoadError, LoadResult};
+use crate::field::Field;
 use crate::identity::{AssemblyName, qualified};
 use crate::method::Method;
 use crate::ty::{Ty, Type};
@@ -52,10 +53,25 @@ impl Universe {
         if let Some(offset_bytes) = crate::layout::own_word_offset_bytes(ty, name)? {
             return Ok(Some(offset_bytes));
         }
-        match ty.find_field(self.profile().field_name(owner, name))? {
+        match self.find_named_field(ty, owner, name)? {
             Some(field) => field.offset_bytes().map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The field of the class libraries that has this name in the table.
+    pub fn find_library_field(&self, owner: LibraryType, name: &'static str) -> LoadResult<Option<&'static Field>> {
+        match self.find_library_type(self.profile().field_owner(owner, name))? {
+            Some(ty) => self.find_named_field(ty, owner, name),
+            None => Ok(None),
+        }
+    }
+
+    fn find_named_field(&self, ty: Ty, owner: LibraryType, name: &'static str) -> LoadResult<Option<&'static Field>> {
+        if let Some(field) = ty.find_field(self.profile().field_name(owner, name))? {
+            return Ok(Some(field));
+        }
+        self.profile().later_field_name(owner, name).map_or(Ok(None), |later| ty.find_field(later))
     }
 
     fn find_named(&self, name: TypeName) -> LoadResult<Option<Ty>> {

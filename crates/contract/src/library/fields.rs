@@ -26,10 +26,28 @@ library_fields! {
     AppContext { "FirstChanceException" "UnhandledException" }
     AssemblyLoadContext { "_nativeAssemblyLoadContext" }
     Delegate { "_methodPtrAux" }
+    DynamicMethod { "_typeOwner" }
+    DynamicResolver { "m_method" }
     MulticastDelegate { "_invocationCount" }
+    RtFieldInfo { "m_fieldHandle" }
+    RuntimeConstructorInfo { "m_handle" }
+    RuntimeExceptionHandlingClause {
+        "_catchMetadataToken" "_filterOffset" "_flags" "_handlerLength" "_handlerOffset" "_methodBody" "_tryLength"
+        "_tryOffset"
+    }
     RuntimeFieldInfoStub { "m_fieldHandle" }
-    RuntimeMethodInfoStub { "m_value" }
+    RuntimeLocalVariableInfo { "_isPinned" "_localIndex" "_type" }
+    RuntimeMethodBody {
+        "_IL" "_exceptionHandlingClauses" "_initLocals" "_localSignatureMetadataToken" "_localVariables"
+        "_maxStackSize"
+    }
+    RuntimeMethodInfo { "m_handle" }
+    RuntimeMethodInfoStub { "m_keepalive" "m_value" }
     RuntimeModule { "m_runtimeType" }
+    Signature {
+        "m_arguments" "m_csig" "m_declaringType" "m_managedCallingConventionAndArgIteratorFlags" "m_pMethod"
+        "m_returnTypeORfieldType" "m_sig"
+    }
 }
 
 library_fields! {

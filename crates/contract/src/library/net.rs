@@ -70,6 +70,21 @@ pub(super) const ABSENT_TYPES: &[LibraryType] = &[
 pub(super) const MOVED_FIELDS: &[(LibraryType, &str, LibraryType)] =
     &[(LibraryType::Type, "_impl", LibraryType::RuntimeType)];
 
+/// .NET 10's.
+pub(super) const LATER_FIELDS: &[(LibraryType, &str, &str)] = &[
+    (LibraryType::Signature, "m_arguments", "_arguments"),
+    (LibraryType::Signature, "m_csig", "_csig"),
+    (LibraryType::Signature, "m_declaringType", "_declaringType"),
+    (
+        LibraryType::Signature,
+        "m_managedCallingConventionAndArgIteratorFlags",
+        "_managedCallingConventionAndArgIteratorFlags",
+    ),
+    (LibraryType::Signature, "m_pMethod", "_pMethod"),
+    (LibraryType::Signature, "m_returnTypeORfieldType", "_returnTypeORfieldType"),
+    (LibraryType::Signature, "m_sig", "_sig"),
+];
+
 pub(super) const RENAMED_FIELDS: &[(LibraryType, &str, &str)] = &[
     (LibraryType::RuntimeType, "_impl", "m_handle"),
     (LibraryType::TypeLoadException, "ClassName", "_className"),

@@ -137,6 +137,7 @@ library_types! {
             RuntimeTypeHandle = "RuntimeTypeHandle";
             SByte = "SByte";
             Single = "Single";
+            Signature = "Signature", optional;
             StackOverflowException = "StackOverflowException";
             String = "String";
             SystemException = "SystemException";
@@ -206,10 +207,14 @@ library_types! {
             Pointer = "Pointer";
             PropertyInfo = "PropertyInfo";
             ReflectionTypeLoadException = "ReflectionTypeLoadException";
+            RtFieldInfo = "RtFieldInfo", optional;
             RuntimeAssembly = "RuntimeAssembly";
             RuntimeConstructorInfo = "RuntimeConstructorInfo";
             RuntimeEventInfo = "RuntimeEventInfo";
+            RuntimeExceptionHandlingClause = "RuntimeExceptionHandlingClause", optional;
             RuntimeFieldInfo = "RuntimeFieldInfo";
+            RuntimeLocalVariableInfo = "RuntimeLocalVariableInfo", optional;
+            RuntimeMethodBody = "RuntimeMethodBody", optional;
             RuntimeMethodInfo = "RuntimeMethodInfo";
             RuntimeModule = "RuntimeModule";
             RuntimeParameterInfo = "RuntimeParameterInfo";

@@ -61,11 +61,8 @@ impl ManagedField {
     }
 
     fn look_up(&self) -> &'static Field {
-        let universe = universe();
-        let name = universe.profile().field_name(self.owner, self.field);
-        let ty = universe.find_library_type(universe.profile().field_owner(self.owner, self.field)).ok().flatten();
-        let field = ty.and_then(|ty| ty.find_field(name).ok().flatten());
-        field.unwrap_or_else(|| saki_base::bug!("{:?} of the class library has no field {name}", self.owner))
+        let field = universe().find_library_field(self.owner, self.field).ok().flatten();
+        field.unwrap_or_else(|| saki_base::bug!("{:?} of the class library has no field {}", self.owner, self.field))
     }
 
     /// Bytes from the object start (classes) or the value start (value types): the same in all domains.
