@@ -27,6 +27,7 @@ pub mod profile_frames;
 pub mod profile_log;
 pub(crate) mod services;
 pub mod source_lines;
+mod stack_overflow;
 pub mod stack_text;
 pub mod stack_trace;
 pub mod suspension;

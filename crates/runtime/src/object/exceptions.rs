@@ -80,6 +80,9 @@ pub fn stack_overflow_object<'t>(t: CurrentThread<'t>) -> Obj<'t> {
     let Some(made) = domain::current().preallocated.get() else {
         saki_base::bug!("the stack overflowed while starting up")
     };
+    if universe().profile().overflow_ends_process {
+        upcalls().end_by_stack_overflow(t);
+    }
     match object::new_instance_of(t, prepared(t, made.stack_overflow).vtable()) {
         Ok(copy) => {
             let original = prepared(t, made.stack_overflow);

@@ -25,6 +25,9 @@ pub(crate) trait Upcalls: Sync {
     /// The exception that left the method, or one from compiling it, is pending.
     fn invoke(&self, t: CurrentThread, method: &'static Method, args: &[Slot]) -> Managed<Slot>;
 
+    /// Reports a stack overflow and ends the process.
+    fn end_by_stack_overflow(&self, t: CurrentThread) -> !;
+
     /// Whether a proxy whose class is not assignable to `ty` may be used as `ty`.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::references::Obj;
 use crate::slot::Slot;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::Upcalls;
-use crate::vm::thread_pool;
+use crate::vm::{stack_overflow, thread_pool};
 use crate::{call_trace, coverage, dynamic_methods, helpers, invoke, profile_events, profile_log, proxy_calls};
 use saki_abi::vtable::VTable;
 use saki_abi::{HelperId, ObjRef};
@@ -30,6 +30,10 @@ impl Upcalls for RuntimeUpcalls {
 
     fn dynamic_method(&self, t: CurrentThread, on: Obj, method: &'static Method) -> Managed<Option<&'static Method>> {
         dynamic_casts::implementation(t, on, method)
+    }
+
+    fn end_by_stack_overflow(&self, t: CurrentThread) -> ! {
+        stack_overflow::end_process(t)
     }
 
     fn can_cast_proxy(&self, t: CurrentThread, proxy: Obj, ty: Ty) -> Managed<bool> {
