@@ -249,8 +249,10 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
     };
     let host =
         HostEvents { before_exit: profile::command::before_exit, serve_request: profile::control::serve_request };
-    // As C programs do, and `mono`: for the program's native libraries. No other thread runs yet.
-    saki_os::locale::take_up();
+    // As C programs do, and `mono`, but not .NET: for the program's native libraries. No other thread runs yet.
+    if matches!(libraries, Libraries::Mono) {
+        saki_os::locale::take_up();
+    }
     let started_machine = match libraries {
         Libraries::Mono => Vm::builder(saki_icall::upper_layers()).options(options_of_machine).host(host).start(),
         Libraries::Net => start_net(options, path, options_of_machine, host),

@@ -29,12 +29,14 @@ mod gc;
 mod gc_handle;
 mod interlocked;
 pub mod load_context;
+mod load_messages;
 mod marshal;
 mod math;
 mod metadata_import;
 mod method_handle;
 mod module_handle;
 mod monitor;
+mod native_libraries;
 mod object;
 mod runtime_helpers;
 mod signature;
@@ -58,6 +60,7 @@ const TABLES: &[&[InternalCall]] = &[
     gc_handle::TABLE,
     interlocked::TABLE,
     load_context::TABLE,
+    load_messages::TABLE,
     object::TABLE,
     stream::TABLE,
     string::TABLE,
@@ -71,6 +74,7 @@ const TABLES: &[&[InternalCall]] = &[
     marshal::TABLE,
     math::TABLE,
     monitor::TABLE,
+    native_libraries::TABLE,
     runtime_helpers::TABLE,
     threads::TABLE,
     value_type::TABLE,
@@ -105,6 +109,7 @@ const LOOPS: &[&[LoopRow]] = &[
 pub fn upper_layers() -> UpperLayers {
     let mut layers = saki_icall::upper_layers();
     layers.loader_events = &load_context::ContextEvents;
+    layers.interop.resolve_native = native_libraries::resolve_native;
     layers.internal_calls.0.extend_from_slice(TABLES);
     layers.library_loops.extend_from_slice(LOOPS);
     layers

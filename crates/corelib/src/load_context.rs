@@ -37,6 +37,16 @@ fn managed_handle(number: u32) -> isize {
     CONTEXTS.lock().get(number as usize).copied().unwrap_or(0)
 }
 
+/// The managed GC handle of an assembly's context, and whether that is the default one; None before managed code has
+/// made an object for it.
+pub fn managed_context(assembly: &Assembly) -> Option<(isize, bool)> {
+    let number = match assembly.load_context {
+        LoadContext::Custom(number) => number,
+        _ => 0,
+    };
+    Some((managed_handle(number), number == 0)).filter(|(handle, _)| *handle != 0)
+}
+
 fn initialize(_t: CurrentThread, managed: isize, is_default: i32, _is_collectible: i32) -> isize {
     let mut contexts = CONTEXTS.lock();
     if contexts.is_empty() {
@@ -49,6 +59,11 @@ fn initialize(_t: CurrentThread, managed: isize, is_default: i32, _is_collectibl
     contexts.push(managed);
     contexts.len() as isize
 }
+
+/// A profile of what a program compiles at its start: Saki's code cache serves that.
+fn set_profile_root(_t: CurrentThread, _directory: *const u16) {}
+
+fn start_profile(_t: CurrentThread, _file: *const u16, _native: isize) {}
 
 /// Unloading is not supported: the context stays.
 fn prepare_release(_t: CurrentThread, _native: isize, _strong: isize) {}
@@ -345,6 +360,8 @@ fn ask_domain(
 
 /// The internal calls of load contexts.
 pub const TABLE: &[InternalCall] = &[
+    InternalCall::new("@net QCall::MultiCoreJIT_InternalSetProfileRoot", &set_profile_root),
+    InternalCall::new("@net QCall::MultiCoreJIT_InternalStartProfile", &start_profile),
     InternalCall::new("@net QCall::AssemblyNative_InitializeAssemblyLoadContext", &initialize),
     InternalCall::new("@net QCall::AssemblyNative_PrepareForAssemblyLoadContextRelease", &prepare_release),
     InternalCall::new("@net QCall::AssemblyNative_GetLoadContextForAssembly", &context_of_assembly),

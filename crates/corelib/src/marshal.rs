@@ -1,17 +1,15 @@
-//! System.Runtime.InteropServices: Marshal, NativeLibrary, and the error code of the last P/Invoke.
+//! System.Runtime.InteropServices: Marshal, and the error code of the last P/Invoke.
 //!
 //! The bodies of `StructureToPtr`, `PtrToStructureHelper` and `DestroyStructure` call stubs of CoreCLR's; functions of
 //! `interop` replace them.
 
-use crate::arguments::{AssemblyArgument, MethodArgument, ObjectPlace, TypeArgument};
-use crate::text::text_at;
-use saki_interop::{delegates, library, resolve, structure};
+use crate::arguments::{MethodArgument, ObjectPlace, TypeArgument};
+use saki_interop::{delegates, structure};
 use saki_runtime::ExceptionType;
 use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::{exceptions, type_objects};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Thrown, ToManaged};
 use saki_types::Field;
-use std::path::Path;
 
 fn argument_null(t: CurrentThread, parameter: &str) -> Thrown {
     exceptions::throw_argument_null(t, parameter)
@@ -91,7 +89,7 @@ fn pointer_for_delegate(t: CurrentThread, delegate: ObjectPlace) -> Managed<isiz
 
 fn prelink(t: CurrentThread, method: MethodArgument) -> Managed<()> {
     match method.find() {
-        Some(method) if method.is_pinvoke() => resolve::resolve_native(t, method).map(|_| ()),
+        Some(method) if method.is_pinvoke() => crate::native_libraries::resolve_native(t, method).map(|_| ()),
         _ => Ok(()),
     }
 }
@@ -149,53 +147,6 @@ fn exception_for_result(t: CurrentThread, code: i32, _information: isize, result
     Ok(())
 }
 
-fn not_found(t: CurrentThread, name: &str, tried: &str) -> Thrown {
-    let message = format!("Unable to load shared library '{name}' or one of its dependencies. {}", tried.trim_end());
-    exceptions::throw(t, ExceptionType::DllNotFound, &message)
-}
-
-/// Opens a library; 0 where there is none and nothing is to be thrown.
-fn open(t: CurrentThread, name: &str, directory: Option<&Path>, throws: i32) -> Managed<isize> {
-    // Loading runs foreign initialisers and may take long, so the world must not have to wait for this thread
-    // meanwhile.
-    match t.managed().blocking(|| library::open(name, directory)) {
-        Ok(library) => Ok(library.handle().cast_signed()),
-        Err(_) if throws == 0 => Ok(0),
-        Err(tried) => Err(not_found(t, name, &tried)),
-    }
-}
-
-fn load_from_path(t: CurrentThread, path: *const u16, throws: i32) -> Managed<isize> {
-    open(t, &text_at(path), None, throws)
-}
-
-fn load_by_name(
-    t: CurrentThread,
-    name: *const u16,
-    assembly: AssemblyArgument,
-    _has_flags: i32,
-    _flags: u32,
-    throws: i32,
-) -> Managed<isize> {
-    let directory = assembly.assembly().image.meta.path().parent().map(Path::to_path_buf);
-    open(t, &text_at(name), directory.as_deref(), throws)
-}
-
-/// Libraries stay loaded: code of theirs may be known elsewhere.
-fn free_library(_t: CurrentThread, _handle: isize) {}
-
-fn symbol(t: CurrentThread, handle: isize, name: *const u16, throws: i32) -> Managed<isize> {
-    let name = text_at(name);
-    match library::Library::of_handle(handle.cast_unsigned()).symbol(&name) {
-        Some(address) => Ok(address.cast_signed()),
-        None if throws == 0 => Ok(0),
-        None => {
-            let message = format!("Unable to find an entry point named '{name}' in shared library.");
-            Err(exceptions::throw(t, ExceptionType::EntryPointNotFound, &message))
-        }
-    }
-}
-
 /// See the module header.
 pub const LOOPS: &[LoopRow] = &[
     LoopRow::new(
@@ -215,7 +166,7 @@ pub const LOOPS: &[LoopRow] = &[
     .correcting(),
 ];
 
-/// The internal calls of `Marshal` and `NativeLibrary`.
+/// The internal calls of `Marshal`.
 pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::MarshalNative_SizeOfHelper", &size_of_type),
     InternalCall::new("@net QCall::MarshalNative_OffsetOf", &offset_of),
@@ -227,8 +178,4 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net System.Runtime.InteropServices.Marshal::GetExceptionPointers", &exception_pointers),
     InternalCall::new("@net System.Runtime.InteropServices.Marshal::GetExceptionCode", &exception_code),
     InternalCall::new("@net QCall::MarshalNative_GetExceptionForHR", &exception_for_result),
-    InternalCall::new("@net QCall::NativeLibrary_LoadFromPath", &load_from_path),
-    InternalCall::new("@net QCall::NativeLibrary_LoadByName", &load_by_name),
-    InternalCall::new("@net QCall::NativeLibrary_FreeLib", &free_library),
-    InternalCall::new("@net QCall::NativeLibrary_GetSymbol", &symbol),
 ];

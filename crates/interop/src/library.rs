@@ -105,7 +105,11 @@ pub fn open(name: &str, assembly_directory: Option<&Path>) -> Result<Library, St
     Err(tried)
 }
 
-fn open_path(path: &Path) -> Result<Library, String> {
+/// Opens a file, or by a name without a directory what the dynamic linker finds.
+///
+/// # Errors
+/// The linker's reason.
+pub fn open_path(path: &Path) -> Result<Library, String> {
     if let Some(Some(known)) = LOADED.lock().as_ref().and_then(|table| table.get(path)) {
         return Ok(*known);
     }

@@ -87,32 +87,70 @@ fn own_function(library: &str, function: &str) -> Option<&'static OwnFunction> {
     own.find(|own| own.name == function && file.starts_with(own.library))
 }
 
-/// The native function of a P/Invoke method.
+/// What a P/Invoke method names.
+pub struct NativeName {
+    pub library: String,
+    pub function: String,
+    /// `PInvokeAttributes` of the ImplMap row.
+    mapping_flags: u16,
+}
+
+impl NativeName {
+    /// The name in metadata, after the dllmaps of Mono.
+    ///
+    /// # Errors
+    /// EntryPointNotFoundException for a method that names no function; load errors.
+    pub fn of(t: CurrentThread, method: &'static Method) -> Managed<NativeName> {
+        let Some(row) = impl_map(method).to_managed(t)? else {
+            let message = format!("{} names no native function", method.full_name());
+            return Err(exceptions::throw(t, ExceptionType::EntryPointNotFound, &message));
+        };
+        let image = method.image();
+        let names = || -> saki_types::LoadResult<(&'static str, &'static str)> {
+            let library = image.meta.module_ref(row.import_scope)?;
+            Ok((image.meta.string(library.name)?, image.meta.string(row.import_name)?))
+        };
+        let (library, function) = names().to_managed(t)?;
+        let (library, function) = mapped_names(image, library, function);
+        Ok(NativeName { library, function, mapping_flags: row.mapping_flags })
+    }
+
+    /// The function of the machine that needs no library.
+    pub fn own_address(&self) -> Option<usize> {
+        let own = own_function(&self.library, &self.function)?;
+        own.original.is_none().then(|| own.address.addr())
+    }
+
+    /// The first of these symbols in a library, or the function of the machine that calls it.
+    pub fn address_in(&self, module: library::Library, symbols: &[String]) -> Option<usize> {
+        let address = symbols.iter().find_map(|symbol| module.symbol(symbol))?;
+        Some(match own_function(&self.library, &self.function) {
+            Some(OwnFunction { address: own, original: Some(original), .. }) => {
+                // Release: pairs with the Acquire of the function that calls it.
+                original.store(address, Ordering::Release);
+                own.addr()
+            }
+            _ => address,
+        })
+    }
+}
+
+/// The native function of a P/Invoke method, found by Mono's rules.
 ///
 /// # Errors
 /// DllNotFoundException, EntryPointNotFoundException; load errors.
 pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usize> {
-    let Some(row) = impl_map(method).to_managed(t)? else {
-        let message = format!("{} names no native function", method.full_name());
-        return Err(exceptions::throw(t, ExceptionType::EntryPointNotFound, &message));
-    };
-    let image = method.image();
-    let names = || -> saki_types::LoadResult<(&'static str, &'static str)> {
-        let library = image.meta.module_ref(row.import_scope)?;
-        Ok((image.meta.string(library.name)?, image.meta.string(row.import_name)?))
-    };
-    let (library, function) = names().to_managed(t)?;
-    let (library, function) = mapped_names(image, library, function);
-    let own = own_function(&library, &function);
-    if let Some(own) = own.filter(|own| own.original.is_none()) {
-        return Ok(own.address.addr());
+    let name = NativeName::of(t, method)?;
+    if let Some(own) = name.own_address() {
+        return Ok(own);
     }
-    let directory = image.meta.path().parent().map(PathBuf::from);
+    let library = &name.library;
+    let directory = method.image().meta.path().parent().map(PathBuf::from);
     // Loading runs foreign initialisers and may take long, so the world must not have to wait for this thread
     // meanwhile.
-    let opened = t.managed().blocking(|| match beside_class_libraries(&library) {
-        Some(own) => open_beside(&own).or_else(|_| library::open(&library, directory.as_deref())),
-        None => library::open(&library, directory.as_deref()),
+    let opened = t.managed().blocking(|| match beside_class_libraries(library) {
+        Some(own) => open_beside(&own).or_else(|_| library::open(library, directory.as_deref())),
+        None => library::open(library, directory.as_deref()),
     });
     let module = match opened {
         Ok(module) => module,
@@ -123,21 +161,14 @@ pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usiz
             return Err(exceptions::throw(t, ExceptionType::DllNotFound, &message));
         }
     };
-    let exact = row.mapping_flags & pinvoke_flags::NO_MANGLE != 0;
-    let unicode = row.mapping_flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE;
-    let names = library::symbol_names(&function, exact, unicode);
-    let found = names.iter().find_map(|name| module.symbol(name)).map(|address| match own {
-        Some(OwnFunction { address: own, original: Some(original), .. }) => {
-            // Release: pairs with the Acquire of the function that calls it.
-            original.store(address, Ordering::Release);
-            own.addr()
-        }
-        _ => address,
-    });
-    found.ok_or_else(|| {
+    let exact = name.mapping_flags & pinvoke_flags::NO_MANGLE != 0;
+    let unicode = name.mapping_flags & pinvoke_flags::CHAR_SET_MASK == pinvoke_flags::CHAR_SET_UNICODE;
+    let symbols = library::symbol_names(&name.function, exact, unicode);
+    name.address_in(module, &symbols).ok_or_else(|| {
+        let function = &name.function;
         let text = format_args!("Could not find '{function}' in '{library}'.");
         message_log::message(Level::Info, LogSubject::Libraries, text);
-        let message = format!("{function} {UNKNOWN_MEMBER}\nTried in {library}: {}", names.join(", "));
+        let message = format!("{function} {UNKNOWN_MEMBER}\nTried in {library}: {}", symbols.join(", "));
         exceptions::throw(t, ExceptionType::EntryPointNotFound, &message)
     })
 }
