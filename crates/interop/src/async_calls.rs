@@ -49,6 +49,20 @@ fn class_method(t: CurrentThread, class: LibraryType, name: &str, params: usize)
     }
 }
 
+/// The class of results.
+///
+/// # Errors
+/// PlatformNotSupportedException on .NET's class libraries, which have none.
+fn async_result(t: CurrentThread) -> Managed<Ty> {
+    match universe().find_library_type(LibraryType::AsyncResult).to_managed(t)? {
+        Some(class) => Ok(class),
+        None => {
+            let message = "Operation is not supported on this platform.";
+            Err(exceptions::throw(t, ExceptionType::PlatformNotSupported, message))
+        }
+    }
+}
+
 /// Queues a call of the delegate and returns its AsyncResult. `arguments` holds the boxed arguments, then callback and
 /// state.
 ///
@@ -64,7 +78,7 @@ pub fn begin_invoke<'t>(
         return Err(exceptions::throw(t, ExceptionType::Argument, "The delegate must have only one target"));
     }
     let count = arguments.length();
-    let class = universe().library_type(LibraryType::AsyncResult).to_managed(t)?;
+    let class = async_result(t)?;
     let result = Obj::new(t, class)?;
     let data = Array::new(t, universe().object(), 3)?;
     data.set(t, ARGUMENTS, Some(*arguments));
@@ -235,7 +249,7 @@ pub fn end_invoke<'t>(
 ) -> Managed<Option<Obj<'t>>> {
     let (delegate, arguments) = operands(t, delegate, arguments)?;
     let count = arguments.length();
-    let class = universe().library_type(LibraryType::AsyncResult).to_managed(t)?;
+    let class = async_result(t)?;
     let wrong_type = || {
         let message = "The async result object is null or of an unexpected type.";
         exceptions::throw(t, ExceptionType::Remoting, message)

@@ -2,31 +2,41 @@
 //!
 //! Invariant: the layout is the one that P/Invoke uses. Left out: the internal calls around these functions.
 
-use crate::refusals::{argument_error, directive_error};
+use crate::refusals::{argument_error, directive_error, layout_error};
 use crate::release::release_fields;
 use crate::slots::{ManagedFields, ManagedSlot, NativeSlot};
 use crate::to_managed::{fields_to_managed, to_managed};
 use crate::to_native::{fields_to_native, size_of_native, to_native};
 use saki_il::synth::marshal::{CharSet, MarshalPosition, NativeLayout, NativeType, native_layout, native_type};
-use saki_runtime::object::exceptions::{self, ToManaged};
+use saki_runtime::object::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::object::references::Obj;
 use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_types::ty::type_flags;
-use saki_types::{ElementType, Ty};
+use saki_types::{ElementType, Ty, universe};
 
 /// The layout of a type that must have one.
 fn layout_of(t: CurrentThread, ty: Ty) -> Managed<&'static NativeLayout> {
     let layout = native_layout(ty).to_managed(t)?;
     match &layout.refused {
         None => Ok(layout),
-        Some(_) => {
-            let message = format!(
-                "Type '{}' cannot be marshaled as an unmanaged structure; no meaningful size or offset can be computed.",
-                ty.full_name()
-            );
-            Err(argument_error(t, &message))
-        }
+        Some(_) => Err(no_structure(t, ty)),
     }
+}
+
+/// The layout of a type whose fields are copied: .NET says which of them cannot be.
+fn layout_of_fields(t: CurrentThread, ty: Ty) -> Managed<&'static NativeLayout> {
+    match &native_layout(ty).to_managed(t)?.refused {
+        Some(why) if universe().profile().refuses_more_native_fields => Err(layout_error(t, why)),
+        _ => layout_of(t, ty),
+    }
+}
+
+fn no_structure(t: CurrentThread, ty: Ty) -> Thrown {
+    let message = format!(
+        "Type '{}' cannot be marshaled as an unmanaged structure; no meaningful size or offset can be computed.",
+        ty.full_name()
+    );
+    argument_error(t, &message)
 }
 
 /// Bytes of a value or object of this type in native memory.
@@ -41,6 +51,9 @@ pub fn size_of(t: CurrentThread, ty: Ty) -> Managed<usize> {
         return Ok(1);
     }
     if ty.is_byref() || ty.is_array() || ty.flags() & type_flags::LAYOUT_MASK == 0 {
+        if universe().profile().refuses_more_native_fields {
+            return Err(no_structure(t, ty));
+        }
         let name = ty.def().map_or_else(|| ty.full_name(), |def| def.name.to_string());
         let message = format!("Type {name} cannot be marshaled as an unmanaged structure.");
         return Err(exceptions::throw_argument(t, &message, "t"));
@@ -117,7 +130,7 @@ pub unsafe fn structure_to_ptr<'t>(
         let slot = unsafe { memory(t, address, size_of_native(t, &native)?) };
         return to_native(t, &native, ManagedSlot::of_box(t, source)?, slot);
     }
-    let layout = layout_of(t, ty)?;
+    let layout = layout_of_fields(t, ty)?;
     // SAFETY: `address` has room for the native structure, whose size the layout gives.
     let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
     if delete_old {
@@ -176,7 +189,7 @@ pub unsafe fn fill<'t>(t: CurrentThread<'t>, address: *mut u8, object: Obj<'t>) 
         let slot = unsafe { memory(t, address, size_of_native(t, &native)?) };
         return to_managed(t, &native, slot, ManagedSlot::of_box(t, object)?);
     }
-    let layout = layout_of(t, ty)?;
+    let layout = layout_of_fields(t, ty)?;
     // SAFETY: `address` holds a native structure of `ty`, whose size the layout gives.
     let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
     fields_to_managed(t, ty, slot, ManagedFields::of(object, ty))

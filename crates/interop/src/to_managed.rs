@@ -6,7 +6,7 @@ use crate::any_object;
 use crate::builder_text::{new_builder, set_builder_units};
 use crate::date;
 use crate::delegates;
-use crate::refusals::{argument_error, directive_error};
+use crate::refusals::{argument_error, directive_error, layout_error};
 use crate::slots::{ManagedElements, ManagedFields, ManagedSlot, NativeSlot, array};
 use crate::text;
 use crate::to_native::{handle_value, size_of_native};
@@ -15,7 +15,7 @@ use saki_runtime::ExceptionType;
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::object::references::{Array, Obj, Str};
 use saki_runtime::object::thread::{CurrentThread, Managed};
-use saki_types::Ty;
+use saki_types::{Ty, universe};
 
 /// Sets a managed variable, of the type that `native` was made from, from a native value.
 ///
@@ -164,7 +164,7 @@ fn array_to_managed<'t>(
 pub fn fields_to_managed<'t>(t: CurrentThread<'t>, ty: Ty, slot: NativeSlot, fields: ManagedFields<'t>) -> Managed<()> {
     let layout = native_layout(ty).to_managed(t)?;
     if let Some(why) = &layout.refused {
-        return Err(directive_error(t, why));
+        return Err(layout_error(t, why));
     }
     for field in &layout.fields {
         let managed = fields.marshalled(t, field)?;
@@ -200,8 +200,10 @@ fn fixed_string_to_managed<'t>(t: CurrentThread<'t>, slot: NativeSlot, units: us
         let length = all.iter().position(|u| *u == 0).unwrap_or(units);
         return Str::from_units(t, &all[..length]);
     }
-    // The last byte of an ANSI string counts as its terminator, whatever its value; a UTF-16 string may fill its field.
-    let all = slot.part(0, units.saturating_sub(1)).bytes();
+    // In Mono the last byte of an ANSI string counts as its terminator, whatever its value; a UTF-16 string may fill its
+    // field.
+    let has_terminator = !universe().profile().refuses_more_native_fields;
+    let all = slot.part(0, units.saturating_sub(usize::from(has_terminator))).bytes();
     let length = all.iter().position(|b| *b == 0).unwrap_or(all.len());
     Str::from_utf8(t, &all[..length])
 }

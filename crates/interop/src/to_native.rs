@@ -9,7 +9,7 @@ use crate::any_object;
 use crate::builder_text::builder_units;
 use crate::date;
 use crate::delegates;
-use crate::refusals::{argument_error, directive_error};
+use crate::refusals::{argument_error, directive_error, layout_error};
 use crate::slots::{ManagedElements, ManagedFields, ManagedSlot, NativeBlock, NativeSlot, array, string};
 use crate::text;
 use saki_il::synth::marshal::{BoolForm, NativeType, StringForm, handle_class, native_layout};
@@ -147,7 +147,7 @@ pub fn object_to_native<'t>(
 pub fn fields_to_native<'t>(t: CurrentThread<'t>, ty: Ty, fields: ManagedFields<'t>, slot: NativeSlot) -> Managed<()> {
     let layout = native_layout(ty).to_managed(t)?;
     if let Some(why) = &layout.refused {
-        return Err(directive_error(t, why));
+        return Err(layout_error(t, why));
     }
     for field in &layout.fields {
         let managed = fields.marshalled(t, field)?;

@@ -20,6 +20,9 @@ impl Emitter<'_> {
         token: Token,
         is_virtual: bool,
     ) -> LoadResult<()> {
+        if universe().profile().refuses_varargs {
+            return Err(LoadError::invalid_program("Vararg calling convention not supported."));
+        }
         let mut args = self.pop_args(site, !method.is_static())?;
         if is_virtual {
             self.null_check(&mut args[0])?;

@@ -104,10 +104,13 @@ fn new_object(b: &mut FunctionBuilder, constructor: &'static Method, locals: &[L
     Ok(object)
 }
 
-/// Strings have no constructors to run: the method CreateString with the same parameters makes the object.
+/// Strings have no constructors to run: the factory (`LibraryProfile::string_factory`) with the same parameters makes
+/// the object.
 fn new_string(b: &mut FunctionBuilder, constructor: &'static Method, locals: &[LocalId]) -> LoadResult<ValueId> {
-    let Some(create) = universe().string().find_method_sig("CreateString", &constructor.sig()?.params)? else {
-        return Err(not_supported(constructor, "the class library has no CreateString for it"));
+    let Some(create) =
+        universe().string().find_method_sig(universe().profile().string_factory, &constructor.sig()?.params)?
+    else {
+        return Err(not_supported(constructor, "the class library makes no string of it"));
     };
     let mut args = Vec::new();
     if !create.is_static() {

@@ -5,7 +5,7 @@
 //! managed and in native memory, so that its managed address may be passed to native code.
 //! Left out: converting values.
 
-use super::native_type::{CharSet, MarshalPosition, NativeType, native_type};
+use super::native_type::{BoolForm, CharSet, MarshalPosition, NativeType, native_type};
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, RwLock, rank};
 use saki_metadata::{TableId, Token};
@@ -217,10 +217,30 @@ fn field_native_type(field: &'static Field, charset: CharSet) -> LoadResult<Nati
     {
         return Ok(native);
     }
-    Ok(match native_type(ty, raw.as_ref(), charset, MarshalPosition::Field)? {
+    let native = native_type(ty, raw.as_ref(), charset, MarshalPosition::Field)?;
+    if universe().profile().refuses_more_native_fields
+        && let Some(what) = refused_by_net(&native)
+    {
+        let (name, owner) = (field.name, field.owner.def().map_or("", |def| def.name));
+        let why = format!(
+            "Cannot marshal field '{name}' of type '{owner}': Invalid managed/unmanaged type combination{what}."
+        );
+        return Ok(NativeType::Refused(why));
+    }
+    Ok(match native {
         NativeType::Custom { .. } => NativeType::Refused(format!("Field '{field:?}' cannot be marshalled.")),
         native => native,
     })
+}
+
+/// For fields that Mono marshals and .NET does not: what the message adds to the reason.
+fn refused_by_net(native: &NativeType) -> Option<&'static str> {
+    match native {
+        NativeType::Array { .. } => Some(" (Array fields must be paired with ByValArray)"),
+        NativeType::Bool(BoolForm::Variant) => Some(" (booleans must be paired with I1, U1, or Bool)"),
+        NativeType::NullObject { .. } | NativeType::HandleRef(_) => Some(""),
+        _ => None,
+    }
 }
 
 /// The native type of a fixed-size buffer (`fixed char text[16]`). The buffer's type has one field, the first element,
@@ -232,7 +252,12 @@ fn fixed_buffer(field: &'static Field, ty: Ty, charset: CharSet) -> LoadResult<O
     let Some(first) = ty.fields()?.iter().find(|f| !f.is_static()) else { return Ok(None) };
     let (element, size_bytes) = (first.ty()?, ty.value_size_bytes()?);
     let element_bytes = element.value_size_bytes()?;
-    Ok(Some(if element.element_type == ElementType::Char && charset == CharSet::Ansi {
+    let is_ansi = element.element_type == ElementType::Char && charset == CharSet::Ansi;
+    if is_ansi && universe().profile().refuses_more_native_fields {
+        // .NET marshals it as the struct that it is: the first character alone, in the managed size.
+        return Ok(None);
+    }
+    Ok(Some(if is_ansi {
         NativeType::FixedChars { count: size_bytes / element_bytes }
     } else {
         NativeType::Same { size_bytes, align_bytes: element_bytes }

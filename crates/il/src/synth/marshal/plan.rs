@@ -128,7 +128,8 @@ pub fn method_plan(method: &'static Method) -> LoadResult<MethodPlan> {
     let row = impl_map(method)?;
     let sig = method.sig()?;
     let flags = row.map_or(0, |row| row.mapping_flags);
-    let mut plan = if method.image().has_runtime_marshalling()? {
+    let is_calli = matches!(method.kind, MethodKind::NativeCall(_));
+    let mut plan = if is_calli || method.image().has_runtime_marshalling()? {
         marshalled_plan(method, row, flags)?
     } else {
         super::unmarshalled::plan(method, flags)?
