@@ -159,7 +159,7 @@ impl Binder {
             return Some(own);
         }
         // Programs for Mono use the file's name for the assembly's.
-        if wanted.name == "mscorlib.dll" {
+        if wanted.name == "mscorlib.dll" && crate::universe().profile().has_mono_texts {
             return Some(crate::universe().corlib().assembly());
         }
         if let Some(context @ LoadContext::Custom(_)) = requesting.map(|image| image.assembly().load_context) {

@@ -111,6 +111,9 @@ fn is_assignable(from: Ty, target: Ty, asked: Option<&OpenQuestion>) -> LoadResu
         (TypeKind::SzArray(_), TypeKind::Array { .. }) | (TypeKind::Array { .. }, TypeKind::SzArray(_)) => {
             return Ok(false);
         }
+        (TypeKind::Ptr(from), TypeKind::Ptr(to)) if !from.universe().profile().casts_as_mono => {
+            return Ok(is_same_number(from, to));
+        }
         (TypeKind::Var(_) | TypeKind::MVar(_), _) => return param_assignable(from, target, asked),
         _ => {}
     }
@@ -154,12 +157,21 @@ fn array_element_assignable(from: Ty, to: Ty, asked: Option<&OpenQuestion>) -> L
     if a.element_type == ElementType::ValueType || b.element_type == ElementType::ValueType || !to.is_value_type() {
         return Ok(false);
     }
-    // Native integers are 64-bit ones here.
+    Ok(is_same_number(a, b))
+}
+
+/// Whether both are integers of one size, or enumerations over such, or the same type.
+fn is_same_number(a: Ty, b: Ty) -> bool {
+    let (a, b) = (a.underlying(), b.underlying());
+    if a.element_type == ElementType::ValueType || !a.is_value_type() || !b.is_value_type() {
+        return a == b;
+    }
+    // Native integers are 64-bit ones in Mono.
     let machine = |ty: Ty| match reduced_element(ty.element_type) {
-        ElementType::I => ElementType::I8,
+        ElementType::I if a.universe().profile().casts_as_mono => ElementType::I8,
         other => other,
     };
-    Ok(machine(a) == machine(b))
+    machine(a) == machine(b)
 }
 
 /// Whether `ty` implements `interface`, exactly or by variance.

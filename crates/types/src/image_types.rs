@@ -141,6 +141,11 @@ impl Image {
     /// The error for TypeRef row `rid`, whose scope has no such type.
     fn type_not_found(&'static self, rid: Rid, namespace: &str, name: &str) -> LoadError {
         let full_name = qualified(namespace, name);
+        if !crate::universe().profile().has_mono_texts {
+            let scope = self.scope_name(rid).unwrap_or_default();
+            let message = format!("Could not load type '{full_name}' from assembly '{scope}'.");
+            return LoadError::new(LoadErrorKind::TypeLoad, message, full_name);
+        }
         let message = format!(
             "Could not resolve type with token {:08x} from typeref (expected class '{full_name}' in assembly '{}')",
             Token::new(TableId::TypeRef, rid).0,

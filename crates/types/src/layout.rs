@@ -334,7 +334,10 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
     refs.sort_unstable();
     refs.dedup();
     if kind == type_flags::EXPLICIT_LAYOUT {
-        forget_shared_words(&mut refs, &measured);
+        // .NET refuses such types.
+        if !ty.universe().profile().refuses_shared_references {
+            forget_shared_words(&mut refs, &measured);
+        }
         check_no_overlap(ty, &refs, &measured)?;
     }
     Ok(InstanceLayout {

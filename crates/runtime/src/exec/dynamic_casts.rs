@@ -2,7 +2,8 @@
 //! default interface methods they implement those.
 //!
 //! A cast asks the object each time, so its outcome is not remembered. The implementation is asked for once for each
-//! exact type and interface method, as in .NET: the caches of interface calls keep it. Invariant: a slot of the IMT of
+//! exact type and interface method, as in .NET: the caches of interface calls keep it. On .NET's class libraries their
+//! own helpers ask, and check what the object answers. Invariant: a slot of the IMT of
 //! such a type leads to the resolver (`vtables::fill_imt`), since any interface may be called.
 
 use crate::exception_types::ExceptionType;
@@ -10,9 +11,10 @@ use crate::exceptions::{self, Thrown, ToManaged};
 use crate::invoke::{Slot, invoke};
 use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
+use crate::type_objects;
 use saki_metadata::{TableId, Token};
 use saki_types::class::has_attribute;
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, Type, universe};
 
 const IMPLEMENTATION_ATTRIBUTE: &str = "DynamicInterfaceCastableImplementationAttribute";
 
@@ -23,6 +25,11 @@ const IMPLEMENTATION_ATTRIBUTE: &str = "DynamicInterfaceCastableImplementationAt
 /// What the object throws; with `throws` InvalidCastException, if it says no without an exception.
 pub(crate) fn is_implemented(t: CurrentThread, object: Obj, interface: Ty, throws: bool) -> Managed<Option<bool>> {
     let Some(castable) = object.ty().dynamic_castable().to_managed(t)? else { return Ok(None) };
+    if let Some(ask) = helper("IsInterfaceImplemented", 3).to_managed(t)? {
+        let ty = type_objects::type_object(t, interface)?;
+        let answer = invoke(t, ask, &[Slot::from_ref(object), Slot::from_ref(ty), Slot::from_bool(throws)])?;
+        return Ok(Some(answer.0 as u8 != 0));
+    }
     let ask = method_of(castable, "IsInterfaceImplemented", 2).to_managed(t)?;
     let ask = object.ty().resolve_virtual(ask).to_managed(t)?;
     let handle = handle_of(interface);
@@ -48,6 +55,16 @@ pub(crate) fn implementation(
 ) -> Managed<Option<&'static Method>> {
     let Some(castable) = object.ty().dynamic_castable().to_managed(t)? else { return Ok(None) };
     let interface = wanted.owner;
+    if let Some(ask) = helper("GetInterfaceImplementation", 2).to_managed(t)? {
+        let ty = type_objects::type_object(t, interface)?;
+        let answer = invoke(t, ask, &[Slot::from_ref(object), Slot::from_ref(ty)])?;
+        // SAFETY: the method gives a RuntimeType.
+        let found = unsafe { answer.as_obj() }.and_then(type_objects::type_of_object);
+        return match found {
+            Some(found) => body_in(t, found, wanted).map(Some),
+            None => Err(throw_invalid_cast(t, object, interface)),
+        };
+    }
     let ask = method_of(castable, "GetInterfaceImplementation", 1).to_managed(t)?;
     let ask = object.ty().resolve_virtual(ask).to_managed(t)?;
     let (handle, mut answer) = (handle_of(interface), 0_usize);
@@ -58,14 +75,29 @@ pub(crate) fn implementation(
         return Err(throw_invalid_cast(t, object, interface));
     };
     check_implementation(t, found, interface)?;
+    body_in(t, found, wanted).map(Some)
+}
+
+/// A method of the class of .NET's class libraries that asks objects; None on Mono's, which have no such class.
+fn helper(name: &str, parameters: usize) -> LoadResult<Option<&'static Method>> {
+    const NAMESPACE: &str = "System.Runtime.InteropServices";
+    let class = universe().corlib().find_type(NAMESPACE, "DynamicInterfaceCastableHelpers")?;
+    class.map_or(Ok(None), |class| class.find_method(name, parameters))
+}
+
+/// The body that an interface has for a method of one that it extends.
+///
+/// # Errors
+/// EntryPointNotFoundException if it leaves the method without body.
+fn body_in(t: CurrentThread, found: Ty, wanted: &'static Method) -> Managed<&'static Method> {
     let open = wanted.definition.unwrap_or(wanted);
     let Some(body) = found.default_implementation_of(open).to_managed(t)? else {
         return Err(exceptions::throw(t, ExceptionType::EntryPointNotFound, "Entry point was not found."));
     };
     if wanted.generic_args.is_empty() {
-        return Ok(Some(body));
+        return Ok(body);
     }
-    body.owner.universe().instantiate_method(body, wanted.generic_args).map(Some).to_managed(t)
+    body.owner.universe().instantiate_method(body, wanted.generic_args).to_managed(t)
 }
 
 fn check_implementation(t: CurrentThread, found: Ty, interface: Ty) -> Managed<()> {

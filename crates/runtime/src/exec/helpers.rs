@@ -19,7 +19,7 @@ use crate::{class_init, compile, delegates, local_alloc, monitors, proxy_calls, 
 use saki_abi::object::ArrayBound;
 use saki_abi::vtable::VTable;
 use saki_abi::{ConvTarget, HelperId, ObjRef};
-use saki_types::{Method, Ty, Type};
+use saki_types::{Method, Ty, Type, universe};
 
 /// The entry of a helper's function. Does not compile if the function is not what the list says.
 const fn entry_of<Parts, F: Callable<Parts>>(id: HelperId, _function: &F) -> *const () {
@@ -416,8 +416,9 @@ fn unbox_nullable(t: CurrentThread, dst: *mut u8, boxed: Option<Obj>, nullable: 
     unsafe { std::ptr::write_bytes(dst, 0, size) };
     let Some(boxed) = boxed else { return Ok(()) };
     let from = boxed.ty();
-    // Unlike with `unbox`, a boxed integer does not unbox to an enum; a boxed enum does unbox to its integer type.
-    if from != inner && from.underlying() != inner {
+    // Unlike with `unbox`, a boxed integer does not unbox to an enum; in Mono a boxed enum does unbox to its integer
+    // type.
+    if from != inner && !(universe().profile().casts_as_mono && from.underlying() == inner) {
         return Err(throw_invalid_cast(t, from, nullable));
     }
     let inner_size = inner.value_size_bytes().to_managed(t)? as usize;
