@@ -88,8 +88,8 @@ fn activation_info(
     let constructor = made.find_method_sig(".ctor", &[]).to_managed(t)?.filter(|_| !ty.is_nullable());
     let mut constructors = (0, 0);
     match constructor {
+        // Its own code runs the class constructor, whose exception managed code wraps.
         Some(constructor) => {
-            class_init::ensure(t, made)?;
             let address = entry_address(constructor).to_managed(t)?;
             if made.is_value_type() {
                 constructors.1 = address;

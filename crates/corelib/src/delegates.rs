@@ -7,6 +7,7 @@
 use crate::arguments::{MethodArgument, ObjectPlace, TypeArgument};
 use saki_abi::method_table::MethodTable;
 use saki_il::synth::delegate::invoke_method;
+use saki_runtime::ExceptionType;
 use saki_runtime::object::{delegate_signatures, delegates, exceptions, member_handles, method_tables};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, ToManaged};
 use saki_types::{Method, Ty};
@@ -91,6 +92,16 @@ fn bind_to_method(
 ) -> Managed<i32> {
     let Some(this) = delegate.get() else { return Err(exceptions::throw_null_reference(t)) };
     crate::dynamic_method::define(t, method.method())?;
+    if method.method().is_generic_definition() {
+        let message = "Cannot bind to the target method because its signature is not compatible with that of the \
+                       delegate type.";
+        return Err(exceptions::throw(t, ExceptionType::Argument, message));
+    }
+    if method.method().is_open() {
+        let message = "Could not execute the method because either the method itself or the containing type is not \
+                       fully instantiated.";
+        return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
+    }
     bind(t, this, target.get(), method.method(), flags).map(i32::from)
 }
 

@@ -3,6 +3,8 @@
 //! Saki has no event pipe: no session can be enabled, a provider has no handle, and what the class library writes to
 //! the native runtime's event source goes nowhere. EventListener works all the same, since it is managed code.
 
+use saki_os::random;
+use saki_runtime::exec::thread_data;
 use saki_runtime::{CurrentThread, InternalCall};
 
 /// `EventPipeInternal.Enable`: 0 = no session.
@@ -29,9 +31,46 @@ fn of_provider(_t: CurrentThread, _: isize) {}
 
 fn write_event(_t: CurrentThread, _: isize, _: *const (), _: u32, _: *const (), _: *const ()) {}
 
-/// `EventActivityIdControl`: 0 = done; without sessions nobody reads activity ids.
-fn activity_id(_t: CurrentThread, _: u32, _: *mut ()) -> i32 {
+/// `EventActivityIdControl`: reads, sets or makes the thread's activity id. 0 = done, otherwise an error number of
+/// Windows.
+fn activity_id(t: CurrentThread, control: u32, id: *mut [u8; 16]) -> i32 {
+    const ERROR_INVALID_PARAMETER: i32 = 87;
+    let own = thread_data::of(t).activity_id();
+    // SAFETY: managed code passes the address of a Guid, which it has pinned for the call.
+    let given = unsafe { id.read_unaligned() };
+    let answer = match control {
+        control::GET => own.get(),
+        control::SET => {
+            own.set(given);
+            given
+        }
+        control::CREATE => new_id(),
+        control::GET_AND_SET => own.replace(given),
+        control::CREATE_AND_SET => own.replace(new_id()),
+        _ => return ERROR_INVALID_PARAMETER,
+    };
+    // SAFETY: the Guid that was read above.
+    unsafe { id.write_unaligned(answer) };
     0
+}
+
+/// `EventPipe`'s control codes of activity ids.
+mod control {
+    pub(super) const GET: u32 = 1;
+    pub(super) const SET: u32 = 2;
+    pub(super) const CREATE: u32 = 3;
+    pub(super) const GET_AND_SET: u32 = 4;
+    pub(super) const CREATE_AND_SET: u32 = 5;
+}
+
+/// A random Guid, of version 4.
+fn new_id() -> [u8; 16] {
+    let mut id = [0_u8; 16];
+    id[..8].copy_from_slice(&random::number().to_le_bytes());
+    id[8..].copy_from_slice(&random::number().to_le_bytes());
+    id[7] = id[7] & 0x0f | 0x40;
+    id[8] = id[8] & 0x3f | 0x80;
+    id
 }
 
 fn session_info(_t: CurrentThread, _: u64, _: *mut ()) -> i32 {

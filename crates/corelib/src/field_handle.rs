@@ -6,11 +6,11 @@ use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::TableId;
 use saki_reflect::field_access::{get_value, load_direct, make_typed_reference, set_value, store_direct};
 use saki_reflect::native_memory::StructPlace;
-use saki_runtime::exec::class_init;
 use saki_runtime::exec::thread_statics::thread_static_address;
+use saki_runtime::exec::{class_init, invoke};
 use saki_runtime::object::{method_tables, statics};
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str, ToManaged};
-use saki_types::Field;
+use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Slot, Str, ToManaged};
+use saki_types::{Field, universe};
 
 fn get_name<'t>(t: CurrentThread<'t>, field: Option<Obj>) -> Managed<Str<'t>> {
     Str::new(t, field_of(field).name)
@@ -56,6 +56,27 @@ fn get_token(_t: CurrentThread, field: Option<Obj>) -> i32 {
     field.image.shown_token(TableId::Field, field.rid).0 as i32
 }
 
+/// Runs the class constructor before an access to a static field.
+///
+/// # Errors
+/// TargetInvocationException around what class initialisation throws.
+fn initialise(t: CurrentThread, field: &'static Field) -> Managed<()> {
+    if !field.is_static() || field.is_literal() || class_init::ensure(t, field.owner).is_ok() {
+        return Ok(());
+    }
+    let thrown = t.take_exception();
+    let class = universe().corlib().find_type("System.Reflection", "TargetInvocationException").to_managed(t)?;
+    let constructor = class.map(|class| class.find_method_sig(".ctor", &[universe().exception()])).transpose();
+    match (class, constructor.to_managed(t)?.flatten()) {
+        (Some(class), Some(constructor)) => {
+            let wrapper = Obj::new(t, class)?;
+            invoke::invoke(t, constructor, &[Slot::from_ref(wrapper), Slot::from_ref(thrown)])?;
+            Err(t.throw(wrapper))
+        }
+        _ => Err(t.throw(thrown)),
+    }
+}
+
 fn get_boxed<'t>(
     t: CurrentThread<'t>,
     field: Option<Obj>,
@@ -64,7 +85,9 @@ fn get_boxed<'t>(
     _declaring: Option<Obj>,
     is_initialised: Place<u8>,
 ) -> Managed<Option<Obj<'t>>> {
-    let value = get_value(t, field_of(field), target)?;
+    let field = field_of(field);
+    initialise(t, field)?;
+    let value = get_value(t, field, target)?;
     is_initialised.set(1);
     Ok(value)
 }
@@ -78,7 +101,9 @@ fn set_boxed<'t>(
     _declaring: Option<Obj>,
     is_initialised: Place<u8>,
 ) -> Managed<()> {
-    set_value(t, field_of(field), target, value)?;
+    let field = field_of(field);
+    initialise(t, field)?;
+    set_value(t, field, target, value)?;
     is_initialised.set(1);
     Ok(())
 }

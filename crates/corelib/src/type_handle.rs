@@ -165,18 +165,18 @@ fn get_virtual_and_static_count(t: CurrentThread, ty: TypeArgument) -> Managed<i
     virtual_count(ty.ty()).to_managed(t)
 }
 
+/// The methods of an interface by number: virtual ones, static virtual ones, others.
+fn methods_of_interface(interface: Ty) -> LoadResult<Vec<&'static Method>> {
+    let mut methods: Vec<&'static Method> = interface.methods()?.collect();
+    methods.sort_by_key(|method| (!method.is_virtual(), method.is_static()));
+    Ok(methods)
+}
+
 /// A number for a method within its type: the vtable slot of virtual methods, numbers behind these for others.
 pub fn slot_of(method: &'static Method) -> LoadResult<i32> {
     if method.owner.is_interface() {
-        let (mut own_virtuals, mut others) = (0, virtual_count(method.owner)?);
-        for candidate in method.owner.methods()? {
-            let number = if candidate.is_virtual() { &mut own_virtuals } else { &mut others };
-            if Some(candidate.rid()) == Some(method.rid()) {
-                return Ok(*number);
-            }
-            *number += 1;
-        }
-        return Ok(others);
+        let position = methods_of_interface(method.owner)?.iter().position(|other| other.rid() == method.rid());
+        return Ok(position.unwrap_or(0) as i32);
     }
     let typical = method.definition.unwrap_or(method);
     if typical.is_virtual()
@@ -198,7 +198,7 @@ fn get_method_at(t: CurrentThread, result: WordResult, ty: Option<Obj>, slot: i3
 fn method_in_slot(ty: Ty, slot: i32) -> LoadResult<Option<&'static Method>> {
     let slot = usize::try_from(slot).unwrap_or(usize::MAX);
     if ty.is_interface() {
-        return Ok(ty.methods()?.filter(|method| method.is_virtual()).nth(slot));
+        return Ok(methods_of_interface(ty)?.get(slot).copied().filter(|method| method.is_virtual()));
     }
     Ok(ty.vtable_layout()?.slots.get(slot).copied())
 }
@@ -278,7 +278,12 @@ fn interface_implementation(
         Some(rid) if method.owner != interface => interface.method_by_rid(rid).to_managed(t)?,
         _ => method,
     };
-    let found = if method.is_static() { ty.resolve_static_virtual(method) } else { ty.resolve_virtual(method) };
+    if method.is_static() {
+        // What is abstract again counts.
+        return_method(result, ty.static_virtual_implementation(method).to_managed(t)?);
+        return Ok(());
+    }
+    let found = ty.resolve_virtual(method);
     use LoadErrorKind as Kind;
     let found = match found {
         Ok(found) if found.is_abstract() => None,

@@ -5,6 +5,8 @@ use crate::class_fields::ty_of;
 use saki_abi::method_table::MethodTable;
 use saki_metadata::{ConstantValue, TableId, Token};
 use saki_reflect::constants::constant_of;
+use saki_runtime::ExceptionType;
+use saki_runtime::object::exceptions;
 use saki_runtime::object::method_tables::{self, type_of_handle};
 use saki_runtime::object::references::Plain;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Str, ToManaged};
@@ -32,7 +34,7 @@ fn has_own(ty: Ty, name: &str, parameters: &[Ty]) -> LoadResult<bool> {
 /// equality.
 fn compares_bits(ty: Ty) -> LoadResult<bool> {
     use ElementType as E;
-    if !ty.ref_offsets()?.is_empty() {
+    if !ty.ref_offsets()?.is_empty() || ty.inline_array_length()?.is_some() {
         return Ok(false);
     }
     let mut field_bytes = 0;
@@ -55,9 +57,21 @@ fn compares_bits(ty: Ty) -> LoadResult<bool> {
     Ok(field_bytes == ty.value_size_bytes()?)
 }
 
+/// An inline array has one field for all its elements, so that it has no equality of its own.
+fn refuse_inline_array(t: CurrentThread, ty: Ty) -> Managed<()> {
+    match ty.inline_array_length().to_managed(t)? {
+        None => Ok(()),
+        Some(_) => {
+            let message = "Calling built-in Equals() or GetHashCode() on type marked as InlineArray is invalid.";
+            Err(exceptions::throw(t, ExceptionType::NotSupported, message))
+        }
+    }
+}
+
 fn can_compare_bits(t: CurrentThread, table: *const MethodTable) -> Managed<i32> {
     // SAFETY: managed code passes the table of a value type.
     let ty = unsafe { type_of(table) };
+    refuse_inline_array(t, ty)?;
     compares_bits(ty).to_managed(t).map(i32::from)
 }
 
@@ -126,6 +140,7 @@ fn hash_strategy(
 ) -> Managed<i32> {
     // SAFETY: managed code passes the table of the object's type.
     let ty = unsafe { type_of(table) };
+    refuse_inline_array(t, ty)?;
     let Some(holder) = object.get() else { return Ok(strategy::NONE) };
     let found = hashed_field(ty, holder, 0).to_managed(t)?;
     let its_table = match found.ty {

@@ -127,7 +127,12 @@ impl<'t> Variable<'t> {
     /// ArgumentException for a value of another type.
     pub(crate) fn store(&self, t: CurrentThread<'t>, value: Option<Obj<'t>>) -> Managed<()> {
         let Variable { ty, address, holder } = *self;
-        let value = value.map(|value| typed_values::converted(t, value, ty)).transpose()?;
+        // .NET's class libraries store a box of the Nullable<T> itself, which other code never sees.
+        let is_box_of_nullable = value.is_some_and(|value| ty.is_nullable() && value.ty() == ty);
+        let value = match value {
+            Some(value) if !is_box_of_nullable => Some(typed_values::converted(t, value, ty)?),
+            value => value,
+        };
         if !ty.is_value_type() && !ty.is_pointer() {
             match holder {
                 // SAFETY: by the invariant the variable lies in the object.
@@ -139,7 +144,7 @@ impl<'t> Variable<'t> {
             return Ok(());
         }
         let size = ty.value_size_bytes().to_managed(t)? as usize;
-        let Some(value) = value.filter(|_| !ty.is_nullable()) else {
+        let Some(value) = value.filter(|_| is_box_of_nullable || !ty.is_nullable()) else {
             // SAFETY: by the invariant the variable has this size; zeros need no barrier.
             unsafe { std::ptr::write_bytes(address, 0, size) };
             return value.map_or(Ok(()), |value| self.store_in_nullable(t, value));

@@ -51,7 +51,7 @@ pub unsafe fn invoke_by_addresses<'t>(
     }
     let Some(object) = target.filter(|_| !method.is_static()) else { return call(t, given) };
     let method = match method.is_virtual() || method.owner.is_interface() {
-        true => proxies::resolve_on(object, method).to_managed(t)?,
+        true => proxies::implementation_on(t, object, method)?,
         false => method,
     };
     if method.owner.is_nullable() {

@@ -26,6 +26,7 @@ pub struct ThreadData {
     thread_objects: RefCell<ThreadObjects>,
     domains_entered: RefCell<Vec<&'static Domain>>,
     affinity_depth: Cell<u32>,
+    activity_id: Cell<[u8; 16]>,
 }
 
 impl ThreadData {
@@ -33,6 +34,11 @@ impl ThreadData {
     /// it.
     pub fn caller_raises_resolve(&self) -> &Cell<bool> {
         &self.caller_raises_resolve
+    }
+
+    /// The activity that events of the thread belong to, as a Guid; 0 at first.
+    pub fn activity_id(&self) -> &Cell<[u8; 16]> {
+        &self.activity_id
     }
 
     /// Calls of `Thread.BeginThreadAffinity` that have not been ended.
