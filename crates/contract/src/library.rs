@@ -66,6 +66,9 @@ pub struct LibraryProfile {
     pub casts_as_mono: bool,
     /// Whether a type is refused in which a reference shares its word with a native number.
     pub refuses_shared_references: bool,
+    /// Whether unchecked conversions of floats that do not fit give the nearest integer, and 0 for NaN, as since .NET 9;
+    /// otherwise what x64's instructions give.
+    pub saturates_conversions: bool,
     /// The message of a NullReferenceException for an access through null; None = that of the exception's constructor
     /// without arguments.
     pub null_reference_text: Option<&'static str>,
@@ -140,6 +143,7 @@ impl LibraryProfile {
         refuses_varargs: false,
         casts_as_mono: true,
         refuses_shared_references: false,
+        saturates_conversions: false,
         null_reference_text: Some("Object reference not set to an instance of an object"),
         lock_parameter: Some("obj"),
         names_unimplemented_methods: false,
@@ -169,6 +173,7 @@ impl LibraryProfile {
         refuses_varargs: true,
         casts_as_mono: false,
         refuses_shared_references: true,
+        saturates_conversions: true,
         null_reference_text: None,
         lock_parameter: None,
         names_unimplemented_methods: true,

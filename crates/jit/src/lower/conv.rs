@@ -1,7 +1,8 @@
 //! `conv.*` (ECMA-335 §III.3.27 ff.).
 //!
 //! Unchecked float → integer gives the result of cvttsd2si on x64: the least integer of the *intermediate* type (32
-//! bits up to I4, 64 bits for U4 and I8) when the value does not fit. Checked conversions from floats call the runtime.
+//! bits up to I4, 64 bits for U4 and I8) when the value does not fit, or the nearest one where the class library says so
+//! (`LibraryProfile::saturates_conversions`). Checked conversions from floats call the runtime.
 
 use super::context::Lowering;
 use super::failure::Failure;
@@ -114,6 +115,17 @@ fn float_checked(cx: &mut Lowering<'_, '_>, value: Value, target: ConvTarget) ->
 }
 
 fn float_to_integer(cx: &mut Lowering<'_, '_>, value: Value, target: ConvTarget) -> Value {
+    if saki_types::universe().profile().saturates_conversions {
+        return match target {
+            ConvTarget::I8 | ConvTarget::I => cx.b.ins().fcvt_to_sint_sat(types::I64, value),
+            ConvTarget::U8 | ConvTarget::U => cx.b.ins().fcvt_to_uint_sat(types::I64, value),
+            ConvTarget::U4 => cx.b.ins().fcvt_to_uint_sat(types::I32, value),
+            _ => {
+                let word = cx.b.ins().fcvt_to_sint_sat(types::I32, value);
+                integer_to_integer(cx, word, target, false)
+            }
+        };
+    }
     match target {
         ConvTarget::I8 | ConvTarget::I => truncate_like_x64(cx, value, types::I64),
         ConvTarget::U8 | ConvTarget::U => {
