@@ -37,6 +37,8 @@ pub enum LoadErrorKind {
     Verification,
     /// A feature that Saki lacks.
     NotSupported,
+    /// An instruction of a processor that Saki does not use.
+    PlatformNotSupported,
 }
 
 /// A load failure: kind, message for the user, and the type or file it is about.

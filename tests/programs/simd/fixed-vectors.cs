@@ -1,3 +1,4 @@
+// env: DOTNET_EnableHWIntrinsic=0
 // mcs: -r:System.Numerics -r:System.Numerics.Vectors
 // Vector2, Vector3 and Vector4, and widening, narrowing and converting Vector<T>: called directly they give the bits that the class library's code gives, which is reached
 // through delegates; vectors as fields of structs, in arrays whose elements are 8 and 12 bytes apart, changed field by field.

@@ -217,16 +217,27 @@ fn asks_for_processor(method: &'static Method) -> LoadResult<bool> {
     if !method.name.starts_with("get_Is") || !method.is_static() || !method.owner.args.is_empty() {
         return Ok(false);
     }
+    let Some(namespace) = namespace_of_processor(method)? else { return Ok(false) };
+    Ok(method.owner.universe().profile().is_processor_fact(namespace, method.name))
+}
+
+/// Whether the method stands for an instruction of a processor, none of which Saki uses for .NET's classes.
+pub(super) fn is_instruction(method: &'static Method) -> LoadResult<bool> {
+    let namespace = namespace_of_processor(method)?;
+    Ok(namespace.is_some_and(|namespace| method.owner.universe().profile().is_of_instructions(namespace)))
+}
+
+/// The namespace of a method of the core assembly, if class libraries of its kind have facts of the processor.
+fn namespace_of_processor(method: &'static Method) -> LoadResult<Option<&'static str>> {
     let profile = method.owner.universe().profile();
     if profile.processor_facts.is_empty() || !method.owner.is_of_core_assembly() {
-        return Ok(false);
+        return Ok(None);
     }
     let mut outermost = method.owner;
     while let Some(outer) = outermost.enclosing_type()? {
         outermost = outer;
     }
-    let namespace = outermost.def().map_or("", |def| def.namespace);
-    Ok(profile.is_processor_fact(namespace, method.name))
+    Ok(outermost.def().map(|def| def.namespace))
 }
 
 /// Whether equal values of the type have equal bytes, and different ones different bytes: integers and enumerations.

@@ -5,7 +5,7 @@
 use super::builder::plain;
 use super::call_sites::PlannedCall;
 use super::emitter::Emitter;
-use super::intrinsic_table::{Intrinsic, UnsafeStep, find};
+use super::intrinsic_table::{Intrinsic, UnsafeStep, find, is_instruction};
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_reference;
 use super::stack::{Effect, Note, StackEntry, Val};
@@ -19,7 +19,7 @@ use saki_abi::object::{
     ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES, OBJECT_VTABLE_OFFSET, STRING_CHARS_OFFSET, STRING_LENGTH_OFFSET,
 };
 use saki_abi::vtable::VTABLE_METHOD_TABLE_OFFSET;
-use saki_types::{LibraryType, LoadResult, Method, Ty, universe};
+use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
 
 impl Emitter<'_> {
     /// The intrinsic for the method, if its calls are replaced.
@@ -34,7 +34,13 @@ impl Emitter<'_> {
 
     /// Imports a call in line; the arguments are on the stack. False: not handled, without effect, so the method must
     /// be called.
+    /// # Errors
+    /// Those of the method's signature; `PlatformNotSupported` where the method of an instruction calls itself.
     pub(super) fn try_intrinsic(&mut self, method: &'static Method) -> LoadResult<bool> {
+        if std::ptr::eq(method, self.method) && is_instruction(method)? {
+            let message = "Operation is not supported on this platform.";
+            return Err(LoadError::new(LoadErrorKind::PlatformNotSupported, message, ""));
+        }
         let Some(intrinsic) = self.intrinsic_of(method) else { return Ok(false) };
         let count = method.sig()?.params.len() + usize::from(!method.is_static());
         let Some(first) = self.s.stack.len().checked_sub(count) else { return Ok(false) };

@@ -258,6 +258,7 @@ pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Ob
         LoadErrorKind::EntryPointNotFound => ExceptionType::EntryPointNotFound,
         LoadErrorKind::Verification => ExceptionType::Verification,
         LoadErrorKind::NotSupported => ExceptionType::NotSupported,
+        LoadErrorKind::PlatformNotSupported => ExceptionType::PlatformNotSupported,
     };
     let exception = new_exception(t, exception_type, Some(&error.message))?;
     static FILE_NAME: ManagedField =
