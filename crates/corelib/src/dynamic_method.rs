@@ -19,6 +19,7 @@ use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, M
 use saki_types::dynamic::{DynamicBody, DynamicCode, DynamicMethodSpec, DynamicRef, create_method};
 use saki_types::{Field, Image, LibraryType, LoadError, LocalSig, Method, MethodSig, Ty, universe};
 use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
 
 static TYPE_OWNER: ManagedField = ManagedField::new(LibraryType::DynamicMethod, "_typeOwner");
 static RESOLVED: ManagedField = ManagedField::new(LibraryType::DynamicResolver, "m_method");
@@ -212,15 +213,42 @@ pub fn resolver_of<'t>(t: CurrentThread<'t>, method: &'static Method) -> Option<
     if method.is_dynamic() { dynamic_methods::object_of(t, method) } else { None }
 }
 
-/// Calls one of the resolver's methods.
-fn ask(t: CurrentThread, resolver: Obj, name: &str, arguments: &[Slot]) -> Managed<Slot> {
-    let Some(method) = resolver.ty().find_method(name, arguments.len()).to_managed(t)? else {
-        return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));
-    };
-    let mut words = vec![Slot::from_ref(resolver)];
-    words.extend_from_slice(arguments);
-    invoke::invoke(t, method, &words)
+/// A method of the class of resolvers.
+struct Question {
+    name: &'static str,
+    params: usize,
+    found: OnceLock<&'static Method>,
 }
+
+impl Question {
+    const fn new(name: &'static str, params: usize) -> Question {
+        Question { name, params, found: OnceLock::new() }
+    }
+
+    /// Calls the method of a resolver.
+    fn ask(&self, t: CurrentThread, resolver: Obj, arguments: &[Slot]) -> Managed<Slot> {
+        let method = match self.found.get() {
+            Some(known) => known,
+            None => match resolver.ty().find_method(self.name, self.params).to_managed(t)? {
+                Some(found) => self.found.get_or_init(|| found),
+                None => return Err(exceptions::throw_default(t, ExceptionType::MissingMethod)),
+            },
+        };
+        let mut words = [Slot::from_ref(resolver); 1 + MAX_PARAMS];
+        words[1..=arguments.len()].copy_from_slice(arguments);
+        invoke::invoke(t, method, &words[..=arguments.len()])
+    }
+}
+
+const MAX_PARAMS: usize = 4;
+
+static GET_CODE_INFO: Question = Question::new("GetCodeInfo", 3);
+static GET_LOCALS_SIGNATURE: Question = Question::new("GetLocalsSignature", 0);
+static GET_RAW_CLAUSES: Question = Question::new("GetRawEHInfo", 0);
+static GET_CLAUSE: Question = Question::new("GetEHInfo", 2);
+static GET_STRING: Question = Question::new("GetStringLiteral", 1);
+static RESOLVE_TOKEN: Question = Question::new("ResolveToken", 4);
+static RESOLVE_SIGNATURE: Question = Question::new("ResolveSignature", 2);
 
 /// The bytes of an answer that is a byte[]; none for null.
 fn bytes_of(answer: Slot) -> Vec<u8> {
@@ -250,12 +278,12 @@ impl References {
         let mut handles = [0usize; 3];
         let [ty, method, field] = &mut handles;
         let places = [&raw mut *ty, &raw mut *method, &raw mut *field].map(|place| Slot::from_ptr(place));
-        ask(t, resolver, "ResolveToken", &[Slot::from_i32(token.0 as i32), places[0], places[1], places[2]])?;
+        RESOLVE_TOKEN.ask(t, resolver, &[Slot::from_i32(token.0 as i32), places[0], places[1], places[2]])?;
         let [ty, method, field] = handles;
         // SAFETY: the resolver gives handles of the machine.
         let named = unsafe {
             if let Some(method) = (method as *const Method).as_ref() {
-                if method.is_dynamic() {
+                if method.lacks_code() {
                     self.called.push(method);
                 }
                 DynamicRef::Method(method)
@@ -285,7 +313,7 @@ fn replace_tokens(
         let Operand::Token(token) = instruction.operand else { continue };
         let replaced = match instruction.opcode.operand_kind() {
             OperandKind::String => {
-                let answer = ask(t, resolver, "GetStringLiteral", &[Slot::from_i32(token.0 as i32)])?;
+                let answer = GET_STRING.ask(t, resolver, &[Slot::from_i32(token.0 as i32)])?;
                 // SAFETY: the answer of a method that returns a string.
                 let Some(text) = unsafe { answer.as_obj() }.and_then(Obj::as_str) else {
                     return Err(exceptions::throw_null_reference(t));
@@ -296,7 +324,7 @@ fn replace_tokens(
             }
             OperandKind::Sig => {
                 let words = [Slot::from_i32(token.0 as i32), Slot::from_i32(0)];
-                let bytes = bytes_of(ask(t, resolver, "ResolveSignature", &words)?);
+                let bytes = bytes_of(RESOLVE_SIGNATURE.ask(t, resolver, &words)?);
                 let sig = Reader { rest: &bytes }.method().map_err(LoadError::from).to_managed(t)?;
                 references.signatures.push(sig);
                 references.add(DynamicRef::Signature(references.signatures.len() - 1))
@@ -311,7 +339,7 @@ fn replace_tokens(
 
 /// The exception clauses: those that a program gave as bytes, or as the resolver gives them one by one.
 fn clauses(t: CurrentThread, resolver: Obj, count: i32, references: &mut References) -> Managed<Vec<EhClause>> {
-    let raw = bytes_of(ask(t, resolver, "GetRawEHInfo", &[])?);
+    let raw = bytes_of(GET_RAW_CLAUSES.ask(t, resolver, &[])?);
     let mut found = if raw.is_empty() {
         (0..count).map(|index| clause(t, resolver, index)).collect::<Managed<Vec<EhClause>>>()?
     } else {
@@ -327,7 +355,7 @@ fn clauses(t: CurrentThread, resolver: Obj, count: i32, references: &mut Referen
 /// An exception clause of the resolver's, by its number.
 fn clause(t: CurrentThread, resolver: Obj, index: i32) -> Managed<EhClause> {
     let mut clause = [0u32; 6];
-    ask(t, resolver, "GetEHInfo", &[Slot::from_i32(index), Slot::from_ptr(&raw mut clause)])?;
+    GET_CLAUSE.ask(t, resolver, &[Slot::from_i32(index), Slot::from_ptr(&raw mut clause)])?;
     let [flags, try_offset, try_len, handler_offset, handler_len, class_token_or_filter_offset] = clause;
     let kind = match flags & 7 {
         1 => EhKind::Filter,
@@ -345,7 +373,7 @@ fn clause(t: CurrentThread, resolver: Obj, index: i32) -> Managed<EhClause> {
 pub fn define(t: CurrentThread, method: &'static Method) -> Managed<()> {
     let mut pending = vec![method];
     while let Some(method) = pending.pop() {
-        if !method.is_dynamic() || method.body().is_ok() {
+        if !method.lacks_code() {
             continue;
         }
         let Some(resolver) = resolver_of(t, method) else { continue };
@@ -358,8 +386,8 @@ pub fn define(t: CurrentThread, method: &'static Method) -> Managed<()> {
 fn define_by(t: CurrentThread, method: &'static Method, resolver: Obj) -> Managed<Vec<&'static Method>> {
     let (mut max_stack, mut init_locals, mut clause_count) = (0i32, 0i32, 0i32);
     let places = [&raw mut max_stack, &raw mut init_locals, &raw mut clause_count].map(|place| Slot::from_ptr(place));
-    let mut code = bytes_of(ask(t, resolver, "GetCodeInfo", &places)?);
-    let locals = bytes_of(ask(t, resolver, "GetLocalsSignature", &[])?);
+    let mut code = bytes_of(GET_CODE_INFO.ask(t, resolver, &places)?);
+    let locals = bytes_of(GET_LOCALS_SIGNATURE.ask(t, resolver, &[])?);
     let locals = Reader { rest: &locals }.locals().map_err(LoadError::from).to_managed(t)?;
     let mut references = References::default();
     replace_tokens(t, method, resolver, &mut code, &mut references)?;

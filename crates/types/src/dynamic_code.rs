@@ -103,6 +103,11 @@ impl Method {
         }
     }
 
+    /// Whether the method is a dynamic one without code.
+    pub fn lacks_code(&self) -> bool {
+        self.dynamic_code().is_some_and(|code| code.body.get().is_none())
+    }
+
     /// The type from which a method's access to fields is judged; None = all fields are accessible.
     pub(crate) fn access_scope(&self) -> Option<Ty> {
         match self.dynamic_code() {
