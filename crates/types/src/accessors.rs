@@ -3,18 +3,20 @@
 //! An accessor names a member by its own signature: the first parameter is the type that has the member (constructors:
 //! the result), the rest must be the member's signature. Invariant: signatures are compared as they are written,
 //! generic parameters by position, so that an accessor fits all instantiations of its class or none. Only the type's
-//! own members count. Left out: the accessor's body (`il::synth::accessor`), and whether generic constraints are the
-//! same.
+//! own members count. A parameter or result of type object may stand for a class that the accessor cannot name:
+//! UnsafeAccessorTypeAttribute (.NET 10) has its name, with its assembly's. Left out: the accessor's body
+//! (`il::synth::accessor`), whether generic constraints are the same, and generic types in such names.
 
 use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
+use crate::identity::AssemblyName;
 use crate::interop_attributes::{Accessor, AccessorKind};
 use crate::method::{Method, MethodKind};
 use crate::modifiers::{spell_field, spell_method};
 use crate::signature::raw_method_sig;
 use crate::ty::{GenericContext, Ty};
-use saki_metadata::{MethodSigRaw, TypeSig};
+use saki_metadata::{MethodSigRaw, Rid, TypeSig};
 
 /// A member that an accessor reaches.
 #[derive(Clone, Copy)]
@@ -31,6 +33,8 @@ struct Declaration {
     method: &'static Method,
     image: &'static Image,
     raw: MethodSigRaw,
+    /// The classes for which the result and the parameters stand, in this order.
+    stands_for: Vec<Option<Ty>>,
 }
 
 impl Declaration {
@@ -58,6 +62,11 @@ impl Declaration {
             (Some(written), Some(ty)) => Ok((written, ty)),
             _ => Err(self.invalid()),
         }
+    }
+
+    /// The class for which a parameter stands.
+    fn named(&self, parameter: usize) -> Option<Ty> {
+        self.stands_for.get(parameter + 1).copied().flatten()
     }
 
     /// The method of `target` that has this name and the declaration's signature. `skipped`: the number of the
@@ -118,13 +127,20 @@ impl Declaration {
             return Ok(false);
         }
         let pairs = self.raw.params[skipped..].iter().zip(&other.params);
-        let result = (kind != AccessorKind::Constructor).then_some((&self.raw.ret, &other.ret));
-        for (own, other) in pairs.chain(result) {
-            if !is_same(self.image, own, image, other)? {
+        for (index, (own, other)) in pairs.enumerate() {
+            let is_same = match self.named(skipped + index) {
+                Some(class) => stands_for(class, own, candidate.sig()?.params[index]),
+                None => is_same(self.image, own, image, other)?,
+            };
+            if !is_same {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(match self.stands_for.first().copied().flatten() {
+            _ if kind == AccessorKind::Constructor => true,
+            Some(class) => stands_for(class, &self.raw.ret, candidate.sig()?.ret),
+            None => is_same(self.image, &self.raw.ret, image, &other.ret)?,
+        })
     }
 
     /// The modifiers of the declaration without the parameters that are not the member's.
@@ -144,7 +160,11 @@ impl Declaration {
         for &field in target.fields()? {
             if field.name == name && field.is_static() == is_static && !field.is_literal() {
                 let written = written_type(field)?;
-                if is_same(self.image, wanted, field.image, &written)? {
+                let is_wanted = match self.stands_for.first().copied().flatten() {
+                    Some(class) => field.ty()? == class,
+                    None => is_same(self.image, wanted, field.image, &written)?,
+                };
+                if is_wanted {
                     found.push((field, spell_field(field.image, &written)?));
                 }
             }
@@ -175,7 +195,8 @@ pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResu
         let message = "Invalid usage of UnsafeAccessorAttribute.";
         return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, method.full_name()));
     };
-    let declaration = Declaration { method, image, raw: raw_method_sig(image, *rid)? };
+    let stands_for = classes_of_attributes(image, *rid)?;
+    let declaration = Declaration { method, image, raw: raw_method_sig(image, *rid)?, stands_for };
     let name = accessor.name.as_deref();
     if !method.is_static() {
         return Err(declaration.invalid());
@@ -186,11 +207,17 @@ pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResu
         if ret.element_type == saki_metadata::ElementType::Void || ret.is_byref() || is_named {
             return Err(declaration.invalid());
         }
-        let target = declaration.target(&declaration.raw.ret, ret)?;
+        let target = match declaration.stands_for.first().copied().flatten() {
+            Some(class) => class,
+            None => declaration.target(&declaration.raw.ret, ret)?,
+        };
         return declaration.find_method(target, ".ctor", kind, 0).map(AccessedMember::Constructor);
     }
     let (written, first) = declaration.first()?;
-    let target = declaration.target(written, first)?;
+    let target = match declaration.named(0) {
+        Some(class) => class,
+        None => declaration.target(written, first)?,
+    };
     let is_of_instance = matches!(kind, AccessorKind::Method | AccessorKind::Field);
     // The instance of a struct is passed by reference, that of a class is not.
     if is_of_instance && first.is_byref() != target.is_value_type() {
@@ -209,6 +236,47 @@ pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResu
     }
     let found = declaration.find_field(target, name, kind == AccessorKind::StaticField)?;
     Ok(if found.is_static() { AccessedMember::StaticField(found) } else { AccessedMember::Field(found) })
+}
+
+/// Whether a type is that for which a type of the declaration stands, by reference if that is one.
+fn stands_for(class: Ty, written: &TypeSig, ty: Ty) -> bool {
+    match unmodified(written) {
+        TypeSig::ByRef(_) => ty.is_byref() && ty.element() == Some(class),
+        _ => ty == class,
+    }
+}
+
+/// The classes that UnsafeAccessorTypeAttribute names for the result and the parameters, as far as it stands at them.
+fn classes_of_attributes(image: &'static Image, rid: Rid) -> LoadResult<Vec<Option<Ty>>> {
+    let mut found = Vec::new();
+    for parameter in image.meta.method_params(rid)? {
+        let index = usize::from(image.meta.param(parameter)?.sequence);
+        if let Some(name) = image.accessor_type_name(parameter)? {
+            if found.len() <= index {
+                found.resize(index + 1, None);
+            }
+            found[index] = Some(class_of_name(image, &name)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The class of a name such as "Namespace.Outer+Inner, Assembly, Version=1.0.0.0".
+fn class_of_name(image: &'static Image, name: &str) -> LoadResult<Ty> {
+    let (class, assembly) = name.split_once(',').map_or((name, None), |(class, rest)| (class, Some(rest.trim())));
+    let home = match assembly.map(AssemblyName::parse) {
+        Some(Some(assembly)) => image.universe.binder().resolve(&assembly, Some(image))?.image,
+        _ => image,
+    };
+    let mut parts = class.trim().split('+');
+    let outer = parts.next().unwrap_or_default();
+    let (namespace, simple) = outer.rsplit_once('.').unwrap_or(("", outer));
+    let mut found = home.find_type(namespace, simple)?;
+    for part in parts {
+        let Some(outer) = found else { break };
+        found = outer.find_nested("", part)?;
+    }
+    found.ok_or_else(|| LoadError::type_load(format!("Could not load type '{name}'."), name.to_owned()))
 }
 
 /// The type's name as .NET's messages write it: without generic arguments.

@@ -19,6 +19,7 @@ const UNMANAGED_CALLERS_ONLY: &str = "UnmanagedCallersOnlyAttribute";
 const SUPPRESS_GC_TRANSITION: &str = "SuppressGCTransitionAttribute";
 const DISABLE_RUNTIME_MARSHALLING: &str = "DisableRuntimeMarshallingAttribute";
 const UNSAFE_ACCESSOR: &str = "UnsafeAccessorAttribute";
+const UNSAFE_ACCESSOR_TYPE: &str = "UnsafeAccessorTypeAttribute";
 /// The modifier of an unmanaged `calli` that stands for `SuppressGCTransitionAttribute`.
 const CALL_CONV_SUPPRESS_GC_TRANSITION: &str = "CallConvSuppressGCTransition";
 
@@ -42,6 +43,22 @@ pub struct Accessor {
 }
 
 impl Image {
+    /// What `UnsafeAccessorTypeAttribute` names at a parameter.
+    pub(crate) fn accessor_type_name(&'static self, parameter: saki_metadata::Rid) -> LoadResult<Option<String>> {
+        for row in self.meta.custom_attributes(Token::new(TableId::Param, parameter)) {
+            let row = row?;
+            let class = crate::attributes::attribute_class(self.meta, row.constructor)?;
+            if class == Some((COMPILER_SERVICES, UNSAFE_ACCESSOR_TYPE)) {
+                let no_enumeration = |_: &CaEnumType| None;
+                let args = self.meta.parse_custom_attribute(row.value, &[CaTypeHint::Prim(ElementType::String)], &no_enumeration)?;
+                if let Some(CaValue::String(Some(name))) = args.fixed.into_iter().next() {
+                    return Ok(Some(name));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     fn named_attributes(&'static self) -> LoadResult<NamedAttributes> {
         if let Some(&known) = self.named_attributes.get() {
             return Ok(known);
