@@ -226,6 +226,13 @@ impl LibraryProfile {
         self.processor_facts.iter().any(is_fact)
     }
 
+    /// Whether the classes of this namespace stand for instructions of a processor: their methods call themselves, so
+    /// that the compiler has to supply the instruction. The namespaces lie below those of `processor_facts`.
+    pub fn is_of_instructions(&self, namespace: &str) -> bool {
+        let is_below = |start: &str| namespace.strip_prefix(start).is_some_and(|rest| rest.starts_with('.'));
+        self.processor_facts.iter().any(|(start, _)| is_below(start))
+    }
+
     /// Whether rows of vector operations and library loops may mean this type of an assembly beside the core assembly.
     pub fn has_companion(&self, assembly: &str, namespace: &str, name: &str) -> bool {
         self.companions.iter().any(|companion| {

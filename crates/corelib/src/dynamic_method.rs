@@ -13,6 +13,7 @@ use saki_metadata::{BadImage, EhClause, EhKind, ElementType, Token, parse_eh_sec
 use saki_reflect::module::image_of_module;
 use saki_runtime::exec::compile;
 use saki_runtime::exec::invoke::{self, Slot};
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::{exceptions, method_tables, strings, type_objects};
 use saki_runtime::vm::dynamic_methods;
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, ManagedField, Obj, Str, ToManaged};
@@ -422,6 +423,13 @@ fn destroy(_t: CurrentThread, _method: MethodArgument) {}
 fn next_return_address(_t: CurrentThread) -> isize {
     0
 }
+
+/// 10: its body throws.
+pub const LOOPS: &[LoopRow] = &[LoopRow::new(
+    "static System.StubHelpers.StubHelpers::NextCallReturnAddress() System.IntPtr",
+    &next_return_address,
+)
+.correcting()];
 
 /// The internal calls of dynamic methods.
 pub const TABLE: &[InternalCall] = &[

@@ -10,7 +10,7 @@ use saki_runtime::exec::thread_statics::thread_static_address;
 use saki_runtime::exec::{class_init, invoke};
 use saki_runtime::object::{method_tables, statics};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Slot, Str, ToManaged};
-use saki_types::{Field, universe};
+use saki_types::{Field, Ty, universe};
 
 fn get_name<'t>(t: CurrentThread<'t>, field: Option<Obj>) -> Managed<Str<'t>> {
     Str::new(t, field_of(field).name)
@@ -52,7 +52,14 @@ fn get_static_address(t: CurrentThread, field: Option<Obj>) -> Managed<isize> {
 }
 
 fn get_token(_t: CurrentThread, field: Option<Obj>) -> i32 {
-    let field = field_of(field);
+    token_of(field_of(field))
+}
+
+fn token_at(_t: CurrentThread, field: isize) -> i32 {
+    token_of(field_at(field))
+}
+
+fn token_of(field: &'static Field) -> i32 {
     field.image.shown_token(TableId::Field, field.rid).0 as i32
 }
 
@@ -132,7 +139,16 @@ fn set_direct<'t>(
 
 /// The field of an exact type.
 fn on_type(t: CurrentThread, result: WordResult, field: FieldArgument, ty: Option<Obj>) -> Managed<()> {
-    let (mut field, ty) = (field.field(), ty_of(ty));
+    on_type_of(t, result, field, ty_of(ty))
+}
+
+fn on_type_of_table(t: CurrentThread, result: WordResult, field: FieldArgument, table: *const ()) -> Managed<()> {
+    // SAFETY: managed code passes the table of a RuntimeType.
+    on_type_of(t, result, field, unsafe { method_tables::type_of_handle(table.addr()) })
+}
+
+fn on_type_of(t: CurrentThread, result: WordResult, field: FieldArgument, ty: Ty) -> Managed<()> {
+    let mut field = field.field();
     if field.owner != ty && field.owner.generic_definition() == ty.generic_definition() {
         field = ty.field_by_rid(field.rid).to_managed(t)?;
     }
@@ -210,13 +226,15 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net System.RuntimeFieldHandle::IsFastPathSupported", &has_address),
     InternalCall::new("@net System.RuntimeFieldHandle::GetInstanceFieldOffset", &get_offset),
     InternalCall::new("@net System.RuntimeFieldHandle::GetStaticFieldAddress", &get_static_address),
-    InternalCall::new("@net System.RuntimeFieldHandle::GetToken", &get_token),
+    InternalCall::new("@net9 System.RuntimeFieldHandle::GetToken", &get_token),
+    InternalCall::new("@net10 System.RuntimeFieldHandle::GetToken", &token_at),
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetValue", &get_boxed),
     InternalCall::new("@net9 System.RuntimeFieldHandle::SetValue", &set_boxed),
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetValueDirect", &get_direct),
     InternalCall::new("@net9 System.RuntimeFieldHandle::SetValueDirect", &set_direct),
     InternalCall::new("@net9 System.TypedReference::InternalMakeTypedReference", &make_typed_reference),
-    InternalCall::new("@net System.RuntimeFieldHandle::GetStaticFieldForGenericType", &on_type),
+    InternalCall::new("@net9 System.RuntimeFieldHandle::GetStaticFieldForGenericType", &on_type),
+    InternalCall::new("@net10 System.RuntimeFieldHandle::GetStaticFieldForGenericType", &on_type_of_table),
     InternalCall::new("@net System.RuntimeFieldHandle::AcquiresContextFromThis", &needs_object),
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetLoaderAllocator", &no_loader_allocator),
     InternalCall::new("@net QCall::RuntimeFieldHandle_GetRVAFieldInfo", &get_data),

@@ -41,6 +41,11 @@ fn collect(t: CurrentThread, generation: i32, _mode: i32) {
     saki_gc::collect(t.managed(), generation != 0);
 }
 
+/// 10: the last argument says that memory is low, which is no reason to do otherwise.
+fn collect_10(t: CurrentThread, generation: i32, mode: i32, _is_memory_low: u8) {
+    collect(t, generation, mode);
+}
+
 fn wait_for_finalizers(t: CurrentThread) {
     finalizer::wait_for_pending(t);
 }
@@ -212,7 +217,8 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.GC::AllocateNewArray", &allocate_array),
     InternalCall::new("@net10 QCall::GCInterface_AllocateNewArray", &allocate_array_place),
     InternalCall::new("@net QCall::GCInterface_GetTotalMemory", &total_memory),
-    InternalCall::new("@net QCall::GCInterface_Collect", &collect),
+    InternalCall::new("@net9 QCall::GCInterface_Collect", &collect),
+    InternalCall::new("@net10 QCall::GCInterface_Collect", &collect_10),
     InternalCall::new("@net System.GC::GetMaxGeneration", &max_generation),
     InternalCall::new("@net System.GC::_CollectionCount", &collection_count),
     InternalCall::new("@net System.GC::GetSegmentSize", &segment_size),

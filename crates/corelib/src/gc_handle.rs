@@ -5,9 +5,11 @@
 //! whose managed body takes the handle for the address of a slot, is an intrinsic that calls `internal_get`.
 
 use crate::arguments::{ObjectPlace, TypeArgument};
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::{exceptions, handles};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj};
 use saki_sync::handle_table::{Handle, HandleKind};
+use saki_types::collectible;
 
 /// Bits of a native handle that are managed code's own.
 const FLAG_BITS: u32 = 2;
@@ -76,16 +78,45 @@ fn internal_compare_exchange<'t>(
     handle_of(handle).and_then(|handle| handles::exchange_target(t, handle, expected, target).ok()).flatten()
 }
 
-/// The handle lives as long as the type: nothing records it, so it stays until the process ends or managed code frees
-/// it.
-fn handle_for_type(t: CurrentThread, _ty: TypeArgument, kind: i32) -> Managed<isize> {
-    allocate(t, None, kind)
+/// A handle that is freed with the records beside which it is kept. Managed code frees some of them itself.
+struct HandleOfType(isize);
+
+impl Drop for HandleOfType {
+    fn drop(&mut self) {
+        // Records end on a thread of the machine.
+        CurrentThread::with_attached(|t| internal_free(t, self.0));
+    }
 }
 
-fn free_handle_for_type(t: CurrentThread, _ty: TypeArgument, handle: isize) -> isize {
-    internal_free(t, handle);
+/// The handle lives as long as the type: one of a type that is not collectible stays until the process ends or managed
+/// code frees it.
+fn handle_for_type(t: CurrentThread, ty: TypeArgument, kind: i32) -> Managed<isize> {
+    let handle = allocate(t, None, kind)?;
+    if let Some(owner) = collectible::owner_of(ty.ty()) {
+        collectible::keep_with(Some(owner), HandleOfType(handle));
+    }
+    Ok(handle)
+}
+
+/// A thread that loses the race for a type's cache gives its handle back. That of a collectible type stays until the
+/// type ends, where it is freed.
+fn free_handle_for_type(t: CurrentThread, ty: TypeArgument, handle: isize) -> isize {
+    if collectible::owner_of(ty.ty()).is_none() {
+        internal_free(t, handle);
+    }
     0
 }
+
+fn check_initialized(t: CurrentThread, handle: isize) -> Managed<()> {
+    if handle == 0 { Err(exceptions::throw_null_reference(t)) } else { Ok(()) }
+}
+
+/// 10: its body reads at the handle, which is no address here.
+pub const LOOPS: &[LoopRow] = &[LoopRow::new(
+    "static System.Runtime.InteropServices.GCHandle::CheckUninitialized(System.IntPtr) System.Void",
+    &check_initialized,
+)
+.correcting()];
 
 /// The internal calls of `GCHandle`.
 pub const TABLE: &[InternalCall] = &[

@@ -98,7 +98,9 @@ const TABLES: &[&[InternalCall]] = &[
 const LOOPS: &[&[LoopRow]] = &[
     arrays::LOOPS,
     dependent_handle::LOOPS,
+    dynamic_method::LOOPS,
     exceptions::LOOPS,
+    gc_handle::LOOPS,
     marshal::LOOPS,
     runtime_helpers::LOOPS,
     threads::LOOPS,
@@ -112,6 +114,7 @@ pub fn upper_layers() -> UpperLayers {
     layers.interop.resolve_native = native_libraries::resolve_native;
     layers.internal_calls.0.extend_from_slice(TABLES);
     layers.library_loops.extend_from_slice(LOOPS);
+    layers.forget_dead.extend_from_slice(load_context::FORGET_DEAD);
     layers
 }
 

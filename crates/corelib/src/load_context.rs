@@ -2,22 +2,38 @@
 //!
 //! A context has a number; the default one is 0. Its native word is the number plus 1, and the table has the GC handle
 //! that managed code gave for the managed context, by which its methods are called. Invariant: assemblies of the
-//! default context have `LoadContext::Default`, those of others `LoadContext::Custom (number)`. Left out: unloading.
+//! default context have `LoadContext::Default`, those of others `LoadContext::Custom (number)`.
+//!
+//! The records of a collectible context's assemblies have one owner (`types::collectible`). | Its state | handle of the
+//! managed context | leaves it when |: in use | weak | `Unload`, or the finalizer of the managed context: to unloaded;
+//! unloaded | strong, since references of its assemblies are still resolved by it | no record is reachable any more:
+//! the handle is freed. Left out: contexts whose assemblies have thread statics or functions for native code are never
+//! freed (`Owner::keep_for_ever`), nor those that a method made at run time names.
 
 use crate::arguments::{AssemblyArgument, ObjectPlace, StackMark};
 use crate::assembly::NameParts;
+use crate::gc_handle::internal_free;
 use saki_base::locks::{Mutex, rank};
 use saki_reflect::objects::assembly_object;
 use saki_runtime::exec::invoke;
 use saki_runtime::object::exceptions;
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, Str, ToManaged, vm};
-use saki_types::binder::{AssemblyName, LoadContext};
+use saki_types::binder::{AssemblyName, LoadContext, not_collectible};
+use saki_types::collectible::Owner;
 use saki_types::emitted::EmittedType;
 use saki_types::{Assembly, Image, LibraryType, LoadResult, LoaderEvents, Method, universe};
 use std::path::PathBuf;
 
-/// The managed GC handle of each context, by number; 0 = none yet.
-static CONTEXTS: Mutex<rank::LoadContexts, Vec<isize>> = Mutex::new(Vec::new());
+#[derive(Clone, Copy)]
+struct Context {
+    /// The GC handle of the managed context; 0 = none yet, or not any more.
+    managed: isize,
+    /// Of a collectible context, until its records are freed.
+    owner: Option<&'static Owner>,
+}
+
+/// By number.
+static CONTEXTS: Mutex<rank::LoadContexts, Vec<Context>> = Mutex::new(Vec::new());
 
 /// The context of a native word; the default one for 0.
 fn context_of(native: isize) -> LoadContext {
@@ -34,7 +50,7 @@ pub(crate) fn context_of_object(context: Option<Obj>) -> LoadContext {
 }
 
 fn managed_handle(number: u32) -> isize {
-    CONTEXTS.lock().get(number as usize).copied().unwrap_or(0)
+    CONTEXTS.lock().get(number as usize).map_or(0, |context| context.managed)
 }
 
 /// The managed GC handle of an assembly's context, and whether that is the default one; None before managed code has
@@ -47,26 +63,57 @@ pub fn managed_context(assembly: &Assembly) -> Option<(isize, bool)> {
     Some((managed_handle(number), number == 0)).filter(|(handle, _)| *handle != 0)
 }
 
-fn initialize(_t: CurrentThread, managed: isize, is_default: i32, _is_collectible: i32) -> isize {
+/// The owner of a collectible context's records.
+fn owner_of(context: LoadContext) -> Option<&'static Owner> {
+    let LoadContext::Custom(number) = context else { return None };
+    CONTEXTS.lock().get(number as usize).and_then(|context| context.owner)
+}
+
+fn initialize(_t: CurrentThread, managed: isize, is_default: i32, is_collectible: i32) -> isize {
+    // Without address space for it the context is never freed.
+    let owner = if is_collectible != 0 { universe().create_context_owner() } else { None };
     let mut contexts = CONTEXTS.lock();
     if contexts.is_empty() {
-        contexts.push(0);
+        contexts.push(Context { managed: 0, owner: None });
     }
     if is_default != 0 {
-        contexts[0] = managed;
+        contexts[0].managed = managed;
         return 1;
     }
-    contexts.push(managed);
+    contexts.push(Context { managed, owner });
     contexts.len() as isize
 }
 
-/// A profile of what a program compiles at its start: Saki's code cache serves that.
-fn set_profile_root(_t: CurrentThread, _directory: *const u16) {}
+/// Unloads a context, for which managed code gives a strong handle of the managed context.
+fn prepare_release(t: CurrentThread, native: isize, strong: isize) {
+    let LoadContext::Custom(number) = context_of(native) else { return };
+    let (weak, owner) = {
+        let mut contexts = CONTEXTS.lock();
+        let Some(context) = contexts.get_mut(number as usize) else { return };
+        (std::mem::replace(&mut context.managed, strong), context.owner)
+    };
+    internal_free(t, weak);
+    if let Some(owner) = owner {
+        owner.release();
+    }
+}
 
-fn start_profile(_t: CurrentThread, _file: *const u16, _native: isize) {}
+/// Lets the managed contexts go whose assemblies are dead. Called by the thread that frees their records.
+fn forget_dead() {
+    let mut strong = Vec::new();
+    for context in CONTEXTS.lock().iter_mut().filter(|context| context.owner.is_some_and(Owner::is_dead)) {
+        strong.push(std::mem::take(&mut context.managed));
+        context.owner = None;
+    }
+    CurrentThread::with_attached(|t| {
+        for handle in strong {
+            internal_free(t, handle);
+        }
+    });
+}
 
-/// Unloading is not supported: the context stays.
-fn prepare_release(_t: CurrentThread, _native: isize, _strong: isize) {}
+/// The functions that drop dead records from the tables of this crate.
+pub const FORGET_DEAD: &[fn()] = &[forget_dead];
 
 fn context_of_assembly(_t: CurrentThread, assembly: AssemblyArgument) -> isize {
     match assembly.assembly().load_context {
@@ -130,7 +177,7 @@ fn load_from_path(
         {
             return Ok(known);
         }
-        binder.load_file_in(&path, context)
+        binder.load_file_in(&path, context, owner_of(context))
     };
     let assembly = load().to_managed(t)?;
     result.set(t, assembly_object(t, assembly)?);
@@ -148,7 +195,8 @@ fn load_from_stream(
 ) -> Managed<()> {
     // SAFETY: managed code passes the address and length of a pinned array.
     let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, usize::try_from(length).unwrap_or(0)) };
-    let assembly = universe().binder().load_bytes_in(bytes.to_vec(), context_of(native)).to_managed(t)?;
+    let context = context_of(native);
+    let assembly = universe().binder().load_bytes_in(bytes.to_vec(), context, owner_of(context)).to_managed(t)?;
     result.set(t, assembly_object(t, assembly)?);
     Ok(())
 }
@@ -213,6 +261,10 @@ fn internal_load(
             None => binder.resolve_for_context(&name, number, requesting.map(|assembly| assembly.image)),
         },
         _ => binder.resolve(&name, None),
+    };
+    let found = match owner_of(context) {
+        Some(_) => found,
+        None => found.and_then(|found| not_collectible(found, &name)),
     };
     match found {
         Ok(assembly) => {
@@ -304,7 +356,7 @@ fn is_net() -> bool {
     vm::options().net.is_some()
 }
 
-fn method_of_context(t: CurrentThread, name: &str) -> Managed<Option<&'static Method>> {
+pub(crate) fn method_of_context(t: CurrentThread, name: &str) -> Managed<Option<&'static Method>> {
     let Some(class) = universe().find_library_type(LibraryType::AssemblyLoadContext).to_managed(t)? else {
         return Ok(None);
     };
@@ -360,8 +412,6 @@ fn ask_domain(
 
 /// The internal calls of load contexts.
 pub const TABLE: &[InternalCall] = &[
-    InternalCall::new("@net QCall::MultiCoreJIT_InternalSetProfileRoot", &set_profile_root),
-    InternalCall::new("@net QCall::MultiCoreJIT_InternalStartProfile", &start_profile),
     InternalCall::new("@net QCall::AssemblyNative_InitializeAssemblyLoadContext", &initialize),
     InternalCall::new("@net QCall::AssemblyNative_PrepareForAssemblyLoadContextRelease", &prepare_release),
     InternalCall::new("@net QCall::AssemblyNative_GetLoadContextForAssembly", &context_of_assembly),

@@ -88,6 +88,11 @@ fn get_method_def(_t: CurrentThread, method: Option<Obj>) -> i32 {
     method.image().shown_token(TableId::MethodDef, method.rid().unwrap_or(0)).0 as i32
 }
 
+fn token_of(_t: CurrentThread, method: MethodArgument) -> i32 {
+    let method = method.method();
+    method.image().shown_token(TableId::MethodDef, method.rid().unwrap_or(0)).0 as i32
+}
+
 fn get_name<'t>(t: CurrentThread<'t>, method: MethodArgument) -> Managed<Str<'t>> {
     Str::new(t, method.method().name)
 }
@@ -366,7 +371,8 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::RuntimeMethodHandle_ConstructInstantiation", &construct_instantiation),
     InternalCall::new("@net9 System.RuntimeMethodHandle::GetDeclaringType", &get_declaring_type),
     InternalCall::new("@net System.RuntimeMethodHandle::GetSlot", &get_slot),
-    InternalCall::new("@net System.RuntimeMethodHandle::GetMethodDef", &get_method_def),
+    InternalCall::new("@net9 System.RuntimeMethodHandle::GetMethodDef", &get_method_def),
+    InternalCall::new("@net10 System.RuntimeMethodHandle::GetMethodDef", &token_of),
     InternalCall::new("@net9 System.RuntimeMethodHandle::GetName", &get_name),
     InternalCall::new("@net9 System.RuntimeMethodHandle::_GetUtf8Name", &get_utf8_name),
     InternalCall::new("@net9 System.RuntimeMethodHandle::InvokeMethod", &invoke_method),

@@ -7,7 +7,7 @@ use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::exec::{class_init, compile, monitors};
 use saki_runtime::object::{self, delegates, exceptions, method_tables};
 use saki_runtime::{CurrentThread, ExceptionType, InternalCall, Managed, Obj, Place, RefPlace, ToManaged};
-use saki_types::{ElementType, Ty};
+use saki_types::{ElementType, Ty, collectible};
 
 /// The stack that `EnsureSufficientExecutionStack` requires to be free: 128 KiB, as .NET on 64-bit systems.
 const SUFFICIENT_STACK_BYTES: usize = 128 << 10;
@@ -110,11 +110,27 @@ fn throw_invalid_cast(t: CurrentThread, from: Ty, to: Ty) -> saki_runtime::Throw
     exceptions::throw(t, ExceptionType::InvalidCast, &message)
 }
 
-/// Memory that lives as long as the type: for ever, since types of collectible assemblies may keep theirs.
-fn type_associated_memory(t: CurrentThread, _ty: TypeArgument, size_bytes: u32) -> Managed<isize> {
+/// Memory that is freed with the records beside which it is kept.
+struct MemoryOfType(*mut libc::c_void);
+
+impl Drop for MemoryOfType {
+    fn drop(&mut self) {
+        // SAFETY: `type_associated_memory` allocated it for this value alone.
+        unsafe { libc::free(self.0) };
+    }
+}
+
+/// Memory that lives as long as the type.
+fn type_associated_memory(t: CurrentThread, ty: TypeArgument, size_bytes: u32) -> Managed<isize> {
     // SAFETY: plain allocation.
     let memory = unsafe { libc::calloc(1, (size_bytes as usize).max(1)) };
-    if memory.is_null() { Err(exceptions::out_of_memory(t)) } else { Ok(memory.addr().cast_signed()) }
+    if memory.is_null() {
+        return Err(exceptions::out_of_memory(t));
+    }
+    if let Some(owner) = collectible::owner_of(ty.ty()) {
+        collectible::keep_with(Some(owner), MemoryOfType(memory));
+    }
+    Ok(memory.addr().cast_signed())
 }
 
 fn size_of_type(t: CurrentThread, ty: TypeArgument) -> Managed<i32> {

@@ -206,6 +206,12 @@ fn next_pool_setting(_t: CurrentThread, _: i32, value: Place<u32>, is_boolean: P
     -1
 }
 
+/// 10: polls and fences that CoreCLR's compiler knows; their bodies call themselves.
+fn full_fence(_t: CurrentThread) {
+    // SeqCst: orders at least what `Volatile.ReadBarrier` and `WriteBarrier` promise.
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+}
+
 /// See the module header.
 pub const LOOPS: &[LoopRow] = &[
     LoopRow::new("System.Threading.Thread::StartCore() System.Void", &start).correcting(),
@@ -213,6 +219,9 @@ pub const LOOPS: &[LoopRow] = &[
         .correcting(),
     LoopRow::new("System.Threading.Thread::Interrupt() System.Void", &interrupt).correcting(),
     LoopRow::new("System.Threading.Thread::ThreadNameChanged(System.String) System.Void", &name_changed).correcting(),
+    LoopRow::new("static System.Threading.Thread::FastPollGC() System.Void", &poll_gc).correcting(),
+    LoopRow::new("static System.Threading.Volatile::ReadBarrier() System.Void", &full_fence).correcting(),
+    LoopRow::new("static System.Threading.Volatile::WriteBarrier() System.Void", &full_fence).correcting(),
     LoopRow::new("System.Threading.Thread::get_Priority() System.Threading.ThreadPriority", &priority).correcting(),
     LoopRow::new("System.Threading.Thread::get_IsBackground() System.Boolean", &is_background).correcting(),
     LoopRow::new("System.Threading.Thread::get_ThreadState() System.Threading.ThreadState", &state_of).correcting(),

@@ -148,6 +148,22 @@ fn open_mutex(_t: CurrentThread, name: *const u16, _errors: *mut u8, _errors_byt
     handle.cast_signed()
 }
 
+/// 10: all objects are of this process, whoever its user is.
+fn create_mutex_10(
+    t: CurrentThread,
+    is_owned: i32,
+    name: *const u16,
+    _is_of_user: i32,
+    errors: *mut u8,
+    errors_bytes: u32,
+) -> isize {
+    create_mutex(t, is_owned, name, errors, errors_bytes)
+}
+
+fn open_mutex_10(t: CurrentThread, name: *const u16, _is_of_user: i32, errors: *mut u8, errors_bytes: u32) -> isize {
+    open_mutex(t, name, errors, errors_bytes)
+}
+
 fn release_mutex(t: CurrentThread, handle: isize) -> i32 {
     i32::from(waitables::release_mutex(handle.cast_unsigned(), t.id()).is_ok())
 }
@@ -168,7 +184,9 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::CloseHandle", &close_handle),
     InternalCall::new("@net QCall::CreateSemaphoreExW", &create_semaphore),
     InternalCall::new("@net QCall::ReleaseSemaphore", &release_semaphore),
-    InternalCall::new("@net QCall::PAL_CreateMutexW", &create_mutex),
-    InternalCall::new("@net QCall::PAL_OpenMutexW", &open_mutex),
+    InternalCall::new("@net9 QCall::PAL_CreateMutexW", &create_mutex),
+    InternalCall::new("@net10 QCall::PAL_CreateMutexW", &create_mutex_10),
+    InternalCall::new("@net9 QCall::PAL_OpenMutexW", &open_mutex),
+    InternalCall::new("@net10 QCall::PAL_OpenMutexW", &open_mutex_10),
     InternalCall::new("@net QCall::ReleaseMutex", &release_mutex),
 ];

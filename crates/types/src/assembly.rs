@@ -245,9 +245,19 @@ impl Assembly {
     ///
     /// # Errors
     /// `FileNotFound`, `FileLoad`, `BadImageFormat`, `ReferenceAssembly`.
-    pub(crate) fn open(path: &Path, is_corlib: bool, context: LoadContext) -> LoadResult<&'static Assembly> {
+    pub(crate) fn open(
+        path: &Path,
+        is_corlib: bool,
+        context: LoadContext,
+        owner: Option<&'static Owner>,
+    ) -> LoadResult<&'static Assembly> {
         let purpose = if is_corlib { Purpose::Corlib } else { Purpose::Ordinary(context) };
-        Assembly::publish(crate::files::open(path)?, path.to_path_buf(), purpose, None)
+        let meta = match owner {
+            // What is opened for all is never closed.
+            Some(_) => keep(owner, MetadataImage::open(path).map_err(|e| open_error(&e, path))?),
+            None => crate::files::open(path)?,
+        };
+        Assembly::publish(meta, path.to_path_buf(), purpose, owner)
     }
 
     /// Opens `path` as an assembly for inspection only, and publishes it; no duplicate check.
@@ -256,23 +266,33 @@ impl Assembly {
     }
 
     pub(crate) fn from_bytes(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
-        Assembly::publish_bytes(name, bytes, Purpose::Ordinary(LoadContext::Individual))
+        Assembly::publish_bytes(name, bytes, Purpose::Ordinary(LoadContext::Individual), None)
     }
 
     /// Reads an assembly from memory, for a context.
-    pub(crate) fn from_bytes_in(name: String, bytes: Vec<u8>, context: LoadContext) -> LoadResult<&'static Assembly> {
-        Assembly::publish_bytes(name, bytes, Purpose::Ordinary(context))
+    pub(crate) fn from_bytes_in(
+        name: String,
+        bytes: Vec<u8>,
+        context: LoadContext,
+        owner: Option<&'static Owner>,
+    ) -> LoadResult<&'static Assembly> {
+        Assembly::publish_bytes(name, bytes, Purpose::Ordinary(context), owner)
     }
 
     /// Publishes the assembly in these bytes, for inspection only.
     pub(crate) fn from_bytes_reflection_only(name: String, bytes: Vec<u8>) -> LoadResult<&'static Assembly> {
-        Assembly::publish_bytes(name, bytes, Purpose::ReflectionOnly)
+        Assembly::publish_bytes(name, bytes, Purpose::ReflectionOnly, None)
     }
 
-    fn publish_bytes(name: String, bytes: Vec<u8>, purpose: Purpose<'_>) -> LoadResult<&'static Assembly> {
+    fn publish_bytes(
+        name: String,
+        bytes: Vec<u8>,
+        purpose: Purpose<'_>,
+        owner: Option<&'static Owner>,
+    ) -> LoadResult<&'static Assembly> {
         let path = PathBuf::new();
         let meta = MetadataImage::from_bytes(name, bytes).map_err(|e| open_error(&e, &path))?;
-        Assembly::publish(keep(None, meta), path, purpose, None)
+        Assembly::publish(keep(owner, meta), path, purpose, owner)
     }
 
     /// An assembly made at run time. Its identity may have a token of a public key that its image lacks.

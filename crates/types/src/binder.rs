@@ -8,7 +8,7 @@
 mod reflection_only;
 
 use crate::app_config::AppConfig;
-use crate::collectible::Hold;
+use crate::collectible::{self, Hold, Owner};
 use crate::domain::{Assembly, EmittedType, Image, LoaderEvents};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::identity::normal_culture;
@@ -187,7 +187,7 @@ impl Binder {
         }
         requests::forbid_in_computations();
         if let Some(found) = self.events.load_in_context(context, wanted) {
-            return Ok(found);
+            return refuse_collectible(found, wanted, requesting);
         }
         if let Some(found) = self.find_loaded(wanted) {
             return Ok(found);
@@ -197,7 +197,8 @@ impl Binder {
             return Ok(found);
         }
         let found = self.events.resolve_in_context(context, wanted, requesting);
-        found.ok_or_else(|| bad.unwrap_or_else(|| not_found(wanted)))
+        let found = found.ok_or_else(|| bad.unwrap_or_else(|| not_found(wanted)))?;
+        refuse_collectible(found, wanted, requesting)
     }
 
     /// Resolves a reference to its assembly, loading it if needed.
@@ -249,7 +250,7 @@ impl Binder {
             Some((_, LoadContext::Individual | LoadContext::Custom(_))) | None => ask(),
         };
         if let Some(found) = found {
-            return Ok(found);
+            return refuse_collectible(found, wanted, requesting);
         }
         log(Level::Warning, NotFound { wanted, asker: &asker });
         Err(bad.unwrap_or_else(|| not_found(wanted)))
@@ -405,15 +406,30 @@ impl Binder {
         self.load_in(path, LoadContext::Default)
     }
 
-    /// Loads the assembly in this file into one of .NET's contexts, or returns the one loaded into it before.
+    /// Loads the assembly in this file into one of .NET's contexts, or returns the one loaded into it before. `owner`:
+    /// that of a collectible context.
     ///
     /// # Errors
     /// `FileNotFound`, `FileLoad`, `BadImageFormat`, `ReferenceAssembly`.
-    pub fn load_file_in(&self, path: &Path, context: LoadContext) -> LoadResult<&'static Assembly> {
-        self.load_in(path, context)
+    pub fn load_file_in(
+        &self,
+        path: &Path,
+        context: LoadContext,
+        owner: Option<&'static Owner>,
+    ) -> LoadResult<&'static Assembly> {
+        self.load_owned(path, context, owner)
     }
 
     fn load_in(&self, path: &Path, context: LoadContext) -> LoadResult<&'static Assembly> {
+        self.load_owned(path, context, None)
+    }
+
+    fn load_owned(
+        &self,
+        path: &Path,
+        context: LoadContext,
+        owner: Option<&'static Owner>,
+    ) -> LoadResult<&'static Assembly> {
         let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let assembly = {
             let _lock = crate::lazy::loader_lock();
@@ -425,7 +441,7 @@ impl Binder {
                 return Ok(found);
             }
             let is_corlib = self.loaded.read().is_empty();
-            let assembly = Assembly::open(&path, is_corlib, context)?;
+            let assembly = Assembly::open(&path, is_corlib, context, owner)?;
             self.loaded.write().push(assembly);
             assembly
         };
@@ -450,12 +466,17 @@ impl Binder {
         Ok(assembly)
     }
 
-    /// Loads an assembly from memory into one of .NET's contexts.
+    /// Loads an assembly from memory into one of .NET's contexts. `owner`: that of a collectible context.
     ///
     /// # Errors
     /// `BadImageFormat`, `ReferenceAssembly`.
-    pub fn load_bytes_in(&self, bytes: Vec<u8>, context: LoadContext) -> LoadResult<&'static Assembly> {
-        let assembly = Assembly::from_bytes_in("(in memory)".to_string(), bytes, context)?;
+    pub fn load_bytes_in(
+        &self,
+        bytes: Vec<u8>,
+        context: LoadContext,
+        owner: Option<&'static Owner>,
+    ) -> LoadResult<&'static Assembly> {
+        let assembly = Assembly::from_bytes_in("(in memory)".to_string(), bytes, context, owner)?;
         self.loaded.write().push(assembly);
         self.announce(assembly);
         Ok(assembly)
@@ -497,6 +518,34 @@ impl Binder {
 /// `FileNotFound`, `BadImageFormat`.
 pub fn identity_of_file(path: &Path) -> LoadResult<Option<AssemblyName>> {
     identity(crate::files::open(path)?)
+}
+
+/// What an event gave for a reference of an assembly: none that may end before that one.
+///
+/// # Errors
+/// `FileLoad`.
+fn refuse_collectible(
+    found: &'static Assembly,
+    wanted: &AssemblyName,
+    requesting: Option<&'static Image>,
+) -> LoadResult<&'static Assembly> {
+    match requesting {
+        Some(image) if !collectible::ends_alone(image) => not_collectible(found, wanted),
+        _ => Ok(found),
+    }
+}
+
+/// What an event gave for a context that is not collectible.
+///
+/// # Errors
+/// `FileLoad` for an assembly of a collectible context, with .NET's text.
+pub fn not_collectible(found: &'static Assembly, wanted: &AssemblyName) -> LoadResult<&'static Assembly> {
+    if !collectible::ends_alone(found) || found.is_dynamic {
+        return Ok(found);
+    }
+    let name = wanted.display();
+    let message = format!("Could not load file or assembly '{name}'. Operation is not supported. (0x80131515)");
+    Err(LoadError::new(LoadErrorKind::FileLoad, message, name))
 }
 
 /// The error of a reference for which nothing is found.

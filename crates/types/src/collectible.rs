@@ -1,5 +1,6 @@
 //! Records that are freed together: those of a collectible assembly (AssemblyBuilderAccess.RunAndCollect), freed when
-//! it is no longer reachable, and those of an application domain other than the first, freed after it is unloaded.
+//! it is no longer reachable, those of a collectible load context of .NET's, freed when it is unloaded and no longer
+//! reachable, and those of an application domain other than the first, freed after it is unloaded.
 //!
 //! Everything such an assembly or domain consists of (images, types, members, layouts, vtables, statics, root cells,
 //! instantiations over its types) lies in chunks of one reserved address range, and each chunk belongs to one
@@ -8,7 +9,7 @@
 //!
 //! | state of an owner | means | next |
 //! |---|---|---|
-//! | in use | a domain that is not unloaded; collections do not ask whether it is reachable | live, by `release` |
+//! | in use | a domain or context that is not unloaded; collections do not ask whether it is reachable | live, by `release` |
 //! | live | a record of it may be reachable | dead: a full collection saw no word that points into its records |
 //! | dead | not reachable; no list that can be searched by name leads to it | ended, by `end` |
 //! | ended | memory given back; its addresses are not used again in this process | – |
@@ -44,7 +45,7 @@ pub struct Owner {
     pub(crate) domain: &'static Domain,
     /// This owner is a domain's own: it has all records of the domain that do not belong to a collectible assembly.
     is_domain: bool,
-    /// The domain is not unloaded.
+    /// The domain or the context is not unloaded.
     is_in_use: AtomicBool,
     inner: Mutex<rank::OwnerState, Inner>,
     /// A record is held by something that collections do not trace, so the owner lives for ever.
@@ -240,17 +241,28 @@ impl Owner {
     /// A new owner for an assembly, without records yet; it refers to `domain_owner`. None without address space for
     /// it.
     pub(crate) fn create(domain: &'static Domain, domain_owner: Option<&'static Owner>) -> Option<&'static Owner> {
-        let owner = Owner::make(domain, false)?;
+        let owner = Owner::make(domain, false, false)?;
+        domain_owner.inspect(|domain| owner.name(domain));
+        Some(owner)
+    }
+
+    /// A new owner for the assemblies of a load context, in use until `release`; it refers to `domain_owner`. None
+    /// without address space for it.
+    pub(crate) fn create_for_context(
+        domain: &'static Domain,
+        domain_owner: Option<&'static Owner>,
+    ) -> Option<&'static Owner> {
+        let owner = Owner::make(domain, false, true)?;
         domain_owner.inspect(|domain| owner.name(domain));
         Some(owner)
     }
 
     /// The owner of a domain's records, in use until `release`; None without address space for it.
     pub(crate) fn create_for_domain(domain: &'static Domain) -> Option<&'static Owner> {
-        Owner::make(domain, true)
+        Owner::make(domain, true, true)
     }
 
-    fn make(domain: &'static Domain, is_domain: bool) -> Option<&'static Owner> {
+    fn make(domain: &'static Domain, is_domain: bool, is_in_use: bool) -> Option<&'static Owner> {
         let region = REGION.get_or_init(Region::map).as_ref()?;
         let run = region.take(CHUNK_BYTES)?;
         let place = run.0 as *mut Owner;
@@ -258,7 +270,7 @@ impl Owner {
         let owner = Owner {
             domain,
             is_domain,
-            is_in_use: AtomicBool::new(is_domain),
+            is_in_use: AtomicBool::new(is_in_use),
             inner: Mutex::new(inner),
             is_kept: AtomicBool::new(false),
             is_seen: AtomicBool::new(false),
@@ -326,7 +338,7 @@ impl Owner {
         self.is_domain
     }
 
-    /// Notes that the domain is unloaded: from now on the owner lives only as long as a record of it is reachable.
+    /// Notes that the domain or the context is unloaded: from now on the owner lives only as long as a record of it is reachable.
     pub fn release(&self) {
         // Relaxed: collections read it with the world stopped.
         self.is_in_use.store(false, Ordering::Relaxed);

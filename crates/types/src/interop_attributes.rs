@@ -50,7 +50,11 @@ impl Image {
             let class = crate::attributes::attribute_class(self.meta, row.constructor)?;
             if class == Some((COMPILER_SERVICES, UNSAFE_ACCESSOR_TYPE)) {
                 let no_enumeration = |_: &CaEnumType| None;
-                let args = self.meta.parse_custom_attribute(row.value, &[CaTypeHint::Prim(ElementType::String)], &no_enumeration)?;
+                let args = self.meta.parse_custom_attribute(
+                    row.value,
+                    &[CaTypeHint::Prim(ElementType::String)],
+                    &no_enumeration,
+                )?;
                 if let Some(CaValue::String(Some(name))) = args.fixed.into_iter().next() {
                     return Ok(Some(name));
                 }

@@ -141,6 +141,11 @@ impl Universe {
         // All records refer to the class library's, which belong to the domain.
         Owner::create(self, self.owner())
     }
+
+    /// An owner for the assemblies of a collectible load context; None without address space for it.
+    pub fn create_context_owner(&'static self) -> Option<&'static Owner> {
+        Owner::create_for_context(self, self.owner())
+    }
 }
 
 /// Whether owners may become dead in the collection that begins: no `Hold` exists, and no list of their records is

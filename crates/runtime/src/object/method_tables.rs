@@ -54,6 +54,10 @@ pub unsafe fn type_of_handle(handle: usize) -> Ty {
     unsafe { &*(*table).ty.cast::<Type>() }
 }
 
+/// Words of a table in which managed code keeps what it has found out. It writes them without synchronisation, each
+/// time with the same bits.
+type Auxiliary = [std::cell::UnsafeCell<u64>; 8];
+
 fn make(ty: Ty) -> LoadResult<MethodTable> {
     let has_layout = !ty.is_open && ty.def().is_some();
     let mut flags = flags_of(ty)?;
@@ -86,7 +90,7 @@ fn make(ty: Ty) -> LoadResult<MethodTable> {
         interface_count: 0,
         parent,
         module: std::ptr::null(),
-        auxiliary: Box::leak(Box::new([0; 8])),
+        auxiliary: std::ptr::from_ref(collectible::keep_beside(ty, Auxiliary::default())).cast_mut().cast(),
         class: std::ptr::null(),
         element_type: ty.element().map_or(Ok(0), type_handle)?,
         interfaces: std::ptr::null(),
