@@ -31,6 +31,9 @@ pub(crate) struct NameParts {
 
 const PUBLIC_KEY: i32 = 1;
 
+/// The message of .NET's ReflectionTypeLoadException.
+pub(crate) const NOT_ALL_TYPES: &str = "Unable to load one or more of the requested types.";
+
 /// Whether methods can be replaced while the program runs ("hot reload").
 fn is_update_supported(_t: CurrentThread) -> i32 {
     0
@@ -62,7 +65,9 @@ fn get_location(t: CurrentThread, assembly: AssemblyArgument, result: StringPlac
 }
 
 fn get_image_version(t: CurrentThread, assembly: AssemblyArgument, result: StringPlace) -> Managed<()> {
-    set_text(t, result, assembly.assembly().image.meta.metadata_version())
+    let assembly = assembly.assembly();
+    // An assembly that is made at run time has no file that says so.
+    set_text(t, result, if assembly.is_dynamic { "" } else { assembly.image.meta.metadata_version() })
 }
 
 fn get_code_base(t: CurrentThread, assembly: AssemblyArgument, result: StringPlace) -> Managed<i32> {
@@ -152,7 +157,7 @@ fn get_exported_types(t: CurrentThread, assembly: AssemblyArgument, result: Obje
     for image in images(assembly) {
         image_types(image, true, &mut found).to_managed(t)?;
     }
-    result.set(t, types_or_throw(t, &found)?);
+    result.set(t, types_or_throw(t, &found, Some(NOT_ALL_TYPES))?);
     Ok(())
 }
 
@@ -214,6 +219,41 @@ fn get_resource_info(
     }
 }
 
+/// A reference to an assembly, as in a row of AssemblyRef.
+struct Reference {
+    name: &'static str,
+    culture: &'static str,
+    version: [u16; 4],
+    key_or_token: &'static [u8],
+    flags: u32,
+}
+
+/// The references of a module. A module that is made at run time has no rows.
+fn references(image: &'static Image) -> LoadResult<Vec<Reference>> {
+    if let Some(named) = crate::emit::references_of(image) {
+        let reference = |assembly: &'static Assembly| Reference {
+            name: assembly.name,
+            culture: assembly.culture,
+            version: assembly.version,
+            key_or_token: &assembly.public_key_token,
+            flags: 0,
+        };
+        return Ok(named.into_iter().map(reference).collect());
+    }
+    let meta = image.meta;
+    let reference = |rid| {
+        let row = meta.assembly_ref(rid)?;
+        Ok(Reference {
+            name: meta.string(row.name)?,
+            culture: meta.string(row.culture)?,
+            version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
+            key_or_token: meta.blob(row.public_key_or_token)?,
+            flags: row.flags,
+        })
+    };
+    (1..=meta.row_count(TableId::AssemblyRef)).map(reference).collect()
+}
+
 /// AssemblyName[] of the AssemblyRef rows.
 fn get_references(t: CurrentThread, assembly: AssemblyArgument, result: ObjectPlace) -> Managed<()> {
     let image = assembly.assembly().image;
@@ -224,25 +264,22 @@ fn get_references(t: CurrentThread, assembly: AssemblyArgument, result: ObjectPl
     let Some(constructor) = constructor else {
         return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));
     };
-    let count = image.meta.row_count(TableId::AssemblyRef);
-    let array = Array::new(t, class, count as usize)?;
-    for rid in 1..=count {
-        let row = image.meta.assembly_ref(rid).map_err(LoadError::from).to_managed(t)?;
-        let text = |index| image.meta.string(index).map(|text| text.encode_utf16().chain([0]).collect::<Vec<u16>>());
-        let name = text(row.name).map_err(LoadError::from).to_managed(t)?;
-        let culture = text(row.culture).map_err(LoadError::from).to_managed(t)?;
-        let key = image.meta.blob(row.public_key_or_token).map_err(LoadError::from).to_managed(t)?;
+    let references = references(image).to_managed(t)?;
+    let array = Array::new(t, class, references.len())?;
+    for (index, Reference { name, culture, version, key_or_token: key, flags }) in references.into_iter().enumerate() {
+        let text = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
+        let (name, culture) = (text(name), text(culture));
         let parts = NameParts {
             name: name.as_ptr(),
-            version: [row.major_version, row.minor_version, row.build_number, row.revision_number],
+            version,
             culture: culture.as_ptr(),
             key_or_token: key.as_ptr(),
             key_bytes: key.len() as i32,
-            flags: row.flags as i32,
+            flags: flags as i32,
         };
         let made = Obj::new(t, class)?;
         invoke::invoke(t, constructor, &[Slot::from_ref(made), Slot::from_ptr(&raw const parts)])?;
-        array.set(t, rid as usize - 1, Some(made));
+        array.set(t, index, Some(made));
     }
     result.set(t, array);
     Ok(())

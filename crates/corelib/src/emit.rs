@@ -24,7 +24,9 @@ mod tables;
 mod type_builder;
 
 pub(crate) use assembly_builder::raise_type_resolve;
-pub(crate) use reading::{late_attributes, locate, show, types_of};
+pub(crate) use reading::{
+    code_as_written, late_attributes, literal, locate, names_something, references_of, show, types_of,
+};
 
 use saki_runtime::InternalCall;
 

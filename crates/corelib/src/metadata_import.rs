@@ -181,6 +181,11 @@ fn get_default_value(
 }
 
 fn get_user_string(_t: CurrentThread, scope: isize, token: i32, text: Place<usize>, length: Place<i32>) -> i32 {
+    if let Some(literal) = emit::literal(scope_of(scope), Token(token as u32)) {
+        text.set(literal.as_ptr().addr());
+        length.set(literal.len() as i32);
+        return OK;
+    }
     let (image, token) = row_of(scope, token);
     report(image.meta.user_string_raw(token).map(|bytes| {
         text.set(bytes.as_ptr().addr());
@@ -417,6 +422,9 @@ fn get_pinvoke(
 }
 
 fn is_valid(_t: CurrentThread, scope: isize, token: i32) -> bool {
+    if emit::names_something(scope_of(scope), Token(token as u32)) {
+        return true;
+    }
     let (image, token) = row_of(scope, token);
     match token.table() {
         TableId::Unknown => false,
@@ -444,7 +452,7 @@ struct MarshalAs {
 impl MarshalAs {
     fn read(blob: &[u8]) -> Option<MarshalAs> {
         let text = |text: &str| if text.is_empty() { 0 } else { c_string(text).addr() };
-        let absent = MarshalAs { size_parameter: -1, ..MarshalAs::default() };
+        let absent = MarshalAs::default();
         Some(match parse_native_type(blob).ok()? {
             NativeTypeRaw::Simple(kind) => MarshalAs { native_type: i32::from(kind), ..absent },
             NativeTypeRaw::FixedString { char_count } => {
@@ -461,7 +469,7 @@ impl MarshalAs {
                 MarshalAs {
                     native_type: i32::from(native::LPARRAY),
                     array_type: elem.map_or(0, i32::from),
-                    size_parameter: size_param.filter(|_| !is_absent).map_or(-1, i32::from),
+                    size_parameter: size_param.filter(|_| !is_absent).map_or(0, i32::from),
                     size: size_const.unwrap_or(0) as i32,
                     ..absent
                 }

@@ -6,7 +6,7 @@ use crate::arguments::{MethodArgument, ModuleArgument, ObjectPlace, StringPlace,
 use crate::class_fields::{WordResult, method_name, method_of, method_stub, return_method, ty_of, types_of};
 use crate::type_handle::slot_of;
 use crate::type_names::write_arguments;
-use saki_metadata::{TableId, Token};
+use saki_metadata::TableId;
 use saki_reflect::generic_constraints::arguments_fit;
 use saki_reflect::invocation::nullable_holder;
 use saki_reflect::invocation_by_address::invoke_by_addresses;
@@ -286,11 +286,13 @@ fn body_of<'t>(t: CurrentThread<'t>, method: &'static Method) -> Managed<Option<
     }
     let Some(body) = method.body().to_managed(t)? else { return Ok(None) };
     let made = Obj::new(t, universe().library_type(LibraryType::RuntimeMethodBody).to_managed(t)?)?;
-    BODY_CODE.set_ref(t, made, Array::of_bytes(t, body.code)?);
-    BODY_LOCALS_TOKEN.set(made, body.local_var_sig.0 as i32);
+    let image = method.image();
+    let written = crate::emit::code_as_written(method);
+    BODY_CODE.set_ref(t, made, Array::of_bytes(t, written.as_deref().unwrap_or(body.code))?);
+    BODY_LOCALS_TOKEN.set(made, crate::emit::show(image, body.local_var_sig).0 as i32);
     BODY_MAX_STACK.set(made, i32::from(body.max_stack));
     BODY_INIT_LOCALS.set(made, u8::from(body.init_locals));
-    let locals = method.image().resolve_locals(body.local_var_sig, &method.context()).to_managed(t)?;
+    let locals = image.resolve_locals(body.local_var_sig, &method.context()).to_managed(t)?;
     let element = crate::class_fields::class_of_library("System.Reflection", "LocalVariableInfo");
     let array = Array::new(t, element, locals.len())?;
     for (index, local) in locals.iter().enumerate() {
@@ -311,7 +313,7 @@ fn body_of<'t>(t: CurrentThread<'t>, method: &'static Method) -> Managed<Option<
         CLAUSE_TRY_LENGTH.set(item, clause.try_len);
         CLAUSE_HANDLER_OFFSET.set(item, clause.handler_offset);
         CLAUSE_HANDLER_LENGTH.set(item, clause.handler_len);
-        CLAUSE_CATCH_TOKEN.set(item, clause.catch_type().map_or(0, |token: Token| token.0 as i32));
+        CLAUSE_CATCH_TOKEN.set(item, clause.catch_type().map_or(0, |token| crate::emit::show(image, token).0 as i32));
         CLAUSE_FILTER.set(item, clause.filter_offset().unwrap_or(0));
         array.set(t, index, Some(item));
     }

@@ -1,6 +1,7 @@
 //! System.ModuleHandle and RuntimeModule: tokens of a module, and facts about it.
 
 use crate::arguments::{ModuleArgument, ObjectPlace, StringPlace};
+use crate::assembly::NOT_ALL_TYPES;
 use crate::class_fields::{WordResult, return_method, types_at};
 use saki_metadata::{TableId, Token};
 use saki_reflect::assembly::{Found, image_types, types_or_throw};
@@ -90,12 +91,18 @@ fn resolve_method(
 fn get_pe_kind(_t: CurrentThread, module: ModuleArgument, kind: *mut i32, machine: *mut i32) {
     const IL_ONLY: i32 = 1;
     const PE32_PLUS: i32 = 4;
-    let meta = module.image().meta;
+    let image = module.image();
+    let meta = image.meta;
     let wide = if meta.is_pe32_plus() { PE32_PLUS } else { 0 };
+    // A module that is made at run time has no file.
+    let (found, processor) = match image.assembly().is_dynamic {
+        true => (0, 0),
+        false => ((meta.cli_flags() as i32 & 1) | IL_ONLY | wide, i32::from(meta.machine())),
+    };
     // SAFETY: managed code passes the addresses of locals, which live as long as the call.
     unsafe {
-        kind.write((meta.cli_flags() as i32 & 1) | IL_ONLY | wide);
-        machine.write(i32::from(meta.machine()));
+        kind.write(found);
+        machine.write(processor);
     }
 }
 
@@ -145,7 +152,7 @@ fn get_types(t: CurrentThread, module: ModuleArgument, result: ObjectPlace) -> M
             found
         }
     };
-    result.set(t, types_or_throw(t, &found)?);
+    result.set(t, types_or_throw(t, &found, Some(NOT_ALL_TYPES))?);
     Ok(())
 }
 

@@ -93,11 +93,11 @@ pub fn images(assembly: &'static Assembly) -> Vec<&'static Image> {
     out
 }
 
-/// A RuntimeType[] of these types.
+/// A RuntimeType[] of these types. `message`: the exception's, if it is not the class's own.
 ///
 /// # Errors
 /// ReflectionTypeLoadException when one could not be loaded.
-pub fn types_or_throw<'t>(t: CurrentThread<'t>, found: &Found) -> Managed<Array<'t>> {
+pub fn types_or_throw<'t>(t: CurrentThread<'t>, found: &Found, message: Option<&str>) -> Managed<Array<'t>> {
     let array = Array::new(t, universe().runtime_type(), found.len())?;
     for (index, ty) in found.iter().enumerate() {
         if let Ok(ty) = ty {
@@ -116,8 +116,12 @@ pub fn types_or_throw<'t>(t: CurrentThread<'t>, found: &Found) -> Managed<Array<
     }
     let class = ExceptionType::ReflectionTypeLoad.ty();
     let exception = Obj::new(t, class)?;
-    if let Some(ctor) = class.find_method(".ctor", 2).to_managed(t)? {
-        invoke::invoke(t, ctor, &[Slot::from_ref(exception), Slot::from_ref(array), Slot::from_ref(errors)])?;
+    let mut words = vec![Slot::from_ref(exception), Slot::from_ref(array), Slot::from_ref(errors)];
+    if let Some(message) = message {
+        words.push(Slot::from_ref(Str::new(t, message)?));
+    }
+    if let Some(ctor) = class.find_method(".ctor", words.len() - 1).to_managed(t)? {
+        invoke::invoke(t, ctor, &words)?;
     }
     Err(t.throw(exception))
 }
@@ -130,7 +134,7 @@ fn get_types<'t>(t: CurrentThread<'t>, this: Option<Obj>, exported_only: bool) -
     for image in images(assembly) {
         image_types(image, exported_only, &mut found).to_managed(t)?;
     }
-    types_or_throw(t, &found)
+    types_or_throw(t, &found, None)
 }
 
 /// `RuntimeModule.InternalGetTypes(image)`
@@ -139,7 +143,7 @@ fn module_get_types<'t>(t: CurrentThread<'t>, image: Handle<Image>) -> Managed<A
     if let Some(image) = image.get() {
         image_types(image, false, &mut found).to_managed(t)?;
     }
-    types_or_throw(t, &found)
+    types_or_throw(t, &found, None)
 }
 
 fn get_full_name<'t>(t: CurrentThread<'t>, assembly: Option<Obj>) -> Managed<Str<'t>> {

@@ -173,7 +173,7 @@ fn is_family(ty: Ty, ancestor: Ty) -> LoadResult<bool> {
 
 fn sees_internals(from: Ty, to: Ty) -> LoadResult<bool> {
     let (from, to) = (from.image().assembly(), to.image().assembly());
-    Ok(from == to || to.is_friend(from)?)
+    Ok(from == to || to.is_friend(from)? || from.is_unchecked_for(to)?)
 }
 
 impl Assembly {
@@ -182,11 +182,28 @@ impl Assembly {
     /// # Errors
     /// `BadImageFormat`.
     pub fn is_friend(&'static self, other: &Assembly) -> LoadResult<bool> {
-        let friends = self.friends.get(&|| self.name.to_string(), || read_friends(self))?;
-        Ok(friends.iter().any(|friend| {
-            friend.name.eq_ignore_ascii_case(other.name)
-                && (friend.public_key_token.is_empty() || friend.public_key_token == other.public_key_token)
-        }))
+        let friends =
+            self.friends.get(&|| self.name.to_string(), || names_in_attributes(self, INTERNALS_VISIBLE_TO))?;
+        Ok(names(friends, other) || self.is_dynamic && names(&self.emitted.read().friends, other))
+    }
+
+    /// Whether code of this assembly uses the internals of `other` without being its friend.
+    fn is_unchecked_for(&'static self, other: &Assembly) -> LoadResult<bool> {
+        let unchecked =
+            self.unchecked.get(&|| self.name.to_string(), || names_in_attributes(self, IGNORES_ACCESS_CHECKS_TO))?;
+        Ok(names(unchecked, other) || self.is_dynamic && names(&self.emitted.read().unchecked, other))
+    }
+
+    /// Heeds an attribute of System.Runtime.CompilerServices that a program gives to an assembly which is made at run
+    /// time: one that names a friend or an assembly whose internals it uses. Others change nothing.
+    pub fn open_by_attribute(&self, class: &str, value: &[u8]) {
+        let Some(name) = first_string(value).and_then(parse_friend) else { return };
+        let mut parts = self.emitted.write();
+        match class {
+            INTERNALS_VISIBLE_TO => parts.friends.push(name),
+            IGNORES_ACCESS_CHECKS_TO => parts.unchecked.push(name),
+            _ => {}
+        }
     }
 }
 
@@ -207,14 +224,25 @@ impl Assembly {
     }
 }
 
-fn read_friends(assembly: &'static Assembly) -> LoadResult<&'static [AssemblyName]> {
+/// Attributes of System.Runtime.CompilerServices whose argument is the name of an assembly.
+const INTERNALS_VISIBLE_TO: &str = "InternalsVisibleToAttribute";
+const IGNORES_ACCESS_CHECKS_TO: &str = "IgnoresAccessChecksToAttribute";
+
+/// Whether one of the names, whose key may be missing, is that of the assembly.
+fn names(list: &[AssemblyName], assembly: &Assembly) -> bool {
+    list.iter().any(|name| {
+        name.name.eq_ignore_ascii_case(assembly.name)
+            && (name.public_key_token.is_empty() || name.public_key_token == assembly.public_key_token)
+    })
+}
+
+/// The assemblies that attributes of this class name.
+fn names_in_attributes(assembly: &'static Assembly, class: &str) -> LoadResult<&'static [AssemblyName]> {
     let image = assembly.image;
     let mut friends = Vec::new();
     for row in image.meta.custom_attributes(Token::new(TableId::Assembly, 1)) {
         let row = row?;
-        if attribute_class(image.meta, row.constructor)?
-            != Some(("System.Runtime.CompilerServices", "InternalsVisibleToAttribute"))
-        {
+        if attribute_class(image.meta, row.constructor)? != Some(("System.Runtime.CompilerServices", class)) {
             continue;
         }
         if let Some(text) = first_string(image.meta.blob(row.value)?)

@@ -346,6 +346,7 @@ impl Assembly {
             module_images: RwLock::default(),
             emitted: RwLock::default(),
             friends: Lazy::default(),
+            unchecked: Lazy::default(),
         };
         let assembly = collectible::keep_with(owner.or(image.universe.owner()), assembly);
         let _ = image.assembly.set(assembly);
@@ -354,10 +355,10 @@ impl Assembly {
 
     /// Top-level types made at run time, in no particular order.
     pub fn emitted_types(&self) -> Vec<Ty> {
-        self.emitted.read().values().copied().collect()
+        self.emitted.read().types.values().copied().collect()
     }
 
     pub(crate) fn add_emitted(&self, namespace: &str, name: &str, ty: Ty) {
-        self.emitted.write().insert(qualified(namespace, name), ty);
+        self.emitted.write().types.insert(qualified(namespace, name), ty);
     }
 }

@@ -245,10 +245,22 @@ pub struct Assembly {
     pub reflection_handle: std::sync::atomic::AtomicU32,
     pub module_reflection_handle: std::sync::atomic::AtomicU32,
     pub module_images: RwLock<rank::ModuleImages, Vec<&'static Image>>,
-    /// Types made at run time, not nested, by full name.
-    pub(crate) emitted: RwLock<rank::EmittedTypes, FxHashMap<String, Ty>>,
+    pub(crate) emitted: RwLock<rank::EmittedTypes, EmittedParts>,
     /// Friend assemblies (`InternalsVisibleToAttribute`); read by `access`.
     pub(crate) friends: Lazy<&'static [AssemblyName]>,
+    /// The assemblies whose internals it uses like its own (`IgnoresAccessChecksToAttribute`); read by `access`.
+    pub(crate) unchecked: Lazy<&'static [AssemblyName]>,
+}
+
+/// What a program adds to an assembly that is made at run time.
+#[derive(Default)]
+pub(crate) struct EmittedParts {
+    /// Types that are not nested, by full name.
+    pub types: FxHashMap<String, Ty>,
+    /// As `Assembly::friends`.
+    pub friends: Vec<AssemblyName>,
+    /// As `Assembly::unchecked`.
+    pub unchecked: Vec<AssemblyName>,
 }
 
 impl Assembly {

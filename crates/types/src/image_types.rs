@@ -60,7 +60,7 @@ impl Image {
             }
         }
         // Types made at run time are not in the image's tables.
-        if let Some(found) = self.assembly().emitted.read().get(&qualified(namespace, name)) {
+        if let Some(found) = self.assembly().emitted.read().types.get(&qualified(namespace, name)) {
             return Ok(Some(found));
         }
         let modules = self.assembly().module_images.read().clone();

@@ -3,13 +3,13 @@
 use super::module::{DynamicModule, MODULE_NAME};
 use crate::arguments::ObjectPlace;
 use crate::assembly::NameParts;
-use crate::load_context::context_of_object;
+use crate::load_context::{ContextEvents, context_of_object};
 use saki_reflect::objects::assembly_object;
 use saki_runtime::exec::invoke;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Slot, Str, ToManaged};
-use saki_types::Method;
 use saki_types::dynamic::{Manifest, create_assembly_of};
 use saki_types::emitted::EmittedType;
+use saki_types::{LoaderEvents, Method};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A version id that no other module of the process has; the variant and version bits are those of random ids.
@@ -51,6 +51,7 @@ fn create_dynamic_assembly(
     let assembly = create_assembly_of(&manifest).to_managed(t)?;
     DynamicModule::add(assembly.image);
     result.set(t, assembly_object(t, assembly)?);
+    ContextEvents.assembly_loaded(assembly);
     Ok(())
 }
 

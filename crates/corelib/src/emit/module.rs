@@ -9,10 +9,13 @@ use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_metadata::writer::{SignatureForm, copy_signature};
 use saki_metadata::{TableId, Token};
 use saki_types::emitted::{EmittedType, TypeReference};
-use saki_types::{Image, LoadResult, Ty};
+use saki_types::{Assembly, Image, LoadResult, Ty};
 
 /// The name of the module of every assembly that is made at run time.
 pub(super) const MODULE_NAME: &str = "RefEmit_InMemoryManifestModule";
+
+/// The row of the first token for a row that has none in the records: these do not grow so far.
+const FIRST_GIVEN_ROW: u32 = 0x80_0000;
 
 /// What the records of a module have become.
 #[derive(Default)]
@@ -21,7 +24,7 @@ struct Finished {
     places: FxHashMap<Token, (&'static Image, Token)>,
     /// The module's tokens of rows, by the address of the image.
     shown: FxHashMap<(usize, Token), Token>,
-    /// Tokens given to rows that have none in the module's records, by table.
+    /// The rows of the next tokens for rows that have none in the module's records, by table.
     given: FxHashMap<TableId, u32>,
     /// Images with attributes of what was finished when they were defined, by its token.
     late_attributes: FxHashMap<Token, Vec<(&'static Image, Token)>>,
@@ -45,6 +48,12 @@ pub(super) struct DynamicModule {
 
 /// The modules, by the address of their image.
 static MODULES: Mutex<rank::DynamicModules, Option<FxHashMap<usize, &'static DynamicModule>>> = Mutex::new(None);
+
+/// Whether tokens of the table are given to rows of one image only, which shows them itself (`ShownTokens`).
+fn is_definition(token: Token) -> bool {
+    use TableId as T;
+    matches!(token.table(), T::TypeDef | T::MethodDef | T::Field | T::Property | T::Event)
+}
 
 fn address<T>(of: &'static T) -> usize {
     std::ptr::from_ref(of).addr()
@@ -161,11 +170,36 @@ impl DynamicModule {
         defined.into_iter().map(|emitted| failure(emitted).map_or_else(|| emitted.require(), Err)).collect()
     }
 
+    /// The CIL of a method, as it was written.
+    pub(super) fn code(&self, method: Token) -> Option<Vec<u8>> {
+        let tables = &self.tables().tables;
+        record(&tables.methods, method).ok()?.body.as_ref().map(|body| body.code.clone())
+    }
+
+    /// The assemblies of the types that the module refers to, in the order of the first reference.
+    pub(super) fn references(&self) -> Vec<&'static Assembly> {
+        let mut found: Vec<&'static Assembly> = Vec::new();
+        for &named in &self.tables().tables.type_refs {
+            let image = match named {
+                TypeReference::Loaded(ty) => ty.image(),
+                TypeReference::Emitted(emitted) => emitted.module,
+            };
+            let assembly = image.assembly();
+            if assembly != self.image.assembly() && !found.contains(&assembly) {
+                found.push(assembly);
+            }
+        }
+        found
+    }
+
     /// Notes the rows of an image for tokens of the module.
     fn place(&self, image: &'static Image, rows: FxHashMap<Token, Token>) {
         let finished = &mut self.tables().finished;
         for (token, row) in rows {
-            finished.places.entry(token).or_insert((image, row));
+            // The row of a definition is in the image of its own type; others refer to it.
+            if !is_definition(token) || row.table() == token.table() {
+                finished.places.entry(token).or_insert((image, row));
+            }
             finished.shown.insert((address(image), row), token);
         }
     }
@@ -193,15 +227,53 @@ impl DynamicModule {
             };
             (parent, image_of_attribute(&state.tables, MODULE_NAME, parent, constructor, &value)?)
         };
+        if of.table() == TableId::Assembly {
+            self.open_assembly(constructor, &value);
+        }
         let image = self.global.load_rows(written.bytes, written.references)?;
         self.place(image, written.rows);
         self.tables().finished.late_attributes.entry(of).or_default().push((image, parent));
         Ok(())
     }
 
+    /// Heeds an attribute of the assembly by which others see its internals, or it sees theirs.
+    fn open_assembly(&self, constructor: Token, value: &[u8]) {
+        let class = self.tables().tables.class_of_member(constructor);
+        if let Some((namespace, name)) = class
+            && namespace == "System.Runtime.CompilerServices"
+        {
+            self.image.assembly().open_by_attribute(&name, value);
+        }
+    }
+
     /// Images with attributes of what the token names, and its row there; besides those in its own image.
     pub(super) fn late_attributes(&self, of: Token) -> Vec<(&'static Image, Token)> {
         self.tables().finished.late_attributes.get(&of).cloned().unwrap_or_default()
+    }
+
+    /// The type to which a definition belongs; nil for a reference. None: the records do not have the token.
+    pub(super) fn owner(&self, token: Token) -> Option<Token> {
+        let tables = &self.tables().tables;
+        let found = match token.table() {
+            TableId::TypeDef => record(&tables.types, token).map(|_| token),
+            TableId::MethodDef => record(&tables.methods, token).map(|record| record.owner),
+            TableId::Field => record(&tables.fields, token).map(|record| record.owner),
+            TableId::TypeRef => record(&tables.type_refs, token).map(|_| Token::NIL),
+            TableId::TypeSpec => record(&tables.type_specs, token).map(|_| Token::NIL),
+            TableId::StandAloneSig => record(&tables.signatures, token).map(|_| Token::NIL),
+            TableId::MemberRef => record(&tables.member_refs, token).map(|_| Token::NIL),
+            TableId::MethodSpec => record(&tables.method_specs, token).map(|_| Token::NIL),
+            _ => return None,
+        };
+        found.ok()
+    }
+
+    /// The text of a literal.
+    pub(super) fn literal(&self, token: Token) -> Option<&'static [u16]> {
+        if token.table() != TableId::UserString {
+            return None;
+        }
+        record(&self.tables().tables.literals, token).ok().copied()
     }
 
     /// The image and the row of a token. A definition whose type is not finished is asked for. None: of the records,
@@ -210,24 +282,11 @@ impl DynamicModule {
     /// # Errors
     /// `UnfinishedType`; those of loading.
     pub(super) fn locate(&self, token: Token) -> LoadResult<Option<(&'static Image, Token)>> {
-        let owner = {
-            let State { tables, finished } = &*self.tables();
-            if let Some(&place) = finished.places.get(&token) {
-                return Ok(Some(place));
-            }
-            match token.table() {
-                TableId::TypeDef => record(&tables.types, token).ok().map(|_| token),
-                TableId::MethodDef => record(&tables.methods, token).ok().map(|record| record.owner),
-                TableId::Field => record(&tables.fields, token).ok().map(|record| record.owner),
-                TableId::TypeRef => record(&tables.type_refs, token).ok().map(|_| Token::NIL),
-                TableId::TypeSpec => record(&tables.type_specs, token).ok().map(|_| Token::NIL),
-                TableId::StandAloneSig => record(&tables.signatures, token).ok().map(|_| Token::NIL),
-                TableId::MemberRef => record(&tables.member_refs, token).ok().map(|_| Token::NIL),
-                TableId::MethodSpec => record(&tables.method_specs, token).ok().map(|_| Token::NIL),
-                _ => None,
-            }
-        };
-        let Some(owner) = owner else { return Ok(None) };
+        let place = self.tables().finished.places.get(&token).copied();
+        if place.is_some() {
+            return Ok(place);
+        }
+        let Some(owner) = self.owner(token) else { return Ok(None) };
         if owner.is_nil() {
             let written = image_of_token(&self.tables().tables, MODULE_NAME, token)?;
             let image = self.global.load_rows(written.bytes, written.references)?;
@@ -241,18 +300,16 @@ impl DynamicModule {
 
     /// The module's token of a row of one of its images; rows that no builder has named get one.
     pub(super) fn show(&self, image: &'static Image, row: Token) -> Token {
-        use TableId as T;
-        let is_definition = matches!(row.table(), T::TypeDef | T::MethodDef | T::Field | T::Property | T::Event);
-        if is_definition || row.is_nil() || std::ptr::eq(image, self.image) {
+        if is_definition(row) || row.is_nil() || std::ptr::eq(image, self.image) {
             return image.shown_token(row.table(), row.rid());
         }
         let finished = &mut self.tables().finished;
         if let Some(&known) = finished.shown.get(&(address(image), row)) {
             return known;
         }
-        let count = finished.given.entry(row.table()).or_default();
-        *count += 1;
+        let count = finished.given.entry(row.table()).or_insert(FIRST_GIVEN_ROW);
         let token = Token::new(row.table(), *count);
+        *count += 1;
         finished.places.insert(token, (image, row));
         finished.shown.insert((address(image), row), token);
         token

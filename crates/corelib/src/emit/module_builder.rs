@@ -1,18 +1,28 @@
 //! System.Reflection.Emit.RuntimeModuleBuilder: tokens for what the code of a module names.
 
 use super::module::{DynamicModule, nested_type, top_type};
-use super::tables::{MemberRefRecord, record_mut};
+use super::tables::{MemberRefRecord, Tables, record_mut};
 use crate::arguments::{MethodArgument, ModuleArgument, TypeArgument};
 use crate::text::text_at;
 use saki_metadata::{TableId, Token};
 use saki_runtime::object::exceptions;
 use saki_runtime::{CurrentThread, ExceptionType, InternalCall, Managed, ToManaged};
-use saki_types::LoadError;
+use saki_types::{LoadError, LoadResult};
 
 /// The module that a builder stands for.
 pub(super) fn module_of(module: ModuleArgument) -> &'static DynamicModule {
     DynamicModule::of(module.image())
         .unwrap_or_else(|| saki_base::bug!("a builder of a module that was not made at run time"))
+}
+
+/// Changes the records of a module.
+pub(super) fn change<R>(
+    t: CurrentThread,
+    module: ModuleArgument,
+    change: impl FnOnce(&mut Tables) -> LoadResult<R>,
+) -> Managed<R> {
+    let changed = change(&mut module_of(module).tables().tables);
+    changed.to_managed(t)
 }
 
 /// The bytes of an array that managed code has pinned for the call.
@@ -131,9 +141,10 @@ fn set_field_content(
 ) -> Managed<()> {
     let mut content = bytes_at(data, length).to_vec();
     content.resize(usize::try_from(length).unwrap_or(0), 0);
-    let state = &mut module_of(module).tables();
-    record_mut(&mut state.tables.fields, token(field)).to_managed(t)?.data = Some(content);
-    Ok(())
+    change(t, module, |tables| {
+        record_mut(&mut tables.fields, token(field))?.data = Some(content);
+        Ok(())
+    })
 }
 
 /// The internal calls of `System.Reflection.Emit.RuntimeModuleBuilder`.

@@ -1,7 +1,7 @@
 //! System.Reflection.Emit.RuntimeTypeBuilder: definitions, and types made from them.
 
 use super::module::split;
-use super::module_builder::{bytes_at, module_of, number, token};
+use super::module_builder::{bytes_at, change, module_of, number, token};
 use super::tables::{
     AssociationRecord, Body, ConstantRecord, FieldRecord, GenericParamRecord, Import, MethodRecord, ParamRecord,
     TypeRecord, record, record_mut,
@@ -11,7 +11,7 @@ use crate::text::{optional_text_at, text_at, units_at};
 use saki_metadata::{EhClause, EhKind, TableId, Token};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, ToManaged};
 use saki_types::emitted::EmittedType;
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Ty};
+use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Ty};
 
 /// The special names of constructors and of the value of an enum have the flags that say so.
 mod special_names {
@@ -33,16 +33,6 @@ fn class_token(class: i32) -> Token {
         class if class.table() == TableId::TypeDef && class.rid() == 0 => Token::new(TableId::TypeDef, 1),
         class => class,
     }
-}
-
-/// Changes the records of a module.
-fn change<R>(
-    t: CurrentThread,
-    module: ModuleArgument,
-    change: impl FnOnce(&mut super::tables::Tables) -> LoadResult<R>,
-) -> Managed<R> {
-    let changed = change(&mut module_of(module).tables().tables);
-    changed.to_managed(t)
 }
 
 /// The tokens of an array that ends with 0; none for null.
@@ -375,12 +365,28 @@ fn set_method_code(
     })
 }
 
+/// An enum has a field in each value, of a primitive type or another enum. ECMA-335 §II.14.3.
+fn check_enum(ty: Ty) -> LoadResult<()> {
+    let Some(value) = ty.fields()?.iter().find(|field| !field.is_static()) else {
+        return Err(LoadError::type_load("No Instance Field in an Enum.", ty.full_name()));
+    };
+    let value = value.ty()?;
+    let has_numbers = value.element_type.is_simple()
+        && !matches!(value.element_type, ElementType::Void | ElementType::String | ElementType::Object);
+    if has_numbers || value.is_enum() {
+        return Ok(());
+    }
+    let (name, assembly) = (ty.full_name(), ty.image().assembly().display_name());
+    let message = format!("Type '{name}' from assembly '{assembly}' has a field of an illegal type.");
+    Err(LoadError::type_load(message, name))
+}
+
 /// What .NET reports when it loads a class.
 fn check(ty: Ty) -> LoadResult<()> {
     ty.parent()?;
     ty.interface_list()?;
-    if ty.is_enum() && !ty.fields()?.iter().any(|field| !field.is_static()) {
-        return Err(LoadError::type_load("No Instance Field in an Enum.", ty.full_name()));
+    if ty.is_enum() {
+        check_enum(ty)?;
     }
     if ty.args.is_empty() && !ty.is_interface() {
         ty.instance_layout()?;
