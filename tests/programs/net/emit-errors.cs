@@ -80,7 +80,7 @@ public static class Program
         Try ("resolve method token", () => Console.WriteLine (module2.ResolveMethod (0x06000077)));
         Try ("resolve string", () => Console.WriteLine (module2.ResolveString (0x70000077)));
         Console.WriteLine (AppDomain.CurrentDomain.GetAssemblies ().Count (a => a.IsDynamic));
-        var assembly = AssemblyBuilder.DefineDynamicAssembly (new AssemblyName ("Named, Version=1.2.3.4, Culture=de"), AssemblyBuilderAccess.RunAndCollect);
+        var assembly = AssemblyBuilder.DefineDynamicAssembly (new AssemblyName ("Named, Version=1.2.3.4"), AssemblyBuilderAccess.RunAndCollect);
         Console.WriteLine ($"{assembly.FullName} {assembly.GetName ().Version} {assembly.GetName ().CultureName} {assembly.IsDynamic} '{assembly.ManifestModule.FullyQualifiedName}'");
         Try ("location", () => Console.WriteLine ($"'{assembly.Location}'"));
         Try ("entry", () => Console.WriteLine (assembly.EntryPoint == null));
