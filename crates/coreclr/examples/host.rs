@@ -1,7 +1,9 @@
 //! The smallest host: loads libcoreclr.so and runs a program by its functions, as .NET's hosts do.
 //!
-//! `host [--other-thread | --fault] [NAME=VALUE]... LIBRARY PROGRAM [ARGUMENT]...`; it prints statuses and exit codes.
-//! With `--fault` a thread of its own that never called the library then touches memory that is not there.
+//! `host [--other-thread | --fault | --functions] [NAME=VALUE]... LIBRARY PROGRAM [ARGUMENT]...`; it prints statuses and
+//! exit codes. With `--fault` a thread of its own that never called the library then touches memory that is not there.
+//! With `--functions` PROGRAM is an assembly's name, and the arguments are methods (`TYPE::METHOD`) that take a number
+//! and a text and return a number: each is called on this thread and on two others.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -17,6 +19,9 @@ type Initialize = unsafe extern "C" fn(
 ) -> c_int;
 type Execute =
     unsafe extern "C" fn(*mut c_void, c_uint, c_int, *const *const c_char, *const c_char, *mut c_uint) -> c_int;
+type CreateDelegate =
+    unsafe extern "C" fn(*mut c_void, c_uint, *const c_char, *const c_char, *const c_char, *mut *mut c_void) -> c_int;
+type Function = unsafe extern "C" fn(c_int, *const c_char) -> c_int;
 type ShutDown = unsafe extern "C" fn(*mut c_void, c_uint, *mut c_int) -> c_int;
 type SetErrorWriter = unsafe extern "C" fn(Option<extern "C" fn(*const c_char)>) -> c_int;
 
@@ -41,11 +46,39 @@ fn c_text(text: &str) -> CString {
     CString::new(text).expect("no NUL")
 }
 
+/// Gets the C function of each method and calls it.
+fn call_methods(create: CreateDelegate, handle: usize, domain: c_uint, assembly: &str, methods: &[String]) {
+    for name in methods {
+        let (class, method) = name.split_once("::").expect("TYPE::METHOD");
+        let texts = [assembly, class, method].map(c_text);
+        let mut address = ptr::null_mut();
+        // SAFETY: texts that end in NUL, and room for the result.
+        let status = unsafe {
+            let handle = ptr::with_exposed_provenance_mut(handle);
+            create(handle, domain, texts[0].as_ptr(), texts[1].as_ptr(), texts[2].as_ptr(), &mut address)
+        };
+        println!("{name}: {status:#x}");
+        if status < 0 {
+            continue;
+        }
+        // SAFETY: the methods that are named take a number and a text and return a number.
+        let function: Function = unsafe { std::mem::transmute(address) };
+        // SAFETY: a text that ends in NUL, which stays for the call.
+        let call = move |number| println!("  {}", unsafe { function(number, c"abc".as_ptr()) });
+        call(20);
+        for number in [30, 40] {
+            std::thread::spawn(move || call(number)).join().expect("no panic");
+        }
+        call(50);
+    }
+}
+
 fn main() {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let is_other_thread = words.first().is_some_and(|word| word == "--other-thread");
     let wants_fault = words.first().is_some_and(|word| word == "--fault");
-    words.drain(..usize::from(is_other_thread || wants_fault));
+    let wants_functions = words.first().is_some_and(|word| word == "--functions");
+    words.drain(..usize::from(is_other_thread || wants_fault || wants_functions));
     let count = words.iter().take_while(|word| word.contains('=')).count();
     let (keys, values): (Vec<CString>, Vec<CString>) = words
         .drain(..count)
@@ -92,6 +125,20 @@ fn main() {
         std::process::exit(1);
     }
     let handle = handle.expose_provenance();
+    if wants_functions {
+        // SAFETY: the function of this name has this signature (coreclrhost.h).
+        let create: CreateDelegate = unsafe { std::mem::transmute(symbol(library, c"coreclr_create_delegate")) };
+        call_methods(create, handle, domain, program, arguments);
+        std::thread::scope(|scope| {
+            let other = || call_methods(create, handle, domain, program, &arguments[..1]);
+            scope.spawn(other).join().expect("no panic");
+        });
+        let mut latched = 0;
+        // SAFETY: the library's handle, and room for the result.
+        let status = unsafe { shut_down(ptr::with_exposed_provenance_mut(handle), domain, &mut latched) };
+        println!("shutdown: {status:#x} {latched}");
+        return;
+    }
     let program = c_text(program);
     let arguments: Vec<CString> = arguments.iter().map(|argument| c_text(argument)).collect();
     let run = move || {

@@ -14,8 +14,9 @@ mod status;
 
 use error_writer::ErrorWriter;
 use guest::Failure;
+use saki_hosting::functions::{self, NoFunction};
 use saki_hosting::properties::RuntimeProperties;
-use status::{INVALID_ARGUMENT, NOT_IMPLEMENTED, SUCCESS};
+use status::{INVALID_ARGUMENT, INVALID_OPERATION, NULL_POINTER, SUCCESS};
 use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -145,27 +146,48 @@ pub unsafe extern "C" fn coreclr_execute_assembly(
     }))
 }
 
-/// A function pointer to a static method. Not there yet.
+/// A function pointer to a static method: its own with UnmanagedCallersOnlyAttribute, else one that converts arguments
+/// as for a callback. Any thread of the host may ask, and may call what it gets.
 ///
 /// # Safety
-/// As coreclrhost.h has it: texts end in NUL.
+/// As coreclrhost.h has it: texts end in NUL, the result has room.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn coreclr_create_delegate(
     host_handle: *mut c_void,
-    _domain_id: c_uint,
+    domain_id: c_uint,
     assembly_name: *const c_char,
     type_name: *const c_char,
     method_name: *const c_char,
-    _delegate: *mut *mut c_void,
+    delegate: *mut *mut c_void,
 ) -> c_int {
+    if delegate.is_null() {
+        return status_of(Err(Failure { status: NULL_POINTER, text: "the host gives no room for a function".into() }));
+    }
+    // SAFETY: not null, so the host's room for an address.
+    unsafe { delegate.write(std::ptr::null_mut()) };
+    // An empty text counts as none.
+    let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
     // SAFETY: the host's text, which ends in NUL.
-    let assembly = unsafe { text(assembly_name) }.unwrap_or_default();
+    let assembly = filled(unsafe { text(assembly_name) });
     // SAFETY: the host's text, which ends in NUL.
-    let ty = unsafe { text(type_name) }.unwrap_or_default();
+    let class = filled(unsafe { text(type_name) });
     // SAFETY: the host's text, which ends in NUL.
-    let method = unsafe { text(method_name) }.unwrap_or_default();
-    let missing = format!("{assembly}: {ty}.{method}: Saki gives hosts no functions of programs yet");
-    status_of(guest::check(host_handle).and(Err(Failure { status: NOT_IMPLEMENTED, text: missing })))
+    let method = filled(unsafe { text(method_name) });
+    let (Some(assembly), Some(class), Some(method)) = (assembly, class, method) else {
+        return status_of(Err(bad_argument("no assembly, type or method")));
+    };
+    let found = guest::check(host_handle).and_then(|()| {
+        if domain_id != DOMAIN {
+            let text = format!("the host names domain {domain_id}, and there is {DOMAIN} alone");
+            return Err(Failure { status: INVALID_OPERATION, text });
+        }
+        let found = functions::function_of(&assembly, &class, &method);
+        found.map_err(|NoFunction { result, text }| Failure { status: result, text })
+    });
+    status_of(found.map(|address| {
+        // SAFETY: not null, so the host's room for an address.
+        unsafe { delegate.write(std::ptr::with_exposed_provenance_mut(address)) };
+    }))
 }
 
 /// Ends the program, if it has not ended yet.

@@ -6,8 +6,8 @@ use std::ffi::c_int;
 pub(crate) const SUCCESS: c_int = 0;
 /// E_FAIL: the text says why.
 pub(crate) const FAILED: c_int = 0x8000_4005_u32 as c_int;
-/// E_NOTIMPL.
-pub(crate) const NOT_IMPLEMENTED: c_int = 0x8000_4001_u32 as c_int;
+/// E_POINTER.
+pub(crate) const NULL_POINTER: c_int = 0x8000_4003_u32 as c_int;
 /// E_INVALIDARG.
 pub(crate) const INVALID_ARGUMENT: c_int = 0x8007_0057_u32 as c_int;
 /// HOST_E_INVALIDOPERATION: not now, or not on this thread.

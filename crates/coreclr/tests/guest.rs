@@ -10,7 +10,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Threading;
 
-static class Program
+class Program
 {
     delegate IntPtr Start (IntPtr argument);
 
@@ -32,6 +32,19 @@ static class Program
         }
         GC.Collect ();
     }
+
+    static int Add (int number, string text)
+    {
+        Allocate ();
+        return number + text.Length;
+    }
+
+    class Nested { static int Subtract (int number, string text) { return number - text.Length; } }
+
+    int OfInstance (int number, string text) { return 0; }
+    static int Twice (int number) { return 0; }
+    static int Twice (int number, string text) { return 0; }
+    static int Generic<T> (int number, T value) { return 0; }
 
     static int Main (string[] arguments)
     {
@@ -188,6 +201,33 @@ fn a_fault_of_the_hosts_own_is_the_hosts() {
     let Some(program) = program("guest-fault") else { return };
     let output = host(&["--fault", MONO, &program.display().to_string()]).output().expect("run");
     check(&output, 9, &format!("initialize: 0x0\n\n{OUTPUT}exit handler\nexecute: 0x0 42\n"));
+}
+
+#[test]
+fn a_host_gets_c_functions_of_static_methods() {
+    let Some(program) = program("guest-functions") else { return };
+    let trusted = format!("{MONO}:{}", program.display());
+    let methods =
+        ["Program::Add", "Program+Nested::Subtract", "Program::OfInstance", "Program::Twice", "Program::Generic"];
+    let others = ["Program::None", "None::Add"];
+    let mut words = vec!["--functions", &trusted, "guest-functions"];
+    words.extend(methods.iter().chain(&others));
+    let expect = "initialize: 0x0\n\
+        Program::Add: 0x0\n  23\n  33\n  43\n  53\n\
+        Program+Nested::Subtract: 0x0\n  17\n  27\n  37\n  47\n\
+        Program::OfInstance: 0x80131513\nProgram::Twice: 0x8000211d\nProgram::Generic: 0x80131513\n\
+        Program::None: 0x80131513\nNone::Add: 0x80131522\n\
+        Program::Add: 0x0\n  23\n  33\n  43\n  53\nshutdown: 0x0 0\n";
+    for mode in ["native", "green", "mn"] {
+        let output = host(&words).env("SAKI_THREADS", mode).output().expect("run");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let (told, shown): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("error: "));
+        assert_eq!(shown.join("\n") + "\n", expect, "{mode}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(told.len(), 5, "{mode}: {told:?}");
+    }
+    let words = ["--functions", MONO, "no-such-assembly", "Program::Add"];
+    let output = host(&words).output().expect("run");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Program::Add: 0x80070002"), "{output:?}");
 }
 
 #[test]

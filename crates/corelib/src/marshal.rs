@@ -82,6 +82,9 @@ fn delegate_for_pointer(t: CurrentThread, address: isize, ty: TypeArgument, resu
 
 fn pointer_for_delegate(t: CurrentThread, delegate: ObjectPlace) -> Managed<isize> {
     match delegate.get() {
+        Some(delegate) if !delegate.ty().args.is_empty() => {
+            Err(exceptions::throw_argument(t, "The specified Type must not be a generic type.", "delegate"))
+        }
         Some(delegate) => delegates::function_pointer(t, delegate).map(usize::cast_signed),
         None => Err(argument_null(t, "d")),
     }

@@ -9,12 +9,14 @@
 //! | `properties` | the properties that .NET's host hands to a runtime |
 //! | `contract` | the functions that .NET's host offers to a runtime |
 //! | `thread_pool` | the settings of .NET's thread pool |
+//! | `functions` | static methods of programs as C functions for hosts |
 //! | `net` | starting a machine from these |
 //!
 //! Left out: command lines, exit codes, and what a process does around its machine.
 
 pub mod contract;
 pub mod environment;
+pub mod functions;
 pub mod net;
 pub mod properties;
 pub mod quantities;
