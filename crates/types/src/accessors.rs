@@ -7,6 +7,7 @@
 //! UnsafeAccessorTypeAttribute (.NET 10) has its name, with its assembly's. Left out: the accessor's body
 //! (`il::synth::accessor`), whether generic constraints are the same, and generic types in such names.
 
+use crate::binder::not_found;
 use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
@@ -14,6 +15,7 @@ use crate::identity::AssemblyName;
 use crate::interop_attributes::{Accessor, AccessorKind};
 use crate::method::{Method, MethodKind};
 use crate::modifiers::{spell_field, spell_method};
+use crate::requests::{self, Leave, Request};
 use crate::signature::raw_method_sig;
 use crate::ty::{GenericContext, Ty};
 use saki_metadata::{MethodSigRaw, Rid, TypeSig};
@@ -251,21 +253,32 @@ fn classes_of_attributes(image: &'static Image, rid: Rid) -> LoadResult<Vec<Opti
     let mut found = Vec::new();
     for parameter in image.meta.method_params(rid)? {
         let index = usize::from(image.meta.param(parameter)?.sequence);
-        if let Some(name) = image.accessor_type_name(parameter)? {
+        if let Some(class) = class_at(image, parameter)? {
             if found.len() <= index {
                 found.resize(index + 1, None);
             }
-            found[index] = Some(class_of_name(image, &name)?);
+            found[index] = Some(class);
         }
     }
     Ok(found)
 }
 
-/// The class of a name such as "Namespace.Outer+Inner, Assembly, Version=1.0.0.0".
-fn class_of_name(image: &'static Image, name: &str) -> LoadResult<Ty> {
-    let (class, assembly) = name.split_once(',').map_or((name, None), |(class, rest)| (class, Some(rest.trim())));
+/// The class that UnsafeAccessorTypeAttribute names at a Param row, such as "Namespace.Outer+Inner, Assembly".
+pub(crate) fn class_at(image: &'static Image, parameter: Rid) -> LoadResult<Option<Ty>> {
+    let Some(name) = image.accessor_type_name(parameter)? else { return Ok(None) };
+    let (class, assembly) =
+        name.split_once(',').map_or((name.as_str(), None), |(class, rest)| (class, Some(rest.trim())));
     let home = match assembly.map(AssemblyName::parse) {
-        Some(Some(assembly)) => image.universe.binder().resolve(&assembly, Some(image))?.image,
+        Some(Some(assembly)) => {
+            let binder = image.universe.binder();
+            match binder.find_bound(&assembly, Some(image)) {
+                Some(found) => found.image,
+                None => match requests::ask(Request::AccessorType(image, parameter))? {
+                    Leave::Ask => binder.resolve(&assembly, Some(image))?.image,
+                    Leave::HasNoAnswer => return Err(not_found(&assembly)),
+                },
+            }
+        }
         _ => image,
     };
     let mut parts = class.trim().split('+');
@@ -276,7 +289,8 @@ fn class_of_name(image: &'static Image, name: &str) -> LoadResult<Ty> {
         let Some(outer) = found else { break };
         found = outer.find_nested("", part)?;
     }
-    found.ok_or_else(|| LoadError::type_load(format!("Could not load type '{name}'."), name.to_owned()))
+    let missing = || LoadError::type_load(format!("Could not load type '{name}'."), name.clone());
+    found.map(Some).ok_or_else(missing)
 }
 
 /// The type's name as .NET's messages write it: without generic arguments.

@@ -10,6 +10,7 @@
 //! where the program is asked); what failed for want of an answer is not remembered (`Lazy`), since a later attempt may
 //! succeed. Left out: files that are modules of one assembly, which are loaded without asking.
 
+use crate::accessors;
 use crate::computation::{self, Computation};
 use crate::domain::{EmittedType, Image};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
@@ -22,6 +23,8 @@ use std::fmt;
 pub enum Request {
     /// The assembly of an AssemblyRef row, which is not loaded yet.
     Reference(&'static Image, Rid),
+    /// The assembly of the class that UnsafeAccessorTypeAttribute names at a Param row.
+    AccessorType(&'static Image, Rid),
     /// A type that its TypeBuilder has not finished yet.
     Emitted(&'static EmittedType),
 }
@@ -34,6 +37,7 @@ impl Request {
     pub fn answer(self) -> LoadResult<()> {
         match self {
             Request::Reference(image, rid) => image.assembly_ref(rid).map(|_| ()),
+            Request::AccessorType(image, rid) => accessors::class_at(image, rid).map(|_| ()),
             Request::Emitted(emitted) => emitted.require().map(|_| ()),
         }
     }
@@ -43,6 +47,9 @@ impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Request::Reference(image, rid) => write!(f, "reference {rid} of {}", image.meta.path().display()),
+            Request::AccessorType(image, rid) => {
+                write!(f, "the type for parameter {rid} of {}", image.meta.path().display())
+            }
             Request::Emitted(_) => f.write_str("a type that is not finished"),
         }
     }
@@ -51,7 +58,8 @@ impl fmt::Debug for Request {
 impl PartialEq for Request {
     fn eq(&self, other: &Request) -> bool {
         match (self, other) {
-            (Request::Reference(image, rid), Request::Reference(other, other_rid)) => {
+            (Request::Reference(image, rid), Request::Reference(other, other_rid))
+            | (Request::AccessorType(image, rid), Request::AccessorType(other, other_rid)) => {
                 image == other && rid == other_rid
             }
             (Request::Emitted(emitted), Request::Emitted(other)) => std::ptr::eq(*emitted, *other),
