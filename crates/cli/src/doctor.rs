@@ -279,19 +279,36 @@ fn shell(machine: &Machine) -> Finding {
     Finding::note("C# shell", text)
 }
 
+/// A runtime of .NET, with the reason why programs do not run on it, if they do not; and whether they do.
+fn dotnet_runtime(one: &installed::Installed) -> (String, bool) {
+    let path = one.folder.join(installed::CORE_LIBRARY);
+    let refused = match saki_metadata::Image::open(&path) {
+        Ok(image) => class_library::identify(&image).err(),
+        Err(error) => Some(error.to_string()),
+    };
+    match refused {
+        None => (one.version.to_string(), true),
+        Some(reason) => (format!("{} (not served: {reason})", one.version), false),
+    }
+}
+
 /// The runtimes of every .NET that is found, and which of these programs run on.
 fn dotnet_runtimes(_: &Machine) -> Finding {
     const WHAT: &str = ".NET runtimes";
     let places = environment::dotnet_places();
-    let of_root = |root: &saki_dotnet::Root| {
-        let versions = installed::runtimes(&root.path).iter().map(|one| one.version.to_string()).collect::<Vec<_>>();
+    let mut is_one_served = false;
+    let mut of_root = |root: &saki_dotnet::Root| {
+        let (versions, are_served): (Vec<String>, Vec<bool>) =
+            installed::runtimes(&root.path).iter().map(dotnet_runtime).unzip();
+        is_one_served |= are_served.contains(&true);
         let versions = if versions.is_empty() { "none".to_owned() } else { versions.join(", ") };
         format!("{versions} in {} ({})", root.path.display(), root.found_by)
     };
-    let all = places.roots().iter().map(of_root).collect::<Vec<_>>().join("; ");
+    let all = places.roots().iter().map(&mut of_root).collect::<Vec<_>>().join("; ");
     match places.root() {
         Err(looked) => Finding::note(WHAT, format!("{looked}; for programs of modern .NET")),
-        Ok(_) => Finding::fact(WHAT, all),
+        Ok(_) if is_one_served => Finding::fact(WHAT, all),
+        Ok(_) => Finding::note(WHAT, format!("{all}; none that programs run on")),
     }
 }
 

@@ -65,15 +65,27 @@ pub fn identify(corlib: &Image) -> Result<Version, String> {
 /// The version of .NET of a core assembly. A servicing release that is not known is compared with the contract.
 fn identify_net(corlib: &Image, major: u16) -> Result<Version, String> {
     let path = corlib.path().display();
+    let lines = Contract::own_section(LibraryProfile::NET.core_assembly);
+    let harmful = |version| -> Result<Vec<Difference>, String> {
+        let mut differences = compare(corlib, &lines, version).map_err(|e| format!("{path}: {e}"))?;
+        differences.retain(Difference::is_harmful);
+        Ok(differences)
+    };
     let Some(version) = Version::with_core_lib_major(major) else {
-        return Err(format!("{path}: of .NET {major}; supported are .NET 9 and 10"));
+        let distance = |version: &Version| version.core_lib_major().unwrap_or(0).abs_diff(major);
+        let nearest = Version::NET.into_iter().min_by_key(distance).unwrap_or(Version::NET[0]);
+        let differences = harmful(nearest)?;
+        let first = differences.first().map_or_else(|| "none".to_owned(), ToString::to_string);
+        return Err(format!(
+            "{path}: of .NET {major}; supported are .NET 9 and 10. Differences from .NET {}: {}; the first is {first}",
+            nearest.core_lib_major().unwrap_or(0),
+            differences.len()
+        ));
     };
     if saki_contract::is_known_core_library(corlib) {
         return Ok(version);
     }
-    let lines = Contract::own_section(LibraryProfile::NET.core_assembly);
-    let mut differences = compare(corlib, &lines, version).map_err(|e| format!("{path}: {e}"))?;
-    differences.retain(Difference::is_harmful);
+    let differences = harmful(version)?;
     match differences.first() {
         None => Ok(version),
         Some(first) => Err(format!(
