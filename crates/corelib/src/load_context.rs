@@ -4,11 +4,16 @@
 //! that managed code gave for the managed context, by which its methods are called. Invariant: assemblies of the
 //! default context have `LoadContext::Default`, those of others `LoadContext::Custom (number)`.
 //!
-//! The records of a collectible context's assemblies have one owner (`types::collectible`). | Its state | handle of the
-//! managed context | leaves it when |: in use | weak | `Unload`, or the finalizer of the managed context: to unloaded;
-//! unloaded | strong, since references of its assemblies are still resolved by it | no record is reachable any more:
-//! the handle is freed. Left out: contexts whose assemblies have thread statics or functions for native code are never
-//! freed (`Owner::keep_for_ever`), nor those that a method made at run time names.
+//! The records of a collectible context's assemblies have one owner (`types::collectible`):
+//!
+//! | state | handle of the managed context | next |
+//! |---|---|---|
+//! | in use | weak | unloaded, by `Unload` or the finalizer of the managed context |
+//! | unloaded | strong, since it still resolves references of its assemblies | dead: no record is reachable any more |
+//! | dead | freed | - |
+//!
+//! Left out: contexts whose assemblies have thread statics or functions for native code are never freed
+//! (`Owner::keep_for_ever`), nor those whose members a method made at run time names.
 
 use crate::arguments::{AssemblyArgument, ObjectPlace, StackMark};
 use crate::assembly::NameParts;

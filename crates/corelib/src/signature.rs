@@ -355,7 +355,9 @@ fn are_equal(
         Ok((parsed.convention, std::iter::once(parsed.result).chain(parsed.parameters).collect()))
     };
     // SAFETY: managed code passes the fields that `fill` stored.
-    let (left, right) = unsafe { (blob_at(left, left_length), blob_at(right, right_length)) };
+    let left = unsafe { blob_at(left, left_length) };
+    // SAFETY: managed code passes the fields that `fill` stored.
+    let right = unsafe { blob_at(right, right_length) };
     let ((left_convention, left), (right_convention, right)) =
         (types(left, left_type.find())?, types(right, right_type.find())?);
     let are_same = left.len() == right.len() && left.iter().zip(right).all(|(&l, r)| is_same(l, r));

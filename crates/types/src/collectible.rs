@@ -338,7 +338,8 @@ impl Owner {
         self.is_domain
     }
 
-    /// Notes that the domain or the context is unloaded: from now on the owner lives only as long as a record of it is reachable.
+    /// Notes that the domain or the context is unloaded: from now on the owner lives only as long as a record of it is
+    /// reachable.
     pub fn release(&self) {
         // Relaxed: collections read it with the world stopped.
         self.is_in_use.store(false, Ordering::Relaxed);
