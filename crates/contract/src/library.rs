@@ -274,8 +274,8 @@ mod tests {
     use crate::{Contract, LineKind};
     use std::collections::BTreeSet;
 
-    /// "assembly:Namespace.Type::field" of each row of the tables; of the fields that both class libraries have, those of
-    /// .NET's which have other names there.
+    /// "assembly:Namespace.Type::field" of each row of the tables; of the fields that both class libraries have, those
+    /// of .NET's which have other names there.
     fn rows_of_fields() -> BTreeSet<String> {
         let rows = FIELDS.iter().flat_map(|row| row.names.iter().map(|name| (row.owner.name(), *name)));
         let of_net = NET_FIELDS.iter().flat_map(|row| row.names.iter().map(|name| (row.owner, *name)));

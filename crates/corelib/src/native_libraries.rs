@@ -169,7 +169,9 @@ fn probe(name: &str, assembly_directory: Option<&Path>) -> Result<Library, Strin
         }
         let beside = assembly_directory.filter(|_| !Path::new(&name).is_absolute()).map(|folder| folder.join(&name));
         let beside = beside.and_then(|path| open_file(&path.display().to_string()).ok());
-        if let Some(found) = beside.or_else(|| library::open_path(Path::new(&name)).ok()) {
+        // The C library's own name is that of a text for linkers, or of nothing.
+        let linked = if name == "libc" { "libc.so.6" } else { &name };
+        if let Some(found) = beside.or_else(|| library::open_path(Path::new(linked)).ok()) {
             return Ok(found);
         }
     }

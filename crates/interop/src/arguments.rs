@@ -12,11 +12,12 @@ use crate::slots::{ManagedFields, ManagedSlot, NativeBlock, NativeSlot, NativeWo
 use crate::text;
 use crate::to_managed::{elements_to_managed, to_managed, to_managed_of_length, update_managed};
 use crate::to_native::{elements_to_native, fields_to_native, size_of_native, to_native};
-use saki_il::synth::marshal::{NativeType, ParamPlan};
+use saki_il::synth::marshal::{NativeType, ParamPlan, native_layout};
 use saki_il::synth::pinvoke::ARRAY_LENGTH_OFFSET;
 use saki_runtime::ExceptionType;
 use saki_runtime::object::exceptions;
 use saki_runtime::object::thread::{CurrentThread, Managed};
+use saki_types::Ty;
 
 /// The address of a variable of managed code that a wrapper names: its parameter or local, or a `ref` argument.
 #[derive(Clone, Copy)]
@@ -254,7 +255,7 @@ pub fn callback_out(
         }
         // An `[Out]` object behind a pointer: its fields are copied back to the caller's structure.
         NativeType::ClassPointer(ty) => {
-            let size_bytes = saki_il::synth::marshal::native_layout(ty);
+            let size_bytes = native_layout(ty);
             let size_bytes = exceptions::ToManaged::to_managed(size_bytes, t)?.size_bytes as usize;
             if let (Some(object), Some(slot)) = (managed.obj(), memory(size_bytes)) {
                 fields_to_native(t, ty, ManagedFields::of(object, ty), slot)?;
@@ -265,12 +266,23 @@ pub fn callback_out(
     Ok(0)
 }
 
-/// MarshalDirectiveException with the reason why the value cannot be marshalled.
+/// Whether this is the reason why the type, or what it refers to, has no native layout.
+fn is_of_layout(ty: Ty, why: &str) -> bool {
+    let ty = ty.element().filter(|_| ty.is_byref()).unwrap_or(ty);
+    let has_fields = ty.def().is_some() && !ty.is_open;
+    has_fields && native_layout(ty).is_ok_and(|layout| layout.refused.as_deref() == Some(why))
+}
+
+/// MarshalDirectiveException with the reason why the value cannot be marshalled; for a struct that has no native layout
+/// the exception for that.
 ///
 /// # Errors
 /// Always.
 pub fn throw_marshal_directive(t: CurrentThread, descriptor: &MarshalDescriptor) -> Managed<()> {
     let message = match &descriptor.plan.native {
+        NativeType::Refused(why) if is_of_layout(descriptor.plan.ty, why) => {
+            return Err(crate::refusals::layout_error(t, why));
+        }
         NativeType::Refused(why) => why.clone(),
         NativeType::Array { .. } if descriptor.plan.index == 0 => {
             format!("Cannot marshal '{}' as a result: its length is not known.", descriptor.plan.ty.full_name())

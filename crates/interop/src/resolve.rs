@@ -96,7 +96,7 @@ pub struct NativeName {
 }
 
 impl NativeName {
-    /// The name in metadata, after the dllmaps of Mono.
+    /// The name in metadata; for Mono's class libraries after the dllmaps.
     ///
     /// # Errors
     /// EntryPointNotFoundException for a method that names no function; load errors.
@@ -111,7 +111,11 @@ impl NativeName {
             Ok((image.meta.string(library.name)?, image.meta.string(row.import_name)?))
         };
         let (library, function) = names().to_managed(t)?;
-        let (library, function) = mapped_names(image, library, function);
+        // .NET has no dllmaps.
+        let (library, function) = match universe().profile().has_mono_texts {
+            true => mapped_names(image, library, function),
+            false => (library.to_owned(), function.to_owned()),
+        };
         Ok(NativeName { library, function, mapping_flags: row.mapping_flags })
     }
 

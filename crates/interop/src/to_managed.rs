@@ -200,8 +200,8 @@ fn fixed_string_to_managed<'t>(t: CurrentThread<'t>, slot: NativeSlot, units: us
         let length = all.iter().position(|u| *u == 0).unwrap_or(units);
         return Str::from_units(t, &all[..length]);
     }
-    // In Mono the last byte of an ANSI string counts as its terminator, whatever its value; a UTF-16 string may fill its
-    // field.
+    // In Mono the last byte of an ANSI string counts as its terminator, whatever its value; a UTF-16 string may fill
+    // its field.
     let has_terminator = !universe().profile().refuses_more_native_fields;
     let all = slot.part(0, units.saturating_sub(usize::from(has_terminator))).bytes();
     let length = all.iter().position(|b| *b == 0).unwrap_or(all.len());

@@ -12,7 +12,7 @@
 //! | `timeout: SECONDS` | wall-clock limit of one run (default 20) |
 //! | `stress: skip REASON` | not run under GC stress, and why |
 //! | `green: skip REASON` | not run on green and M:N threads, and why |
-//! | `net: skip REASON` | not compared with .NET (`--net`), and why: .NET leaves it undefined, or it shows a part of Mono |
+//! | `net: skip REASON` | not compared with .NET (`--net`), and why: undefined there, or a part of Mono |
 //! | `libraries: 6.8,6.12` | run on the class libraries of these versions of Mono alone: it calls what others lack |
 //! | `io: each` | run once for each I/O model (`SAKI_IO`), except under GC stress, which takes the one that goes with the threads |
 //! | `pending: REASON` | needs what Saki does not have yet; the suite fails when the program passes all the same |

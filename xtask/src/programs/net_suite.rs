@@ -6,7 +6,8 @@
 //! first reason: each must still fail to compile, and one that is not listed must compile, so the list may only shrink.
 //! Invariant: when both runs end by an exception that nothing catches, it is one of the same type, so a call that Saki
 //! lacks never counts as what .NET does not support.
-//! A header `net: skip REASON` leaves a program out. What .NET does is kept beside a program's assembly; compiling it anew removes that.
+//! A header `net: skip REASON` leaves a program out. What .NET does is kept beside a program's assembly; compiling it
+//! anew removes that.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

@@ -1,7 +1,8 @@
 //! The end of a process whose stack overflowed, on class libraries for which that is no exception (.NET's): a report on
 //! standard error, then SIGABRT.
 //!
-//! The report has the frames from the innermost one, as .NET writes them: what repeats is written once, with its number.
+//! The report has the frames from the innermost one, as .NET writes them: what repeats is written once, with its
+//! number.
 //! Left out: the StackOverflowException of Mono's class libraries (`object::exceptions`).
 
 use crate::stack_trace;
