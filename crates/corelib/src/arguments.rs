@@ -85,12 +85,24 @@ one_word! {
     pub(crate) ObjectPlace = Option<RefPlace<'t>>;
     /// `StringHandleOnStack`: the address of a variable of type string.
     pub(crate) StringPlace = Option<RefPlace<'t>>;
-    /// `StackCrawlMarkHandle`, which the machine does not need: it walks the stack.
-    pub(crate) StackMark = usize;
+    /// `StackCrawlMarkHandle`: the address of a variable of type StackCrawlMark.
+    pub(crate) StackMark = *const i32;
     /// `RuntimeMethodHandleInternal`.
     pub(crate) MethodArgument = *const Method;
     /// `RuntimeFieldHandleInternal`.
     pub(crate) FieldArgument = *const Field;
+}
+
+impl StackMark<'_> {
+    /// Whether the caller of the method that calls reflection is asked for, not that method.
+    pub(crate) fn is_of_callers_caller(self) -> bool {
+        /// `StackCrawlMark.LookForMyCallersCaller`
+        const CALLERS_CALLER: i32 = 2;
+        // SAFETY: the module header: a struct of one word, the address of a variable.
+        let variable = unsafe { self.0.read() };
+        // SAFETY: managed code passes the address of a local variable, which lives for the call.
+        unsafe { variable.read() == CALLERS_CALLER }
+    }
 }
 
 impl<'t> ObjectPlace<'t> {

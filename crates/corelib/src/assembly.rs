@@ -7,6 +7,7 @@ use saki_metadata::{ManifestResourceRow, TableId, Token};
 use saki_reflect::assembly::{Found, image_types, images, types_or_throw};
 use saki_reflect::callers::executing_and_calling;
 use saki_reflect::handles::assembly_of;
+use saki_reflect::method_info::definition_of;
 use saki_reflect::objects::{assembly_object, module_object};
 use saki_reflect::type_lookup::same_ignoring_case;
 use saki_runtime::exec::invoke::{self, Slot};
@@ -39,8 +40,14 @@ fn is_update_supported(_t: CurrentThread) -> i32 {
     0
 }
 
-fn get_current_method(t: CurrentThread, result: WordResult, _mark: StackMark) {
-    return_method(result, executing_and_calling(t).0);
+/// Of an instantiation the open method.
+fn get_current_method(t: CurrentThread, result: WordResult, _mark: StackMark) -> Managed<()> {
+    let method = match executing_and_calling(t).0 {
+        Some(method) => Some(definition_of(t, method)?),
+        None => None,
+    };
+    return_method(result, method);
+    Ok(())
 }
 
 fn set_text(t: CurrentThread, place: StringPlace, text: &str) -> Managed<()> {

@@ -19,9 +19,10 @@ use crate::arguments::{AssemblyArgument, ObjectPlace, StackMark};
 use crate::assembly::NameParts;
 use crate::gc_handle::internal_free;
 use saki_base::locks::{Mutex, rank};
+use saki_reflect::callers::executing_and_calling;
 use saki_reflect::objects::assembly_object;
 use saki_runtime::exec::invoke;
-use saki_runtime::object::exceptions;
+use saki_runtime::object::{exceptions, statics};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, Str, ToManaged, vm};
 use saki_types::binder::{AssemblyName, LoadContext, not_collectible};
 use saki_types::collectible::Owner;
@@ -153,9 +154,13 @@ fn entry_assembly(t: CurrentThread, result: ObjectPlace) -> Managed<()> {
     Ok(())
 }
 
-fn executing_assembly(t: CurrentThread, _mark: StackMark, result: ObjectPlace) -> Managed<()> {
-    let caller = saki_reflect::callers::calling_assembly(t).or_else(vm::entry_assembly);
-    if let Some(assembly) = caller {
+/// Of the method that the mark says: the innermost one outside reflection, or its caller.
+fn executing_assembly(t: CurrentThread, mark: StackMark, result: ObjectPlace) -> Managed<()> {
+    let caller = match mark.is_of_callers_caller() {
+        true => executing_and_calling(t).1.map(|method| method.image().assembly()),
+        false => saki_reflect::callers::calling_assembly(t),
+    };
+    if let Some(assembly) = caller.or_else(vm::entry_assembly) {
         result.set(t, assembly_object(t, assembly)?);
     }
     Ok(())
@@ -324,7 +329,7 @@ impl LoaderEvents for ContextEvents {
             return saki_reflect::AppDomainEvents.assembly_loaded(assembly);
         }
         CurrentThread::with_attached(|t| {
-            if CONTEXTS.lock().is_empty() || t.is_pending() {
+            if t.is_pending() || !has_handlers("AssemblyLoad") {
                 return;
             }
             let raised = (|| -> Managed<()> {
@@ -392,13 +397,28 @@ fn ask(t: CurrentThread, method: &str, context: isize, wanted: &AssemblyName) ->
     })
 }
 
+/// Whether a static event of AssemblyLoadContext has handlers. Without one no managed code runs: most loads are those of
+/// the start.
+fn has_handlers(event: &str) -> bool {
+    let variable = || -> LoadResult<Option<*mut u8>> {
+        let Some(class) = universe().find_library_type(LibraryType::AssemblyLoadContext)? else { return Ok(None) };
+        let Some(field) = class.find_field(event)?.filter(|field| field.is_static()) else { return Ok(None) };
+        statics::static_field_address(field).map(Some)
+    };
+    let Ok(Some(address)) = variable() else { return false };
+    // SAFETY: the variable of a static field of the core library, which is never unloaded; an event's type is a delegate,
+    // so that it is one word, which is only compared with null.
+    let handlers = unsafe { address.cast::<usize>().read_volatile() };
+    handlers != 0
+}
+
 /// `AppDomain.AssemblyResolve`.
 fn ask_domain(
     t: CurrentThread,
     wanted: &AssemblyName,
     requesting: Option<&'static Image>,
 ) -> Option<&'static Assembly> {
-    if CONTEXTS.lock().is_empty() || t.is_pending() {
+    if t.is_pending() || !has_handlers("AssemblyResolve") {
         return None;
     }
     let asked = (|| -> Managed<Option<&'static Assembly>> {

@@ -24,7 +24,7 @@ use saki_types::{LibraryType, LoadError, LoadResult, Method, Ty, Type, universe}
 ///
 /// # Errors
 /// BadImageFormatException.
-fn definition_of(t: CurrentThread, method: &'static Method) -> Managed<&'static Method> {
+pub fn definition_of(t: CurrentThread, method: &'static Method) -> Managed<&'static Method> {
     let open = method.definition.unwrap_or(method);
     match (open.owner.generic_definition(), open.rid()) {
         (Some(owner), Some(rid)) if owner != open.owner => owner.method_by_rid(rid).to_managed(t),
