@@ -11,6 +11,7 @@ use crate::signature;
 use crate::ty::GenericContext;
 use crate::ty::{GenericParam, Ty, Type, TypeDef, TypeKind};
 use rustc_hash::FxHashMap;
+use saki_contract::LibraryType;
 use saki_metadata::{ElementType, Rid, TableId, Token};
 use std::iter::Copied;
 use std::slice::Iter;
@@ -204,7 +205,10 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
             for row in def.image.meta.custom_attributes(Token::new(TableId::Field, rid)) {
                 match attribute_class(def.image.meta, row?.constructor)? {
                     Some(("System", "ThreadStaticAttribute")) => is_thread_static = true,
-                    Some(("System", "ContextStaticAttribute")) => is_context_static = true,
+                    // Without contexts such a field is a static field as any other.
+                    Some(("System", "ContextStaticAttribute")) => {
+                        is_context_static = ty.universe().profile().type_name(LibraryType::Context).is_some();
+                    }
                     _ => {}
                 }
             }
