@@ -151,6 +151,10 @@ impl Type {
                 }
             }
         }
+        let defaults = default_implementation(self.interfaces()?.iter().copied(), method)?;
+        if let DefaultImplementation::Ambiguous = defaults {
+            return Err(static_virtual::ambiguous(self, method));
+        }
         let subject = format!("{}.{}", interface.full_name(), method.name);
         let message = format!("Type '{}' does not implement interface method {subject}", self.full_name());
         Err(LoadError::new(crate::LoadErrorKind::MissingMethod, message, subject))

@@ -56,7 +56,8 @@ impl Type {
     }
 }
 
-fn ambiguous(ty: Ty, wanted: &'static Method) -> LoadError {
+/// The error of a call whose default implementations are several, of which none is the most specific.
+pub(super) fn ambiguous(ty: Ty, wanted: &'static Method) -> LoadError {
     let message = format!(
         "Could not call method '{}' on interface '{}' with type '{}' because there are multiple incompatible interface \
          methods overriding this method.",
