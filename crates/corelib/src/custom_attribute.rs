@@ -12,6 +12,7 @@ use saki_runtime::object::exceptions::{self, Thrown};
 use saki_runtime::object::typed_values;
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, Obj, Str, ToManaged};
 use saki_types::{Image, Ty, universe};
+use std::borrow::Cow;
 
 /// Element types that only such blobs have.
 mod tag {
@@ -55,7 +56,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A text with its length before it; None for null.
-    fn text(&mut self) -> Managed<Option<&'static str>> {
+    fn text(&mut self) -> Managed<Option<Cow<'static, str>>> {
         const NULL: u8 = 0xff;
         let first = self.u8()?;
         let length = match first {
@@ -67,7 +68,7 @@ impl<'t> Reader<'t> {
                 rest.iter().fold(usize::from(first & 0x1f), |length, byte| length << 8 | usize::from(*byte))
             }
         };
-        std::str::from_utf8(self.bytes(length)?).map(Some).map_err(|_| malformed(self.t))
+        Ok(Some(saki_metadata::text_of(self.bytes(length)?)))
     }
 
     /// The type that a blob names for a boxed value or a named argument.
@@ -78,7 +79,7 @@ impl<'t> Reader<'t> {
             tag::BOXED => u.object(),
             tag::SZ_ARRAY => u.sz_array_of(self.named_type()?),
             tag::ENUM => match self.text()? {
-                Some(name) => type_of_serialized_name(self.t, name, self.image)?,
+                Some(name) => type_of_serialized_name(self.t, &name, self.image)?,
                 None => return Err(malformed(self.t)),
             },
             other => match ElementType::from_u8(other) {
@@ -93,11 +94,11 @@ impl<'t> Reader<'t> {
     fn value(&mut self, ty: Ty) -> Managed<Option<Obj<'t>>> {
         let u = universe();
         if ty == u.string() {
-            return self.text()?.map(|text| Str::new(self.t, text).map(Obj::from)).transpose();
+            return self.text()?.map(|text| Str::new(self.t, &text).map(Obj::from)).transpose();
         }
         if ty == u.type_() {
             let Some(name) = self.text()? else { return Ok(None) };
-            return Obj::of_type(self.t, type_of_serialized_name(self.t, name, self.image)?).map(Some);
+            return Obj::of_type(self.t, type_of_serialized_name(self.t, &name, self.image)?).map(Some);
         }
         if ty == u.object() {
             let named = self.named_type()?;
@@ -220,7 +221,7 @@ fn read_named(
     let named = reader.named_type()?;
     let Some(text) = reader.text()? else { return Err(malformed(t)) };
     let given = reader.value(named)?;
-    name.set(t, Some(Str::new(t, text)?));
+    name.set(t, Some(Str::new(t, &text)?));
     ty.set(t, Obj::of_type(t, named)?);
     value.set(t, given);
     // SAFETY: managed code passes the addresses of locals, which live as long as the call.
@@ -250,7 +251,7 @@ fn parse_usage(
     for _ in 0..reader.number(2)? {
         reader.u8()?;
         reader.u8()?;
-        match reader.text()? {
+        match reader.text()?.as_deref() {
             Some("AllowMultiple") => multiple = reader.u8()? != 0,
             Some("Inherited") => inherited = reader.u8()? != 0,
             _ => return Ok(0),

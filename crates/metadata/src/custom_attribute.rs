@@ -10,6 +10,7 @@ use crate::error::BadImage;
 use crate::image::Image;
 use crate::signature::TypeSig;
 use crate::token::{BlobIdx, TableId, Token};
+use std::borrow::Cow;
 
 /// Deepest nesting of arrays and boxed values accepted; real blobs stay below 4.
 const MAX_DEPTH: u32 = 32;
@@ -226,11 +227,7 @@ impl CaReader<'_> {
         }
         let len = self.cursor.compressed_u32().ok_or_else(|| self.short())?;
         let bytes = self.cursor.take(len as usize).ok_or_else(|| self.short())?;
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Some(text.to_owned())),
-            // A lone surrogate in a C# literal is written as 3 bytes that UTF-8 forbids.
-            Err(_) => Ok(Some(String::from_utf8_lossy(bytes).into_owned())),
-        }
+        Ok(Some(text_of(bytes).into_owned()))
     }
 
     /// A FieldOrPropType.
@@ -322,6 +319,25 @@ impl CaReader<'_> {
         let value = self.value(&ty, 0)?;
         Ok(CaNamedArg { is_property, name, ty, value })
     }
+}
+
+/// The text of a SerString's bytes. A lone surrogate in a C# literal is written as 3 bytes that UTF-8 forbids; as on
+/// .NET, its first two bytes become one U+FFFD and the third another.
+pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    /// The first byte of U+D000 to U+DFFF.
+    const LEAD: u8 = 0xed;
+    let Err(_) = std::str::from_utf8(bytes) else { return String::from_utf8_lossy(bytes) };
+    let mut text = String::with_capacity(bytes.len());
+    let mut is_after_lead = false;
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        let is_second = is_after_lead && chunk.valid().is_empty();
+        is_after_lead = chunk.invalid() == [LEAD];
+        if !chunk.invalid().is_empty() && !is_second {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    Cow::Owned(text)
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub use body::{EhClause, EhKind, MethodBody, parse_eh_sections, parse_method_bod
 pub use constant::ConstantValue;
 pub use custom_attribute::{
     CaEnumType, CaNamedArg, CaTypeHint, CaValue, CustomAttributeArgs, EnumResolver, parse_custom_attribute,
-    parse_named_args,
+    parse_named_args, text_of,
 };
 pub use dump::dump;
 pub use element_type::ElementType;
