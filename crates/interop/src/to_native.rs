@@ -80,7 +80,7 @@ pub fn to_native<'t>(
         _ => match managed.obj() {
             Some(object) => object_to_native(t, native, object, slot)?,
             None if matches!(native, NativeType::SafeHandle(_) | NativeType::CriticalHandle(_)) => {
-                return Err(argument_error(t, "A null handle cannot be marshalled."));
+                return Err(exceptions::throw_argument_null(t, "handle"));
             }
             None => {}
         },
