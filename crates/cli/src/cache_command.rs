@@ -139,8 +139,8 @@ fn run_on_mono(folder: &Path, framework_root: &Path) -> Result<(), String> {
     run_seed(&["--framework".as_ref(), framework_root.as_os_str()], &program)
 }
 
-/// Compiles with the compiler of an installed .NET SDK, or with mcs: what it makes runs on .NET's class libraries, whose
-/// mscorlib forwards.
+/// Compiles with the compiler of an installed .NET SDK, or with mcs: what it makes runs on .NET's class libraries,
+/// whose mscorlib forwards.
 fn run_on_net(folder: &Path, framework_root: &Path) -> Result<(), String> {
     let places = environment::dotnet_places();
     places.root().map_err(|looked| format!("no .NET is found: {looked}"))?;

@@ -66,8 +66,8 @@ pub struct LibraryProfile {
     pub casts_as_mono: bool,
     /// Whether a type is refused in which a reference shares its word with a native number.
     pub refuses_shared_references: bool,
-    /// Whether unchecked conversions of floats that do not fit give the nearest integer, and 0 for NaN, as since .NET 9;
-    /// otherwise what x64's instructions give.
+    /// Whether unchecked conversions of floats that do not fit give the nearest integer, and 0 for NaN, as since .NET
+    /// 9; otherwise what x64's instructions give.
     pub saturates_conversions: bool,
     /// The message of a NullReferenceException for an access through null; None = that of the exception's constructor
     /// without arguments.

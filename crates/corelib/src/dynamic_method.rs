@@ -1,10 +1,10 @@
 //! System.Reflection.Emit.DynamicMethod: methods made at run time, whose code and references a `Resolver` gives.
 //!
 //! A method gets its code when managed code compiles or calls it, because it may name itself. The resolver's signatures
-//! name types by their handles. A method lives as long as its resolver (`runtime::vm::dynamic_methods`), which holds the
-//! DynamicMethod object and is held by the object behind the method's handle. So the class library's own way to free
-//! methods, finalizers of the resolver that end in `RuntimeMethodHandle.Destroy`, is not used: the type counts as having
-//! no finalizer.
+//! name types by their handles. A method lives as long as its resolver (`runtime::vm::dynamic_methods`), which holds
+//! the DynamicMethod object and is held by the object behind the method's handle. So the class library's own way to
+//! free methods, finalizers of the resolver that end in `RuntimeMethodHandle.Destroy`, is not used: the type counts as
+//! having no finalizer.
 
 use crate::arguments::{MethodArgument, ModuleArgument, ObjectPlace};
 use crate::class_fields::method_stub;

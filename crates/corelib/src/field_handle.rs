@@ -115,27 +115,7 @@ fn set_boxed<'t>(
     Ok(())
 }
 
-/// `GetValueDirect(field, fieldType, TypedReference*, contextType)`
-fn get_direct<'t>(
-    t: CurrentThread<'t>,
-    field: Option<Obj>,
-    _ty: Option<Obj>,
-    reference: StructPlace,
-    _context: Option<Obj>,
-) -> Managed<Option<Obj<'t>>> {
-    load_direct(t, field_of(field), reference)
-}
-
-fn set_direct<'t>(
-    t: CurrentThread<'t>,
-    field: Option<Obj>,
-    _ty: Option<Obj>,
-    reference: StructPlace,
-    value: Option<Obj<'t>>,
-    _context: Option<Obj>,
-) -> Managed<()> {
-    store_direct(t, field_of(field), reference, value)
-}
+saki_reflect::direct_field_access!(get_direct, set_direct, |_t, field| Ok(field_of(field)));
 
 /// The field of an exact type.
 fn on_type(t: CurrentThread, result: WordResult, field: FieldArgument, ty: Option<Obj>) -> Managed<()> {

@@ -397,8 +397,8 @@ fn ask(t: CurrentThread, method: &str, context: isize, wanted: &AssemblyName) ->
     })
 }
 
-/// Whether a static event of AssemblyLoadContext has handlers. Without one no managed code runs: most loads are those of
-/// the start.
+/// Whether a static event of AssemblyLoadContext has handlers. Without one no managed code runs: most loads are those
+/// of the start.
 fn has_handlers(event: &str) -> bool {
     let variable = || -> LoadResult<Option<*mut u8>> {
         let Some(class) = universe().find_library_type(LibraryType::AssemblyLoadContext)? else { return Ok(None) };
@@ -406,8 +406,8 @@ fn has_handlers(event: &str) -> bool {
         statics::static_field_address(field).map(Some)
     };
     let Ok(Some(address)) = variable() else { return false };
-    // SAFETY: the variable of a static field of the core library, which is never unloaded; an event's type is a delegate,
-    // so that it is one word, which is only compared with null.
+    // SAFETY: the variable of a static field of the core library, which is never unloaded; an event's type is a
+    // delegate, so that it is one word, which is only compared with null.
     let handlers = unsafe { address.cast::<usize>().read_volatile() };
     handlers != 0
 }

@@ -433,8 +433,6 @@ fn is_valid(_t: CurrentThread, scope: isize, token: i32) -> bool {
     }
 }
 
-/// The parts of a marshalling descriptor. The texts' copies live for ever: few programs ask.
-#[expect(clippy::too_many_arguments, reason = "the signature of the call")]
 /// What a native type says, with the addresses of its texts; see `MarshalAsAttribute`.
 #[derive(Default)]
 struct MarshalAs {
@@ -493,6 +491,8 @@ impl MarshalAs {
     }
 }
 
+/// The parts of a marshalling descriptor. The texts' copies live for ever: few programs ask.
+#[expect(clippy::too_many_arguments, reason = "the signature of the call")]
 fn get_marshal_as(
     _t: CurrentThread,
     blob: isize,
@@ -525,6 +525,7 @@ fn get_marshal_as(
 }
 
 /// .NET 10: the texts have lengths, and the results are passed by pointers.
+#[expect(clippy::too_many_arguments, reason = "the signature of the call")]
 fn get_marshal_as_by_pointers(
     _t: CurrentThread,
     blob: isize,

@@ -299,16 +299,35 @@ fn variable_in<'t>(t: CurrentThread<'t>, field: &'static Field, reference: Struc
     Ok(Variable { ty: field.ty().to_managed(t)?, address, holder: Some(target) })
 }
 
-/// `GetValueDirect(field, fieldType, TypedReference*, contextType)`
-fn get_value_direct<'t>(
-    t: CurrentThread<'t>,
-    field: Option<Obj>,
-    _ty: Option<Obj>,
-    reference: StructPlace,
-    _context: Option<Obj>,
-) -> Managed<Option<Obj<'t>>> {
-    load_direct(t, require_field(t, field)?, reference)
+/// Defines the two internal calls of `GetValueDirect (field, fieldType, TypedReference*, contextType)` and of its
+/// counterpart, which stores, by a function that gives the field of a field's object.
+#[macro_export]
+macro_rules! direct_field_access {
+    ($get:ident, $set:ident, $find:expr) => {
+        fn $get<'t>(
+            t: CurrentThread<'t>,
+            field: Option<Obj>,
+            _ty: Option<Obj>,
+            reference: StructPlace,
+            _context: Option<Obj>,
+        ) -> Managed<Option<Obj<'t>>> {
+            load_direct(t, $find(t, field)?, reference)
+        }
+
+        fn $set<'t>(
+            t: CurrentThread<'t>,
+            field: Option<Obj>,
+            _ty: Option<Obj>,
+            reference: StructPlace,
+            value: Option<Obj<'t>>,
+            _context: Option<Obj>,
+        ) -> Managed<()> {
+            store_direct(t, $find(t, field)?, reference, value)
+        }
+    };
 }
+
+direct_field_access!(get_value_direct, set_value_direct, require_field);
 
 /// The value of a field of the variable that a TypedReference refers to.
 ///
@@ -323,17 +342,6 @@ pub fn load_direct<'t>(
         true => get_value(t, field, None),
         false => variable_in(t, field, reference)?.load(t),
     }
-}
-
-fn set_value_direct<'t>(
-    t: CurrentThread<'t>,
-    field: Option<Obj>,
-    _ty: Option<Obj>,
-    reference: StructPlace,
-    value: Option<Obj<'t>>,
-    _context: Option<Obj>,
-) -> Managed<()> {
-    store_direct(t, require_field(t, field)?, reference, value)
 }
 
 /// Stores a value in a field of the variable that a TypedReference refers to.

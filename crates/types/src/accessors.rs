@@ -264,7 +264,7 @@ fn classes_of_attributes(image: &'static Image, rid: Rid) -> LoadResult<Vec<Opti
 }
 
 /// The class that UnsafeAccessorTypeAttribute names at a Param row, such as "Namespace.Outer+Inner, Assembly".
-pub(crate) fn class_at(image: &'static Image, parameter: Rid) -> LoadResult<Option<Ty>> {
+fn class_at(image: &'static Image, parameter: Rid) -> LoadResult<Option<Ty>> {
     let Some(name) = image.accessor_type_name(parameter)? else { return Ok(None) };
     let (class, assembly) =
         name.split_once(',').map_or((name.as_str(), None), |(class, rest)| (class, Some(rest.trim())));
@@ -273,7 +273,7 @@ pub(crate) fn class_at(image: &'static Image, parameter: Rid) -> LoadResult<Opti
             let binder = image.universe.binder();
             match binder.find_bound(&assembly, Some(image)) {
                 Some(found) => found.image,
-                None => match requests::ask(Request::AccessorType(image, parameter))? {
+                None => match requests::ask(Request::AccessorType(image, parameter, find_class_at))? {
                     Leave::Ask => binder.resolve(&assembly, Some(image))?.image,
                     Leave::HasNoAnswer => return Err(not_found(&assembly)),
                 },
@@ -291,6 +291,10 @@ pub(crate) fn class_at(image: &'static Image, parameter: Rid) -> LoadResult<Opti
     }
     let missing = || LoadError::type_load(format!("Could not load type '{name}'."), name.clone());
     found.map(Some).ok_or_else(missing)
+}
+
+fn find_class_at(image: &'static Image, parameter: Rid) -> LoadResult<()> {
+    class_at(image, parameter).map(|_| ())
 }
 
 /// The type's name as .NET's messages write it: without generic arguments.

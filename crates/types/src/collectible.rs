@@ -207,9 +207,9 @@ pub fn owner_of_all(parts: impl IntoIterator<Item = usize>) -> Option<&'static O
 static HOLDS: AtomicUsize = AtomicUsize::new(0);
 
 /// While a `Hold` exists, no owner becomes dead: for lists outside the heap that may hold the only reference to a
-/// record. A collection that has looked for `Hold`s already may still find owners dead that a list has, so a thread that
-/// collections do not stop is in a walk, too (`code::walks`), before it reads the list: dead records outlive the walks
-/// that are under way.
+/// record. A collection that has looked for `Hold`s already may still find owners dead that a list has, so a thread
+/// that collections do not stop is in a walk, too (`code::walks`), before it reads the list: dead records outlive the
+/// walks that are under way.
 #[must_use]
 pub struct Hold(());
 

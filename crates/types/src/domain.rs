@@ -257,9 +257,9 @@ pub struct Assembly {
 pub(crate) struct EmittedParts {
     /// Types that are not nested, by full name.
     pub types: FxHashMap<String, Ty>,
-    /// As `Assembly::friends`.
+    /// Become `Assembly::friends`.
     pub friends: Vec<AssemblyName>,
-    /// As `Assembly::unchecked`.
+    /// Become `Assembly::unchecked`.
     pub unchecked: Vec<AssemblyName>,
 }
 

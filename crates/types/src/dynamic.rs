@@ -10,7 +10,8 @@
 
 use crate::domain::{Assembly, Image};
 use crate::error::LoadResult;
-use crate::identity::{AssemblyName, LoadContext};
+use crate::identity::AssemblyName;
+pub use crate::identity::Manifest;
 use crate::method::{Method, MethodKind, MethodSig, impl_flags, method_flags};
 use crate::ty::Ty;
 use saki_metadata::TableId;
@@ -41,26 +42,6 @@ pub fn create_method(spec: DynamicMethodSpec) -> &'static Method {
         impl_flags: impl_flags::NO_INLINING,
         ..Method::new(owner, MethodKind::Dynamic(image), name)
     })
-}
-
-/// The manifest of an assembly made at run time.
-#[derive(Default)]
-pub struct Manifest<'a> {
-    pub identity: AssemblyName,
-    /// Of the module that has the manifest.
-    pub module_name: &'a str,
-    pub module_version: [u8; 16],
-    /// Empty: the assembly has none.
-    pub public_key: &'a [u8],
-    /// `AssemblyFlags` (ECMA-335 §II.23.1.2).
-    pub flags: u32,
-    /// `AssemblyHashAlgorithm` (ECMA-335 §II.23.1.1).
-    pub hash_algorithm: u32,
-    pub load_context: LoadContext,
-    /// Its types may be instantiated and its code run.
-    pub is_runnable: bool,
-    /// It is freed when it is no longer reachable.
-    pub is_collectible: bool,
 }
 
 /// The image of a module without types, and of an assembly if there is a manifest.

@@ -12,13 +12,14 @@ use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
 use crate::ty::{Ty, Type};
 use saki_base::locks::RwLock;
-use saki_metadata::{Rid, Token, TypeSig};
+use saki_metadata::{Rid, TableId, Token, TypeSig};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
 pub use crate::domain::{EmittedImage, EmittedType, ShownTokens, TypeReference};
 
 impl EmittedType {
+    /// A type that is not finished; `row` is its row in the module.
     pub fn new(
         module: &'static Image,
         namespace: String,
@@ -129,6 +130,30 @@ impl Type {
             }
         }
         Ok(())
+    }
+}
+
+impl Image {
+    /// The definition that a TypeDef or TypeRef row names, which need not be finished.
+    ///
+    /// # Errors
+    /// `BadImageFormat`; those of loading the type of a TypeRef row.
+    pub fn definition_named(&'static self, token: Token) -> LoadResult<TypeReference> {
+        if let Some(emitted) = self.emitted_type() {
+            let found = match token.table() {
+                TableId::TypeDef if token.rid() == emitted.own_row() => Some(TypeReference::Emitted(emitted)),
+                TableId::TypeDef => emitted.stub(token.rid()).map(TypeReference::Emitted),
+                TableId::TypeRef => self.emitted_reference(token.rid()),
+                _ => None,
+            };
+            return found.ok_or_else(|| self.bad_token(token));
+        }
+        let ty = match token.table() {
+            TableId::TypeDef => self.type_def(token.rid())?,
+            TableId::TypeRef => self.type_ref(token.rid())?,
+            _ => return Err(self.bad_token(token)),
+        };
+        Ok(TypeReference::to(ty))
     }
 }
 

@@ -77,7 +77,7 @@ impl EmittedType {
     }
 
     /// The enclosing type for which TypeDef row `rid` of this type's image stands.
-    fn stub(&'static self, rid: Rid) -> Option<&'static EmittedType> {
+    pub(crate) fn stub(&'static self, rid: Rid) -> Option<&'static EmittedType> {
         let mut at = self.enclosing;
         while let Some(outer) = at {
             if outer.own_row() == rid {
@@ -125,28 +125,6 @@ impl Image {
     /// The referent of TypeRef row `rid` in an emitted image; None for images whose TypeRefs are resolved by name.
     pub(crate) fn emitted_reference(&self, rid: Rid) -> Option<TypeReference> {
         self.emitted.as_ref()?.references.get((rid as usize).checked_sub(1)?).copied()
-    }
-
-    /// The definition that a TypeDef or TypeRef row names, which need not be finished.
-    ///
-    /// # Errors
-    /// `BadImageFormat`; those of loading the type of a TypeRef row.
-    pub fn definition_named(&'static self, token: Token) -> LoadResult<TypeReference> {
-        if let Some(emitted) = self.emitted_type() {
-            let found = match token.table() {
-                TableId::TypeDef if token.rid() == emitted.own_row() => Some(TypeReference::Emitted(emitted)),
-                TableId::TypeDef => emitted.stub(token.rid()).map(TypeReference::Emitted),
-                TableId::TypeRef => self.emitted_reference(token.rid()),
-                _ => None,
-            };
-            return found.ok_or_else(|| self.bad_token(token));
-        }
-        let ty = match token.table() {
-            TableId::TypeDef => self.type_def(token.rid())?,
-            TableId::TypeRef => self.type_ref(token.rid())?,
-            _ => return Err(self.bad_token(token)),
-        };
-        Ok(TypeReference::to(ty))
     }
 
     /// The enclosing type of an emitted type for which TypeDef row `rid` stands, if it is such a row.

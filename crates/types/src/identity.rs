@@ -93,3 +93,23 @@ impl AssemblyName {
         Some(out)
     }
 }
+
+/// The manifest of an assembly made at run time.
+#[derive(Default)]
+pub struct Manifest<'a> {
+    pub identity: AssemblyName,
+    /// Of the module that has the manifest.
+    pub module_name: &'a str,
+    pub module_version: [u8; 16],
+    /// Empty: the assembly has none.
+    pub public_key: &'a [u8],
+    /// `AssemblyFlags` (ECMA-335 §II.23.1.2).
+    pub flags: u32,
+    /// `AssemblyHashAlgorithm` (ECMA-335 §II.23.1.1).
+    pub hash_algorithm: u32,
+    pub load_context: LoadContext,
+    /// Its types may be instantiated and its code run.
+    pub is_runnable: bool,
+    /// It is freed when it is no longer reachable.
+    pub is_collectible: bool,
+}

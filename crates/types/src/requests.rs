@@ -10,7 +10,6 @@
 //! where the program is asked); what failed for want of an answer is not remembered (`Lazy`), since a later attempt may
 //! succeed. Left out: files that are modules of one assembly, which are loaded without asking.
 
-use crate::accessors;
 use crate::computation::{self, Computation};
 use crate::domain::{EmittedType, Image};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
@@ -23,8 +22,9 @@ use std::fmt;
 pub enum Request {
     /// The assembly of an AssemblyRef row, which is not loaded yet.
     Reference(&'static Image, Rid),
-    /// The assembly of the class that UnsafeAccessorTypeAttribute names at a Param row.
-    AccessorType(&'static Image, Rid),
+    /// The assembly of the class that UnsafeAccessorTypeAttribute names at a Param row, and the function that finds it
+    /// (`accessors`, a floor above).
+    AccessorType(&'static Image, Rid, fn(&'static Image, Rid) -> LoadResult<()>),
     /// A type that its TypeBuilder has not finished yet.
     Emitted(&'static EmittedType),
 }
@@ -37,7 +37,7 @@ impl Request {
     pub fn answer(self) -> LoadResult<()> {
         match self {
             Request::Reference(image, rid) => image.assembly_ref(rid).map(|_| ()),
-            Request::AccessorType(image, rid) => accessors::class_at(image, rid).map(|_| ()),
+            Request::AccessorType(image, rid, find) => find(image, rid),
             Request::Emitted(emitted) => emitted.require().map(|_| ()),
         }
     }
@@ -47,7 +47,7 @@ impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Request::Reference(image, rid) => write!(f, "reference {rid} of {}", image.meta.path().display()),
-            Request::AccessorType(image, rid) => {
+            Request::AccessorType(image, rid, _) => {
                 write!(f, "the type for parameter {rid} of {}", image.meta.path().display())
             }
             Request::Emitted(_) => f.write_str("a type that is not finished"),
@@ -59,7 +59,7 @@ impl PartialEq for Request {
     fn eq(&self, other: &Request) -> bool {
         match (self, other) {
             (Request::Reference(image, rid), Request::Reference(other, other_rid))
-            | (Request::AccessorType(image, rid), Request::AccessorType(other, other_rid)) => {
+            | (Request::AccessorType(image, rid, _), Request::AccessorType(other, other_rid, _)) => {
                 image == other && rid == other_rid
             }
             (Request::Emitted(emitted), Request::Emitted(other)) => std::ptr::eq(*emitted, *other),

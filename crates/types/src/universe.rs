@@ -114,7 +114,7 @@ impl Universe {
         *self.remoting_stubs.write() = FxHashMap::default();
         self.binder.end();
         if let Some(owner) = owner {
-            // SAFETY: as the caller promises.
+            // SAFETY: the domain is unloaded and nobody uses its records any more (`# Safety`); these are of it.
             unsafe { owner.end() };
         }
     }

@@ -53,7 +53,7 @@ pub(super) fn measure<'a>(
     measure_with(program, executable, &[], runtimes, options)
 }
 
-/// As `measure`, with arguments of the program.
+/// Runs the program's executable with arguments for each runtime as often as asked.
 pub(super) fn measure_with<'a>(
     program: &'static str,
     executable: impl Fn(&Runtime) -> &'a Path,

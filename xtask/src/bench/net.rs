@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::measurement::{Cell, Row, measure_with};
-use super::options::{Options, Suite};
-use super::pages::{write, write_section};
+use super::options::Options;
+use super::pages::publish;
 use super::peers::Runtime;
 use super::report::{self, ratio_of};
 use crate::tool::Outcome;
@@ -217,14 +217,7 @@ pub fn run(root: &Path, options: &Options, saki: &Runtime, output: &Path) -> Out
         let _ = writeln!(text, "{}{line}", report::verdict_mark(*is_met));
     }
     print!("\n{text}");
-    if options.markdown {
-        write_section(&root.join("docs/benchmarks.md"), Suite::Net, &markdown(&rows, &runtimes, options))?;
-    }
-    if options.json {
-        let name = report::utc_now().replace(':', "");
-        let file = root.join(format!("bench/results/{name}.json"));
-        write(&file, &report::json(&rows, &runtimes, options.runs()))?;
-    }
+    publish(root, options, &rows, &runtimes, || markdown(&rows, &runtimes, options))?;
     let all_ran = rows.iter().all(|row| row.cells.iter().all(|cell| cell.failure.is_none()));
     Ok(all_ran && verdicts.iter().all(|(_, is_met)| *is_met != Some(false)))
 }
@@ -277,9 +270,10 @@ fn markdown(rows: &[Row], runtimes: &[Runtime], options: &Options) -> String {
         report::utc_now(),
         report::machine(),
         report::time_measured(options),
-        options.runs()
+        options.runs(),
     );
-    report::add_table(&mut out, runtimes, &table(rows, runtimes));
+    let lines = table(rows, runtimes);
+    report::add_table(&mut out, runtimes, &lines);
     out
 }
 

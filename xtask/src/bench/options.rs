@@ -67,8 +67,8 @@ pub struct Options {
     /// Only programs whose name matches this regular expression.
     #[arg(long, value_name = "RE")]
     pub(super) filter: Option<Regex>,
-    /// Do not run this runtime (saki, mono, coreclr; in the suites green, io and net the columns that they print); may be
-    /// repeated.
+    /// Do not run this runtime (saki, mono, coreclr; in the suites green, io and net the columns that they print); may
+    /// be repeated.
     #[arg(long, value_name = "NAME")]
     pub(super) without: Vec<String>,
     /// Measure processor seconds instead of wall seconds: for a machine that does other work, too.

@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::options::Suite;
+use super::measurement::Row;
+use super::options::{Options, Suite};
+use super::peers::Runtime;
+use super::report;
 
 /// What begins a part of docs/benchmarks.md, in their order there. The kernels come first, without a mark.
 const MARKS: [(Suite, &str); 7] = [
@@ -47,6 +50,25 @@ fn with_section(page: &str, suite: Suite, text: &str) -> String {
     }
     out.push('\n');
     out.trim_start().to_owned()
+}
+
+/// Writes what the options ask for: the suite's part of docs/benchmarks.md, and the figures.
+pub(super) fn publish(
+    root: &Path,
+    options: &Options,
+    rows: &[Row],
+    runtimes: &[Runtime],
+    page: impl FnOnce() -> String,
+) -> Result<(), String> {
+    if options.markdown {
+        write_section(&root.join("docs/benchmarks.md"), options.suite, &page())?;
+    }
+    if options.json {
+        let name = report::utc_now().replace(':', "");
+        let file = root.join(format!("bench/results/{name}.json"));
+        write(&file, &report::json(rows, runtimes, options.runs()))?;
+    }
+    Ok(())
 }
 
 /// Writes the file, and says so.

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 use super::compiling::compile_file;
 use super::measurement::{Cell, Row, measure};
-use super::options::{Options, Suite};
-use super::pages::{write, write_section};
+use super::options::Options;
+use super::pages::publish;
 use super::peers::{self, Runtime};
 use super::report::{self, ratio_of};
 use crate::tool::Outcome;
@@ -176,14 +176,7 @@ pub fn run(root: &Path, options: &Options, mut runtimes: Vec<Runtime>, output: &
     }
     let verdicts: Vec<Verdict> = [&VECTORS, &LOOPS].into_iter().flat_map(|g| verdicts(g, &rows, &runtimes)).collect();
     print!("\n{}", text(&rows, &runtimes, &verdicts, options));
-    if options.markdown {
-        write_section(&root.join("docs/benchmarks.md"), Suite::Simd, &markdown(&rows, &runtimes, options))?;
-    }
-    if options.json {
-        let name = report::utc_now().replace(':', "");
-        let file = root.join(format!("bench/results/{name}.json"));
-        write(&file, &report::json(&rows, &runtimes, options.runs()))?;
-    }
+    publish(root, options, &rows, &runtimes, || markdown(&rows, &runtimes, options))?;
     let all_ran = rows.iter().all(|row| row.cells.iter().all(|cell| cell.failure.is_none()));
     Ok(all_ran && verdicts.iter().all(|v| v.is_met != Some(false)))
 }

@@ -191,7 +191,7 @@ impl Judgement {
         }
     }
 
-    /// As `read` reads it.
+    /// The lines that `read` takes apart.
     pub fn text(&self) -> String {
         format!("{}\n{}\n{}", self.end, self.exception, self.stdout)
     }

@@ -4,7 +4,7 @@
 //! Tokens of the module become rows of the image. What belongs to other types is named by MemberRefs, and the types
 //! themselves by TypeRefs whose meaning is a list (`saki_types::emitted`).
 
-use super::tables::{AssociationRecord, Body, MemberRefRecord, Tables, record};
+use super::tables::{AssociationRecord, MemberRefRecord, MethodCode, Tables, record};
 use rustc_hash::FxHashMap;
 use saki_metadata::opcodes::{Operand, decode};
 use saki_metadata::writer::{BodySpec, ImageWriter, SignatureForm, copy_signature};
@@ -171,7 +171,7 @@ impl<'a> ImageMaker<'a> {
         Ok(copy)
     }
 
-    fn add_body(&mut self, body: &Body) -> LoadResult<u32> {
+    fn add_body(&mut self, body: &MethodCode) -> LoadResult<u32> {
         let mut clauses = body.clauses.clone();
         for clause in clauses.iter_mut().filter(|clause| clause.kind == EhKind::Catch) {
             clause.class_token_or_filter_offset = self.token(Token(clause.class_token_or_filter_offset))?.0;
@@ -254,7 +254,7 @@ impl<'a> ImageMaker<'a> {
                 flags |= if is_set { flag } else { 0 };
             }
             let name = self.string(&param.name);
-            let row = self.add(TableId::Param, &[flags, param.sequence, name]);
+            let row = self.add(TableId::Param, &[flags, u32::from(param.sequence), name]);
             self.rows.insert(token, row);
             self.add_constant(token, row);
             self.add_marshalling(token, row);
@@ -278,7 +278,7 @@ impl<'a> ImageMaker<'a> {
         let row = self.add(TableId::MethodDef, &[rva, method.impl_flags, method.flags, name, signature, first_param]);
         self.add_params(&method.params)?;
         if let Some(import) = &method.import {
-            let scope = match self.module_refs.get(import.library.as_str()) {
+            let scope = match self.module_refs.get(&*import.library) {
                 Some(&known) => known,
                 None => {
                     let library = self.string(&import.library);
@@ -288,7 +288,7 @@ impl<'a> ImageMaker<'a> {
                 }
             };
             let name = self.string(&import.name);
-            self.add(TableId::ImplMap, &[import.flags, row.0, name, scope]);
+            self.add(TableId::ImplMap, &[u32::from(import.flags), row.0, name, scope]);
         }
         self.add_attributes(token, row)
     }

@@ -185,7 +185,11 @@ fn import(library: String, named: &FxHashMap<String, Value>, method_name: &str) 
         }
     }
     let name = text(named, "EntryPoint").filter(|name| !name.is_empty());
-    Import { library, name: name.unwrap_or_else(|| method_name.to_string()), flags: bits }
+    Import {
+        library: library.into_boxed_str(),
+        name: name.unwrap_or_else(|| method_name.to_string()),
+        flags: bits as u16,
+    }
 }
 
 /// The layout kind, which is the constructor's argument: an enum, or a 16-bit number.

@@ -43,7 +43,7 @@ impl TypeRecord {
 }
 
 /// The CIL of a method.
-pub(super) struct Body {
+pub(super) struct MethodCode {
     pub code: Vec<u8>,
     /// The signature of the local variables; empty = none.
     pub locals: Vec<u8>,
@@ -54,10 +54,10 @@ pub(super) struct Body {
 
 /// The target of a P/Invoke.
 pub(super) struct Import {
-    pub library: String,
+    pub library: Box<str>,
     pub name: String,
     /// `PInvokeAttributes`.
-    pub flags: u32,
+    pub flags: u16,
 }
 
 #[derive(Default)]
@@ -70,7 +70,7 @@ pub(super) struct MethodRecord {
     pub name: String,
     pub signature: Vec<u8>,
     pub params: Vec<Token>,
-    pub body: Option<Body>,
+    pub body: Option<MethodCode>,
     pub import: Option<Import>,
     pub generic_params: Vec<Token>,
 }
@@ -91,7 +91,7 @@ pub(super) struct FieldRecord {
 #[derive(Default)]
 pub(super) struct ParamRecord {
     /// 0 = the return value.
-    pub sequence: u32,
+    pub sequence: u16,
     /// `ParameterAttributes`.
     pub flags: u32,
     pub name: String,

@@ -3,7 +3,7 @@
 use super::module::split;
 use super::module_builder::{bytes_at, change, module_of, number, token};
 use super::tables::{
-    AssociationRecord, Body, ConstantRecord, FieldRecord, GenericParamRecord, Import, MethodRecord, ParamRecord,
+    AssociationRecord, ConstantRecord, FieldRecord, GenericParamRecord, Import, MethodCode, MethodRecord, ParamRecord,
     TypeRecord, record, record_mut,
 };
 use crate::arguments::{ModuleArgument, ObjectPlace};
@@ -112,7 +112,8 @@ fn add_interface(t: CurrentThread, module: ModuleArgument, class: i32, interface
     })
 }
 
-fn define_method(
+/// Defines a method, or a field: the two calls have the same parameters.
+fn define_member<const IS_METHOD: bool>(
     t: CurrentThread,
     module: ModuleArgument,
     owner: i32,
@@ -121,41 +122,24 @@ fn define_method(
     length: i32,
     flags: i32,
 ) -> Managed<i32> {
-    let name = text_at(name);
-    let special = if special_names::is_method(&name) { special_names::METHOD_FLAGS } else { 0 };
-    let method = MethodRecord {
-        owner: class_token(owner),
-        flags: flags as u32 | special,
-        name,
-        signature: bytes_at(signature, length).to_vec(),
-        ..MethodRecord::default()
-    };
-    change(t, module, |tables| tables.add_method(method).map(number))
+    let (owner, name, flags) = (class_token(owner), text_at(name), flags as u32);
+    let signature = bytes_at(signature, length).to_vec();
+    change(t, module, |tables| {
+        let token = if IS_METHOD {
+            let special = if special_names::is_method(&name) { special_names::METHOD_FLAGS } else { 0 };
+            let flags = flags | special;
+            tables.add_method(MethodRecord { owner, flags, name, signature, ..MethodRecord::default() })
+        } else {
+            let special = if special_names::is_field(&name) { special_names::FIELD_FLAGS } else { 0 };
+            let flags = flags | special;
+            tables.add_field(FieldRecord { owner, flags, name, signature, ..FieldRecord::default() })
+        };
+        token.map(number)
+    })
 }
 
 fn define_method_spec(_t: CurrentThread, module: ModuleArgument, method: i32, spec: *const u8, length: i32) -> i32 {
     number(module_of(module).tables().tables.method_spec(token(method), bytes_at(spec, length)))
-}
-
-fn define_field(
-    t: CurrentThread,
-    module: ModuleArgument,
-    owner: i32,
-    name: *const u16,
-    signature: *const u8,
-    length: i32,
-    flags: i32,
-) -> Managed<i32> {
-    let name = text_at(name);
-    let special = if special_names::is_field(&name) { special_names::FIELD_FLAGS } else { 0 };
-    let field = FieldRecord {
-        owner: class_token(owner),
-        flags: flags as u32 | special,
-        name,
-        signature: bytes_at(signature, length).to_vec(),
-        ..FieldRecord::default()
-    };
-    change(t, module, |tables| tables.add_field(field).map(number))
 }
 
 fn define_property(
@@ -229,7 +213,7 @@ fn set_param(
     name: *const u16,
 ) -> Managed<i32> {
     let name = optional_text_at(name).unwrap_or_default();
-    let param = ParamRecord { sequence: sequence as u32, flags: flags as u32, name };
+    let param = ParamRecord { sequence: sequence as u16, flags: flags as u32, name };
     change(t, module, |tables| tables.set_param(token(method), param).map(number))
 }
 
@@ -284,7 +268,8 @@ fn set_import(
 ) -> Managed<()> {
     let (library, name) = (text_at(library), text_at(name));
     change(t, module, |tables| {
-        record_mut(&mut tables.methods, token(method))?.import = Some(Import { library, name, flags: flags as u32 });
+        record_mut(&mut tables.methods, token(method))?.import =
+            Some(Import { library: library.into_boxed_str(), name, flags: flags as u16 });
         Ok(())
     })
 }
@@ -334,6 +319,7 @@ impl Handler {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "the signature of the call")]
 fn set_method_code(
     t: CurrentThread,
     module: ModuleArgument,
@@ -352,7 +338,7 @@ fn set_method_code(
     // SAFETY: managed code passes an array that it has pinned, of that many elements.
     let handler = |index: usize| unsafe { handlers.add(index).read() };
     let count = if handlers.is_null() { 0 } else { usize::try_from(handler_count).unwrap_or(0) };
-    let body = Body {
+    let body = MethodCode {
         code: bytes_at(code, code_bytes).to_vec(),
         locals: bytes_at(locals, locals_bytes).to_vec(),
         max_stack: max_stack.clamp(0, i32::from(u16::MAX)) as u16,
@@ -414,9 +400,9 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::TypeBuilder_DefineGenericParam", &define_generic_param),
     InternalCall::new("@net QCall::TypeBuilder_SetParentType", &set_parent),
     InternalCall::new("@net QCall::TypeBuilder_AddInterfaceImpl", &add_interface),
-    InternalCall::new("@net QCall::TypeBuilder_DefineMethod", &define_method),
+    InternalCall::new("@net QCall::TypeBuilder_DefineMethod", &define_member::<true>),
     InternalCall::new("@net QCall::TypeBuilder_DefineMethodSpec", &define_method_spec),
-    InternalCall::new("@net QCall::TypeBuilder_DefineField", &define_field),
+    InternalCall::new("@net QCall::TypeBuilder_DefineField", &define_member::<false>),
     InternalCall::new("@net QCall::TypeBuilder_DefineProperty", &define_property),
     InternalCall::new("@net QCall::TypeBuilder_DefineEvent", &define_event),
     InternalCall::new("@net QCall::TypeBuilder_DefineMethodSemantics", &define_accessor),

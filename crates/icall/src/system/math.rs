@@ -66,22 +66,27 @@ macro_rules! found_by_name {
         #[doc = concat!("`", stringify!($name), "` of the C library.")]
         pub fn $name(_t: super::CurrentThread, x: $number) -> $number {
             type Function = extern "C" fn($number) -> $number;
-            static FUNCTION: std::sync::LazyLock<Function> = std::sync::LazyLock::new(|| {
-                const NAME: &std::ffi::CStr =
-                    match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                        Ok(name) => name,
-                        Err(_) => panic!("a NUL in an identifier"),
-                    };
+            const NAME: &std::ffi::CStr =
+                match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => panic!("a NUL in an identifier"),
+                };
+            static ADDRESS: std::sync::atomic::AtomicPtr<std::ffi::c_void> =
+                std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
+            // Relaxed, here and below: each thread finds the same address, which publishes nothing.
+            let mut address = ADDRESS.load(std::sync::atomic::Ordering::Relaxed);
+            if address.is_null() {
                 // SAFETY: dlsym(3) takes a text that a NUL ends, a constant here.
-                let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, NAME.as_ptr()) };
-                if address.is_null() {
-                    return $otherwise;
-                }
-                // SAFETY: <math.h> declares the function of this name so; it stays, because the C library is never
-                // unloaded.
-                unsafe { std::mem::transmute::<*mut std::ffi::c_void, Function>(address) }
-            });
-            FUNCTION(x)
+                address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, NAME.as_ptr()) };
+                ADDRESS.store(address, std::sync::atomic::Ordering::Relaxed);
+            }
+            if address.is_null() {
+                return $otherwise(x);
+            }
+            // SAFETY: <math.h> declares the function of this name so; it stays, because the C library is never
+            // unloaded.
+            let function = unsafe { std::mem::transmute::<*mut std::ffi::c_void, Function>(address) };
+            function(x)
         }
     };
 }

@@ -1,8 +1,8 @@
 //! `conv.*` (ECMA-335 §III.3.27 ff.).
 //!
 //! Unchecked float → integer gives the result of cvttsd2si on x64: the least integer of the *intermediate* type (32
-//! bits up to I4, 64 bits for U4 and I8) when the value does not fit, or the nearest one where the class library says so
-//! (`LibraryProfile::saturates_conversions`). Checked conversions from floats call the runtime.
+//! bits up to I4, 64 bits for U4 and I8) when the value does not fit, or the nearest one where the class library says
+//! so (`LibraryProfile::saturates_conversions`). Checked conversions from floats call the runtime.
 
 use super::context::Lowering;
 use super::failure::Failure;

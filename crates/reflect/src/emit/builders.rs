@@ -209,6 +209,7 @@ pub fn method_fields(object: Obj) -> Option<&'static MethodFields> {
     }
 }
 
+/// Whether the object is a MethodBuilder, not a ConstructorBuilder.
 pub fn is_method_builder(object: Obj) -> bool {
     object.ty().is(LibraryType::MethodBuilder)
 }

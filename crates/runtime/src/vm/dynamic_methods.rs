@@ -247,7 +247,8 @@ pub fn statistics() -> DynamicMethodStatistics {
     DynamicMethodStatistics { made, freed, kept }
 }
 
-/// Ties a method to the object that it lives as long as, the DynamicMethod or, in .NET's class libraries, its resolver. Frees some that are dead.
+/// Ties a method to the object that it lives as long as, the DynamicMethod or, in .NET's class libraries, its resolver.
+/// Frees some that are dead.
 pub fn register(method: &'static Method, object: Obj) {
     let object = object.word();
     // Relaxed: collections read it with the world stopped; for others the lock orders it.
