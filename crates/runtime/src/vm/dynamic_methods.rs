@@ -265,8 +265,8 @@ pub fn register(method: &'static Method, object: Obj) {
 
 /// The object that a dynamic method lives as long as; None when it is gone.
 pub fn object_of<'t>(_t: CurrentThread<'t>, method: &'static Method) -> Option<Obj<'t>> {
-    // SAFETY: collections clear the word before they free the object, with the world stopped; the caller's frames hold
-    // it from here on.
+    // SAFETY: `detach` and `bury` keep the word null or the address of a live object, with the world stopped; no
+    // collection comes between the load and the return, and then a stack word holds the object.
     unsafe { Obj::from_word(object_word(method)) }
 }
 
