@@ -234,7 +234,11 @@ pub fn reason(finished: &Finished) -> String {
             let frame = crash.iter().find_map(|line| line.trim_start().strip_prefix("at ")).unwrap_or(crash[0]);
             format!("signal {number} in {}", frame.split(" [").next().unwrap_or(frame))
         }
-        (Some(text), _) => text.lines().next().unwrap_or_default().chars().take(120).collect(),
+        (Some(text), _) => {
+            // What reflection, a class initialiser or a task wraps is the cause.
+            let innermost = text.lines().filter_map(|line| line.trim_start().strip_prefix("---> ")).last();
+            innermost.or_else(|| text.lines().next()).unwrap_or_default().chars().take(120).collect()
+        }
         (None, ProgramEnd::Signal(number)) => format!("killed by signal {number}"),
         (None, _) => "another result".to_owned(),
     }
