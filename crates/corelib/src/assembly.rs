@@ -327,6 +327,13 @@ fn find_nested(outer: Ty, name: &str, ignore_case: bool) -> LoadResult<Option<Ty
 
 fn find_ignoring_case(image: &'static Image, name: &str) -> LoadResult<Option<Ty>> {
     let meta = image.meta;
+    if image.assembly().is_dynamic {
+        let is_wanted = |ty: &Ty| {
+            let own = ty.def().map(|def| saki_types::assembly::qualified(def.namespace, def.name));
+            own.is_some_and(|own| same_ignoring_case(&own, name))
+        };
+        return Ok(image.assembly().emitted_types().into_iter().find(is_wanted));
+    }
     for rid in 1..=meta.row_count(TableId::TypeDef) {
         let row = meta.type_def(rid)?;
         let own = saki_types::assembly::qualified(meta.string(row.namespace)?, meta.string(row.name)?);

@@ -70,6 +70,7 @@ public static class Program
         Console.WriteLine (module.ResolveType (type.MetadataToken) == created);
         Console.WriteLine (module.ResolveMethod (method.MetadataToken) == created.GetMethod ("Add"));
         Console.WriteLine (ReferenceEquals (module.Assembly.GetType ("N.Adder"), created));
+        Console.WriteLine (module.Assembly.GetType ("n.ADDER", false, true) == created);
         Console.WriteLine (created.Module.Name + " " + created.Module.ScopeName + " " + created.Assembly.FullName);
         Console.WriteLine (created.Assembly.IsDynamic + " " + created.Assembly.GetTypes ().Length);
         Console.WriteLine (module.Equals (created.Module));

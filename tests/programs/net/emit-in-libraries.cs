@@ -1,5 +1,6 @@
-// Class libraries that make assemblies at run time: DispatchProxy, custom delegates of expressions, compiled XSLT,
-// XmlSerializer, dynamic call sites, persisted assemblies.
+// Class libraries that make assemblies at run time: DispatchProxy, custom delegates of expressions,
+// dynamic call sites, persisted assemblies.
+// timeout: 60
 using System;
 using System.Collections.Generic;
 using System.Dynamic;
@@ -12,9 +13,6 @@ using System.Runtime.CompilerServices;
 using System.Text.RegularExpressions;
 using System.Threading;
 using System.Threading.Tasks;
-using System.Xml;
-using System.Xml.Serialization;
-using System.Xml.Xsl;
 
 public interface ICalculator
 {
@@ -41,8 +39,6 @@ public class LoggingProxy : DispatchProxy
         return method.Name == "get_Name" ? values.GetValueOrDefault ("Name") : method.Name == "Secret" ? "secret " + arguments [0] : null;
     }
 }
-
-public class Item { public string Name; public int Count { get; set; } [XmlAttribute] public double Weight; public List<Item> Parts = new (); }
 
 public static class Program
 {
@@ -75,26 +71,6 @@ public static class Program
         Console.WriteLine ($"{compiled.DynamicInvoke (arguments)} {arguments [0]}");
         var twice = Expression.Lambda (many, Expression.Constant (3), Enumerable.Range (0, 19).Select (i => Expression.Parameter (typeof (int))));
         Console.WriteLine (twice.Compile ().DynamicInvoke (Enumerable.Range (0, 19).Select (i => (object) i).ToArray ()));
-    }
-
-    static void Xslt ()
-    {
-        var transform = new XslCompiledTransform ();
-        transform.Load (XmlReader.Create (new StringReader (@"<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>
-            <xsl:output method='text'/><xsl:template match='/'><xsl:for-each select='//i'><xsl:sort select='@n' data-type='number'/><xsl:value-of select='concat(@n, "":"", .)'/><xsl:text> </xsl:text></xsl:for-each>sum <xsl:value-of select='sum(//i/@n)'/></xsl:template></xsl:stylesheet>")));
-        var output = new StringWriter ();
-        transform.Transform (XmlReader.Create (new StringReader ("<r><i n='3'>c</i><i n='1'>a</i><i n='2'>b</i></r>")), null, output);
-        Console.WriteLine (output);
-    }
-
-    static void Serializer ()
-    {
-        var serializer = new XmlSerializer (typeof (Item));
-        var writer = new StringWriter ();
-        serializer.Serialize (writer, new Item { Name = "box", Count = 2, Weight = 1.5, Parts = { new Item { Name = "lid" } } });
-        Console.WriteLine (writer.ToString ().Replace ("\r", ""));
-        var back = (Item) serializer.Deserialize (new StringReader (writer.ToString ()));
-        Console.WriteLine ($"{back.Name} {back.Count} {back.Weight} {back.Parts [0].Name}");
     }
 
     static void Dynamics ()
@@ -150,7 +126,7 @@ public static class Program
 
     public static void Main ()
     {
-        foreach (var part in new Action [] { Proxies, Expressions, Xslt, Serializer, Dynamics, Persisted, Threads, Tasks }) {
+        foreach (var part in new Action [] { Proxies, Expressions, Dynamics, Persisted, Threads, Tasks }) {
             Console.WriteLine ($"-- {part.Method.Name}");
             try {
                 part ();

@@ -356,11 +356,16 @@ fn check_enum(ty: Ty) -> LoadResult<()> {
     let Some(value) = ty.fields()?.iter().find(|field| !field.is_static()) else {
         return Err(LoadError::type_load("No Instance Field in an Enum.", ty.full_name()));
     };
-    let value = value.ty()?;
-    let has_numbers = value.element_type.is_simple()
-        && !matches!(value.element_type, ElementType::Void | ElementType::String | ElementType::Object);
-    if has_numbers || value.is_enum() {
-        return Ok(());
+    let has_numbers = |value: Ty| {
+        value.is_enum()
+            || value.element_type.is_simple()
+                && !matches!(value.element_type, ElementType::Void | ElementType::String | ElementType::Object)
+    };
+    match value.ty() {
+        Ok(value) if has_numbers(value) => return Ok(()),
+        // A generic parameter is no type here, since an enum has none.
+        Err(error) if error.kind != LoadErrorKind::BadImageFormat => return Err(error),
+        _ => {}
     }
     let (name, assembly) = (ty.full_name(), ty.image().assembly().display_name());
     let message = format!("Type '{name}' from assembly '{assembly}' has a field of an illegal type.");
