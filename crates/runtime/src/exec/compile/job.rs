@@ -72,8 +72,15 @@ impl<'a> CompileJob<'a> {
     /// See `CompileFailure`.
     pub fn execute(&self) -> Result<Body, CompileFailure> {
         let body = requests::without_managed_code(&self.answered, || {
-            let function = self.import().map_err(CompileFailure::Load)?;
-            let code = self.generate(&function)?;
+            let mut function = self.import().map_err(CompileFailure::Load)?;
+            let mut code = self.generate(&function);
+            // What an inlined callee cannot load fails when it is called, perhaps in a `try` of this method.
+            if matches!(code, Err(CompileFailure::Load(_))) && !function.inline_sites.is_empty() {
+                let options = ImportOptions { inline: false, ..self.import_options() };
+                function = self.import_with(&options).map_err(CompileFailure::Load)?;
+                code = self.generate(&function);
+            }
+            let code = code?;
             let kind = kind_of(self.method, &function);
             let deferred_errors = function.deferred_errors.clone();
             saki_il::recycle(function);
@@ -119,6 +126,10 @@ impl<'a> CompileJob<'a> {
     /// # Errors
     /// Those of the method, if it cannot run at all.
     pub fn import(&self) -> LoadResult<Box<Function>> {
+        self.import_with(&self.import_options())
+    }
+
+    fn import_with(&self, options: &ImportOptions) -> LoadResult<Box<Function>> {
         let started = Stopwatch::start();
         let method = self.method;
         if method.is_open() {
@@ -130,7 +141,7 @@ impl<'a> CompileJob<'a> {
         }
         let mut function = match method.body()? {
             Some(_) if self.is_library_loop() => Box::new(saki_il::synth::internal_call::internal_call(method)?),
-            Some(_) => saki_il::import::import(method, &self.import_options(), self.facts)?,
+            Some(_) => saki_il::import::import(method, options, self.facts)?,
             None if method.is_internal_call() && !self.facts.has_internal_call(method) => {
                 Box::new(saki_il::synth::internal_call::missing_internal_call(method)?)
             }
