@@ -288,7 +288,11 @@ fn interface_implementation(
     let found = match found {
         Ok(found) if found.is_abstract() => None,
         Ok(found) => Some(found),
-        Err(error) if matches!(error.kind, Kind::MissingMethod | Kind::EntryPointNotFound) => None,
+        Err(error)
+            if matches!(error.kind, Kind::MissingMethod | Kind::EntryPointNotFound | Kind::AmbiguousImplementation) =>
+        {
+            None
+        }
         Err(error) => return Err(exceptions::throw_load_error(t, &error)),
     };
     return_method(result, found);

@@ -73,22 +73,6 @@ use scope::Scope;
 /// `InvalidProgram` for a body without meaning; the errors of loading the signature, the locals' types or a catch type.
 /// `NotSupported` when the method has no CIL body.
 pub fn import(method: &'static Method, options: &ImportOptions, facts: &dyn Facts) -> LoadResult<Box<Function>> {
-    let mut failed_in_callee = false;
-    match import_with(method, options, facts, inline::BUDGET_BYTES, &mut failed_in_callee) {
-        // What a callee cannot load fails when it is called, perhaps in a `try` of this method.
-        Err(_) if failed_in_callee => import_with(method, options, facts, 0, &mut failed_in_callee),
-        outcome => outcome,
-    }
-}
-
-/// The same, inlining at most `inline_budget_bytes` of CIL.
-fn import_with(
-    method: &'static Method,
-    options: &ImportOptions,
-    facts: &dyn Facts,
-    inline_budget_bytes: u32,
-    failed_in_callee: &mut bool,
-) -> LoadResult<Box<Function>> {
     let sig = method.sig()?;
     let Some(body) = method.body()? else {
         let name = method.full_name();
@@ -119,12 +103,14 @@ fn import_with(
         emit,
         inlining: vec![method],
         not_inlinable: FxHashSet::default(),
-        inline_budget_bytes,
-        failed_in_callee: false,
+        inline_budget_bytes: inline::BUDGET_BYTES,
     };
-    let outcome = importer.import_all();
-    *failed_in_callee = importer.failed_in_callee;
-    outcome?;
+    if importer.emit.begin_method()? {
+        importer.import_from(0)?;
+        importer.emit.finish_finally_handlers();
+        importer.import_filters()?;
+        importer.emit.end_method();
+    }
     let Emitter { b, s, deferred, .. } = importer.emit;
     s.recycle();
     let mut function = b.f;

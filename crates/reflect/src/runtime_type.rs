@@ -211,7 +211,11 @@ fn get_interface_map(
             true => ty.static_virtual_implementation(method).to_managed(t)?,
             false => match ty.resolve_virtual(method) {
                 Ok(target) if target.is_abstract() && target.owner.is_interface() => None,
-                Err(error) if error.kind == LoadErrorKind::MissingMethod => None,
+                Err(error)
+                    if matches!(error.kind, LoadErrorKind::MissingMethod | LoadErrorKind::AmbiguousImplementation) =>
+                {
+                    None
+                }
                 other => Some(other.to_managed(t)?),
             },
         };

@@ -236,7 +236,7 @@ pub fn reason(finished: &Finished) -> String {
         }
         (Some(text), _) => {
             // What reflection, a class initialiser or a task wraps is the cause.
-            let innermost = text.lines().filter_map(|line| line.trim_start().strip_prefix("---> ")).last();
+            let innermost = text.lines().filter_map(|line| line.trim_start().strip_prefix("---> ")).next_back();
             innermost.or_else(|| text.lines().next()).unwrap_or_default().chars().take(120).collect()
         }
         (None, ProgramEnd::Signal(number)) => format!("killed by signal {number}"),

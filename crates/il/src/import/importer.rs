@@ -2,7 +2,7 @@
 
 use super::emitter::Emitter;
 use rustc_hash::FxHashSet;
-use saki_types::{LoadResult, Method};
+use saki_types::Method;
 
 /// See the module header.
 pub(super) struct Importer<'e> {
@@ -13,22 +13,4 @@ pub(super) struct Importer<'e> {
     pub(super) not_inlinable: FxHashSet<(&'static Method, usize)>,
     /// CIL bytes that may still be inlined.
     pub(super) inline_budget_bytes: u32,
-    /// What went wrong went wrong in a callee that was being inlined.
-    pub(super) failed_in_callee: bool,
-}
-
-impl Importer<'_> {
-    /// Imports the whole method.
-    ///
-    /// # Errors
-    /// Those of `import`.
-    pub(super) fn import_all(&mut self) -> LoadResult<()> {
-        if self.emit.begin_method()? {
-            self.import_from(0)?;
-            self.emit.finish_finally_handlers();
-            self.import_filters()?;
-            self.emit.end_method();
-        }
-        Ok(())
-    }
 }

@@ -178,7 +178,6 @@ impl Importer<'_> {
         let callee = std::mem::replace(&mut self.emit.s, caller);
         self.inlining.pop();
         self.emit.b.il_offset = call_position;
-        self.failed_in_callee |= outcome.is_err();
         outcome?;
         self.emit.known.forget_block();
         match callee.ret {
