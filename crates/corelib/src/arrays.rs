@@ -82,11 +82,10 @@ fn flattened(t: CurrentThread, array: Option<Array>, indices: &[i32]) -> Managed
     Ok(position.cast_signed())
 }
 
-/// `Array.Clear` of a range of an array with bounds; other arrays are left to the body.
+/// `Array.Clear` of a range. The body, which reads CoreCLR's tables, throws for null.
 fn clear_range(t: CurrentThread, array: Option<Array>, index: i32, count: i32) -> Managed<i32> {
     let Some(array) = array else { return Ok(DECLINED) };
-    let Some(bounds) = array.bounds() else { return Ok(DECLINED) };
-    let lower_bound = bounds.first().map_or(0, |bound| bound.lower_bound);
+    let lower_bound = array.bounds().and_then(|bounds| bounds.first().map(|bound| bound.lower_bound)).unwrap_or(0);
     let first = usize::try_from(i64::from(index) - i64::from(lower_bound)).ok();
     match (first, usize::try_from(count)) {
         (Some(first), Ok(count)) if first.checked_add(count).is_some_and(|end| end <= array.length()) => {

@@ -8,7 +8,7 @@ use saki_reflect::field_access::{get_value, load_direct, make_typed_reference, s
 use saki_reflect::native_memory::StructPlace;
 use saki_runtime::exec::thread_statics::thread_static_address;
 use saki_runtime::exec::{class_init, invoke};
-use saki_runtime::object::{method_tables, statics};
+use saki_runtime::object::{exceptions, method_tables, statics};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Slot, Str, ToManaged};
 use saki_types::{Field, Ty, universe};
 
@@ -117,6 +117,44 @@ fn set_boxed<'t>(
 
 saki_reflect::direct_field_access!(get_direct, set_direct, |_t, field| Ok(field_of(field)));
 
+/// .NET 10: the place of a field in an object, for a TypedReference.
+fn data_reference(t: CurrentThread, field: isize, target: ObjectPlace, result: *const *mut *mut u8) -> Managed<()> {
+    let field = field_at(field);
+    let Some(target) = target.get() else { return Err(exceptions::throw_null_reference(t)) };
+    let header_bytes = if field.owner.is_value_type() { OBJECT_HEADER_BYTES as usize } else { 0 };
+    let address = target.field_address::<u8>(field.offset_bytes().to_managed(t)? as usize + header_bytes);
+    // SAFETY: managed code passes a ByteRefOnStack, whose word is the address of a reference among its locals.
+    unsafe { result.read().write(address) };
+    Ok(())
+}
+
+/// .NET 10.
+fn get_direct_place(
+    t: CurrentThread,
+    field: isize,
+    reference: StructPlace,
+    _ty: TypeArgument,
+    _context: TypeArgument,
+    result: ObjectPlace,
+) -> Managed<()> {
+    if let Some(value) = load_direct(t, field_at(field), reference)? {
+        result.set(t, value);
+    }
+    Ok(())
+}
+
+/// .NET 10.
+fn set_direct_place(
+    t: CurrentThread,
+    field: isize,
+    reference: StructPlace,
+    value: ObjectPlace,
+    _ty: TypeArgument,
+    _context: TypeArgument,
+) -> Managed<()> {
+    store_direct(t, field_at(field), reference, value.get())
+}
+
 /// The field of an exact type.
 fn on_type(t: CurrentThread, result: WordResult, field: FieldArgument, ty: Option<Obj>) -> Managed<()> {
     on_type_of(t, result, field, ty_of(ty))
@@ -211,6 +249,9 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetValue", &get_boxed),
     InternalCall::new("@net9 System.RuntimeFieldHandle::SetValue", &set_boxed),
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetValueDirect", &get_direct),
+    InternalCall::new("@net10 QCall::RuntimeFieldHandle_GetFieldDataReference", &data_reference),
+    InternalCall::new("@net10 QCall::RuntimeFieldHandle_GetValueDirect", &get_direct_place),
+    InternalCall::new("@net10 QCall::RuntimeFieldHandle_SetValueDirect", &set_direct_place),
     InternalCall::new("@net9 System.RuntimeFieldHandle::SetValueDirect", &set_direct),
     InternalCall::new("@net9 System.TypedReference::InternalMakeTypedReference", &make_typed_reference),
     InternalCall::new("@net9 System.RuntimeFieldHandle::GetStaticFieldForGenericType", &on_type),

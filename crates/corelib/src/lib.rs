@@ -102,6 +102,7 @@ const LOOPS: &[&[LoopRow]] = &[
     exceptions::LOOPS,
     gc_handle::LOOPS,
     marshal::LOOPS,
+    method_handle::LOOPS,
     runtime_helpers::LOOPS,
     threads::LOOPS,
     type_handle::LOOPS,

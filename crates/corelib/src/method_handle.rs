@@ -11,6 +11,7 @@ use saki_reflect::generic_constraints::arguments_fit;
 use saki_reflect::invocation::nullable_holder;
 use saki_reflect::invocation_by_address::invoke_by_addresses;
 use saki_reflect::objects::type_array;
+use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::entries::entry_address;
 use saki_runtime::object::{exceptions, method_tables};
 use saki_runtime::{Array, CurrentThread, ExceptionType, InternalCall, Managed, ManagedField, Obj, Str, ToManaged};
@@ -362,6 +363,13 @@ fn stub_place(
 ) -> Managed<()> {
     stub_for(t, result, method.method(), ty.ty(), arguments.get().and_then(Obj::as_array))
 }
+
+/// .NET 10's body reads CoreCLR's tables.
+pub const LOOPS: &[LoopRow] = &[LoopRow::new(
+    "static System.RuntimeMethodHandle::ReboxToNullable(System.Object,System.RuntimeType) System.Object",
+    &rebox_to_nullable,
+)
+.correcting()];
 
 /// The internal calls of `System.RuntimeMethodHandle`.
 pub const TABLE: &[InternalCall] = &[

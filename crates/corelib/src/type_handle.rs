@@ -568,6 +568,16 @@ fn get_guid(t: CurrentThread, ty: Option<Obj>, result: Place<[u8; 16]>) -> Manag
     Ok(())
 }
 
+/// The same call of .NET 10.
+fn guid_of_table(t: CurrentThread, table: *const (), result: *mut [u8; 16]) -> Managed<()> {
+    let object = Obj::of_type(t, ty_of_table(table))?;
+    if let Some(bytes) = type_guid::value_of_attribute(t, Some(object))? {
+        // SAFETY: managed code passes the address of a Guid, which lives as long as the call.
+        unsafe { result.write(bytes) };
+    }
+    Ok(())
+}
+
 fn module_type(t: CurrentThread, module: ModuleArgument, result: ObjectPlace) -> Managed<()> {
     let ty = module.image().type_def(1).to_managed(t)?;
     result.set(t, Obj::of_type(t, ty)?);
@@ -746,6 +756,7 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.RuntimeTypeHandle::GetArgumentTypesFromFunctionPointer", &function_pointer_types),
     InternalCall::new("@net System.RuntimeTypeHandle::IsUnmanagedFunctionPointer", &is_unmanaged_function_pointer),
     InternalCall::new("@net9 System.RuntimeType::GetGUID", &get_guid),
+    InternalCall::new("@net10 QCall::ReflectionInvocation_GetGuid", &guid_of_table),
     InternalCall::new("@net9 System.Type::GetTypeFromHandleUnsafe", &type_of_raw_handle),
     InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetRuntimeTypeFromHandleSlow", &type_of_handle_place),
     InternalCall::new("@net10 System.RuntimeTypeHandle::GetModuleIfExists", &get_module_if_exists),

@@ -34,6 +34,9 @@ pub struct CompilerOptions {
     pub inline_handles: bool,
     /// Use the features of this machine's processor beyond the baseline. Off: code that any x86-64-v1 or armv8 can run.
     pub host_features: bool,
+    /// Unchecked conversions of floats that do not fit give the nearest integer, and 0 for NaN; otherwise what x64's
+    /// instructions give.
+    pub saturates_conversions: bool,
     /// Use the processor's vector instructions for operations of vector types; requires `isa::has_vectors`.
     pub vectors: bool,
 }
@@ -52,6 +55,7 @@ impl CompilerOptions {
             symmetric_barriers: false,
             inline_handles: true,
             host_features: true,
+            saturates_conversions: false,
             vectors: crate::isa::has_vectors(),
         }
     }

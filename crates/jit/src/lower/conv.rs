@@ -2,7 +2,7 @@
 //!
 //! Unchecked float → integer gives the result of cvttsd2si on x64: the least integer of the *intermediate* type (32
 //! bits up to I4, 64 bits for U4 and I8) when the value does not fit, or the nearest one where the class library says
-//! so (`LibraryProfile::saturates_conversions`). Checked conversions from floats call the runtime.
+//! so (`CompilerOptions::saturates_conversions`). Checked conversions from floats call the runtime.
 
 use super::context::Lowering;
 use super::failure::Failure;
@@ -115,7 +115,7 @@ fn float_checked(cx: &mut Lowering<'_, '_>, value: Value, target: ConvTarget) ->
 }
 
 fn float_to_integer(cx: &mut Lowering<'_, '_>, value: Value, target: ConvTarget) -> Value {
-    if saki_types::universe().profile().saturates_conversions {
+    if cx.options.saturates_conversions {
         return match target {
             ConvTarget::I8 | ConvTarget::I => cx.b.ins().fcvt_to_sint_sat(types::I64, value),
             ConvTarget::U8 | ConvTarget::U => cx.b.ins().fcvt_to_uint_sat(types::I64, value),

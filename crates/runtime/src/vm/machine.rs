@@ -256,6 +256,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         fence_after_atomics: errata::locked_reads() == LockedReads::NeedFence,
         symmetric_barriers: !saki_os::membarrier::is_asymmetric(),
         inline_handles: saki_sync::handle_table::is_room_whole(),
+        saturates_conversions: universe().profile().saturates_conversions,
         vectors: options.vectors && saki_jit::has_vectors(),
         ..CompilerOptions::new(saki_gc::heap_layout())
     };
