@@ -116,6 +116,7 @@ const MONO_ABSENT_TYPES: &[LibraryType] = &[
     LibraryType::Vector256Of,
     LibraryType::Vector512Of,
     LibraryType::AssemblyLoadContext,
+    LibraryType::PortableThreadPool,
     LibraryType::RtFieldInfo,
     LibraryType::RuntimeExceptionHandlingClause,
     LibraryType::RuntimeLocalVariableInfo,

@@ -153,7 +153,8 @@ fn tick_count(t: CurrentThread) -> i32 {
     tick_count_64(t) as i32
 }
 
-fn processor_count(_t: CurrentThread) -> i32 {
+/// The processors that the process may use.
+pub(crate) fn processor_count(_t: CurrentThread) -> i32 {
     i32::try_from(saki_sched::parallelism()).unwrap_or(1)
 }
 

@@ -4,15 +4,19 @@
 //! machine with a ThreadHandle are replaced whole.
 
 use crate::arguments::ObjectPlace;
+use crate::environment::processor_count;
 use crate::fields;
 use saki_icall::threading::thread::sleep;
+use saki_reflect::field_access::get_value;
 use saki_runtime::ExceptionType;
 use saki_runtime::exec::library_loops::LoopRow;
+use saki_runtime::exec::{class_init, invoke};
 use saki_runtime::object::exceptions;
 use saki_runtime::vm::thread_names;
 use saki_runtime::vm::threads::{self, IS_POOL_THREAD, MANAGED_ID, PRIORITY, STACK_SIZE, state};
-use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str, Thrown};
+use saki_runtime::{CurrentThread, InternalCall, Managed, ManagedField, Obj, Place, Slot, Str, Thrown, ToManaged};
 use saki_sched::ThreadMode;
+use saki_types::{LibraryType, universe};
 
 fn state_error(t: CurrentThread, message: &str) -> Thrown {
     exceptions::throw(t, ExceptionType::ThreadState, message)
@@ -212,9 +216,33 @@ fn full_fence(_t: CurrentThread) {
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
 }
 
+/// `ThreadPool.SetMaxThreads`. Its body refuses a limit below the least number of workers, which on green threads is
+/// the largest number unless somebody chose one (`hosting::thread_pool`). With a limit the pool gets .NET's least
+/// number.
+fn set_max_threads(t: CurrentThread, workers: i32, completions: i32) -> Managed<bool> {
+    static INSTANCE: ManagedField = ManagedField::new(LibraryType::PortableThreadPool, "ThreadPoolInstance");
+    static LEAST: ManagedField = ManagedField::new(LibraryType::PortableThreadPool, "_minThreads");
+    let class = universe().library_type(LibraryType::PortableThreadPool).to_managed(t)?;
+    class_init::ensure(t, class)?;
+    let Some(pool) = get_value(t, INSTANCE.field(), None)? else { return Ok(false) };
+    let is_without_limit = saki_sched::mode() != ThreadMode::Native && LEAST.get::<i16>(pool) == i16::MAX;
+    if let (true, Ok(limit @ 1..)) = (is_without_limit, i16::try_from(workers)) {
+        LEAST.set(pool, limit.min(i16::try_from(processor_count(t)).unwrap_or(i16::MAX)));
+    }
+    let method = class.find_method("SetMaxThreads", 2).to_managed(t)?;
+    let Some(method) = method else { return Ok(false) };
+    let words = [Slot::from_ref(pool), Slot::from_i32(workers), Slot::from_i32(completions)];
+    Ok(invoke::invoke(t, method, &words)?.as_bool())
+}
+
 /// See the module header.
 pub const LOOPS: &[LoopRow] = &[
     LoopRow::new("System.Threading.Thread::StartCore() System.Void", &start).correcting(),
+    LoopRow::new(
+        "static System.Threading.ThreadPool::SetMaxThreads(System.Int32,System.Int32) System.Boolean",
+        &set_max_threads,
+    )
+    .correcting(),
     LoopRow::new("System.Threading.Thread::set_IsBackground(System.Boolean) System.Void", &set_is_background)
         .correcting(),
     LoopRow::new("System.Threading.Thread::Interrupt() System.Void", &interrupt).correcting(),

@@ -59,15 +59,7 @@ fn class_of(assembly: &str, class: &str) -> LoadResult<Ty> {
     let name = AssemblyName::parse(assembly)
         .ok_or_else(|| LoadError::new(LoadErrorKind::FileLoad, "no assembly name".to_owned(), assembly.to_owned()))?;
     let image: &'static Image = universe().binder().resolve(&name, None)?.image;
-    let mut parts = class.split('+');
-    let outer = parts.next().unwrap_or_default();
-    let (namespace, simple) = outer.rsplit_once('.').unwrap_or(("", outer));
-    let mut found = image.find_type(namespace, simple)?;
-    for part in parts {
-        let Some(outer) = found else { break };
-        found = outer.find_nested("", part)?;
-    }
-    found.ok_or_else(missing)
+    image.find_type_by_path(class)?.ok_or_else(missing)
 }
 
 /// The HRESULT and the type of the exception that was thrown, which ends here.

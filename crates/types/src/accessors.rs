@@ -281,14 +281,7 @@ fn class_at(image: &'static Image, parameter: Rid) -> LoadResult<Option<Ty>> {
         }
         _ => image,
     };
-    let mut parts = class.trim().split('+');
-    let outer = parts.next().unwrap_or_default();
-    let (namespace, simple) = outer.rsplit_once('.').unwrap_or(("", outer));
-    let mut found = home.find_type(namespace, simple)?;
-    for part in parts {
-        let Some(outer) = found else { break };
-        found = outer.find_nested("", part)?;
-    }
+    let found = home.find_type_by_path(class.trim())?;
     let missing = || LoadError::type_load(format!("Could not load type '{name}'."), name.clone());
     found.map(Some).ok_or_else(missing)
 }

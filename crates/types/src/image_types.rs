@@ -7,6 +7,22 @@ use crate::ty::{Ty, Type};
 use saki_metadata::{Rid, TableId, Token};
 
 impl Image {
+    /// The type of this name, with '+' between the names of nested types: "Namespace.Outer+Inner".
+    ///
+    /// # Errors
+    /// `BadImageFormat`.
+    pub fn find_type_by_path(&'static self, path: &str) -> LoadResult<Option<Ty>> {
+        let mut parts = path.split('+');
+        let outer = parts.next().unwrap_or_default();
+        let (namespace, simple) = outer.rsplit_once('.').unwrap_or(("", outer));
+        let mut found = self.find_type(namespace, simple)?;
+        for part in parts {
+            let Some(outer) = found else { break };
+            found = outer.find_nested("", part)?;
+        }
+        Ok(found)
+    }
+
     /// The type of TypeDef row `rid`.
     ///
     /// # Errors

@@ -29,6 +29,7 @@ library_fields! {
     DynamicMethod { "_typeOwner" }
     DynamicResolver { "m_method" }
     MulticastDelegate { "_invocationCount" }
+    PortableThreadPool { "ThreadPoolInstance" "_minThreads" }
     RtFieldInfo { "m_fieldHandle" }
     RuntimeConstructorInfo { "m_handle" }
     RuntimeExceptionHandlingClause {

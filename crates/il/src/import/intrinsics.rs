@@ -34,6 +34,7 @@ impl Emitter<'_> {
 
     /// Imports a call in line; the arguments are on the stack. False: not handled, without effect, so the method must
     /// be called.
+    ///
     /// # Errors
     /// Those of the method's signature; `PlatformNotSupported` where the method of an instruction calls itself.
     pub(super) fn try_intrinsic(&mut self, method: &'static Method) -> LoadResult<bool> {
