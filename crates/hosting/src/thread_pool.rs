@@ -2,7 +2,7 @@
 //!
 //! They come from variables (.NET 10's class library reads these itself, with the same result), and one depends on how
 //! threads are executed. A pool of OS threads holds back new ones while its threads are blocked, because each is dear:
-//! 10,000 tasks that sleep 100 ms take .NET 45 s on two processors. A green thread is cheap, so the pool may have as
+//! 10,000 tasks that sleep 100 ms take .NET 50 s on two processors. A green thread is cheap, so the pool may have as
 //! many as it has work for; each asks for the next one only when it runs, so work that never waits still gets few.
 
 use crate::environment;
