@@ -383,7 +383,13 @@ impl Suite<'_> {
                 None => report,
             };
             let command = match &self.net {
-                Some(net) if is_net(program) => net.command(&self.saki, self.options.runtime == Runtime::Peer),
+                Some(net) if is_net(program) => {
+                    let is_peer = self.options.runtime == Runtime::Peer;
+                    match program.header.is_hosted {
+                        true => net.hosted_command(&self.saki, is_peer),
+                        false => net.command(&self.saki, is_peer),
+                    }
+                }
                 _ => self.saki.clone(),
             };
             let finished = self.execute(command, program, &executable, io_model).map_err(at)?;

@@ -9,6 +9,7 @@
 //! | `stderr-contains: TEXT` | a text that standard error must contain; may be repeated |
 //! | `mcs: OPTIONS` | further compiler options, e.g. `-unsafe` |
 //! | `csc: OPTIONS` | options of the C# 12 compiler, e.g. `-pdb`; `-resource:FILE,NAME` is relative to the source |
+//! | `host: hostfxr` | for .NET: Saki asks .NET's host, as for users, since the program asks it, too |
 //! | `timeout: SECONDS` | wall-clock limit of one run (default 20) |
 //! | `stress: skip REASON` | not run under GC stress, and why |
 //! | `green: skip REASON` | not run on green and M:N threads, and why |
@@ -41,6 +42,8 @@ pub struct Header {
     /// Further options of the C# 12 compiler, for modern .NET.
     pub csc_options: Vec<String>,
     pub timeout_seconds: u64,
+    /// Saki finds .NET through .NET's own host, which the program asks at run time.
+    pub is_hosted: bool,
     /// The reason why GC stress leaves this program out.
     pub stress_skip: Option<String>,
     /// The reason why runs on green and M:N threads leave this program out.
@@ -66,6 +69,7 @@ impl Default for Header {
             compiler_options: Vec::new(),
             csc_options: Vec::new(),
             timeout_seconds: 20,
+            is_hosted: false,
             stress_skip: None,
             green_skip: None,
             net_skip: None,
@@ -96,6 +100,8 @@ pub fn parse(source: &str) -> Result<Header, String> {
             "stderr-contains" => header.stderr_contains.push(value.to_owned()),
             "mcs" => header.compiler_options.extend(words()),
             "csc" => header.csc_options.extend(words()),
+            "host" if value == "hostfxr" => header.is_hosted = true,
+            "host" => return Err("host: wants `hostfxr`".to_owned()),
             "timeout" => header.timeout_seconds = number(value, "timeout")?,
             "green" => {
                 let reason = value.strip_prefix("skip ").ok_or("green: wants `skip REASON`")?;

@@ -73,6 +73,16 @@ impl Net {
         words
     }
 
+    /// As `command`, but Saki has .NET's host find the framework below `DOTNET_ROOT`.
+    pub fn hosted_command(&self, saki: &[String], is_peer: bool) -> Vec<String> {
+        if is_peer {
+            return self.command(saki, is_peer);
+        }
+        let mut words = saki.to_vec();
+        words.push("--net".to_owned());
+        words
+    }
+
     /// The folder with a `dotnet`, for `DOTNET_ROOT`: programs that start themselves again name no framework.
     pub fn dotnet_root(&self) -> PathBuf {
         self.dotnet.parent().unwrap_or(Path::new(".")).to_path_buf()
