@@ -170,7 +170,7 @@ impl Binder {
     }
 
     /// Resolves a reference from an assembly of a context of the program's: the context, the default context, then the
-    /// events.
+    /// events. A satellite is never taken from the default context: it belongs to the context of its main assembly.
     ///
     /// # Errors
     /// `FileNotFound` naming the reference, `BadImageFormat`.
@@ -189,12 +189,14 @@ impl Binder {
         if let Some(found) = self.events.load_in_context(context, wanted) {
             return refuse_collectible(found, wanted, requesting);
         }
-        if let Some(found) = self.find_loaded(wanted) {
-            return Ok(found);
-        }
         let mut bad = None;
-        if let Some(found) = self.load_first(self.candidates(wanted), wanted, LoadContext::Default, &mut bad) {
-            return Ok(found);
+        if normal_culture(&wanted.culture).is_empty() {
+            if let Some(found) = self.find_loaded(wanted) {
+                return Ok(found);
+            }
+            if let Some(found) = self.load_first(self.candidates(wanted), wanted, LoadContext::Default, &mut bad) {
+                return Ok(found);
+            }
         }
         let found = self.events.resolve_in_context(context, wanted, requesting);
         let found = found.ok_or_else(|| bad.unwrap_or_else(|| not_found(wanted)))?;
