@@ -6,18 +6,21 @@
 //!
 //! The records of a collectible context's assemblies have one owner (`types::collectible`):
 //!
-//! | state | handle of the managed context | next |
+//! | state | handles of the managed context | next |
 //! |---|---|---|
 //! | in use | weak | unloaded, by `Unload` or the finalizer of the managed context |
-//! | unloaded | strong, since it still resolves references of its assemblies | dead: no record is reachable any more |
-//! | dead | freed | - |
+//! | unloaded | weak, and a strong one, since it still resolves references of its assemblies | dead: no record is reachable any more |
+//! | dead | both freed | - |
+//!
+//! Invariant: while an assembly of a context is reachable, the context's first handle is not freed: other threads may
+//! have its number. A call that has no such assembly makes a handle of its own (`ask`).
 //!
 //! Left out: contexts whose assemblies have thread statics or functions for native code are never freed
 //! (`Owner::keep_for_ever`), nor those whose members a method made at run time names.
 
 use crate::arguments::{AssemblyArgument, ObjectPlace, StackMark};
 use crate::assembly::NameParts;
-use crate::gc_handle::internal_free;
+use crate::gc_handle::{allocate, internal_free, internal_get};
 use saki_base::locks::{Mutex, rank};
 use saki_reflect::callers::executing_and_calling;
 use saki_reflect::objects::assembly_object;
@@ -34,6 +37,8 @@ use std::path::PathBuf;
 struct Context {
     /// The GC handle of the managed context; 0 = none yet, or not any more.
     managed: isize,
+    /// Keeps the managed context of an unloaded one; 0 = none.
+    strong: isize,
     /// Of a collectible context, until its records are freed.
     owner: Option<&'static Owner>,
 }
@@ -55,8 +60,16 @@ pub(crate) fn context_of_object(context: Option<Obj>) -> LoadContext {
     context.map_or(LoadContext::Default, |context| context_of(NATIVE.get::<isize>(context)))
 }
 
+/// A number for managed code, which stays valid while an assembly of the context is reachable.
 fn managed_handle(number: u32) -> isize {
     CONTEXTS.lock().get(number as usize).map_or(0, |context| context.managed)
+}
+
+/// The managed context.
+fn managed_object(t: CurrentThread<'_>, number: u32) -> Option<Obj<'_>> {
+    // Under the lock: behind it the handle may be freed, and its number used again.
+    let contexts = CONTEXTS.lock();
+    contexts.get(number as usize).and_then(|context| internal_get(t, context.managed))
 }
 
 /// The managed GC handle of an assembly's context, and whether that is the default one; None before managed code has
@@ -80,25 +93,25 @@ fn initialize(_t: CurrentThread, managed: isize, is_default: i32, is_collectible
     let owner = if is_collectible != 0 { universe().create_context_owner() } else { None };
     let mut contexts = CONTEXTS.lock();
     if contexts.is_empty() {
-        contexts.push(Context { managed: 0, owner: None });
+        contexts.push(Context { managed: 0, strong: 0, owner: None });
     }
     if is_default != 0 {
         contexts[0].managed = managed;
         return 1;
     }
-    contexts.push(Context { managed, owner });
+    contexts.push(Context { managed, strong: 0, owner });
     contexts.len() as isize
 }
 
 /// Unloads a context, for which managed code gives a strong handle of the managed context.
-fn prepare_release(t: CurrentThread, native: isize, strong: isize) {
+fn prepare_release(_t: CurrentThread, native: isize, strong: isize) {
     let LoadContext::Custom(number) = context_of(native) else { return };
-    let (weak, owner) = {
+    let owner = {
         let mut contexts = CONTEXTS.lock();
         let Some(context) = contexts.get_mut(number as usize) else { return };
-        (std::mem::replace(&mut context.managed, strong), context.owner)
+        context.strong = strong;
+        context.owner
     };
-    internal_free(t, weak);
     if let Some(owner) = owner {
         owner.release();
     }
@@ -106,13 +119,13 @@ fn prepare_release(t: CurrentThread, native: isize, strong: isize) {
 
 /// Lets the managed contexts go whose assemblies are dead. Called by the thread that frees their records.
 fn forget_dead() {
-    let mut strong = Vec::new();
+    let mut unused = Vec::new();
     for context in CONTEXTS.lock().iter_mut().filter(|context| context.owner.is_some_and(Owner::is_dead)) {
-        strong.push(std::mem::take(&mut context.managed));
+        unused.extend([std::mem::take(&mut context.managed), std::mem::take(&mut context.strong)]);
         context.owner = None;
     }
     CurrentThread::with_attached(|t| {
-        for handle in strong {
+        for handle in unused {
             internal_free(t, handle);
         }
     });
@@ -308,20 +321,15 @@ impl LoaderEvents for ContextEvents {
         requesting: Option<&'static Image>,
     ) -> Option<&'static Assembly> {
         CurrentThread::with_attached(|t| {
-            let by_context = managed_handle(context);
-            if by_context != 0 {
-                let satellite = ask(t, "ResolveSatelliteAssembly", by_context, wanted);
-                if let Some(found) = satellite.or_else(|| ask(t, "ResolveUsingResolvingEvent", by_context, wanted)) {
-                    return Some(found);
-                }
-            }
-            ask_domain(t, wanted, requesting)
+            let by_satellite = || ask(t, "ResolveSatelliteAssembly", context, wanted);
+            let by_event = || ask(t, "ResolveUsingResolvingEvent", context, wanted);
+            by_satellite().or_else(by_event).or_else(|| ask_domain(t, wanted, requesting))
         })
         .flatten()
     }
 
     fn load_in_context(&self, context: u32, wanted: &AssemblyName) -> Option<&'static Assembly> {
-        CurrentThread::with_attached(|t| ask(t, "Resolve", managed_handle(context), wanted)).flatten()
+        CurrentThread::with_attached(|t| ask(t, "Resolve", context, wanted)).flatten()
     }
 
     fn assembly_loaded(&self, assembly: &'static Assembly) {
@@ -373,12 +381,24 @@ pub(crate) fn method_of_context(t: CurrentThread, name: &str) -> Managed<Option<
     Ok(class.methods().to_managed(t)?.find(|method| method.name == name && method.is_static()))
 }
 
-/// Calls a static method of AssemblyLoadContext with a context's handle and a name. What it throws counts as "not
+/// Calls a static method of AssemblyLoadContext with a handle of a context and a name. What it throws counts as "not
 /// found".
-fn ask(t: CurrentThread, method: &str, context: isize, wanted: &AssemblyName) -> Option<&'static Assembly> {
+fn ask(t: CurrentThread, method: &str, context: u32, wanted: &AssemblyName) -> Option<&'static Assembly> {
+    /// `GCHandleType.Normal`
+    const NORMAL: i32 = 2;
     if t.is_pending() {
         return None;
     }
+    // Null before managed code has made an object for the default context.
+    let object = managed_object(t, context)?;
+    // A handle of this call's own: the context may be unloaded and forgotten meanwhile.
+    let handle = match allocate(t, Some(object), NORMAL) {
+        Ok(handle) => handle,
+        Err(_) => {
+            t.take_pending();
+            return None;
+        }
+    };
     let asked = (|| -> Managed<Option<&'static Assembly>> {
         let Some(method) = method_of_context(t, method)? else { return Ok(None) };
         let class = universe().library_type(LibraryType::AssemblyName).to_managed(t)?;
@@ -387,10 +407,11 @@ fn ask(t: CurrentThread, method: &str, context: isize, wanted: &AssemblyName) ->
         if let Some(constructor) = class.find_method_sig(".ctor", &[universe().string()]).to_managed(t)? {
             invoke::invoke(t, constructor, &[Slot::from_ref(name), Slot::from_ref(text)])?;
         }
-        let found = invoke::invoke(t, method, &[Slot(context as u64), Slot::from_ref(name)])?;
+        let found = invoke::invoke(t, method, &[Slot(handle as u64), Slot::from_ref(name)])?;
         // SAFETY: the methods return a RuntimeAssembly or null.
         Ok(unsafe { found.as_obj() }.and_then(saki_reflect::handles::assembly_of))
     })();
+    internal_free(t, handle);
     asked.unwrap_or_else(|_| {
         t.take_pending();
         None
