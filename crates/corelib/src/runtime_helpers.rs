@@ -150,7 +150,8 @@ fn are_equivalent(_t: CurrentThread, left: *const MethodTable, right: *const Met
 
 fn is_instance<'t>(t: CurrentThread<'t>, to: *const MethodTable, object: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
     let Some(object) = object else { return Ok(None) };
-    Ok(Some(object).filter(|_| object.is_instance(t, ty_of(to)).unwrap_or(false)))
+    let is_one = object.is_instance(t, ty_of(to))?;
+    Ok(Some(object).filter(|_| is_one))
 }
 
 fn check_cast<'t>(t: CurrentThread<'t>, to: *const MethodTable, object: Option<Obj<'t>>) -> Managed<Option<Obj<'t>>> {
@@ -218,18 +219,8 @@ fn is_nullable_of(_t: CurrentThread, nullable: *const MethodTable, value: *const
     ty.is_nullable() && ty.args.first() == Some(&ty_of(value))
 }
 
-/// `CastResult.MaybeCast`: managed code then asks the machine, since nobody fills its cache of casts.
-fn no_cached_cast(_t: CurrentThread, _from: *const (), _to: *const ()) -> i32 {
-    2
-}
-
 /// What compiled code of CoreCLR's calls for casts and boxes, with a cache that CoreCLR makes.
 pub const LOOPS: &[LoopRow] = &[
-    LoopRow::new(
-        "static System.Runtime.CompilerServices.TypeHandle::TryCanCastTo(System.Runtime.CompilerServices.TypeHandle,System.Runtime.CompilerServices.TypeHandle) System.Runtime.CompilerServices.CastResult",
-        &no_cached_cast,
-    )
-    .correcting(),
     LoopRow::new(
         "static System.Runtime.CompilerServices.CastHelpers::IsInstanceOfAny(System.Void*,System.Object) System.Object",
         &is_instance,
