@@ -100,17 +100,24 @@ pub(crate) fn visit_slots_of_thread(thread: &ManagedThread, visit: &mut dyn FnMu
     // SAFETY: `thread` is alive and stopped; only the address of the field is taken, nothing is read.
     visit(unsafe { &raw mut (*abi).eh_exception }, RootKind::Thread);
     thread.for_each_static_block(|block| {
-        if let BlockScan::Precise(map) = block.scan {
-            // SAFETY: a block's map is null or made by `RefMap::leak`.
-            for &offset_bytes in unsafe { RefMap::offsets(map) } {
-                let slot = block.data.wrapping_add(offset_bytes as usize).cast();
-                visit(slot, RootKind::ThreadStatic { block: block.number, offset_bytes });
-            }
+        let map = match block.scan {
+            BlockScan::Precise(map) => map,
+            BlockScan::Conditional { map, owner } if !holds_back(owner) => map,
+            BlockScan::Conditional { .. } | BlockScan::Conservative => return,
+        };
+        // SAFETY: a block's map is null or made by `RefMap::leak`, and not freed before the block.
+        for &offset_bytes in unsafe { RefMap::offsets(map) } {
+            let slot = block.data.wrapping_add(offset_bytes as usize).cast();
+            visit(slot, RootKind::ThreadStatic { block: block.number, offset_bytes });
         }
     });
     for provider in client().roots() {
         provider.for_each_thread_slot(thread, &mut |slot| visit(slot, RootKind::Thread));
     }
+}
+
+fn holds_back(owner: usize) -> bool {
+    client().conditional_roots().is_some_and(|provider| provider.holds_back(owner))
 }
 
 /// The thread-static blocks of `thread` that are scanned conservatively. The world is stopped.

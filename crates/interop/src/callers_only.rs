@@ -1,8 +1,8 @@
 //! Methods with UnmanagedCallersOnlyAttribute, and other static methods that a host asks for: the C functions through
 //! which native code calls them.
 //!
-//! Invariants: a method has one such function, which stays for ever, as its assembly does from then on, since nobody
-//! knows who holds the address. A method that the attribute does not fit has one, too: the exception is thrown where
+//! Invariants: a method has one such function, which stays for ever, since nobody knows who holds the address. If the
+//! method's assembly is collected, the function has no method any more, and calling it ends the process. A method that the attribute does not fit has one, too: the exception is thrown where
 //! the native code that calls it returns to managed code, as in .NET. Left out: `EntryPoint`, a name for hosts.
 
 use crate::reverse_calls::{EntryFrame, NativeSignature, ReverseCall, in_domain, note_call};
@@ -16,11 +16,13 @@ use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_runtime::vm::{domains, threads, unhandled};
 use saki_types::{LoadError, Method, collectible};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the C function of a method passes to `dispatch`. Never freed.
 struct ExportedMethod {
-    method: &'static Method,
+    /// Address of the method; 0 once its assembly is dead (`Owner::add_weak_word`). Relaxed: it is read by threads that
+    /// collections stop, and changes while they are stopped.
+    method: AtomicUsize,
     /// Without parameters and result for a method that is refused.
     signature: NativeSignature,
     refused: Option<LoadError>,
@@ -74,10 +76,14 @@ fn entry(
     }
     let (signature, refused) = signature()?;
     let entry = compile::compile_callback_entry(&signature.of_entry()).to_managed(t)?;
-    if let Some(owner) = collectible::owner_of(method) {
-        owner.keep_for_ever();
+    let address = AtomicUsize::new(std::ptr::from_ref(method).addr());
+    let exported: &'static ExportedMethod = Box::leak(Box::new(ExportedMethod { method: address, signature, refused }));
+    match collectible::owner_of(method) {
+        // The exception for an unloaded domain is of that domain, to which the method leads.
+        Some(owner) if owner.is_domain() => owner.keep_for_ever(),
+        Some(owner) => owner.add_weak_word(&exported.method),
+        None => {}
     }
-    let exported: &'static ExportedMethod = Box::leak(Box::new(ExportedMethod { method, signature, refused }));
     let cookie = std::ptr::from_ref(exported).addr();
     let address = compile::place_callback_entry(&entry, dispatch as *const () as usize, cookie).to_managed(t)?;
     // Release: see above. If two threads make a function, the first one wins; nothing names the other.
@@ -107,10 +113,19 @@ unsafe extern "C" fn dispatch(exported: &'static ExportedMethod, slots: *const u
     }
     // SAFETY: `enter` has made the thread current and RUNNING; `t` does not leave this function.
     let t = unsafe { CurrentThread::from_abi(call.abi()) };
+    // Relaxed: see the field. The thread is RUNNING, so the method lives until the next safepoint at least.
+    let address = exported.method.load(Ordering::Relaxed);
+    // SAFETY: 0, or the address of a method whose owner is not dead.
+    let Some(method) = (unsafe { (address as *const Method).as_ref::<'static>() }) else {
+        saki_base::tell!("Fatal error. Native code called a method whose assembly has been unloaded.");
+        std::process::abort();
+    };
     let called = match &exported.refused {
         Some(error) => Err(exceptions::throw_load_error(t, error)),
-        None => in_domain(t, domains::of_universe(exported.method.owner.universe()), || run(t, exported, &frame)),
+        None => in_domain(t, domains::of_universe(method.owner.universe()), || run(t, exported, method, &frame)),
     };
+    // Keeps the method on the stack until here: it keeps its assembly alive, and that the wrapper.
+    std::hint::black_box(method);
     match called {
         Ok(value) => signature.write_result(&frame, value),
         Err(_) => {
@@ -128,10 +143,11 @@ unsafe extern "C" fn dispatch(exported: &'static ExportedMethod, slots: *const u
     unsafe { call.leave() };
 }
 
-fn run(t: CurrentThread, exported: &ExportedMethod, frame: &EntryFrame) -> Managed<Slot> {
-    note_call(t, exported.method, false);
-    // SAFETY: the wrapper is that of a method whose assembly `native_entry` keeps; it does not look at the context.
+fn run(t: CurrentThread, exported: &ExportedMethod, method: &'static Method, frame: &EntryFrame) -> Managed<Slot> {
+    note_call(t, method, false);
+    // SAFETY: the wrapper lives as long as the method, which `dispatch` has on its stack; it does not look at the
+    // context.
     let result = unsafe { exported.signature.invoke(t, 0, frame) };
-    note_call(t, exported.method, true);
+    note_call(t, method, true);
     result
 }

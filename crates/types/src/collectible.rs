@@ -71,6 +71,8 @@ struct Inner {
     bodies: Vec<usize>,
     /// Methods that have an entry stub.
     entries: Vec<usize>,
+    /// Words outside of the records that refer to them, which the owner's death makes 0.
+    weak_words: Vec<&'static AtomicUsize>,
 }
 
 struct Region {
@@ -386,6 +388,13 @@ impl Owner {
         self.inner.lock().entries.push(method);
     }
 
+    /// Notes a word outside of the records that holds the address of one of them. It becomes 0 in the pause in which the
+    /// owner dies, so a thread that collections stop has a live record if it finds another value, until its next
+    /// safepoint, and longer if the address is on its stack.
+    pub fn add_weak_word(&self, word: &'static AtomicUsize) {
+        self.inner.lock().weak_words.push(word);
+    }
+
     pub fn for_each_slot(&self, visit: &mut dyn FnMut(usize)) {
         // A copy: visitors move objects and write logs, for which they take other locks.
         let slots = self.inner.lock().slots.clone();
@@ -437,8 +446,14 @@ pub(crate) fn is_held() -> bool {
 /// Removes the owners that were not seen from the live ones; they are dead from now on.
 pub(crate) fn take_unseen() -> Vec<&'static Owner> {
     let dead: Vec<_> = OWNERS.lock().extract_if(.., |owner| !owner.is_seen()).collect();
-    // Relaxed: as in `is_dead`.
-    dead.iter().for_each(|owner| owner.is_dead.store(true, Ordering::Relaxed));
+    for owner in &dead {
+        // Relaxed: as in `is_dead`.
+        owner.is_dead.store(true, Ordering::Relaxed);
+        for word in std::mem::take(&mut owner.inner.lock().weak_words) {
+            // Relaxed: threads that read it are stopped, and see it when they go on.
+            word.store(0, Ordering::Relaxed);
+        }
+    }
     dead
 }
 

@@ -24,17 +24,15 @@ pub fn native_call_method(sig: &MethodSig) -> &'static Method {
     }
     let owner = universe.object();
     universe.native_calls.write().entry(own).or_insert_with_key(|own| {
-        // The methods in the table are never freed, so the types in their signatures must not be either.
-        for ty in own.params.iter().chain([&own.ret]) {
-            if let Some(owner) = collectible::owner_of(*ty) {
-                owner.keep_for_ever();
-            }
-        }
-        let sig: &'static MethodSig = Box::leak(Box::new(own.clone()));
-        Box::leak(Box::new(Method {
+        // The method lives as long as the types of its signature.
+        let types = own.params.iter().chain([&own.ret, &owner]);
+        let records = collectible::owner_of_all(types.map(|ty| std::ptr::from_ref(*ty).addr()));
+        let sig = collectible::keep_with(records, own.clone());
+        let method = Method {
             flags: method_flags::PUBLIC | method_flags::STATIC,
             impl_flags: impl_flags::NO_INLINING,
             ..Method::new(owner, MethodKind::NativeCall(sig), "native function")
-        }))
+        };
+        collectible::keep_with(records, method)
     })
 }

@@ -98,6 +98,7 @@ impl Universe {
         let is_dead = |method: &&'static Method| collectible::is_dead(std::ptr::from_ref(*method).addr());
         self.method_instances.write().retain(|_, method| !is_dead(method));
         self.remoting_stubs.write().retain(|_, method| !is_dead(method));
+        self.native_calls.write().retain(|_, method| !is_dead(method));
     }
 
     /// Empties the tables of an unloaded domain and ends its records.
@@ -112,6 +113,7 @@ impl Universe {
         *self.constructed.write() = FxHashMap::default();
         *self.method_instances.write() = FxHashMap::default();
         *self.remoting_stubs.write() = FxHashMap::default();
+        *self.native_calls.write() = FxHashMap::default();
         self.binder.end();
         if let Some(owner) = owner {
             // SAFETY: the domain is unloaded and nobody uses its records any more (`# Safety`); these are of it.

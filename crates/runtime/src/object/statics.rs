@@ -140,10 +140,6 @@ pub(crate) fn thread_block_number(ty: Ty) -> u32 {
     if known != u32::MAX {
         return known;
     }
-    // The blocks of threads and the table of numbers, which the collector does not trace, refer to the type.
-    if let Some(owner) = collectible::owner_of(ty).filter(|owner| !owner.is_domain()) {
-        owner.keep_for_ever();
-    }
     let number = blocks.iter().position(Option::is_none).unwrap_or(blocks.len());
     if number == blocks.len() {
         blocks.push(None);
@@ -177,7 +173,13 @@ pub fn release(universe: &'static Universe) {
     });
 }
 
-/// Frees the thread-static blocks of types of dead domains. The world is stopped.
+/// Whether types of dead owners have thread-statics.
+pub(crate) fn has_dead_thread_blocks() -> bool {
+    let is_dead = |ty: &Option<Ty>| ty.is_some_and(|ty| collectible::is_dead(std::ptr::from_ref(ty).addr()));
+    THREAD_BLOCKS.read().iter().any(is_dead)
+}
+
+/// Frees the thread-static blocks of types of dead owners. The world is stopped.
 pub(crate) fn forget_dead_thread_blocks() {
     for_each_block_number(
         |ty| collectible::is_dead(std::ptr::from_ref(ty).addr()),

@@ -9,12 +9,14 @@
 //!   members;
 //! - a thread is in the domain;
 //! - the records of another live owner refer to it, or a type that is not collectible does (then it is kept for ever);
-//! - something that the collector does not trace refers to it (`Owner::keep_for_ever`): thread and context statics of
-//!   an assembly, a dynamic method that is kept for ever itself.
+//! - something that the collector does not trace refers to it (`Owner::keep_for_ever`): context statics of an
+//!   assembly, a dynamic method that is kept for ever itself.
 //!
-//! Its own root cells and statics do not count: they are traced only when one of the above has been found
-//! (`gc::ConditionalRoots`), so an assembly whose statics refer to its own objects ends like any other. Only full
-//! collections decide whether an owner is dead.
+//! Its own root cells, statics and thread-statics do not count: they are traced only when one of the above has been
+//! found (`gc::ConditionalRoots`), so an assembly whose statics refer to its own objects ends like any other. Nor do the
+//! C functions of its methods and delegates, which native code has: such a function outlives the method, and finds in
+//! the pause in which the owner dies that there is no method any more (`Owner::add_weak_word`). Only full collections
+//! decide whether an owner is dead.
 //!
 //! | list | meaning | leaves it when |
 //! |---|---|---|
@@ -35,14 +37,14 @@ use crate::upper_layers::upper_layers;
 use crate::{
     cast_cache, class_init, code_cache, compile, entries, finalizer_signal, proxies, source_lines, statics, strings,
 };
-use rustc_hash::FxHashSet;
-use saki_abi::ObjRef;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saki_abi::{ObjRef, RefMap};
 use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeInfo, MethodEntry};
 use saki_gc::{ConditionalRoots, Root, RootKind, RootProvider};
 use saki_os::clock::Moment;
 use saki_sync::Stamp;
-use saki_thread::StopReason;
+use saki_thread::{BlockScan, StopReason};
 use saki_types::collectible::{self, Owner, for_each_owner};
 use saki_types::dynamic::DynamicRef;
 use saki_types::dynamic_records::Finder;
@@ -70,11 +72,55 @@ struct Batch {
 
 static RETIRED: Mutex<rank::RetiredOwners, VecDeque<Batch>> = Mutex::new(VecDeque::new());
 
-#[derive(Default)]
 struct Judgement {
     /// Owners that were found alive and whose roots have not been traced yet.
     new: Vec<&'static Owner>,
     has_seen_stacks: bool,
+    /// The thread-static blocks that collections judge with their owners.
+    blocks: ThreadBlocks,
+}
+
+impl Judgement {
+    const NONE: Judgement = Judgement { new: Vec::new(), has_seen_stacks: false, blocks: ThreadBlocks::NONE };
+}
+
+/// Thread-static blocks of owners that may die (`BlockScan::Conditional`), when all threads are stopped.
+struct ThreadBlocks {
+    /// Addresses of their references, by owner.
+    slots: FxHashMap<usize, Vec<usize>>,
+    /// (first address, end, owner), ascending. The blocks lie outside of the records, so a word that points to one, such
+    /// as a `ref` to a thread-static field, does not tell its owner otherwise.
+    ranges: Vec<(usize, usize, usize)>,
+}
+
+impl ThreadBlocks {
+    const NONE: ThreadBlocks =
+        ThreadBlocks { slots: FxHashMap::with_hasher(rustc_hash::FxBuildHasher), ranges: Vec::new() };
+
+    /// The world is stopped.
+    fn find() -> ThreadBlocks {
+        let mut found = ThreadBlocks::NONE;
+        saki_thread::for_each_thread(|thread| {
+            thread.for_each_static_block(|block| {
+                let BlockScan::Conditional { map, owner } = block.scan else { return };
+                let start = block.data.addr();
+                found.ranges.push((start, start + block.size_bytes, owner));
+                // SAFETY: the map lies among the owner's records, which are freed after the block.
+                let offsets = unsafe { RefMap::offsets(map) };
+                let slots = offsets.iter().map(|&offset| start + offset as usize);
+                found.slots.entry(owner).or_default().extend(slots);
+            });
+        });
+        found.ranges.sort_unstable();
+        found
+    }
+
+    /// The owner of the block to or into which a word points.
+    fn owner_of_word(&self, word: usize) -> Option<&'static Owner> {
+        let &(_, end, owner) = self.ranges[..self.ranges.partition_point(|(start, ..)| *start <= word)].last()?;
+        // SAFETY: the block is in a thread's list, so its owner has not ended.
+        (word < end).then(|| unsafe { &*(owner as *const Owner) })
+    }
 }
 
 pub(crate) struct Assemblies {
@@ -85,7 +131,7 @@ pub(crate) struct Assemblies {
 
 /// The domains' and assemblies' records, for the collector.
 pub(crate) static ASSEMBLIES: Assemblies = Assemblies {
-    judgement: Mutex::new(Judgement { new: Vec::new(), has_seen_stacks: false }),
+    judgement: Mutex::new(Judgement::NONE),
     is_judging: AtomicBool::new(false),
 };
 
@@ -134,7 +180,7 @@ impl ConditionalRoots for Assemblies {
                 new.push(owner);
             }
         });
-        *self.judgement.lock() = Judgement { new, has_seen_stacks: false };
+        *self.judgement.lock() = Judgement { new, ..Judgement::NONE };
         let code = saki_code::region_range().ok().filter(|_| is_full && count > 0 && may_judge());
         // Relaxed: the world is stopped; for other collector threads the collection's phases order it.
         self.is_judging.store(code.is_some(), Ordering::Relaxed);
@@ -150,15 +196,26 @@ impl ConditionalRoots for Assemblies {
 
     fn for_each_new_slot(&self, visit: &mut dyn FnMut(*mut ObjRef)) {
         if !std::mem::replace(&mut self.judgement.lock().has_seen_stacks, true) {
-            self.see_stacks();
+            let blocks = ThreadBlocks::find();
+            self.see_stacks(&blocks);
+            self.judgement.lock().blocks = blocks;
         }
         loop {
             let Some(owner) = self.judgement.lock().new.pop() else { return };
             owner.for_each_named(&mut |named| self.see(named));
             if !owner.is_kept() {
                 owner.for_each_slot(&mut |slot| visit(slot as *mut ObjRef));
+                let of_threads = self.judgement.lock().blocks.slots.remove(&std::ptr::from_ref(owner).addr());
+                of_threads.into_iter().flatten().for_each(|slot| visit(slot as *mut ObjRef));
             }
         }
+    }
+
+    fn holds_back(&self, owner: usize) -> bool {
+        // SAFETY: the word of a block in a thread's list (`thread_statics`), so the owner has not ended.
+        let owner = unsafe { &*(owner as *const Owner) };
+        // Relaxed: the collection's phases order it.
+        owner.is_dead() || self.is_judging.load(Ordering::Relaxed) && !owner.is_kept()
     }
 
     fn finish(&self) {
@@ -182,7 +239,7 @@ impl Assemblies {
         }
     }
 
-    fn see_stacks(&self) {
+    fn see_stacks(&self, blocks: &ThreadBlocks) {
         let finder = Finder::lock();
         saki_thread::for_each_thread(|thread| {
             // SAFETY: the thread is stopped.
@@ -194,6 +251,9 @@ impl Assemblies {
                     // SAFETY: a word of a stopped thread's stack or saved registers, aligned.
                     let word = unsafe { (address as *const usize).read_volatile() };
                     self.saw(word);
+                    if let Some(owner) = blocks.owner_of_word(word) {
+                        self.see(owner);
+                    }
                     self.see_named_by_dynamic_method(word, &finder);
                 }
             });
@@ -329,9 +389,11 @@ fn forget_dead(has_domain: bool) {
     saki_il::synth::marshal::forget_dead();
     profile_log::forget_dead();
     upper_layers().forget_dead.iter().for_each(|forget| forget());
+    if statics::has_dead_thread_blocks() {
+        saki_thread::with_world_stopped(StopReason::Unloading, |_| statics::forget_dead_thread_blocks());
+    }
     if has_domain {
         saki_thread::with_world_stopped(StopReason::Unloading, |_| {
-            statics::forget_dead_thread_blocks();
             // SAFETY: the world is stopped.
             unsafe { cast_cache::forget_dead() };
             // SAFETY: the world is stopped, so no thread looks into the cache.
