@@ -30,7 +30,7 @@ use crate::process::{self, Finished, Job, ProgramEnd};
 use crate::tool::Outcome;
 use compile::Compilers;
 use header::{ExpectedExit, Header};
-use net::{Net, RuntimeVersion, expected_file, is_net};
+use net::{Net, RuntimeVersion, expected_file, is_net, is_of_ten_alone};
 
 /// GC stress makes a program many times slower; its time limit grows by this factor.
 const STRESS_TIMEOUT_FACTOR: u32 = 10;
@@ -148,6 +148,11 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     if options.runtime == Runtime::Peer || options.runtime_version == RuntimeVersion::Ten {
         programs.retain(is_net);
+    }
+    match options.runtime_version {
+        RuntimeVersion::Nine => programs.retain(|p| !is_of_ten_alone(&p.source)),
+        // The host of the .NET 10 that is fetched starts that one program alone.
+        RuntimeVersion::Ten => programs.retain(|p| !p.header.is_hosted),
     }
     let mut saki = crate::tool::runtime_command(root, options.saki.as_deref())?;
     if let Some(framework) = &options.framework {
@@ -407,6 +412,7 @@ impl Suite<'_> {
     fn file_to_bless(&self, program: &Program, finished: &Finished) -> PathBuf {
         let shared = program.source.with_extension("expected");
         match self.options.runtime_version {
+            RuntimeVersion::Ten if is_of_ten_alone(&program.source) => program.source.with_extension("expected10"),
             RuntimeVersion::Ten if fs::read(&shared).is_ok_and(|expected| expected != finished.stdout) => {
                 program.source.with_extension("expected10")
             }

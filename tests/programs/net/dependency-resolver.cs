@@ -1,5 +1,6 @@
 // AssemblyDependencyResolver: assemblies, satellites and native assets that a plugin's deps.json names, and those that lie beside a plugin without one.
 // host: hostfxr
+// env: DOTNET_ROLL_FORWARD=Major
 // env: DOTNET_SYSTEM_GLOBALIZATION_PREDEFINED_CULTURES_ONLY=0
 using System;
 using System.IO;
@@ -122,7 +123,7 @@ static class Test
     static void Main()
     {
         string library = Path.Combine(AppContext.BaseDirectory, "dependency-resolver.lib.dll");
-        string native = Path.Combine(Path.GetDirectoryName(typeof(object).Assembly.Location), "libSystem.Native.so");
+        string native = Path.Combine(RuntimeEnvironment.GetRuntimeDirectory(), "libSystem.Native.so");
         WithDependencies(library, native);
         WithoutDependencies(library, native);
         try { new AssemblyDependencyResolver(Path.Combine(AppContext.BaseDirectory, "no-such.dll")); }

@@ -29,7 +29,8 @@ pub enum RuntimeVersion {
 
 /// What `tools/net/setup` has made.
 pub struct Net {
-    /// The folder of the assemblies that programs are compiled against: 9's, whatever runs them.
+    /// The folder of the assemblies that programs are compiled against: 9's, whatever runs them, except those for .NET
+    /// 10 alone.
     reference: PathBuf,
     /// The folder of the framework's assemblies, for `--framework`.
     framework: PathBuf,
@@ -99,6 +100,8 @@ impl Net {
     ) -> Result<HashMap<String, Result<PathBuf, String>>, String> {
         let mut made = HashMap::new();
         let (mut libraries, mut lines, mut started) = (Vec::new(), Vec::new(), Vec::new());
+        // Those that need types which 9 lacks.
+        let mut lines_of_ten = Vec::new();
         for &program in programs {
             let target = Target::of(program, output_root)?;
             let stamp = self.stamp(program, target.library.as_deref())?;
@@ -123,13 +126,17 @@ impl Net {
                 }
                 options.push(format!("-r:{}", library.display()));
             }
+            let lines = if is_of_ten_alone(&program.source) { &mut lines_of_ten } else { &mut lines };
             lines.push(line(&program.source, &target.assembly, &options));
             started.push((program.name.clone(), target.assembly, target.stamp, stamp));
         }
-        if lines.is_empty() {
-            return Ok(made);
+        let mut messages = HashMap::new();
+        if !lines.is_empty() {
+            messages.extend(self.run_compiler(&[libraries, lines], output_root)?);
         }
-        let messages = self.run_compiler(&[libraries, lines], output_root)?;
+        if !lines_of_ten.is_empty() {
+            messages.extend(self.run_compiler_on(&self.framework, &[lines_of_ten], output_root)?);
+        }
         for (name, assembly, stamp_path, stamp) in started {
             let result = match messages.get(&assembly) {
                 None if assembly.exists() => {
@@ -146,12 +153,21 @@ impl Net {
     /// One process for all. Each wave's lines refer to what the waves before it make. The messages, by the output that
     /// they are about.
     pub fn run_compiler(&self, waves: &[Vec<String>], output_root: &Path) -> Result<HashMap<PathBuf, String>, String> {
+        self.run_compiler_on(&self.reference, waves, output_root)
+    }
+
+    fn run_compiler_on(
+        &self,
+        reference: &Path,
+        waves: &[Vec<String>],
+        output_root: &Path,
+    ) -> Result<HashMap<PathBuf, String>, String> {
         let batch = output_root.join("batch");
         // An empty line between two waves.
         let text = waves.iter().map(|lines| lines.join("\n")).collect::<Vec<_>>().join("\n\n");
         fs::write(&batch, text).map_err(|e| format!("{}: {e}", batch.display()))?;
         let done = Command::new(&self.compiler)
-            .arg(format!("-fw:{}", self.reference.display()))
+            .arg(format!("-fw:{}", reference.display()))
             .arg(format!("-batch:{}", batch.display()))
             .stdin(Stdio::null())
             .output()
@@ -176,6 +192,12 @@ impl Net {
 /// Whether the program belongs to the area that only modern .NET runs.
 pub fn is_net(program: &Program) -> bool {
     program.name.starts_with(AREA)
+}
+
+/// Whether a program of the area `net` needs what only .NET 10 has: it has no `NAME.expected`. It is compiled against
+/// .NET 10 and refers to no library of its own.
+pub fn is_of_ten_alone(source: &Path) -> bool {
+    source.with_extension("expected10").exists() && !source.with_extension("expected").exists()
 }
 
 /// The file with what a program is expected to print: `NAME.expected10` where .NET 10 prints something else than 9.
