@@ -45,6 +45,7 @@ mod string;
 mod text;
 mod threads;
 mod type_handle;
+mod type_maps;
 mod type_names;
 mod value_type;
 mod wait_handles;
@@ -91,6 +92,7 @@ const TABLES: &[&[InternalCall]] = &[
     module_handle::TABLE,
     signature::TABLE,
     type_handle::TABLE,
+    type_maps::TABLE,
     type_names::TABLE,
 ];
 

@@ -130,10 +130,8 @@ pub(crate) struct Assemblies {
 }
 
 /// The domains' and assemblies' records, for the collector.
-pub(crate) static ASSEMBLIES: Assemblies = Assemblies {
-    judgement: Mutex::new(Judgement::NONE),
-    is_judging: AtomicBool::new(false),
-};
+pub(crate) static ASSEMBLIES: Assemblies =
+    Assemblies { judgement: Mutex::new(Judgement::NONE), is_judging: AtomicBool::new(false) };
 
 impl RootProvider for Assemblies {
     fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef)) {
