@@ -68,11 +68,10 @@ pub mod type_guid;
 pub mod type_handle;
 pub mod type_lookup;
 pub mod type_members;
-pub mod type_name;
 
 pub use invocation::invoke_boxed;
 pub use objects::{
     assembly_object, event_object, field_object, method_object, module_object, property_object, type_array,
 };
 pub use registry::{AppDomainEvents, FORGET_DEAD, REMOTING, TABLES};
-pub use type_name::{TypeName, parse_type_name};
+pub use saki_types::type_name::{TypeName, parse_type_name};

@@ -1,10 +1,10 @@
 //! MarshalAsAttribute objects from marshalling descriptors. ECMA-335 §II.23.4.
 
 use crate::type_lookup::{Scope, find};
-use crate::type_name::parse_type_name;
 use saki_metadata::{NativeTypeRaw, Token, native_type::native};
 use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, Managed, ManagedField, Obj, Str};
+use saki_types::type_name::parse_type_name;
 use saki_types::{Image, LibraryType, LoadError, universe};
 
 macro_rules! fields {

@@ -5,13 +5,13 @@ use crate::callers;
 use crate::domain_events::raise_type_resolve;
 use crate::handles;
 use crate::objects::text;
-use crate::type_name::{Modifier, TypeName, parse_type_name};
 use saki_metadata::TableId;
 use saki_runtime::ExceptionType;
 use saki_runtime::exec::invoke::{self, Slot};
 use saki_runtime::object::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Str};
 use saki_types::binder::AssemblyName;
+use saki_types::type_name::{Modifier, TypeName, parse_type_name};
 use saki_types::{Image, LoadErrorKind, LoadResult, Ty, universe};
 
 /// Where and how to look.

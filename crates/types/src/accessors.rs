@@ -4,8 +4,9 @@
 //! the result), the rest must be the member's signature. Invariant: signatures are compared as they are written,
 //! generic parameters by position, so that an accessor fits all instantiations of its class or none. Only the type's
 //! own members count. A parameter or result of type object may stand for a class that the accessor cannot name:
-//! UnsafeAccessorTypeAttribute (.NET 10) has its name, with its assembly's. Left out: the accessor's body
-//! (`il::synth::accessor`), whether generic constraints are the same, and generic types in such names.
+//! UnsafeAccessorTypeAttribute (.NET 10) has its name, with its assembly's and those of its generic arguments, among
+//! which `!0` is the first type parameter of the accessor's class and `!!0` that of the accessor. Left out: the
+//! accessor's body (`il::synth::accessor`), and whether generic constraints are the same.
 
 use crate::binder::not_found;
 use crate::domain::Image;
@@ -18,6 +19,7 @@ use crate::modifiers::{spell_field, spell_method};
 use crate::requests::{self, Leave, Request};
 use crate::signature::raw_method_sig;
 use crate::ty::{GenericContext, Ty};
+use crate::type_name::{Modifier, TypeName, parse_type_name};
 use saki_metadata::{MethodSigRaw, Rid, TypeSig};
 
 /// A member that an accessor reaches.
@@ -128,10 +130,15 @@ impl Declaration {
         {
             return Ok(false);
         }
+        // The classes are those of this instance of the accessor.
+        let instance = match candidate.is_generic_definition() {
+            true => candidate.owner.universe().instantiate_method(candidate, self.method.generic_args)?,
+            false => candidate,
+        };
         let pairs = self.raw.params[skipped..].iter().zip(&other.params);
         for (index, (own, other)) in pairs.enumerate() {
             let is_same = match self.named(skipped + index) {
-                Some(class) => stands_for(class, own, candidate.sig()?.params[index]),
+                Some(class) => stands_for(class, own, instance.sig()?.params[index]),
                 None => is_same(self.image, own, image, other)?,
             };
             if !is_same {
@@ -140,7 +147,7 @@ impl Declaration {
         }
         Ok(match self.stands_for.first().copied().flatten() {
             _ if kind == AccessorKind::Constructor => true,
-            Some(class) => stands_for(class, &self.raw.ret, candidate.sig()?.ret),
+            Some(class) => stands_for(class, &self.raw.ret, instance.sig()?.ret),
             None => is_same(self.image, &self.raw.ret, image, &other.ret)?,
         })
     }
@@ -190,14 +197,15 @@ impl Declaration {
 ///
 /// # Errors
 /// `BadImageFormat` for a declaration that cannot name a member of the kind; `MissingMethod`, `MissingField`,
-/// `AmbiguousMatch`; `InvalidProgram` when the accessor's class has another number of generic parameters than the type;
+/// `AmbiguousMatch`; `InvalidTypeName`; `InvalidProgram` when the accessor's class has another number of generic parameters than the type;
 /// the errors of the signatures' types.
 pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResult<AccessedMember> {
     let (MethodKind::Def { image, rid }, Some(kind)) = (&method.kind, accessor.kind) else {
         let message = "Invalid usage of UnsafeAccessorAttribute.";
         return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, method.full_name()));
     };
-    let stands_for = classes_of_attributes(image, *rid)?;
+    let context = GenericContext { class_args: method.owner.args, method_args: method.generic_args };
+    let stands_for = classes_of_attributes(image, *rid, &context)?;
     let declaration = Declaration { method, image, raw: raw_method_sig(image, *rid)?, stands_for };
     let name = accessor.name.as_deref();
     if !method.is_static() {
@@ -240,6 +248,20 @@ pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResu
     Ok(if found.is_static() { AccessedMember::StaticField(found) } else { AccessedMember::Field(found) })
 }
 
+/// The classes for which the accessor's parameters of type object stand, by their numbers.
+///
+/// # Errors
+/// Those of finding the classes.
+pub fn named_parameters(method: &'static Method) -> LoadResult<Vec<(usize, Ty)>> {
+    let MethodKind::Def { image, rid } = method.kind else { return Ok(Vec::new()) };
+    let context = GenericContext { class_args: method.owner.args, method_args: method.generic_args };
+    let classes = classes_of_attributes(image, rid, &context)?;
+    let parameters = &method.sig()?.params;
+    let of_parameters = classes.into_iter().skip(1).enumerate();
+    let is_object = |index: usize| parameters.get(index).is_some_and(|ty| *ty == image.universe.object());
+    Ok(of_parameters.filter_map(|(index, class)| Some((index, class.filter(|_| is_object(index))?))).collect())
+}
+
 /// Whether a type is that for which a type of the declaration stands, by reference if that is one.
 fn stands_for(class: Ty, written: &TypeSig, ty: Ty) -> bool {
     match unmodified(written) {
@@ -249,11 +271,11 @@ fn stands_for(class: Ty, written: &TypeSig, ty: Ty) -> bool {
 }
 
 /// The classes that UnsafeAccessorTypeAttribute names for the result and the parameters, as far as it stands at them.
-fn classes_of_attributes(image: &'static Image, rid: Rid) -> LoadResult<Vec<Option<Ty>>> {
+fn classes_of_attributes(image: &'static Image, rid: Rid, context: &GenericContext) -> LoadResult<Vec<Option<Ty>>> {
     let mut found = Vec::new();
     for parameter in image.meta.method_params(rid)? {
         let index = usize::from(image.meta.param(parameter)?.sequence);
-        if let Some(class) = class_at(image, parameter)? {
+        if let Some(class) = class_at(image, parameter, context)? {
             if found.len() <= index {
                 found.resize(index + 1, None);
             }
@@ -263,31 +285,96 @@ fn classes_of_attributes(image: &'static Image, rid: Rid) -> LoadResult<Vec<Opti
     Ok(found)
 }
 
-/// The class that UnsafeAccessorTypeAttribute names at a Param row, such as "Namespace.Outer+Inner, Assembly".
-fn class_at(image: &'static Image, parameter: Rid) -> LoadResult<Option<Ty>> {
-    let Some(name) = image.accessor_type_name(parameter)? else { return Ok(None) };
-    let (class, assembly) =
-        name.split_once(',').map_or((name.as_str(), None), |(class, rest)| (class, Some(rest.trim())));
-    let home = match assembly.map(AssemblyName::parse) {
-        Some(Some(assembly)) => {
-            let binder = image.universe.binder();
-            match binder.find_bound(&assembly, Some(image)) {
-                Some(found) => found.image,
-                None => match requests::ask(Request::AccessorType(image, parameter, find_class_at))? {
-                    Leave::Ask => binder.resolve(&assembly, Some(image))?.image,
-                    Leave::HasNoAnswer => return Err(not_found(&assembly)),
-                },
-            }
-        }
-        _ => image,
-    };
-    let found = home.find_type_by_path(class.trim())?;
-    let missing = || LoadError::type_load(format!("Could not load type '{name}'."), name.clone());
-    found.map(Some).ok_or_else(missing)
+/// The class that UnsafeAccessorTypeAttribute names at a Param row, such as "Namespace.Outer+Inner`1[[!0]], Assembly".
+fn class_at(image: &'static Image, parameter: Rid, context: &GenericContext) -> LoadResult<Option<Ty>> {
+    let Some(text) = image.accessor_type_name(parameter)? else { return Ok(None) };
+    let invalid = || LoadError::new(LoadErrorKind::InvalidTypeName, "The name of the type is invalid.", text.clone());
+    let name = parse_type_name(&text).ok_or_else(invalid)?;
+    NamedClass { image, parameter, text: &text, context }.resolve(&name).map(Some)
 }
 
-fn find_class_at(image: &'static Image, parameter: Rid) -> LoadResult<()> {
-    class_at(image, parameter).map(|_| ())
+fn cannot_load(text: &str) -> LoadError {
+    LoadError::type_load(format!("Could not load type '{text}'."), text)
+}
+
+/// Where the name of a class, or a part of it, stands.
+struct NamedClass<'a> {
+    image: &'static Image,
+    parameter: Rid,
+    text: &'a str,
+    context: &'a GenericContext,
+}
+
+impl NamedClass<'_> {
+    fn resolve(&self, name: &TypeName) -> LoadResult<Ty> {
+        let mut ty = self.unmodified(name)?;
+        let universe = self.image.universe;
+        for modifier in &name.modifiers {
+            ty = match modifier {
+                Modifier::ByRef => universe.byref_to(ty),
+                Modifier::Pointer => universe.pointer_to(ty),
+                Modifier::SzArray => universe.sz_array_of(ty),
+                Modifier::Array(rank) => universe.array_of(ty, *rank),
+            };
+        }
+        Ok(ty)
+    }
+
+    fn unmodified(&self, name: &TypeName) -> LoadResult<Ty> {
+        if let Some(number) = name.name.strip_prefix('!') {
+            let (number, arguments) = match number.strip_prefix('!') {
+                Some(number) => (number, self.context.method_args),
+                None => (number, self.context.class_args),
+            };
+            let argument = number.parse().ok().and_then(|number: usize| arguments.get(number));
+            return argument.copied().ok_or_else(|| cannot_load(self.text));
+        }
+        let definition = self.definition(name)?;
+        if name.arguments.is_empty() {
+            return Ok(definition);
+        }
+        if !definition.is_generic_definition() || definition.args.len() != name.arguments.len() {
+            return Err(cannot_load(self.text));
+        }
+        let arguments = name.arguments.iter().map(|argument| self.resolve(argument)).collect::<LoadResult<Vec<_>>>()?;
+        self.image.universe.instantiate(definition, &arguments)
+    }
+
+    /// In the assembly that the name has; without one in the accessor's assembly or the core assembly.
+    fn definition(&self, name: &TypeName) -> LoadResult<Ty> {
+        let path = name.definition_name();
+        let found = match name.assembly.as_deref().map(AssemblyName::parse) {
+            Some(assembly) => self.home(&assembly.ok_or_else(|| cannot_load(self.text))?)?.find_type_by_path(&path)?,
+            None => match self.image.find_type_by_path(&path)? {
+                Some(own) => Some(own),
+                None => self.image.universe.corlib().find_type_by_path(&path)?,
+            },
+        };
+        found.ok_or_else(|| cannot_load(self.text))
+    }
+
+    fn home(&self, assembly: &AssemblyName) -> LoadResult<&'static Image> {
+        let binder = self.image.universe.binder();
+        Ok(match binder.find_bound(assembly, Some(self.image)) {
+            Some(found) => found.image,
+            None => match requests::ask(Request::AccessorType(self.image, self.parameter, load_assemblies_at))? {
+                Leave::Ask => binder.resolve(assembly, Some(self.image))?.image,
+                Leave::HasNoAnswer => return Err(not_found(assembly)),
+            },
+        })
+    }
+}
+
+/// Loads the assemblies that are named at a Param row.
+fn load_assemblies_at(image: &'static Image, parameter: Rid) -> LoadResult<()> {
+    fn load(image: &'static Image, name: &TypeName) -> LoadResult<()> {
+        if let Some(assembly) = name.assembly.as_deref().and_then(AssemblyName::parse) {
+            image.universe.binder().resolve(&assembly, Some(image))?;
+        }
+        name.arguments.iter().try_for_each(|argument| load(image, argument))
+    }
+    let name = image.accessor_type_name(parameter)?.and_then(|text| parse_type_name(&text));
+    name.map_or(Ok(()), |name| load(image, &name))
 }
 
 /// The type's name as .NET's messages write it: without generic arguments.

@@ -29,6 +29,8 @@ pub enum LoadErrorKind {
     MemberAccess,
     /// A method of an open generic type was to be run.
     InvalidOperation,
+    /// A type's name that cannot be parsed.
+    InvalidTypeName,
     /// An interface's method has several implementations, none of them more specific than all others.
     AmbiguousImplementation,
     /// The implementation of an interface's method is abstract.

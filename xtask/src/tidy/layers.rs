@@ -48,6 +48,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
                     "names",
                     "requests",
                     "ty",
+                    "type_name",
                     "well_known",
                 ],
             },

@@ -6,7 +6,7 @@
 use super::builder::{FunctionBuilder, call_sig, ir_type, not_supported, required};
 use crate::ir::{CallTarget, Function, IrType, LocalId, Op, Symbol, ValueId};
 use saki_abi::HelperId;
-use saki_types::accessors::{AccessedMember, accessed_member};
+use saki_types::accessors::{AccessedMember, accessed_member, named_parameters};
 use saki_types::interop_attributes::Accessor;
 use saki_types::{ArrayMethod, Field, LoadResult, Method, MethodKind, RemotingStub, universe};
 
@@ -19,6 +19,15 @@ pub fn accessor(method: &'static Method, accessor: &Accessor) -> LoadResult<Func
     let mut b = FunctionBuilder::new(Some(method), method.full_name(), call_sig(method)?);
     let count = method.sig()?.params.len() as u32;
     let all: Vec<LocalId> = (0..count).map(LocalId).collect();
+    let is_static = matches!(member, AccessedMember::StaticMethod(_) | AccessedMember::StaticField(_));
+    for (number, class) in named_parameters(method)? {
+        // That which only tells the class is not used.
+        if number > 0 || !is_static {
+            let object = b.get(all[number]);
+            let cast = b.unbox_value(object, class)?;
+            b.set(all[number], cast);
+        }
+    }
     let result = match member {
         AccessedMember::Constructor(constructor) => Some(new_object(&mut b, constructor, &all)?),
         AccessedMember::Method(target) => {

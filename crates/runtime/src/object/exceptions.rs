@@ -246,6 +246,7 @@ pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Ob
         LoadErrorKind::MissingField => ExceptionType::MissingField,
         LoadErrorKind::MissingMember => ExceptionType::MissingMember,
         LoadErrorKind::AmbiguousMatch => ExceptionType::AmbiguousMatch,
+        LoadErrorKind::InvalidTypeName => ExceptionType::Argument,
         LoadErrorKind::FileNotFound => ExceptionType::FileNotFound,
         LoadErrorKind::FileLoad => ExceptionType::FileLoad,
         LoadErrorKind::BadImageFormat | LoadErrorKind::ReferenceAssembly => ExceptionType::BadImageFormat,

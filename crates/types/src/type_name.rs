@@ -1,7 +1,7 @@
 //! Parsing type names as reflection writes them: "Ns.Outer+Inner`1[[System.Int32, mscorlib]][,]&, Assembly,
 //! Version=1.0.0.0".
 //!
-//! `\` escapes the next character. Left out: looking anything up (`type_lookup`).
+//! `\` escapes the next character. Left out: looking anything up (`accessors`, and `type_lookup` of crate `reflect`).
 
 /// What follows a type's name, innermost first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ pub struct TypeName {
 impl TypeName {
     /// "Ns.Outer+Inner", without arguments and modifiers.
     pub fn definition_name(&self) -> String {
-        let mut out = saki_types::assembly::qualified(&self.namespace, &self.name);
+        let mut out = crate::identity::qualified(&self.namespace, &self.name);
         for name in &self.nested {
             out.push('+');
             out.push_str(name);
