@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Directories of class libraries, with 4.5/mscorlib.dll below (default: /usr/lib/mono, and those of other
-    /// releases' chroots below target/debian).
+    /// Directories of class libraries, with 4.5/mscorlib.dll below, or System.Private.CoreLib.dll in them (default:
+    /// /usr/lib/mono, those of other releases' chroots below target/debian, and .NET 9 and 10 below target/net).
     #[arg(value_name = "FRAMEWORK-DIR")]
     frameworks: Vec<PathBuf>,
     /// Print the lines for members, as the contract would have them: ASSEMBLY:TYPE::NAME; ASSEMBLY:TYPE for a layout.
@@ -72,7 +72,8 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     Ok(passed == frameworks.len())
 }
 
-/// The class libraries that are on this machine: the installed ones, and those in chroots of other releases.
+/// The class libraries that are on this machine: the installed ones, those in chroots of other releases, and those of
+/// .NET that `tools/net/setup` has fetched, as far as they are served.
 fn present(root: &Path) -> Vec<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let chroots = std::fs::read_dir(target.join("debian")).into_iter().flatten().flatten();
@@ -80,6 +81,12 @@ fn present(root: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = in_chroots.filter(|path| path.join("4.5/mscorlib.dll").is_file()).collect();
     found.sort();
     found.insert(0, PathBuf::from(INSTALLED));
+    for version in ["9", "10"] {
+        let root = target.join("net").join(version);
+        if let Ok(release) = std::fs::read_to_string(root.join("version")) {
+            found.push(root.join("shared/Microsoft.NETCore.App").join(release.trim()));
+        }
+    }
     found
 }
 
@@ -103,7 +110,9 @@ fn check_net(framework: &Path, contract: &Contract) -> Outcome {
     let section = contract.section("System.Private.CoreLib");
     let differences = compare(&image, section, version).map_err(|e| e.to_string())?;
     differences.iter().for_each(|difference| println!("  {difference}"));
-    println!("  {} differences", differences.len());
+    let count = |begin: &str| differences.iter().filter(|difference| difference.to_string().starts_with(begin)).count();
+    let (new, gone) = (count("new: "), count("gone: "));
+    println!("  {} differences: {new} new, {gone} gone, {} changed", differences.len(), differences.len() - new - gone);
     Ok(differences.is_empty())
 }
 

@@ -256,6 +256,32 @@ fn the_cache_is_seeded_for_net() {
 const CONFIGURATION: &str =
     r#"{"runtimeOptions": {"tfm": "net9.0", "framework": {"name": "Microsoft.NETCore.App", "version": "9.0.0"}}}"#;
 
+/// A program for .NET 8 runs on .NET 9 if its user or its configuration says so, as under .NET's own host.
+#[test]
+fn a_program_for_another_major_version_rolls_forward() {
+    let place = folder("dotnet-roll-forward");
+    let (Some(root), Some(_)) = (real_root(), program(&place)) else { return };
+    let configure = |more: &str| {
+        let config = CONFIGURATION.replace("net9.0", "net8.0").replace("9.0.0", "8.0.0");
+        let config = config.replacen("{\"tfm\"", &format!("{{{more}\"tfm\""), 1);
+        std::fs::write(place.join("app.runtimeconfig.json"), config).expect("written");
+    };
+    let net = |setting: &str| {
+        let mut command = saki(&place);
+        command.env("DOTNET_ROOT", &root).env("DOTNET_ROLL_FORWARD", setting).args(["--net", "app.dll"]);
+        run(&mut command)
+    };
+    configure("");
+    let refused = net("Minor");
+    let line = one_line(&refused);
+    assert!(line.contains("needs Microsoft.NETCore.App 8.0.0") && line.contains("DOTNET_ROLL_FORWARD=Major"), "{line}");
+    for setting in ["Major", "LatestMajor"] {
+        assert_eq!(net(setting).exit_code, Some(42), "{setting}");
+    }
+    configure("\"rollForward\": \"Major\", ");
+    assert_eq!(net("").exit_code, Some(42));
+}
+
 /// The real host loads the real library.
 #[test]
 fn an_unchanged_dotnet_loads_saki() {
