@@ -156,7 +156,7 @@ mod tests {
     fn every_key_is_read() {
         let header = parse(
             "// Says hello: prose with a colon is no key.\n// exit: 3\n// args: a b\n// stdin: x\\ty\\n\n\
-             // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// csc: -pdb\n// timeout: 5\n\
+             // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// csc: -pdb\n// host: hostfxr\n// timeout: 5\n\
              // stress: skip too many collections\n// green: skip not yet\n// net: skip of Mono\n// libraries: 6.8\n// io: each\n\
              // pending: no sockets\nclass P {}\n// exit: 9\n",
         );
@@ -169,6 +169,7 @@ mod tests {
             compiler_options: vec!["-unsafe".into(), "-r:X.dll".into()],
             csc_options: vec!["-pdb".into()],
             timeout_seconds: 5,
+            is_hosted: true,
             stress_skip: Some("too many collections".into()),
             green_skip: Some("not yet".into()),
             net_skip: Some("of Mono".into()),
