@@ -151,8 +151,10 @@ impl Library {
     /// Address of a symbol.
     pub fn symbol(self, name: &str) -> Option<usize> {
         let name = CString::new(name).ok()?;
+        // The linker's lock is held while initialisers of a library run, which may take long and call managed code: the
+        // world must not have to wait for this thread meanwhile.
         // SAFETY: a handle of `dlopen` that is never closed, and a NUL-terminated name.
-        let address = unsafe { libc::dlsym(self.0 as *mut c_void, name.as_ptr()) };
+        let address = saki_thread::blocking(|| unsafe { libc::dlsym(self.0 as *mut c_void, name.as_ptr()) });
         (!address.is_null()).then_some(address as usize)
     }
 }
