@@ -97,12 +97,19 @@ fn create_event(_t: CurrentThread, _security: isize, name: *const u16, flags: u3
     created(waitables::create(kind, object_name(name)))
 }
 
+/// Managed code throws what the error code says.
+fn change_event(handle: isize, is_set: bool) -> i32 {
+    let is_known = waitables::set_event(handle.cast_unsigned(), is_set);
+    set_errno(if is_known { SUCCESS } else { INVALID_HANDLE });
+    i32::from(is_known)
+}
+
 fn set_event(_t: CurrentThread, handle: isize) -> i32 {
-    i32::from(waitables::set_event(handle.cast_unsigned(), true))
+    change_event(handle, true)
 }
 
 fn reset_event(_t: CurrentThread, handle: isize) -> i32 {
-    i32::from(waitables::set_event(handle.cast_unsigned(), false))
+    change_event(handle, false)
 }
 
 fn close_handle(_t: CurrentThread, handle: isize) -> i32 {
