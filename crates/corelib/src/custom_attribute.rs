@@ -25,12 +25,16 @@ mod tag {
 }
 
 const PROLOG: u16 = 1;
+/// How deep arrays and boxed values may lie in each other: a blob could nest them until the stack overflows.
+const MAX_NESTING: u32 = 100;
 
 /// Reads a blob from its current place.
 struct Reader<'t> {
     t: CurrentThread<'t>,
     image: &'static Image,
     rest: &'static [u8],
+    /// The number of arrays and boxed values around the current place.
+    nesting: u32,
 }
 
 fn malformed(t: CurrentThread) -> Thrown {
@@ -43,6 +47,17 @@ impl<'t> Reader<'t> {
         let Some((taken, rest)) = self.rest.split_at_checked(count) else { return Err(malformed(self.t)) };
         self.rest = rest;
         Ok(taken)
+    }
+
+    /// Reads what lies in an array or a boxed value.
+    fn nested<R>(&mut self, read: impl FnOnce(&mut Self) -> Managed<R>) -> Managed<R> {
+        if self.nesting == MAX_NESTING {
+            return Err(malformed(self.t));
+        }
+        self.nesting += 1;
+        let found = read(self);
+        self.nesting -= 1;
+        found
     }
 
     fn u8(&mut self) -> Managed<u8> {
@@ -77,7 +92,7 @@ impl<'t> Reader<'t> {
         Ok(match self.u8()? {
             tag::TYPE => u.type_(),
             tag::BOXED => u.object(),
-            tag::SZ_ARRAY => u.sz_array_of(self.named_type()?),
+            tag::SZ_ARRAY => u.sz_array_of(self.nested(Reader::named_type)?),
             tag::ENUM => match self.text()? {
                 Some(name) => type_of_serialized_name(self.t, &name, self.image)?,
                 None => return Err(malformed(self.t)),
@@ -102,10 +117,10 @@ impl<'t> Reader<'t> {
         }
         if ty == u.object() {
             let named = self.named_type()?;
-            return if named == u.object() { Err(malformed(self.t)) } else { self.value(named) };
+            return if named == u.object() { Err(malformed(self.t)) } else { self.nested(|inner| inner.value(named)) };
         }
         if let Some(element) = ty.element().filter(|_| ty.is_sz_array()) {
-            return self.array(element).map(|array| array.map(Obj::from));
+            return self.nested(|inner| inner.array(element)).map(|array| array.map(Obj::from));
         }
         let bits = self.bits(ty)?;
         Obj::of_bits(self.t, ty, bits).map(Some)
@@ -174,7 +189,7 @@ fn create(
     let constructor = method_of(constructor.get());
     // SAFETY: managed code passes a place in a blob, and its end.
     let rest = unsafe { blob_between(place.read(), end) };
-    let mut reader = Reader { t, image: module.image(), rest };
+    let mut reader = Reader { t, image: module.image(), rest, nesting: 0 };
     let parameters = &constructor.sig().to_managed(t)?.params;
     let arguments = Array::new(t, universe().object(), parameters.len())?;
     let mut count = 0;
@@ -213,7 +228,7 @@ fn read_named(
 ) -> Managed<()> {
     // SAFETY: managed code passes a place in a blob, and its end.
     let rest = unsafe { blob_between(place.read(), end) };
-    let mut reader = Reader { t, image: module.image(), rest };
+    let mut reader = Reader { t, image: module.image(), rest, nesting: 0 };
     let kind = reader.u8()?;
     if !matches!(kind, tag::FIELD | tag::PROPERTY) {
         return Err(malformed(t));
@@ -243,7 +258,7 @@ fn parse_usage(
 ) -> Managed<i32> {
     // SAFETY: managed code passes a blob of metadata.
     let rest = unsafe { std::slice::from_raw_parts(data as *const u8, usize::try_from(length).unwrap_or(0)) };
-    let mut reader = Reader { t, image: universe().corlib(), rest };
+    let mut reader = Reader { t, image: universe().corlib(), rest, nesting: 0 };
     if reader.number(2)? as u16 != PROLOG {
         return Ok(0);
     }
