@@ -9,8 +9,8 @@ use saki_metadata::native_type::{NativeTypeRaw, native, parse_native_type};
 use saki_metadata::{BadImage, BlobIdx, StringIdx, TableId, Token};
 use saki_reflect::module::image_of_module;
 use saki_reflect::native_memory::c_string;
-use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place};
-use saki_types::{Image, universe};
+use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, ToManaged};
+use saki_types::{Image, LoadError, universe};
 use std::ffi::{CStr, c_char};
 
 /// HRESULTs.
@@ -110,7 +110,7 @@ fn enumerate(
 ) -> Managed<()> {
     let (module, of, table) = (scope_of(scope), Token(parent as u32), Token(kind as u32).table());
     let (image, parent) = row_of(scope, parent);
-    let mut found = children(image, table, parent).unwrap_or_default();
+    let mut found = children(image, table, parent).map_err(LoadError::from).to_managed(t)?;
     if module.assembly().is_dynamic {
         // What accessors do is no token, and nested types are in images of their own.
         for found in found.iter_mut().filter(|found| found.table() == table && table != TableId::TypeDef) {
@@ -118,7 +118,7 @@ fn enumerate(
         }
         if table == TableId::CustomAttribute {
             for (image, parent) in emit::late_attributes(module, of) {
-                let late = children(image, table, parent).unwrap_or_default();
+                let late = children(image, table, parent).map_err(LoadError::from).to_managed(t)?;
                 found.extend(late.into_iter().map(|token| emit::show(image, token)));
             }
         }

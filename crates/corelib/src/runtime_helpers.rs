@@ -95,7 +95,7 @@ fn unbox_nullable(t: CurrentThread, place: Place<u8>, table: *const MethodTable,
         return Ok(());
     };
     let inner = ty.args[0];
-    if value.ty() != inner && value.ty().underlying() != inner {
+    if value.ty() != inner {
         return Err(throw_invalid_cast(t, value.ty(), ty));
     }
     // SAFETY: the flag lies inside the variable.
