@@ -357,14 +357,13 @@ fn get_class_layout(_t: CurrentThread, scope: isize, token: i32, packing: Place<
     let (image, token) = row_of(scope, token);
     packing.set(0);
     size.set(0);
-    match image.meta.class_layout(token.rid()) {
-        Ok(Some(row)) => {
+    // Most classes have no row: what managed code asks for is 0 then, which is no error.
+    report(image.meta.class_layout(token.rid()).map(|row| {
+        if let Some(row) = row {
             packing.set(i32::from(row.packing_size));
             size.set(row.class_size as i32);
-            OK
         }
-        _ => RECORD_NOT_FOUND,
-    }
+    }))
 }
 
 fn get_field_offset(
