@@ -510,7 +510,13 @@ impl Binder {
         let path = assembly.path.display();
         log(Level::Info, format_args!("Assembly Loader loaded assembly from location: '{path}'."));
         requests::forbid_in_computations();
-        self.events.assembly_loaded(assembly);
+        let events = self.events;
+        let hold = Hold::new();
+        crate::lazy::after_loading(Box::new(move || {
+            // From here on this frame keeps the assembly.
+            drop(hold);
+            events.assembly_loaded(assembly);
+        }));
     }
 }
 

@@ -115,8 +115,8 @@ pub type TrustedAssemblies = FxHashMap<String, PathBuf>;
 /// Managed events of loading, by which the program is notified or asked. A binder gets them when it is made
 /// (`Binder::with_events`).
 ///
-/// Invariant: called with the loader lock held by the calling thread, so an implementation may run managed code of that
-/// thread but waits for no other thread that loads types.
+/// Invariant: but for `assembly_loaded`, called with the loader lock held by the calling thread, so an implementation
+/// may run managed code of that thread but waits for no other thread that loads types.
 pub trait LoaderEvents: Sync {
     /// `AppDomain.AssemblyResolve`: the search found no assembly of the name; `requesting` is the image that refers to
     /// it.
@@ -137,7 +137,8 @@ pub trait LoaderEvents: Sync {
         self.resolve_assembly(wanted, requesting)
     }
 
-    /// `AppDomain.AssemblyLoad`: an assembly was loaded.
+    /// `AppDomain.AssemblyLoad`: an assembly was loaded. Called when the thread does not hold the loader lock any more,
+    /// since a handler may use what the assembly was loaded for.
     fn assembly_loaded(&self, assembly: &'static Assembly);
 
     /// `AppDomain.TypeResolve`: a type that is still being emitted is needed. The program may finish it.

@@ -4,6 +4,9 @@
 //! compute two facts that need each other in opposite orders. Here one reentrant lock orders all computing, and a fact
 //! that needs itself is an error.
 //!
+//! What the program is told (`after_loading`) waits until the thread gives the lock back: a handler may need the very
+//! facts in whose computing the news came up, and other threads need not wait for it.
+//!
 //! Facts that never need themselves and whose computing changes nothing else (`find`) take no lock: two threads may
 //! compute one at the same time, and the first result stays. Signatures and records of methods are such facts, and most
 //! of what a start needs.
@@ -32,12 +35,19 @@ struct LoaderLock {
     owner: AtomicU64,
     /// Resolved by the owner only.
     depth: Cell<u32>,
+    /// What the owner does after it has given the lock back, in this order. Touched by the owner only.
+    afterwards: Cell<Vec<Box<dyn FnOnce()>>>,
 }
 
-// SAFETY: `depth` is touched by the owner only, and `lock` orders the owners.
+// SAFETY: `depth` and `afterwards` are touched by the owner only, and `lock` orders the owners.
 unsafe impl Sync for LoaderLock {}
 
-static LOADER_LOCK: LoaderLock = LoaderLock { lock: RawLock::new(), owner: AtomicU64::new(0), depth: Cell::new(0) };
+static LOADER_LOCK: LoaderLock = LoaderLock {
+    lock: RawLock::new(),
+    owner: AtomicU64::new(0),
+    depth: Cell::new(0),
+    afterwards: Cell::new(Vec::new()),
+};
 
 /// Holds the loader lock until it is dropped, by the same managed thread.
 pub struct LoaderLockGuard(PhantomData<*const ()>);
@@ -64,12 +74,27 @@ pub fn loader_lock() -> LoaderLockGuard {
     LoaderLockGuard(PhantomData)
 }
 
+/// Does `work` when the calling thread holds the loader lock no longer: at once, or when it gives it back. For telling
+/// the program of what was loaded, which runs managed code.
+pub(crate) fn after_loading(work: Box<dyn FnOnce()>) {
+    let lock = &LOADER_LOCK;
+    // Relaxed: it is our id only if we stored it.
+    if lock.owner.load(Ordering::Relaxed) != calling_thread() {
+        return work();
+    }
+    let mut afterwards = lock.afterwards.take();
+    afterwards.push(work);
+    lock.afterwards.set(afterwards);
+}
+
 /// In a forked child, which has one thread: if another one held the lock, it is free.
 pub fn revive_loader_lock() {
     let lock = &LOADER_LOCK;
     if lock.owner.load(Ordering::Relaxed) != calling_thread() {
         lock.owner.store(0, Ordering::Relaxed);
         lock.depth.set(0);
+        // That thread, which the child does not have, may have been changing the list.
+        std::mem::forget(lock.afterwards.replace(Vec::new()));
         lock.lock.unlock();
     }
 }
@@ -89,9 +114,13 @@ impl Drop for LoaderLockGuard {
         let depth = lock.depth.get() - 1;
         lock.depth.set(depth);
         if depth == 0 {
+            let afterwards = lock.afterwards.take();
             order::gave_back(lock);
             lock.owner.store(0, Ordering::Relaxed);
             lock.lock.unlock();
+            for work in afterwards {
+                work();
+            }
         }
     }
 }
@@ -179,7 +208,7 @@ fn known<T: Clone>(value: &Result<T, Box<LoadError>>) -> LoadResult<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lazy, loader_lock};
+    use super::{Lazy, after_loading, loader_lock};
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -200,6 +229,25 @@ mod tests {
             (find(1), other.join().expect("no panic"))
         });
         assert_eq!((first, Some(&first)), (second, lazy.get_if_ready()));
+    }
+
+    #[test]
+    fn news_of_loading_waits_until_the_lock_is_given_back() {
+        static NEWS: AtomicU32 = AtomicU32::new(0);
+        let tell = || after_loading(Box::new(|| drop(NEWS.fetch_add(1, Ordering::Relaxed))));
+        let lazy = Lazy::default();
+        let inner = Lazy::default();
+        let value = lazy.get(&String::new, || {
+            let value = inner.get(&String::new, || {
+                tell();
+                Ok(1)
+            });
+            assert_eq!(NEWS.load(Ordering::Relaxed), 0);
+            value
+        });
+        assert_eq!((value.ok(), NEWS.load(Ordering::Relaxed)), (Some(1), 1));
+        tell();
+        assert_eq!(NEWS.load(Ordering::Relaxed), 2);
     }
 
     #[test]
