@@ -210,7 +210,9 @@ fn value_place(
     is_initialised: *mut i32,
     result: ObjectPlace,
 ) -> Managed<()> {
-    result.set(t, get_value(t, field_at(field), target.get())?);
+    let field = field_at(field);
+    initialise(t, field)?;
+    result.set(t, get_value(t, field, target.get())?);
     // SAFETY: managed code passes the address of a local, which lives as long as the call.
     unsafe { is_initialised.write(1) };
     Ok(())
@@ -225,7 +227,9 @@ fn set_value_place(
     _declaring: TypeArgument,
     is_initialised: *mut i32,
 ) -> Managed<()> {
-    set_value(t, field_at(field), target.get(), value.get())?;
+    let field = field_at(field);
+    initialise(t, field)?;
+    set_value(t, field, target.get(), value.get())?;
     // SAFETY: managed code passes the address of a local, which lives as long as the call.
     unsafe { is_initialised.write(1) };
     Ok(())
