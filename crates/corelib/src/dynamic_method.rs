@@ -26,9 +26,21 @@ static TYPE_OWNER: ManagedField = ManagedField::new(LibraryType::DynamicMethod, 
 static RESOLVED: ManagedField = ManagedField::new(LibraryType::DynamicResolver, "m_method");
 static STUB_KEEPS: ManagedField = ManagedField::new(LibraryType::RuntimeMethodInfoStub, "m_keepalive");
 
+/// How deep types may lie in each other: a signature that a program gives as bytes could nest them until the stack
+/// overflows.
+const MAX_NESTING: u32 = 100;
+
 /// Reads a signature in which types are handles.
 struct Reader<'a> {
     rest: &'a [u8],
+    /// The number of types around the current place.
+    nesting: u32,
+}
+
+impl Reader<'_> {
+    fn of(bytes: &[u8]) -> Reader<'_> {
+        Reader { rest: bytes, nesting: 0 }
+    }
 }
 
 fn cut_short() -> BadImage {
@@ -66,6 +78,16 @@ impl Reader<'_> {
 
     /// A type, and whether it is pinned.
     fn ty(&mut self) -> Result<(Ty, bool), BadImage> {
+        if self.nesting == MAX_NESTING {
+            return Err(BadImage::in_blob(0, "a signature of a dynamic method nests too many types"));
+        }
+        self.nesting += 1;
+        let found = self.nested_ty();
+        self.nesting -= 1;
+        found
+    }
+
+    fn nested_ty(&mut self) -> Result<(Ty, bool), BadImage> {
         const INTERNAL: u8 = 0x21;
         const INTERNAL_MODIFIER: u8 = 0x22;
         const PINNED: u8 = 0x45;
@@ -154,7 +176,7 @@ fn create<'t>(
     resolver: Obj<'t>,
 ) -> Managed<Obj<'t>> {
     let Some(object) = RESOLVED.obj(resolver) else { return Err(exceptions::throw_argument_null(t, "method")) };
-    let sig = Reader { rest: signature }.method().map_err(LoadError::from).to_managed(t)?;
+    let sig = Reader::of(signature).method().map_err(LoadError::from).to_managed(t)?;
     let method = create_method(DynamicMethodSpec {
         name,
         module,
@@ -326,7 +348,7 @@ fn replace_tokens(
             OperandKind::Sig => {
                 let words = [Slot::from_i32(token.0 as i32), Slot::from_i32(0)];
                 let bytes = bytes_of(RESOLVE_SIGNATURE.ask(t, resolver, &words)?);
-                let sig = Reader { rest: &bytes }.method().map_err(LoadError::from).to_managed(t)?;
+                let sig = Reader::of(&bytes).method().map_err(LoadError::from).to_managed(t)?;
                 references.signatures.push(sig);
                 references.add(DynamicRef::Signature(references.signatures.len() - 1))
             }
@@ -389,7 +411,7 @@ fn define_by(t: CurrentThread, method: &'static Method, resolver: Obj) -> Manage
     let places = [&raw mut max_stack, &raw mut init_locals, &raw mut clause_count].map(|place| Slot::from_ptr(place));
     let mut code = bytes_of(GET_CODE_INFO.ask(t, resolver, &places)?);
     let locals = bytes_of(GET_LOCALS_SIGNATURE.ask(t, resolver, &[])?);
-    let locals = Reader { rest: &locals }.locals().map_err(LoadError::from).to_managed(t)?;
+    let locals = Reader::of(&locals).locals().map_err(LoadError::from).to_managed(t)?;
     let mut references = References::default();
     replace_tokens(t, method, resolver, &mut code, &mut references)?;
     let eh_clauses = clauses(t, resolver, clause_count, &mut references)?;
