@@ -52,7 +52,7 @@ fn wait_for_finalizers(t: CurrentThread) {
 
 fn re_register(t: CurrentThread, object: ObjectPlace) {
     if let Some(object) = object.get().filter(|object| object.vtable().flags.has(VTableFlags::FINALIZER)) {
-        saki_gc::register_finalizer_again(t.managed(), object.word());
+        saki_gc::register_finalizer_once_more(t.managed(), object.word());
     }
 }
 

@@ -13,7 +13,8 @@
 //! | `young` | threads that end | empties it |
 //! | `old` | collections | looks at it if it is a full one |
 //!
-//! Re-registering may leave two entries, which the next collection merges into one. Rejected: tables keyed by address
+//! Re-registering may leave two entries. On Mono's class libraries the next collection merges them into one; on .NET's
+//! each of them counts, so that the finalizer runs twice. Rejected: tables keyed by address
 //! under a lock, which cost ten threads that make weak references 100–400 ns for each. Left out: registering
 //! (`registration`), `GC.SuppressFinalize` (`suppression`), and running finalizers, which is the runtime's finalizer
 //! thread.
@@ -49,12 +50,20 @@ static FINALIZERS: Mutex<rank::Finalizers, Finalizers> = Mutex::new(Finalizers {
 });
 /// Some object may be in the lists twice. Relaxed: collections read it with the world stopped.
 static MAY_HAVE_DUPLICATES: AtomicBool = AtomicBool::new(false);
+/// Some object may be in the lists twice, and each entry counts. Never cleared. Relaxed: collections read it with the
+/// world stopped.
+static COUNTS_DUPLICATES: AtomicBool = AtomicBool::new(false);
 /// How many objects have been taken from the queues. Relaxed: it only says whether another collection may find memory.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// An object is about to be registered once more.
 pub(crate) fn expect_duplicates() {
     MAY_HAVE_DUPLICATES.store(true, Ordering::Relaxed);
+}
+
+/// An object is about to be registered once more, which counts.
+pub(crate) fn allow_duplicates() {
+    COUNTS_DUPLICATES.store(true, Ordering::Relaxed);
 }
 
 /// Takes over the objects in the buffer of a thread that ends, or is stopped: they stay registered.
@@ -130,16 +139,37 @@ impl Finalizers {
     }
 }
 
+/// What a pass over the lists finds.
+struct Pass {
+    dead: Vec<ObjRef>,
+    /// If objects may have several entries: the new addresses of objects that have moved with their bit, since the bit
+    /// goes along with the first entry.
+    moved_with_bit: Option<FxHashSet<usize>>,
+}
+
+impl Pass {
+    fn new() -> Pass {
+        let may_repeat = COUNTS_DUPLICATES.load(Ordering::Relaxed);
+        Pass { dead: Vec::new(), moved_with_bit: may_repeat.then(FxHashSet::default) }
+    }
+
+    /// Moves the bit of a registered object along with it; what an earlier object left at the new address is cleared.
+    fn move_bit(&mut self, from: ObjRef, to: ObjRef) {
+        if take_suppressed(from) {
+            set_suppressed(to);
+            self.moved_with_bit.as_mut().map(|moved| moved.insert(to.address()));
+        } else if !self.moved_with_bit.as_ref().is_some_and(|moved| moved.contains(&to.address())) {
+            take_suppressed(to);
+        }
+    }
+}
+
 /// The fate of a registered object: `Some` = it stays, at this address.
 #[inline]
-fn sift(object: ObjRef, tracer: &dyn Tracer, dead: &mut Vec<ObjRef>) -> Option<ObjRef> {
+fn sift(object: ObjRef, tracer: &dyn Tracer, pass: &mut Pass) -> Option<ObjRef> {
     if let Some(now) = tracer.reached(object) {
         if now != object {
-            if take_suppressed(object) {
-                set_suppressed(now);
-            } else {
-                take_suppressed(now);
-            }
+            pass.move_bit(object, now);
         }
         return Some(now);
     }
@@ -149,7 +179,7 @@ fn sift(object: ObjRef, tracer: &dyn Tracer, dead: &mut Vec<ObjRef>) -> Option<O
     // SAFETY: dead in this collection, so not yet swept.
     let flags = unsafe { vtable_of(object) }.flags;
     if !flags.has(VTableFlags::IS_RELEASED_BY_COLLECTOR) || !client().release(object) {
-        dead.push(object);
+        pass.dead.push(object);
     }
     None
 }
@@ -162,9 +192,9 @@ pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
         tracer.for_each_new_finalizable(&mut |buffer| finalizers.young.append(buffer));
         finalizers.remove_duplicates();
     }
-    let mut dead = Vec::new();
+    let mut pass = Pass::new();
     if tracer.is_full() {
-        finalizers.old.retain_mut(|object| match sift(*object, tracer, &mut dead) {
+        finalizers.old.retain_mut(|object| match sift(*object, tracer, &mut pass) {
             Some(now) => {
                 *object = now;
                 true
@@ -174,15 +204,15 @@ pub(crate) fn process(tracer: &mut dyn Tracer) -> bool {
     }
     let Finalizers { young, old, .. } = finalizers;
     let mut empty = |buffer: &mut Vec<ObjRef>| {
-        old.extend(buffer.drain(..).filter_map(|object| sift(object, tracer, &mut dead)));
+        old.extend(buffer.drain(..).filter_map(|object| sift(object, tracer, &mut pass)));
     };
     empty(young);
     tracer.for_each_new_finalizable(&mut empty);
-    for &object in &dead {
+    for &object in &pass.dead {
         let object = tracer.retain(object);
         finalizers.push_ready(object);
     }
-    !dead.is_empty()
+    !pass.dead.is_empty()
 }
 
 /// The ready queues are roots: calls `visit` with the address of each reference in them. The world is stopped.

@@ -57,7 +57,10 @@ pub use heap::{
 pub use object::{bounds_offset_bytes, object_size_bytes};
 pub use observer::{Collection, EACH, SampledAllocation, Sampler, note_moves, take_moves};
 pub use options::{FIRST_NURSERY_BYTES, HeapOptions, MAX_GC_THREADS, MAX_NURSERY_BYTES, MIN_NURSERY_BYTES, Stress};
-pub use registration::{make_all_finalizable, register_finalizer, register_finalizer_again, suppress_finalizer};
+pub use registration::{
+    make_all_finalizable, register_finalizer, register_finalizer_again, register_finalizer_once_more,
+    suppress_finalizer,
+};
 pub use roots::{register_root_range, register_root_slots, unregister_roots};
 pub use snapshot::{HeapObject, take_snapshot};
 pub use stats::{HeapStatistics, PAUSE_BUCKETS, collection_count, statistics};

@@ -16,10 +16,19 @@ pub fn register_finalizer(thread: &ManagedThread, object: ObjRef) {
     mmtk::push_finalizable(thread, object);
 }
 
-/// `GC.ReRegisterForFinalize`; registering twice is the same as once.
+/// `GC.ReRegisterForFinalize` of Mono; registering twice is the same as once.
 pub fn register_finalizer_again(thread: &ManagedThread, object: ObjRef) {
     finalize::expect_duplicates();
     register_finalizer(thread, object);
+}
+
+/// `GC.ReRegisterForFinalize` of .NET: each registration stands for one run of the finalizer. If the object was
+/// suppressed, that alone is taken back.
+pub fn register_finalizer_once_more(thread: &ManagedThread, object: ObjRef) {
+    if !take_suppressed(object) {
+        finalize::allow_duplicates();
+        mmtk::push_finalizable(thread, object);
+    }
 }
 
 /// `GC.SuppressFinalize`; no effect on objects that are already in a ready queue.
