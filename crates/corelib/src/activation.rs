@@ -9,7 +9,7 @@ use saki_runtime::exec::class_init;
 use saki_runtime::object::entries::entry_address;
 use saki_runtime::object::{exceptions, method_tables, type_objects};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, ToManaged};
-use saki_types::{Method, Ty, universe};
+use saki_types::{ElementType, Method, Ty, universe};
 
 /// A new instance of the type of a handle, zeroed; null for a Nullable, whose boxed default value is null.
 fn allocate<'t>(t: CurrentThread<'t>, handle: usize) -> Managed<Option<Obj<'t>>> {
@@ -43,31 +43,41 @@ pub fn allocator(t: CurrentThread, ty: Ty) -> Managed<(usize, usize)> {
     Ok((entry_address(method).to_managed(t)?, method_tables::type_handle(ty).to_managed(t)?))
 }
 
+/// What an instance is for, by which .NET chooses some exceptions.
+#[derive(Clone, Copy)]
+enum Purpose {
+    /// `Activator`; managed code puts the messages into one that names the type.
+    Activation,
+    /// `RuntimeHelpers.GetUninitializedObject`.
+    Uninitialized,
+}
+
 /// Refuses types of which there are no instances, with .NET's exceptions.
-fn require_instances(t: CurrentThread, ty: Ty) -> Managed<()> {
-    let name = ty.full_name();
-    if ty.is_open {
-        let message = format!("Cannot create an instance of {name} because Type.ContainsGenericParameters is true.");
-        return Err(exceptions::throw(t, ExceptionType::Argument, &message));
-    }
-    if ty.is_interface() {
-        return Err(exceptions::throw(
-            t,
-            ExceptionType::MissingMethod,
-            &format!("Cannot create an instance of {name} because it is an interface."),
-        ));
-    }
-    if ty.is_abstract() {
-        return Err(exceptions::throw(
-            t,
-            ExceptionType::MissingMethod,
-            &format!("Cannot create an instance of {name} because it is an abstract class."),
-        ));
-    }
-    if ty.is_byref() || ty.is_pointer() || ty.is_array() || ty.element_type == saki_types::ElementType::String {
-        return Err(exceptions::throw(t, ExceptionType::NotSupported, &format!("Type '{name}' cannot be activated.")));
-    }
-    Ok(())
+fn require_instances(t: CurrentThread, ty: Ty, purpose: Purpose) -> Managed<()> {
+    let of_activation = |plain, activated| match purpose {
+        Purpose::Activation => activated,
+        Purpose::Uninitialized => plain,
+    };
+    let unsupported = of_activation(ExceptionType::Argument, ExceptionType::MissingMethod);
+    let unusable = of_activation(ExceptionType::MemberAccess, ExceptionType::MissingMethod);
+    let (exception, message) = if ty.element_type == ElementType::String {
+        (unsupported, "Uninitialized Strings cannot be created.")
+    } else if ty.is_byref() || ty.is_pointer() || ty.is_array() {
+        (unsupported, "Type is not supported.")
+    } else if ty.is_delegate() {
+        (ExceptionType::Argument, "Type is not supported.")
+    } else if ty.is_interface() {
+        (unusable, "Cannot create an instance of an interface.")
+    } else if ty.is_abstract() {
+        (unusable, "Cannot create an abstract class.")
+    } else if ty.is_open {
+        (ExceptionType::MemberAccess, "Cannot create a type for which Type.ContainsGenericParameters is true.")
+    } else if ty.is_byref_like().to_managed(t)? {
+        (ExceptionType::NotSupported, "Cannot create boxed ByRef-like values.")
+    } else {
+        return Ok(());
+    };
+    Err(exceptions::throw(t, exception, message))
 }
 
 fn activation_info(
@@ -82,7 +92,7 @@ fn activation_info(
     let Some(ty) = ty.get().and_then(type_objects::type_of_object) else {
         return Err(exceptions::throw_argument_null(t, "type"));
     };
-    require_instances(t, ty)?;
+    require_instances(t, ty, Purpose::Activation)?;
     let made = if ty.is_nullable() { ty.args.first().copied().unwrap_or(ty) } else { ty };
     let (code, argument) = allocator(t, ty)?;
     let constructor = made.find_method_sig(".ctor", &[]).to_managed(t)?.filter(|_| !ty.is_nullable());
@@ -99,11 +109,7 @@ fn activation_info(
             }
         }
         None if !made.is_value_type() => {
-            let message = format!(
-                "Cannot dynamically create an instance of type '{}'. Reason: No parameterless constructor defined.",
-                ty.full_name()
-            );
-            return Err(exceptions::throw(t, ExceptionType::MissingMethod, &message));
+            return Err(exceptions::throw(t, ExceptionType::MissingMethod, "No parameterless constructor defined."));
         }
         None => {}
     }
@@ -125,14 +131,7 @@ fn uninitialized_info(
     allocator_argument: *mut usize,
 ) -> Managed<()> {
     let ty = ty.ty();
-    require_instances(t, ty)?;
-    if ty.is_delegate() {
-        return Err(exceptions::throw(
-            t,
-            ExceptionType::Argument,
-            "Cannot create uninitialized instances of types requiring managed activation.",
-        ));
-    }
+    require_instances(t, ty, Purpose::Uninitialized)?;
     let made = if ty.is_nullable() { ty.args.first().copied().unwrap_or(ty) } else { ty };
     class_init::ensure(t, made)?;
     let (code, argument) = allocator(t, made)?;

@@ -106,7 +106,7 @@ fn unbox_nullable(t: CurrentThread, place: Place<u8>, table: *const MethodTable,
 }
 
 fn throw_invalid_cast(t: CurrentThread, from: Ty, to: Ty) -> saki_runtime::Thrown {
-    let message = format!("Unable to cast object of type '{}' to type '{}'.", from.full_name(), to.full_name());
+    let message = format!("Unable to cast object of type '{}' to type '{}'.", from.message_name(), to.message_name());
     exceptions::throw(t, ExceptionType::InvalidCast, &message)
 }
 

@@ -12,7 +12,8 @@ use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::{exceptions, method_tables};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Place, ToManaged};
 use saki_types::{
-    ElementType, Field, Image, LoadErrorKind, LoadResult, Method, MethodKind, Ty, TypeKind, collectible, universe,
+    ElementType, Field, Image, LoadError, LoadErrorKind, LoadResult, Method, MethodKind, Ty, TypeKind, collectible,
+    universe,
 };
 
 /// The module of a type: of its definition, of its element, of what declares a type parameter.
@@ -404,7 +405,7 @@ fn throw_violated(t: CurrentThread, definition: Ty, arguments: &[Ty]) -> excepti
         if !arguments_fit(&[parameter], &[argument], arguments, &[]).unwrap_or(true) {
             let (argument, parameter) = (argument.full_name(), parameter.full_name());
             let message = format!(
-                "GenericArguments[{index}], '{argument}', on '{name}[{parameter}]' violates the constraint of type '{parameter}'."
+                "GenericArguments[{index}], '{argument}', on '{name}[{parameter}]' violates the constraint of type parameter '{parameter}'."
             );
             return exceptions::throw(t, ExceptionType::TypeLoad, &message);
         }
@@ -428,7 +429,7 @@ fn require_element(t: CurrentThread, element: Ty, dimensions: &str) -> Managed<(
     let dimensions = if element.is_byref() { "" } else { dimensions };
     let array = format!("'{name}{dimensions}' from assembly '{assembly}'");
     let message = format!("Could not create array type {array} because the element type is {reason}.");
-    Err(exceptions::throw(t, ExceptionType::TypeLoad, &message))
+    Err(exceptions::throw_load_error(t, &LoadError::type_load(message, name)))
 }
 
 fn make_array(t: CurrentThread, ty: TypeArgument, rank: i32, result: ObjectPlace) -> Managed<()> {

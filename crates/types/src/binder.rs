@@ -11,7 +11,8 @@ use crate::app_config::AppConfig;
 use crate::collectible::{self, Hold, Owner};
 use crate::domain::{Assembly, EmittedType, Image, LoaderEvents};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
-use crate::identity::normal_culture;
+use crate::identity::{normal_culture, satisfies};
+use crate::load_texts;
 use crate::requests;
 use saki_base::locks::RwLock;
 use saki_os::message_log::{self, Level, LogSubject};
@@ -19,7 +20,7 @@ use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 
 pub use crate::domain::{Binder, SearchPaths};
-pub use crate::identity::{AssemblyName, LoadContext, token_of_key, token_of_reference};
+pub use crate::identity::{AssemblyName, LoadContext, UNSPECIFIED, token_of_key, token_of_reference};
 
 /// The framework profile directory below the root.
 pub const PROFILE: &str = "4.5";
@@ -113,13 +114,15 @@ impl Binder {
         Loaded { assemblies: self.loaded.read().clone(), _hold: hold }
     }
 
-    /// .NET's rule: an assembly of a context satisfies references to its name and culture, of any version and key.
+    /// .NET's rule: an assembly of a context satisfies references to its name and culture, of the same or an earlier
+    /// version and any key.
     pub fn find_in_context(&self, wanted: &AssemblyName, context: LoadContext) -> Option<&'static Assembly> {
         self.loaded().iter().copied().find(|a| {
             !a.is_dynamic
                 && a.load_context == context
                 && a.name.eq_ignore_ascii_case(&wanted.name)
                 && a.culture.eq_ignore_ascii_case(normal_culture(&wanted.culture))
+                && satisfies(a.version, wanted.version)
         })
     }
 
@@ -277,6 +280,10 @@ impl Binder {
                 return None;
             }
             probed(".");
+            if self.is_too_old(candidate, wanted) {
+                log(Level::Info, "Assembly Loader passes over it: it is of an earlier version.");
+                return None;
+            }
             match self.load_in(candidate, context) {
                 Ok(found) => {
                     let is_wanted = found.name.eq_ignore_ascii_case(&wanted.name);
@@ -294,6 +301,12 @@ impl Binder {
                 }
             }
         })
+    }
+
+    /// By .NET's rules: whether the assembly in this file is of an earlier version than the wanted one.
+    fn is_too_old(&self, path: &Path, wanted: &AssemblyName) -> bool {
+        let is_net = self.paths.read().trusted.is_some();
+        is_net && identity_of_file(path).is_ok_and(|own| own.is_some_and(|own| !satisfies(own.version, wanted.version)))
     }
 
     /// Loads the assembly in this file, or the one that the configuration puts in its place (`Assembly.LoadFile`).
@@ -559,7 +572,10 @@ pub fn not_collectible(found: &'static Assembly, wanted: &AssemblyName) -> LoadR
 /// The error of a reference for which nothing is found.
 pub(crate) fn not_found(wanted: &AssemblyName) -> LoadError {
     let name = wanted.display();
-    let message = format!("Could not load file or assembly '{name}' or one of its dependencies.");
+    let message = match load_texts::are_mono() {
+        true => format!("Could not load file or assembly '{name}' or one of its dependencies."),
+        false => format!("Could not load file or assembly '{name}'. The system cannot find the file specified.\n"),
+    };
     LoadError::new(LoadErrorKind::FileNotFound, message, name)
 }
 

@@ -6,6 +6,7 @@ use crate::domain::Image;
 use crate::error::{LoadError, LoadResult};
 use crate::field::{Field, field_flags};
 use crate::lazy::Lazy;
+use crate::load_texts;
 use crate::method::{ArrayMethod, Method, MethodKind, method_flags};
 use crate::signature;
 use crate::ty::GenericContext;
@@ -156,12 +157,15 @@ fn find_parent(ty: Ty) -> LoadResult<Option<Ty>> {
         let context = GenericContext { class_args: ty.args, method_args: &[] };
         let parent = def.image.resolve_type(def.extends, &context)?;
         if parent.is_interface() || (parent.is_sealed() && ty.element_type == ElementType::Class) {
-            let message = format!(
-                "Could not load type '{}': parent type '{}' is not a class that may be inherited",
-                ty.full_name(),
-                parent.full_name()
-            );
-            return Err(LoadError::type_load(message, ty.full_name()));
+            let because =
+                if parent.is_interface() { "the parent type is an interface" } else { "the parent type is sealed" };
+            return Err(load_texts::type_refused(ty, because, || {
+                format!(
+                    "Could not load type '{}': parent type '{}' is not a class that may be inherited",
+                    ty.full_name(),
+                    parent.full_name()
+                )
+            }));
         }
         let mut at = Some(parent);
         while let Some(ancestor) = at {

@@ -3,6 +3,7 @@
 use crate::collectible::{self, Owner};
 use crate::domain::{ConstructedKey, Universe};
 use crate::error::{LoadError, LoadResult};
+use crate::load_texts;
 use crate::method::{Method, MethodKind, MethodSig};
 use crate::ty::{Ty, Type, TypeKind};
 use saki_metadata::ElementType;
@@ -72,9 +73,7 @@ impl Universe {
     /// `TypeLoad` when `definition` is not generic or the number of arguments is wrong.
     pub fn instantiate(&self, definition: Ty, args: &[Ty]) -> LoadResult<Ty> {
         if !definition.is_generic_definition() || definition.args.len() != args.len() {
-            let name = definition.full_name();
-            let message = format!("Type {name} takes {} generic arguments, not {}", definition.args.len(), args.len());
-            return Err(LoadError::type_load(message, name));
+            return Err(load_texts::wrong_number_of_arguments(definition, args.len()));
         }
         if definition.args == args {
             return Ok(definition);

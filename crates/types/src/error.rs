@@ -33,7 +33,7 @@ pub enum LoadErrorKind {
     InvalidTypeName,
     /// An interface's method has several implementations, none of them more specific than all others.
     AmbiguousImplementation,
-    /// The implementation of an interface's method is abstract.
+    /// The implementation of an interface's method is abstract, or (.NET) there is none.
     EntryPointNotFound,
     /// A generic argument that its parameter does not allow, in a method instantiation.
     Verification,

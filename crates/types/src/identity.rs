@@ -4,10 +4,14 @@
 
 use saki_metadata::public_key_token;
 
+/// A part of a version that a name leaves open.
+pub const UNSPECIFIED: u16 = u16::MAX;
+
 /// The identity that a reference names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyName {
     pub name: String,
+    /// Major, minor, build, revision. A part that .NET's class libraries do not give is `UNSPECIFIED`; Mono's give 0.
     pub version: [u16; 4],
     pub culture: String,
     /// Empty when the reference names none.
@@ -47,7 +51,7 @@ pub(crate) fn normal_culture(culture: &str) -> &str {
     if culture.eq_ignore_ascii_case("neutral") { "" } else { culture }
 }
 
-/// "Name, Version=…, Culture=…, PublicKeyToken=…".
+/// "Name, Version=…, Culture=…, PublicKeyToken=…"; without a version if it is left open.
 pub(crate) fn display_name(name: &str, version: [u16; 4], culture: &str, public_key_token: &[u8]) -> String {
     let [a, b, c, d] = version;
     let culture = if culture.is_empty() { "neutral" } else { culture };
@@ -55,7 +59,22 @@ pub(crate) fn display_name(name: &str, version: [u16; 4], culture: &str, public_
         [] => "null".to_string(),
         bytes => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
     };
-    format!("{name}, Version={a}.{b}.{c}.{d}, Culture={culture}, PublicKeyToken={token}")
+    let version = if a == UNSPECIFIED { String::new() } else { format!("Version={a}.{b}.{c}.{d}, ") };
+    format!("{name}, {version}Culture={culture}, PublicKeyToken={token}")
+}
+
+/// .NET's rule: whether an assembly of version `found` satisfies a reference to `wanted`. Parts that are left open
+/// allow any.
+pub(crate) fn satisfies(found: [u16; 4], wanted: [u16; 4]) -> bool {
+    for (found, wanted) in found.into_iter().zip(wanted) {
+        if wanted == UNSPECIFIED || found > wanted {
+            return true;
+        }
+        if found < wanted {
+            return false;
+        }
+    }
+    true
 }
 
 impl AssemblyName {
@@ -112,4 +131,29 @@ pub struct Manifest<'a> {
     pub is_runnable: bool,
     /// It is freed when it is no longer reachable.
     pub is_collectible: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{UNSPECIFIED, display_name, satisfies};
+
+    #[test]
+    fn later_versions_satisfy_references() {
+        for (found, wanted, expected) in [
+            ([9, 0, 0, 0], [8, 5, 1, 2], true),
+            ([9, 0, 0, 0], [9, 0, 0, 0], true),
+            ([9, 0, 0, 0], [9, 0, 0, 1], false),
+            ([9, 0, 0, 0], [10, 0, 0, 0], false),
+            ([9, 0, 5, 0], [9, UNSPECIFIED, UNSPECIFIED, UNSPECIFIED], true),
+            ([9, 0, 5, 0], [UNSPECIFIED; 4], true),
+        ] {
+            assert_eq!(satisfies(found, wanted), expected, "{found:?} for {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn versions_that_are_left_open_are_not_shown() {
+        assert_eq!(display_name("A", [UNSPECIFIED; 4], "", &[]), "A, Culture=neutral, PublicKeyToken=null");
+        assert_eq!(display_name("A", [1, 2, 3, 4], "de", &[1]), "A, Version=1.2.3.4, Culture=de, PublicKeyToken=01");
+    }
 }

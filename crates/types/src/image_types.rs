@@ -3,6 +3,7 @@
 use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::identity::qualified;
+use crate::load_texts;
 use crate::ty::{Ty, Type};
 use saki_metadata::{Rid, TableId, Token};
 
@@ -175,6 +176,8 @@ impl Image {
         let scope = self.meta.type_ref(rid)?.resolution_scope;
         match scope.table() {
             TableId::TypeRef => self.scope_name(scope.rid()),
+            // .NET names the assembly that was found, whose version may be a later one.
+            TableId::AssemblyRef if !load_texts::are_mono() => Ok(self.assembly_ref(scope.rid())?.display_name()),
             TableId::AssemblyRef => Ok(self.assembly_ref_name(scope.rid())?.display()),
             _ => Ok(self.assembly().display_name()),
         }

@@ -4,6 +4,7 @@ use crate::class::context_of_param;
 use crate::collectible;
 use crate::domain::Universe;
 use crate::error::{LoadError, LoadResult};
+use crate::load_texts;
 use crate::ty::GenericContext;
 use crate::ty::{Ty, Type, TypeKind};
 
@@ -69,10 +70,11 @@ fn compute(ty: Ty) -> LoadResult<InterfaceList> {
             for token in def.image.meta.interface_impls(def.rid) {
                 let interface = def.image.resolve_type(token?, &context)?;
                 if !interface.is_interface() {
-                    let name = ty.full_name();
-                    let message =
-                        format!("Could not load type '{name}': '{}' is not an interface", interface.full_name());
-                    return Err(LoadError::type_load(message, name));
+                    let because = "it attempts to implement a class as an interface";
+                    return Err(load_texts::type_refused(ty, because, || {
+                        let (name, class) = (ty.full_name(), interface.full_name());
+                        format!("Could not load type '{name}': '{class}' is not an interface")
+                    }));
                 }
                 declared.push(interface);
                 add(&mut all, interface);

@@ -7,6 +7,7 @@ use crate::byref_like::check_field;
 use crate::collectible;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
+use crate::load_texts;
 use crate::ty::{Ty, Type, TypeKind, type_flags};
 use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET, OBJECT_HEADER_BYTES, STRING_CHARS_OFFSET};
 use saki_contract::LibraryType;
@@ -258,9 +259,9 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
 
     let mut put = |field: &Field, field_ty: Ty, at: u64| -> LoadResult<()> {
         if field_ty.contains_references()? && !at.is_multiple_of(8) {
-            let message =
-                format!("Reference typed field '{}' has explicit offset that is not pointer-size aligned.", field.name);
-            return Err(LoadError::type_load(message, ty.full_name()));
+            return Err(misplaced_reference(ty, at, || {
+                format!("Reference typed field '{}' has explicit offset that is not pointer-size aligned.", field.name)
+            }));
         }
         if field_ty.is_reference_type() {
             // In explicit layouts no field is weak: if it shared bytes with a strong field, the strong one would have
@@ -376,16 +377,28 @@ fn check_no_overlap(ty: Ty, refs: &[u32], measured: &[(&'static Field, Ty, u32, 
         let own = field_ty.ref_offsets()?;
         let is_own = |r: u32| r >= at && own.contains(&(r - at));
         if refs.iter().any(|&r| r < at + field_size && at < r + 8 && !is_own(r)) {
-            let what = format!(
-                "Could not load type '{}' because it contains an object field at offset {} that is incorrectly aligned or \
-                 overlapped by a non-object field.",
-                ty.def().map_or("", |def| def.name),
-                at
-            );
-            return Err(LoadError::type_load(what, ty.full_name()));
+            return Err(misplaced_reference(ty, u64::from(at), || {
+                let name = ty.def().map_or("", |def| def.name);
+                format!("Could not load type '{name}' because {}.", misplaced(u64::from(at)))
+            }));
         }
     }
     Ok(())
+}
+
+/// What is wrong with a field at this offset.
+fn misplaced(offset_bytes: u64) -> String {
+    format!(
+        "it contains an object field at offset {offset_bytes} that is incorrectly aligned or overlapped by a non-object \
+         field"
+    )
+}
+
+/// The error for a type whose field at `at` is not aligned or overlaps with another one; `at` counts from the object's
+/// header, .NET's message from the first field.
+fn misplaced_reference(ty: Ty, at: u64, in_mono: impl FnOnce() -> String) -> LoadError {
+    let header = if ty.is_value_type() { 0 } else { u64::from(OBJECT_HEADER_BYTES) };
+    load_texts::type_refused(ty, &misplaced(at - header), in_mono)
 }
 
 /// Same bytes for managed and native code.

@@ -65,6 +65,8 @@ pub mod layout;
 pub mod lazy;
 mod library;
 mod library_members;
+pub mod load_texts;
+pub mod member_texts;
 pub mod method;
 mod modifiers;
 pub mod names;

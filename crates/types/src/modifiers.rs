@@ -8,12 +8,14 @@
 //! Required and optional modifiers differ, as in Mono.
 
 use crate::domain::Image;
+use crate::error::LoadError;
 use crate::error::LoadResult;
+use crate::identity::qualified;
 use crate::method::Method;
 use crate::signature::raw_method_sig;
 use crate::ty::GenericContext;
 use crate::ty::Ty;
-use saki_metadata::{MethodSigRaw, TableId, Token, TypeSig};
+use saki_metadata::{ElementType, MethodSigRaw, TableId, Token, TypeSig};
 use std::cell::OnceCell;
 use std::fmt::Write;
 
@@ -207,6 +209,51 @@ fn arguments_of_interface(ty: Ty, args: &[String], wanted: Ty) -> LoadResult<Opt
         }
     }
     Ok(None)
+}
+
+/// A type of an undecoded signature in .NET's words: "Int32", "System.String", "Ns.List`1<Int32>", "Int32 ByRef".
+/// Parameters of generic types and methods for which `arguments` has none are written by number.
+pub(crate) fn written_type(image: &'static Image, sig: &TypeSig, arguments: &GenericContext) -> LoadResult<String> {
+    let write = |sig: &TypeSig| written_type(image, sig, arguments);
+    let named = |token| {
+        let ty = image.resolve_type(token, &GenericContext::NONE)?;
+        Ok::<_, LoadError>(ty.def().map_or_else(|| ty.message_name(), |def| qualified(def.namespace, def.name)))
+    };
+    Ok(match sig {
+        TypeSig::Prim(element) => written_argument(crate::universe().primitive(*element)),
+        TypeSig::Class(token) | TypeSig::ValueType(token) => named(*token)?,
+        TypeSig::Var(index) => match arguments.class_args.get(*index as usize) {
+            Some(argument) => written_argument(argument),
+            None => format!("!{index}"),
+        },
+        TypeSig::MVar(index) => match arguments.method_args.get(*index as usize) {
+            Some(argument) => written_argument(argument),
+            None => format!("!!{index}"),
+        },
+        TypeSig::Ptr(of) => write(of)? + "*",
+        TypeSig::ByRef(of) => write(of)? + " ByRef",
+        TypeSig::SzArray(of) => write(of)? + "[]",
+        TypeSig::Array { elem, rank, .. } => {
+            format!("{}[{}]", write(elem)?, ",".repeat(*rank as usize - 1))
+        }
+        TypeSig::GenericInst { token, args, .. } => {
+            let args = args.iter().map(write).collect::<LoadResult<Vec<_>>>()?;
+            format!("{}<{}>", named(*token)?, args.join(","))
+        }
+        TypeSig::FnPtr(_) => "FNPTR".to_owned(),
+        TypeSig::Pinned(of) | TypeSig::Modified { inner: of, .. } => write(of)?,
+    })
+}
+
+/// A type as the messages write it in a list of parameters: primitives without their namespace.
+fn written_argument(ty: Ty) -> String {
+    use ElementType as E;
+    match ty.def() {
+        Some(def) if !matches!(ty.element_type, E::ValueType | E::Class | E::String | E::Object | E::TypedByRef) => {
+            def.name.to_owned()
+        }
+        _ => ty.message_name(),
+    }
 }
 
 /// A type of an undecoded signature as Mono's messages write it: generic parameters by number, no modifiers.

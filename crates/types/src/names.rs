@@ -23,6 +23,25 @@ impl Type {
         self.name_in(NameStyle::ToString)
     }
 
+    /// As .NET's messages name a type: like `full_name`, but a nested type without the types around it.
+    pub fn message_name(&self) -> String {
+        match &self.kind {
+            TypeKind::SzArray(element) => element.message_name() + "[]",
+            TypeKind::Array { element, rank } => {
+                format!("{}[{}]", element.message_name(), ",".repeat(*rank as usize - 1))
+            }
+            TypeKind::Def(_) | TypeKind::Inst { .. } => {
+                let Some(def) = self.def() else { return self.full_name() };
+                let mut out = crate::identity::qualified(def.namespace, def.name);
+                if !self.args.is_empty() {
+                    self.write_args(&mut out, NameStyle::ToString);
+                }
+                out
+            }
+            _ => self.full_name(),
+        }
+    }
+
     pub fn name_in(&self, style: NameStyle) -> String {
         let mut out = String::new();
         self.write_name(&mut out, style);

@@ -5,8 +5,10 @@ use crate::domain::DynamicRef;
 use crate::domain::Image;
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
 use crate::field::Field;
+use crate::identity::qualified;
+use crate::load_texts::are_mono;
 use crate::method::{Method, MethodSig, method_flags};
-use crate::modifiers::{describe, spell_method};
+use crate::modifiers::{describe, spell_method, written_type};
 use crate::signature::{method_sig_with, resolve_method_sig, resolve_type_sig};
 use crate::ty::{Ty, TypeKind};
 use saki_metadata::{MethodSigRaw, Rid, StandAloneSigRaw, TableId, Token};
@@ -48,7 +50,7 @@ impl Image {
             TableId::MethodDef => self.method_def_in(token.rid(), context),
             TableId::MemberRef => match self.resolve_member(token.rid(), context)? {
                 Member::Method(method) => Ok(method),
-                Member::Field(field) => Err(missing_method(field.owner, field.name, None)),
+                Member::Field(field) => Err(method_missing(field.owner, field.name, None)),
             },
             TableId::MethodSpec => {
                 let row = self.meta.method_spec(token.rid())?;
@@ -114,7 +116,7 @@ impl Image {
             }
             TableId::MemberRef => match self.resolve_member(token.rid(), context)? {
                 Member::Field(field) => Ok(field),
-                Member::Method(method) => Err(missing_field(method.owner, method.name, None)),
+                Member::Method(method) => Err(field_missing(method.owner, method.name, None)),
             },
             _ => Err(self.bad_token(token)),
         }
@@ -231,7 +233,7 @@ impl Image {
             };
         }
         let ty = describe(self, &sig)?;
-        Err(missing_field(parent, name, Some(&ty)))
+        Err(field_missing(parent, name, Some(&ty)))
     }
 
     /// A method by name and signature, in the type or an ancestor (for interfaces: Object). The signature is compared
@@ -281,7 +283,7 @@ impl Image {
                 _ => None,
             };
         }
-        Err(missing_method(parent, name, Some((self, raw))))
+        Err(method_missing(parent, name, Some((self, raw))))
     }
 }
 
@@ -324,34 +326,59 @@ pub fn signatures_match(candidate: &'static Method, wanted: &'static Method) -> 
     Ok(same_signature(candidate.sig()?, &method_sig_with(wanted, candidate.generic_args)?))
 }
 
-/// "Method not found: int Ns.Type.Name(string)".
-fn missing_method(owner: Ty, name: &str, sig: Option<(&'static Image, &MethodSigRaw)>) -> LoadError {
+/// "Method not found: 'Void Ns.Type.Name(System.String)'.", or Mono's "Method not found: void Ns.Type.Name(string)".
+fn method_missing(owner: Ty, name: &str, sig: Option<(&'static Image, &MethodSigRaw)>) -> LoadError {
     let subject = format!("{}.{name}", short_owner(owner));
-    let text = sig.and_then(|(image, raw)| {
-        let numbers: Vec<String> = (0..raw.generic_param_count).map(|n| format!("!{n}")).collect();
-        let generic = if numbers.is_empty() { String::new() } else { format!("<{}>", numbers.join(",")) };
-        let params = raw.params.iter().map(|p| describe(image, p)).collect::<LoadResult<Vec<_>>>().ok()?;
-        Some(format!("{} {subject}{generic}({})", describe(image, &raw.ret).ok()?, params.join(",")))
+    let written = sig.and_then(|(image, raw)| match are_mono() {
+        true => signature_as_mono(image, raw, &subject),
+        false => signature_as_net(image, raw, &subject),
     });
-    let text = text.unwrap_or_else(|| subject.clone());
-    let reason = if owner.is_array() { " Due to: Failed to load due to unknown reasons" } else { "" };
-    LoadError::new(LoadErrorKind::MissingMethod, format!("Method not found: {text}{reason}"), subject)
+    let text = written.unwrap_or_else(|| subject.clone());
+    let message = match are_mono() {
+        true if owner.is_array() => format!("Method not found: {text} Due to: Failed to load due to unknown reasons"),
+        true => format!("Method not found: {text}"),
+        false => format!("Method not found: '{text}'."),
+    };
+    LoadError::new(LoadErrorKind::MissingMethod, message, subject)
 }
 
-/// "Field not found: string Ns.Type.name Due to: …".
-fn missing_field(owner: Ty, name: &str, ty: Option<&str>) -> LoadError {
+/// "Field not found: 'Ns.Type.name'.", or Mono's "Field not found: string Ns.Type.name Due to: …".
+fn field_missing(owner: Ty, name: &str, ty: Option<&str>) -> LoadError {
     let subject = format!("{}.{name}", short_owner(owner));
-    let ty = ty.map_or(String::new(), |ty| format!("{ty} "));
-    let message = format!("Field not found: {ty}{subject} Due to: Could not find field in class");
+    let message = match are_mono() {
+        true => {
+            let ty = ty.map_or(String::new(), |ty| format!("{ty} "));
+            format!("Field not found: {ty}{subject} Due to: Could not find field in class")
+        }
+        false => format!("Field not found: '{subject}'."),
+    };
     LoadError::new(LoadErrorKind::MissingField, message, subject)
 }
 
-/// Namespace and name without enclosing types, as Mono names the class of a missing member.
+/// Namespace and name without enclosing types and arguments: the class of a missing member.
 fn short_owner(owner: Ty) -> String {
     match owner.def() {
-        Some(def) => format!("{}.{}", def.namespace, def.name),
+        Some(def) if are_mono() => format!("{}.{}", def.namespace, def.name),
+        Some(def) => qualified(def.namespace, def.name),
         None => owner.full_name(),
     }
+}
+
+fn signature_as_mono(image: &'static Image, raw: &MethodSigRaw, subject: &str) -> Option<String> {
+    let numbers: Vec<String> = (0..raw.generic_param_count).map(|n| format!("!{n}")).collect();
+    let generic = if numbers.is_empty() { String::new() } else { format!("<{}>", numbers.join(",")) };
+    let params = raw.params.iter().map(|p| describe(image, p)).collect::<LoadResult<Vec<_>>>().ok()?;
+    Some(format!("{} {subject}{generic}({})", describe(image, &raw.ret).ok()?, params.join(",")))
+}
+
+fn signature_as_net(image: &'static Image, raw: &MethodSigRaw, subject: &str) -> Option<String> {
+    let params = raw
+        .params
+        .iter()
+        .map(|p| written_type(image, p, &GenericContext::NONE))
+        .collect::<LoadResult<Vec<_>>>()
+        .ok()?;
+    Some(format!("{} {subject}({})", written_type(image, &raw.ret, &GenericContext::NONE).ok()?, params.join(", ")))
 }
 
 /// Whether `candidate` has the custom modifiers of the reference's signature `raw`.

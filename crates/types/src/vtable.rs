@@ -7,6 +7,7 @@
 use crate::collectible;
 use crate::error::{LoadError, LoadResult};
 use crate::interfaces::array_interfaces;
+use crate::load_texts;
 use crate::method::{Method, MethodKind, method_flags};
 use crate::modifiers::ModifierComparison;
 use crate::resolve::signatures_match;
@@ -154,6 +155,10 @@ impl Type {
         let defaults = default_implementation(self.interfaces()?.iter().copied(), method)?;
         if let DefaultImplementation::Ambiguous = defaults {
             return Err(static_virtual::ambiguous(self, method));
+        }
+        if !load_texts::are_mono() {
+            let message = "Entry point was not found.";
+            return Err(LoadError::new(crate::LoadErrorKind::EntryPointNotFound, message, ""));
         }
         let subject = format!("{}.{}", interface.full_name(), method.name);
         let message = format!("Type '{}' does not implement interface method {subject}", self.full_name());

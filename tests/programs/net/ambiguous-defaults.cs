@@ -11,7 +11,8 @@ static class Program
         }
         catch (Exception e)
         {
-            Console.WriteLine(e.GetType());
+            Console.WriteLine($"{e.GetType()}: {e.Message} {e.HResult:x}");
+            Console.WriteLine(e.StackTrace.Split('\n')[0]);
         }
     }
 

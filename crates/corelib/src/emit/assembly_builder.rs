@@ -7,6 +7,7 @@ use crate::load_context::{ContextEvents, context_of_object};
 use saki_reflect::objects::assembly_object;
 use saki_runtime::exec::invoke;
 use saki_runtime::{CurrentThread, InternalCall, Managed, Slot, Str, ToManaged};
+use saki_types::binder::UNSPECIFIED;
 use saki_types::dynamic::{Manifest, create_assembly_of};
 use saki_types::emitted::EmittedType;
 use saki_types::{LoaderEvents, Method};
@@ -32,11 +33,12 @@ fn create_dynamic_assembly(
     context: ObjectPlace,
     parts: *const NameParts,
     hash_algorithm: i32,
-    _access: i32,
+    access: i32,
     result: ObjectPlace,
 ) -> Managed<()> {
     // SAFETY: managed code passes its own struct, whose texts and key it has pinned for the call.
-    let (identity, key, flags) = unsafe { ((*parts).to_name(), (*parts).key(), (*parts).flags) };
+    let (mut identity, key, flags) = unsafe { ((*parts).to_name(), (*parts).key(), (*parts).flags) };
+    identity.version = identity.version.map(|part| if part == UNSPECIFIED { 0 } else { part });
     let manifest = Manifest {
         identity,
         module_name: MODULE_NAME,

@@ -17,7 +17,7 @@ use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
 use saki_types::native_call::native_call_method;
-use saki_types::{LibraryMethod, LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty};
+use saki_types::{LibraryMethod, LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty, load_texts};
 
 /// Whether an array of this type is passed to native code as the address of its elements.
 fn is_plain_array(ty: Ty) -> LoadResult<bool> {
@@ -61,11 +61,11 @@ impl Emitter<'_> {
         }
         if method.is_abstract() {
             let name = method.full_name();
-            return Err(LoadError::new(
-                LoadErrorKind::BadImageFormat,
-                format!("{name} is abstract and has no code"),
-                name,
-            ));
+            let message = match load_texts::are_mono() {
+                true => format!("{name} is abstract and has no code"),
+                false => "Bad IL format.".to_owned(),
+            };
+            return Err(LoadError::new(LoadErrorKind::BadImageFormat, message, name));
         }
         let args = self.pop_args(sig, !method.is_static())?;
         Ok(NextStep::call(method, args))

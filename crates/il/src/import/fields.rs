@@ -9,7 +9,8 @@ use crate::ir::{AliasClass, IrType, MemFlags, MemType, NullCheck, Op, Symbol, Va
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_abi::{HelperId, NativeAbi};
 use saki_metadata::opcodes::Instruction;
-use saki_types::{Field, LibraryType, LoadError, LoadErrorKind, LoadResult, RemotingStub, Ty};
+use saki_types::member_texts::{field_in_messages, method_in_messages};
+use saki_types::{Field, LibraryType, LoadError, LoadErrorKind, LoadResult, RemotingStub, Ty, load_texts};
 
 /// The object or value that an instance field belongs to.
 enum Base {
@@ -27,12 +28,22 @@ impl Emitter<'_> {
         let field = self.facts.resolve_field(self.s.image, token, &self.s.context)?;
         if field.is_literal() {
             let name = format!("{field:?}");
-            return Err(LoadError::new(LoadErrorKind::MissingField, format!("{name} is a constant"), name));
+            let message = match load_texts::are_mono() {
+                true => format!("{name} is a constant"),
+                false => format!("Field not found: '{}'.", field_in_messages(field)),
+            };
+            return Err(LoadError::new(LoadErrorKind::MissingField, message, name));
         }
         if !saki_types::access::can_use_field(self.s.method, field)? {
             let name = format!("{}:{}", field.owner.full_name(), field.name);
             let from = self.s.method.full_name();
-            let message = format!("Field `{name}' is inaccessible from method `{from}'\n");
+            let message = match load_texts::are_mono() {
+                true => format!("Field `{name}' is inaccessible from method `{from}'\n"),
+                false => {
+                    let (from, to) = (method_in_messages(self.s.method), field_in_messages(field));
+                    format!("Attempt by method '{from}' to access field '{to}' failed.")
+                }
+            };
             return Err(LoadError::new(LoadErrorKind::FieldAccess, message, name));
         }
         Ok(field)
@@ -317,6 +328,7 @@ impl Emitter<'_> {
             return Ok(field);
         }
         let name = format!("{field:?}");
-        Err(LoadError::new(LoadErrorKind::MissingField, format!("{name} is not static"), name))
+        let kind = if load_texts::are_mono() { LoadErrorKind::MissingField } else { LoadErrorKind::InvalidProgram };
+        Err(LoadError::new(kind, format!("{name} is not static"), name))
     }
 }

@@ -9,11 +9,15 @@ use crate::ir::{CallTarget, IrType, LocalId, Op, Symbol};
 use saki_abi::HelperId;
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, load_texts, universe};
 
 /// The error of making an object of an abstract class.
 pub(crate) fn abstract_class(ty: Ty) -> LoadError {
     let name = ty.full_name();
+    if !load_texts::are_mono() {
+        let message = "Instances of abstract classes cannot be created.";
+        return LoadError::new(LoadErrorKind::InvalidOperation, message, name);
+    }
     LoadError::new(LoadErrorKind::MemberAccess, format!("Cannot create an abstract class: {name}"), name)
 }
 

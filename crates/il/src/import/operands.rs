@@ -3,7 +3,8 @@
 use super::emitter::Emitter;
 use saki_metadata::Token;
 use saki_metadata::opcodes::{Instruction, Operand, decode_at};
-use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty};
+use saki_types::member_texts::method_in_messages;
+use saki_types::{LoadError, LoadErrorKind, LoadResult, Method, Ty, load_texts};
 
 impl Emitter<'_> {
     pub(super) fn operand_token(&self, instruction: &Instruction<'static>) -> LoadResult<Token> {
@@ -77,7 +78,13 @@ impl Emitter<'_> {
             return Ok(());
         }
         let name = method.reflection_name();
-        let message = format!("Method `{name}' is inaccessible from method `{}'", self.s.method.reflection_name());
+        let message = match load_texts::are_mono() {
+            true => format!("Method `{name}' is inaccessible from method `{}'", self.s.method.reflection_name()),
+            false => {
+                let (from, to) = (method_in_messages(self.s.method), method_in_messages(method));
+                format!("Attempt by method '{from}' to access method '{to}' failed.")
+            }
+        };
         Err(LoadError::new(LoadErrorKind::MethodAccess, message, name))
     }
 

@@ -4,6 +4,7 @@
 mod layout;
 mod native_type;
 mod plan;
+mod refusals;
 mod struct_class;
 mod unmarshalled;
 

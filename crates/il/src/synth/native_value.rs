@@ -7,7 +7,7 @@ use super::builder::FunctionBuilder;
 use super::delegate::required_field;
 use super::marshal::{BoolForm, NativeType, handle_class};
 use crate::ir::{BinOp, CmpOp, ConvTarget, IrType, MemType, Op, ValueId};
-use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty};
+use saki_types::{ElementType, LoadError, LoadErrorKind, LoadResult, Method, Ty, load_texts};
 
 /// Extends an I32 returned by native code from the width of `mem`.
 pub(super) fn narrow_scalar(b: &mut FunctionBuilder, mem: Option<MemType>, value: ValueId) -> ValueId {
@@ -85,5 +85,7 @@ pub(super) fn required_method(ty: Ty, name: &str, param_count: usize) -> LoadRes
         next = if name == ".ctor" { None } else { current.parent()? };
     }
     let subject = format!("{}.{name}", ty.full_name());
-    Err(LoadError::new(LoadErrorKind::MissingMethod, format!("Method not found: {subject}"), subject))
+    // .NET's message is the name alone.
+    let message = if load_texts::are_mono() { format!("Method not found: {subject}") } else { name.to_owned() };
+    Err(LoadError::new(LoadErrorKind::MissingMethod, message, subject))
 }

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn compile_hook(abi: *mut saki_abi::ThreadAbi, argument: *
     let method = unsafe { &*(argument as *const Method) };
     // SAFETY: `abi` is the calling thread's own structure, and its tail arguments are those of the call that led here.
     let _kept = unsafe { KeptTailArguments::new(abi) };
-    t.run(|| compile_method(t, method))
+    t.run(|| compile_method(t, method).map_err(|thrown| crate::exception_trace::begin_in_callee(t, thrown, method)))
 }
 
 /// The method's code address, compiling it if needed.

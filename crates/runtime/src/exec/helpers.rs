@@ -184,7 +184,7 @@ fn throw_invalid_cast(t: CurrentThread, from: Ty, to: Ty) -> exceptions::Thrown 
     if saki_types::universe().profile().null_reference_text.is_some() {
         return exceptions::throw_default(t, ExceptionType::InvalidCast);
     }
-    let message = format!("Unable to cast object of type '{}' to type '{}'.", from.full_name(), to.full_name());
+    let message = format!("Unable to cast object of type '{}' to type '{}'.", from.message_name(), to.message_name());
     exceptions::throw(t, ExceptionType::InvalidCast, &message)
 }
 
@@ -451,7 +451,19 @@ fn save_last_error(t: CurrentThread) {
     unsafe { (*t.abi()).last_error = errno };
 }
 
+/// .NET's refusal of an internal call that an assembly of the program declares.
+fn refuse_internal_call(t: CurrentThread) -> Managed<()> {
+    let class = saki_types::universe().corlib().find_type("System.Security", "SecurityException").to_managed(t)?;
+    let Some(class) = class else { return Ok(()) };
+    let message = "ECall methods must be packaged into a system module.";
+    Err(exceptions::throw_made(t, exceptions::new_exception_of(t, class, Some(message))))
+}
+
 fn missing_internal_call(t: CurrentThread, method: &'static Method) {
+    let is_of_library = std::ptr::eq(method.image().assembly(), saki_types::universe().corlib().assembly());
+    if !saki_types::load_texts::are_mono() && !is_of_library && refuse_internal_call(t).is_err() {
+        return;
+    }
     let what = crate::class_library::disagreement(method).unwrap_or_else(|| crate::internal_calls::name_of(method));
     let _ = exceptions::throw_not_implemented(t, &what);
 }
@@ -549,7 +561,8 @@ pub unsafe extern "C" fn resolve_interface_hook(
         let Some(receiver) = (unsafe { Obj::from_word(receiver) }) else {
             return Err(exceptions::throw_null_reference(t));
         };
-        let target = crate::proxies::virtual_target(t, receiver, method)?;
+        let target = crate::proxies::virtual_target(t, receiver, method)
+            .map_err(|thrown| crate::exception_trace::begin_in_callee(t, thrown, method))?;
         // The target is about to be called and cached, so its code is better than its stub.
         match saki_code::MethodEntry::of_stub(target) {
             Some(entry) => {

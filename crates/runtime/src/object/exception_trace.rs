@@ -14,7 +14,8 @@
 //!
 //! Left out: which frames are added (`vm::stack_trace`).
 
-use crate::exceptions::STACK_TRACE;
+use crate::exception_types::ExceptionType;
+use crate::exceptions::{STACK_TRACE, Thrown};
 use crate::fields::ManagedField;
 use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
@@ -123,6 +124,16 @@ pub(crate) fn hold(t: CurrentThread, exception: Obj, object: Obj) -> Managed<()>
     }
     Ok(())
 }
+
+/// The exceptions of calls whose callee cannot be compiled, or found.
+const CALL_FAILURES: &[ExceptionType] = &[
+    ExceptionType::AmbiguousImplementation,
+    ExceptionType::BadImageFormat,
+    ExceptionType::FileLoad,
+    ExceptionType::FileNotFound,
+    ExceptionType::InvalidProgram,
+    ExceptionType::TypeLoad,
+];
 
 const FIRST_FRAMES: usize = 8;
 const WORDS_PER_FRAME: usize = 2;
@@ -291,6 +302,32 @@ pub(crate) fn add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Manage
     trace.set(2 + count * WORDS_PER_FRAME, (i64::from(frame.il_offset) << 32) | i64::from(native_offset));
     trace.set(0, count as i64 + 1);
     Ok(())
+}
+
+/// Makes `callee` the first frame of an exception that was thrown because the call could not be made, as in .NET, whose
+/// stubs throw it as the method's. Not for exceptions that have frames already, which managed code has thrown.
+pub(crate) fn begin_in_callee(t: CurrentThread, thrown: Thrown, callee: &'static Method) -> Thrown {
+    if saki_types::load_texts::are_mono() {
+        return thrown;
+    }
+    let Some(exception) = t.take_pending() else { return thrown };
+    let is_fresh = frame_count(exception) == 0;
+    let is_of_call = is_fresh && CALL_FAILURES.iter().any(|kind| kind.is(exception.ty()));
+    if is_of_call {
+        let frame = TraceFrame {
+            method: callee,
+            il_offset: NO_IL_OFFSET,
+            native_offset: 0,
+            is_inlined: false,
+            is_wrapper: false,
+            ends_earlier_throw: false,
+        };
+        // Without memory for it the frame is left out.
+        if add(t, exception, frame).is_err() {
+            t.take_pending();
+        }
+    }
+    t.throw(exception)
 }
 
 /// The frames recorded in an exception, innermost first.

@@ -11,7 +11,7 @@ pub use crate::thread::Thrown;
 use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
 use saki_os::message_log::{self, Level, LogSubject};
-use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Method, Ty, universe};
+use saki_types::{LibraryType, LoadError, LoadErrorKind, LoadResult, Method, Ty, load_texts, universe};
 
 static MESSAGE: ManagedField = ManagedField::new(LibraryType::Exception, "_message");
 static HRESULT: ManagedField = ManagedField::new(LibraryType::Exception, "_HResult");
@@ -40,9 +40,14 @@ const STACK_OVERFLOW_MESSAGE: &str = "The requested operation caused a stack ove
 /// What their constructors throw.
 pub fn preallocate(t: CurrentThread) -> Managed<()> {
     let domain = domain::current();
-    let cell = |exception, message| Ok(RootCell::of_domain(domain.universe, new_exception(t, exception, message)?));
-    let out_of_memory = cell(ExceptionType::OutOfMemory, None)?;
-    let stack_overflow = cell(ExceptionType::StackOverflow, Some(STACK_OVERFLOW_MESSAGE))?;
+    let cell = |made| RootCell::of_domain(domain.universe, made);
+    let out_of_memory = new_exception(t, ExceptionType::OutOfMemory, None)?;
+    if !load_texts::are_mono() {
+        // .NET's has no text, and so the one that names the type.
+        MESSAGE.set_ref(t, out_of_memory, None::<Obj>);
+    }
+    let out_of_memory = cell(out_of_memory);
+    let stack_overflow = cell(new_exception(t, ExceptionType::StackOverflow, Some(STACK_OVERFLOW_MESSAGE))?);
     let _ = domain.preallocated.set(Preallocated { out_of_memory, stack_overflow });
     Ok(())
 }
@@ -57,6 +62,14 @@ pub fn out_of_memory(t: CurrentThread) -> Thrown {
         }
         None => saki_base::bug!("out of memory while starting up"),
     }
+}
+
+/// Throws the OutOfMemoryException for an array with more elements than there can be.
+pub(crate) fn too_many_elements(t: CurrentThread) -> Thrown {
+    if load_texts::are_mono() {
+        return out_of_memory(t);
+    }
+    throw(t, ExceptionType::OutOfMemory, "Array dimensions exceeded supported range.")
 }
 
 /// A preallocated exception.
@@ -261,7 +274,9 @@ pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Ob
         LoadErrorKind::NotSupported => ExceptionType::NotSupported,
         LoadErrorKind::PlatformNotSupported => ExceptionType::PlatformNotSupported,
     };
-    let exception = new_exception(t, exception_type, Some(&error.message))?;
+    // .NET does not say what is wrong with a body; the log does.
+    let is_told = error.kind != LoadErrorKind::InvalidProgram || load_texts::are_mono();
+    let exception = new_exception(t, exception_type, is_told.then_some(error.message.as_str()))?;
     static FILE_NAME: ManagedField =
         ManagedField::of_exception(ExceptionType::FileNotFound, "<FileName>k__BackingField");
     static TYPE_NAME: ManagedField = ManagedField::of_exception(ExceptionType::TypeLoad, "ClassName");

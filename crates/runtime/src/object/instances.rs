@@ -9,7 +9,7 @@ use saki_abi::ObjRef;
 use saki_abi::object::{ArrayBound, ArrayHeader};
 use saki_abi::vtable::{VTable, VTableFlags};
 use saki_base::bug_unless;
-use saki_types::{Ty, universe};
+use saki_types::{Ty, load_texts, universe};
 
 /// A zeroed instance; its constructor has not run. Registers finalizable objects.
 ///
@@ -88,6 +88,12 @@ pub fn nullable_offsets(t: CurrentThread, ty: Ty) -> Managed<(usize, usize)> {
     Ok((has_value, value))
 }
 
+/// The number of elements that an array may have: `Array.MaxLength` of .NET, or under Mono what an `int` counts.
+fn max_elements() -> u32 {
+    const MAX_LENGTH: u32 = 0x7fff_ffc7;
+    if load_texts::are_mono() { i32::MAX as u32 } else { MAX_LENGTH }
+}
+
 /// An SZ array of `array_ty` (the array type), zeroed.
 ///
 /// # Errors
@@ -102,11 +108,10 @@ pub fn new_sz_array<'t>(t: CurrentThread<'t>, array_ty: Ty, length: usize) -> Ma
 /// # Errors
 /// OutOfMemoryException.
 pub fn new_sz_array_of<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length: usize) -> Managed<Array<'t>> {
-    let Ok(length) = u32::try_from(length) else { return Err(exceptions::out_of_memory(t)) };
-    if length > i32::MAX as u32 {
-        return Err(exceptions::out_of_memory(t));
+    match u32::try_from(length) {
+        Ok(length) if length <= max_elements() => new_elements(t, vtable, length),
+        _ => Err(exceptions::too_many_elements(t)),
     }
-    new_elements(t, vtable, length)
 }
 
 /// An array of `element` type that never moves.
@@ -115,8 +120,8 @@ pub fn new_sz_array_of<'t>(t: CurrentThread<'t>, vtable: &'static VTable, length
 /// TypeLoadException, OutOfMemoryException.
 pub fn new_array_in_place<'t>(t: CurrentThread<'t>, element: Ty, length: usize) -> Managed<Array<'t>> {
     let vtable = vtable_of(universe().sz_array_of(element)).to_managed(t)?;
-    let Some(length) = u32::try_from(length).ok().filter(|length| *length <= i32::MAX as u32) else {
-        return Err(exceptions::out_of_memory(t));
+    let Some(length) = u32::try_from(length).ok().filter(|length| *length <= max_elements()) else {
+        return Err(exceptions::too_many_elements(t));
     };
     // SAFETY: the vtable of an array type, and `t` is current; the allocation gives an object or null.
     unsafe { saki_gc::alloc_array_in_place(t.managed(), vtable, length).and_then(|word| Obj::from_word(word)) }
@@ -147,7 +152,9 @@ pub fn new_array<'t>(t: CurrentThread<'t>, element: Ty, length: usize) -> Manage
 /// OutOfMemoryException when the product is too large.
 pub fn new_multi_dim_array<'t>(t: CurrentThread<'t>, array_ty: Ty, bounds: &[ArrayBound]) -> Managed<Array<'t>> {
     let total = bounds.iter().try_fold(1u64, |n, b| n.checked_mul(u64::from(b.length)));
-    let Some(total) = total.filter(|&n| n <= i32::MAX as u64) else { return Err(exceptions::out_of_memory(t)) };
+    let Some(total) = total.filter(|&n| n <= u64::from(max_elements())) else {
+        return Err(exceptions::too_many_elements(t));
+    };
     let vtable = vtable_of(array_ty).to_managed(t)?;
     let array = new_elements(t, vtable, total as u32)?;
     let bounds_at = array.first_bound();

@@ -1,13 +1,15 @@
 //! Strings: allocation, conversion, the intern table, literal cells.
 
 use crate::cells::RootCell;
+use crate::exception_types::ExceptionType;
 use crate::references::{Obj, Str};
 use crate::thread::{CurrentThread, Managed};
 use crate::vtables::vtable_of;
-use crate::{domain, exceptions};
+use crate::{class_library, domain, exceptions};
 use rustc_hash::FxHashMap;
 use saki_abi::vtable::VTable;
 use saki_base::locks::{Mutex, rank};
+use saki_contract::Version;
 use saki_metadata::Token;
 use saki_types::{Image, universe};
 
@@ -23,8 +25,14 @@ fn string_vtable() -> &'static VTable {
 /// # Errors
 /// OutOfMemoryException.
 pub fn alloc_string<'t>(t: CurrentThread<'t>, length: usize) -> Managed<Str<'t>> {
-    let length =
-        i32::try_from(length).ok().filter(|&n| n <= 0x3fff_ffff).ok_or_else(|| exceptions::out_of_memory(t))?;
+    const MAX_LENGTH: i32 = 0x3fff_ffff;
+    let Some(length) = i32::try_from(length).ok().filter(|&length| length <= MAX_LENGTH) else {
+        return Err(match class_library::version() {
+            // Managed code throws it there, with the text of the class library.
+            Some(Version::Net10) => exceptions::throw_default(t, ExceptionType::OutOfMemory),
+            _ => exceptions::out_of_memory(t),
+        });
+    };
     // SAFETY: System.String's vtable, and `t` is current; the allocation gives a string or null.
     unsafe { saki_gc::alloc_string(t.managed(), string_vtable(), length).and_then(|word| Obj::from_word(word)) }
         .map(Str)

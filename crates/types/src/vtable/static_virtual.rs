@@ -9,6 +9,8 @@
 
 use super::{DefaultImplementation, OverrideKind, default_implementation, method_impls};
 use crate::error::{LoadError, LoadErrorKind, LoadResult};
+use crate::load_texts;
+use crate::member_texts;
 use crate::method::Method;
 use crate::modifiers::ModifierComparison;
 use crate::resolve::signatures_match;
@@ -56,12 +58,24 @@ impl Type {
     }
 }
 
+/// The parameters of a generic type's definition, by name.
+fn open_arguments(ty: Ty) -> String {
+    let definition = ty.generic_definition().unwrap_or(ty);
+    definition.args.iter().map(|parameter| parameter.full_name()).collect::<Vec<_>>().join(",")
+}
+
 /// The error of a call whose default implementations are several, of which none is the most specific.
 pub(super) fn ambiguous(ty: Ty, wanted: &'static Method) -> LoadError {
+    let (method, assembly) = match load_texts::are_mono() {
+        true => (wanted.reflection_name(), String::new()),
+        false => (
+            member_texts::method_over(&open_arguments(wanted.owner), wanted.definition.unwrap_or(wanted)),
+            format!(" from assembly '{}'", ty.image().assembly().display_name()),
+        ),
+    };
     let message = format!(
-        "Could not call method '{}' on interface '{}' with type '{}' because there are multiple incompatible interface \
-         methods overriding this method.",
-        wanted.reflection_name(),
+        "Could not call method '{method}' on interface '{}' with type '{}'{assembly} because there are multiple \
+         incompatible interface methods overriding this method.",
         wanted.owner.full_name(),
         ty.full_name()
     );

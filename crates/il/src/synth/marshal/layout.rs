@@ -6,6 +6,7 @@
 //! Left out: converting values.
 
 use super::native_type::{BoolForm, CharSet, MarshalPosition, NativeType, native_type};
+use super::refusals;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, RwLock, rank};
 use saki_metadata::{TableId, Token};
@@ -218,14 +219,20 @@ fn field_native_type(field: &'static Field, charset: CharSet) -> LoadResult<Nati
         return Ok(native);
     }
     let native = native_type(ty, raw.as_ref(), charset, MarshalPosition::Field)?;
-    if universe().profile().refuses_more_native_fields
-        && let Some(what) = refused_by_net(&native)
-    {
-        let (name, owner) = (field.name, field.owner.def().map_or("", |def| def.name));
-        let why = format!(
-            "Cannot marshal field '{name}' of type '{owner}': Invalid managed/unmanaged type combination{what}."
-        );
-        return Ok(NativeType::Refused(why));
+    if universe().profile().refuses_more_native_fields {
+        let reason = match (&native, refused_by_net(&native)) {
+            (_, Some(what)) => Some(format!("Invalid managed/unmanaged type combination{what}")),
+            // A struct in a field is refused for a field of its own, which the reason names.
+            (NativeType::Refused(_), None) if ty.element_type != ElementType::ValueType => {
+                Some(refusals::reason(ty, raw.as_ref(), MarshalPosition::Field)?)
+            }
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            let (name, owner) = (field.name, field.owner.def().map_or("", |def| def.name));
+            let why = format!("Cannot marshal field '{name}' of type '{owner}': {reason}.");
+            return Ok(NativeType::Refused(why));
+        }
     }
     Ok(match native {
         NativeType::Custom { .. } => NativeType::Refused(format!("Field '{field:?}' cannot be marshalled.")),

@@ -10,7 +10,8 @@ use saki_abi::NativeAbi;
 use saki_metadata::native_type::native;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue};
 use saki_metadata::{ElementType, ImplMapRow, NativeTypeRaw, Rid, TableId, Token};
-use saki_types::{Image, LibraryType, LoadResult, Method, MethodKind, Ty};
+use saki_types::ty::type_flags;
+use saki_types::{Image, LibraryType, LoadResult, Method, MethodKind, Ty, load_texts};
 
 /// `PInvokeAttributes`. ECMA-335 §II.23.1.8.
 pub mod pinvoke_flags {
@@ -228,7 +229,26 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
         };
         plan.native = NativeType::Refused(format!("Cannot marshal '{}' {what}.", pointee.full_name()));
     }
+    if !load_texts::are_mono() && !is_of_layout(&plan)? {
+        let is_unsized = plan.action == MarshalAction::UnsizedArray;
+        if is_unsized || plan.action == MarshalAction::Refused {
+            let why = super::refusals::of_parameter(pointee, index, by_ref, facts.raw.as_ref())?;
+            plan.native = NativeType::Refused(why);
+            plan.action = MarshalAction::Refused;
+        }
+    }
     Ok(plan)
+}
+
+/// Whether a parameter is refused for a field of its struct or class, which the reason names.
+fn is_of_layout(plan: &ParamPlan) -> LoadResult<bool> {
+    let NativeType::Refused(why) = &plan.native else { return Ok(false) };
+    let has_layout = match plan.ty.element_type {
+        ElementType::ValueType => true,
+        ElementType::Class => plan.ty.flags() & type_flags::LAYOUT_MASK != 0,
+        _ => false,
+    };
+    Ok(has_layout && !plan.ty.is_open && native_layout(plan.ty)?.refused.as_ref() == Some(why))
 }
 
 /// Whether the type is a 128-bit integer, or a struct with one at any depth.
