@@ -12,7 +12,7 @@
 //! | the calls of the builders' classes | `assembly_builder`, `module_builder`, `type_builder` |
 //!
 //! docs/design/net-emit.md describes how they work together. Invariant: a token that a builder has got names the same
-//! thing for ever. Left out: collectible assemblies, which are kept like others.
+//! thing as long as its module lives: for ever, unless the assembly is collectible (RunAndCollect).
 
 mod assembly_builder;
 mod image;
@@ -24,6 +24,7 @@ mod tables;
 mod type_builder;
 
 pub(crate) use assembly_builder::raise_type_resolve;
+pub(crate) use module::forget_dead as forget_dead_modules;
 pub(crate) use reading::{
     code_as_written, late_attributes, literal, locate, names_something, references_of, show, types_of,
 };

@@ -132,7 +132,7 @@ fn forget_dead() {
 }
 
 /// The functions that drop dead records from the tables of this crate.
-pub const FORGET_DEAD: &[fn()] = &[forget_dead];
+pub const FORGET_DEAD: &[fn()] = &[forget_dead, crate::emit::forget_dead_modules];
 
 fn context_of_assembly(_t: CurrentThread, assembly: AssemblyArgument) -> isize {
     match assembly.assembly().load_context {

@@ -93,7 +93,7 @@ impl EmittedType {
     }
 
     /// Makes the owners of the referenced types live as long as this type: for ever, unless it is collectible itself.
-    fn name_owners(&'static self, references: &[TypeReference]) {
+    pub fn name_owners(&'static self, references: &[TypeReference]) {
         let own = collectible::owner_of(self);
         let named = references.iter().filter_map(|reference| match reference {
             TypeReference::Loaded(ty) => collectible::owner_of(*ty),

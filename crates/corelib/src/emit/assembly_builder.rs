@@ -28,6 +28,9 @@ fn module_version() -> [u8; 16] {
     id
 }
 
+/// `AssemblyBuilderAccess.RunAndCollect`
+const RUN_AND_COLLECT: i32 = 9;
+
 fn create_dynamic_assembly(
     t: CurrentThread,
     context: ObjectPlace,
@@ -48,7 +51,7 @@ fn create_dynamic_assembly(
         hash_algorithm: hash_algorithm as u32,
         load_context: context_of_object(context.get()),
         is_runnable: true,
-        is_collectible: false,
+        is_collectible: access & RUN_AND_COLLECT == RUN_AND_COLLECT,
     };
     let assembly = create_assembly_of(&manifest).to_managed(t)?;
     DynamicModule::add(assembly.image);

@@ -9,7 +9,7 @@ use saki_base::locks::{Mutex, MutexGuard, rank};
 use saki_metadata::writer::{SignatureForm, copy_signature};
 use saki_metadata::{TableId, Token};
 use saki_types::emitted::{EmittedType, TypeReference};
-use saki_types::{Assembly, Image, LoadResult, Ty};
+use saki_types::{Assembly, Image, LoadResult, Ty, collectible};
 
 /// The name of the module of every assembly that is made at run time.
 pub(super) const MODULE_NAME: &str = "RefEmit_InMemoryManifestModule";
@@ -49,6 +49,13 @@ pub(super) struct DynamicModule {
 /// The modules, by the address of their image.
 static MODULES: Mutex<rank::DynamicModules, Option<FxHashMap<usize, &'static DynamicModule>>> = Mutex::new(None);
 
+/// Drops the modules of dead assemblies.
+pub(crate) fn forget_dead() {
+    if let Some(modules) = MODULES.lock().as_mut() {
+        modules.retain(|image, _| !collectible::is_dead(*image));
+    }
+}
+
 /// Whether tokens of the table are given to rows of one image only, which shows them itself (`ShownTokens`).
 fn is_definition(token: Token) -> bool {
     use TableId as T;
@@ -63,8 +70,7 @@ impl DynamicModule {
     /// The module of an assembly that has just been made.
     pub(super) fn add(image: &'static Image) {
         let global = EmittedType::new(image, String::new(), "<Module>".to_string(), None, 1);
-        let module: &'static DynamicModule =
-            Box::leak(Box::new(DynamicModule { image, global, state: Mutex::default() }));
+        let module = collectible::keep_beside(image, DynamicModule { image, global, state: Mutex::default() });
         module.tables().tables.add_type(TypeRecord::new(global, 0, Token::NIL), "<Module>".to_string());
         MODULES.lock().get_or_insert_default().insert(address(image), module);
     }
@@ -88,7 +94,11 @@ impl DynamicModule {
             TypeReference::Emitted(emitted) if std::ptr::eq(emitted.module, self.image) => {
                 Token::new(TableId::TypeDef, emitted.row)
             }
-            _ => self.tables().tables.type_ref(named),
+            _ => {
+                // The records lie outside the memory in which collections look for references.
+                self.global.name_owners(&[named]);
+                self.tables().tables.type_ref(named)
+            }
         }
     }
 
