@@ -27,6 +27,7 @@ mod field_handle;
 mod fields;
 mod gc;
 mod gc_handle;
+mod generated_guid;
 mod interlocked;
 pub mod load_context;
 mod load_messages;
@@ -59,6 +60,7 @@ const TABLES: &[&[InternalCall]] = &[
     activation::TABLE,
     events::TABLE,
     gc_handle::TABLE,
+    generated_guid::TABLE,
     interlocked::TABLE,
     load_context::TABLE,
     load_messages::TABLE,

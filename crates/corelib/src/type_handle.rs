@@ -5,7 +5,6 @@ use crate::class_fields::{WordResult, method_stub, return_method, ty_of, type_or
 use saki_metadata::{TableId, Token};
 use saki_reflect::generic_constraints::arguments_fit;
 use saki_reflect::objects::{assembly_object, module_object, type_array};
-use saki_reflect::type_guid;
 use saki_reflect::type_handle::is_assignable_from;
 use saki_runtime::ExceptionType;
 use saki_runtime::exec::library_loops::LoopRow;
@@ -561,24 +560,6 @@ fn type_of_raw_handle<'t>(t: CurrentThread<'t>, handle: isize) -> Managed<Option
     type_or_null(t, ty)
 }
 
-/// Without the attribute the number stays 0, as the caller has set it.
-fn get_guid(t: CurrentThread, ty: Option<Obj>, result: Place<[u8; 16]>) -> Managed<()> {
-    if let Some(bytes) = type_guid::value_of_attribute(t, ty)? {
-        result.set(bytes);
-    }
-    Ok(())
-}
-
-/// The same call of .NET 10.
-fn guid_of_table(t: CurrentThread, table: *const (), result: *mut [u8; 16]) -> Managed<()> {
-    let object = Obj::of_type(t, ty_of_table(table))?;
-    if let Some(bytes) = type_guid::value_of_attribute(t, Some(object))? {
-        // SAFETY: managed code passes the address of a Guid, which lives as long as the call.
-        unsafe { result.write(bytes) };
-    }
-    Ok(())
-}
-
 fn module_type(t: CurrentThread, module: ModuleArgument, result: ObjectPlace) -> Managed<()> {
     let ty = module.image().type_def(1).to_managed(t)?;
     result.set(t, Obj::of_type(t, ty)?);
@@ -586,7 +567,7 @@ fn module_type(t: CurrentThread, module: ModuleArgument, result: ObjectPlace) ->
 }
 
 /// The type whose `MethodTable` has this address.
-fn ty_of_table(table: *const ()) -> Ty {
+pub(crate) fn ty_of_table(table: *const ()) -> Ty {
     // SAFETY: managed code has addresses of tables from the machine alone.
     unsafe { method_tables::type_of_handle(table.addr()) }
 }
@@ -756,8 +737,6 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::RuntimeTypeHandle_IsVisible", &is_visible),
     InternalCall::new("@net9 System.RuntimeTypeHandle::GetArgumentTypesFromFunctionPointer", &function_pointer_types),
     InternalCall::new("@net System.RuntimeTypeHandle::IsUnmanagedFunctionPointer", &is_unmanaged_function_pointer),
-    InternalCall::new("@net9 System.RuntimeType::GetGUID", &get_guid),
-    InternalCall::new("@net10 QCall::ReflectionInvocation_GetGuid", &guid_of_table),
     InternalCall::new("@net9 System.Type::GetTypeFromHandleUnsafe", &type_of_raw_handle),
     InternalCall::new("@net10 QCall::RuntimeTypeHandle_GetRuntimeTypeFromHandleSlow", &type_of_handle_place),
     InternalCall::new("@net10 System.RuntimeTypeHandle::GetModuleIfExists", &get_module_if_exists),

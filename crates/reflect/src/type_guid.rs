@@ -1,8 +1,8 @@
 //! `RuntimeType.GetGUID`, by which the class libraries of Mono 6.14 and of .NET find the value of a type's
 //! GuidAttribute; older ones do so in managed code.
 //!
-//! Left out: the numbers that .NET computes for types without the attribute, whose number is 0 here as in Mono's class
-//! libraries.
+//! Left out: the numbers that .NET computes for types without the attribute (`corelib::generated_guid`). In Mono's
+//! class libraries they have the number 0.
 
 use crate::custom_attributes::provider_of;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue, ElementType, parse_custom_attribute};
