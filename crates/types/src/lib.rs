@@ -44,6 +44,7 @@ pub mod cast;
 pub mod class;
 pub mod collectible;
 mod computation;
+pub mod constrained_calls;
 mod constructed;
 mod current;
 pub mod domain;

@@ -83,6 +83,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
                     "accessors",
                     "assembly",
                     "binder",
+                    "constrained_calls",
                     "dynamic",
                     "dynamic_records",
                     "files",

@@ -235,6 +235,9 @@ impl Emitter<'_> {
             args[0].is_non_null = true;
             return Ok(NextStep::call(target, args));
         }
+        if target.owner.is_interface() && !load_texts::are_mono() {
+            saki_types::constrained_calls::require_supported(ty, method, &self.s.context)?;
+        }
         let value = self.entry_at(addr, 0, ty, plain(AliasClass::Any))?;
         args[0] = self.boxed(&value, ty)?;
         self.call_on_object(method, args)
