@@ -20,6 +20,11 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Work that waits for the end of a computation, in this order: each piece is done once, by the thread that has put it
+/// here.
+#[derive(Default)]
+struct Afterwards(Vec<Box<dyn FnOnce()>>);
+
 /// The one lock of this module. Owned by a managed thread, not by the OS thread that it is on: an assembly-resolve
 /// handler runs with the lock held, and a green thread may change its OS thread there.
 ///
@@ -36,7 +41,7 @@ struct LoaderLock {
     /// Resolved by the owner only.
     depth: Cell<u32>,
     /// What the owner does after it has given the lock back, in this order. Touched by the owner only.
-    afterwards: Cell<Vec<Box<dyn FnOnce()>>>,
+    afterwards: Cell<Afterwards>,
 }
 
 // SAFETY: `depth` and `afterwards` are touched by the owner only, and `lock` orders the owners.
@@ -46,7 +51,7 @@ static LOADER_LOCK: LoaderLock = LoaderLock {
     lock: RawLock::new(),
     owner: AtomicU64::new(0),
     depth: Cell::new(0),
-    afterwards: Cell::new(Vec::new()),
+    afterwards: Cell::new(Afterwards(Vec::new())),
 };
 
 /// Holds the loader lock until it is dropped, by the same managed thread.
@@ -83,7 +88,7 @@ pub(crate) fn after_loading(work: Box<dyn FnOnce()>) {
         return work();
     }
     let mut afterwards = lock.afterwards.take();
-    afterwards.push(work);
+    afterwards.0.push(work);
     lock.afterwards.set(afterwards);
 }
 
@@ -94,7 +99,7 @@ pub fn revive_loader_lock() {
         lock.owner.store(0, Ordering::Relaxed);
         lock.depth.set(0);
         // That thread, which the child does not have, may have been changing the list.
-        std::mem::forget(lock.afterwards.replace(Vec::new()));
+        std::mem::forget(lock.afterwards.take());
         lock.lock.unlock();
     }
 }
@@ -118,7 +123,7 @@ impl Drop for LoaderLockGuard {
             order::gave_back(lock);
             lock.owner.store(0, Ordering::Relaxed);
             lock.lock.unlock();
-            for work in afterwards {
+            for work in afterwards.0 {
                 work();
             }
         }
@@ -234,7 +239,11 @@ mod tests {
     #[test]
     fn news_of_loading_waits_until_the_lock_is_given_back() {
         static NEWS: AtomicU32 = AtomicU32::new(0);
-        let tell = || after_loading(Box::new(|| drop(NEWS.fetch_add(1, Ordering::Relaxed))));
+        let tell = || {
+            after_loading(Box::new(|| {
+                NEWS.fetch_add(1, Ordering::Relaxed);
+            }));
+        };
         let lazy = Lazy::default();
         let inner = Lazy::default();
         let value = lazy.get(&String::new, || {
