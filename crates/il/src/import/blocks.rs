@@ -63,7 +63,11 @@ impl Importer<'_> {
             behind_call = emit.is_positioned_call(&instruction);
             match self.import_instruction(&instruction) {
                 Ok(()) => {}
-                Err(error) if error.kind == LoadErrorKind::InvalidProgram && !self.emit.s.is_inlined => {
+                // A type that is not finished yet may be when the method is compiled for its next call.
+                Err(error)
+                    if matches!(error.kind, LoadErrorKind::InvalidProgram | LoadErrorKind::UnfinishedType)
+                        && !self.emit.s.is_inlined =>
+                {
                     return Err(error);
                 }
                 Err(error) => self.emit.throw_deferred(error),
