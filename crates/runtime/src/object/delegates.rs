@@ -8,6 +8,7 @@ use crate::fields::ManagedField;
 use crate::proxies;
 use crate::references::Obj;
 use crate::thread::{CurrentThread, Managed};
+use saki_code::CodeKind;
 use saki_il::synth::delegate::{DelegateKind, delegate_kind};
 use saki_types::{LibraryType, LoadResult, Method, MethodKind, RemotingStub};
 
@@ -20,6 +21,9 @@ pub static METHOD: ManagedField = ManagedField::new(LibraryType::Delegate, "meth
 pub static METHOD_INFO: ManagedField = ManagedField::new(LibraryType::Delegate, "method_info");
 pub static METHOD_IS_VIRTUAL: ManagedField = ManagedField::new(LibraryType::Delegate, "method_is_virtual");
 pub static DELEGATES: ManagedField = ManagedField::new(LibraryType::MulticastDelegate, "delegates");
+
+/// The message for a method that native code alone may call, or for the address of its C function.
+const CALLERS_ONLY: &str = "Methods with UnmanagedCallersOnlyAttribute cannot be used as delegate target.";
 
 /// The delegate constructor. `method` may be null when only the code address is known (ldftn through a local); it is
 /// then found by the address.
@@ -34,6 +38,9 @@ pub fn delegate_init(
         return Err(exceptions::throw_argument_null(t, "method"));
     }
     let Some(method) = method.or_else(|| method_of_code(code)) else {
+        if saki_code::lookup(code).is_some_and(|body| body.kind == CodeKind::NativeThunk) {
+            return Err(exceptions::throw(t, ExceptionType::NotSupported, CALLERS_ONLY));
+        }
         return Err(exceptions::throw(t, ExceptionType::Argument, "The function pointer belongs to no method."));
     };
     let Some(delegate) = delegate else { return Err(exceptions::throw_null_reference(t)) };
@@ -67,8 +74,7 @@ pub fn init(
     resolved_code: Option<usize>,
 ) -> Managed<()> {
     if method.is_unmanaged_callers_only().to_managed(t)? {
-        let message = "Methods with UnmanagedCallersOnlyAttribute cannot be used as delegate target.";
-        return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
+        return Err(exceptions::throw(t, ExceptionType::NotSupported, CALLERS_ONLY));
     }
     let kind = delegate_kind(delegate.ty(), method, target.is_some()).to_managed(t)?;
     // `CreateDelegate` may bind null as the target; the constructor, which gets a code address, may not.
