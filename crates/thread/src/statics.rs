@@ -13,7 +13,7 @@ use std::cell::UnsafeCell;
 pub enum BlockScan {
     /// At the map's offsets from the block's start; null = none.
     Precise(*const RefMap),
-    /// As `Precise`, but they count only while the records of their type are live: `owner` stands for these records,
+    /// Those of `Precise` that count only while the records of their type are live: `owner` stands for these records,
     /// which the client of the collector knows.
     Conditional {
         /// The offsets.

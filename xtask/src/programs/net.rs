@@ -74,7 +74,7 @@ impl Net {
         words
     }
 
-    /// As `command`, but Saki has .NET's host find the framework below `DOTNET_ROOT`.
+    /// The command where Saki has .NET's host find the framework below `DOTNET_ROOT`.
     pub fn hosted_command(&self, saki: &[String], is_peer: bool) -> Vec<String> {
         if is_peer {
             return self.command(saki, is_peer);
