@@ -16,26 +16,27 @@
 //! none, `absent.rs` takes its place, which covers nothing.
 
 mod calls;
+mod context;
+mod coverage;
 mod emit;
+mod exceptions;
+mod landings;
+mod memory;
+mod objects;
 mod operations;
+mod places;
 mod plan;
 mod registers;
+mod terminators;
+mod types;
 
+pub(crate) use coverage::Covers;
+
+use crate::options::CompilerOptions;
 use crate::output::CompiledCode;
 use crate::symbols::RelocTarget;
-use saki_code::masm::{HostAssembler, MachineType, MacroAssembler};
-use saki_il::ir::{Function, IrType};
-
-/// The machine type of values of a type; None for types that are not scalars.
-fn machine_type(ty: IrType) -> Option<MachineType> {
-    match ty {
-        IrType::I32 => Some(MachineType::I32),
-        IrType::I64 | IrType::Ref | IrType::ByRef => Some(MachineType::I64),
-        IrType::F32 => Some(MachineType::F32),
-        IrType::F64 => Some(MachineType::F64),
-        IrType::Void | IrType::V128 | IrType::Struct(_) | IrType::Block(_) => None,
-    }
-}
+use saki_code::masm::{HostAssembler, MacroAssembler};
+use saki_il::ir::Function;
 
 /// Buffers that are reused from one compilation to the next.
 #[derive(Default)]
@@ -52,10 +53,11 @@ pub(crate) type Buffers = BuffersFor<HostAssembler<RelocTarget>>;
 pub(crate) fn compile<M: MacroAssembler<Target = RelocTarget>>(
     buffers: &mut BuffersFor<M>,
     func: &Function,
-    stress_poll: bool,
+    covers: Covers,
+    options: &CompilerOptions,
 ) -> Option<CompiledCode> {
-    if !buffers.plan.make::<M>(func) {
+    if !buffers.plan.make::<M>(func, covers) {
         return None;
     }
-    emit::emit(buffers, func, stress_poll)
+    emit::emit(&buffers.plan, &mut buffers.registers, &mut buffers.masm, func, options)
 }

@@ -1,12 +1,12 @@
 //! The compiler: options, target, a pool of reused contexts, and the steps from a lowered function to code and tables.
 
-use crate::baseline;
+use crate::baseline::{self, Covers};
 use crate::cfg;
 use crate::dump::Dump;
 use crate::error::CompileError;
 use crate::isa;
 use crate::lower::{self, INDIRECT_KEY, ParentFrame};
-use crate::options::{CompilerOptions, OptLevel};
+use crate::options::{CompilerOptions, OptLevel, Tier};
 use crate::output::{CompiledBy, CompiledCode};
 use crate::symbols::{LibCall, RelocTarget, SymbolTable};
 use cranelift_codegen::binemit;
@@ -120,7 +120,8 @@ impl Compiler {
     /// The baseline compiler's code for the function, which need not be a dynamic method's; None if that compiler does
     /// not cover it.
     pub fn compile_baseline(&self, func: &Function) -> Option<CompiledCode> {
-        self.with_context(|context| Ok(baseline::compile(&mut context.baseline, func, self.options.stress_poll)))
+        let options = &self.options;
+        self.with_context(|context| Ok(baseline::compile(&mut context.baseline, func, Covers::All, options)))
             .unwrap_or_default()
     }
 
@@ -129,8 +130,12 @@ impl Compiler {
     /// # Errors
     /// `Load` when a type that the code needs does not load; the other errors are bugs of Saki.
     pub fn compile_with(&self, context: &mut CompileContext, func: &Function) -> Result<CompiledCode, CompileError> {
-        if is_dynamic(func)
-            && let Some(code) = baseline::compile(&mut context.baseline, func, self.options.stress_poll)
+        let covers = match self.options.tier {
+            Tier::First => Some(Covers::All),
+            Tier::Second => is_dynamic(func).then_some(Covers::Small),
+        };
+        if let Some(covers) = covers
+            && let Some(code) = baseline::compile(&mut context.baseline, func, covers, &self.options)
         {
             return Ok(code);
         }

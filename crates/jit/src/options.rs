@@ -1,6 +1,8 @@
 //! How code is generated.
 
 use saki_abi::HeapLayout;
+use std::fmt;
+use std::str::FromStr;
 
 /// Level of optimisation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -11,12 +13,44 @@ pub enum OptLevel {
     Speed,
 }
 
+/// Which compiler makes the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Tier {
+    /// The baseline compiler, where it covers the function.
+    First,
+    /// The optimising compiler, but for small dynamic methods.
+    #[default]
+    Second,
+}
+
+impl FromStr for Tier {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Tier, String> {
+        match text {
+            "1" => Ok(Tier::First),
+            "2" => Ok(Tier::Second),
+            _ => Err(format!("'{text}' is neither 1 nor 2")),
+        }
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Tier::First => "1",
+            Tier::Second => "2",
+        })
+    }
+}
+
 /// Options of a [`crate::Compiler`].
 #[derive(Clone, Debug)]
 pub struct CompilerOptions {
     /// The heap in which the code allocates.
     pub heap: HeapLayout,
     pub opt_level: OptLevel,
+    pub tier: Tier,
     /// Run Cranelift's verifier on every function.
     pub verify: bool,
     /// Test aid: every allocation takes the slow path.
@@ -47,6 +81,7 @@ impl CompilerOptions {
         CompilerOptions {
             heap,
             opt_level: OptLevel::Speed,
+            tier: Tier::Second,
             verify: cfg!(debug_assertions),
             stress_allocation: false,
             stress_poll: false,

@@ -13,8 +13,7 @@
 //! 4. Addresses of the process are not encoded: they are named by targets, and [`MacroAssembler::finish`] lists the
 //!    places where they belong.
 //!
-//! Left out: register allocation and the choice of operations (`jit::baseline`), stack arguments, vectors, atomic
-//! operations.
+//! Left out: register allocation and the choice of operations (`jit::baseline`), vectors, atomic operations.
 
 use saki_abi::Reloc;
 
@@ -301,12 +300,18 @@ pub trait MacroAssembler: Default {
     const THREAD: Reg;
     /// The frame pointer: locals are below it.
     const FRAME: Reg;
+    /// The stack pointer: arguments that are not in registers are at it when a call is made.
+    const STACK: Reg;
+    /// Bytes from the frame pointer to the first argument that is not in a register.
+    const INCOMING_ARGUMENTS_OFFSET: i32;
     /// A general purpose register that holds no value between operations, and that operations may change.
     const SCRATCH: Reg;
     /// A floating-point register of that kind.
     const FLOAT_SCRATCH: Reg;
     /// Registers that may hold values; a call changes all of them.
     const ALLOCATABLE: RegisterSet;
+    /// Registers that a function hands back as it got them. A landing pad finds other values in them.
+    const CALLEE_SAVED: &'static [Reg];
     /// Registers of the first integer arguments of managed calls.
     const ARGUMENTS: &'static [Reg];
     /// Registers of the first floating-point arguments.
@@ -319,6 +324,14 @@ pub trait MacroAssembler: Default {
     const CALLEE: Reg;
     /// Holds the receiver's vtable meanwhile.
     const CALLEE_VTABLE: Reg;
+    /// Where a landing pad finds the exception and the unwind token.
+    const EXCEPTION: [Reg; 2];
+    /// Holds the count of [`MacroAssembler::shift_by`].
+    const SHIFT_COUNT: Reg;
+    /// Holds the dividend of [`MacroAssembler::divide`], and then the quotient.
+    const DIVIDEND: Reg;
+    /// Holds the remainder of a division.
+    const REMAINDER: Reg;
 
     /// Makes the buffers empty, for the next function.
     fn clear(&mut self);
@@ -328,6 +341,8 @@ pub trait MacroAssembler: Default {
     fn label(&mut self) -> Label;
     /// The label denotes this place.
     fn bind(&mut self, label: Label);
+    /// The place of a label that has been bound.
+    fn offset_of(&self, label: Label) -> u32;
     /// Puts the prologue in front, which makes a frame of this size, and resolves the jumps. None if a label to which
     /// one leads was never bound.
     fn finish(&mut self, frame_size_bytes: u32) -> Option<FinishedCode<Self::Target>>;
@@ -368,6 +383,11 @@ pub trait MacroAssembler: Default {
     fn multiply_constant(&mut self, ty: MachineType, to: Reg, left: Reg, right: i32, overflow: Option<Label>);
     /// `register = register op count`; the count is less than the width.
     fn shift(&mut self, op: ShiftOp, ty: MachineType, register: Reg, count: u8);
+    /// `register = register op SHIFT_COUNT`, the count modulo the width. `register` is another one.
+    fn shift_by(&mut self, op: ShiftOp, ty: MachineType, register: Reg);
+    /// `DIVIDEND / divisor`: the quotient in `DIVIDEND`, the remainder in `REMAINDER`. The divisor is in neither, and
+    /// not zero; the quotient fits.
+    fn divide(&mut self, is_signed: bool, ty: MachineType, divisor: Reg);
     /// `register = -register`.
     fn negate(&mut self, ty: MachineType, register: Reg);
     /// `register = !register`, bitwise.
@@ -425,8 +445,10 @@ pub trait MacroAssembler: Default {
     fn tail_jump(&mut self, target: Self::Target);
     /// Undoes the frame and jumps to the address in the register.
     fn tail_jump_register(&mut self, callee: Reg);
-    /// Undoes the frame and returns.
-    fn ret(&mut self);
+    /// Makes the room for arguments again that the callee has given back.
+    fn take_back_arguments(&mut self, argument_bytes: u32);
+    /// Undoes the frame and returns; gives back the room of so many bytes of arguments.
+    fn ret(&mut self, argument_bytes: u32);
     /// An instruction that faults; gives its offset, for the table of traps.
     fn trap(&mut self) -> u32;
 }

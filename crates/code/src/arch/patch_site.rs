@@ -142,7 +142,7 @@ mod tests {
     fn place_constant(value: i64) -> usize {
         let mut code = Masm::default();
         code.constant(Masm::RESULT, value);
-        code.ret();
+        code.ret(0);
         place_body(&mut code).start
     }
 
@@ -156,7 +156,7 @@ mod tests {
         }
         let field = PROLOGUE_BYTES + code.offset() as usize + 1;
         code.call(target);
-        code.ret();
+        code.ret(0);
         let start = place_body(&mut code).start;
         (start, region.offset_of(start).expect("placed in the region") + field)
     }

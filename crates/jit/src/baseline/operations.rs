@@ -1,16 +1,19 @@
 //! One emitter for each operation that the plan admits.
 
-use super::emit::{Cold, Emitter};
-use super::plan::{Value, stored};
+use super::calls::Argument;
+use super::context::{Cold, Emitter};
+use super::exceptions::Failure;
+use super::plan::Value;
+use super::types::machine_type;
 use crate::symbols::RelocTarget;
+use saki_abi::HelperId;
 use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET};
-use saki_abi::stubs::trap;
 use saki_abi::thread::THREAD_POLL_OFFSET;
 use saki_code::masm::{
     Address, ElementAddress, Extension, FloatOp, IntegerOp, Label, MachineType, MacroAssembler, MemoryAccess, Reg,
     RegImm, Relation, ShiftOp,
 };
-use saki_il::ir::{BinOp, CmpOp, ConvTarget, MemType, Op, UnOp, ValueId};
+use saki_il::ir::{BinOp, CallTarget, CmpOp, ConvTarget, IrType, MemType, Op, UnOp, ValueId};
 
 /// Types and operands of a comparison.
 struct Comparison {
@@ -30,6 +33,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         match &inst.op {
             // Constants are materialised where they are used.
             Op::ConstI32(_) | Op::ConstI64(_) | Op::ConstF32(_) | Op::ConstF64(_) | Op::Null | Op::SymbolAddr(_) => {}
+            Op::LocalGet(local) if matches!(self.func.locals[local.0 as usize].ty, IrType::Struct(_)) => {
+                self.local_address(result, *local)?;
+            }
             Op::LocalGet(local) => self.local_get(result, *local),
             Op::LocalSet(local, value) => {
                 if self.plan.in_memory[local.0 as usize] {
@@ -44,17 +50,23 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 }
             }
             Op::Conv { value, target, .. } => self.convert(result, self.value(*value), *target)?,
-            Op::Load { addr, offset, mem, .. } => {
+            Op::LocalAddr(local) => self.local_address(result, *local)?,
+            Op::Select(condition, a, b) => {
+                self.select(result, self.value(*condition), self.value(*a), self.value(*b));
+            }
+            Op::Load { addr, offset, mem, flags } => {
                 let addr = self.value(*addr);
                 let base = self.use_register(addr);
+                self.check_access(base, *offset, *flags);
                 self.registers.release(addr);
-                let register = self.fresh(stored(*mem)?.is_float());
+                let register = self.fresh(machine_type(mem.loaded())?.is_float());
                 self.masm.load(access(*mem)?, register, Address::new(base, *offset));
                 self.define(result, register);
             }
-            Op::Store { addr, offset, value, mem, .. } => {
+            Op::Store { addr, offset, value, mem, flags } => {
                 let (addr, value) = (self.value(*addr), self.value(*value));
                 let base = self.use_register(addr);
+                self.check_access(base, *offset, *flags);
                 let register = self.use_register(value);
                 self.masm.store(access(*mem)?, Address::new(base, *offset), register);
                 self.registers.release(addr);
@@ -63,12 +75,19 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             Op::NullCheck(object) => {
                 let object = self.value(*object);
                 let register = self.use_register(object);
-                self.masm.check_null(register);
+                if self.is_protected() {
+                    self.fail_if_zero(MachineType::I64, register, Failure::NullReference);
+                } else {
+                    self.masm.check_null(register);
+                }
                 self.registers.release(object);
             }
             Op::ArrayLen(array) => {
                 let array = self.value(*array);
                 let base = self.use_register(array);
+                if self.is_protected() {
+                    self.fail_if_zero(MachineType::I64, base, Failure::NullReference);
+                }
                 self.registers.release(array);
                 let register = self.fresh(false);
                 let length = Address::new(base, ARRAY_LENGTH_OFFSET);
@@ -77,19 +96,35 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             }
             Op::BoundsCheck { index, length } => {
                 let Comparison { ty, left, right, .. } = self.compare(CmpOp::GeUn, *index, *length);
-                let trap = self.trap_label(trap::INDEX_OUT_OF_RANGE);
-                self.masm.jump_if(Relation::GreaterOrEqualUnsigned, ty, left, right, trap, None);
+                let failed = self.failure(Failure::IndexOutOfRange);
+                self.masm.jump_if(Relation::GreaterOrEqualUnsigned, ty, left, right, failed, None);
             }
             Op::ElementAddr { array, index, element_size_bytes } => {
                 self.element_address(result, self.value(*array), self.value(*index), *element_size_bytes);
             }
-            Op::Call { target, sig, args, .. } => self.call(result, target, sig, args)?,
-            Op::Poll => self.poll(),
-            Op::CurrentThread => {
-                let register = self.fresh(false);
-                self.move_register(register, M::THREAD);
-                self.define(result, register);
+            Op::Call { target: CallTarget::Helper(HelperId::CheckArrayStore), args, .. } => {
+                self.check_array_store(self.value(args[0]), self.value(args[1]));
             }
+            Op::Call { target, sig, args, struct_result } => self.call(result, target, sig, args, *struct_result)?,
+            Op::Poll => self.poll(),
+            Op::CurrentThread => self.define_copy(result, M::THREAD),
+            Op::FramePointer => self.define_copy(result, M::FRAME),
+            op @ Op::StoreRef { .. } => self.store_reference(op)?,
+            op @ Op::CopyStruct { .. } => self.copy_struct(op)?,
+            Op::InitStruct { addr, ty } => self.init_struct(self.value(*addr), ty)?,
+            Op::CopyBlock { dst, src, bytes } => self.memory_block(HelperId::MemMove, *dst, *src, *bytes),
+            Op::InitBlock { addr, value, bytes } => self.memory_block(HelperId::MemSet, *addr, *value, *bytes),
+            Op::NewObject(ty) => self.new_object(result, ty)?,
+            Op::NewArray(ty, length) => self.new_array(result, ty, *length),
+            Op::NewString(length) => {
+                let length = Argument::Value(self.value(*length));
+                self.call_helper(HelperId::NewString, &[length], Some((result, MachineType::I64)));
+            }
+            Op::ThreadStaticAddr(field) => self.thread_static_address(result, field),
+            Op::CastClass(object, ty) => self.cast(result, self.value(*object), ty, true)?,
+            Op::IsInst(object, ty) => self.cast(result, self.value(*object), ty, false)?,
+            Op::Unbox(object, ty) => self.unbox(result, self.value(*object), ty),
+            Op::ClassInit(ty) => self.class_init(ty),
             _ => return None,
         }
         Some(())
@@ -97,18 +132,18 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     fn poll(&mut self) {
         let next = self.masm.label();
-        if self.stress_poll {
+        if self.options.stress_poll {
             self.poll_slow(next);
         } else {
             let slow = self.masm.label();
             self.masm.jump_if_word(MachineType::I32, Address::new(M::THREAD, THREAD_POLL_OFFSET), false, slow);
-            self.cold.push((Cold::Poll(slow, next), self.il_offset));
+            self.later(Cold::Poll(slow, next));
         }
         self.masm.bind(next);
     }
 
     /// A register with `value` that may be overwritten: the value's own if this is its last use, else a copy.
-    fn consume(&mut self, value: Value) -> Reg {
+    pub(super) fn consume(&mut self, value: Value) -> Reg {
         let register = self.use_register(value);
         if self.registers.place(value).uses_left <= 1 {
             self.registers.release(value);
@@ -127,23 +162,32 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             self.float_binary(result, op, ty, a, b)?;
             return Some(());
         }
-        let is_commutative = !matches!(op, BinOp::Sub | BinOp::SubOvf | BinOp::Shl | BinOp::Shr | BinOp::ShrUn);
+        if matches!(op, BinOp::Div | BinOp::DivUn | BinOp::Rem | BinOp::RemUn) {
+            self.divide(result, op, ty, a, b);
+            return Some(());
+        }
+        let is_commutative =
+            matches!(op, BinOp::Add | BinOp::AddOvf | BinOp::Mul | BinOp::MulOvf | BinOp::And | BinOp::Or | BinOp::Xor);
         if is_commutative && (self.constant(a).is_some() || self.registers.place(a).uses_left > 1 && a != b) {
             std::mem::swap(&mut a, &mut b);
         }
         let is_checked = matches!(op, BinOp::AddOvf | BinOp::SubOvf | BinOp::MulOvf);
-        let overflow = is_checked.then(|| self.trap_label(trap::OVERFLOW));
+        let overflow = is_checked.then(|| self.failure(Failure::Overflow));
         let register = match op {
-            BinOp::Shl | BinOp::Shr | BinOp::ShrUn => {
-                let count = self.constant(b)? as u8 & if ty == MachineType::I64 { 63 } else { 31 };
+            BinOp::Shl | BinOp::Shr | BinOp::ShrUn => self.shift(op, ty, a, b),
+            BinOp::AddOvfUn | BinOp::SubOvfUn => {
+                let failed = self.failure(Failure::Overflow);
+                let right = self.use_operand(b);
                 let register = self.consume(a);
+                if op == BinOp::AddOvfUn {
+                    self.masm.integer(IntegerOp::Add, ty, register, right, None);
+                    // The sum wraps around if it is less than an operand.
+                    self.masm.jump_if(Relation::LessUnsigned, ty, register, right, failed, None);
+                } else {
+                    self.masm.jump_if(Relation::LessUnsigned, ty, register, right, failed, None);
+                    self.masm.integer(IntegerOp::Subtract, ty, register, right, None);
+                }
                 self.registers.release(b);
-                let shift = match op {
-                    BinOp::Shl => ShiftOp::Left,
-                    BinOp::Shr => ShiftOp::Right,
-                    _ => ShiftOp::RightUnsigned,
-                };
-                self.masm.shift(shift, ty, register, count);
                 register
             }
             BinOp::Mul | BinOp::MulOvf => self.multiply(a, b, ty, overflow),
@@ -165,6 +209,76 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         };
         self.define(result, register);
         Some(())
+    }
+
+    /// A shift, whose count is taken modulo the width.
+    fn shift(&mut self, op: BinOp, ty: MachineType, a: Value, b: Value) -> Reg {
+        let shift = match op {
+            BinOp::Shl => ShiftOp::Left,
+            BinOp::Shr => ShiftOp::Right,
+            _ => ShiftOp::RightUnsigned,
+        };
+        if let Some(count) = self.constant(b) {
+            let register = self.consume(a);
+            self.registers.release(b);
+            self.masm.shift(shift, ty, register, count as u8 & if ty == MachineType::I64 { 63 } else { 31 });
+            return register;
+        }
+        self.claim(M::SHIFT_COUNT);
+        self.load_value(b, M::SHIFT_COUNT);
+        let register = self.consume(a);
+        self.masm.shift_by(shift, ty, register);
+        self.registers.release(b);
+        register
+    }
+
+    fn divide(&mut self, result: Value, op: BinOp, ty: MachineType, a: Value, b: Value) {
+        self.claim(M::DIVIDEND);
+        self.claim(M::REMAINDER);
+        let divisor = self.use_register(b);
+        self.load_value(a, M::DIVIDEND);
+        let known = self.constant(b);
+        if known.is_none_or(|n| n == 0) {
+            self.fail_if_zero(ty, divisor, Failure::DivideByZero);
+        }
+        let is_signed = matches!(op, BinOp::Div | BinOp::Rem);
+        if is_signed && known.is_none_or(|n| n == -1) {
+            let failed = self.failure(Failure::Overflow);
+            let fits = self.masm.label();
+            self.masm.jump_if(Relation::NotEqual, ty, divisor, RegImm::Imm(-1), fits, None);
+            let least = if ty == MachineType::I32 { i64::from(i32::MIN) } else { i64::MIN };
+            self.masm.constant(M::SCRATCH, least);
+            self.masm.jump_if(Relation::Equal, ty, M::DIVIDEND, RegImm::Reg(M::SCRATCH), failed, None);
+            self.masm.bind(fits);
+        }
+        self.masm.divide(is_signed, ty, divisor);
+        self.registers.release(a);
+        self.registers.release(b);
+        let register = if matches!(op, BinOp::Div | BinOp::DivUn) { M::DIVIDEND } else { M::REMAINDER };
+        self.define(result, register);
+    }
+
+    /// `condition ? a : b`.
+    fn select(&mut self, result: Value, condition: Value, a: Value, b: Value) {
+        let ty = self.machine_of(condition);
+        let test = self.use_register(condition);
+        let chosen = self.use_register(a);
+        let register = self.consume(b);
+        let (yes, next) = (self.masm.label(), self.masm.label());
+        self.masm.jump_if_nonzero(ty, test, yes);
+        self.masm.jump(next);
+        self.masm.bind(yes);
+        self.move_register(register, chosen);
+        self.masm.bind(next);
+        self.registers.release(condition);
+        self.registers.release(a);
+        self.define(result, register);
+    }
+
+    fn define_copy(&mut self, result: Value, from: Reg) {
+        let register = self.fresh(false);
+        self.move_register(register, from);
+        self.define(result, register);
     }
 
     fn multiply(&mut self, a: Value, b: Value, ty: MachineType, overflow: Option<Label>) -> Reg {
@@ -340,6 +454,6 @@ fn access(mem: MemType) -> Option<MemoryAccess> {
         MemType::U8 => MemoryAccess::Narrow(Extension::Z8),
         MemType::I16 => MemoryAccess::Narrow(Extension::S16),
         MemType::U16 => MemoryAccess::Narrow(Extension::Z16),
-        _ => MemoryAccess::Whole(stored(mem)?),
+        _ => MemoryAccess::Whole(machine_type(mem.loaded())?),
     })
 }

@@ -1,21 +1,16 @@
-//! The first pass, before any code is emitted: whether the baseline compiler covers the function, which values are
-//! equal, how often each is used, and which must be in memory.
+//! The first pass, before any code is emitted: which values are equal, how often each is used, and which must be in
+//! memory.
 
-use super::machine_type;
-use crate::null_area::faults_on_null;
+use super::coverage::{self, Covers};
+use super::types::machine_type;
+use crate::destination::{Destination, store_destination};
 use saki_code::masm::{MachineType, MacroAssembler};
-use saki_il::ir::{
-    BinOp, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, LocalId, LocalKind, MemFlags, MemType, NullCheck,
-    Op, Terminator, UnOp, ValueId,
-};
+use saki_il::ir::verify::operands;
+use saki_il::ir::{CallTarget, ConvTarget, Function, IrType, LocalId, LocalKind, Op, Terminator, ValueId};
 
-/// Instructions of the largest function covered.
-const MAX_INSTRUCTIONS: usize = 64;
 /// A value: that of an instruction, or (numbers behind those of the instructions) that of a local at the function's
 /// entry.
 pub(super) type Value = u32;
-
-const NONE: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(super) struct Plan {
@@ -27,23 +22,28 @@ pub(super) struct Plan {
     pub crosses: Vec<bool>,
     /// By value: whether it is a comparison that is fused into its block's branch.
     pub fused: Vec<bool>,
-    /// By local: whether some block reads it before it writes it.
+    /// By local: whether some block reads it before it writes it, or its address is taken.
     pub in_memory: Vec<bool>,
+    /// By region: the clauses whose handlers protect its code, innermost first.
+    pub handlers: Vec<Vec<u32>>,
     defined_in: Vec<u32>,
-    current: Vec<Value>,
+    /// By local: the block that named it last, and the value that it holds there.
+    current: Vec<(u32, Value)>,
 }
 
 impl Plan {
     /// Makes the plan; returns false if the function is not covered.
-    pub(super) fn make<M: MacroAssembler>(&mut self, func: &Function) -> bool {
-        if !is_covered::<M>(func) {
+    pub(super) fn make<M: MacroAssembler>(&mut self, func: &Function, covers: Covers) -> bool {
+        if !coverage::is_covered::<M>(func, covers) {
             return false;
         }
         let count = func.insts.len() + func.locals.len();
         self.same.clear();
         self.same.extend(0..func.insts.len() as u32);
         self.in_memory.clear();
-        self.in_memory.resize(func.locals.len(), false);
+        self.in_memory.extend(func.locals.iter().map(|local| local.address_exposed));
+        self.handlers.clear();
+        self.handlers.extend((0..func.regions.len()).map(|region| handlers_of(func, region)));
         for (list, fill) in [(&mut self.uses, 0), (&mut self.defined_in, 0)] {
             list.clear();
             list.resize(count, fill);
@@ -63,25 +63,25 @@ impl Plan {
 
     /// Finds equal values, block by block, by following locals and conversions that change nothing.
     fn find_same(&mut self, func: &Function) {
+        self.current.clear();
+        let at_entry = (0..func.locals.len() as u32).map(|local| (0, Plan::entry_value(func, LocalId(local))));
+        self.current.extend(at_entry);
         for (number, block) in func.blocks.iter().enumerate() {
-            self.current.clear();
-            if number == 0 {
-                self.current.extend((0..func.locals.len() as u32).map(|l| Plan::entry_value(func, LocalId(l))));
-            } else {
-                self.current.resize(func.locals.len(), NONE);
-            }
+            let number = number as u32;
             for &id in &block.insts {
-                self.defined_in[id.0 as usize] = number as u32;
+                self.defined_in[id.0 as usize] = number;
                 match func.insts[id.0 as usize].op {
-                    Op::LocalGet(local) => {
-                        let held = &mut self.current[local.0 as usize];
-                        if *held == NONE {
+                    Op::LocalGet(local) if is_followed(func, local) => {
+                        let (named_in, held) = &mut self.current[local.0 as usize];
+                        if *named_in != number {
                             self.in_memory[local.0 as usize] = true;
-                            *held = id.0;
+                            (*named_in, *held) = (number, id.0);
                         }
                         self.same[id.0 as usize] = *held;
                     }
-                    Op::LocalSet(local, value) => self.current[local.0 as usize] = self.same[value.0 as usize],
+                    Op::LocalSet(local, value) => {
+                        self.current[local.0 as usize] = (number, self.same[value.0 as usize]);
+                    }
                     Op::Conv { value, target, .. } if changes_nothing(func, value, target) => {
                         self.same[id.0 as usize] = self.same[value.0 as usize];
                     }
@@ -103,7 +103,10 @@ impl Plan {
                 {
                     continue;
                 }
-                operands(&inst.op, |value| self.note_use(value, number));
+                operands(&inst.op, &mut |value| self.note_use(value, number));
+                if let Some(object) = barrier_object(func, &inst.op).filter(|_| !names_object(&inst.op)) {
+                    self.note_use(object, number);
+                }
             }
             match &block.terminator {
                 Terminator::Brif { cond, .. } => {
@@ -114,7 +117,10 @@ impl Plan {
                         && matches!(func.insts[condition].op, Op::Cmp(..))
                         && self.defined_in[condition] == number as u32;
                 }
-                Terminator::Ret(Some(value)) | Terminator::Throw(value) => self.note_use(*value, number),
+                Terminator::Ret(Some(value)) | Terminator::Throw(value) | Terminator::Rethrow(value) => {
+                    self.note_use(*value, number);
+                }
+                Terminator::Switch { value, .. } => self.note_use(*value, number),
                 Terminator::TailCall { target, args, .. } => {
                     if let CallTarget::Indirect(code) = target {
                         self.note_use(*code, number);
@@ -136,37 +142,48 @@ impl Plan {
     }
 }
 
-/// The values that an operation uses.
-fn operands(op: &Op, mut f: impl FnMut(ValueId)) {
-    match op {
-        Op::LocalSet(_, a) | Op::Un(_, a) | Op::NullCheck(a) | Op::ArrayLen(a) => f(*a),
-        Op::Conv { value, .. } => f(*value),
-        Op::Load { addr, .. } => f(*addr),
-        Op::Bin(_, a, b) | Op::Cmp(_, a, b) => {
-            f(*a);
-            f(*b);
-        }
-        Op::Store { addr, value, .. } => {
-            f(*addr);
-            f(*value);
-        }
-        Op::BoundsCheck { index, length } => {
-            f(*index);
-            f(*length);
-        }
-        Op::ElementAddr { array, index, .. } => {
-            f(*array);
-            f(*index);
-        }
-        Op::Call { target, args, .. } => {
-            args.iter().for_each(|&arg| f(arg));
-            if let CallTarget::Indirect(code) = target {
-                f(*code);
-            }
-        }
-        // `is_covered` rejects all other operations with operands.
-        _ => {}
+/// Whether a local's value is followed within a block: not that of a struct, nor one whose address is taken.
+fn is_followed(func: &Function, local: LocalId) -> bool {
+    let local = &func.locals[local.0 as usize];
+    !local.address_exposed && !matches!(local.ty, IrType::Struct(_))
+}
+
+fn handlers_of(func: &Function, region: usize) -> Vec<u32> {
+    let mut clauses = Vec::new();
+    let mut current = Some(&func.regions[region]);
+    while let Some(region) = current {
+        clauses.extend(&region.clauses);
+        current = region.parent.map(|parent| &func.regions[parent.0 as usize]);
     }
+    clauses
+}
+
+/// The heap object whose barrier a store needs, which need not be one of its operands.
+pub(super) fn barrier_object(func: &Function, op: &Op) -> Option<ValueId> {
+    let destination = match *op {
+        Op::StoreRef { object, addr, value, .. } => {
+            store_destination(func, object, addr, value, |l| is_in_frame(func, l))
+        }
+        Op::CopyStruct { dst, barrier: true, .. } => {
+            crate::destination::of_address(func, dst, |local| is_in_frame(func, local))
+        }
+        _ => return None,
+    };
+    match destination {
+        Destination::Object(object) => Some(object),
+        Destination::Root | Destination::Unknown => None,
+    }
+}
+
+/// Whether the object that a store goes to is one of its operands.
+pub(super) fn names_object(op: &Op) -> bool {
+    matches!(op, Op::StoreRef { object: Some(_), .. })
+}
+
+/// Whether the local's memory is in the frame. (A struct parameter's may be anywhere.)
+pub(super) fn is_in_frame(func: &Function, local: LocalId) -> bool {
+    let local = &func.locals[local.0 as usize];
+    !(matches!(local.kind, LocalKind::Param(_)) && matches!(local.ty, IrType::Struct(_)))
 }
 
 /// Whether the conversion's result has the same bits as its operand.
@@ -177,154 +194,6 @@ fn changes_nothing(func: &Function, value: ValueId, target: ConvTarget) -> bool 
         ConvTarget::I8 | ConvTarget::U8 | ConvTarget::I | ConvTarget::U => from == Some(MachineType::I64),
         ConvTarget::R4 => from == Some(MachineType::F32),
         ConvTarget::R8 => from == Some(MachineType::F64),
-        _ => false,
-    }
-}
-
-fn is_covered<M: MacroAssembler>(func: &Function) -> bool {
-    func.insts.len() <= MAX_INSTRUCTIONS
-        && func.clauses.is_empty()
-        && func.filters.is_empty()
-        && !func.is_filter
-        && fits_registers::<M>(&func.sig)
-        && func.locals.iter().all(|local| {
-            !local.address_exposed
-                && machine_type(local.ty).is_some()
-                && matches!(local.kind, LocalKind::Param(_) | LocalKind::Normal)
-        })
-        && func.insts.iter().all(|inst| is_covered_inst::<M>(func, inst))
-        && func.blocks.iter().enumerate().all(|(number, block)| is_covered_end::<M>(func, number, &block.terminator))
-}
-
-fn is_covered_inst<M: MacroAssembler>(func: &Function, inst: &Inst) -> bool {
-    let of = |value: &ValueId| machine_type(func.insts[value.0 as usize].ty);
-    let result = machine_type(inst.ty);
-    match &inst.op {
-        Op::ConstI32(_) | Op::ConstI64(_) | Op::ConstF32(_) | Op::ConstF64(_) | Op::Null | Op::SymbolAddr(_) => true,
-        Op::LocalGet(local) => result == machine_type(func.locals[local.0 as usize].ty),
-        Op::LocalSet(local, value) => of(value) == machine_type(func.locals[local.0 as usize].ty),
-        Op::Bin(BinOp::Shl | BinOp::Shr | BinOp::ShrUn, a, b) => {
-            of(a) == result && matches!(func.insts[b.0 as usize].op, Op::ConstI32(_))
-        }
-        Op::Bin(op, a, b) => of(a) == result && of(b) == result && is_covered_binary(*op, result),
-        Op::Un(UnOp::Neg, a) => of(a) == result,
-        Op::Un(UnOp::Not, a) => of(a) == result && matches!(result, Some(MachineType::I32 | MachineType::I64)),
-        Op::Cmp(_, a, b) => of(a).is_some() && of(a) == of(b),
-        Op::Conv { value, target, checked: false, source_unsigned } => {
-            is_covered_conversion(of(value), *target, *source_unsigned)
-        }
-        Op::Load { addr, offset, flags, mem } => {
-            stored(*mem).is_some() && of(addr) == Some(MachineType::I64) && faults(*offset, *flags)
-        }
-        Op::Store { addr, offset, value, mem, flags } => {
-            of(addr) == Some(MachineType::I64)
-                && of(value).is_some()
-                && of(value) == stored(*mem)
-                && faults(*offset, *flags)
-        }
-        Op::NullCheck(a) | Op::ArrayLen(a) => of(a) == Some(MachineType::I64),
-        Op::BoundsCheck { index, length } => of(index).is_some() && of(index) == of(length),
-        Op::ElementAddr { array, element_size_bytes, .. } => {
-            of(array) == Some(MachineType::I64) && i32::try_from(*element_size_bytes).is_ok()
-        }
-        Op::Call { target, sig, args, struct_result: None } => is_covered_call::<M>(func, target, sig, args),
-        Op::Poll | Op::CurrentThread => true,
-        _ => false,
-    }
-}
-
-fn is_covered_binary(op: BinOp, ty: Option<MachineType>) -> bool {
-    match ty {
-        Some(MachineType::I32 | MachineType::I64) => matches!(
-            op,
-            BinOp::Add
-                | BinOp::Sub
-                | BinOp::Mul
-                | BinOp::And
-                | BinOp::Or
-                | BinOp::Xor
-                | BinOp::AddOvf
-                | BinOp::SubOvf
-                | BinOp::MulOvf
-        ),
-        Some(MachineType::F32 | MachineType::F64) => {
-            matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div)
-        }
-        None => false,
-    }
-}
-
-fn is_covered_conversion(from: Option<MachineType>, target: ConvTarget, source_unsigned: bool) -> bool {
-    let is_float = matches!(from, Some(MachineType::F32 | MachineType::F64));
-    match target {
-        ConvTarget::R4 | ConvTarget::R8 => from.is_some() && (is_float || !source_unsigned),
-        ConvTarget::RUn => false,
-        _ => from.is_some() && !is_float,
-    }
-}
-
-/// Whether the fault of the access itself serves as its null check.
-fn faults(offset: i32, flags: MemFlags) -> bool {
-    flags.null_check == NullCheck::None || faults_on_null(offset)
-}
-
-/// The type of the register that is loaded or stored. None for vectors.
-pub(super) fn stored(mem: MemType) -> Option<MachineType> {
-    machine_type(mem.loaded())
-}
-
-/// Whether all parameters and the result are scalars in registers.
-fn fits_registers<M: MacroAssembler>(sig: &CallSig) -> bool {
-    let (mut integers, mut floats) = (0, 0);
-    for &param in &sig.params {
-        match machine_type(param) {
-            Some(MachineType::I32 | MachineType::I64) => integers += 1,
-            Some(MachineType::F32 | MachineType::F64) => floats += 1,
-            None => return false,
-        }
-    }
-    integers <= M::ARGUMENTS.len() && floats <= M::FLOAT_ARGUMENTS.len() && !matches!(sig.ret, Some(IrType::Struct(_)))
-}
-
-fn is_covered_call<M: MacroAssembler>(func: &Function, target: &CallTarget, sig: &CallSig, args: &[ValueId]) -> bool {
-    let is_covered_target = match target {
-        CallTarget::Direct(_) => true,
-        CallTarget::Virtual { .. } | CallTarget::Interface { .. } => !args.is_empty(),
-        CallTarget::Indirect(code) => machine_type(func.insts[code.0 as usize].ty) == Some(MachineType::I64),
-        CallTarget::Helper(helper) => *helper != saki_abi::HelperId::CheckArrayStore,
-        CallTarget::InternalCall(_) | CallTarget::Native(_) => false,
-    };
-    is_covered_target
-        && fits_registers::<M>(sig)
-        && args.len() == sig.params.len()
-        && args
-            .iter()
-            .zip(&sig.params)
-            .all(|(arg, &param)| machine_type(func.insts[arg.0 as usize].ty) == machine_type(param))
-}
-
-/// Whether the terminator is covered. Blocks are emitted in order, and only forward branches are covered, so that
-/// values need no merging.
-fn is_covered_end<M: MacroAssembler>(func: &Function, number: usize, terminator: &Terminator) -> bool {
-    let forward = |target: &saki_il::ir::BlockId| target.0 as usize > number;
-    let of = |value: &ValueId| machine_type(func.insts[value.0 as usize].ty);
-    match terminator {
-        Terminator::Jump(target) => forward(target),
-        Terminator::Brif { cond, then, otherwise } => {
-            matches!(of(cond), Some(MachineType::I32 | MachineType::I64)) && forward(then) && forward(otherwise)
-        }
-        Terminator::Ret(value) => match (func.sig.ret.and_then(machine_type), value) {
-            (None, _) => !matches!(func.sig.ret, Some(IrType::Struct(_))),
-            (result, Some(value)) => of(value) == result,
-            (Some(_), None) => false,
-        },
-        Terminator::TailCall { target, sig, args } => {
-            !matches!(target, CallTarget::Helper(_))
-                && is_covered_call::<M>(func, target, sig, args)
-                && sig.ret.and_then(machine_type) == func.sig.ret.and_then(machine_type)
-        }
-        Terminator::Throw(value) => of(value) == Some(MachineType::I64),
-        Terminator::Unreachable => true,
         _ => false,
     }
 }

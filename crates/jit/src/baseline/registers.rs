@@ -26,8 +26,13 @@ pub(super) struct Registers {
     /// Registers that the current operation uses.
     locked: RegisterSet,
     slots: u32,
+    /// Room for arguments of calls at the stack pointer.
+    outgoing_bytes: u32,
     /// Offsets from the frame pointer of the locals in memory, by local.
     local_slots: Vec<Option<i32>>,
+    /// Copies of struct arguments: offset and size of their places, and how many of these the current call has.
+    copies: Vec<(i32, u32)>,
+    copies_in_use: usize,
 }
 
 impl Default for Registers {
@@ -39,7 +44,10 @@ impl Default for Registers {
             held: [0; REGISTER_INDICES],
             locked: RegisterSet::EMPTY,
             slots: 0,
+            outgoing_bytes: 0,
             local_slots: Vec::new(),
+            copies: Vec::new(),
+            copies_in_use: 0,
         }
     }
 }
@@ -52,35 +60,75 @@ impl Registers {
         self.occupied = RegisterSet::EMPTY;
         self.locked = RegisterSet::EMPTY;
         self.slots = 0;
+        self.outgoing_bytes = 0;
         self.local_slots.clear();
+        self.copies.clear();
+        self.copies_in_use = 0;
     }
 
     pub(super) fn frame_size_bytes(&self) -> u32 {
-        (self.slots * 8).next_multiple_of(16)
+        (self.slots * 8 + self.outgoing_bytes).next_multiple_of(16)
+    }
+
+    /// Makes room for so many bytes of arguments at the stack pointer.
+    pub(super) fn reserve_arguments(&mut self, argument_bytes: u32) {
+        self.outgoing_bytes = self.outgoing_bytes.max(argument_bytes);
     }
 
     pub(super) fn place(&self, value: Value) -> Place {
         self.places[value as usize]
     }
 
-    fn new_slot(&mut self) -> i32 {
-        self.slots += 1;
+    /// A slot that belongs to nothing else; its offset from the frame pointer.
+    pub(super) fn new_slot(&mut self) -> i32 {
+        self.new_area(8)
+    }
+
+    /// So many bytes of the frame; their offset from the frame pointer.
+    pub(super) fn new_area(&mut self, size_bytes: u32) -> i32 {
+        self.slots += size_bytes.div_ceil(8).max(1);
         -(self.slots as i32 * 8)
     }
 
-    /// Offset from the frame pointer of a local in memory.
-    pub(super) fn local_slot(&mut self, local: usize) -> i32 {
+    /// A place for the copy of a struct argument, until `release_copies`.
+    pub(super) fn copy_place(&mut self, size_bytes: u32) -> i32 {
+        let free = self.copies[self.copies_in_use..].iter().position(|&(_, room)| room >= size_bytes);
+        match free {
+            Some(index) => self.copies.swap(self.copies_in_use, self.copies_in_use + index),
+            None => {
+                let offset = self.new_area(size_bytes);
+                self.copies.push((offset, size_bytes.next_multiple_of(8)));
+                let last = self.copies.len() - 1;
+                self.copies.swap(self.copies_in_use, last);
+            }
+        }
+        self.copies_in_use += 1;
+        self.copies[self.copies_in_use - 1].0
+    }
+
+    /// The call that used the copies is made.
+    pub(super) fn release_copies(&mut self) {
+        self.copies_in_use = 0;
+    }
+
+    /// Offset from the frame pointer of a local in memory, which has this size.
+    pub(super) fn local_area(&mut self, local: usize, size_bytes: u32) -> i32 {
         if self.local_slots.len() <= local {
             self.local_slots.resize(local + 1, None);
         }
         match self.local_slots[local] {
             Some(slot) => slot,
             None => {
-                let slot = self.new_slot();
+                let slot = self.new_area(size_bytes);
                 self.local_slots[local] = Some(slot);
                 slot
             }
         }
+    }
+
+    /// Offset from the frame pointer of a scalar local in memory, or of the address of a struct parameter.
+    pub(super) fn local_slot(&mut self, local: usize) -> i32 {
+        self.local_area(local, 8)
     }
 
     pub(super) fn slot_of(&mut self, value: Value) -> i32 {

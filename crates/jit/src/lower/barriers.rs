@@ -2,25 +2,12 @@
 
 use super::clif_builder::MemoryKind;
 use super::context::Lowering;
+use crate::destination::{self, Destination};
 use crate::error::Lowered;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use saki_abi::thread::THREAD_STUB_ARG_OFFSET;
 use saki_abi::{HelperId, StubId};
-use saki_il::ir::{BinOp, Op, Symbol, ValueId};
-
-/// Steps of address arithmetic that `destination` follows back.
-const ADDRESS_STEPS: usize = 8;
-
-/// The destination of a reference store.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Destination {
-    /// Memory that every collection scans (this frame, statics), or a store of null: no barrier.
-    Root,
-    /// This heap object.
-    Object(ValueId),
-    /// Unknown memory.
-    Unknown,
-}
+use saki_il::ir::ValueId;
 
 /// The barrier for a reference that was stored at `addr` by other means than `store_ref`.
 pub(super) fn barrier_after(cx: &mut Lowering<'_, '_>, addr: ValueId, address: Value, stored: ValueId) -> Lowered {
@@ -41,20 +28,8 @@ pub(super) fn barrier_after(cx: &mut Lowering<'_, '_>, addr: ValueId, address: V
 }
 
 /// The destination to which an address belongs, as far as its computation shows.
-pub(super) fn destination(cx: &Lowering<'_, '_>, mut addr: ValueId) -> Destination {
-    for _ in 0..ADDRESS_STEPS {
-        let Some(inst) = cx.inst(addr) else { break };
-        addr = match inst.op {
-            Op::ElementAddr { array, .. } if cx.is_reference(array) => return Destination::Object(array),
-            Op::Unbox(object, _) => return Destination::Object(object),
-            Op::LocalAddr(local) if cx.is_in_frame(local) => return Destination::Root,
-            Op::SymbolAddr(Symbol::StaticField(_)) => return Destination::Root,
-            Op::Bin(BinOp::Add, base, offset) if cx.constant(offset).is_some() => base,
-            Op::Bin(BinOp::Add, base, _) if cx.is_reference(base) => return Destination::Object(base),
-            _ => break,
-        };
-    }
-    if cx.is_reference(addr) { Destination::Object(addr) } else { Destination::Unknown }
+pub(super) fn destination(cx: &Lowering<'_, '_>, addr: ValueId) -> Destination {
+    destination::of_address(cx.func(), addr, |local| cx.is_in_frame(local))
 }
 
 /// After a reference store: objects whose log bit is set must be remembered.

@@ -20,6 +20,7 @@ mod throwing;
 use super::clif_builder::ClifBuilder;
 use super::parent_frame::ParentFrame;
 use crate::cfg::ControlFlow;
+use crate::destination;
 use crate::error::{CompileError, Lowered};
 use blocks::Blocks;
 use cranelift_codegen::entity::packed_option::PackedOption;
@@ -29,7 +30,7 @@ use facts::Facts;
 use homes::Homes;
 use locals::Locals;
 use position::Position;
-use saki_il::ir::{BlockId, Function, Inst, IrType, LocalId, MemType, Op, RegionId, ValueId};
+use saki_il::ir::{BlockId, Function, Inst, IrType, LocalId, MemType, RegionId, ValueId};
 use std::ops::{Deref, DerefMut};
 
 /// Translation state of one function. Dereferences to the machine level, so that a family of instructions writes
@@ -150,11 +151,6 @@ impl<'a, 'b> Lowering<'a, 'b> {
         self.at.func.insts.get(id.0 as usize)
     }
 
-    /// Whether the value is an object (not a managed pointer).
-    pub(super) fn is_reference(&self, id: ValueId) -> bool {
-        self.inst(id).is_some_and(|inst| inst.ty == IrType::Ref)
-    }
-
     pub(super) fn define(&mut self, id: ValueId, value: Value) {
         self.values[id.0 as usize] = value.into();
     }
@@ -175,18 +171,7 @@ impl<'a, 'b> Lowering<'a, 'b> {
 
     /// The value of an integer constant.
     pub(super) fn constant(&self, id: ValueId) -> Option<i64> {
-        match self.at.func.insts.get(id.0 as usize)?.op {
-            Op::ConstI32(n) => Some(i64::from(n)),
-            Op::ConstI64(n) => Some(n),
-            Op::Null => Some(0),
-            Op::Conv { value, checked: false, target, .. } => {
-                match (target, &self.at.func.insts.get(value.0 as usize)?.op) {
-                    (saki_il::ir::ConvTarget::I | saki_il::ir::ConvTarget::I8, Op::ConstI32(n)) => Some(i64::from(*n)),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
+        destination::constant(self.at.func, id)
     }
 
     /// The value of a vector operand, which is a value or an address.

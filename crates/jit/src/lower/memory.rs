@@ -1,9 +1,10 @@
 //! Loads, stores, null and bounds checks, reference stores with their barrier, block and struct copies.
 
-use super::barriers::{self, Destination};
+use super::barriers;
 use super::clif_builder::{MemoryKind, integer_type, value_type};
 use super::context::Lowering;
 use super::failure::Failure;
+use crate::destination::{Destination, store_destination};
 use crate::error::Lowered;
 use crate::null_area::faults_on_null;
 use crate::type_facts::value_layout;
@@ -154,11 +155,7 @@ pub(super) fn store_ref(
     flags: MemFlags,
 ) -> Lowered {
     let address = cx.value_as(addr, types::I64)?;
-    let destination = match object {
-        _ if cx.constant(value) == Some(0) => Destination::Root,
-        Some(object) => Destination::Object(object),
-        None => barriers::destination(cx, addr),
-    };
+    let destination = store_destination(cx.func(), object, addr, value, |local| cx.is_in_frame(local));
     let value = cx.value_as(value, types::I64)?;
     if destination == Destination::Unknown {
         cx.explicit_null_check(addr, address, flags);

@@ -11,7 +11,7 @@ mod heap;
 pub use heap::HEAP;
 use saki_abi::{HelperId, RelocKind, StubId, ThreadAbi};
 use saki_il::ir::*;
-use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocTarget};
+use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocTarget, Tier};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
@@ -135,7 +135,14 @@ pub fn checked(mem_alias: AliasClass) -> MemFlags {
 }
 
 pub fn compiler() -> Compiler {
-    Compiler::new(CompilerOptions { verify: true, ..CompilerOptions::new(HEAP) }).unwrap()
+    Compiler::new(options()).unwrap()
+}
+
+/// The usual options; those of the tests in `first_tier` name the baseline compiler.
+pub fn options() -> CompilerOptions {
+    let is_first = env!("CARGO_CRATE_NAME").starts_with("first_tier");
+    let tier = if is_first { Tier::First } else { Tier::Second };
+    CompilerOptions { verify: true, tier, ..CompilerOptions::new(HEAP) }
 }
 
 /// Executable memory with its contents. Only one may exist at a time, since the stubs find it through a static.
@@ -294,7 +301,7 @@ unsafe extern "C" fn helper_count(thread: *mut ThreadAbi) -> u64 {
 
 impl Machine {
     pub fn new() -> Machine {
-        Machine::with_options(CompilerOptions { verify: true, ..CompilerOptions::new(HEAP) })
+        Machine::with_options(options())
     }
 
     pub fn with_options(options: CompilerOptions) -> Machine {

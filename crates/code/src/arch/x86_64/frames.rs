@@ -66,7 +66,8 @@ mod tests {
         type Masm = Assembler<()>;
         /// The end of a body, its size, and the offset in it at which the frame is undone.
         type End = (fn(&mut Masm), usize, usize);
-        let ends: [End; 2] = [(|code| code.ret(), 2, 1), (|code| code.tail_jump(()), 9, 4)];
+        let ends: [End; 3] =
+            [(|code| code.ret(0), 2, 1), (|code| code.ret(16), 4, 1), (|code| code.tail_jump(()), 9, 4)];
         for (end, end_bytes, undone_at) in ends {
             for frame_size_bytes in [0, 16, 4096] {
                 let mut code = Masm::default();
@@ -81,8 +82,13 @@ mod tests {
                     assert_eq!(state(&body, offset), FrameState::Complete, "{offset} of {body:x?}");
                 }
                 assert_eq!(state(&body, end + undone_at), FrameState::NotPushed, "{body:x?}");
-                let is_page = body[FRAME_SETUP_BYTES..prologue] == PROBE[..PROBE_OFFSET];
-                assert_eq!(is_page, frame_size_bytes == 4096, "{body:x?}");
+                let is_probe = body[FRAME_SETUP_BYTES..prologue] == PROBE;
+                assert_eq!(is_probe, frame_size_bytes == 4096, "{body:x?}");
+                let probe = body.as_ptr().addr() + FRAME_SETUP_BYTES + PROBE_OFFSET;
+                let end = body.as_ptr().addr() + body.len();
+                // SAFETY: the addresses are those of the body.
+                let is_recognised = unsafe { is_stack_probe(body.as_ptr().addr(), end, probe) };
+                assert_eq!(is_recognised, is_probe);
             }
         }
     }

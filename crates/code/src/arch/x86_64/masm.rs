@@ -5,7 +5,7 @@
 //! shorter, is one byte that they could not tell from the end of an operand; before `ret` it needs not be recognised,
 //! since `ret` itself is.
 
-use super::registers::{self, R10, R11, R15, RAX, RBP, RSP, XMM0, XMM15};
+use super::registers::{self, R10, R11, R15, RAX, RBP, RCX, RDX, RSP, XMM0, XMM15};
 use crate::masm::{
     Address, ElementAddress, Extension, FinishedCode, FloatOp, IntegerOp, Label, MachineType, MacroAssembler,
     MemoryAccess, Reg, RegImm, Relation, ShiftOp,
@@ -33,11 +33,16 @@ impl Registers for Hardware {
 pub(super) const RIP_RELATIVE: Amode<u8> = Amode::RipRelative { target: DeferredTarget::None };
 /// Bytes of the displacement of a call or jump, or of an operand relative to rip.
 pub(super) const DISPLACEMENT_BYTES: usize = 4;
-/// Bytes of prologue: `push rbp; mov rbp, rsp; sub rsp, imm32`.
+/// Distance of the probes of large frames (`frames` recognises them).
+const PAGE_BYTES: u32 = 4096;
+/// Bytes of the usual prologue: `push rbp; mov rbp, rsp; sub rsp, imm32`.
 const MAX_PROLOGUE_BYTES: usize = 11;
 
 /// `leave`, which `cranelift-assembler-x64` does not have: `mov rsp, rbp; pop rbp`.
 const LEAVE: u8 = 0xc9;
+
+/// Trap codes of instructions are for Cranelift's own tables; the body's table has ours.
+const NO_TRAP: TrapCode = TrapCode(NonZeroU8::MIN);
 
 /// Where a label is that has not been bound.
 const UNBOUND: u32 = u32::MAX;
@@ -300,15 +305,23 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
 
     const THREAD: Reg = R15;
     const FRAME: Reg = RBP;
+    const STACK: Reg = RSP;
+    // Behind the caller's frame pointer and the return address.
+    const INCOMING_ARGUMENTS_OFFSET: i32 = 16;
     const SCRATCH: Reg = R11;
     const FLOAT_SCRATCH: Reg = XMM15;
     const ALLOCATABLE: crate::masm::RegisterSet = registers::ALLOCATABLE;
+    const CALLEE_SAVED: &'static [Reg] = &registers::CALLEE_SAVED;
     const ARGUMENTS: &'static [Reg] = &registers::ARGUMENTS;
     const FLOAT_ARGUMENTS: &'static [Reg] = &registers::FLOAT_ARGUMENTS;
     const RESULT: Reg = RAX;
     const FLOAT_RESULT: Reg = XMM0;
     const CALLEE: Reg = R10;
     const CALLEE_VTABLE: Reg = RAX;
+    const EXCEPTION: [Reg; 2] = [RAX, RDX];
+    const SHIFT_COUNT: Reg = RCX;
+    const DIVIDEND: Reg = RAX;
+    const REMAINDER: Reg = RDX;
 
     fn clear(&mut self) {
         self.code.0.clear();
@@ -330,12 +343,23 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
         self.labels[label.0 as usize] = self.offset();
     }
 
+    fn offset_of(&self, label: Label) -> u32 {
+        self.labels[label.0 as usize]
+    }
+
     fn finish(&mut self, frame_size_bytes: u32) -> Option<FinishedCode<T>> {
         self.resolve_jumps()?;
         let mut code = Code(Vec::with_capacity(self.code.0.len() + MAX_PROLOGUE_BYTES));
         let (frame, stack) = (gpr(RBP), gpr(RSP));
         inst::pushq_o::<Hardware>::new(frame).encode(&mut code);
         inst::movq_mr::<Hardware>::new(frame, stack).encode(&mut code);
+        // Large frames touch each page on their way, so that none can step over a guard page.
+        let probed_pages = frame_size_bytes / PAGE_BYTES;
+        for _ in 0..probed_pages {
+            inst::subq_mi_sxl::<Hardware>::new(stack, PAGE_BYTES as i32).encode(&mut code);
+            inst::movl_mi::<Hardware>::new(memory(Address::new(RSP, 0)), 0u32).encode(&mut code);
+        }
+        let frame_size_bytes = frame_size_bytes % PAGE_BYTES;
         match i8::try_from(frame_size_bytes) {
             Ok(0) => {}
             Ok(size) => inst::subq_mi_sxb::<Hardware>::new(stack, size).encode(&mut code),
@@ -503,6 +527,26 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
         }
     }
 
+    fn shift_by(&mut self, op: ShiftOp, ty: MachineType, register: Reg) {
+        let (register, count) = (gpr(register), gpr(RCX));
+        match op {
+            ShiftOp::Left => emit_wide!(self, ty, shll_mc | shlq_mc(register, count)),
+            ShiftOp::Right => emit_wide!(self, ty, sarl_mc | sarq_mc(register, count)),
+            ShiftOp::RightUnsigned => emit_wide!(self, ty, shrl_mc | shrq_mc(register, count)),
+        }
+    }
+
+    fn divide(&mut self, is_signed: bool, ty: MachineType, divisor: Reg) {
+        let (low, high, divisor) = (gpr(RAX), gpr(RDX), gpr(divisor));
+        if is_signed {
+            emit_wide!(self, ty, cltd_zo | cqto_zo(high, low));
+            emit_wide!(self, ty, idivl_m | idivq_m(low, high, divisor, NO_TRAP));
+        } else {
+            emit!(self, xorl_rm(high, high));
+            emit_wide!(self, ty, divl_m | divq_m(low, high, divisor, NO_TRAP));
+        }
+    }
+
     fn negate(&mut self, ty: MachineType, register: Reg) {
         emit_wide!(self, ty, negl_m | negq_m(gpr(register)));
     }
@@ -639,15 +683,21 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
         emit!(self, jmpq_m(gpr(callee)));
     }
 
-    fn ret(&mut self) {
+    fn take_back_arguments(&mut self, argument_bytes: u32) {
+        emit!(self, subq_mi_sxl(gpr(RSP), argument_bytes as i32));
+    }
+
+    fn ret(&mut self, argument_bytes: u32) {
         self.code.put1(LEAVE);
-        emit_plain!(self, retq_zo());
+        match argument_bytes {
+            0 => emit_plain!(self, retq_zo()),
+            bytes => emit_plain!(self, retq_i(bytes as u16)),
+        }
     }
 
     fn trap(&mut self) -> u32 {
         let offset = self.offset();
-        // The code is Cranelift's, for its own tables; the body's table has ours.
-        emit_plain!(self, ud2_zo(TrapCode(NonZeroU8::MIN)));
+        emit_plain!(self, ud2_zo(NO_TRAP));
         offset
     }
 }

@@ -39,6 +39,9 @@ pub(super) const FLOAT_ARGUMENTS: [Reg; 8] = {
     registers
 };
 
+/// Registers that a callee keeps.
+pub(super) const CALLEE_SAVED: [Reg; 4] = [RBX, R12, R13, R14];
+
 /// What the baseline compiler may use: the registers that a callee changes, but for a scratch register of each class.
 pub(super) const ALLOCATABLE: RegisterSet = {
     let mut set = RegisterSet::EMPTY;
@@ -61,8 +64,10 @@ const _: () = {
     assert!(ARGUMENTS.len() == abi.integer_registers && FLOAT_ARGUMENTS.len() == abi.float_registers);
     let saved = saki_abi::CALLEE_SAVED;
     let mut index = 0;
+    assert!(saved.len() == CALLEE_SAVED.len());
     while index < saved.len() {
-        assert!(!ALLOCATABLE.contains(Reg::general(saved[index])));
+        assert!(CALLEE_SAVED[index].number() == saved[index]);
+        assert!(!ALLOCATABLE.contains(CALLEE_SAVED[index]));
         index += 1;
     }
 };

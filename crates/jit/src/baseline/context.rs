@@ -1,0 +1,270 @@
+//! What every part of the second pass needs: the code so far, and registers for values.
+
+use super::landings::Landings;
+use super::plan::{Plan, Value};
+use super::registers::Registers;
+use super::types::machine_type;
+use crate::options::CompilerOptions;
+use crate::output::CompiledCode;
+use crate::symbols::RelocTarget;
+use saki_abi::{HelperId, IlMapEntry, TrapSite};
+use saki_code::masm::{Address, Label, MachineType, MacroAssembler, MemoryAccess, Reg};
+use saki_il::ir::{Function, LocalId, LocalKind, Op, RegionId, Symbol, ValueId};
+use saki_types::Ty;
+
+/// Out-of-line code, emitted behind the blocks.
+pub(super) enum Cold {
+    /// A trap with this code.
+    Trap(Label, u8),
+    /// A call of a helper that throws.
+    Throw(Label, HelperId),
+    /// Throws the pending exception.
+    Pending(Label),
+    /// A safepoint's slow path, and the label at which it continues.
+    Poll(Label, Label),
+    /// Initialises the class.
+    ClassInit(Label, Label, Ty),
+    /// Remembers the object, in which a reference was stored.
+    Barrier { slow: Label, next: Label, object: Reg },
+    /// Allocates an object of the vtable.
+    Allocation { slow: Label, next: Label, vtable: Reg, object: Reg },
+    /// Moves struct parameters out of the buffer for tail calls.
+    TailArguments { slow: Label, next: Label, from: Reg, word: Reg },
+}
+
+/// Out-of-line code, its IL position, and the region in which it runs.
+pub(super) struct ColdCode {
+    pub code: Cold,
+    pub il_offset: u32,
+    pub region: Option<RegionId>,
+}
+
+pub(super) struct Emitter<'a, M> {
+    pub func: &'a Function,
+    pub plan: &'a Plan,
+    pub registers: &'a mut Registers,
+    pub masm: &'a mut M,
+    pub options: &'a CompilerOptions,
+    pub code: CompiledCode,
+    pub il_map: Vec<IlMapEntry>,
+    pub traps: Vec<TrapSite>,
+    pub cold: Vec<ColdCode>,
+    pub blocks: Vec<Label>,
+    pub il_offset: u32,
+    /// That of the code being emitted.
+    pub region: Option<RegionId>,
+    pub landings: Landings,
+    /// Offset from the frame pointer of the address for a struct result.
+    pub struct_result: Option<i32>,
+    /// Bytes of this function's own arguments that are not in registers.
+    pub incoming_bytes: u32,
+}
+
+impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
+    /// Records this IL position for the instructions that follow.
+    pub(super) fn position(&mut self, il_offset: u32) {
+        self.il_offset = il_offset;
+        if il_offset != u32::MAX && self.il_map.last().is_none_or(|last| last.il_offset != il_offset) {
+            let native_offset = self.masm.offset();
+            // An entry that covers no code is replaced.
+            if self.il_map.last().is_some_and(|last| last.native_offset == native_offset) {
+                self.il_map.pop();
+            }
+            self.il_map.push(IlMapEntry { native_offset, il_offset });
+        }
+    }
+
+    pub(super) fn trap_here(&mut self, code: u8) {
+        let offset = self.masm.trap();
+        self.traps.push(TrapSite { offset, code });
+    }
+
+    /// Emits out-of-line code for the instruction at hand later.
+    pub(super) fn later(&mut self, code: Cold) {
+        self.cold.push(ColdCode { code, il_offset: self.il_offset, region: self.region });
+    }
+
+    /// A word of the thread.
+    pub(super) const fn thread_word(offset: i32) -> Address {
+        Address::new(M::THREAD, offset)
+    }
+
+    // Values.
+
+    pub(super) fn value(&self, id: ValueId) -> Value {
+        self.plan.same[id.0 as usize]
+    }
+
+    pub(super) fn machine_of(&self, value: Value) -> MachineType {
+        let instructions = self.func.insts.len();
+        let ty = match self.func.insts.get(value as usize) {
+            Some(inst) => inst.ty,
+            None => self.func.locals[value as usize - instructions].ty,
+        };
+        // The plan admits scalars only.
+        machine_type(ty).unwrap_or(MachineType::I64)
+    }
+
+    /// The value of an integer constant.
+    pub(super) fn constant(&self, value: Value) -> Option<i64> {
+        match self.func.insts.get(value as usize).map(|inst| &inst.op) {
+            Some(Op::ConstI32(n)) => Some(i64::from(*n)),
+            Some(Op::ConstI64(n)) => Some(*n),
+            Some(Op::Null) => Some(0),
+            // The initial value of a local that has not been written.
+            None if matches!(self.func.locals[value as usize - self.func.insts.len()].kind, LocalKind::Normal) => {
+                (!self.machine_of(value).is_float()).then_some(0)
+            }
+            _ => None,
+        }
+    }
+
+    /// A constant as immediate.
+    pub(super) fn immediate(&self, value: Value) -> Option<i32> {
+        self.constant(value).and_then(|n| i32::try_from(n).ok())
+    }
+
+    /// Whether the value is a constant, which is rematerialised instead of kept.
+    fn is_constant(&self, value: Value) -> bool {
+        match self.func.insts.get(value as usize).map(|inst| &inst.op) {
+            Some(op) => matches!(
+                op,
+                Op::ConstI32(_) | Op::ConstI64(_) | Op::Null | Op::ConstF32(_) | Op::ConstF64(_) | Op::SymbolAddr(_)
+            ),
+            None => matches!(self.func.locals[value as usize - self.func.insts.len()].kind, LocalKind::Normal),
+        }
+    }
+
+    /// An empty register, locked.
+    pub(super) fn fresh(&mut self, is_float: bool) -> Reg {
+        let (register, victim) = self.registers.candidate(is_float);
+        if let Some(victim) = victim {
+            self.spill(victim);
+            self.registers.vacate(register);
+        }
+        self.registers.lock(register);
+        register
+    }
+
+    /// Makes sure that the value survives the loss of its register: stores it to a slot if needed.
+    pub(super) fn spill(&mut self, value: Value) {
+        let place = self.registers.place(value);
+        let Some(register) = place.register else { return };
+        if place.slot.is_none() && place.uses_left > 0 && !self.is_constant(value) {
+            let slot = self.registers.slot_of(value);
+            self.store_slot(register, slot, self.machine_of(value));
+        }
+    }
+
+    /// Empties a certain register, and locks it.
+    pub(super) fn claim(&mut self, register: Reg) {
+        let held = self.registers.occupied().find(|&(occupied, _)| occupied == register);
+        if let Some((_, value)) = held {
+            self.spill(value);
+            self.registers.vacate(register);
+        }
+        self.registers.lock(register);
+    }
+
+    /// Stores the values that are needed later, before a call, which changes all registers.
+    pub(super) fn spill_all(&mut self) {
+        let occupied: Vec<(Reg, Value)> = self.registers.occupied().collect();
+        for (_, value) in occupied {
+            self.spill(value);
+        }
+    }
+
+    /// The value is in this register from now on.
+    pub(super) fn define(&mut self, value: Value, register: Reg) {
+        if self.registers.place(value).uses_left == 0 {
+            return;
+        }
+        self.registers.put(value, register);
+        if self.plan.crosses[value as usize] {
+            self.spill(value);
+        }
+    }
+
+    /// A locked register that holds the value.
+    pub(super) fn use_register(&mut self, value: Value) -> Reg {
+        let register = match self.registers.place(value).register {
+            Some(register) => register,
+            None => {
+                let register = self.fresh(self.machine_of(value).is_float());
+                self.load_value(value, register);
+                self.registers.put(value, register);
+                register
+            }
+        };
+        self.registers.lock(register);
+        register
+    }
+
+    /// Copies a value that is in no register, or in another one, to `register`, which must be free.
+    pub(super) fn load_value(&mut self, value: Value, register: Reg) {
+        let place = self.registers.place(value);
+        if let Some(source) = place.register {
+            self.move_register(register, source);
+        } else if let Some(slot) = place.slot {
+            self.load_slot(register, slot, self.machine_of(value));
+        } else {
+            self.make_constant(value, register);
+        }
+    }
+
+    fn make_constant(&mut self, value: Value, register: Reg) {
+        if let Some(n) = self.constant(value) {
+            self.masm.constant(register, n);
+            return;
+        }
+        match self.func.insts.get(value as usize).map(|inst| &inst.op) {
+            Some(Op::SymbolAddr(symbol)) => self.symbol_address(*symbol, register),
+            Some(Op::ConstF32(n)) => self.masm.float_constant(register, u64::from(n.to_bits())),
+            Some(Op::ConstF64(n)) => self.masm.float_constant(register, n.to_bits()),
+            _ => self.masm.float_constant(register, 0),
+        }
+    }
+
+    pub(super) fn symbol_address(&mut self, symbol: Symbol, register: Reg) {
+        let target = RelocTarget::Symbol(symbol);
+        self.masm.address_of(register, target, target.is_near());
+    }
+
+    /// Copies a value to a register whose old value is lost: for the end of a block.
+    pub(super) fn move_to(&mut self, id: ValueId, register: Reg) {
+        let value = self.value(id);
+        if self.registers.place(value).register != Some(register) {
+            self.load_value(value, register);
+        }
+    }
+
+    pub(super) fn move_register(&mut self, to: Reg, from: Reg) {
+        if to != from {
+            self.masm.move_register(to, from);
+        }
+    }
+
+    /// Stores a register to the slot at this offset from the frame pointer.
+    pub(super) fn store_slot(&mut self, register: Reg, slot: i32, ty: MachineType) {
+        self.masm.store(MemoryAccess::Whole(ty), Address::new(M::FRAME, slot), register);
+    }
+
+    pub(super) fn load_slot(&mut self, register: Reg, slot: i32, ty: MachineType) {
+        self.masm.load(MemoryAccess::Whole(ty), register, Address::new(M::FRAME, slot));
+    }
+
+    pub(super) fn local_set(&mut self, local: LocalId, value: Value) {
+        let slot = self.registers.local_slot(local.0 as usize);
+        let register = self.use_register(value);
+        self.store_slot(register, slot, self.machine_of(value));
+        self.registers.release(value);
+    }
+
+    pub(super) fn local_get(&mut self, id: Value, local: LocalId) {
+        let slot = self.registers.local_slot(local.0 as usize);
+        let machine = self.machine_of(id);
+        let register = self.fresh(machine.is_float());
+        self.load_slot(register, slot, machine);
+        self.define(id, register);
+    }
+}

@@ -1,0 +1,71 @@
+//! Where arguments are when a callee begins.
+
+use super::coverage::returns_struct;
+use crate::signatures::struct_result_index;
+use saki_code::masm::{MacroAssembler, Reg};
+use saki_il::ir::{CallSig, IrType};
+
+/// Where an argument is when the callee begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    Register(Reg),
+    /// Bytes from the first argument in memory.
+    Stack(i32),
+}
+
+/// Hands out places, in the order of the arguments.
+#[derive(Default)]
+pub(super) struct Places {
+    integers: usize,
+    floats: usize,
+    stack_bytes: i32,
+}
+
+impl Places {
+    pub(super) fn next<M: MacroAssembler>(&mut self, is_float: bool) -> Place {
+        let (registers, used) =
+            if is_float { (M::FLOAT_ARGUMENTS, &mut self.floats) } else { (M::ARGUMENTS, &mut self.integers) };
+        match registers.get(*used) {
+            Some(&register) => {
+                *used += 1;
+                Place::Register(register)
+            }
+            None => {
+                self.stack_bytes += 8;
+                Place::Stack(self.stack_bytes - 8)
+            }
+        }
+    }
+
+    pub(super) fn stack_bytes(&self) -> u32 {
+        (self.stack_bytes as u32).next_multiple_of(16)
+    }
+}
+
+/// Where a managed function finds what it was called with.
+pub(super) struct Passed {
+    pub params: Vec<Place>,
+    /// The address for a struct result.
+    pub struct_result: Option<Place>,
+    /// Bytes of the arguments in memory.
+    pub stack_bytes: u32,
+}
+
+impl Passed {
+    pub(super) fn new<M: MacroAssembler>(sig: &CallSig, has_this: bool) -> Passed {
+        let mut places = Places::default();
+        let mut params = Vec::with_capacity(sig.params.len());
+        let result_index = returns_struct(sig).then(|| struct_result_index(sig, has_this));
+        let mut struct_result = None;
+        for (index, &param) in sig.params.iter().enumerate() {
+            if result_index == Some(index) {
+                struct_result = Some(places.next::<M>(false));
+            }
+            params.push(places.next::<M>(matches!(param, IrType::F32 | IrType::F64)));
+        }
+        if result_index.is_some() && struct_result.is_none() {
+            struct_result = Some(places.next::<M>(false));
+        }
+        Passed { params, struct_result, stack_bytes: places.stack_bytes() }
+    }
+}

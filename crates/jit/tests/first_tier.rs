@@ -1,0 +1,6 @@
+//! The tests of what compiled code does, for code of the baseline compiler (`common::compiler` looks at this crate's
+//! name). Functions that it does not cover run as Cranelift compiles them.
+#![cfg(target_arch = "x86_64")]
+
+#[path = "execute.rs"]
+mod execute;
