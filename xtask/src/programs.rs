@@ -55,6 +55,9 @@ pub struct Options {
     /// How Saki executes threads: SAKI_THREADS=MODE in the environment.
     #[arg(long, value_name = "MODE")]
     threads: Option<String>,
+    /// The compiler that makes the code: SAKI_TIERS=TIER in the environment.
+    #[arg(long, value_name = "TIER")]
+    tiers: Option<u8>,
     /// How threads wait for descriptors: SAKI_IO=MODEL in the environment, for all programs.
     #[arg(long, value_name = "MODEL")]
     io: Option<String>,
@@ -137,6 +140,9 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     if options.threads.as_deref().is_some_and(|mode| mode != "native") {
         programs.retain(|p| p.header.green_skip.is_none());
+    }
+    if options.tiers == Some(1) {
+        programs.retain(|p| p.header.first_tier_skip.is_none());
     }
     if options.stress.is_some() {
         // Without stress it is shown that the pending ones still fail.
@@ -470,6 +476,9 @@ impl Suite<'_> {
         environment.extend(program.header.environment.iter().cloned());
         if let Some(mode) = &self.options.threads {
             environment.push(("SAKI_THREADS".to_owned(), mode.clone()));
+        }
+        if let Some(tier) = self.options.tiers {
+            environment.push(("SAKI_TIERS".to_owned(), tier.to_string()));
         }
         if let Some(model) = io_model {
             environment.push(("SAKI_IO".to_owned(), model.to_owned()));

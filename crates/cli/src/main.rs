@@ -237,6 +237,7 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
         verify: options.verify,
         code_cache: options.code_cache().then(environment::cache_places),
         vectors: !options.no_simd,
+        tier: options.tiers,
         tools,
         statistics: options.stats,
         check_walks_hz: options.check_walks,

@@ -8,6 +8,7 @@ use crate::quantities::{parse_gc_threads, parse_nursery, parse_size};
 use clap::{Args, ValueHint};
 use saki_gc::HeapOptions;
 use saki_hosting::settings;
+use saki_jit::Tier;
 use saki_reactor::IoModel;
 use saki_runtime::exec::compile::DumpOptions;
 use saki_runtime::exec::compile_only::Form;
@@ -73,6 +74,10 @@ pub struct Options {
     /// Run code of vector types (System.Numerics) as the class library has it, without the processor's vectors
     #[arg(long, env = "SAKI_NO_SIMD", value_parser = clap::builder::BoolishValueParser::new())]
     pub no_simd: bool,
+
+    /// The compiler that makes the code: 1, the baseline compiler, where it covers the method; 2, the optimising one
+    #[arg(long, value_name = "TIER", env = "SAKI_TIERS", default_value_t = Tier::Second, hide_short_help = true)]
+    pub tiers: Tier,
 
     /// Tell profilers and debuggers of compiled code: map (/tmp/perf-PID.map), jitdump[:DIR] (DIR/jit-PID.dump, for
     /// `perf inject --jit`), both of these, gdb; several with commas [env: SAKI_PERF=]
@@ -187,6 +192,7 @@ impl Default for Options {
             gc_stress: None,
             no_cache: false,
             no_simd: false,
+            tiers: Tier::Second,
             perf: None,
             stats: false,
             missing: false,

@@ -12,6 +12,7 @@
 //! | `host: hostfxr` | for .NET: Saki asks .NET's host, as for users, since the program asks it, too |
 //! | `timeout: SECONDS` | wall-clock limit of one run (default 20) |
 //! | `stress: skip REASON` | not run under GC stress, and why |
+//! | `first-tier: skip REASON` | not run as the baseline compiler compiles it (`--tiers 1`), and why |
 //! | `green: skip REASON` | not run on green and M:N threads, and why |
 //! | `net: skip REASON` | not compared with .NET (`--net`), and why: undefined there, or a part of Mono |
 //! | `libraries: 6.8,6.12` | run on the class libraries of these versions of Mono alone: it calls what others lack |
@@ -46,6 +47,8 @@ pub struct Header {
     pub is_hosted: bool,
     /// The reason why GC stress leaves this program out.
     pub stress_skip: Option<String>,
+    /// The reason why runs of the baseline compiler's code leave this program out.
+    pub first_tier_skip: Option<String>,
     /// The reason why runs on green and M:N threads leave this program out.
     pub green_skip: Option<String>,
     /// The reason why `--net` leaves this program out.
@@ -71,6 +74,7 @@ impl Default for Header {
             timeout_seconds: 20,
             is_hosted: false,
             stress_skip: None,
+            first_tier_skip: None,
             green_skip: None,
             net_skip: None,
             libraries: Versions::MONO,
@@ -106,6 +110,10 @@ pub fn parse(source: &str) -> Result<Header, String> {
             "green" => {
                 let reason = value.strip_prefix("skip ").ok_or("green: wants `skip REASON`")?;
                 header.green_skip = Some(reason.to_owned());
+            }
+            "first-tier" => {
+                let reason = value.strip_prefix("skip ").ok_or("first-tier: wants `skip REASON`")?;
+                header.first_tier_skip = Some(reason.to_owned());
             }
             "stress" => {
                 let reason = value.strip_prefix("skip ").ok_or("stress: wants `skip REASON`")?;
@@ -157,7 +165,7 @@ mod tests {
         let header = parse(
             "// Says hello: prose with a colon is no key.\n// exit: 3\n// args: a b\n// stdin: x\\ty\\n\n\
              // env: A=b=c\n// stderr-contains: Unhandled\n// mcs: -unsafe -r:X.dll\n// csc: -pdb\n// host: hostfxr\n// timeout: 5\n\
-             // stress: skip too many collections\n// green: skip not yet\n// net: skip of Mono\n// libraries: 6.8\n// io: each\n\
+             // stress: skip too many collections\n// green: skip not yet\n// first-tier: skip slots\n// net: skip of Mono\n// libraries: 6.8\n// io: each\n\
              // pending: no sockets\nclass P {}\n// exit: 9\n",
         );
         let expected = Header {
@@ -171,6 +179,7 @@ mod tests {
             timeout_seconds: 5,
             is_hosted: true,
             stress_skip: Some("too many collections".into()),
+            first_tier_skip: Some("slots".into()),
             green_skip: Some("not yet".into()),
             net_skip: Some("of Mono".into()),
             libraries: Versions::parse("6.8").expect("a version"),

@@ -258,6 +258,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         inline_handles: saki_sync::handle_table::is_room_whole(),
         saturates_conversions: universe().profile().saturates_conversions,
         vectors: options.vectors && saki_jit::has_vectors(),
+        tier: options.tier,
         ..CompilerOptions::new(saki_gc::heap_layout())
     };
     if let Some(places) = &options.code_cache {

@@ -50,6 +50,8 @@ pub struct VmOptions {
     pub code_cache: Option<CachePlaces>,
     /// Implement vector types by the processor's vectors, where it has them.
     pub vectors: bool,
+    /// The compiler that makes the code of methods.
+    pub tier: saki_jit::Tier,
     /// The profilers and debuggers to which code is described.
     pub tools: ToolsRequest,
     /// Count what compiling costs (`compile::statistics`), and which generic instances could share code.
@@ -105,6 +107,7 @@ impl Default for VmOptions {
             verify: false,
             code_cache: None,
             vectors: true,
+            tier: saki_jit::Tier::Second,
             tools: ToolsRequest::default(),
             statistics: false,
             check_walks_hz: None,

@@ -16,7 +16,7 @@ use crate::object::versions::Purpose;
 use saki_code::CodeKind;
 use saki_il::import::{Facts, ImportOptions};
 use saki_il::ir::Function;
-use saki_jit::{CompileError, CompiledCode, Compiler};
+use saki_jit::{CompileError, CompiledCode, Compiler, Tier};
 use saki_types::requests::{self, Request};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 
@@ -115,7 +115,8 @@ impl<'a> CompileJob<'a> {
     /// The importer's options.
     pub fn import_options(&self) -> ImportOptions {
         ImportOptions {
-            inline: self.purpose == Purpose::Optimised,
+            // The first tier's code is to be made fast, and what is inlined is compiled at each place.
+            inline: self.purpose == Purpose::Optimised && self.compiler.options().tier == Tier::Second,
             vectors: self.compiler.options().vectors,
             ..ImportOptions::default()
         }
