@@ -1,4 +1,5 @@
-//! System.Runtime.InteropServices.TypeMapping (.NET 10): the attributes of assemblies that map names and types to types.
+//! System.Runtime.InteropServices.TypeMapping (.NET 10): the attributes of assemblies that map names and types to
+//! types.
 //!
 //! Managed code gives C functions that take an entry each, and keeps the maps. Invariant: assemblies are read once each,
 //! the entry assembly first, then those that `TypeMapAssemblyTargetAttribute` names, all for one group. Left out:
@@ -177,7 +178,7 @@ fn hash_of_type(ty: Ty) -> LoadResult<u32> {
     let TypeKind::Def(row) = &ty.generic_definition().unwrap_or(ty).kind else { return Ok(0) };
     let mut hash = hash_of_name(row.namespace) ^ hash_of_name(row.name);
     if let Some(enclosing) = ty.enclosing_type()? {
-        hash = mixed(hash_of_type(enclosing)?, 11) ^ hash;
+        hash ^= mixed(hash_of_type(enclosing)?, 11);
     }
     if ty.generic_definition().is_none_or(|definition| definition == ty) {
         return Ok(hash);

@@ -158,8 +158,8 @@ pub trait ConditionalRoots: Sync {
     fn saw(&self, word: usize);
     /// Tracing has come to an end: calls `visit` for the slots of owners that turned up since the last call.
     fn for_each_new_slot(&self, visit: &mut dyn FnMut(*mut ObjRef));
-    /// Whether the references in thread-static blocks of `owner` (`BlockScan::Conditional`) are no roots: the collection
-    /// judges the owner, and gets them from `for_each_new_slot`, or the owner is dead.
+    /// Whether the references in thread-static blocks of `owner` (`BlockScan::Conditional`) are no roots: the
+    /// collection judges the owner, and gets them from `for_each_new_slot`, or the owner is dead.
     fn holds_back(&self, owner: usize) -> bool;
     /// The collection has judged: owners that did not turn up are dead.
     fn finish(&self);

@@ -2,8 +2,9 @@
 //! which native code calls them.
 //!
 //! Invariants: a method has one such function, which stays for ever, since nobody knows who holds the address. If the
-//! method's assembly is collected, the function has no method any more, and calling it ends the process. A method that the attribute does not fit has one, too: the exception is thrown where
-//! the native code that calls it returns to managed code, as in .NET. Left out: `EntryPoint`, a name for hosts.
+//! method's assembly is collected, the function has no method any more, and calling it ends the process. A method that
+//! the attribute does not fit has one, too: the exception is thrown where the native code that calls it returns to
+//! managed code, as in .NET. Left out: `EntryPoint`, a name for hosts.
 
 use crate::reverse_calls::{EntryFrame, NativeSignature, ReverseCall, in_domain, note_call};
 use saki_il::ir::{CallSig, IrType};

@@ -197,8 +197,8 @@ impl Declaration {
 ///
 /// # Errors
 /// `BadImageFormat` for a declaration that cannot name a member of the kind; `MissingMethod`, `MissingField`,
-/// `AmbiguousMatch`; `InvalidTypeName`; `InvalidProgram` when the accessor's class has another number of generic parameters than the type;
-/// the errors of the signatures' types.
+/// `AmbiguousMatch`; `InvalidTypeName`; `InvalidProgram` when the accessor's class has another number of generic
+/// parameters than the type; the errors of the signatures' types.
 pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResult<AccessedMember> {
     let (MethodKind::Def { image, rid }, Some(kind)) = (&method.kind, accessor.kind) else {
         let message = "Invalid usage of UnsafeAccessorAttribute.";

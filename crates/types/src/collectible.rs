@@ -388,8 +388,8 @@ impl Owner {
         self.inner.lock().entries.push(method);
     }
 
-    /// Notes a word outside of the records that holds the address of one of them. It becomes 0 in the pause in which the
-    /// owner dies, so a thread that collections stop has a live record if it finds another value, until its next
+    /// Notes a word outside of the records that holds the address of one of them. It becomes 0 in the pause in which
+    /// the owner dies, so a thread that collections stop has a live record if it finds another value, until its next
     /// safepoint, and longer if the address is on its stack.
     pub fn add_weak_word(&self, word: &'static AtomicUsize) {
         self.inner.lock().weak_words.push(word);

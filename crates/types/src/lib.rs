@@ -8,12 +8,12 @@
 //! The crate has three layers, which tidy checks (`xtask/src/tidy/layers.rs`). At the bottom are the records, which
 //! hold data and cells for facts: `ty`, `method`, `field` and `domain` (the tables of a domain, its assemblies and
 //! images), with what they are made of (`lazy`, `error`, `identity`, `well_known`) and what is read from them without
-//! loading anything: names (`names`), parsed names (`type_name`), rows of unfinished types (`emitted_records`), code of dynamic methods
-//! (`dynamic_code`). Above them, the modules in the table below fill these cells, level by level. On top are assemblies
-//! (`binder`, `assembly`, `dynamic`) and the questions that other crates ask of the facts (`access`, `accessors`,
-//! `remoting`, `native_call`). `universe` makes and ends the tables of a domain; `current` says whose a thread uses. The levels are
-//! those of CoreCLR's `classloadlevel.h` in idea, but no type is brought to a level as a whole: each fact is computed
-//! when it is first asked for.
+//! loading anything: names (`names`), parsed names (`type_name`), rows of unfinished types (`emitted_records`), code of
+//! dynamic methods (`dynamic_code`). Above them, the modules in the table below fill these cells, level by level. On
+//! top are assemblies (`binder`, `assembly`, `dynamic`) and the questions that other crates ask of the facts (`access`,
+//! `accessors`, `remoting`, `native_call`). `universe` makes and ends the tables of a domain; `current` says whose a
+//! thread uses. The levels are those of CoreCLR's `classloadlevel.h` in idea, but no type is brought to a level as a
+//! whole: each fact is computed when it is first asked for.
 //!
 //! | level | what a type has there | filled by | asks |
 //! |---|---|---|---|

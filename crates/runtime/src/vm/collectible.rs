@@ -13,10 +13,10 @@
 //!   assembly, a dynamic method that is kept for ever itself.
 //!
 //! Its own root cells, statics and thread-statics do not count: they are traced only when one of the above has been
-//! found (`gc::ConditionalRoots`), so an assembly whose statics refer to its own objects ends like any other. Nor do the
-//! C functions of its methods and delegates, which native code has: such a function outlives the method, and finds in
-//! the pause in which the owner dies that there is no method any more (`Owner::add_weak_word`). Only full collections
-//! decide whether an owner is dead.
+//! found (`gc::ConditionalRoots`), so an assembly whose statics refer to its own objects ends like any other. Nor do
+//! the C functions of its methods and delegates, which native code has: such a function outlives the method, and finds
+//! in the pause in which the owner dies that there is no method any more (`Owner::add_weak_word`). Only full
+//! collections decide whether an owner is dead.
 //!
 //! | list | meaning | leaves it when |
 //! |---|---|---|
@@ -88,8 +88,8 @@ impl Judgement {
 struct ThreadBlocks {
     /// Addresses of their references, by owner.
     slots: FxHashMap<usize, Vec<usize>>,
-    /// (first address, end, owner), ascending. The blocks lie outside of the records, so a word that points to one, such
-    /// as a `ref` to a thread-static field, does not tell its owner otherwise.
+    /// (first address, end, owner), ascending. The blocks lie outside of the records, so a word that points to one,
+    /// such as a `ref` to a thread-static field, does not tell its owner otherwise.
     ranges: Vec<(usize, usize, usize)>,
 }
 
