@@ -9,7 +9,7 @@
 //! | state | handles of the managed context | next |
 //! |---|---|---|
 //! | in use | weak | unloaded, by `Unload` or the finalizer of the managed context |
-//! | unloaded | weak, and a strong one, since it still resolves references of its assemblies | dead: no record is reachable any more |
+//! | unloaded | weak, and strong: it still resolves its assemblies' references | dead: no record is reachable |
 //! | dead | both freed | - |
 //!
 //! Invariant: while an assembly of a context is reachable, the context's first handle is not freed: other threads may

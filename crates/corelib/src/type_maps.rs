@@ -1,8 +1,8 @@
 //! System.Runtime.InteropServices.TypeMapping (.NET 10): the attributes of assemblies that map names and types to
 //! types.
 //!
-//! Managed code gives C functions that take an entry each, and keeps the maps. Invariant: assemblies are read once each,
-//! the entry assembly first, then those that `TypeMapAssemblyTargetAttribute` names, all for one group. Left out:
+//! Managed code gives C functions that take an entry each, and keeps the maps. Invariant: assemblies are read once
+//! each, the entry assembly first, then those that `TypeMapAssemblyTargetAttribute` names, all for one group. Left out:
 //! loading the types of entries, which managed code does when one is asked for.
 
 use crate::arguments::{AssemblyArgument, TypeArgument};
