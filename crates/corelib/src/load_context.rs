@@ -9,7 +9,7 @@
 //! | state | handles of the managed context | next |
 //! |---|---|---|
 //! | in use | weak | unloaded, by `Unload` or the finalizer of the managed context |
-//! | unloaded | weak, and strong, since it still resolves references of its assemblies | dead: no record is reachable |
+//! | unloaded | weak, and strong: it still resolves its assemblies' references | dead: no record is reachable |
 //! | dead | both freed | - |
 //!
 //! Invariant: while an assembly of a context is reachable, the context's first handle is not freed: other threads may
@@ -27,11 +27,11 @@ use saki_reflect::objects::assembly_object;
 use saki_runtime::exec::invoke;
 use saki_runtime::object::{exceptions, statics};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, ManagedField, Obj, Slot, Str, ToManaged, vm};
-use saki_types::binder::{AssemblyName, LoadContext, not_collectible};
+use saki_types::binder::{AssemblyName, LoadContext, UNSPECIFIED, not_collectible};
 use saki_types::collectible::Owner;
 use saki_types::emitted::EmittedType;
-use saki_types::{Assembly, Image, LibraryType, LoadResult, LoaderEvents, Method, universe};
-use std::path::PathBuf;
+use saki_types::{Assembly, Image, LibraryType, LoadError, LoadErrorKind, LoadResult, LoaderEvents, Method, universe};
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy)]
 struct Context {
@@ -132,7 +132,7 @@ fn forget_dead() {
 }
 
 /// The functions that drop dead records from the tables of this crate.
-pub const FORGET_DEAD: &[fn()] = &[forget_dead];
+pub const FORGET_DEAD: &[fn()] = &[forget_dead, crate::emit::forget_dead_modules];
 
 fn context_of_assembly(_t: CurrentThread, assembly: AssemblyArgument) -> isize {
     match assembly.assembly().load_context {
@@ -195,16 +195,33 @@ fn load_from_path(
     let load = || -> LoadResult<&'static Assembly> {
         let binder = universe().binder();
         // A file whose assembly the context has from elsewhere gives that assembly.
-        if let Some(name) = saki_types::binder::identity_of_file(&path)?
-            && let Some(known) = binder.find_in_context(&name, context)
-        {
-            return Ok(known);
+        if let Some(name) = saki_types::binder::identity_of_file(&path)? {
+            let of_any_version = AssemblyName { version: [UNSPECIFIED; 4], ..name };
+            if let Some(known) = binder.find_in_context(&of_any_version, context) {
+                return Ok(known);
+            }
         }
         binder.load_file_in(&path, context, owner_of(context))
     };
-    let assembly = load().to_managed(t)?;
+    let assembly = load().map_err(|error| in_words_of_net(error, Some(&path))).to_managed(t)?;
     result.set(t, assembly_object(t, assembly)?);
     Ok(())
+}
+
+/// The error of loading a file, or of bytes without a file, that are not an assembly.
+fn in_words_of_net(error: LoadError, path: Option<&Path>) -> LoadError {
+    let message = match (error.kind, path) {
+        (LoadErrorKind::FileNotFound, Some(path)) => {
+            let path = path.display();
+            format!("Could not load file or assembly '{path}'. The system cannot find the file specified.\n")
+        }
+        (LoadErrorKind::BadImageFormat, Some(path)) => {
+            format!("Bad IL format. The format of the file '{}' is invalid.", path.display())
+        }
+        (LoadErrorKind::BadImageFormat, None) => "Bad IL format.".to_owned(),
+        _ => return error,
+    };
+    LoadError { message, ..error }
 }
 
 fn load_from_stream(
@@ -219,7 +236,8 @@ fn load_from_stream(
     // SAFETY: managed code passes the address and length of a pinned array.
     let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, usize::try_from(length).unwrap_or(0)) };
     let context = context_of(native);
-    let assembly = universe().binder().load_bytes_in(bytes.to_vec(), context, owner_of(context)).to_managed(t)?;
+    let loaded = universe().binder().load_bytes_in(bytes.to_vec(), context, owner_of(context));
+    let assembly = loaded.map_err(|error| in_words_of_net(error, None)).to_managed(t)?;
     result.set(t, assembly_object(t, assembly)?);
     Ok(())
 }
@@ -250,8 +268,7 @@ impl NameParts {
         let token = if self.flags & WHOLE_KEY != 0 { saki_types::binder::token_of_key(&key) } else { key };
         AssemblyName {
             name: text(self.name),
-            // A part that is not given is 65,535.
-            version: self.version.map(|part| if part == u16::MAX { 0 } else { part }),
+            version: self.version,
             culture: text(self.culture),
             public_key_token: token,
         }
