@@ -87,8 +87,9 @@ class AsynchronousSockets
                 connection = listener.EndAccept(begun);
                 listener.BeginAccept(accepted, null);
             }
-            catch (ObjectDisposedException)
+            catch (Exception e) when (e is ObjectDisposedException || e is SocketException)
             {
+                // Closed; on .NET with OperationAborted.
                 return;
             }
             var buffer = new byte[100];
@@ -177,7 +178,7 @@ class AsynchronousSockets
                 connections.Add(Echo(client));
             }
         }
-        catch (ObjectDisposedException)
+        catch (Exception e) when (e is ObjectDisposedException || e is SocketException)
         {
         }
         await Task.WhenAll(connections);
