@@ -6,20 +6,30 @@
 //! first reason: each must still fail to compile, and one that is not listed must compile, so the list may only shrink.
 //! Invariant: when both runs end by an exception that nothing catches, it is one of the same type, so a call that Saki
 //! lacks never counts as what .NET does not support.
-//! A header `net: skip REASON` leaves a program out. What .NET does is kept beside a program's assembly; compiling it
-//! anew removes that.
+//! A header `net: skip REASON` leaves a program out. Programs that are known to differ are named by `DIFFERENCES`, each
+//! with the modes in which it does and the cause: each must still differ there, and no other may, so the list may only
+//! shrink. What .NET does is kept beside a program's assembly; compiling it anew removes that.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{MAX_DIFF_LINES, Program, Suite, diff, each};
+use super::{MAX_DIFF_LINES, Options, Program, Suite, diff, each};
 use crate::process::{Finished, ProgramEnd};
 use crate::tool::Outcome;
 
 /// The programs that do not compile against .NET: `AREA/NAME CLASS`.
 const LIST: &str = "tests/programs/left-out-of-net.list";
+
+/// The programs that do the same on Saki as on .NET only in some modes, or never: `AREA/NAME MODES CAUSE`.
+const DIFFERENCES: &str = "tests/programs/net-differences.list";
+
+/// The words of MODES: `all`, or some of the others with commas between them. `stress` is GC stress with any threads.
+const MODES: [&str; 5] = ["all", "native", "green", "mn", "stress"];
+
+/// Of a cause `varies: ...`: the program may do the same, too.
+const VARIES: &str = "varies";
 
 /// What came of one program.
 enum Verdict {
@@ -44,6 +54,7 @@ pub(super) fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) ->
     fs::create_dir_all(&output_root).map_err(|e| format!("{}: {e}", output_root.display()))?;
     let made = net.compile(&programs.iter().collect::<Vec<_>>(), &suite.compilers, &output_root)?;
     let listed = read_list(&root.join(LIST))?;
+    let known = known_differences(&root.join(DIFFERENCES), suite.options)?;
     let (mut failed, mut left_out) = (Vec::new(), BTreeMap::<&str, usize>::new());
     programs.retain(|program| match (&made[&program.name], listed.get(&program.name)) {
         (Ok(_), None) => true,
@@ -63,7 +74,14 @@ pub(super) fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) ->
         }
     });
     let mut reasons = BTreeMap::<String, Vec<String>>::new();
-    let (mut passed, mut exceptions, mut unjudged) = (0, 0, Vec::new());
+    let (mut passed, mut exceptions, mut unjudged, mut differing) = (0, 0, Vec::new(), Vec::new());
+    // A program that is known to differ and does not is not kept on the list.
+    let check_same = |name: &String, failed: &mut Vec<String>| {
+        if let Some(cause) = known.get(name).filter(|cause| !cause.starts_with(VARIES)) {
+            println!("FAIL {name}: does the same as on .NET now; remove it from {DIFFERENCES} ({cause})");
+            failed.push(name.clone());
+        }
+    };
     if !suite.options.compile_only {
         each(
             programs,
@@ -72,6 +90,7 @@ pub(super) fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) ->
             |name, verdict| match verdict {
                 Verdict::Same(seconds) => {
                     passed += 1;
+                    check_same(&name, &mut failed);
                     if suite.options.verbose {
                         println!("ok   {name} ({seconds:.2} s)");
                     }
@@ -79,7 +98,9 @@ pub(super) fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) ->
                 Verdict::SameException => {
                     passed += 1;
                     exceptions += 1;
+                    check_same(&name, &mut failed);
                 }
+                Verdict::Differs(..) if known.contains_key(&name) => differing.push(name),
                 Verdict::Differs(reason, report) => {
                     println!("FAIL {name}: {report}");
                     reasons.entry(reason).or_default().push(name.clone());
@@ -105,12 +126,40 @@ pub(super) fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) ->
         unjudged.sort();
         println!("not judged, since .NET does not end well: {}", unjudged.join(" "));
     }
+    if !differing.is_empty() {
+        differing.sort();
+        println!("known to differ ({DIFFERENCES}): {}", differing.join(" "));
+    }
     println!("{exceptions} of those that pass end by the same exception as on .NET");
     if !failed.is_empty() {
         println!("failed: {}", failed.join(" "));
     }
-    println!("net: {passed} passed, {} failed", failed.len());
+    println!("net: {passed} passed, {} known to differ, {} failed", differing.len(), failed.len());
     Ok(failed.is_empty() && passed > 0)
+}
+
+/// The causes of the differences that are known for this run's modes, by program. Errors: an unreadable list, a line that
+/// is not `AREA/NAME MODES CAUSE`, or a program that is not there.
+fn known_differences(path: &Path, options: &Options) -> Result<HashMap<String, String>, String> {
+    let threads = options.threads.as_deref().unwrap_or("native");
+    let mut known = HashMap::new();
+    for (name, rest) in read_list(path)? {
+        let (modes, cause) = modes_and_cause(&rest).ok_or_else(|| format!("{}: {name} {rest}", path.display()))?;
+        if !path.with_file_name(&name).with_extension("cs").exists() {
+            return Err(format!("{}: there is no program {name}", path.display()));
+        }
+        if modes.iter().any(|&mode| mode == "all" || mode == threads || mode == "stress" && options.stress.is_some()) {
+            known.insert(name, cause.to_owned());
+        }
+    }
+    Ok(known)
+}
+
+/// What a line of `DIFFERENCES` says behind the name. None: an unknown mode, or no cause.
+fn modes_and_cause(text: &str) -> Option<(Vec<&str>, &str)> {
+    let (modes, cause) = text.split_once(' ')?;
+    let modes: Vec<&str> = modes.split(',').collect();
+    modes.iter().all(|mode| MODES.contains(mode)).then_some((modes, cause.trim()))
 }
 
 /// Prints the causes with their programs, those with the most first.
@@ -266,4 +315,17 @@ pub fn read_list(path: &Path) -> Result<HashMap<String, String>, String> {
             Ok((name.to_owned(), class.trim().to_owned()))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_has_modes_and_a_cause() {
+        assert_eq!(modes_and_cause("green,mn reads hold"), Some((vec!["green", "mn"], "reads hold")));
+        assert_eq!(modes_and_cause("all varies: it races"), Some((vec!["all"], "varies: it races")));
+        assert_eq!(modes_and_cause("sometimes it races"), None);
+        assert_eq!(modes_and_cause("all"), None);
+    }
 }
