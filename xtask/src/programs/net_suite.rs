@@ -138,8 +138,8 @@ pub(super) fn run(root: &Path, mut programs: Vec<Program>, suite: &Suite<'_>) ->
     Ok(failed.is_empty() && passed > 0)
 }
 
-/// The causes of the differences that are known for this run's modes, by program. Errors: an unreadable list, a line that
-/// is not `AREA/NAME MODES CAUSE`, or a program that is not there.
+/// The causes of the differences that are known for this run's modes, by program. Errors: an unreadable list, a line
+/// that is not `AREA/NAME MODES CAUSE`, or a program that is not there.
 fn known_differences(path: &Path, options: &Options) -> Result<HashMap<String, String>, String> {
     let threads = options.threads.as_deref().unwrap_or("native");
     let mut known = HashMap::new();
