@@ -38,7 +38,10 @@ const EXIT_OF_COMMANDS: Rows =
 const VARIABLES: Rows = &[
     ("MONO_PATH", "Folders that are searched for assemblies first, with colons between them."),
     ("SAKI_THREADS, SAKI_IO, SAKI_HOT_STACKS", "Stand for the options --threads, --io and --hot-stacks."),
-    ("SAKI_NO_CACHE, SAKI_NO_SIMD, SAKI_GC_STRESS", "Stand for the options --no-cache, --no-simd and --gc-stress."),
+    (
+        "SAKI_NO_CACHE, SAKI_NO_SIMD, SAKI_TIERS, SAKI_GC_STRESS",
+        "Stand for the options --no-cache, --no-simd, --tiers and --gc-stress.",
+    ),
     ("SAKI_MAX_HEAP, SAKI_NURSERY, SAKI_GC_THREADS", "Stand for the options --max-heap, --nursery and --gc-threads."),
     ("SAKI_PERF, SAKI_PROFILE", "Stand for the options --perf and --profile."),
     (

@@ -64,11 +64,11 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("SAKI_MAX_HEAP", "--max-heap"),
     ("SAKI_NO_CACHE", "--no-cache"),
     ("SAKI_NO_SIMD", "--no-simd"),
-    ("SAKI_TIERS", "--tiers"),
     ("SAKI_NURSERY", "--nursery"),
     ("SAKI_PERF", "--perf"),
     ("SAKI_PROFILE", "--profile"),
     ("SAKI_THREADS", "--threads"),
+    ("SAKI_TIERS", "--tiers"),
     ("XDG_CACHE_HOME", "the folder of caches, in place of ~/.cache"),
 ];
 

@@ -21,6 +21,9 @@ const FLOATS: usize = 32;
 /// Parameters of generated functions; the first is the address of the words.
 const PARAMS: [IrType; 6] = [I64, I32, I64, I32, F64, F32];
 
+/// Locals of generated functions that steps read and write: the parameters and three more. Counters of loops follow.
+const VARIABLES: usize = PARAMS.len() + 3;
+
 /// One step of a generated function; the numbers choose among the existing values.
 #[derive(Clone, Debug)]
 enum Step {
@@ -217,12 +220,12 @@ impl Generator {
                 self.add(Op::Store { addr, offset, value, mem, flags: plain(AliasClass::Any) }, IrType::Void);
             }
             Step::Get(local) => {
-                let local = 1 + local % (self.ir.func.locals.len() - 1);
+                let local = 1 + local % (VARIABLES - 1);
                 let value = self.ir.get(local as u32);
                 self.known.push((value, self.ir.func.locals[local].ty));
             }
             Step::Set(local, value) => {
-                let local = 1 + local % (self.ir.func.locals.len() - 1);
+                let local = 1 + local % (VARIABLES - 1);
                 let value = self.pick(self.ir.func.locals[local].ty, value);
                 self.ir.set(LocalId(local as u32), value);
             }
