@@ -140,7 +140,7 @@ pub fn compiler() -> Compiler {
 
 /// The usual options; those of the tests in `first_tier` name the baseline compiler.
 pub fn options() -> CompilerOptions {
-    let is_first = env!("CARGO_CRATE_NAME").starts_with("first_tier");
+    let is_first = env!("CARGO_CRATE_NAME") == "first_tier";
     let tier = if is_first { Tier::First } else { Tier::Second };
     CompilerOptions { verify: true, tier, ..CompilerOptions::new(HEAP) }
 }
