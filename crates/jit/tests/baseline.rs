@@ -458,6 +458,18 @@ fn locks_and_a_first_block_that_is_entered_again_are_left_to_cranelift() {
     assert!(machine.compiler.compile_baseline(&ir.func).is_none());
 }
 
+/// `ret` has 16 bits for the bytes of arguments that it gives back.
+#[test]
+fn more_arguments_than_a_return_can_give_back_are_left_to_cranelift() {
+    let machine = Machine::new();
+    for (count, is_covered) in [(8000, true), (8300, false)] {
+        let mut ir = Ir::new("many", &vec![I64; count], Some(I64));
+        let last = ir.get(count as u32 - 1);
+        ir.ret(last);
+        assert_eq!(machine.compiler.compile_baseline(&ir.func).is_some(), is_covered, "{count}");
+    }
+}
+
 /// Frames that do not fit into a page touch each of their pages.
 #[test]
 fn a_large_frame_is_probed() {

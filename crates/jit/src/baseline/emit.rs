@@ -66,6 +66,10 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let func = self.func;
         let has_this = func.sig.has_this || func.method.is_some_and(|method| !method.is_static());
         let passed = Passed::new::<M>(&func.sig, has_this);
+        // A return gives back no more than its immediate operand can say.
+        if passed.stack_bytes > u32::from(u16::MAX) {
+            return None;
+        }
         self.incoming_bytes = passed.stack_bytes;
         if let Some(place) = passed.struct_result {
             let register = match place {
