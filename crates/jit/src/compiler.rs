@@ -70,7 +70,8 @@ impl Default for CompileContext {
 ///
 /// Small bodies of dynamic methods (lambdas compiled at run time) have next to nothing to optimise, but there may be
 /// very many. The baseline compiler compiles those that it covers; the others, if they have no loops, go through
-/// Cranelift without mid-end and with one-pass register allocation.
+/// Cranelift without mid-end and with one-pass register allocation. In the first tier (`Tier::First`) the baseline
+/// compiler compiles whatever it covers.
 pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,
