@@ -93,7 +93,7 @@ fn append_members(out: &mut Vec<u8>, image: &'static Image, type_def: Rid) -> Lo
         if row.flags & ACCESS_MASK != PUBLIC || is_generic || is_hidden(image, token)? {
             continue;
         }
-        out.extend(method_text(image, signature).into_bytes());
+        out.extend(method_text(&|token| name_of(image, token), signature).into_bytes());
         for param in meta.method_params(rid)? {
             let row = meta.param(param)?;
             if row.sequence != 0 {
@@ -106,7 +106,7 @@ fn append_members(out: &mut Vec<u8>, image: &'static Image, type_def: Rid) -> Lo
         if row.flags & ACCESS_MASK == PUBLIC && !is_hidden(image, Token::new(TableId::Field, rid))? {
             let signature = meta.blob(row.signature)?;
             // .NET drops the last letter of a field's text.
-            let mut text = Cursor { image, rest: signature.get(1..).unwrap_or_default() }.ty();
+            let mut text = Cursor::new(&|token| name_of(image, token), signature.get(1..).unwrap_or_default()).ty();
             text.pop();
             out.extend(text.into_bytes());
         }
@@ -142,17 +142,34 @@ const CONVENTIONS: [&str; 12] = [
 ];
 
 /// "instance void(class System.String,int32)".
-fn method_text(image: &'static Image, signature: &[u8]) -> String {
-    Cursor { image, rest: signature }.method()
+fn method_text(name_of: &dyn Fn(Token) -> String, signature: &[u8]) -> String {
+    Cursor::new(name_of, signature).method()
 }
+
+/// The name of a type, by a token of the module.
+fn name_of(image: &Image, token: Token) -> String {
+    let name = image.meta.type_name_of_token(token).map_err(LoadError::from);
+    name.map_or_else(|_| String::new(), |(namespace, name)| saki_types::identity::qualified(namespace, name))
+}
+
+/// Types that may lie in one another in a signature; deeper ones are left out.
+const MAX_DEPTH: u32 = 200;
+/// Dimensions of an array that .NET loads.
+const MAX_RANK: u32 = 32;
 
 /// The rest of a signature, which is written as it is read: what cannot be read is left out.
 struct Cursor<'a> {
-    image: &'static Image,
+    name_of: &'a dyn Fn(Token) -> String,
     rest: &'a [u8],
+    /// Types around the one being read.
+    depth: u32,
 }
 
-impl Cursor<'_> {
+impl<'a> Cursor<'a> {
+    fn new(name_of: &'a dyn Fn(Token) -> String, signature: &'a [u8]) -> Cursor<'a> {
+        Cursor { name_of, rest: signature, depth: 0 }
+    }
+
     fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.rest.split_first() else { return 0 };
         self.rest = rest;
@@ -200,6 +217,17 @@ impl Cursor<'_> {
     }
 
     fn ty(&mut self) -> String {
+        if self.depth == MAX_DEPTH {
+            self.rest = &[];
+            return String::new();
+        }
+        self.depth += 1;
+        let text = self.ty_inside();
+        self.depth -= 1;
+        text
+    }
+
+    fn ty_inside(&mut self) -> String {
         match self.byte() {
             0x01 => "void".to_owned(),
             0x02 => "bool".to_owned(),
@@ -245,14 +273,13 @@ impl Cursor<'_> {
         const TABLES: [TableId; 3] = [TableId::TypeDef, TableId::TypeRef, TableId::TypeSpec];
         let coded = self.number();
         let Some(&table) = TABLES.get(coded as usize & 3) else { return String::new() };
-        let name = self.image.meta.type_name_of_token(Token::new(table, coded >> 2)).map_err(LoadError::from);
-        name.map_or_else(|_| String::new(), |(namespace, name)| saki_types::identity::qualified(namespace, name))
+        (self.name_of)(Token::new(table, coded >> 2))
     }
 
     fn array(&mut self) -> String {
         let element = self.ty();
         let rank = self.number();
-        if rank == 0 {
+        if rank == 0 || rank > MAX_RANK {
             return element + "[??]";
         }
         let mut numbers = |count: u32| (0..count.min(rank)).map(|_| self.number()).collect::<Vec<_>>();
@@ -302,3 +329,28 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.RuntimeType::GetGUID", &get_guid),
     InternalCall::new("@net10 QCall::ReflectionInvocation_GetGuid", &guid_of_table),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(signature: &[u8]) -> String {
+        method_text(&|token| format!("{token:?}"), signature)
+    }
+
+    #[test]
+    fn signatures_are_written_as_net_writes_them() {
+        assert_eq!(text(&[0x20, 2, 0x01, 0x0e, 0x08]), "instance void(class System.String,int32)");
+        assert_eq!(text(&[0x00, 1, 0x08, 0x1d, 0x10, 0x1c]), "int32(class System.Object&[])");
+        assert_eq!(text(&[0x00, 0, 0x14, 0x08, 2, 0, 0]), "int32[,]()");
+    }
+
+    #[test]
+    fn malformed_signatures_end() {
+        let mut nested = vec![0x00, 0];
+        nested.resize(1 << 20, 0x1d);
+        assert_eq!(text(&nested).len(), 2 * MAX_DEPTH as usize + 2);
+        // A rank of 2²⁹ - 1.
+        assert_eq!(text(&[0x00, 0, 0x14, 0x08, 0xdf, 0xff, 0xff, 0xff]), "int32[??]()");
+    }
+}
