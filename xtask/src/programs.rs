@@ -55,9 +55,12 @@ pub struct Options {
     /// How Saki executes threads: SAKI_THREADS=MODE in the environment.
     #[arg(long, value_name = "MODE")]
     threads: Option<String>,
-    /// The compiler that makes the code: SAKI_TIERS=TIER in the environment.
-    #[arg(long, value_name = "TIER")]
-    tiers: Option<u8>,
+    /// The compilers that make the code: SAKI_TIERS=TIERS in the environment.
+    #[arg(long, value_name = "TIERS")]
+    tiers: Option<String>,
+    /// With both tiers: calls and rounds after which a method is hot: SAKI_HOT_AFTER=COUNT in the environment.
+    #[arg(long, value_name = "COUNT")]
+    hot_after: Option<u32>,
     /// How threads wait for descriptors: SAKI_IO=MODEL in the environment, for all programs.
     #[arg(long, value_name = "MODEL")]
     io: Option<String>,
@@ -141,7 +144,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     if options.threads.as_deref().is_some_and(|mode| mode != "native") {
         programs.retain(|p| p.header.green_skip.is_none());
     }
-    if options.tiers == Some(1) {
+    if options.tiers.as_deref().is_some_and(|tiers| tiers != "2") {
         programs.retain(|p| p.header.first_tier_skip.is_none());
     }
     if options.stress.is_some() {
@@ -477,8 +480,11 @@ impl Suite<'_> {
         if let Some(mode) = &self.options.threads {
             environment.push(("SAKI_THREADS".to_owned(), mode.clone()));
         }
-        if let Some(tier) = self.options.tiers {
-            environment.push(("SAKI_TIERS".to_owned(), tier.to_string()));
+        if let Some(tiers) = &self.options.tiers {
+            environment.push(("SAKI_TIERS".to_owned(), tiers.clone()));
+        }
+        if let Some(count) = self.options.hot_after {
+            environment.push(("SAKI_HOT_AFTER".to_owned(), count.to_string()));
         }
         if let Some(model) = io_model {
             environment.push(("SAKI_IO".to_owned(), model.to_owned()));

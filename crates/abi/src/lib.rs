@@ -33,6 +33,8 @@ pub use native::{NativeAbi, StructClass};
 pub use object::{ArrayHeader, ObjRef, Object, StringHeader};
 pub use reloc::{AddressUse, Reloc, RelocKind};
 pub use stubs::StubId;
-pub use tables::{BodyTables, ClauseKind, EnclosingHandler, IlMapEntry, InlineSite, ProtectedCall, TrapSite};
+pub use tables::{
+    BodyTables, ClauseKind, EnclosingHandler, FrameMap, IlMapEntry, InlineSite, NO_SLOT, ProtectedCall, TrapSite,
+};
 pub use thread::ThreadAbi;
 pub use vtable::{RefMap, VTable, VTableFlags};

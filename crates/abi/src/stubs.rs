@@ -19,9 +19,15 @@ pub enum StubId {
     /// PreserveAll, `fn(address)`: demotes the cache line to a cache level that other processors read faster, if the
     /// processor can.
     DemoteLine,
+    /// PreserveAll, `fn()`: a counter of the method in `stub_arg[0]` has run out, at the loop whose IL offset is in
+    /// `stub_arg[1]`, or at a call if that is [`NO_LOOP`]. `stub_result`: the code that continues the loop, or 0.
+    Hot,
     /// IMT slots jump here: finds the target by receiver (rdi / x0) and `ThreadAbi.imt_method`.
     ImtResolve,
 }
+
+/// The argument of [`StubId::Hot`] that stands for no loop.
+pub const NO_LOOP: u32 = u32::MAX;
 
 impl StubId {
     /// All stubs; files of the code cache name one by its place here.
@@ -33,6 +39,7 @@ impl StubId {
         StubId::AllocSlow,
         StubId::BarrierSlow,
         StubId::DemoteLine,
+        StubId::Hot,
         StubId::ImtResolve,
     ];
 }

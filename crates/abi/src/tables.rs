@@ -70,6 +70,20 @@ pub struct TrapSite {
     pub code: u8,
 }
 
+/// Where a body of the first tier keeps its method's variables when a loop begins another round, so that other code can
+/// go on there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FrameMap {
+    /// By argument, and behind those by local variable: bytes from FP to its slot, or [`NO_SLOT`]. The slot of an
+    /// argument of a struct type holds the struct's address.
+    pub slots: Box<[i32]>,
+    /// Offsets of the return addresses of calls of such other code, which does the rest of the frame's work. Ascending.
+    pub continued: Box<[u32]>,
+}
+
+/// The place of a variable that no code reads before it writes it.
+pub const NO_SLOT: i32 = i32::MIN;
+
 /// All tables of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyTables<Method, Type, Filter> {
@@ -89,6 +103,8 @@ pub struct BodyTables<Method, Type, Filter> {
     pub inline_sites: Box<[InlineSite<Method>]>,
     /// Sorted by `offset`.
     pub traps: Box<[TrapSite]>,
+    /// `None` where no loop can be continued by other code.
+    pub frame_map: Option<Box<FrameMap>>,
 }
 
 impl<Method, Type, Filter> Default for BodyTables<Method, Type, Filter> {
@@ -102,6 +118,7 @@ impl<Method, Type, Filter> Default for BodyTables<Method, Type, Filter> {
             il_map: Box::default(),
             inline_sites: Box::default(),
             traps: Box::default(),
+            frame_map: None,
         }
     }
 }
@@ -137,6 +154,7 @@ impl<Method, Type, Filter> BodyTables<Method, Type, Filter> {
             il_map: self.il_map,
             inline_sites: self.inline_sites.into_iter().map(site).collect(),
             traps: self.traps,
+            frame_map: self.frame_map,
         }
     }
 
@@ -150,6 +168,9 @@ impl<Method, Type, Filter> BodyTables<Method, Type, Filter> {
         }
         if !self.il_map.is_sorted_by_key(|entry| entry.native_offset) {
             return Err("IL map is not sorted");
+        }
+        if self.frame_map.as_ref().is_some_and(|map| !map.continued.is_sorted()) {
+            return Err("calls of continuations are not sorted");
         }
         if !self.traps.is_sorted_by_key(|trap| trap.offset) {
             return Err("trap table is not sorted");

@@ -8,7 +8,7 @@ use crate::quantities::{parse_gc_threads, parse_nursery, parse_size};
 use clap::{Args, ValueHint};
 use saki_gc::HeapOptions;
 use saki_hosting::settings;
-use saki_jit::Tier;
+use saki_jit::Tiers;
 use saki_reactor::IoModel;
 use saki_runtime::exec::compile::DumpOptions;
 use saki_runtime::exec::compile_only::Form;
@@ -75,9 +75,10 @@ pub struct Options {
     #[arg(long, env = "SAKI_NO_SIMD", value_parser = clap::builder::BoolishValueParser::new())]
     pub no_simd: bool,
 
-    /// The compiler that makes the code: 1, the baseline compiler, where it covers the method; 2, the optimising one
-    #[arg(long, value_name = "TIER", env = "SAKI_TIERS", default_value_t = Tier::Second, hide_short_help = true)]
-    pub tiers: Tier,
+    /// The compiler that makes the code: 1, the baseline compiler, where it covers the method; 2, the optimising one;
+    /// both, the baseline compiler at first, and the optimising one for methods that run often
+    #[arg(long, value_name = "TIERS", env = "SAKI_TIERS", default_value_t = Tiers::Second, hide_short_help = true)]
+    pub tiers: Tiers,
 
     /// Tell profilers and debuggers of compiled code: map (/tmp/perf-PID.map), jitdump[:DIR] (DIR/jit-PID.dump, for
     /// `perf inject --jit`), both of these, gdb; several with commas [env: SAKI_PERF=]
@@ -95,6 +96,10 @@ pub struct Options {
     /// Test aid: interrupt every thread HZ times a second, walk its stack in the signal handler and check what is found
     #[arg(long, value_name = "HZ", hide_short_help = true)]
     pub check_walks: Option<u32>,
+
+    /// With --tiers=both: calls of a method, and rounds of its loops, after which it is compiled for the second tier
+    #[arg(long, value_name = "COUNT", env = "SAKI_HOT_AFTER", hide_short_help = true)]
+    pub hot_after: Option<u32>,
 
     /// Test aid: compile random methods again, HZ times a second, and let their callers run the new code and later the
     /// old
@@ -192,11 +197,12 @@ impl Default for Options {
             gc_stress: None,
             no_cache: false,
             no_simd: false,
-            tiers: Tier::Second,
+            tiers: Tiers::Second,
             perf: None,
             stats: false,
             missing: false,
             check_walks: None,
+            hot_after: None,
             replace_bodies: None,
             check_mutants: false,
             verify: false,

@@ -82,6 +82,18 @@ fn print(start_up: Duration) {
         (get(&STATISTICS.import_nanoseconds), get(&STATISTICS.codegen_nanoseconds), get(&STATISTICS.place_nanoseconds));
     tell!("start-up            {:>10.2} ms", start_up.as_secs_f64() * 1000.0);
     tell!("methods compiled    {:>10}", get(&STATISTICS.methods));
+    let tiers = &saki_runtime::vm::tiers::STATISTICS;
+    tell!(
+        "second tier         {:>10} methods, {} loops, {} continued, {} failed, {} overflows, {} waiting, {} stops, {:.2} ms",
+        get(&tiers.methods),
+        get(&tiers.continuations),
+        get(&tiers.continued),
+        get(&tiers.failed),
+        get(&tiers.overflows),
+        get(&tiers.longest_queue),
+        get(&tiers.stops),
+        get(&tiers.nanoseconds) as f64 / 1e6
+    );
     let cache = &saki_runtime::exec::code_cache::STATISTICS;
     tell!(
         "code cache          {:>10} bodies found, {} kept, {} stale, {} too early, {:.2} ms",

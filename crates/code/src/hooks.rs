@@ -46,6 +46,8 @@ pub struct StubHooks {
     pub alloc_slow: unsafe extern "C" fn(*mut ThreadAbi),
     /// Object in `stub_arg[0]`.
     pub barrier_slow: unsafe extern "C" fn(*mut ThreadAbi),
+    /// Method in `stub_arg[0]`, IL offset of a loop in `stub_arg[1]`, code to `stub_result` (`StubId::Hot`).
+    pub hot: unsafe extern "C" fn(*mut ThreadAbi),
     /// The unwinder's.
     pub unwind: UnwindHooks,
 }

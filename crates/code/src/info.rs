@@ -83,6 +83,16 @@ impl CodeInfo {
         calls.get(calls.binary_search_by_key(&offset, |call| call.return_offset).ok()?)
     }
 
+    /// Whether the call that returns to this address does the rest of the frame's work, as code of the same method.
+    /// Then the frame itself is not one that a program knows of.
+    #[inline]
+    pub fn is_continued_at(&self, return_address: usize) -> bool {
+        self.tables.frame_map.as_ref().is_some_and(|map| {
+            let offset = return_address.wrapping_sub(self.start);
+            u32::try_from(offset).is_ok_and(|offset| map.continued.binary_search(&offset).is_ok())
+        })
+    }
+
     /// `abi::position` of the instruction at native `offset` bytes (pass `return offset − 1` for callers); `None` = unmapped.
     pub fn position(&self, offset: u32) -> Option<u32> {
         let after = self.tables.il_map.partition_point(|entry| entry.native_offset <= offset);

@@ -49,7 +49,8 @@
 //!
 //! **Register-preserving stubs** (`CallConv::PreserveAll`; usually without arguments and results; preserve all
 //! registers but flags): `StubId::Poll`; `ClassInit` (type in `stub_arg[0]`); `AllocSlow` (vtable in `stub_arg[0]`,
-//! object in `stub_result`); `BarrierSlow` (object in `stub_arg[0]`); `DemoteLine` (address as its one argument). After
+//! object in `stub_result`); `BarrierSlow` (object in `stub_arg[0]`); `DemoteLine` (address as its one argument); `Hot`
+//! (method and loop in `stub_arg`, code in `stub_result`). After
 //! Poll, ClassInit and AllocSlow test `pending_exception` and, if it is set, call `StubId::ThrowPending` from a cold
 //! block.
 //!

@@ -106,6 +106,7 @@ fn install() {
             class_init: trash,
             alloc_slow: trash,
             barrier_slow: trash,
+            hot: trash,
             unwind: UnwindHooks { throw_pending: never_thrown, resume: never_resumed, fault: never_faulted },
         });
     });
@@ -244,7 +245,7 @@ unsafe extern "C" fn call_with_registers() {
 #[test]
 fn preserving_stubs_keep_every_register() {
     install();
-    for stub in [StubId::Poll, StubId::ClassInit, StubId::AllocSlow, StubId::BarrierSlow] {
+    for stub in [StubId::Poll, StubId::ClassInit, StubId::AllocSlow, StubId::BarrierSlow, StubId::Hot] {
         let new_registers = |seed: u64| Registers {
             xmm: std::array::from_fn(|i| (u128::from(seed + i as u64) << 70) | 0xabcd_0000 | i as u128),
             general: std::array::from_fn(|i| seed * 1000 + i as u64),

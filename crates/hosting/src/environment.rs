@@ -59,6 +59,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("PATH", "folders with `dotnet`"),
     ("SAKI_GC_STRESS", "--gc-stress"),
     ("SAKI_GC_THREADS", "--gc-threads"),
+    ("SAKI_HOT_AFTER", "--hot-after"),
     ("SAKI_HOT_STACKS", "--hot-stacks"),
     ("SAKI_IO", "--io"),
     ("SAKI_MAX_HEAP", "--max-heap"),

@@ -20,6 +20,7 @@ mod call_sites;
 mod calls;
 pub(crate) mod class_init;
 mod comparers;
+mod continuation;
 mod delegates;
 mod dispatch;
 mod edges;
@@ -55,14 +56,14 @@ mod varargs;
 mod vars;
 mod vectors;
 
-use crate::ir::Function;
+use crate::ir::{CallSig, Function, IrType};
 use builder::FnBuilder;
 use emitter::{CallTemps, Emitter, Knowledge};
 use facts::Noting;
 pub use facts::{Facts, NothingInitialised};
 use importer::Importer;
 use kinds::{call_sig, this_type};
-pub use options::{DECLINED, ImportOptions, Least, LibraryLoop};
+pub use options::{Continuation, DECLINED, ImportOptions, Least, LibraryLoop};
 use rustc_hash::FxHashSet;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 use scope::Scope;
@@ -73,6 +74,29 @@ use scope::Scope;
 /// `InvalidProgram` for a body without meaning; the errors of loading the signature, the locals' types or a catch type.
 /// `NotSupported` when the method has no CIL body.
 pub fn import(method: &'static Method, options: &ImportOptions, facts: &dyn Facts) -> LoadResult<Box<Function>> {
+    import_at(method, options, facts, None)
+}
+
+/// Translates the part of the body that a frame of the method has before it at a loop: a function that takes the
+/// frame's pointer (`Function::is_continuation`).
+///
+/// # Errors
+/// Those of `import`.
+pub fn import_continuation(
+    method: &'static Method,
+    options: &ImportOptions,
+    facts: &dyn Facts,
+    at: &Continuation,
+) -> LoadResult<Box<Function>> {
+    import_at(method, options, facts, Some(at))
+}
+
+fn import_at(
+    method: &'static Method,
+    options: &ImportOptions,
+    facts: &dyn Facts,
+    continuation: Option<&Continuation>,
+) -> LoadResult<Box<Function>> {
     let sig = method.sig()?;
     let Some(body) = method.body()? else {
         let name = method.full_name();
@@ -81,7 +105,10 @@ pub fn import(method: &'static Method, options: &ImportOptions, facts: &dyn Fact
     // The full name of a dynamic method says little more than its own name, and making it takes as long as importing
     // some instructions.
     let name = if method.is_dynamic() { method.name.into() } else { method.full_name().into() };
-    let ir_sig = prologue::own_signature(method, call_sig(sig, this_type(method))?);
+    let mut ir_sig = prologue::own_signature(method, call_sig(sig, this_type(method))?);
+    if continuation.is_some() {
+        ir_sig = CallSig { has_this: false, params: vec![IrType::I64], ret: ir_sig.ret };
+    }
     let facts = Noting(facts);
     let emit = Emitter {
         facts,
@@ -97,6 +124,7 @@ pub fn import(method: &'static Method, options: &ImportOptions, facts: &dyn Fact
         arg_block: None,
         has_loops: false,
         has_calls: false,
+        counts_loops: false,
         statements: if options.inline { Vec::new() } else { facts.0.statements(method) },
     };
     let mut importer = Importer {
@@ -105,8 +133,12 @@ pub fn import(method: &'static Method, options: &ImportOptions, facts: &dyn Fact
         not_inlinable: FxHashSet::default(),
         inline_budget_bytes: inline::BUDGET_BYTES,
     };
-    if importer.emit.begin_method()? {
-        importer.import_from(0)?;
+    let begin = match continuation {
+        Some(at) => importer.emit.begin_continuation(at)?,
+        None => importer.emit.begin_method()?,
+    };
+    if let Some(begin) = begin {
+        importer.import_from(begin)?;
         importer.emit.finish_finally_handlers();
         importer.import_filters()?;
         importer.emit.end_method();

@@ -464,6 +464,11 @@ pub enum Op {
     ClassInit(Ty),
     /// Safepoint.
     Poll,
+    /// Counts a call of the method, towards its next tier.
+    CountCall,
+    /// Counts a round of the loop that begins at this IL offset; other code may go on here
+    /// (`Function::is_continuation`). The first instruction of its block.
+    CountLoop(u32),
 
     AtomicRmw {
         op: AtomicRmw,
@@ -590,6 +595,19 @@ pub enum LocalKind {
     Argument,
     /// In a filter function: local of the parent, reached through the parent's frame pointer.
     ParentSlot(LocalId),
+    /// In a continuation: a variable of the frame that it continues, `offset_bytes` from that frame's pointer; or a
+    /// pointer to the variable is there.
+    FrameSlot {
+        offset_bytes: i32,
+        is_indirect: bool,
+    },
+}
+
+impl LocalKind {
+    /// Whether the variable is in the frame of another function.
+    pub fn is_elsewhere(self) -> bool {
+        matches!(self, LocalKind::ParentSlot(_) | LocalKind::FrameSlot { .. })
+    }
 }
 
 /// A variable of the function: a scalar, a struct, or a block of bytes.
@@ -624,6 +642,11 @@ pub struct Function {
     pub is_filter: bool,
     /// Compile without a frame-pointer-visible method identity: thunks.
     pub is_stub: bool,
+    /// Whether this is `fn(frame_pointer: I64) -> R`: it goes on for a frame of the method at a loop, and its result is
+    /// the method's.
+    pub is_continuation: bool,
+    /// Locals of the method's arguments, and behind those of its local variables; empty if no loop is counted.
+    pub variables: Vec<LocalId>,
     /// Load errors found while importing; `HelperId::ThrowDeferred` names them by index. Filters index their parent's
     /// list.
     pub deferred_errors: Vec<LoadError>,

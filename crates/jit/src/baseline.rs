@@ -28,6 +28,7 @@
 
 mod calls;
 mod context;
+mod counters;
 mod coverage;
 mod emit;
 mod exceptions;

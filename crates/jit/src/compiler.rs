@@ -70,7 +70,7 @@ impl Default for CompileContext {
 ///
 /// Small bodies of dynamic methods (lambdas compiled at run time) have next to nothing to optimise, but there may be
 /// very many. The baseline compiler compiles those that it covers; the others, if they have no loops, go through
-/// Cranelift without mid-end and with one-pass register allocation. In the first tier (`Tier::First`) the baseline
+/// Cranelift without mid-end and with one-pass register allocation. In the first tier the baseline
 /// compiler compiles whatever it covers.
 pub struct Compiler {
     options: CompilerOptions,
@@ -115,7 +115,15 @@ impl Compiler {
     /// # Errors
     /// `Load` when a type that the code needs does not load; the other errors are bugs of Saki.
     pub fn compile(&self, func: &Function) -> Result<CompiledCode, CompileError> {
-        self.with_context(|context| self.compile_with(context, func))
+        self.compile_in(self.options.tiers.of_uncounted_code(), func)
+    }
+
+    /// Compiles a function and its filters in this tier.
+    ///
+    /// # Errors
+    /// Those of `compile`.
+    pub fn compile_in(&self, tier: Tier, func: &Function) -> Result<CompiledCode, CompileError> {
+        self.with_context(|context| self.compile_with(context, tier, func))
     }
 
     /// The baseline compiler's code for the function, which need not be a dynamic method's; None if that compiler does
@@ -130,8 +138,13 @@ impl Compiler {
     ///
     /// # Errors
     /// `Load` when a type that the code needs does not load; the other errors are bugs of Saki.
-    pub fn compile_with(&self, context: &mut CompileContext, func: &Function) -> Result<CompiledCode, CompileError> {
-        let covers = match self.options.tier {
+    pub fn compile_with(
+        &self,
+        context: &mut CompileContext,
+        tier: Tier,
+        func: &Function,
+    ) -> Result<CompiledCode, CompileError> {
+        let covers = match tier {
             Tier::First => Some(Covers::All),
             Tier::Second => is_dynamic(func).then_some(Covers::Small),
         };
@@ -160,6 +173,7 @@ impl Compiler {
         let is_quick = is_quick(func);
         let isa = if is_quick { &self.quick_isa } else { &self.isa };
         let mut code = finish(isa, context, &func.name)?;
+        code.is_continuation = func.is_continuation;
         code.compiled_by = if is_quick { CompiledBy::Quick } else { CompiledBy::Optimising };
         code.tables.clauses = func.clauses.iter().map(|clause| clause.kind).collect();
         code.tables.inline_sites = func.inline_sites.as_slice().into();

@@ -41,6 +41,6 @@ pub use compiler::{CompileContext, Compiler};
 pub use dump::Dump;
 pub use error::CompileError;
 pub use isa::{has_vectors, host_features};
-pub use options::{CompilerOptions, OptLevel, Tier};
+pub use options::{CompilerOptions, OptLevel, Tier, Tiers};
 pub use output::{CompiledBy, CompiledCode, CompiledTables};
 pub use symbols::{LibCall, RelocTarget};

@@ -65,7 +65,8 @@ pub(crate) fn lower(
     parent: Option<&ParentFrame>,
 ) -> Lowered {
     let flow = ControlFlow::compute(func)?;
-    let has_this = func.sig.has_this || func.method.is_some_and(|m| !m.is_static() && !func.is_filter);
+    let is_method = !func.is_filter && !func.is_continuation;
+    let has_this = func.sig.has_this || is_method && func.method.is_some_and(|method| !method.is_static());
     target.signature = signatures::managed(&func.sig, has_this, CallConv::Tail);
     let clif = ClifBuilder::new(target, builder_context, symbols, isa, options);
     let mut cx = Lowering::new(func, &flow, clif, parent);

@@ -13,33 +13,51 @@ pub enum OptLevel {
     Speed,
 }
 
-/// Which compiler makes the code.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Which compiler makes a function's code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tier {
     /// The baseline compiler, where it covers the function.
     First,
     /// The optimising compiler, but for small dynamic methods.
-    #[default]
     Second,
 }
 
-impl FromStr for Tier {
+/// The tiers in which methods run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Tiers {
+    First,
+    #[default]
+    Second,
+    /// Methods begin in the first tier, which counts; those that are worth it go on in the second.
+    Both,
+}
+
+impl Tiers {
+    /// The tier of code that has no counters.
+    pub fn of_uncounted_code(self) -> Tier {
+        if self == Tiers::First { Tier::First } else { Tier::Second }
+    }
+}
+
+impl FromStr for Tiers {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Tier, String> {
+    fn from_str(text: &str) -> Result<Tiers, String> {
         match text {
-            "1" => Ok(Tier::First),
-            "2" => Ok(Tier::Second),
-            _ => Err(format!("'{text}' is neither 1 nor 2")),
+            "1" => Ok(Tiers::First),
+            "2" => Ok(Tiers::Second),
+            "both" => Ok(Tiers::Both),
+            _ => Err(format!("'{text}' is not 1, 2 or both")),
         }
     }
 }
 
-impl fmt::Display for Tier {
+impl fmt::Display for Tiers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Tier::First => "1",
-            Tier::Second => "2",
+            Tiers::First => "1",
+            Tiers::Second => "2",
+            Tiers::Both => "both",
         })
     }
 }
@@ -50,7 +68,11 @@ pub struct CompilerOptions {
     /// The heap in which the code allocates.
     pub heap: HeapLayout,
     pub opt_level: OptLevel,
-    pub tier: Tier,
+    pub tiers: Tiers,
+    /// Calls after which a method's code in the first tier asks for more.
+    pub calls_to_hot: u32,
+    /// Rounds of its loops after which it asks.
+    pub rounds_to_hot: u32,
     /// Run Cranelift's verifier on every function.
     pub verify: bool,
     /// Test aid: every allocation takes the slow path.
@@ -81,7 +103,9 @@ impl CompilerOptions {
         CompilerOptions {
             heap,
             opt_level: OptLevel::Speed,
-            tier: Tier::Second,
+            tiers: Tiers::Second,
+            calls_to_hot: 2_000,
+            rounds_to_hot: 20_000,
             verify: cfg!(debug_assertions),
             stress_allocation: false,
             stress_poll: false,

@@ -34,4 +34,8 @@ pub struct CompiledCode {
     /// Code of the filter functions, in the order of `Function::filters`.
     pub filters: Vec<CompiledCode>,
     pub compiled_by: CompiledBy,
+    /// Whether the code counts, towards its method's next tier.
+    pub is_counted: bool,
+    /// Whether it is that of a `Function::is_continuation`.
+    pub is_continuation: bool,
 }

@@ -44,7 +44,7 @@ fn compile(compiler: &Compiler, context: &mut CompileContext, method: &'static M
         }
     }
     let start = Instant::now();
-    match catch_unwind(AssertUnwindSafe(|| compiler.compile_with(context, &function))) {
+    match catch_unwind(AssertUnwindSafe(|| compiler.compile_with(context, saki_jit::Tier::Second, &function))) {
         Ok(Ok(code)) => {
             totals.methods += 1;
             totals.bytes += code.bytes.len();

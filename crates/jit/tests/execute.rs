@@ -576,7 +576,7 @@ fn traps_and_positions_are_in_the_tables() {
     let code = m.compiler.compile(&ir.func).unwrap();
     let codes: Vec<u8> = code.tables.traps.iter().map(|t| t.code).collect();
     use saki_abi::stubs::trap;
-    let is_first = m.compiler.options().tier == saki_jit::Tier::First;
+    let is_first = m.compiler.options().tiers == saki_jit::Tiers::First;
     // The baseline compiler's faulting accesses have no entry.
     assert!(is_first || codes.contains(&trap::NULL_REFERENCE), "{codes:?}");
     assert!(codes.contains(&trap::OVERFLOW), "{codes:?}");

@@ -39,6 +39,7 @@ pub mod thread_pool;
 pub(crate) mod thread_waits;
 pub mod threads;
 pub(crate) mod thrown_frames;
+pub mod tiers;
 pub mod unhandled;
 pub(crate) mod upcalls;
 pub mod walk_check;

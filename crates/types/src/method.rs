@@ -6,7 +6,8 @@ use crate::field::Field;
 use crate::lazy::Lazy;
 use crate::ty::{GenericContext, Ty};
 use saki_metadata::Rid;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
 
 /// A decoded signature with all generic arguments substituted and custom modifiers dropped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -101,7 +102,13 @@ pub struct MethodRuntime {
     pub native: AtomicUsize,
     /// The invoke thunk of its signature, 0 until Rust has called the method.
     pub invoke_thunk: AtomicUsize,
+    /// Calls and rounds of loops of its code in the first tier, weighted so that the sum overflows when the method is
+    /// worth more. Compiled code adds without atomic operations, so some are lost.
+    pub heat: AtomicI32,
 }
+
+/// Bytes from a method to its `MethodRuntime::heat`.
+pub const HEAT_OFFSET: i32 = (offset_of!(Method, runtime) + offset_of!(MethodRuntime, heat)) as i32;
 
 /// One method of one exact type; generic method instantiations are methods of their own. Equality is identity.
 pub struct Method {

@@ -185,6 +185,18 @@ impl Iterator for Frames {
     type Item = Frame;
 
     fn next(&mut self) -> Option<Frame> {
+        loop {
+            let frame = self.step()?;
+            if !frame.code().is_some_and(|info| info.is_continued_at(frame.pc)) {
+                return Some(frame);
+            }
+        }
+    }
+}
+
+impl Frames {
+    /// The next frame, which may be one whose work a continuation does.
+    fn step(&mut self) -> Option<Frame> {
         let (pc, fp) = (self.pc, self.fp);
         self.pc = 0;
         if pc == 0 {

@@ -143,7 +143,7 @@ impl StackMemo {
             (fp, pc) = (frame.next_fp, frame.next_pc);
         };
         while let Some(mut frame) = self.new.pop() {
-            if frame.link.is_none() {
+            if frame.link.is_none() && !is_continued(frame.pc) {
                 stack = ids.stack(stack, frame.pc);
             }
             frame.stack = stack;
@@ -151,6 +151,11 @@ impl StackMemo {
         }
         stack
     }
+}
+
+/// Whether a continuation does the work of the frame that continues at `pc`. As `Frames::next`.
+fn is_continued(pc: usize) -> bool {
+    saki_code::lookup(pc - 1).is_some_and(|info| info.is_continued_at(pc))
 }
 
 /// The frame that continues at `pc`, with the way to the next one; None where a walk ends. As `Frames::next`.

@@ -72,9 +72,14 @@ class AbortInFinally
         var aborter = new Thread(() => thread.Abort());
         aborter.Start();
         Thread.Sleep(30);
-        var before = Process.GetCurrentProcess().TotalProcessorTime;
-        Thread.Sleep(200);
-        double busyMs = (Process.GetCurrentProcess().TotalProcessorTime - before).TotalMilliseconds;
+        // Once in three times: a runtime may be busy for a while, with compiling or collecting.
+        double busyMs = 1000;
+        for (int time = 0; time < 3 && busyMs >= 100; time++)
+        {
+            var before = Process.GetCurrentProcess().TotalProcessorTime;
+            Thread.Sleep(200);
+            busyMs = (Process.GetCurrentProcess().TotalProcessorTime - before).TotalMilliseconds;
+        }
         bool waitsOn = !hasWaited;
         end();
         Console.WriteLine(what + ": waits on " + waitsOn + ", quietly " + (busyMs < 100) + ", ended " + thread.Join(Limit) + ", aborted then " + isAborted);

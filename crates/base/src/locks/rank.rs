@@ -182,6 +182,8 @@ ranks! {
     CacheWriting in "runtime/src/exec/code_cache.rs", over [CachedBodies, FreshBodies, IdentifiedFiles];
     /// The class constructors that run, and who waits for them.
     RunningInitialisers in "runtime/src/exec/class_init.rs", over [CellChunks, FreedCells];
+    /// The methods that are to be compiled for the second tier.
+    HotMethods in "runtime/src/vm/tiers.rs", over [];
     /// The child processes that are watched.
     WatchedProcesses in "icall/src/process/processes.rs", over [];
     /// The child processes by their handles.

@@ -430,6 +430,8 @@ pub trait MacroAssembler: Default {
     fn jump_if_nonzero(&mut self, ty: MachineType, register: Reg, target: Label);
     /// Jumps if the integer at the address is zero, or is not.
     fn jump_if_word(&mut self, ty: MachineType, word: Address, is_zero: bool, target: Label);
+    /// Adds to the 32-bit integer at the address, not atomically; jumps to `overflow` where the sum does not fit.
+    fn count_up(&mut self, word: Address, amount: i32, overflow: Label);
 
     // Control.
 

@@ -42,6 +42,7 @@ impl Emitter<'_> {
         }
         self.s.stack = entries;
         self.s.enter_handlers_of(offset)?;
+        self.count_loop(offset);
         Ok(true)
     }
 

@@ -11,6 +11,8 @@ pub struct ImportOptions {
     pub promote_locals: bool,
     /// Import operations of vector types in line, by the processor's vector instructions.
     pub vectors: bool,
+    /// Count calls and rounds of loops.
+    pub count: bool,
 }
 
 impl Default for ImportOptions {
@@ -21,8 +23,18 @@ impl Default for ImportOptions {
             emit_polls: true,
             promote_locals: true,
             vectors: true,
+            count: false,
         }
     }
+}
+
+/// The place at which a frame of the method is to be continued by a function of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Continuation<'a> {
+    /// The loop's beginning, as an `Op::CountLoop` names it.
+    pub il_offset: u32,
+    /// Where the frame keeps the variables (`saki_abi::FrameMap`).
+    pub slots: &'a [i32],
 }
 
 /// Returned by a function of a `LibraryLoop` to decline, if its result is not a reference.

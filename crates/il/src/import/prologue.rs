@@ -8,12 +8,12 @@ use super::scope::Return;
 use super::state::{Binding, Var};
 use super::vectors;
 use crate::ir::{
-    AliasClass, CallSig, Clause, ClauseKind, Inst, IrType, LocalKind, MemType, Op, Region, RegionId, Symbol,
+    AliasClass, CallSig, Clause, ClauseKind, Inst, IrType, LocalId, LocalKind, MemType, Op, Region, RegionId, Symbol,
     Terminator, ValueId,
 };
 use saki_metadata::EhKind;
 use saki_types::method::impl_flags;
-use saki_types::{LibraryType, LoadError, LoadResult, Method};
+use saki_types::{LibraryType, LoadError, LoadResult, Method, Ty};
 
 /// The signature of a method's code: vararg methods get the argument block as last parameter.
 pub(super) fn own_signature(method: &'static Method, mut sig: CallSig) -> CallSig {
@@ -25,7 +25,7 @@ pub(super) fn own_signature(method: &'static Method, mut sig: CallSig) -> CallSi
 
 /// Methods that use data which lives only as long as `this`, after their last use of `this`. `DynamicMethod.Invoke`
 /// passes its handle to a RuntimeMethodInfo, which has no reference back.
-fn keeps_this(method: &Method) -> bool {
+pub(super) fn keeps_this(method: &Method) -> bool {
     !method.is_static() && method.owner.is(LibraryType::DynamicMethod)
 }
 
@@ -33,8 +33,9 @@ fn keeps_this(method: &Method) -> bool {
 const MAX_RESERVED: usize = 64;
 
 impl Emitter<'_> {
-    /// Emits what comes before the body. False: the method is complete, since its result is known.
-    pub(super) fn begin_method(&mut self) -> LoadResult<bool> {
+    /// Emits what comes before the body, and gives the IL offset at which that begins. None: the method is complete,
+    /// since its result is known.
+    pub(super) fn begin_method(&mut self) -> LoadResult<Option<u32>> {
         self.reserve();
         let entry = self.b.block(None);
         self.b.current = Some(entry);
@@ -60,11 +61,11 @@ impl Emitter<'_> {
         if let Some(number) = vectors::constant_of(self.options, self.method) {
             let number = self.b.i32(number);
             self.b.terminate(Terminator::Ret(Some(number)));
-            return Ok(false);
+            return Ok(None);
         }
         self.set_up_exceptions()?;
         self.ask_library_loop()?;
-        Ok(true)
+        Ok(Some(0))
     }
 
     /// Completes the method whose body and filters have been imported.
@@ -75,10 +76,13 @@ impl Emitter<'_> {
             self.b.f.insts.push(Inst { op: Op::Poll, ty: IrType::Void, il_offset: 0 });
             self.b.f.blocks[0].insts.insert(0, poll);
         }
+        if self.options.count && !self.b.f.is_continuation {
+            self.count_calls();
+        }
     }
 
     /// Reserves room for a small body, so that its vectors need not grow step by step.
-    fn reserve(&mut self) {
+    pub(super) fn reserve(&mut self) {
         let code_len = self.s.body.code.len().min(MAX_RESERVED);
         self.b.f.insts.reserve(2 * code_len);
         self.b.f.locals.reserve((self.s.arg_count() + self.s.local_sigs.len()).min(MAX_RESERVED) + 2);
@@ -107,18 +111,25 @@ impl Emitter<'_> {
                 });
                 local = copy;
             }
-            let is_this = index == 0
-                && !self.method.is_static()
-                && ty.is_reference_type()
-                && !usage.is_written
-                && !usage.address_taken;
-            self.s.args.push(Var { binding: Binding::Local(local), ty, is_this, is_exact: false });
+            self.add_argument(local, ty);
         }
         if self.b.f.sig.params.len() > self.s.arg_count() {
             let index = self.s.arg_count() as u32;
             self.arg_block = Some(self.b.local(IrType::ByRef, LocalKind::Param(index)));
         }
         Ok(())
+    }
+
+    /// The next argument of the body is in this local.
+    pub(super) fn add_argument(&mut self, local: LocalId, ty: Ty) {
+        let index = self.s.args.len();
+        let usage = self.s.scan.args[index];
+        let is_this = index == 0
+            && !self.method.is_static()
+            && ty.is_reference_type()
+            && !usage.is_written
+            && !usage.address_taken;
+        self.s.args.push(Var { binding: Binding::Local(local), ty, is_this, is_exact: false });
     }
 
     fn make_locals(&mut self) -> LoadResult<()> {
@@ -136,7 +147,7 @@ impl Emitter<'_> {
     }
 
     /// Stores `this` in the frame, where collections see it until the method returns.
-    fn keep_this(&mut self) {
+    pub(super) fn keep_this(&mut self) {
         let Binding::Local(this) = self.s.args[0].binding else { unreachable!("parameters are locals") };
         let kept = self.b.temp(IrType::Ref);
         self.b.f.locals[kept.0 as usize].address_exposed = true;

@@ -139,6 +139,11 @@ impl Scan {
         self.back_edges.iter().any(|(target, last)| (*target..=*last).contains(&offset))
     }
 
+    /// Whether a branch goes back to the instruction.
+    pub fn is_loop_start(&self, offset: u32) -> bool {
+        self.back_edges.contains_key(&offset)
+    }
+
     /// Whether exactly one edge enters the block at `offset`.
     pub fn has_one_way_in(&self, offset: u32) -> bool {
         self.reached.get(offset as usize) == Some(&2)

@@ -125,6 +125,8 @@ fn op(op: &Op) -> String {
         Op::Unbox(a, ty) => format!("unbox {a}, {}", ty.full_name()),
         Op::ClassInit(ty) => format!("class_init {}", ty.full_name()),
         Op::Poll => "poll".to_owned(),
+        Op::CountCall => "count_call".to_owned(),
+        Op::CountLoop(il_offset) => format!("count_loop IL_{il_offset:04x}"),
         Op::AtomicRmw { op, addr, value, mem } => format!("atomic.{op:?}.{mem:?} [{addr}], {value}"),
         Op::AtomicCas { addr, expected, new, mem } => format!("cas.{mem:?} [{addr}], {expected}, {new}"),
         Op::Fence => "fence".to_owned(),
@@ -164,6 +166,8 @@ impl Function {
             match local.kind {
                 LocalKind::Param(number) => write!(f, " param {number}")?,
                 LocalKind::ParentSlot(parent) => write!(f, " parent {parent}")?,
+                LocalKind::FrameSlot { offset_bytes, is_indirect: false } => write!(f, " at fp {offset_bytes}")?,
+                LocalKind::FrameSlot { offset_bytes, is_indirect: true } => write!(f, " at [fp {offset_bytes}]")?,
                 LocalKind::Argument => f.write_str(" argument")?,
                 LocalKind::Normal => {}
             }

@@ -1,6 +1,6 @@
 //! Checks a `Function` against the invariants of the `ir` module header. For tests and debug builds.
 
-use super::{BlockId, Function, IrType, LocalId, LocalKind, MemType, Op, Terminator, ValueId};
+use super::{BlockId, Function, IrType, LocalId, MemType, Op, Terminator, ValueId};
 
 /// Calls `visit` with every value that an operation uses.
 pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
@@ -18,6 +18,8 @@ pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
         | Op::ClassInit(_)
         | Op::ThreadStaticAddr(_)
         | Op::Poll
+        | Op::CountCall
+        | Op::CountLoop(_)
         | Op::Fence
         | Op::CurrentThread
         | Op::FramePointer => {}
@@ -285,7 +287,7 @@ impl Function {
             Op::LocalAddr(l) => {
                 let local = local(*l)?;
                 let is_memory = matches!(local.ty, IrType::Struct(_) | IrType::Block(_)) || local.address_exposed;
-                if is_memory || matches!(local.kind, LocalKind::ParentSlot(_)) {
+                if is_memory || local.kind.is_elsewhere() {
                     Ok(())
                 } else {
                     Err(format!("{value}: {l} is not exposed"))

@@ -2,7 +2,7 @@
 //! code generator has less to do. Writes to variables that are never read are dropped too; most such variables are
 //! fields of promoted value types. Left out: instructions with an effect, including checks.
 
-use crate::ir::{BinOp, Function, IrType, Local, LocalKind, NullCheck, Op, Terminator, UnOp, ValueId, verify};
+use crate::ir::{BinOp, Function, IrType, Local, NullCheck, Op, Terminator, UnOp, ValueId, verify};
 
 /// Runs the pass. `non_null_lengths`: `ArrayLen`s whose null check is not needed.
 pub(super) fn run(function: &mut Function, non_null_lengths: &[ValueId]) {
@@ -87,7 +87,7 @@ fn is_pure(op: &Op) -> bool {
 
 /// Whether `LocalGet` is the only way to read a local.
 fn is_variable(local: &Local) -> bool {
-    let is_in_memory = local.address_exposed || local.pinned || matches!(local.kind, LocalKind::ParentSlot(_));
+    let is_in_memory = local.address_exposed || local.pinned || local.kind.is_elsewhere();
     !is_in_memory && !matches!(local.ty, IrType::Struct(_) | IrType::Block(_))
 }
 

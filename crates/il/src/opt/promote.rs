@@ -76,7 +76,7 @@ impl Promotion<'_> {
             }
         }
         for (index, local) in self.function.locals.iter().enumerate() {
-            let is_eligible = !shared[index] && !local.pinned && !matches!(local.kind, LocalKind::ParentSlot(_));
+            let is_eligible = !shared[index] && !local.pinned && !local.kind.is_elsewhere();
             let candidate = match local.ty {
                 _ if !is_eligible => None,
                 IrType::Struct(ty) => leaves(ty, MAX_LEAVES, vectors[index]).and_then(|leaves| {

@@ -79,21 +79,7 @@ impl FunctionBuilder {
             })
             .collect();
         let mut builder = FunctionBuilder {
-            function: Function {
-                method,
-                name: name.into(),
-                sig,
-                locals,
-                insts: Vec::new(),
-                blocks: Vec::new(),
-                regions: Vec::new(),
-                clauses: Vec::new(),
-                filters: Vec::new(),
-                is_filter: false,
-                is_stub: false,
-                deferred_errors: Vec::new(),
-                inline_sites: Vec::new(),
-            },
+            function: Function { method, name: name.into(), sig, locals, ..Function::default() },
             current: BlockId(0),
             closed: Vec::new(),
             region: None,

@@ -22,6 +22,8 @@ pub(super) enum Cold {
     Pending(Label),
     /// A safepoint's slow path, and the label at which it continues.
     Poll(Label, Label),
+    /// Asks for the next tier; at the loop of this IL offset, goes on in other code if there is some.
+    Hot { slow: Label, next: Label, round_of: Option<u32> },
     /// Initialises the class.
     ClassInit(Label, Label, Ty),
     /// Remembers the object, in which a reference was stored.
@@ -58,6 +60,10 @@ pub(super) struct Emitter<'a, M> {
     pub struct_result: Option<i32>,
     /// Bytes of this function's own arguments that are not in registers.
     pub incoming_bytes: u32,
+    /// Whether other code finds all variables of the method in the frame.
+    pub has_frame_map: bool,
+    /// Offsets behind the calls of code that continues a loop.
+    pub continued: Vec<u32>,
 }
 
 impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {

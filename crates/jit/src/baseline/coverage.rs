@@ -7,8 +7,8 @@ use saki_abi::HelperId;
 use saki_abi::thread::TAIL_ARGS_BYTES;
 use saki_code::masm::{MachineType, MacroAssembler};
 use saki_il::ir::{
-    BinOp, BlockId, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, LocalKind, MemFlags, MemType, NullCheck,
-    Op, RegionId, Terminator, UnOp, ValueId,
+    BinOp, BlockId, CallSig, CallTarget, ConvTarget, Function, Inst, IrType, MemFlags, MemType, NullCheck, Op,
+    RegionId, Terminator, UnOp, ValueId,
 };
 use saki_il::synth::internal_call::is_leaf;
 
@@ -43,7 +43,7 @@ pub(super) fn is_covered<M: MacroAssembler>(func: &Function, covers: Covers) -> 
                 IrType::Void => true,
                 ty => machine_type(ty).is_some(),
             };
-            is_covered_type && !matches!(local.kind, LocalKind::ParentSlot(_))
+            is_covered_type && !local.kind.is_elsewhere()
         })
         && func.clauses.iter().all(|clause| clause.handler.0 != 0)
         && func.insts.iter().all(|inst| is_covered_inst(func, inst))
@@ -70,7 +70,13 @@ fn is_covered_inst(func: &Function, inst: &Inst) -> bool {
         Op::ConstI32(_) | Op::ConstI64(_) | Op::ConstF32(_) | Op::ConstF64(_) | Op::Null | Op::SymbolAddr(_) => true,
         Op::LocalGet(local) => result == machine_type(func.locals[local.0 as usize].ty),
         Op::LocalSet(local, value) => of(value) == machine_type(func.locals[local.0 as usize].ty),
-        Op::LocalAddr(_) | Op::Poll | Op::CurrentThread | Op::FramePointer | Op::ClassInit(_) => true,
+        Op::LocalAddr(_)
+        | Op::Poll
+        | Op::CountCall
+        | Op::CountLoop(_)
+        | Op::CurrentThread
+        | Op::FramePointer
+        | Op::ClassInit(_) => true,
         Op::Bin(BinOp::Shl | BinOp::Shr | BinOp::ShrUn, a, b) => {
             of(a) == result && matches!(of(b), Some(MachineType::I32 | MachineType::I64))
         }

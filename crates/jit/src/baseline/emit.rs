@@ -1,6 +1,7 @@
 //! The second pass: blocks in order, values into registers, prologue and tables at the end.
 
 use super::context::{Cold, ColdCode, Emitter};
+use super::counters;
 use super::coverage::MAX_FRAME_BYTES;
 use super::landings::Landings;
 use super::places::{Passed, Place};
@@ -50,6 +51,8 @@ pub(super) fn emit<M: MacroAssembler<Target = RelocTarget>>(
         landings: Landings::new(func.clauses.len()),
         struct_result: None,
         incoming_bytes: 0,
+        has_frame_map: counters::has_frame_map(func),
+        continued: Vec::new(),
     };
     emitter.entry()?;
     for number in 0..func.blocks.len() {
@@ -178,6 +181,10 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                     self.masm.bind(label);
                     self.poll_slow(next);
                 }
+                Cold::Hot { slow, next, round_of } => {
+                    self.masm.bind(slow);
+                    self.hot(round_of, next);
+                }
                 Cold::ClassInit(label, next, ty) => {
                     self.masm.bind(label);
                     self.class_init_slow(ty, next);
@@ -202,12 +209,13 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     }
 
     /// Puts the prologue in front, whose length is known only now, and moves all offsets.
-    fn finish(self) -> Option<CompiledCode> {
+    fn finish(mut self) -> Option<CompiledCode> {
         let frame_size_bytes = self.registers.frame_size_bytes();
         if frame_size_bytes > MAX_FRAME_BYTES {
             return None;
         }
         let FinishedCode { bytes, prologue_bytes, relocs } = self.masm.finish(frame_size_bytes)?;
+        self.code.tables.frame_map = self.frame_map(prologue_bytes);
         let mut code = self.code;
         code.tables.clauses = self.func.clauses.iter().map(|clause| clause.kind).collect();
         let tables = self.landings.tables(self.plan, self.masm, frame_size_bytes, prologue_bytes);

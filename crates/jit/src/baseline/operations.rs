@@ -107,6 +107,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             }
             Op::Call { target, sig, args, struct_result } => self.call(result, target, sig, args, *struct_result)?,
             Op::Poll => self.poll(),
+            Op::CountCall => self.count(None),
+            Op::CountLoop(il_offset) => self.count(Some(*il_offset)),
             Op::CurrentThread => self.define_copy(result, M::THREAD),
             Op::FramePointer => self.define_copy(result, M::FRAME),
             op @ Op::StoreRef { .. } => self.store_reference(op)?,

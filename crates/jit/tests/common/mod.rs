@@ -11,7 +11,7 @@ mod heap;
 pub use heap::HEAP;
 use saki_abi::{HelperId, RelocKind, StubId, ThreadAbi};
 use saki_il::ir::*;
-use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocTarget, Tier};
+use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocTarget, Tiers};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
@@ -38,15 +38,7 @@ impl Ir {
                     pinned: false,
                 })
                 .collect(),
-            insts: Vec::new(),
-            blocks: Vec::new(),
-            regions: Vec::new(),
-            clauses: Vec::new(),
-            filters: Vec::new(),
-            is_filter: false,
-            is_stub: false,
-            deferred_errors: Vec::new(),
-            inline_sites: Vec::new(),
+            ..Function::default()
         };
         let mut ir = Ir { func, current: 0 };
         ir.block(None);
@@ -141,8 +133,8 @@ pub fn compiler() -> Compiler {
 /// The usual options; those of the tests in `first_tier` name the baseline compiler.
 pub fn options() -> CompilerOptions {
     let is_first = env!("CARGO_CRATE_NAME") == "first_tier";
-    let tier = if is_first { Tier::First } else { Tier::Second };
-    CompilerOptions { verify: true, tier, ..CompilerOptions::new(HEAP) }
+    let tiers = if is_first { Tiers::First } else { Tiers::Second };
+    CompilerOptions { verify: true, tiers, ..CompilerOptions::new(HEAP) }
 }
 
 /// Executable memory with its contents. Only one may exist at a time, since the stubs find it through a static.

@@ -104,7 +104,7 @@ pub struct Slot {
 
 /// The place of this code in the cache; None when the cache is off or the code has no name that holds in other processes.
 pub fn slot(identity: Identity) -> Option<Slot> {
-    if matches!(identity, Identity::Method(method) if method.is_dynamic()) {
+    if matches!(identity, Identity::Method(method) | Identity::FirstTier(method) if method.is_dynamic()) {
         return None;
     }
     if !is_on() {

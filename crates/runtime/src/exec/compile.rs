@@ -32,7 +32,7 @@ pub use statistics::{CompileStatistics, STATISTICS, keep_statistics};
 pub use thunks::{CallbackEntry, compile_callback_entry, invoke_thunk, place_callback_entry};
 
 use crate::class_init;
-use crate::code_cache::{self, Identity, Lookup};
+use crate::code_cache::{self, Identity, Lookup, Slot};
 use crate::entries::compiled_code;
 use crate::events::{LogEvents, is_logged};
 use crate::exceptions::{self, ToManaged};
@@ -42,8 +42,9 @@ use crate::thread::{CurrentThread, Managed};
 use crate::upcalls::upcalls;
 use job::{Body, CompileFailure};
 use saki_code::{CodeInfo, CodeKind};
+use saki_il::import::Continuation;
 use saki_il::ir::Function;
-use saki_jit::{CompiledBy, CompiledCode, CompilerOptions};
+use saki_jit::{CompiledBy, CompiledCode, CompilerOptions, Tiers};
 use saki_sampler::events::{self, EventKind};
 use saki_types::{Assumption, Method, Ty};
 use statistics::{Stopwatch, are_statistics_wanted};
@@ -55,9 +56,19 @@ pub(crate) fn init(options: CompilerOptions, dump: DumpOptions) {
     dump::init(dump);
 }
 
-/// For what methods are compiled in this run.
+/// For what methods are compiled in this run that have no version which counts.
 pub(crate) fn purpose() -> Purpose {
     if upcalls().are_calls_probed() { Purpose::Probed } else { Purpose::Optimised }
+}
+
+/// For what a method is compiled first.
+fn first_purpose(method: &'static Method) -> Purpose {
+    let purpose = purpose();
+    let is_counted = purpose == Purpose::Optimised
+        && compiler::tiers() == Tiers::Both
+        && !versions::may_end(method)
+        && matches!(method.body(), Ok(Some(_)));
+    if is_counted { Purpose::Counted } else { purpose }
 }
 
 /// The hook behind every entry stub: compiles the method and gives its address; 0 with an exception pending.
@@ -87,16 +98,22 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
     let _entered = saki_types::universe::enter(method.owner.universe());
     class_init::ensure_module(t, method.image())?;
     let began_ns = events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns);
-    let (body, compiled_by) = match place_cached(t, Identity::Method(method), method)? {
+    let mut purpose = purpose();
+    let mut found = place_cached(t, Identity::Method(method), method)?;
+    if !matches!(found, Cached::Placed(_)) && first_purpose(method) == Purpose::Counted {
+        purpose = Purpose::Counted;
+        found = place_cached(t, Identity::FirstTier(method), method)?;
+    }
+    let (body, compiled_by) = match found {
         Cached::Placed(body) => (body, CompiledBy::EarlierRun),
-        Cached::TooEarly(may_be_initialised) => compile_and_place(t, method, Some(may_be_initialised))?,
-        Cached::Absent => compile_and_place(t, method, None)?,
+        Cached::TooEarly(may_be_initialised) => compile_and_place(t, method, &mut purpose, Some(may_be_initialised))?,
+        Cached::Absent => compile_and_place(t, method, &mut purpose, None)?,
     };
     if let Some(began_ns) = began_ns {
         upcalls().compiled(t, method, body.start, compiled_by, began_ns);
     }
     let code = body.start;
-    if let Err((earlier, _)) = versions::publish(method, CodeVersion::new(method, body, purpose())).to_managed(t)? {
+    if let Err((earlier, _)) = versions::publish(method, CodeVersion::new(method, body, purpose)).to_managed(t)? {
         if method.is_dynamic() {
             upcalls().discard_body(body);
         }
@@ -130,26 +147,36 @@ fn place_cached(t: CurrentThread, identity: Identity, method: &'static Method) -
     Ok(Cached::Placed(info))
 }
 
-/// `may_be_initialised`: see `MachineFacts`.
+/// Compiles for this purpose, or for the second tier if the first one does not cover the method. `may_be_initialised`:
+/// see `MachineFacts`.
 fn compile_and_place(
     t: CurrentThread,
     method: &'static Method,
+    purpose: &mut Purpose,
     may_be_initialised: Option<Vec<Ty>>,
 ) -> Managed<(&'static CodeInfo, CompiledBy)> {
-    let slot = code_cache::slot(Identity::Method(method));
-    let facts = match slot {
-        Some(_) => MachineFacts::recording(may_be_initialised),
-        None => MachineFacts::default(),
-    };
-    let mut job = CompileJob::new(method, purpose(), compiler(), &facts);
-    let body = execute(t, &mut job, |job| job.execute())?;
-    if let Some(slot) = slot.filter(|_| body.deferred_errors.is_empty()) {
-        let mut assumed = facts.take_assumed();
-        assumed.push(Assumption::Method(method));
-        slot.keep(&body.code, body.kind, assumed);
+    loop {
+        let slot = code_cache::slot(match purpose {
+            Purpose::Counted => Identity::FirstTier(method),
+            _ => Identity::Method(method),
+        });
+        let facts = match slot {
+            Some(_) => MachineFacts::recording(may_be_initialised.clone()),
+            None => MachineFacts::default(),
+        };
+        let mut job = CompileJob::new(method, *purpose, compiler(), &facts);
+        let body = match execute(t, &mut job, |job| job.execute()) {
+            Ok(body) => body,
+            Err(CompileFailure::Uncovered) => {
+                *purpose = Purpose::Optimised;
+                continue;
+            }
+            Err(failure) => return Err(exceptions::throw_load_error(t, &failure.load_error(method))),
+        };
+        keep(slot, method, &body, &facts);
+        let compiled_by = body.code.compiled_by;
+        return Ok((install(t, method, body)?, compiled_by));
     }
-    let compiled_by = body.code.compiled_by;
-    Ok((install(t, method, body)?, compiled_by))
 }
 
 /// A body of a method that is compiled again, for another version of its code. Nothing leads to it.
@@ -163,23 +190,81 @@ pub(crate) fn compile_version(
 ) -> Managed<&'static CodeInfo> {
     let facts = MachineFacts::default();
     let mut job = CompileJob::new(method, purpose, compiler(), &facts);
-    let body = execute(t, &mut job, |job| job.execute())?;
+    let body = execute_or_throw(t, &mut job, |job| job.execute())?;
     install(t, method, body)
 }
 
-/// Executes a job, and has the program answer what it waits for.
+/// Keeps a body for later runs, if it can be used there.
+fn keep(slot: Option<Slot>, method: &'static Method, body: &Body, facts: &MachineFacts) {
+    if let Some(slot) = slot.filter(|_| body.deferred_errors.is_empty()) {
+        let mut assumed = facts.take_assumed();
+        assumed.push(Assumption::Method(method));
+        slot.keep(&body.code, body.kind, assumed);
+    }
+}
+
+/// What is compiled for a method that has a version which counts.
+#[derive(Clone, Copy)]
+pub(crate) enum NextTier<'a> {
+    Whole,
+    Continuation(Continuation<'a>),
+}
+
+/// Compiles a method for its next tier, in a safe region, so that nobody waits for it. Nothing leads to the body. The
+/// body of an earlier run is taken if its conditions hold by now.
+///
+/// # Errors
+/// The exception for why it cannot be compiled.
+pub(crate) fn compile_next_tier(
+    t: CurrentThread,
+    method: &'static Method,
+    what: NextTier,
+) -> Managed<&'static CodeInfo> {
+    let _entered = saki_types::universe::enter(method.owner.universe());
+    let slot = match what {
+        NextTier::Whole => code_cache::slot(Identity::Method(method)),
+        NextTier::Continuation(_) => None,
+    };
+    if slot.is_some()
+        && let Cached::Placed(body) = place_cached(t, Identity::Method(method), method)?
+    {
+        return Ok(body);
+    }
+    let facts = match slot {
+        Some(_) => MachineFacts::recording(None),
+        None => MachineFacts::default(),
+    };
+    let mut job = CompileJob::new(method, Purpose::Optimised, compiler(), &facts);
+    let body = execute_or_throw(t, &mut job, |job| {
+        saki_thread::blocking(|| match what {
+            NextTier::Whole => job.execute(),
+            NextTier::Continuation(at) => job.execute_continuation(&at),
+        })
+    })?;
+    keep(slot, method, &body, &facts);
+    install(t, method, body)
+}
+
+/// Executes a job, and has the program answer what it waits for. The calling thread is managed.
 fn execute(
+    _: CurrentThread,
+    job: &mut CompileJob,
+    act: impl Fn(&CompileJob) -> Result<Body, CompileFailure>,
+) -> Result<Body, CompileFailure> {
+    loop {
+        match act(job) {
+            Err(CompileFailure::Unanswered(request)) => job.answer(request),
+            done => return done,
+        }
+    }
+}
+
+fn execute_or_throw(
     t: CurrentThread,
     job: &mut CompileJob,
     act: impl Fn(&CompileJob) -> Result<Body, CompileFailure>,
 ) -> Managed<Body> {
-    loop {
-        match act(job) {
-            Ok(body) => return Ok(body),
-            Err(CompileFailure::Unanswered(request)) => job.answer(request),
-            Err(failure) => return Err(exceptions::throw_load_error(t, &failure.load_error(job.method))),
-        }
-    }
+    execute(t, job, act).map_err(|failure| exceptions::throw_load_error(t, &failure.load_error(job.method)))
 }
 
 /// Makes a body ready to run. It is not published.
@@ -206,7 +291,7 @@ fn place(t: CurrentThread, method: &'static Method, code: CompiledCode, kind: Co
 /// # Errors
 /// The exception for why it cannot be compiled.
 pub(crate) fn try_out(t: CurrentThread, job: &mut CompileJob, function: &Function) -> Managed<()> {
-    let body = execute(t, job, |job| job.execute_wrapper(function))?;
+    let body = execute_or_throw(t, job, |job| job.execute_wrapper(function))?;
     install(t, job.method, body).map(|_| ())
 }
 
@@ -226,7 +311,7 @@ pub fn place_wrapper(
     }
     let facts = MachineFacts::default();
     let mut job = CompileJob::new(method, Purpose::Optimised, compiler(), &facts);
-    let body = execute(t, &mut job, |job| job.execute_wrapper(function))?;
+    let body = execute_or_throw(t, &mut job, |job| job.execute_wrapper(function))?;
     if let Some(slot) = code_cache::slot(identity) {
         // The types that the wrapper converts are those of the signature.
         slot.keep(&body.code, body.kind, vec![Assumption::Method(method)]);

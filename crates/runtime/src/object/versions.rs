@@ -26,11 +26,13 @@ use saki_thread::StopToken;
 use saki_types::{LoadResult, Method, collectible};
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// For what a body is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
+    /// To run soon, and to count towards `Optimised`.
+    Counted,
     /// To run as fast as it can.
     Optimised,
     /// To have a frame for each call: nothing is inlined.
@@ -58,10 +60,25 @@ pub struct CodeVersion {
 /// The methods that have versions which do not last, if versions are replaced in this run.
 static REPLACEABLE: OnceLock<Mutex<rank::ReplaceableMethods, Vec<&'static Method>>> = OnceLock::new();
 
+/// Whether there are versions that do not last.
+static ARE_REPLACED: AtomicBool = AtomicBool::new(false);
+
+/// Has versions of purpose `Counted` not last. To be called before code is compiled.
+pub fn prepare_tiers() {
+    // Relaxed: no other thread compiles yet.
+    ARE_REPLACED.store(true, Ordering::Relaxed);
+}
+
 /// Has methods get versions that can be replaced, if they live as long as the process. To be called before code is
 /// compiled.
 pub fn prepare_replacing() {
     let _ = REPLACEABLE.set(Mutex::default());
+    prepare_tiers();
+}
+
+/// Whether a method may have more than two versions: earlier ones may become current again.
+pub fn may_be_taken_back() -> bool {
+    REPLACEABLE.get().is_some()
 }
 
 /// How many methods have versions that can be replaced.
@@ -77,15 +94,21 @@ pub fn replaceable(number: usize) -> &'static Method {
     }
 }
 
-fn lasts(method: &'static Method, body: &CodeInfo) -> bool {
-    let may_end = method.is_dynamic() || collectible::owner_of(method).is_some();
-    REPLACEABLE.get().is_none() || may_end || body.kind != CodeKind::Method
+/// Whether the method may be freed while the process runs; then it has one version.
+pub fn may_end(method: &Method) -> bool {
+    method.is_dynamic() || collectible::owner_of(method).is_some()
+}
+
+fn lasts(method: &'static Method, body: &CodeInfo, purpose: Purpose) -> bool {
+    let is_final = REPLACEABLE.get().is_none() && purpose != Purpose::Counted;
+    is_final || may_end(method) || body.kind != CodeKind::Method
 }
 
 impl CodeVersion {
     /// A version whose body is placed.
     pub fn new(method: &'static Method, body: &'static CodeInfo, purpose: Purpose) -> Box<CodeVersion> {
-        Box::new(CodeVersion { body, purpose, lasts: lasts(method, body), state: AtomicU8::new(MADE) })
+        let lasts = lasts(method, body, purpose);
+        Box::new(CodeVersion { body, purpose, lasts, state: AtomicU8::new(MADE) })
     }
 
     /// Whether only frames that run it lead to it.
@@ -102,7 +125,8 @@ impl CodeVersion {
 
 /// The address by which a place that is not led on may call code: the code itself if it lasts, else its method's stub.
 pub fn lasting_address(code: usize) -> usize {
-    if REPLACEABLE.get().is_none() {
+    // Relaxed: set before code is compiled.
+    if !ARE_REPLACED.load(Ordering::Relaxed) {
         return code;
     }
     let body = saki_code::lookup(code).filter(|body| body.start == code);
@@ -138,21 +162,21 @@ pub fn publish(
         let version = unsafe { Box::from_raw(ptr::from_ref(version).cast_mut()) };
         return Ok(Err((earlier, version)));
     }
-    if let Some(methods) = REPLACEABLE.get().filter(|_| !version.lasts) {
-        methods.lock().push(method);
-    } else {
+    if version.lasts {
         // Release: the code was placed before.
         method.runtime.lasting_code.store(version.code(), Ordering::Release);
+    } else if let Some(methods) = REPLACEABLE.get() {
+        methods.lock().push(method);
     }
     entry.lead_to(|| current(method).map(CodeVersion::code));
-    vtable_code::lead(method);
+    vtable_code::lead(method, None);
     // A failure: another thread has replaced it meanwhile. Release: what leads to it was written before.
     let _ = version.state.compare_exchange(ACTIVE, PUBLISHED, Ordering::Release, Ordering::Relaxed);
     Ok(Ok(version))
 }
 
 /// Makes `version` current instead of `replaced`, which the method had. False if another thread was faster, or if
-/// `version` is in use or not yet settled.
+/// `version` is in use or not yet settled. `version` may last, and then the method keeps it.
 ///
 /// # Errors
 /// `NotSupported` when the code region has no room for an entry.
@@ -161,7 +185,7 @@ pub fn replace(
     replaced: &'static CodeVersion,
     version: &'static CodeVersion,
 ) -> LoadResult<bool> {
-    assert!(!replaced.lasts && !version.lasts, "{} has code that lasts", method.full_name());
+    assert!(!replaced.lasts, "{} has code that lasts", method.full_name());
     let entry = entry_of(method)?;
     // AcqRel: one thread wins; Acquire: pairs with `settle`, so that nothing leads to the version.
     let claim = |from| version.state.compare_exchange(from, ACTIVE, Ordering::AcqRel, Ordering::Acquire);
@@ -174,8 +198,12 @@ pub fn replace(
         version.state.store(before, Ordering::Relaxed);
         return Ok(false);
     }
+    if version.lasts {
+        // Release: the code was placed before.
+        method.runtime.lasting_code.store(version.code(), Ordering::Release);
+    }
     entry.lead_to(|| current(method).map(CodeVersion::code));
-    vtable_code::lead(method);
+    vtable_code::lead(method, Some(replaced.code()));
     // Release: what leads away from it was written before.
     replaced.state.store(REPLACED, Ordering::Release);
     // A failure: another thread has replaced it meanwhile. Release: what leads to it was written before.
@@ -210,7 +238,7 @@ pub fn settle(replaced: &[Replaced], _: &StopToken) {
         // SAFETY: code in the map has its method's address, or null.
         let method = unsafe { body.method.cast::<Method>().as_ref() }?;
         let current = current(method)?;
-        (!current.lasts && current.code() != code).then(|| current.code())
+        (current.code() != code).then(|| current.code())
     };
     for Replaced { method, .. } in replaced {
         if let Some(entry) = existing_entry(method) {

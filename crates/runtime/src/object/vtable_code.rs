@@ -56,8 +56,9 @@ pub(crate) fn list(mut ty: Ty) -> LoadResult<()> {
     Ok(())
 }
 
-/// Makes virtual and interface calls of `method` jump to the current version of its code.
-pub(crate) fn lead(method: &'static Method) {
+/// Makes virtual and interface calls of `method` jump to the current version of its code. `replaced`: the code of the
+/// version before.
+pub(crate) fn lead(method: &'static Method, replaced: Option<usize>) {
     let owner = method.owner;
     if !method.is_virtual() || owner.is_value_type() || owner.is_interface() || !method.generic_args.is_empty() {
         return;
@@ -72,7 +73,8 @@ pub(crate) fn lead(method: &'static Method) {
         return;
     }
     if let (Ok(Some(slot)), Some(version)) = (method.vtable_slot(), versions::current(method)) {
-        lead_heirs(owner, slot, &Move { method, stub, code: version.code(), is_first: version.lasts });
+        let many_versions = versions::may_be_taken_back();
+        lead_heirs(owner, slot, &Move { method, stub, code: version.code(), replaced, many_versions });
     }
 }
 
@@ -81,8 +83,10 @@ struct Move {
     method: &'static Method,
     stub: usize,
     code: usize,
-    /// There was no other version.
-    is_first: bool,
+    /// The code of the version before.
+    replaced: Option<usize>,
+    /// Whether there may be still other versions.
+    many_versions: bool,
 }
 
 impl Move {
@@ -93,7 +97,10 @@ impl Move {
                 |body: &CodeInfo| body.start == target && ptr::eq(body.method, ptr::from_ref(self.method).cast());
             saki_code::lookup(target).is_some_and(is_body)
         };
-        target == self.stub || target == self.code || !self.is_first && is_version()
+        target == self.stub
+            || target == self.code
+            || self.replaced == Some(target)
+            || self.many_versions && is_version()
     }
 
     /// Leads a slot to the code if it is the method's.

@@ -8,6 +8,7 @@
 
 use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
+use crate::vm::tiers;
 use crate::{
     class_init, code_cache, exit, finalizer, finalizer_signal, interruption, monitors, suspension, thread_dump,
 };
@@ -37,9 +38,11 @@ fn prepare() {
     finalizer_signal::hold();
     code_cache::hold();
     class_init::hold();
+    tiers::hold();
 }
 
 fn parent() {
+    tiers::release();
     class_init::release();
     code_cache::release();
     finalizer_signal::release();
@@ -50,6 +53,7 @@ fn child() {
     finalizer_signal::forget_thread(me.map(|me| me.managed_id()));
     class_init::begin_child(me.map(|me| me.managed_id()));
     code_cache::begin_child();
+    tiers::begin_child();
     saki_types::lazy::revive_loader_lock();
     monitors::forget_waiters();
     interruption::forget_helper();

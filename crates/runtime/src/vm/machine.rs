@@ -13,11 +13,11 @@ use crate::profile_log::{self, LogEvents};
 use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
 use crate::upper_layers::{self, HostEvents, UpperLayers};
-use crate::vm::body_replacement;
 use crate::vm::net::{self, NetRuntime};
 use crate::vm::options::{self, VmOptions};
 use crate::vm::services;
 use crate::vm::upcalls::RuntimeUpcalls;
+use crate::vm::{body_replacement, tiers};
 use crate::{
     call_trace, class_library, code_cache, compile, coverage, crash_report, finalizer, fork, handles, helpers,
     internal_calls, library_loops, monitors, sharing_statistics, source_lines, stack_text, thread_dump, thread_hooks,
@@ -250,6 +250,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     library_loops::set_table(&layers.library_loops);
     upper_layers::set(layers);
     let stress = options.heap.stress.is_some();
+    let usual = CompilerOptions::new(saki_gc::heap_layout());
     let compiler_options = CompilerOptions {
         verify: options.verify,
         stress_poll: stress,
@@ -258,13 +259,18 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         inline_handles: saki_sync::handle_table::is_room_whole(),
         saturates_conversions: universe().profile().saturates_conversions,
         vectors: options.vectors && saki_jit::has_vectors(),
-        tier: options.tier,
-        ..CompilerOptions::new(saki_gc::heap_layout())
+        tiers: options.tiers,
+        calls_to_hot: options.hot_after.unwrap_or(usual.calls_to_hot),
+        rounds_to_hot: options.hot_after.unwrap_or(usual.rounds_to_hot),
+        ..usual
     };
     if let Some(places) = &options.code_cache {
         code_cache::init(&compiler_options, places);
     }
     compile::init(compiler_options, options.dump.clone());
+    if options.tiers == saki_jit::Tiers::Both {
+        versions::prepare_tiers();
+    }
     if options.replace_bodies_hz.is_some() {
         versions::prepare_replacing();
     }
@@ -275,6 +281,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         class_init: helpers::class_init_hook,
         alloc_slow: helpers::alloc_slow_hook,
         barrier_slow: helpers::barrier_slow_hook,
+        hot: tiers::hot_hook,
         unwind: saki_unwind::HOOKS,
     });
     saki_unwind::install(Callbacks {

@@ -51,7 +51,9 @@ pub struct VmOptions {
     /// Implement vector types by the processor's vectors, where it has them.
     pub vectors: bool,
     /// The compiler that makes the code of methods.
-    pub tier: saki_jit::Tier,
+    pub tiers: saki_jit::Tiers,
+    /// Calls of a method, and rounds of its loops, after which it is compiled for the second tier; None: what pays.
+    pub hot_after: Option<u32>,
     /// The profilers and debuggers to which code is described.
     pub tools: ToolsRequest,
     /// Count what compiling costs (`compile::statistics`), and which generic instances could share code.
@@ -107,7 +109,8 @@ impl Default for VmOptions {
             verify: false,
             code_cache: None,
             vectors: true,
-            tier: saki_jit::Tier::Second,
+            tiers: saki_jit::Tiers::Second,
+            hot_after: None,
             tools: ToolsRequest::default(),
             statistics: false,
             check_walks_hz: None,

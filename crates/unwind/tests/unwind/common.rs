@@ -444,6 +444,7 @@ impl Thunks {
             class_init: never_slow,
             alloc_slow: never_slow,
             barrier_slow: never_slow,
+            hot: never_slow,
             unwind: saki_unwind::HOOKS,
         });
         install(Callbacks {

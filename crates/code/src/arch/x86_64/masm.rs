@@ -654,6 +654,11 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
         self.jump_on(if is_zero { Condition::Equal } else { Condition::NotEqual }, target);
     }
 
+    fn count_up(&mut self, word: Address, amount: i32, overflow: Label) {
+        emit!(self, addl_mi(memory(word), amount.cast_unsigned()));
+        self.jump_on(Condition::Overflow, overflow);
+    }
+
     fn jump(&mut self, target: Label) {
         emit_plain!(self, jmp_d32(0i32));
         self.jump_ends_at(target);

@@ -292,6 +292,7 @@ preserving_stub!(poll_stub, poll);
 preserving_stub!(class_init_stub, class_init);
 preserving_stub!(alloc_slow_stub, alloc_slow);
 preserving_stub!(barrier_slow_stub, barrier_slow);
+preserving_stub!(hot_stub, hot);
 
 /// `StubId::DemoteLine`: `cldemote [rdi]`, which is a no-op on processors without that instruction.
 ///
@@ -393,6 +394,7 @@ pub(super) fn of_id(id: StubId) -> unsafe extern "C" fn() {
         StubId::ClassInit => class_init_stub,
         StubId::AllocSlow => alloc_slow_stub,
         StubId::BarrierSlow => barrier_slow_stub,
+        StubId::Hot => hot_stub,
         StubId::DemoteLine => demote_line,
         StubId::ImtResolve => imt_resolve,
     }

@@ -20,7 +20,8 @@ enum LocalStorage {
     Slot(StackSlot),
     /// Struct parameter: the incoming pointer.
     Pointer(Value),
-    /// In a filter: address is the parent's FP plus the offset; `indirect`: a pointer to the local is there.
+    /// In a filter or a continuation, whose first parameter is the FP of another frame: that FP plus the offset is the
+    /// address; `indirect`: a pointer to the local is there.
     Parent {
         fp_offset: i32,
         indirect: bool,
@@ -60,6 +61,9 @@ impl<'a> Locals<'a> {
     fn declare_local(&self, clif: &mut ClifBuilder<'_, '_>, index: u32, local: &Local) -> Lowered<LocalStorage> {
         if let LocalKind::ParentSlot(parent_local) = local.kind {
             return self.parent_storage(parent_local);
+        }
+        if let LocalKind::FrameSlot { offset_bytes, is_indirect } = local.kind {
+            return Ok(LocalStorage::Parent { fp_offset: offset_bytes, indirect: is_indirect });
         }
         let in_memory = local.address_exposed;
         let key = StackSlotKey::new(u64::from(index));

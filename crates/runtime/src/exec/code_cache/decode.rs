@@ -8,7 +8,9 @@ use super::encode::{
 };
 use super::module::{Module, loaded, module_of};
 use crate::initialised::is_initialised;
-use saki_abi::{EnclosingHandler, HelperId, IlMapEntry, InlineSite, ProtectedCall, Reloc, SpillArea, StubId, TrapSite};
+use saki_abi::{
+    EnclosingHandler, FrameMap, HelperId, IlMapEntry, InlineSite, ProtectedCall, Reloc, SpillArea, StubId, TrapSite,
+};
 use saki_code::CodeKind;
 use saki_il::ir::{ClauseKind, Symbol};
 use saki_jit::{CompiledBy, CompiledCode, CompiledTables, LibCall, RelocTarget};
@@ -241,6 +243,8 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     for count in &mut counts {
         *count = words.count()?;
     }
+    let [is_counted] = words.take()?;
+    let (slots, continued) = (words.count()?, words.count()?);
     let [low_bytes, high_bytes, saved_registers] = words.take()?;
     let spill_area = SpillArea { low_bytes, high_bytes, saved_registers: u8::try_from(saved_registers).ok()? };
     let [relocs, protected_calls, handlers, clauses, traps, il_map, inline_sites, filters, name_len, code_len] = counts;
@@ -268,6 +272,9 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     let inline_sites = words.table(inline_sites, |[method, call_position]| {
         Some(InlineSite { method: *names.methods.get(method as usize)?, call_position })
     })?;
+    let slots = words.table(slots, |[slot]| Some(slot.cast_signed()))?;
+    let continued = words.table(continued, |[offset]| Some(offset))?;
+    let frame_map = (!continued.is_empty()).then(|| FrameMap { slots: slots.into(), continued: continued.into() });
     let name = std::str::from_utf8(words.bytes(name_len)?).ok()?.to_owned();
     let bytes = words.bytes(code_len)?.to_vec();
     if bytes.is_empty() || !alignment_bytes.is_power_of_two() {
@@ -282,6 +289,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
         il_map: il_map.into(),
         inline_sites: inline_sites.into(),
         traps: traps.into(),
+        frame_map: frame_map.map(Box::new),
     };
     let code = CompiledCode {
         name: name.into(),
@@ -291,6 +299,8 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
         tables,
         filters: Vec::new(),
         compiled_by: CompiledBy::EarlierRun,
+        is_counted: is_counted != 0,
+        is_continuation: false,
     };
     Some((code, filters))
 }

@@ -370,6 +370,9 @@ impl Encoder {
             code.filters.len(),
             code.name.len(),
             code.bytes.len(),
+            usize::from(code.is_counted),
+            tables.frame_map.as_ref().map_or(0, |map| map.slots.len()),
+            tables.frame_map.as_ref().map_or(0, |map| map.continued.len()),
         ];
         for count in counts {
             self.body.push(u32::try_from(count).ok()?);
@@ -406,6 +409,10 @@ impl Encoder {
         for site in &tables.inline_sites {
             let method = self.method(site.method)?;
             self.body.extend([method, site.call_position]);
+        }
+        for map in tables.frame_map.iter() {
+            self.body.extend(map.slots.iter().map(|slot| slot.cast_unsigned()));
+            self.body.extend(&map.continued);
         }
         for bytes in [code.name.as_bytes(), &code.bytes] {
             for word in bytes.chunks(4) {

@@ -14,6 +14,8 @@ use saki_types::{Image, Method, MethodKind, RemotingStub, Ty, TypeKind};
 #[derive(Clone, Copy)]
 pub enum Identity<'a> {
     Method(&'static Method),
+    /// The method's body in the first tier, which counts.
+    FirstTier(&'static Method),
     /// Code around the `Invoke` of a delegate: for native callers, and (below) for a delegate over a native function.
     Callback(&'static Method),
     NativeInvoke(&'static Method),
@@ -113,7 +115,10 @@ impl Identity<'_> {
     /// The method that the code belongs to, if any.
     pub(super) fn method(self) -> Option<&'static Method> {
         match self {
-            Identity::Method(method) | Identity::Callback(method) | Identity::NativeInvoke(method) => Some(method),
+            Identity::Method(method)
+            | Identity::FirstTier(method)
+            | Identity::Callback(method)
+            | Identity::NativeInvoke(method) => Some(method),
             Identity::Helper(_) | Identity::InvokeThunk(_) | Identity::CallbackEntry(_) => None,
         }
     }
@@ -122,6 +127,7 @@ impl Identity<'_> {
     pub(super) fn key(self) -> Option<(Key, &'static Module)> {
         let (tag, method) = match self {
             Identity::Method(method) => (1, method),
+            Identity::FirstTier(method) => (7, method),
             Identity::Callback(method) => (2, method),
             Identity::NativeInvoke(method) => (3, method),
             Identity::Helper(helper) => return machine_key(4, helper.name().as_bytes()),

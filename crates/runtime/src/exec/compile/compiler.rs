@@ -1,6 +1,6 @@
 //! The code generator of the machine, set up when the first body needs it: a run that finds all its code in the cache needs none.
 
-use saki_jit::{Compiler, CompilerOptions};
+use saki_jit::{Compiler, CompilerOptions, Tiers};
 use std::sync::OnceLock;
 
 static COMPILER: OnceLock<Compiler> = OnceLock::new();
@@ -9,6 +9,11 @@ static OPTIONS: OnceLock<CompilerOptions> = OnceLock::new();
 /// Called once, when the machine starts.
 pub(super) fn init(options: CompilerOptions) {
     let _ = OPTIONS.set(options);
+}
+
+/// The tiers of this run.
+pub(crate) fn tiers() -> Tiers {
+    OPTIONS.get().map_or(Tiers::default(), |options| options.tiers)
 }
 
 /// The code generator.

@@ -14,9 +14,9 @@ use super::dump;
 use super::statistics::{STATISTICS, Stopwatch};
 use crate::object::versions::Purpose;
 use saki_code::CodeKind;
-use saki_il::import::{Facts, ImportOptions};
+use saki_il::import::{Continuation, Facts, ImportOptions};
 use saki_il::ir::Function;
-use saki_jit::{CompileError, CompiledCode, Compiler, Tier};
+use saki_jit::{CompileError, CompiledCode, Compiler, Tiers};
 use saki_types::requests::{self, Request};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 
@@ -46,6 +46,8 @@ pub(crate) enum CompileFailure {
     /// The code generator's complaint about the method.
     Generator(String),
     Unanswered(Request),
+    /// The baseline compiler does not cover the method, so its calls cannot be counted.
+    Uncovered,
 }
 
 impl CompileFailure {
@@ -57,6 +59,7 @@ impl CompileFailure {
                 LoadError::new(LoadErrorKind::InvalidProgram, message, method.full_name())
             }
             CompileFailure::Unanswered(_) => saki_base::bug!("{} waits for an answer", method.full_name()),
+            CompileFailure::Uncovered => saki_base::bug!("{} is not compiled in the second tier", method.full_name()),
         }
     }
 }
@@ -89,6 +92,24 @@ impl<'a> CompileJob<'a> {
         body.unwrap_or_else(|request| Err(CompileFailure::Unanswered(request)))
     }
 
+    /// Compiles code that goes on for a frame of the method at a loop.
+    ///
+    /// # Errors
+    /// See `CompileFailure`.
+    pub fn execute_continuation(&self, at: &Continuation) -> Result<Body, CompileFailure> {
+        let body = requests::without_managed_code(&self.answered, || {
+            let options = self.import_options();
+            let function = saki_il::import::import_continuation(self.method, &options, self.facts, at);
+            let function = function.map_err(CompileFailure::Load)?;
+            dump::imported(self.method, &function);
+            let code = self.generate(&function)?;
+            let deferred_errors = function.deferred_errors.clone();
+            saki_il::recycle(function);
+            Ok(Body { code, kind: CodeKind::Method, deferred_errors })
+        });
+        body.unwrap_or_else(|request| Err(CompileFailure::Unanswered(request)))
+    }
+
     /// Compiles a function that was made elsewhere and belongs to the method.
     ///
     /// # Errors
@@ -116,7 +137,10 @@ impl<'a> CompileJob<'a> {
     pub fn import_options(&self) -> ImportOptions {
         ImportOptions {
             // The first tier's code is to be made fast, and what is inlined is compiled at each place.
-            inline: self.purpose == Purpose::Optimised && self.compiler.options().tier == Tier::Second,
+            inline: self.purpose == Purpose::Optimised && self.compiler.options().tiers != Tiers::First,
+            count: self.purpose == Purpose::Counted,
+            // Continuations find the variables where the method has them.
+            promote_locals: self.purpose != Purpose::Counted,
             vectors: self.compiler.options().vectors,
             ..ImportOptions::default()
         }
@@ -174,10 +198,17 @@ impl<'a> CompileJob<'a> {
     /// Those of the code generator.
     fn generate(&self, function: &Function) -> Result<CompiledCode, CompileFailure> {
         let started = Stopwatch::start();
-        let code = self.compiler.compile(function).map_err(|error| match error {
-            CompileError::Load(error) => CompileFailure::Load(error),
-            error => CompileFailure::Generator(format!("{}: {error}", self.method.full_name())),
-        })?;
+        let code = match self.purpose {
+            Purpose::Counted => self
+                .compiler
+                .compile_baseline(function)
+                .filter(|code| code.is_counted)
+                .ok_or(CompileFailure::Uncovered)?,
+            _ => self.compiler.compile(function).map_err(|error| match error {
+                CompileError::Load(error) => CompileFailure::Load(error),
+                error => CompileFailure::Generator(format!("{}: {error}", self.method.full_name())),
+            })?,
+        };
         let nanoseconds = started.add_to(&STATISTICS.codegen_nanoseconds);
         crate::sharing_statistics::note(self.method, code.bytes.len() as u32, nanoseconds);
         dump::generated(self.method, self.compiler, function);

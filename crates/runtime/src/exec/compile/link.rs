@@ -122,8 +122,9 @@ fn place_with(
     for reloc in &compiled.relocs {
         let target = match reloc.target {
             RelocTarget::Symbol(Symbol::MethodEntry(callee)) => {
-                // Wrappers around a method are not its body.
-                let is_own = std::ptr::eq(callee, method as *const Method) && kind == CodeKind::Method;
+                // Wrappers around a method are not its body, and neither are continuations.
+                let is_body = kind == CodeKind::Method && !compiled.is_continuation;
+                let is_own = is_body && std::ptr::eq(callee, method as *const Method);
                 let end_together = caller.is_none_or(|caller| end_together(caller, callee));
                 let staying = Staying { caller: stays && end_together, callee: lives_with_domain(callee) };
                 match MethodTarget::of(reloc.usage, is_own, lasting_code(callee), staying) {

@@ -5,7 +5,7 @@ use super::super::module::module_of;
 use super::super::settings::{SETTINGS, Settings};
 use super::*;
 use crate::object::fixture::class_libraries;
-use saki_abi::{AddressUse, RelocKind};
+use saki_abi::{AddressUse, NO_SLOT, RelocKind};
 use saki_types::universe;
 
 /// The module of System.dll, in a cache that has no files.
@@ -87,6 +87,7 @@ fn sample(home: &Module) -> CompiledCode {
         il_map: [IlMapEntry { native_offset: 4, il_offset: 2 }].into(),
         inline_sites: [InlineSite { method: empty, call_position: 7 }].into(),
         traps: [TrapSite { offset: 30, code: 2 }].into(),
+        frame_map: Some(Box::new(FrameMap { slots: [-8, NO_SLOT].into(), continued: [50].into() })),
     };
     let filter = CompiledCode { name: "filter".into(), bytes: vec![0xc3], alignment_bytes: 16, ..empty_code() };
     CompiledCode {
