@@ -77,6 +77,8 @@ pub struct FrameMap {
     /// By argument, and behind those by local variable: bytes from FP to its slot, or [`NO_SLOT`]. The slot of an
     /// argument of a struct type holds the struct's address.
     pub slots: Box<[i32]>,
+    /// Whether pointers may be kept, somewhere, to variables whose address is taken.
+    pub makes_pointers: bool,
     /// Offsets of the return addresses of calls of such other code, which does the rest of the frame's work. Ascending.
     pub continued: Box<[u32]>,
 }

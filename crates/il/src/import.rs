@@ -124,6 +124,7 @@ fn import_at(
         arg_block: None,
         has_loops: false,
         has_calls: false,
+        makes_pointers: false,
         counts_loops: false,
         statements: if options.inline { Vec::new() } else { facts.0.statements(method) },
     };

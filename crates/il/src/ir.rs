@@ -647,6 +647,8 @@ pub struct Function {
     pub is_continuation: bool,
     /// Locals of the method's arguments, and behind those of its local variables; empty if no loop is counted.
     pub variables: Vec<LocalId>,
+    /// Whether the method makes pointers of byrefs, if loops are counted.
+    pub makes_pointers: bool,
     /// Load errors found while importing; `HelperId::ThrowDeferred` names them by index. Filters index their parent's
     /// list.
     pub deferred_errors: Vec<LoadError>,

@@ -275,6 +275,7 @@ impl Emitter<'_> {
             ConvTarget::R8 => from == IrType::F64,
             _ => false,
         };
+        self.makes_pointers |= from == IrType::ByRef;
         if keeps {
             let mut kept = StackEntry::scalar(value, ir);
             kept.is_non_null = entry.is_non_null;

@@ -2,7 +2,9 @@
 //!
 //! A continuation is a function of its own that is called by the frame that it goes on for, takes that frame's pointer,
 //! and does the rest of the method's work. It copies the variables from the frame to its own locals, so that they can
-//! live in registers. Those whose addresses other code may have stay where they are.
+//! live in registers. Those whose addresses other code may have stay where they are: variables whose address was taken,
+//! in methods that make pointers of addresses or have a variable that can hold one. A callee that got such an address
+//! as an argument cannot keep it (it is a byref), unless it makes a pointer of it, which is for fixed memory only.
 //!
 //! Left out: loops in handlers, whose exception is in the frame as well, and those that begin with values on the stack;
 //! synchronized methods, whose lock the frame releases; methods with filters or `localloc`; variable arguments.
@@ -49,6 +51,7 @@ impl Emitter<'_> {
         self.b.f.insts.push(Inst { op: Op::CountCall, ty: IrType::Void, il_offset: 0 });
         self.b.f.blocks[0].insts.insert(0, count);
         if self.counts_loops {
+            self.b.f.makes_pointers = self.makes_pointers;
             let vars = self.s.args.iter().chain(&self.s.locals);
             self.b.f.variables.extend(vars.filter_map(|var| match var.binding {
                 Binding::Local(local) => Some(local),
@@ -68,7 +71,7 @@ impl Emitter<'_> {
         let entry = self.b.block(None);
         self.b.current = Some(entry);
         self.b.local(IrType::I64, LocalKind::Param(0));
-        let stay = self.may_hold_addresses()?;
+        let stay = at.makes_pointers || self.may_hold_addresses()?;
         for index in 0..arg_count {
             let ty = self.s.arg_type(index)?;
             let usage = self.s.scan.args[index];

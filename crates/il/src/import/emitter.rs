@@ -32,6 +32,8 @@ pub(super) struct Emitter<'e> {
     pub(super) arg_block: Option<LocalId>,
     pub(super) has_loops: bool,
     pub(super) has_calls: bool,
+    /// Whether the code makes pointers, which can be kept anywhere, of byrefs.
+    pub(super) makes_pointers: bool,
     /// Whether the code counts the rounds of a loop.
     pub(super) counts_loops: bool,
     /// See `Facts::statements`.

@@ -35,6 +35,8 @@ pub struct Continuation<'a> {
     pub il_offset: u32,
     /// Where the frame keeps the variables (`saki_abi::FrameMap`).
     pub slots: &'a [i32],
+    /// Whether the method makes pointers of byrefs.
+    pub makes_pointers: bool,
 }
 
 /// Returned by a function of a `LibraryLoop` to decline, if its result is not a reference.

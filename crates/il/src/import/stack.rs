@@ -204,6 +204,7 @@ impl Emitter<'_> {
         if let IrType::Struct(_) = ir {
             return self.struct_addr(entry);
         }
+        self.makes_pointers |= entry.ir == IrType::ByRef && ir == IrType::I64;
         let value = self.value(entry)?;
         let value = self.fit(value, ir);
         match mem_type(to)? {

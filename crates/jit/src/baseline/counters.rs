@@ -76,6 +76,6 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         });
         let slots = slots.collect();
         let continued = self.continued.iter().map(|offset| offset + prologue_bytes).collect();
-        Some(Box::new(FrameMap { slots, continued }))
+        Some(Box::new(FrameMap { slots, makes_pointers: func.makes_pointers, continued }))
     }
 }

@@ -63,6 +63,12 @@ static REPLACEABLE: OnceLock<Mutex<rank::ReplaceableMethods, Vec<&'static Method
 /// Whether there are versions that do not last.
 static ARE_REPLACED: AtomicBool = AtomicBool::new(false);
 
+/// Whether methods may have several versions in this run.
+pub fn are_replaced() -> bool {
+    // Relaxed: set before code is compiled.
+    ARE_REPLACED.load(Ordering::Relaxed)
+}
+
 /// Has versions of purpose `Counted` not last. To be called before code is compiled.
 pub fn prepare_tiers() {
     // Relaxed: no other thread compiles yet.
@@ -125,8 +131,7 @@ impl CodeVersion {
 
 /// The address by which a place that is not led on may call code: the code itself if it lasts, else its method's stub.
 pub fn lasting_address(code: usize) -> usize {
-    // Relaxed: set before code is compiled.
-    if !ARE_REPLACED.load(Ordering::Relaxed) {
+    if !are_replaced() {
         return code;
     }
     let body = saki_code::lookup(code).filter(|body| body.start == code);

@@ -220,7 +220,7 @@ fn serve(t: CurrentThread, request: Request) -> Option<Replaced> {
         None => NextTier::Whole,
         Some(il_offset) => {
             let map = counted.body.tables.frame_map.as_deref()?;
-            NextTier::Continuation(Continuation { il_offset, slots: &map.slots })
+            NextTier::Continuation(Continuation { il_offset, slots: &map.slots, makes_pointers: map.makes_pointers })
         }
     };
     let began_ns = saki_os::clock::monotonic_ns();

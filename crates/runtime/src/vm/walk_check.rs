@@ -156,7 +156,8 @@ fn check(info: &CodeInfo, pc: usize) -> Option<Checked> {
     let method = unsafe { &*info.method.cast::<Method>() };
     // The version is stored after the body was placed, so it may still be missing. If two threads compile a method that
     // is compiled once, the body that was placed second is never called.
-    let is_called = versions::current(method).is_none_or(|version| !version.lasts || version.code() == info.start);
+    let version = versions::current(method).filter(|_| !versions::are_replaced());
+    let is_called = version.is_none_or(|version| version.code() == info.start);
     let is_true = is_called && info.name.contains(method.name);
     is_true.then_some(Checked { is_dynamic: method.is_dynamic() })
 }

@@ -243,7 +243,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     for count in &mut counts {
         *count = words.count()?;
     }
-    let [is_counted] = words.take()?;
+    let [is_counted, makes_pointers] = words.take()?;
     let (slots, continued) = (words.count()?, words.count()?);
     let [low_bytes, high_bytes, saved_registers] = words.take()?;
     let spill_area = SpillArea { low_bytes, high_bytes, saved_registers: u8::try_from(saved_registers).ok()? };
@@ -274,7 +274,11 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     })?;
     let slots = words.table(slots, |[slot]| Some(slot.cast_signed()))?;
     let continued = words.table(continued, |[offset]| Some(offset))?;
-    let frame_map = (!continued.is_empty()).then(|| FrameMap { slots: slots.into(), continued: continued.into() });
+    let frame_map = (!continued.is_empty()).then(|| FrameMap {
+        slots: slots.into(),
+        makes_pointers: makes_pointers != 0,
+        continued: continued.into(),
+    });
     let name = std::str::from_utf8(words.bytes(name_len)?).ok()?.to_owned();
     let bytes = words.bytes(code_len)?.to_vec();
     if bytes.is_empty() || !alignment_bytes.is_power_of_two() {

@@ -371,6 +371,7 @@ impl Encoder {
             code.name.len(),
             code.bytes.len(),
             usize::from(code.is_counted),
+            usize::from(tables.frame_map.as_ref().is_some_and(|map| map.makes_pointers)),
             tables.frame_map.as_ref().map_or(0, |map| map.slots.len()),
             tables.frame_map.as_ref().map_or(0, |map| map.continued.len()),
         ];

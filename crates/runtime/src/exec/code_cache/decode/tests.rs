@@ -87,7 +87,11 @@ fn sample(home: &Module) -> CompiledCode {
         il_map: [IlMapEntry { native_offset: 4, il_offset: 2 }].into(),
         inline_sites: [InlineSite { method: empty, call_position: 7 }].into(),
         traps: [TrapSite { offset: 30, code: 2 }].into(),
-        frame_map: Some(Box::new(FrameMap { slots: [-8, NO_SLOT].into(), continued: [50].into() })),
+        frame_map: Some(Box::new(FrameMap {
+            slots: [-8, NO_SLOT].into(),
+            makes_pointers: true,
+            continued: [50].into(),
+        })),
     };
     let filter = CompiledCode { name: "filter".into(), bytes: vec![0xc3], alignment_bytes: 16, ..empty_code() };
     CompiledCode {
