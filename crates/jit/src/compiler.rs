@@ -326,6 +326,7 @@ fn collect(context: &CompileContext, name: &str) -> Result<CompiledCode, Compile
         }
     }
     code.tables.il_map = il_map.into();
+    crate::loop_placement::pad(&mut code);
     Ok(code)
 }
 

@@ -25,6 +25,7 @@ mod error;
 mod failure;
 mod isa;
 mod liveness;
+mod loop_placement;
 mod loops;
 mod lower;
 mod null_area;
