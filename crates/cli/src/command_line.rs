@@ -19,8 +19,9 @@ use crate::suggestion;
 use clap::error::ContextKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use saki_dotnet::HostOptions;
 use saki_hosting::environment;
-use saki_hosting::settings::{self, SETTINGS, Setting};
+use saki_hosting::settings::SETTINGS;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,12 @@ are the compiler's (-r:lib.dll, -unsafe, -define:X), those with two dashes Saki'
 A source '-' is read from standard input. One that begins with '#!/usr/bin/env -S saki run' needs no '.cs' and runs by its name."
     )]
     Run(RunWords),
+    /// Run a program for .NET as 'dotnet exec' does, with options of .NET's host
+    #[command(
+        override_usage = "saki exec [OPTIONS] PROGRAM [ARGUMENTS]...",
+        after_help = "The program runs on an installed .NET, whatever it refers to. A file called 'exec' is run as ./exec."
+    )]
+    Exec(ExecWords),
     /// Start an interactive C# shell (Debian's mono-csharp-shell)
     Repl(ReplWords),
     /// Show an assembly's identity, references and entry point
@@ -111,7 +118,8 @@ Saki's options are variables (SAKI_THREADS=mn) or properties of the program's ru
 }
 
 /// Words that are subcommands when they come first (a test compares them with the definitions).
-const COMMAND_NAMES: [&str; 9] = ["run", "repl", "info", "doctor", "profile", "dotnet", "cache", "generate", "help"];
+const COMMAND_NAMES: [&str; 10] =
+    ["run", "exec", "repl", "info", "doctor", "profile", "dotnet", "cache", "generate", "help"];
 
 /// `saki run`.
 #[derive(Args, Debug)]
@@ -123,6 +131,79 @@ struct RunWords {
 
     #[command(flatten)]
     options: Options,
+}
+
+/// `saki exec`, in place of `dotnet exec`: programs that start others say it, with the process that runs them as the
+/// command.
+#[derive(Args, Debug)]
+struct ExecWords {
+    /// The program (a .dll or .exe) and its arguments
+    #[arg(trailing_var_arg = true, required = true, num_args = 1.., value_names = ["PROGRAM", "ARGUMENTS"])]
+    #[arg(value_hint = ValueHint::FilePath)]
+    words: Vec<String>,
+
+    #[command(flatten)]
+    options: Options,
+
+    // Last, since its heading is for all that follows.
+    #[command(flatten)]
+    host: HostWords,
+}
+
+/// The options of .NET's host. It reads the values, and takes the last of those that it wants once; a folder of class
+/// libraries (`--framework`) leaves nothing for it to decide.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Options of .NET's host")]
+struct HostWords {
+    /// Read the program's configuration from FILE [default: PROGRAM.runtimeconfig.json]
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true, conflicts_with = "framework")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    runtimeconfig: Vec<String>,
+
+    /// Read the program's assemblies from FILE [default: PROGRAM.deps.json]
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true, conflicts_with = "framework")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    depsfile: Vec<String>,
+
+    /// Read more assemblies from FILE
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true, conflicts_with = "framework")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    additional_deps: Vec<String>,
+
+    /// Look for the packages of assemblies in DIR, too
+    #[arg(long, value_name = "DIR", allow_hyphen_values = true, conflicts_with = "framework")]
+    #[arg(value_hint = ValueHint::DirPath)]
+    additionalprobingpath: Vec<String>,
+
+    /// Run on this version of the framework
+    #[arg(long, value_name = "VERSION", allow_hyphen_values = true, conflicts_with = "framework")]
+    fx_version: Vec<String>,
+
+    /// Which newer version of the framework will do: LatestPatch, Minor, LatestMinor, Major, LatestMajor, Disable
+    #[arg(long, value_name = "POLICY", allow_hyphen_values = true, conflicts_with = "framework")]
+    roll_forward: Vec<String>,
+
+    /// The older form of --roll-forward: 0, 1 or 2
+    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "framework", hide = true)]
+    roll_forward_on_no_candidate_fx: Vec<String>,
+}
+
+impl HostWords {
+    fn into_options(self) -> HostOptions {
+        let mut options = HostOptions::default();
+        for (name, values) in [
+            ("--runtimeconfig", self.runtimeconfig),
+            ("--depsfile", self.depsfile),
+            ("--additional-deps", self.additional_deps),
+            ("--additionalprobingpath", self.additionalprobingpath),
+            ("--fx-version", self.fx_version),
+            ("--roll-forward", self.roll_forward),
+            ("--roll-forward-on-no-candidate-fx", self.roll_forward_on_no_candidate_fx),
+        ] {
+            values.iter().for_each(|value| options.add(name, value));
+        }
+        options
+    }
 }
 
 /// `saki repl`.
@@ -239,6 +320,9 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
     let matches = Cli::command().try_get_matches_from(words).map_err(|mut e| stop(&mut e, name))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|mut e| stop(&mut e, name))?;
     let given = given_options(&matches);
+    if is_on_command_line(&matches, "net") && is_on_command_line(&matches, "no_net") {
+        return Err(Stop::refuse(&called(name), "the argument '--net' cannot be used with '--no-net'"));
+    }
     let (name, action) = match cli.command {
         None => ("saki", Action::Run(Box::new(Options { command: cli.program.words, ..cli.program.options }))),
         Some(Commands::Run(run)) => {
@@ -255,6 +339,17 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
             }
             let command = RunCommand::new(options, compiler_options).map_err(|text| Stop::refuse("saki run", &text))?;
             ("saki run", Action::RunSource(Box::new(command)))
+        }
+        Some(Commands::Exec(exec)) => {
+            if is_on_command_line(&matches, "no_net") {
+                return Err(Stop::refuse("saki exec", "--no-net: 'exec' runs programs on an installed .NET"));
+            }
+            let host = Some(exec.host.into_options());
+            // A source is no program to .NET's host, either.
+            return Ok((
+                "saki exec",
+                Action::Run(Box::new(Options { command: exec.words, given, net: true, host, ..exec.options })),
+            ));
         }
         Some(Commands::Repl(repl)) => {
             let shell = repl.options.framework.join(SHELL);
@@ -301,6 +396,18 @@ pub fn parse(words: Vec<OsString>) -> Result<(&'static str, Action), Stop> {
         }
         action => Ok((name, action)),
     }
+}
+
+/// "saki exec".
+fn called(command: Option<&str>) -> String {
+    ["saki"].into_iter().chain(command).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the words, and not the environment, set an option, in whatever subcommand.
+fn is_on_command_line(matches: &ArgMatches, id: &str) -> bool {
+    let below = std::iter::successors(Some(matches), |matches| matches.subcommand().map(|(_, below)| below));
+    let is_defined = |matches: &&ArgMatches| matches.try_contains_id(id).is_ok();
+    below.filter(is_defined).any(|matches| matches.value_source(id) == Some(ValueSource::CommandLine))
 }
 
 /// The names of the machine's options that the command line or the environment set, in whatever subcommand.
@@ -355,8 +462,8 @@ pub fn about_missing(name: &str, word: &str) -> Option<String> {
 /// subcommands and options costs more than everything else before the machine starts.
 fn plain_program(words: &[OsString]) -> Option<Options> {
     let first = words.first()?.to_str()?;
-    let has_variable = |setting: &Setting| environment::is_set(&settings::variable(setting.name));
-    let has_option_variables = environment::is_set("SAKI_PROFILE") || SETTINGS.iter().any(has_variable);
+    let of_options = environment::VARIABLES.iter().map(|(name, _)| *name).filter(|name| name.starts_with("SAKI_"));
+    let has_option_variables = of_options.into_iter().any(environment::is_set);
     if first.starts_with('-') || is_command_name(first) || is_source(first) || has_option_variables {
         return None;
     }
@@ -431,8 +538,7 @@ fn stop(error: &mut clap::Error, subcommand: Option<&str>) -> Stop {
             let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
             let usage = message.lines().find_map(|line| line.strip_prefix("Usage: "));
             let named = usage.map(|usage| usage.split(' ').take_while(is_name).collect::<Vec<_>>().join(" "));
-            let called = || ["saki"].into_iter().chain(subcommand).collect::<Vec<_>>().join(" ");
-            let name = named.unwrap_or_else(called);
+            let name = named.unwrap_or_else(|| called(subcommand));
             format!("{name}: {message}")
         }
         None => text,

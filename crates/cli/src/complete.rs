@@ -24,6 +24,7 @@ pub const WORD: &str = "__complete";
 
 /// What a command runs.
 const PROGRAMS: [&str; 3] = ["exe", "dll", "cs"];
+const NET_PROGRAMS: [&str; 2] = ["dll", "exe"];
 const ASSEMBLIES: [&str; 4] = ["exe", "dll", "netmodule", "winmd"];
 const SCRIPTS: [&str; 2] = ["cs", "csx"];
 
@@ -177,7 +178,7 @@ impl Place {
 
     /// Whether words behind the first belong to it.
     fn runs_program(&self) -> bool {
-        ["", "run", "repl", "profile", "profile heap"].contains(&&*self.path.join(" "))
+        ["", "run", "exec", "repl", "profile", "profile heap"].contains(&&*self.path.join(" "))
     }
 
     fn offer(&self, last: &str) -> Offer {
@@ -223,6 +224,7 @@ impl Place {
             // More sources, or the program's own.
             _ if self.is_behind_options && !self.positionals.is_empty() => Files::With(&[]),
             "" | "run" | "profile" | "profile heap" => Files::With(&PROGRAMS),
+            "exec" => Files::With(&NET_PROGRAMS),
             "repl" => Files::With(&SCRIPTS),
             "info" => Files::With(&ASSEMBLIES),
             "profile view" if self.positionals.is_empty() => Files::With(&[]),
@@ -355,12 +357,13 @@ mod tests {
 
     #[test]
     fn commands_come_first_and_only_there() {
-        let all = ["run", "repl", "info", "doctor", "profile", "dotnet", "cache", "help"];
+        let all = ["run", "exec", "repl", "info", "doctor", "profile", "dotnet", "cache", "help"];
         check("saki ", PROGRAM_FILES, &all);
         check("saki do", PROGRAM_FILES, &["doctor", "dotnet"]);
         check("saki --stats ", PROGRAM_FILES, &[]);
         check("saki run ", PROGRAM_FILES, &[]);
         check("saki run he", PROGRAM_FILES, &[]);
+        check("saki exec ", ":files 0 dll exe", &[]);
         check("saki info ", ":files 0 exe dll netmodule winmd", &[]);
         check("saki cache ", ":words", &["stat", "clear", "seed", "help"]);
         check("saki help ca", ":words", &["cache"]);
@@ -373,6 +376,8 @@ mod tests {
         check("saki cache -", ":words", &["--help"]);
         check("saki cache seed --f", ":words", &["--framework"]);
         check("saki --stats --sta", ":words", &[]);
+        check("saki exec --dep", ":words", &["--depsfile"]);
+        check("saki exec --additionalprobingpath ", ":folders 0", &[]);
         check("saki profile heap --wh", ":words", &["--why"]);
         check("saki profile heap --why X --wh", ":words", &["--why"]);
         let (_, hidden) = complete("saki --");
@@ -382,8 +387,13 @@ mod tests {
 
     #[test]
     fn behind_the_program_nothing_is_sakis() {
-        for line in ["saki app.exe ", "saki app.exe --", "saki run --stats app.exe --th", "saki profile cpu app.exe he"]
-        {
+        for line in [
+            "saki app.exe ",
+            "saki app.exe --",
+            "saki run --stats app.exe --th",
+            "saki exec --depsfile d app.dll --dep",
+            "saki profile cpu app.exe he",
+        ] {
             check(line, ":files 0", &[]);
         }
         check("saki run a.cs ", ":files 0", &[]);

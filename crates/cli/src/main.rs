@@ -199,7 +199,7 @@ fn run(name: &str, options: &Options) -> i32 {
         let about = command_line::about_missing(name, program).map(|about| format!("{program}: {about}"));
         return fail(&about.unwrap_or(message));
     }
-    if run_source::is_script(path) {
+    if options.host.is_none() && run_source::is_script(path) {
         return match RunCommand::new(options.clone(), Vec::new()) {
             Ok(command) => run_source(name, &command),
             Err(text) => fail(&text),
@@ -293,7 +293,7 @@ fn start_net(
     let properties = match net_of_framework(&options.framework_root(), path) {
         Some(properties) => properties,
         None => {
-            saki_dotnet::resolve(&environment::dotnet_places(), path, options.arguments())
+            saki_dotnet::resolve(&environment::dotnet_places(), options.host.as_ref(), path, options.arguments())
                 .map_err(|error| StartError(format!("{}: {error}", path.display())))?
                 .properties
         }

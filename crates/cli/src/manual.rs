@@ -42,6 +42,7 @@ const VARIABLES: Rows = &[
         "SAKI_NO_CACHE, SAKI_NO_SIMD, SAKI_TIERS, SAKI_GC_STRESS",
         "Stand for the options --no-cache, --no-simd, --tiers and --gc-stress.",
     ),
+    ("SAKI_NO_NET", "1 stands for the option --no-net; --net counts more."),
     ("SAKI_MAX_HEAP, SAKI_NURSERY, SAKI_GC_THREADS", "Stand for the options --max-heap, --nursery and --gc-threads."),
     ("SAKI_PERF, SAKI_PROFILE", "Stand for the options --perf and --profile."),
     (
@@ -111,6 +112,26 @@ fn sections(name: &str) -> Sections {
             ],
             see_also: &["mcs(1)", "xbuild(1)"],
         },
+        "saki-exec" => Sections {
+            description: &[
+                "Does what dotnet exec does: the installed .NET's own host reads the options, the program's configuration and its list of assemblies. Programs that start others by 'PROCESS exec OPTIONS PROGRAM', where PROCESS is what runs themselves (the dotnet command's own program starts compilers so), run them on Saki.",
+                "Under the name mono there are no commands: mono exec runs a file called exec, as Mono does; saki ./exec does, too.",
+            ],
+            exit_status: EXIT_OF_PROGRAMS,
+            environment: VARIABLES,
+            files: &[
+                (
+                    "PROGRAM.runtimeconfig.json",
+                    "Names the framework that the program needs, unless --runtimeconfig names another file.",
+                ),
+                ("PROGRAM.deps.json", "Lists its assemblies, unless --depsfile names another file; need not be there."),
+            ],
+            examples: &[(
+                "Run a program with the configuration of another:",
+                "saki exec --runtimeconfig other.runtimeconfig.json app.dll one two",
+            )],
+            see_also: &["dotnet(1)"],
+        },
         "saki-repl" => Sections {
             description: &[
                 "Starts Mono's interactive C# shell, csharp.exe, with these words. It reads ~/.config/csharp/*.cs when it starts, and keeps what was typed for the next time.",
@@ -124,7 +145,6 @@ fn sections(name: &str) -> Sections {
         "saki-dotnet" => Sections {
             description: &[
                 "Starts the dotnet on the PATH, or else of the .NET that apphosts would find, with these words. Two variables lead its host to Saki's libcoreclr.so in place of CoreCLR; neither .NET nor the program is changed, and programs that it starts inherit the variables.",
-                "Programs for modern .NET do not run on Saki yet: they end with a line that says so.",
                 "Options of Saki's are variables, or properties in the program's runtimeconfig.json: Saki.Threads for SAKI_THREADS.",
             ],
             exit_status: &[

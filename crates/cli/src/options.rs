@@ -6,6 +6,7 @@ use crate::info::Libraries;
 use crate::profile::option::ProfileOption;
 use crate::quantities::{parse_gc_threads, parse_nursery, parse_size};
 use clap::{Args, ValueHint};
+use saki_dotnet::HostOptions;
 use saki_gc::HeapOptions;
 use saki_hosting::settings;
 use saki_jit::Tiers;
@@ -155,12 +156,16 @@ pub struct Options {
     pub config: Option<PathBuf>,
 
     /// Run the program on an installed .NET, whatever it refers to
-    #[arg(long, conflicts_with = "no_net")]
+    #[arg(long)]
     pub net: bool,
 
     /// Run the program on Mono's class libraries, even if it is made for .NET
-    #[arg(long)]
+    #[arg(long, env = "SAKI_NO_NET", value_parser = clap::builder::BoolishValueParser::new())]
     pub no_net: bool,
+
+    /// What .NET's host is asked for; set by `saki exec`.
+    #[arg(skip)]
+    pub host: Option<HostOptions>,
 
     /// The machine's options that the command line or the environment set, by name; the parser fills it in.
     #[arg(skip)]
@@ -216,6 +221,7 @@ impl Default for Options {
             config: None,
             net: false,
             no_net: false,
+            host: None,
             given: Vec::new(),
             emit: Emit::Ir,
         }
@@ -239,7 +245,8 @@ impl Options {
         environment::folders("MONO_PATH").into_iter().chain(self.assembly_folders.iter().cloned()).collect()
     }
 
-    /// The class libraries that `--net` or `--no-net` asks for.
+    /// The class libraries that `--net` or `--no-net` asks for. A command line has one of them at most; the variable of
+    /// the second counts less than the first.
     pub fn libraries(&self) -> Option<Libraries> {
         match (self.net, self.no_net) {
             (true, _) => Some(Libraries::Net),

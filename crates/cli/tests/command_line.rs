@@ -37,6 +37,19 @@ fn a_file_with_the_name_of_a_command_runs_by_its_path() {
     assert!(shown.exit_code == Some(0) && shown.stdout.contains("mscorlib"), "{shown:?}");
 }
 
+/// Also of a command line that is a program alone, which is read without the definitions of the options.
+#[test]
+fn variables_of_options_count_in_front_of_a_program() {
+    let program = folder("command-line-variables").join("echo.exe");
+    if !compile("command_line/echo.cs", &program) {
+        return;
+    }
+    for variable in ["SAKI_TIERS", "SAKI_NO_NET", "SAKI_NO_CACHE", "SAKI_THREADS", "SAKI_PROFILE"] {
+        let done = run(Command::new(env!("CARGO_BIN_EXE_saki")).arg(&program).env(variable, "what?"));
+        assert_eq!((done.exit_code, &*done.stdout), (Some(2), ""), "{variable}: {}", done.stderr);
+    }
+}
+
 #[test]
 fn errors_name_the_subcommand_and_the_file() {
     for (arguments, expected) in [
@@ -47,6 +60,14 @@ fn errors_name_the_subcommand_and_the_file() {
         (
             &["--stats", "info", "nothere"],
             "saki: info: no such file (a command comes before all options: saki info ...)\n",
+        ),
+        (&["exec"], "saki exec: the following required arguments were not provided:\n"),
+        (&["exec", "nothere.dll"], "saki exec: nothere.dll: no such file\n"),
+        (&["exec", "--frob", "x.dll"], "saki exec: unexpected argument '--frob' found\n"),
+        (&["exec", "--no-net", "x.dll"], "saki exec: --no-net: 'exec' runs programs on an installed .NET\n"),
+        (
+            &["--stats", "exec", "x.dll"],
+            "saki: exec: no such file (a command comes before all options: saki exec ...)\n",
         ),
         (&["info"], "saki info: the following required arguments were not provided:\n"),
         (&["doctor", "x"], "saki doctor: unexpected argument 'x' found\n"),

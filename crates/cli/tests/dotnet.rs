@@ -282,6 +282,66 @@ fn a_program_for_another_major_version_rolls_forward() {
     assert_eq!(net("").exit_code, Some(42));
 }
 
+/// A program says `PROCESS exec [OPTIONS] app.dll`, with the process that runs itself, as `dotnet` programs do.
+#[test]
+fn exec_is_that_of_dotnet() {
+    let place = folder("dotnet-exec");
+    if program(&place).is_none() {
+        return;
+    }
+    let without = run(saki(&place).env("DOTNET_ROOT", place.join("none")).args(["exec", "app.dll"]));
+    assert!(one_line(&without).starts_with("saki exec: app.dll: ") && without.stderr.contains("no .NET is found"));
+    let Some(root) = real_root() else { return };
+    let exec =
+        |words: &[&str]| run(saki(&place).env("DOTNET_ROOT", &root).env("SAKI_NO_NET", "1").arg("exec").args(words));
+    // A program of Mono's class libraries has no configuration.
+    assert!(one_line(&exec(&["app.dll"])).contains("without"));
+    let other = place.join("other.json");
+    std::fs::write(&other, CONFIGURATION.replace("net9.0", "net8.0").replace("9.0.0", "8.0.0")).expect("written");
+    let refused = exec(&["--runtimeconfig", "other.json", "app.dll"]);
+    assert!(one_line(&refused).contains("needs Microsoft.NETCore.App 8.0.0"), "{refused:?}");
+    // Behind the program the words are the program's: this one is not the host's.
+    let forward =
+        ["--runtimeconfig", "other.json", "--roll-forward", "Major", "--nursery", "8m", "app.dll", "--depsfile"];
+    assert_eq!(exec(&forward).exit_code, Some(42));
+    for (option, value) in [("--depsfile", "none.json"), ("--runtimeconfig", "none.json"), ("--roll-forward", "Never")]
+    {
+        let words = ["--runtimeconfig", "other.json", "--roll-forward", "Major", option, value, "app.dll"];
+        let refused = exec(&words);
+        assert!(one_line(&refused).contains("libhostfxr.so refuses it: "), "{option}: {refused:?}");
+    }
+    let newest = exec(&["--runtimeconfig", "other.json", "--fx-version", "99.0.0", "app.dll"]);
+    assert!(one_line(&newest).contains("needs Microsoft.NETCore.App 99.0.0"), "{newest:?}");
+    // A file of this name is no program's beginning, but for its path and under Mono's name.
+    std::fs::copy(place.join("app.dll"), place.join("exec")).expect("copied");
+    assert!(exec(&[]).stderr.starts_with("saki exec: the following required arguments"));
+    assert_eq!(run(saki(&place).arg("./exec")).exit_code, Some(42));
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_saki"), place.join("mono")).expect("a link");
+    let mono = run(Command::new(place.join("mono")).arg("exec").current_dir(&place));
+    assert_eq!(mono.exit_code, Some(42), "{mono:?}");
+}
+
+/// A program for both that has a configuration runs on .NET, unless the variable says otherwise; an option counts more.
+#[test]
+fn a_variable_keeps_programs_on_monos_class_libraries() {
+    let place = folder("dotnet-no-net");
+    if program(&place).is_none() {
+        return;
+    }
+    std::fs::write(place.join("app.runtimeconfig.json"), CONFIGURATION).expect("written");
+    let with = |value: &str, words: &[&str]| {
+        run(saki(&place).env("DOTNET_ROOT", place.join("none")).env("SAKI_NO_NET", value).args(words))
+    };
+    assert_eq!(with("1", &["app.dll"]).exit_code, Some(42));
+    assert_eq!(with("true", &["--nursery", "8m", "app.dll"]).exit_code, Some(42));
+    for (value, words) in [("0", &["app.dll"][..]), ("1", &["--net", "app.dll"]), ("1", &["run", "--net", "app.dll"])] {
+        assert!(one_line(&with(value, words)).contains("no .NET is found"), "{value} {words:?}");
+    }
+    assert_eq!(with("0", &["--no-net", "app.dll"]).exit_code, Some(42));
+    let both = with("0", &["run", "--net", "--no-net", "app.dll"]);
+    assert_eq!(both.stderr, "saki run: the argument '--net' cannot be used with '--no-net'\n", "{both:?}");
+}
+
 /// The real host loads the real library.
 #[test]
 fn an_unchanged_dotnet_loads_saki() {

@@ -95,24 +95,22 @@ impl Hostfxr {
         })
     }
 
-    /// The properties that the runtime would get for this program with these arguments, in the resolver's order.
+    /// The properties that the runtime would get for a command line, `words` behind `dotnet`, in the resolver's order.
     ///
     /// # Errors
     /// The resolver's refusal: a framework is missing, a file is damaged, the program is none.
-    pub fn properties(&self, root: &Path, app: &Path, arguments: &[String]) -> Result<Vec<(String, String)>, Refusal> {
+    pub fn properties(&self, root: &Path, words: &[&OsStr]) -> Result<Vec<(String, String)>, Refusal> {
         LINES.with_borrow_mut(Vec::clear);
         // SAFETY: the function takes a function that does not unwind, or none.
         let before = unsafe { (self.set_error_writer)(Some(keep_line)) };
-        let result = self.ask(root, app, arguments);
+        let result = self.ask(root, words);
         // SAFETY: the writer is the one that was set before, or none.
         unsafe { (self.set_error_writer)(before) };
         result.map_err(|code| Refusal { code, lines: LINES.with_borrow_mut(std::mem::take) })
     }
 
-    fn ask(&self, root: &Path, app: &Path, arguments: &[String]) -> Result<Vec<(String, String)>, u32> {
-        let words: Vec<CString> = std::iter::once(c_text(app.as_os_str()))
-            .chain(arguments.iter().map(|argument| c_text(OsStr::new(argument))))
-            .collect();
+    fn ask(&self, root: &Path, words: &[&OsStr]) -> Result<Vec<(String, String)>, u32> {
+        let words: Vec<CString> = words.iter().map(|word| c_text(word)).collect();
         let pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
         let (host_path, dotnet_root) = (c_text(root.join("dotnet").as_os_str()), c_text(root.as_os_str()));
         let parameters = InitializeParameters {

@@ -20,5 +20,5 @@ pub mod version;
 
 pub use installed::{CORE_FRAMEWORK, CORE_LIBRARY, Installed};
 pub use places::{Places, Root};
-pub use program::{DotnetProgram, ResolveError, resolve};
+pub use program::{DotnetProgram, HostOptions, ResolveError, resolve};
 pub use version::SemanticVersion;

@@ -7,6 +7,7 @@ use crate::hostfxr::{FRAMEWORK_MISSING, Hostfxr, Refusal};
 use crate::installed::{self, CORE_FRAMEWORK, CORE_LIBRARY};
 use crate::places::{ARCHITECTURE, Places, Root};
 use crate::version::SemanticVersion;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Where to get .NET.
@@ -17,6 +18,25 @@ pub const TRUSTED_ASSEMBLIES: &str = "TRUSTED_PLATFORM_ASSEMBLIES";
 
 /// The address of the host's functions, which are gone when the resolver's context is closed.
 const HOST_CONTRACT: &str = "HOST_RUNTIME_CONTRACT";
+
+/// What `dotnet exec` takes between `exec` and the program: options of .NET's host.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct HostOptions {
+    words: Vec<String>,
+    has_configuration: bool,
+}
+
+impl HostOptions {
+    /// The option that names the program's configuration, in place of `app.runtimeconfig.json`.
+    const CONFIGURATION: &str = "--runtimeconfig";
+
+    /// Adds an option and its value, behind those that are there. Which ones there are, and what they mean, the
+    /// installed host knows.
+    pub fn add(&mut self, option: &str, value: &str) {
+        self.has_configuration |= option == HostOptions::CONFIGURATION;
+        self.words.extend([option.to_owned(), value.to_owned()]);
+    }
+}
 
 /// A program, and what .NET's host says about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,16 +144,22 @@ fn one_line(lines: &[String]) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// Asks the host resolver of the installed .NET about a program.
+/// Asks the host resolver of the installed .NET about a program: about `dotnet app.dll` or, with options of the host,
+/// about `dotnet exec OPTIONS app.dll`.
 ///
 /// # Errors
 /// No .NET, a framework that is missing, a refusal of the resolver's.
-pub fn resolve(places: &Places, app: &Path, arguments: &[String]) -> Result<DotnetProgram, ResolveError> {
+pub fn resolve(
+    places: &Places,
+    options: Option<&HostOptions>,
+    app: &Path,
+    arguments: &[String],
+) -> Result<DotnetProgram, ResolveError> {
     let root = places.root().map_err(ResolveError::NoDotnet)?;
     let resolver = installed::hostfxr(&root.path).unwrap_or_default();
     let app_path = std::path::absolute(app).unwrap_or_else(|_| app.to_path_buf());
     let configuration = app_path.with_extension("runtimeconfig.json");
-    if !configuration.is_file() {
+    if !configuration.is_file() && !options.is_some_and(|options| options.has_configuration) {
         return Err(ResolveError::NoConfiguration(configuration));
     }
     let refused = |refusal: Refusal| match missing_framework(&refusal) {
@@ -144,7 +170,14 @@ pub fn resolve(places: &Places, app: &Path, arguments: &[String]) -> Result<Dotn
         None => ResolveError::Refused { resolver: resolver.clone(), refusal },
     };
     let hostfxr = Hostfxr::load(&resolver).map_err(refused)?;
-    let mut properties = hostfxr.properties(&root.path, &app_path, arguments).map_err(refused)?;
+    let words: Vec<&OsStr> = options
+        .into_iter()
+        .flat_map(|options| std::iter::once("exec").chain(options.words.iter().map(String::as_str)))
+        .map(OsStr::new)
+        .chain([app_path.as_os_str()])
+        .chain(arguments.iter().map(OsStr::new))
+        .collect();
+    let mut properties = hostfxr.properties(&root.path, &words).map_err(refused)?;
     properties.retain(|(key, _)| key != HOST_CONTRACT);
     let assemblies = properties.iter().find(|(key, _)| key == TRUSTED_ASSEMBLIES).map_or("", |(_, value)| value);
     let Some(framework_folder) = folder_of_assembly(assemblies, CORE_LIBRARY) else {
@@ -242,11 +275,11 @@ mod tests {
             path: Vec::new(),
         };
         let app = folder.path().join("app.dll");
-        let error = resolve(&places, &app, &[]).unwrap_err();
+        let error = resolve(&places, None, &app, &[]).unwrap_err();
         let configuration = app.with_extension("runtimeconfig.json");
         assert_eq!(error, ResolveError::NoConfiguration(configuration.clone()));
         std::fs::write(configuration, "{}").unwrap();
-        let error = resolve(&places, &app, &[]).unwrap_err().to_string();
+        let error = resolve(&places, None, &app, &[]).unwrap_err().to_string();
         assert!(error.contains(&format!("{}/host/fxr/9.0.5/libhostfxr.so: ", root.display())), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }

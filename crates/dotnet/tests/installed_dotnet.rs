@@ -1,7 +1,7 @@
 //! The host resolver of a real .NET 9: DOTNET9 names its `dotnet`, or it is in `target/net/9`. Without one,
 //! nothing is tested.
 
-use saki_dotnet::{CORE_LIBRARY, DotnetProgram, Places, ResolveError, installed, resolve};
+use saki_dotnet::{CORE_LIBRARY, DotnetProgram, HostOptions, Places, ResolveError, installed, resolve};
 use std::path::{Path, PathBuf};
 
 /// The root of the installed .NET 9.
@@ -36,9 +36,13 @@ impl Program {
     }
 
     fn resolve(&self, root: &Path) -> Result<DotnetProgram, ResolveError> {
+        self.resolve_with(root, None)
+    }
+
+    fn resolve_with(&self, root: &Path, options: Option<&HostOptions>) -> Result<DotnetProgram, ResolveError> {
         let variables = vec![("DOTNET_ROOT", root.to_path_buf())];
         let places = Places { variables, configuration: self.0.join("etc"), usual: Vec::new(), path: Vec::new() };
-        resolve(&places, &self.0.join("app.dll"), &["one".to_owned(), "--two".to_owned()])
+        resolve(&places, options, &self.0.join("app.dll"), &["one".to_owned(), "--two".to_owned()])
     }
 }
 
@@ -73,7 +77,10 @@ fn an_installed_resolver_answers() {
     assert_eq!(older.resolve(&root).expect("rolled forward").framework_version, Some(version.clone()));
     let error = Program::new("strict", "7.0.0", "Minor").resolve(&root).unwrap_err();
     let ResolveError::NoFramework { name, version: wanted, present, .. } = &error else { panic!("{error}") };
-    assert_eq!((name.as_str(), wanted.as_str(), &present[..]), ("Microsoft.NETCore.App", "7.0.0", &[version][..]));
+    assert_eq!(
+        (name.as_str(), wanted.as_str(), &present[..]),
+        ("Microsoft.NETCore.App", "7.0.0", &[version.clone()][..])
+    );
     assert!(error.to_string().contains("DOTNET_ROLL_FORWARD=Major"), "{error}");
     let error = Program::new("newer", "99.0.0", "Minor").resolve(&root).unwrap_err().to_string();
     assert!(error.contains("needs Microsoft.NETCore.App 99.0.0") && !error.contains("ROLL_FORWARD"), "{error}");
@@ -83,6 +90,22 @@ fn an_installed_resolver_answers() {
     let error = broken.resolve(&root).unwrap_err();
     assert!(matches!(error, ResolveError::Refused { .. }) && !error.to_string().contains('\n'), "{error}");
     eprintln!("{error}");
+
+    // Options of the host, in the words of `dotnet exec`: the last of two counts.
+    std::fs::rename(older.0.join("app.runtimeconfig.json"), older.0.join("other.json")).expect("renamed");
+    assert!(matches!(older.resolve(&root), Err(ResolveError::NoConfiguration(_))));
+    let file = older.0.join("other.json").display().to_string();
+    let mut options = HostOptions::default();
+    options.add("--runtimeconfig", "/none");
+    options.add("--runtimeconfig", &file);
+    let found = older.resolve_with(&root, Some(&options)).expect("served");
+    assert_eq!(
+        (&found.framework_version, &*found.arguments),
+        (&Some(version), &["one".to_owned(), "--two".to_owned()][..])
+    );
+    options.add("--fx-version", "99.0.0");
+    let error = older.resolve_with(&root, Some(&options)).unwrap_err().to_string();
+    assert!(error.contains("needs Microsoft.NETCore.App 99.0.0"), "{error}");
 
     // The refusals left nothing behind.
     assert!(program.resolve(&root).is_ok());

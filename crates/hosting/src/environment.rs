@@ -64,6 +64,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("SAKI_IO", "--io"),
     ("SAKI_MAX_HEAP", "--max-heap"),
     ("SAKI_NO_CACHE", "--no-cache"),
+    ("SAKI_NO_NET", "--no-net"),
     ("SAKI_NO_SIMD", "--no-simd"),
     ("SAKI_NURSERY", "--nursery"),
     ("SAKI_PERF", "--perf"),
