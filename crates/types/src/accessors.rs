@@ -107,7 +107,7 @@ impl Declaration {
         };
         if target.generic_definition().is_some() && target.args.len() != self.method.owner.args.len() {
             let message = "Generic type constraints do not match.";
-            return Err(LoadError::new(LoadErrorKind::InvalidProgram, message, self.method.full_name()));
+            return Err(LoadError::new(LoadErrorKind::InvalidAccessor, message, self.method.full_name()));
         }
         if method.is_generic_definition() {
             return target.universe().instantiate_method(method, self.method.generic_args);
@@ -197,7 +197,7 @@ impl Declaration {
 ///
 /// # Errors
 /// `BadImageFormat` for a declaration that cannot name a member of the kind; `MissingMethod`, `MissingField`,
-/// `AmbiguousMatch`; `InvalidTypeName`; `InvalidProgram` when the accessor's class has another number of generic
+/// `AmbiguousMatch`; `InvalidTypeName`; `InvalidAccessor` when the accessor's class has another number of generic
 /// parameters than the type; the errors of the signatures' types.
 pub fn accessed_member(method: &'static Method, accessor: &Accessor) -> LoadResult<AccessedMember> {
     let (MethodKind::Def { image, rid }, Some(kind)) = (&method.kind, accessor.kind) else {

@@ -23,7 +23,12 @@ pub enum LoadErrorKind {
     BadImageFormat,
     /// A reference assembly, which has declarations only and is not loaded for execution.
     ReferenceAssembly,
+    /// A body, or what it refers to, makes no sense. The message is for the log and for Mono's class libraries: .NET's
+    /// exception does not say what is wrong.
     InvalidProgram,
+    /// An accessor whose generic parameters are not those of its target: .NET's InvalidProgramException, which has a
+    /// message here.
+    InvalidAccessor,
     MethodAccess,
     FieldAccess,
     MemberAccess,

@@ -97,7 +97,10 @@ impl<'t> Compiled<'t> {
         let function = match job.import() {
             Ok(function) => function,
             Err(error) => {
-                let is_invalid = matches!(error.kind, LoadErrorKind::InvalidProgram | LoadErrorKind::BadImageFormat);
+                let is_invalid = matches!(
+                    error.kind,
+                    LoadErrorKind::InvalidProgram | LoadErrorKind::InvalidAccessor | LoadErrorKind::BadImageFormat
+                );
                 if is_invalid && !method.is_open() && !method.is_abstract() {
                     self.invalid.push(format!("{}: {}", method.full_name(), error.message));
                 }

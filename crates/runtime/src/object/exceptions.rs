@@ -263,7 +263,7 @@ pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Ob
         LoadErrorKind::FileNotFound => ExceptionType::FileNotFound,
         LoadErrorKind::FileLoad => ExceptionType::FileLoad,
         LoadErrorKind::BadImageFormat | LoadErrorKind::ReferenceAssembly => ExceptionType::BadImageFormat,
-        LoadErrorKind::InvalidProgram => ExceptionType::InvalidProgram,
+        LoadErrorKind::InvalidProgram | LoadErrorKind::InvalidAccessor => ExceptionType::InvalidProgram,
         LoadErrorKind::MethodAccess => ExceptionType::MethodAccess,
         LoadErrorKind::FieldAccess => ExceptionType::FieldAccess,
         LoadErrorKind::MemberAccess => ExceptionType::MemberAccess,
