@@ -54,8 +54,9 @@ pub struct LibraryProfile {
     pub reads_method_tables: bool,
     /// Whether a stack overflow ends the process: no exception is thrown for it.
     pub overflow_ends_process: bool,
-    /// Whether arrays without ByValArray, VARIANT_BOOL and null objects in native structs are refused, and a buffer of
-    /// ANSI characters is the struct that the compiler made for it.
+    /// Whether arrays without ByValArray, VARIANT_BOOL and null objects in native structs are refused, structs by
+    /// pointer (`LPStruct`) other than Guid and Decimal, arrays of StringBuilder, and `Marshal.StructureToPtr` of
+    /// SafeHandle fields; and whether a buffer of ANSI characters is the struct that the compiler made for it.
     pub refuses_more_native_fields: bool,
     /// Whether messages of load errors have Mono's words, and the file's name of mscorlib is taken for its name.
     pub has_mono_texts: bool,
@@ -66,6 +67,9 @@ pub struct LibraryProfile {
     pub casts_as_mono: bool,
     /// Whether a type is refused in which a reference shares its word with a native number.
     pub refuses_shared_references: bool,
+    /// Whether the explicit offsets of a class count from the end of its parent's fields; otherwise from the first
+    /// field of the root class, so that derived classes may overlay inherited fields.
+    pub offsets_follow_parent: bool,
     /// Whether unchecked conversions of floats that do not fit give the nearest integer, and 0 for NaN, as since .NET
     /// 9; otherwise what x64's instructions give.
     pub saturates_conversions: bool,
@@ -144,6 +148,7 @@ impl LibraryProfile {
         refuses_varargs: false,
         casts_as_mono: true,
         refuses_shared_references: false,
+        offsets_follow_parent: false,
         saturates_conversions: false,
         null_reference_text: Some("Object reference not set to an instance of an object"),
         lock_parameter: Some("obj"),
@@ -174,6 +179,7 @@ impl LibraryProfile {
         refuses_varargs: true,
         casts_as_mono: false,
         refuses_shared_references: true,
+        offsets_follow_parent: true,
         saturates_conversions: true,
         null_reference_text: None,
         lock_parameter: None,

@@ -278,9 +278,11 @@ fn compute_instance(ty: Ty) -> LoadResult<InstanceLayout> {
 
     if kind == type_flags::EXPLICIT_LAYOUT {
         let mut end = start;
-        // As in Mono, offsets count from the first field of the root class: derived classes may overlay inherited
-        // fields.
-        let origin = if is_value { 0 } else { u64::from(OBJECT_HEADER_BYTES) };
+        let origin = match ty.universe().profile().offsets_follow_parent {
+            _ if is_value => 0,
+            true => start,
+            false => u64::from(OBJECT_HEADER_BYTES),
+        };
         for &(field, field_ty, field_size, field_align) in &measured {
             let Some(offset) = def.image.meta.field_layout(field.rid)? else {
                 return Err(error(ty, &format!("field {} has no explicit offset", field.name)));

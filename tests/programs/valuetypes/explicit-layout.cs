@@ -19,8 +19,10 @@ class Base { [FieldOffset(0)] public int A; [FieldOffset(0)] public byte Low; }
 [StructLayout(LayoutKind.Explicit)]
 class Over : Base { [FieldOffset(0)] public int B; }
 
+#if !NET
 [StructLayout(LayoutKind.Explicit)]
 struct Union { [FieldOffset(0)] public object Object; [FieldOffset(0)] public IntPtr Address; }
+#endif
 
 unsafe class Program
 {
@@ -30,9 +32,11 @@ unsafe class Program
         var over = new Over { A = 0x102 };
         over.B += 1;
         Console.WriteLine("{0:x} {1}", over.A, over.Low);
+#if !NET
         var union = new Union { Object = "text" };
         var again = new Union { Address = union.Address };
         Console.WriteLine(ReferenceEquals(again.Object, union.Object));
+#endif
         var array = new Sized[3];
         array[1].B = 7;
         array[2].A = -1;
