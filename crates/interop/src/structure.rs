@@ -8,6 +8,7 @@ use crate::slots::{ManagedFields, ManagedSlot, NativeSlot};
 use crate::to_managed::{fields_to_managed, to_managed};
 use crate::to_native::{fields_to_native, size_of_native, to_native};
 use saki_il::synth::marshal::{CharSet, MarshalPosition, NativeLayout, NativeType, native_layout, native_type};
+use saki_runtime::ExceptionType;
 use saki_runtime::object::exceptions::{self, Thrown, ToManaged};
 use saki_runtime::object::references::Obj;
 use saki_runtime::object::thread::{CurrentThread, Managed};
@@ -29,6 +30,21 @@ fn layout_of_fields(t: CurrentThread, ty: Ty) -> Managed<&'static NativeLayout> 
         Some(why) if universe().profile().refuses_more_native_fields => Err(layout_error(t, why)),
         _ => layout_of(t, ty),
     }
+}
+
+/// Whether a structure has a SafeHandle as a field, at any depth.
+fn has_handles(t: CurrentThread, layout: &NativeLayout) -> Managed<bool> {
+    for field in &layout.fields {
+        let is_handle = match &field.native {
+            NativeType::SafeHandle(_) => true,
+            NativeType::Struct(ty) | NativeType::ClassInline(ty) => has_handles(t, native_layout(*ty).to_managed(t)?)?,
+            _ => false,
+        };
+        if is_handle {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn no_structure(t: CurrentThread, ty: Ty) -> Thrown {
@@ -131,6 +147,11 @@ pub unsafe fn structure_to_ptr<'t>(
         return to_native(t, &native, ManagedSlot::of_box(t, source)?, slot);
     }
     let layout = layout_of_fields(t, ty)?;
+    if universe().profile().refuses_more_native_fields && has_handles(t, layout)? {
+        // Nobody would keep the handle while native code uses its value.
+        let message = "Structures containing SafeHandle fields are not allowed in this operation.";
+        return Err(exceptions::throw(t, ExceptionType::InvalidOperation, message));
+    }
     // SAFETY: `address` has room for the native structure, whose size the layout gives.
     let slot = unsafe { memory(t, address, layout.size_bytes as usize) };
     if delete_old {

@@ -18,7 +18,12 @@ static class Program
     {
         public byte First;
         [MarshalAs (UnmanagedType.LPWStr)] public string Pointer;
+#if NET
+        // Windows' two bytes are for Windows alone there.
+        [MarshalAs (UnmanagedType.I1)] public bool Variant;
+#else
         [MarshalAs (UnmanagedType.VariantBool)] public bool Variant;
+#endif
         [MarshalAs (UnmanagedType.U1)] public bool Short;
         public bool Long;
         public char Letter;
@@ -76,8 +81,13 @@ static class Program
 
     static void Handles (IntPtr memory)
     {
+#if NET
+        try { Marshal.StructureToPtr (new WithHandle { Number = 3, Handle = new Handle (42) }, memory, false); }
+        catch (InvalidOperationException e) { Show ("handle", e.Message); }
+#else
         Marshal.StructureToPtr (new WithHandle { Number = 3, Handle = new Handle (42) }, memory, false);
         Show ("handle", Marshal.ReadIntPtr (memory, 8));
+#endif
     }
 
     static void Elements (IntPtr memory)
@@ -92,7 +102,8 @@ static class Program
         foreach (var named in names)
             Show ("filled", named.Flag + " " + named.Name + " " + named.Number);
         var builders = new[] { new StringBuilder ("abc", 20), null, new StringBuilder ("de") };
-        Copy (memory, builders, (IntPtr) 32);
+        try { Copy (memory, builders, (IntPtr) 32); }
+        catch (MarshalDirectiveException e) { Show ("refused", e.Message); }
         Show ("builders", builders[0] + " " + (Marshal.ReadIntPtr (memory, 8) == IntPtr.Zero) + " " + builders[2] + " " + Marshal.ReadIntPtr (memory, 24));
         var one = names[0];
         Copy (memory, ref one, (IntPtr) 24);

@@ -70,6 +70,7 @@ static class Program
         var single = (Single) Marshal.PtrToStructure (memory, typeof (Single));
         Console.WriteLine ("'{0}'", single.Text);
 
+#if !NET
         Marshal.StructureToPtr (new Loose (), memory, false);
         Console.WriteLine ("{0} {1}", Marshal.SizeOf (typeof (Loose)), Marshal.ReadIntPtr (memory));
         try {
@@ -77,6 +78,7 @@ static class Program
         } catch (MarshalDirectiveException) {
             Console.WriteLine ("no length");
         }
+#endif
         Marshal.FreeHGlobal (memory);
     }
 }

@@ -6,7 +6,9 @@ using System.Runtime.InteropServices;
 static class Program {
     [DllImport ("no-such-library")] static extern void a ();
     [DllImport ("libc", CharSet = CharSet.Unicode)] static extern void no_such_function ();
+#if !NET
     [DllImport ("libc", CallingConvention = CallingConvention.Cdecl)] static extern int printf (string format, __arglist);
+#endif
 
     static void Main ()
     {
@@ -21,10 +23,12 @@ static class Program {
         } catch (EntryPointNotFoundException e) {
             Console.WriteLine (e.Message);
         }
+#if !NET
         try {
             printf ("%d\n", __arglist (1));
         } catch (MarshalDirectiveException e) {
             Console.WriteLine (e.Message);
         }
+#endif
     }
 }

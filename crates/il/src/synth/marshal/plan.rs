@@ -217,7 +217,7 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
     plan.action = action(&plan)?;
     let by_pointer = matches!(facts.raw, Some(NativeTypeRaw::Simple(native::LPSTRUCT)));
     if by_pointer && index != 0 && !by_ref && pointee.is_value_type() && plan.action != MarshalAction::Refused {
-        plan.action = MarshalAction::StructPointer;
+        plan.action = if may_be_by_pointer(pointee) { MarshalAction::StructPointer } else { MarshalAction::Refused };
     }
     if plan.action == MarshalAction::Refused && !matches!(plan.native, NativeType::Refused(_)) {
         let what = if index == 0 {
@@ -238,6 +238,12 @@ fn param_plan(index: u32, ty: Ty, facts: &ParamRowFacts, charset: CharSet) -> Lo
         }
     }
     Ok(plan)
+}
+
+/// Whether `LPStruct` is taken for a struct: .NET has it for two.
+fn may_be_by_pointer(ty: Ty) -> bool {
+    let is_struct = ty.element_type == ElementType::ValueType;
+    load_texts::are_mono() || !is_struct || ["System.Guid", "System.Decimal"].contains(&&*ty.full_name())
 }
 
 /// Whether a parameter is refused for a field of its struct or class, which the reason names.
@@ -300,6 +306,9 @@ fn action(plan: &ParamPlan) -> LoadResult<MarshalAction> {
 }
 
 fn array_action(plan: &ParamPlan, element: &NativeType, count: ArrayCount) -> MarshalAction {
+    if matches!(element, NativeType::StringBuilder(_)) && !load_texts::are_mono() {
+        return MarshalAction::Refused;
+    }
     if plan.index == 0 && count.constant.is_none() {
         return MarshalAction::UnsizedArray;
     }

@@ -5,6 +5,7 @@
 
 use super::native_type::{MarshalPosition, handle_class};
 use saki_metadata::NativeTypeRaw;
+use saki_metadata::native_type::native;
 use saki_types::ty::type_flags;
 use saki_types::{ElementType, LibraryType, LoadResult, Ty};
 
@@ -50,6 +51,9 @@ pub(super) fn reason(ty: Ty, raw: Option<&NativeTypeRaw>, place: MarshalPosition
             "Struct or class fields cannot be of type StringBuilder. The same effect can usually be achieved by using a \
              String field and preinitializing it to a string with length matching the length of the appropriate buffer"
                 .to_owned()
+        }
+        E::ValueType if matches!(raw, Some(NativeTypeRaw::Simple(native::LPSTRUCT))) => {
+            paired("this value type must be paired with Struct")
         }
         E::Object => paired("Marshaling to and from COM VARIANTs isn't supported"),
         E::Class => paired("Marshaling to and from COM interface pointers isn't supported"),
