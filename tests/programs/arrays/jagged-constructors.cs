@@ -3,12 +3,15 @@ using System;
 using System.Reflection;
 
 class Program {
+    // .NET wraps it, Mono does not.
+    static bool IsOverflow(Exception e) => (e is TargetInvocationException ? e.InnerException : e) is OverflowException;
+
     static void Make(params object[] lengths) {
         ConstructorInfo two = Array.Find(typeof(string[][]).GetConstructors(), c => c.GetParameters().Length == 2);
         try {
             var made = (string[][])two.Invoke(lengths);
             Console.WriteLine(made.Length + (made.Length == 0 ? "" : " of " + made[0].Length));
-        } catch (OverflowException) {
+        } catch (Exception e) when (IsOverflow(e)) {
             Console.WriteLine("overflow");
         }
     }
@@ -21,7 +24,7 @@ class Program {
         Make(2, 3);
         foreach (ConstructorInfo ctor in typeof(int[,]).GetConstructors())
             try { Console.WriteLine(((int[,])ctor.Invoke(ctor.GetParameters().Length == 2 ? new object[] { 0, -1 } : new object[] { -5, 0, -6, 2 })).GetLowerBound(1)); }
-            catch (OverflowException) { Console.WriteLine("overflow"); }
+            catch (Exception e) when (IsOverflow(e)) { Console.WriteLine("overflow"); }
         // Of three levels the lengths of two may be given, too.
         var deep = (int[][][])Activator.CreateInstance(typeof(int[][][]), 2, 3);
         Console.WriteLine("{0} {1} {2}", deep.Length, deep[1].Length, deep[1][2] == null);

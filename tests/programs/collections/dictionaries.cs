@@ -83,7 +83,7 @@ static class Program
         try
         {
             foreach (KeyValuePair<int, string> p in d)
-                d.Add(-2 - p.Key, "");
+                d.Add(-20 - p.Key, "");
         }
         catch (InvalidOperationException)
         {

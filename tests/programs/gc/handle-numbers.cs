@@ -1,4 +1,5 @@
 // Numbers that are no handles, or no longer: every way to use them is refused, none reaches memory that is no slot.
+// net: skip a handle is an address there, and nothing checks it
 using System;
 using System.Reflection;
 using System.Runtime.InteropServices;

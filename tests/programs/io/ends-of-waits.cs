@@ -17,14 +17,18 @@ class EndsOfWaits
     static void Main()
     {
         Endings("closed", (thread, socket) => socket.Close());
+#if !NET
         Endings("aborted", (thread, socket) => thread.Abort());
+#endif
         ManyAtOnce();
         Interrupted();
         Timeouts();
         FullQueue();
         ConnectThatTakesLong();
         Refused();
+#if !NET // which does not survive it
         NoDescriptors();
+#endif
     }
 
     static Socket Listen(int backlog, out EndPoint address)
@@ -216,12 +220,14 @@ class EndsOfWaits
         Console.WriteLine("waited: " + (afterReceive >= 30) + " " + (afterSend - afterReceive >= 30) + ", not long: " + (afterSend < 5000));
         watch.Restart();
         Console.WriteLine("poll: " + one.Poll(40000, SelectMode.SelectRead) + " " + (watch.ElapsedMilliseconds >= 30));
+#if !NET // where Accept waits for ever
         EndPoint address;
         using (var listener = Listen(4, out address))
         {
             listener.ReceiveTimeout = 40;
             Console.WriteLine("accept: " + (ErrorOf(() => listener.Accept()) != "none"));
         }
+#endif
         one.Close();
         other.Close();
     }

@@ -22,7 +22,9 @@ class PipesAndProcesses
         Redirected();
         OutputEvents();
         ManyChildren();
+#if !NET
         AbortedRead();
+#endif
         Anonymous();
         Named();
         NamedTasks().Wait();

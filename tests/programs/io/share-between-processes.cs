@@ -10,7 +10,13 @@ class Program {
 	}
 
 	static void Child (string path, string what) {
-		var info = new ProcessStartInfo (Assembly.GetExecutingAssembly ().Location, "child " + path) { UseShellExecute = false, RedirectStandardOutput = true };
+#if NET
+		// An assembly is no program of the system there.
+		string program = Environment.ProcessPath, words = Assembly.GetExecutingAssembly ().Location + " child ";
+#else
+		string program = Assembly.GetExecutingAssembly ().Location, words = "child ";
+#endif
+		var info = new ProcessStartInfo (program, words + path) { UseShellExecute = false, RedirectStandardOutput = true };
 		using (var process = Process.Start (info)) {
 			Console.WriteLine (what + ": " + process.StandardOutput.ReadToEnd ().Trim ());
 			process.WaitForExit ();

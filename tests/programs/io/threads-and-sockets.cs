@@ -17,7 +17,9 @@ class ThreadsAndSockets
         Large();
         Timeouts();
         ClosedByOther();
+#if !NET
         Aborted();
+#endif
         Refused();
         Several();
     }

@@ -54,6 +54,7 @@ static class Program
             Console.WriteLine("{0} {1}", e.LineNumber, e.GetType().Name);
         }
 
+#if !NET
         Node node = new Node { Name = "head", Transient = 9 };
         node.Next = node;
         node.Table["k"] = 7;
@@ -62,5 +63,6 @@ static class Program
         stream.Position = 0;
         Node copy = (Node)new BinaryFormatter().Deserialize(stream);
         Console.WriteLine("{0} {1} {2} {3}", copy.Name, ReferenceEquals(copy, copy.Next), copy.Table["k"], copy.Transient);
+#endif
     }
 }

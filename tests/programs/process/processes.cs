@@ -32,9 +32,10 @@ static class P {
             Console.WriteLine(Process.GetProcessById(p.Id).Id == p.Id);
             Console.WriteLine(Process.GetProcesses().Any(q => q.Id == p.Id));
             try { int c = p.ExitCode; } catch (InvalidOperationException e) { Console.WriteLine("IOE " + e.Message); }
+            var started = p.StartTime;
             p.Kill();
             p.WaitForExit();
-            Console.WriteLine(p.ExitCode + " " + (p.ExitTime >= p.StartTime));
+            Console.WriteLine(p.ExitCode + " " + (p.ExitTime >= started));
             try { Console.WriteLine(p.ProcessName); } catch (Exception e) { Console.WriteLine(e.GetType().Name + e.Message); }
         }
         try { Start("/nonexistent/program", "", false); } catch (System.ComponentModel.Win32Exception e) { Console.WriteLine(e.NativeErrorCode + " " + e.Message); }

@@ -28,8 +28,10 @@ class Program {
             "A, ProcessorArchitecture=AMD64", "A, ProcessorArchitecture=msil", "A, ProcessorArchitecture=None" })
             Parse(text);
 
+#if !NET
         Console.WriteLine(Type.GetType("System.Int32, mscorlib.dll"));
         Console.WriteLine(Assembly.Load("mscorlib.dll") == typeof(int).Assembly);
         Console.WriteLine(Activator.CreateInstance("mscorlib.dll", "System.Object").Unwrap());
+#endif
     }
 }

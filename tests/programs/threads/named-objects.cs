@@ -89,6 +89,7 @@ static class NamedObjects
         On(() => mutex.WaitOne());
         Throws<AbandonedMutexException>("all", () => WaitHandle.WaitAll(new WaitHandle[] { new ManualResetEvent(true), mutex }));
         mutex.ReleaseMutex();
+#if !NET
         // By an abort.
         owned.Reset();
         owner = new Thread(() => { mutex.WaitOne(); owned.Set(); Thread.Sleep(Timeout.Infinite); });
@@ -97,10 +98,12 @@ static class NamedObjects
         owner.Abort();
         owner.Join();
         Throws<AbandonedMutexException>("aborted", () => mutex.WaitOne());
+#endif
     }
 
     static void SemaphoresAndEvents()
     {
+#if !NET
         bool created;
         var semaphore = new Semaphore(1, 3, "saki-test-semaphore", out created);
         var same = new Semaphore(0, 9, "saki-test-semaphore", out created);
@@ -113,6 +116,7 @@ static class NamedObjects
         Console.WriteLine("event {0} {1}", created, other.WaitOne(0));
         EventWaitHandle.OpenExisting("saki-test-event").Set();
         Console.WriteLine("{0} {1}", manual.WaitOne(0), other.WaitOne(0));
+#endif
         var turn = new AutoResetEvent(false);
         var reply = new AutoResetEvent(false);
         var echo = new Thread(() => { turn.WaitOne(); reply.Set(); });

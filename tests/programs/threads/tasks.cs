@@ -131,8 +131,10 @@ static class Program
             slim.Release();
         }).ToArray());
         Console.WriteLine(exclusive);
+#if !NET
         Func<int, int> asynchronous = x => x + 1;
         IAsyncResult result = asynchronous.BeginInvoke(41, null, null);
         Console.WriteLine(asynchronous.EndInvoke(result));
+#endif
     }
 }
