@@ -1,5 +1,6 @@
 // mcs: -r:System.Web.Extensions
 // Mono.Runtime's reports of exceptions and threads: valid JSON, and hashes that are equal for equal stacks.
+// first-tier: skip the native offset of a frame is another one when its method has moved to the second tier
 using System;
 using System.Collections.Generic;
 using System.IO;
