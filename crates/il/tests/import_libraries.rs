@@ -3,9 +3,10 @@
 //! `SAKI_IMPORT_TEST=System.Core,System` names assemblies or files to import instead of mscorlib;
 //! `SAKI_DUMP=Type:Method` prints IR; `SAKI_NO_INLINE` switches inlining off, for comparison.
 
-use saki_il::import::{Facts, ImportOptions, NothingInitialised, import};
+use saki_il::import::{Continuation, Facts, ImportOptions, NothingInitialised, import, import_continuation};
+use saki_il::ir::Op;
 use saki_types::binder::{Binder, SearchPaths};
-use saki_types::{Image, Ty};
+use saki_types::{Image, Method, Ty};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,6 +14,7 @@ const ROOT: &str = "/usr/lib/mono";
 
 struct Totals {
     imported: usize,
+    continuations: usize,
     refused: Vec<String>,
     instructions: usize,
     deferred: usize,
@@ -55,9 +57,46 @@ fn import_image(image: &'static Image, env: &dyn Facts, totals: &mut Totals) {
                     if let Err(problem) = function.verify() {
                         totals.refused.push(format!("VERIFY {problem}\n{function}"));
                     }
+                    import_continuations(method, env, totals);
                 }
                 Err(error) => totals.refused.push(format!("{}: {:?} {error}", method.full_name(), error.kind)),
             }
+        }
+    }
+}
+
+/// Imports the method as the first tier has it, and a continuation at each of its loops.
+fn import_continuations(method: &'static Method, env: &dyn Facts, totals: &mut Totals) {
+    let options = ImportOptions { inline: false, count: true, promote_locals: false, ..ImportOptions::default() };
+    let counted = match import(method, &options, env) {
+        Ok(counted) => counted,
+        Err(error) => return totals.refused.push(format!("counted {}: {error}", method.full_name())),
+    };
+    if let Err(problem) = counted.verify() {
+        totals.refused.push(format!("VERIFY counted: {problem}\n{counted}"));
+    }
+    let slots: Vec<i32> = (0..counted.variables.len() as i32).map(|index| -8 * (index + 1)).collect();
+    let loops = counted.insts.iter().filter_map(|inst| match inst.op {
+        Op::CountLoop(il_offset) => Some(il_offset),
+        _ => None,
+    });
+    for il_offset in loops {
+        let at = Continuation { il_offset, slots: &slots, makes_pointers: counted.makes_pointers };
+        let function = match import_continuation(method, &ImportOptions::default(), env, &at) {
+            Ok(function) => function,
+            Err(error) => {
+                totals.refused.push(format!("{} at IL_{il_offset:04x}: {error}", method.full_name()));
+                continue;
+            }
+        };
+        totals.continuations += 1;
+        if let Err(problem) = function.verify() {
+            totals.refused.push(format!("VERIFY IL_{il_offset:04x}: {problem}\n{function}"));
+        }
+        // The entry lies outside the regions of the loop, whose handlers an abort must find.
+        let entry = function.blocks[0].insts.iter().map(|id| &function.insts[id.0 as usize].op);
+        if let Some(op) = entry.into_iter().find(|op| matches!(op, Op::Poll | Op::Call { .. })) {
+            totals.refused.push(format!("{op:?} at the entry of\n{function}"));
         }
     }
 }
@@ -108,13 +147,14 @@ fn every_library_method_imports() {
         }
     }
     for image in images {
-        let mut totals = Totals { imported: 0, refused: Vec::new(), instructions: 0, deferred: 0 };
+        let mut totals = Totals { imported: 0, continuations: 0, refused: Vec::new(), instructions: 0, deferred: 0 };
         let start = Instant::now();
         import_image(image, &NothingInitialised, &mut totals);
         println!(
-            "{:?}: {} imported, {} refused, {} IR instructions, {} deferred errors, {:?}",
+            "{:?}: {} imported, {} continuations, {} refused, {} IR instructions, {} deferred errors, {:?}",
             image.meta.path(),
             totals.imported,
+            totals.continuations,
             totals.refused.len(),
             totals.instructions,
             totals.deferred,
@@ -123,6 +163,7 @@ fn every_library_method_imports() {
         for refused in totals.refused.iter().take(30) {
             println!("{refused}");
         }
+        assert!(totals.continuations > 100, "{} continuations", totals.continuations);
         assert!(totals.refused.is_empty(), "{} methods were refused", totals.refused.len());
     }
 }

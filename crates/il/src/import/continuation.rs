@@ -6,6 +6,8 @@
 //! in methods that make pointers of addresses or have a variable that can hold one. A callee that got such an address
 //! as an argument cannot keep it (it is a byref), unless it makes a pointer of it, which is for fixed memory only.
 //!
+//! Invariant: nothing throws before the code has reached the loop's region, whose handlers are those of the frame.
+//!
 //! Left out: loops in handlers, whose exception is in the frame as well, and those that begin with values on the stack;
 //! synchronized methods, whose lock the frame releases; methods with filters or `localloc`; variable arguments.
 

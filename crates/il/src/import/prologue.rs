@@ -71,12 +71,17 @@ impl Emitter<'_> {
     /// Completes the method whose body and filters have been imported.
     pub(super) fn end_method(&mut self) {
         self.widen_joins();
+        if self.b.f.is_continuation {
+            // No safepoint at the entry, which lies outside the regions that protect the loop: an abort would not find
+            // the loop's handlers.
+            return;
+        }
         if self.options.emit_polls && (self.has_calls || self.has_loops) {
             let poll = ValueId(self.b.f.insts.len() as u32);
             self.b.f.insts.push(Inst { op: Op::Poll, ty: IrType::Void, il_offset: 0 });
             self.b.f.blocks[0].insts.insert(0, poll);
         }
-        if self.options.count && !self.b.f.is_continuation {
+        if self.options.count {
             self.count_calls();
         }
     }
