@@ -76,7 +76,7 @@ pub struct Options {
     #[arg(long, env = "SAKI_NO_SIMD", value_parser = clap::builder::BoolishValueParser::new())]
     pub no_simd: bool,
 
-    /// The compiler that makes the code: 1, the baseline compiler, where it covers the method; 2, the optimising one;
+    /// The compiler that makes the code: 1, the baseline compiler; 2, the optimising one;
     /// both, the baseline compiler at first, and the optimising one for methods that run often
     #[arg(long, value_name = "TIERS", env = "SAKI_TIERS", default_value_t = Tiers::Second, hide_short_help = true)]
     pub tiers: Tiers,

@@ -1,16 +1,17 @@
 //! The baseline compiler: machine code straight from the IR, for the small functions that programs make at run time,
-//! and in the first tier for nearly all.
+//! and in the first tier for all.
 //!
 //! A lambda compiled by `System.Linq.Expressions` has some ten instructions, and a program may make hundreds of
 //! thousands. On such a function Cranelift spends most of its time on set-up that pays only for larger ones. This
 //! compiler makes two passes over the IR: [`plan`] counts uses and unites equal values, [`emit`] chooses a register for
-//! each value where it is defined. [`compile`] returns None for functions that it does not cover (`coverage`), which
-//! Cranelift compiles.
+//! each value where it is defined. [`compile`] returns None for functions that it is not asked for (`coverage`), and
+//! for those that no compiler can compile, for which Cranelift gives the error.
 //!
 //! | floor | files |
 //! |---|---|
 //! | the walk over the function | `emit` |
-//! | families of instructions | `operations`, `objects`, `memory`, `calls`, `terminators`, `exceptions` |
+//! | families of instructions | `operations`, `numbers`, `vectors`, `objects`, `memory`, `atomics`, `locks`, … |
+//! | calls, and the ends of blocks | `calls`, `native`, `tail_calls`, `terminators`, `exceptions`, `counters`, … |
 //! | the code so far, registers for values | `context` |
 //! | data | `plan`, `registers`, `places`, `landings`, `types` |
 //!
@@ -26,21 +27,29 @@
 //! It names no register and no encoding: an architecture is a macro assembler (`saki_code::masm`) to it. Where there is
 //! none, `absent.rs` takes its place, which covers nothing.
 
+mod atomics;
 mod calls;
 mod context;
 mod counters;
 mod coverage;
 mod emit;
 mod exceptions;
+mod filters;
 mod landings;
+mod localloc;
+mod locks;
 mod memory;
+mod native;
+mod numbers;
 mod objects;
 mod operations;
 mod places;
 mod plan;
 mod registers;
+mod tail_calls;
 mod terminators;
 mod types;
+mod vectors;
 
 pub(crate) use coverage::Covers;
 
@@ -61,7 +70,8 @@ pub(crate) struct BuffersFor<M> {
 /// Buffers for code of this machine's architecture.
 pub(crate) type Buffers = BuffersFor<HostAssembler<RelocTarget>>;
 
-/// The function's code, or None if this compiler does not cover it, or leaves it out by `covers`.
+/// The function's code and that of its filters. None if it is left out by `covers`, or if its IR or a type of it is at
+/// fault.
 pub(crate) fn compile<M: MacroAssembler<Target = RelocTarget>>(
     buffers: &mut BuffersFor<M>,
     func: &Function,
@@ -71,5 +81,17 @@ pub(crate) fn compile<M: MacroAssembler<Target = RelocTarget>>(
     if !buffers.plan.make::<M>(func, covers) {
         return None;
     }
-    emit::emit(&buffers.plan, &mut buffers.registers, &mut buffers.masm, func, options)
+    let BuffersFor { plan, registers, masm } = buffers;
+    let mut code = emit::emit(plan, registers, masm, func, options, None)?;
+    if func.filters.is_empty() {
+        return Some(code);
+    }
+    let frame = filters::ParentFrame::new(func, registers);
+    for filter in &func.filters {
+        if !filter.filters.is_empty() || !plan.make::<M>(filter, covers) {
+            return None;
+        }
+        code.filters.push(emit::emit(plan, registers, masm, filter, options, Some(&frame))?);
+    }
+    Some(code)
 }

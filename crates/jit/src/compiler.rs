@@ -69,9 +69,9 @@ impl Default for CompileContext {
 /// Compiles functions for the machine it runs on; may be shared by threads.
 ///
 /// Small bodies of dynamic methods (lambdas compiled at run time) have next to nothing to optimise, but there may be
-/// very many. The baseline compiler compiles those that it covers; the others, if they have no loops, go through
+/// very many. The baseline compiler compiles those without loops; on machines that it has no code for, they go through
 /// Cranelift without mid-end and with one-pass register allocation. In the first tier the baseline
-/// compiler compiles whatever it covers.
+/// compiler compiles every function.
 pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,

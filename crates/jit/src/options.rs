@@ -16,7 +16,7 @@ pub enum OptLevel {
 /// Which compiler makes a function's code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tier {
-    /// The baseline compiler, where it covers the function.
+    /// The baseline compiler.
     First,
     /// The optimising compiler, but for small dynamic methods.
     Second,

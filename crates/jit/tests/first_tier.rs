@@ -1,5 +1,5 @@
 //! The tests of what compiled code does, for code of the baseline compiler (`common::compiler` looks at this crate's
-//! name). Functions that it does not cover run as Cranelift compiles them.
+//! name).
 #![cfg(target_arch = "x86_64")]
 
 #[path = "execute.rs"]

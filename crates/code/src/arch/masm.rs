@@ -13,7 +13,8 @@
 //! 4. Addresses of the process are not encoded: they are named by targets, and [`MacroAssembler::finish`] lists the
 //!    places where they belong.
 //!
-//! Left out: register allocation and the choice of operations (`jit::baseline`), vectors, atomic operations.
+//! What an architecture has no single instruction for, the compiler composes of scalars, lane by lane, if it works on
+//! vectors. Left out: register allocation and the choice of operations (`jit::baseline`).
 
 use saki_abi::Reloc;
 
@@ -145,13 +146,15 @@ pub enum MachineType {
     F32,
     /// A double-precision number.
     F64,
+    /// Sixteen bytes in a floating-point register.
+    V128,
 }
 
 impl MachineType {
     /// Whether values of the type are in floating-point registers.
     #[inline]
     pub const fn is_float(self) -> bool {
-        matches!(self, MachineType::F32 | MachineType::F64)
+        matches!(self, MachineType::F32 | MachineType::F64 | MachineType::V128)
     }
 }
 
@@ -289,10 +292,129 @@ pub struct FinishedCode<T> {
     pub relocs: Vec<Reloc<T>>,
 }
 
+/// How a floating-point number becomes a whole one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounding {
+    /// To the nearest, halves to the even one.
+    Nearest,
+    /// Down.
+    Floor,
+    /// Up.
+    Ceiling,
+    /// Towards zero.
+    Zero,
+}
+
+/// Operations on numbers that programs seldom use.
+pub trait NumericAssembler {
+    /// `DIVIDEND = DIVIDEND * right` (I32 or I64, unsigned); changes `REMAINDER`; jumps to `overflow` where the product
+    /// does not fit. `right` is neither.
+    fn multiply_unsigned(&mut self, ty: MachineType, right: Reg, overflow: Label);
+    /// `to` (I32 or I64, `ty`) = `from` (F32 or F64, `from_type`) without its fraction; the least integer where that
+    /// does not fit, and for NaN.
+    fn float_to_integer(&mut self, ty: MachineType, to: Reg, from_type: MachineType, from: Reg);
+    /// `register` = its square root (F32 or F64).
+    fn square_root(&mut self, ty: MachineType, register: Reg);
+    /// `register` (F32 or F64) = a whole number.
+    fn round(&mut self, rounding: Rounding, ty: MachineType, register: Reg);
+    /// `left = left op right` of the bits of floating-point registers; `op` is And, Or or ExclusiveOr.
+    fn float_bits(&mut self, op: IntegerOp, left: Reg, right: Reg);
+    /// `to = from`, of which one is a general purpose register and the other a floating-point register; `ty` is I32 or
+    /// I64.
+    fn move_bits(&mut self, ty: MachineType, to: Reg, from: Reg);
+    /// `to` = the number of zero bits above (`is_leading`) or below the outermost set bit of `from`, which is another
+    /// register; the width if there is none.
+    fn count_zeros(&mut self, is_leading: bool, ty: MachineType, to: Reg, from: Reg);
+    /// `register` (I32 or I64) with its bytes in the opposite order.
+    fn swap_bytes(&mut self, ty: MachineType, register: Reg);
+    /// `register` = the vector with these bytes, the first one in the low bits.
+    fn vector_constant(&mut self, register: Reg, bytes: u128);
+}
+
+/// Atomic operations, all sequentially consistent. Operands are as wide as `access` says; the other bits of a register
+/// that gets a narrow value mean nothing. The access itself faults on null.
+pub trait AtomicAssembler {
+    /// What [`AtomicAssembler::compare_exchange`] compares with.
+    const EXPECTED: Reg;
+
+    /// `register` = what was at `place`, which gets what was in `register`.
+    fn atomic_exchange(&mut self, access: MemoryAccess, place: Address, register: Reg);
+    /// `register` = what was at `place`, which gets the sum of both.
+    fn atomic_add(&mut self, access: MemoryAccess, place: Address, register: Reg);
+    /// If what is at `place` equals `EXPECTED`, it becomes `new`; else jumps to `unequal`, if given. `EXPECTED` = what
+    /// was there.
+    fn compare_exchange(&mut self, access: MemoryAccess, place: Address, new: Reg, unequal: Option<Label>);
+    /// No access passes this point in either direction.
+    fn fence(&mut self);
+}
+
+/// What the lanes of a vector are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "signed, unsigned and floating-point numbers of so many bits")]
+pub enum LaneType {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+/// Operations `left = left op right` of vectors, lane by lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LaneOp {
+    /// Sum.
+    Add,
+    /// Difference.
+    Subtract,
+    /// Product; of integers its low half.
+    Multiply,
+    /// Quotient.
+    Divide,
+    /// Sum, or the least or the greatest number.
+    AddSaturated,
+    /// Difference, or the least or the greatest number.
+    SubtractSaturated,
+    /// `(left + right + 1) / 2`.
+    Average,
+    /// The upper half of the product.
+    MultiplyHigh,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    ExclusiveOr,
+    /// `left < right ? left : right`.
+    Minimum,
+    /// `left > right ? left : right`.
+    Maximum,
+    /// All ones where both are equal, else zero.
+    Equal,
+    /// All ones where `left` is less.
+    Less,
+    /// All ones where `left` is less or equal.
+    LessOrEqual,
+    /// All ones where `left` is greater.
+    Greater,
+    /// All ones where either is NaN.
+    Unordered,
+}
+
+/// Operations on vectors.
+pub trait VectorAssembler {
+    /// `left = left op right`, if one instruction of every processor with vectors does that; else false.
+    fn lanes(&mut self, op: LaneOp, ty: LaneType, left: Reg, right: Reg) -> bool;
+}
+
 /// Emits machine code of one architecture; see the module header for the rules.
 ///
 /// Offsets are bytes from the body's first instruction behind the prologue, whose length is known only at the end.
-pub trait MacroAssembler: Default {
+pub trait MacroAssembler: Default + NumericAssembler + AtomicAssembler + VectorAssembler {
     /// What calls and addresses name.
     type Target: Copy;
 
@@ -324,6 +446,8 @@ pub trait MacroAssembler: Default {
     const CALLEE: Reg;
     /// Holds the receiver's vtable meanwhile.
     const CALLEE_VTABLE: Reg;
+    /// Registers of the result of a native function: of integer words, and of floating-point ones.
+    const NATIVE_RESULTS: [[Reg; 2]; 2];
     /// Where a landing pad finds the exception and the unwind token.
     const EXCEPTION: [Reg; 2];
     /// Holds the count of [`MacroAssembler::shift_by`].
@@ -344,8 +468,9 @@ pub trait MacroAssembler: Default {
     /// The place of a label that has been bound.
     fn offset_of(&self, label: Label) -> u32;
     /// Puts the prologue in front, which makes a frame of this size, and resolves the jumps. None if a label to which
-    /// one leads was never bound.
-    fn finish(&mut self, frame_size_bytes: u32) -> Option<FinishedCode<Self::Target>>;
+    /// one leads was never bound. The frame lies `lowered_bytes` (a multiple of 16) below the place that the caller
+    /// gave it, so that there is more room behind it for the arguments of tail calls.
+    fn finish(&mut self, frame_size_bytes: u32, lowered_bytes: u32) -> Option<FinishedCode<Self::Target>>;
 
     // Values.
 
@@ -443,6 +568,9 @@ pub trait MacroAssembler: Default {
     fn call_register(&mut self, callee: Reg);
     /// Calls the address that is at `slot`.
     fn call_slot(&mut self, slot: Address);
+    /// Moves the frame pointer, what it points at and the return address up by so many bytes, a multiple of 16, which
+    /// overwrites arguments; only what undoes the frame may follow.
+    fn raise_frame(&mut self, bytes: u32);
     /// Undoes the frame and jumps to the target, which lies in the code region.
     fn tail_jump(&mut self, target: Self::Target);
     /// Undoes the frame and jumps to the address in the register.

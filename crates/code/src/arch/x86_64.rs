@@ -1,17 +1,23 @@
-//! x86-64, a file for each subject: registers and their roles (`registers`), encodings (`masm`), assembly stubs and the
-//! small stubs that are made at run time (`stubs`), places that are changed in code (`patching`), recognising what a
-//! thread is stopped at (`frames`).
+//! x86-64, a file for each subject: registers and their roles (`registers`), encodings (`masm`, and of what is seldom
+//! used `numbers`, `atomics` and `vectors`), assembly stubs and the small stubs that are made at run time (`stubs`), places that
+//! are changed in code (`patching`), recognising what a thread is stopped at (`frames`).
 
+#[path = "x86_64/atomics.rs"]
+mod atomics;
 #[path = "x86_64/frames.rs"]
 mod frames;
 #[path = "x86_64/masm.rs"]
 pub(super) mod masm;
+#[path = "x86_64/numbers.rs"]
+mod numbers;
 #[path = "x86_64/patching.rs"]
 mod patching;
 #[path = "x86_64/registers.rs"]
 mod registers;
 #[path = "x86_64/stubs.rs"]
 mod stubs;
+#[path = "x86_64/vectors.rs"]
+mod vectors;
 
 use super::{Architecture, FrameState, STUB_BYTES};
 use crate::error::CodeError;

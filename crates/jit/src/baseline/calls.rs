@@ -5,27 +5,32 @@
 //! the call all registers are free, and the result is in the register for results. A callee of the managed convention
 //! gives back the room of arguments in memory, as Cranelift's convention for tail calls wants it.
 //!
-//! Callees may change struct arguments, so they get the addresses of copies in the caller's frame.
+//! Callees may change struct arguments, so they get the addresses of copies in the caller's frame. Vectors are no such
+//! structs: they are passed in registers.
 
 use super::context::{Cold, Emitter};
 use super::exceptions::Failure;
 use super::places::{Place, Places};
 use super::plan::Value;
-use super::types::{machine_type, result_type};
+use super::types::{is_by_address, machine_type, result_type, returns_struct, slot_bytes};
 use crate::signatures::{call_has_this, struct_result_index};
 use crate::symbols::RelocTarget;
 use crate::type_facts::value_layout;
-use saki_abi::HelperId;
 use saki_abi::object::OBJECT_VTABLE_OFFSET;
-use saki_abi::thread::{
-    TAIL_ARGS_BYTES, THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET,
-    THREAD_TAIL_ARGS_OFFSET,
-};
+use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_IMT_METHOD_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET};
 use saki_abi::vtable::{VTABLE_SLOTS_OFFSET, imt_slot_offset};
+use saki_abi::{HelperId, handle};
 use saki_code::masm::{Address, IntegerOp, MachineType, MacroAssembler, MemoryAccess, Reg, RegImm, Relation};
 use saki_il::ir::{CallSig, CallTarget, IrType, LocalId, LocalKind, Op, Symbol, ValueId};
+use saki_il::synth::internal_call::{is_handle_free, is_handle_target};
+use saki_types::Method;
 
 const ADDRESS: MemoryAccess = MemoryAccess::Whole(MachineType::I64);
+
+/// Arguments that operations pass to helpers.
+const MAX_HELPER_ARGUMENTS: usize = 4;
+/// Registers of the arguments of one call, and that of the callee.
+const MAX_MOVES: usize = 24;
 
 /// What is passed.
 #[derive(Clone, Copy, Debug)]
@@ -37,15 +42,20 @@ pub(super) enum Argument {
     Widened(Value, bool),
     /// The address of a place in the frame.
     Frame(i32),
-    /// The word in a slot of the frame.
-    Slot(i32),
+    /// What is in a slot of the frame, of this type.
+    Slot(i32, MachineType),
     Symbol(Symbol),
     Constant(i64),
     Thread,
+    /// The address of a place in the thread.
+    ThreadPlace(i32),
 }
 
+/// An argument, and the type in which it is passed.
+pub(super) type Passing = (Argument, MachineType);
+
 impl Argument {
-    fn value(self) -> Option<Value> {
+    pub(super) fn value(self) -> Option<Value> {
         match self {
             Argument::Value(value) | Argument::Displaced(value, _) | Argument::Widened(value, _) => Some(value),
             _ => None,
@@ -54,7 +64,7 @@ impl Argument {
 }
 
 /// Where the address of the callee's code is found, after the arguments are in place.
-enum Callee {
+pub(super) enum Callee {
     Near(RelocTarget),
     Register(Reg),
     /// In the vtable whose address is in a register, at an offset.
@@ -70,40 +80,93 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         args: &[ValueId],
         struct_result: Option<ValueId>,
     ) -> Option<()> {
-        let mut passed = self.arguments(sig, args)?;
-        if let Some(place) = struct_result {
-            let index = struct_result_index(sig, call_has_this(target, sig));
-            passed.insert(index, (Argument::Value(self.value(place)), false));
-        }
         if let CallTarget::InternalCall(method) = *target {
-            passed.insert(0, (Argument::Thread, false));
-            self.prepare(&passed, None, true);
-            self.masm.store(ADDRESS, Self::thread_word(THREAD_EXIT_FRAME_OFFSET), M::FRAME);
-            self.symbol_address(Symbol::InternalCall(method), M::CALLEE);
-            self.masm.call_register(M::CALLEE);
-            let pending = self.masm.label();
-            self.masm.jump_if_word(
-                MachineType::I64,
-                Self::thread_word(THREAD_PENDING_EXCEPTION_OFFSET),
-                false,
-                pending,
-            );
-            self.later(Cold::Pending(pending));
-        } else {
-            let code = match *target {
-                CallTarget::Indirect(code) => Some(self.value(code)),
-                _ => None,
-            };
-            let stack_bytes = self.prepare(&passed, code, true);
-            match self.callee(target)? {
-                Callee::Near(target) => self.masm.call(target),
-                Callee::Register(register) => self.masm.call_register(register),
-                Callee::Slot(slot) => self.masm.call_slot(slot),
-            }
-            self.note_call();
-            self.called(stack_bytes);
+            return self.internal_call(result, method, sig, args, struct_result);
+        }
+        if let CallTarget::Native(code) = *target {
+            return self.native_call(result, self.value(code), sig, args, struct_result);
+        }
+        let mut passed = self.arguments(sig, args, true)?;
+        if returns_struct(sig) {
+            let index = struct_result_index(sig, call_has_this(target, sig));
+            passed.insert(index, (Argument::Value(self.value(struct_result?)), MachineType::I64));
+        }
+        self.managed_call(target, &passed)?;
+        if let Some(mem) = sig.ret.and_then(IrType::vector)
+            && let Some(place) = struct_result
+        {
+            self.finish_call(result, None);
+            let place = self.value(place);
+            let address = self.use_register(place);
+            self.store_vector(Address::new(address, 0), M::FLOAT_RESULT, mem);
+            self.registers.release(place);
+            return Some(());
         }
         self.finish_call(result, result_type(sig));
+        Some(())
+    }
+
+    /// Calls with these arguments; the result is in its register.
+    pub(super) fn managed_call(&mut self, target: &CallTarget, passed: &[Passing]) -> Option<()> {
+        let code = match *target {
+            CallTarget::Indirect(code) => Some(self.value(code)),
+            _ => None,
+        };
+        let stack_bytes = self.prepare(passed, code);
+        match self.callee(target)? {
+            Callee::Near(target) => self.masm.call(target),
+            Callee::Register(register) => self.masm.call_register(register),
+            Callee::Slot(slot) => self.masm.call_slot(slot),
+        }
+        self.note_call();
+        if stack_bytes > 0 {
+            self.masm.take_back_arguments(stack_bytes);
+        }
+        Some(())
+    }
+
+    /// The Rust function of an internal call, System V: thread, then the managed order.
+    fn internal_call(
+        &mut self,
+        result: Value,
+        method: &'static Method,
+        sig: &CallSig,
+        args: &[ValueId],
+        struct_result: Option<ValueId>,
+    ) -> Option<()> {
+        let mut passed = self.arguments(sig, args, false)?;
+        if let Some(place) = struct_result {
+            let index = struct_result_index(sig, call_has_this(&CallTarget::InternalCall(method), sig));
+            passed.insert(index, (Argument::Value(self.value(place)), MachineType::I64));
+        }
+        passed.insert(0, (Argument::Thread, MachineType::I64));
+        self.prepare(&passed, None);
+        // Those of handles neither throw nor walk the stack, and give a word that tells whether there is no such
+        // handle.
+        let stale = match args.len() {
+            1 if is_handle_target(method) => Some((MachineType::I64, handle::STALE_TARGET as i32)),
+            1 if is_handle_free(method) => Some((MachineType::I32, 0)),
+            _ => None,
+        };
+        if stale.is_none() {
+            self.masm.store(ADDRESS, Self::thread_word(THREAD_EXIT_FRAME_OFFSET), M::FRAME);
+        }
+        self.symbol_address(Symbol::InternalCall(method), M::CALLEE);
+        self.masm.call_register(M::CALLEE);
+        let failed = self.masm.label();
+        match stale {
+            Some((ty, word)) => {
+                self.masm.jump_if(Relation::Equal, ty, M::RESULT, RegImm::Imm(word), failed, None);
+                self.later(Cold::Throw(failed, HelperId::ThrowStaleHandle));
+            }
+            None => {
+                let pending = Self::thread_word(THREAD_PENDING_EXCEPTION_OFFSET);
+                self.masm.jump_if_word(MachineType::I64, pending, false, failed);
+                self.later(Cold::Pending(failed));
+            }
+        }
+        let is_struct = matches!(sig.ret, Some(IrType::Struct(_)));
+        self.finish_call(result, if is_struct { None } else { result_type(sig) });
         Some(())
     }
 
@@ -119,9 +182,16 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// Moves the arguments of a helper to their registers; values needed later are in memory afterwards.
     pub(super) fn prepare_helper(&mut self, args: &[Argument]) {
-        let args: Vec<(Argument, bool)> =
-            args.iter().map(|&arg| (arg, arg.value().is_some_and(|value| self.machine_of(value).is_float()))).collect();
-        self.prepare(&args, None, true);
+        let mut passed = [(Argument::Thread, MachineType::I64); MAX_HELPER_ARGUMENTS];
+        for (passed, &arg) in passed.iter_mut().zip(args) {
+            let ty = match arg {
+                Argument::Value(value) => self.machine_of(value),
+                Argument::Slot(_, ty) => ty,
+                _ => MachineType::I64,
+            };
+            *passed = (arg, ty);
+        }
+        self.prepare(&passed[..args.len()], None);
     }
 
     /// Calls a helper whose arguments are in their registers.
@@ -130,13 +200,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.note_call();
     }
 
-    fn called(&mut self, stack_bytes: u32) {
-        if stack_bytes > 0 {
-            self.masm.take_back_arguments(stack_bytes);
-        }
-    }
-
-    fn finish_call(&mut self, result: Value, ty: Option<MachineType>) {
+    pub(super) fn finish_call(&mut self, result: Value, ty: Option<MachineType>) {
         self.registers.release_copies();
         self.registers.vacate_all();
         self.registers.unlock_all();
@@ -145,24 +209,31 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
     }
 
-    /// What is passed for the arguments of a signature: for structs, addresses of copies. And whether it is a float.
-    fn arguments(&mut self, sig: &CallSig, args: &[ValueId]) -> Option<Vec<(Argument, bool)>> {
+    /// What is passed for the arguments of a signature: for structs, addresses of copies.
+    pub(super) fn arguments(&mut self, sig: &CallSig, args: &[ValueId], is_managed: bool) -> Option<Vec<Passing>> {
+        if args.len() != sig.params.len() {
+            return None;
+        }
         let mut passed = Vec::with_capacity(args.len() + 2);
         for (&arg, &param) in args.iter().zip(&sig.params) {
-            let value = self.value(arg);
-            let argument = match param {
-                IrType::Struct(_) if self.is_copy(arg) => Argument::Value(value),
-                IrType::Struct(ty) => {
-                    let layout = value_layout(ty).ok()?;
-                    let place = self.registers.copy_place(layout.size_bytes);
-                    self.copy_to_frame(place, value, layout)?;
-                    Argument::Frame(place)
-                }
-                _ => Argument::Value(value),
-            };
-            passed.push((argument, matches!(param, IrType::F32 | IrType::F64)));
+            passed.push(self.argument(arg, param, is_managed)?);
         }
         Some(passed)
+    }
+
+    fn argument(&mut self, arg: ValueId, param: IrType, is_managed: bool) -> Option<Passing> {
+        let value = self.value(arg);
+        let IrType::Struct(ty) = param else { return Some((Argument::Value(value), machine_type(param)?)) };
+        if is_managed && let Some(mem) = param.vector() {
+            return Some((self.vector_argument(arg, mem), MachineType::V128));
+        }
+        if self.is_copy(arg) {
+            return Some((Argument::Value(value), MachineType::I64));
+        }
+        let layout = value_layout(ty).ok()?;
+        let place = self.registers.copy_place(layout.size_bytes);
+        self.copy_to_frame(place, value, layout)?;
+        Some((Argument::Frame(place), MachineType::I64))
     }
 
     /// Whether a struct operand is already a copy for the callee.
@@ -171,39 +242,28 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         matches!(op, Op::LocalAddr(local) if self.func.locals[local.0 as usize].kind == LocalKind::Argument)
     }
 
-    pub(super) fn tail_call(&mut self, target: &CallTarget, sig: &CallSig, args: &[ValueId]) -> Option<()> {
-        let passed = self.arguments(sig, args)?;
-        let code = match *target {
-            CallTarget::Indirect(code) => Some(self.value(code)),
-            _ => None,
-        };
-        self.prepare(&passed, code, false);
-        let callee = self.callee(target)?;
-        if let Callee::Slot(slot) = callee {
-            self.masm.load(ADDRESS, slot.base, slot);
-        }
-        match callee {
-            Callee::Near(target) => self.masm.tail_jump(target),
-            Callee::Register(register) | Callee::Slot(Address { base: register, .. }) => {
-                self.masm.tail_jump_register(register);
-            }
-        }
-        Some(())
-    }
-
-    /// Saves the values that are needed later (if `returns`), and puts the arguments in their places, the address in
-    /// `code` in the callee's register. Gives the bytes of the arguments in memory.
-    fn prepare(&mut self, args: &[(Argument, bool)], code: Option<Value>, returns: bool) -> u32 {
+    /// Saves the values that are needed later, and puts the arguments of a managed call or of a helper in their places,
+    /// the address in `code` in the callee's register. Gives the bytes of the arguments in memory.
+    pub(super) fn prepare(&mut self, args: &[Passing], code: Option<Value>) -> u32 {
         let mut places = Places::default();
-        let mut moves: Vec<(Reg, Argument)> = Vec::with_capacity(args.len() + 1);
-        for &(argument, is_float) in args {
-            match places.next::<M>(is_float) {
+        let mut moves = std::mem::take(&mut self.moves);
+        moves.clear();
+        for &(argument, ty) in args {
+            match places.next::<M>(ty) {
                 Place::Register(register) => moves.push((register, argument)),
-                Place::Stack(offset) => self.store_argument(offset, argument),
+                Place::Stack(offset) => self.store_argument(Address::new(M::STACK, offset), argument, ty),
             }
         }
         let stack_bytes = places.stack_bytes();
         self.registers.reserve_arguments(stack_bytes);
+        self.move_arguments(&mut moves, code, true);
+        self.moves = moves;
+        stack_bytes
+    }
+
+    /// Puts arguments in their registers, and the address in `code` in the callee's. `returns`: values that are needed
+    /// later are stored before.
+    pub(super) fn move_arguments(&mut self, moves: &mut Vec<(Reg, Argument)>, code: Option<Value>, returns: bool) {
         if let Some(code) = code {
             moves.push((M::CALLEE, Argument::Value(code)));
         }
@@ -214,30 +274,54 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         if returns {
             self.spill_all();
         }
-        self.move_all(&moves);
-        stack_bytes
+        self.move_all(moves);
+        for value in moves.iter().filter_map(|(_, argument)| argument.value()) {
+            self.registers.free_slot_of_operand(value);
+        }
     }
 
     /// Stores an argument that is passed in memory.
-    fn store_argument(&mut self, offset: i32, argument: Argument) {
-        let to = Address::new(M::STACK, offset);
-        match argument {
-            Argument::Value(value) => {
+    pub(super) fn store_argument(&mut self, to: Address, argument: Argument, ty: MachineType) {
+        let register = match argument {
+            Argument::Value(value) => self.use_register(value),
+            Argument::Displaced(value, offset) => {
                 let register = self.use_register(value);
-                self.masm.store(MemoryAccess::Whole(self.machine_of(value)), to, register);
-                self.registers.release(value);
-                self.registers.unlock_all();
+                self.masm.load_address(M::SCRATCH, Address::new(register, offset));
+                M::SCRATCH
             }
-            Argument::Frame(place) => {
-                self.masm.load_address(M::SCRATCH, Address::new(M::FRAME, place));
-                self.masm.store(ADDRESS, to, M::SCRATCH);
+            Argument::Widened(value, is_signed) => {
+                let register = self.use_register(value);
+                self.masm.widen(is_signed, M::SCRATCH, register);
+                M::SCRATCH
             }
-            _ => saki_base::bug!("{argument:?} is passed in memory"),
+            _ => {
+                let register = if ty.is_float() { M::FLOAT_SCRATCH } else { M::SCRATCH };
+                self.make_argument(register, argument);
+                register
+            }
+        };
+        self.masm.store(MemoryAccess::Whole(ty), to, register);
+        if let Some(value) = argument.value() {
+            self.registers.release(value);
+        }
+        self.registers.unlock_all();
+    }
+
+    /// Puts an argument that is no value in a register.
+    fn make_argument(&mut self, to: Reg, argument: Argument) {
+        match argument {
+            Argument::Frame(place) => self.masm.load_address(to, Address::new(M::FRAME, place)),
+            Argument::Slot(slot, ty) => self.load_slot(to, slot, ty),
+            Argument::Symbol(symbol) => self.symbol_address(symbol, to),
+            Argument::Constant(value) => self.masm.constant(to, value),
+            Argument::Thread => self.move_register(to, M::THREAD),
+            Argument::ThreadPlace(offset) => self.masm.load_address(to, Address::new(M::THREAD, offset)),
+            Argument::Value(_) | Argument::Displaced(..) | Argument::Widened(..) => {}
         }
     }
 
     /// The callee, when the arguments are in their places.
-    fn callee(&mut self, target: &CallTarget) -> Option<Callee> {
+    pub(super) fn callee(&mut self, target: &CallTarget) -> Option<Callee> {
         Some(match *target {
             CallTarget::Direct(method) => Callee::Near(RelocTarget::Symbol(Symbol::MethodEntry(method))),
             CallTarget::Helper(helper) => Callee::Near(RelocTarget::Symbol(Symbol::Helper(helper))),
@@ -267,28 +351,33 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// A parallel move: each register gets its value, and none is overwritten before it is read.
     fn move_all(&mut self, moves: &[(Reg, Argument)]) {
-        let mut pending: Vec<(Reg, Reg)> = Vec::with_capacity(moves.len());
+        let mut pending = [(M::SCRATCH, M::SCRATCH); MAX_MOVES];
+        let mut count = 0;
         for &(to, argument) in moves {
             if let Some(value) = argument.value()
                 && let Some(from) = self.registers.place(value).register
                 && from != to
             {
-                pending.push((to, from));
+                pending[count] = (to, from);
+                count += 1;
             }
         }
-        while !pending.is_empty() {
-            let is_read = |register: Reg| pending.iter().any(|&(_, from)| from == register);
-            if let Some(free) = pending.iter().position(|&(to, _)| !is_read(to)) {
-                let (to, from) = pending.swap_remove(free);
+        while count > 0 {
+            let moves = &mut pending[..count];
+            let is_read = |register: Reg| moves.iter().any(|&(_, from)| from == register);
+            if let Some(free) = moves.iter().position(|&(to, _)| !is_read(to)) {
+                let (to, from) = moves[free];
+                moves[free] = moves[count - 1];
+                count -= 1;
                 self.move_register(to, from);
             } else {
                 // All targets are sources: a cycle. One value waits in the scratch register.
-                let (_, from) = pending[0];
+                let (_, from) = moves[0];
                 let scratch = if from.is_float() { M::FLOAT_SCRATCH } else { M::SCRATCH };
-                self.move_register(scratch, from);
-                for entry in pending.iter_mut().filter(|entry| entry.1 == from) {
+                for entry in moves.iter_mut().filter(|entry| entry.1 == from) {
                     entry.1 = scratch;
                 }
+                self.move_register(scratch, from);
             }
         }
         // The old contents are not needed any more.
@@ -299,11 +388,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                         self.load_value(value, to);
                     }
                 }
-                Argument::Frame(place) => self.masm.load_address(to, Address::new(M::FRAME, place)),
-                Argument::Slot(slot) => self.load_slot(to, slot, MachineType::I64),
-                Argument::Symbol(symbol) => self.symbol_address(symbol, to),
-                Argument::Constant(value) => self.masm.constant(to, value),
-                Argument::Thread => self.move_register(to, M::THREAD),
+                _ => self.make_argument(to, argument),
             }
             match argument {
                 Argument::Displaced(_, offset) if offset != 0 => {
@@ -315,53 +400,16 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
     }
 
-    // Struct parameters of tail calls.
-
-    /// At the function's entry: whether struct parameters are in the thread's buffer for tail calls; if so they move to
-    /// the frame.
-    pub(super) fn receive_tail_arguments(&mut self) {
-        let func = self.func;
-        let is_struct = |local: &saki_il::ir::Local| {
-            matches!(local.kind, LocalKind::Param(_)) && matches!(local.ty, IrType::Struct(_))
-        };
-        // The first in the order of the parameters: either all are in the buffer, or none.
-        let first = func.locals.iter().position(is_struct);
-        let Some(first) = first else { return };
-        let (from, word) = (self.fresh(false), self.fresh(false));
-        let slot = self.registers.local_slot(first);
-        self.load_slot(from, slot, MachineType::I64);
-        self.masm.load_address(word, Self::thread_word(THREAD_TAIL_ARGS_OFFSET));
-        self.masm.integer(IntegerOp::Subtract, MachineType::I64, from, RegImm::Reg(word), None);
-        let (slow, next) = (self.masm.label(), self.masm.label());
-        let size = RegImm::Imm(TAIL_ARGS_BYTES as i32);
-        self.masm.jump_if(Relation::LessUnsigned, MachineType::I64, from, size, slow, None);
-        self.masm.bind(next);
-        self.later(Cold::TailArguments { slow, next, from, word });
-        self.registers.unlock_all();
-    }
-
-    /// Moves all struct parameters to the frame.
-    pub(super) fn move_tail_arguments(&mut self, from: Reg, word: Reg) -> Option<()> {
-        let func = self.func;
-        for (number, local) in func.locals.iter().enumerate() {
-            let (LocalKind::Param(_), IrType::Struct(ty)) = (local.kind, local.ty) else { continue };
-            let layout = value_layout(ty).ok()?;
-            let slot = self.registers.local_slot(number);
-            let place = self.registers.new_area(layout.size_bytes);
-            self.load_slot(from, slot, MachineType::I64);
-            self.copy_words(Address::new(M::FRAME, place), Address::new(from, 0), layout.size_bytes, word);
-            self.masm.load_address(from, Address::new(M::FRAME, place));
-            self.store_slot(from, slot, MachineType::I64);
-        }
-        Some(())
-    }
-
     /// The address of a local in memory.
     pub(super) fn local_address(&mut self, result: Value, local: LocalId) -> Option<()> {
         let number = local.0 as usize;
         let register = self.fresh(false);
         match (self.func.locals[number].kind, self.func.locals[number].ty) {
-            (LocalKind::Param(_), IrType::Struct(_)) => {
+            (LocalKind::ParentSlot(parent), _) => {
+                let place = self.parent_place(parent)?;
+                self.masm.load_address(register, place);
+            }
+            (LocalKind::Param(_), ty) if is_by_address(ty) => {
                 let slot = self.registers.local_slot(number);
                 self.load_slot(register, slot, MachineType::I64);
             }
@@ -369,7 +417,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 let size_bytes = match ty {
                     IrType::Struct(ty) => value_layout(ty).ok()?.size_bytes,
                     IrType::Block(bytes) => bytes,
-                    ty => machine_type(ty).map(|_| 8)?,
+                    ty => slot_bytes(machine_type(ty)?),
                 };
                 let place = self.registers.local_area(number, size_bytes);
                 self.masm.load_address(register, Address::new(M::FRAME, place));

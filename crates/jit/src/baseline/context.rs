@@ -1,9 +1,11 @@
 //! What every part of the second pass needs: the code so far, and registers for values.
 
+use super::calls::Argument;
+use super::filters::ParentFrame;
 use super::landings::Landings;
 use super::plan::{Plan, Value};
 use super::registers::Registers;
-use super::types::machine_type;
+use super::types::{machine_type, slot_bytes};
 use crate::options::CompilerOptions;
 use crate::output::CompiledCode;
 use crate::symbols::RelocTarget;
@@ -30,6 +32,10 @@ pub(super) enum Cold {
     Barrier { slow: Label, next: Label, object: Reg },
     /// Allocates an object of the vtable.
     Allocation { slow: Label, next: Label, vtable: Reg, object: Reg },
+    /// Calls a helper, whose arguments are in their registers; no register holds a value.
+    Helper { slow: Label, next: Label, helper: HelperId },
+    /// Takes memory for a `localloc`; the arguments of the helper are in their registers, which hold no values.
+    LocalMemory { outside: Label, done: Label },
     /// Moves struct parameters out of the buffer for tail calls.
     TailArguments { slow: Label, next: Label, from: Reg, word: Reg },
 }
@@ -53,6 +59,8 @@ pub(super) struct Emitter<'a, M> {
     pub cold: Vec<ColdCode>,
     pub blocks: Vec<Label>,
     pub il_offset: u32,
+    /// That of the block being emitted.
+    pub block_number: usize,
     /// That of the code being emitted.
     pub region: Option<RegionId>,
     pub landings: Landings,
@@ -64,6 +72,16 @@ pub(super) struct Emitter<'a, M> {
     pub has_frame_map: bool,
     /// Offsets behind the calls of code that continues a loop.
     pub continued: Vec<u32>,
+    /// Of a filter: the frame that its method's locals are in.
+    pub parent: Option<&'a ParentFrame>,
+    /// Of a filter: the slot with the frame pointer of its method.
+    pub parent_slot: Option<i32>,
+    /// The slot that tells whether a `localloc` has taken memory outside the frame.
+    pub localloc_flag: Option<i32>,
+    /// Arguments of the current call that are passed in registers: a buffer.
+    pub moves: Vec<(Reg, Argument)>,
+    /// A place for a vector in the frame that nothing keeps.
+    pub vector_place: Option<i32>,
 }
 
 impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
@@ -131,11 +149,17 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     }
 
     /// Whether the value is a constant, which is rematerialised instead of kept.
-    fn is_constant(&self, value: Value) -> bool {
+    pub(super) fn is_constant(&self, value: Value) -> bool {
         match self.func.insts.get(value as usize).map(|inst| &inst.op) {
             Some(op) => matches!(
                 op,
-                Op::ConstI32(_) | Op::ConstI64(_) | Op::Null | Op::ConstF32(_) | Op::ConstF64(_) | Op::SymbolAddr(_)
+                Op::ConstI32(_)
+                    | Op::ConstI64(_)
+                    | Op::Null
+                    | Op::ConstF32(_)
+                    | Op::ConstF64(_)
+                    | Op::ConstV128(_)
+                    | Op::SymbolAddr(_)
             ),
             None => matches!(self.func.locals[value as usize - self.func.insts.len()].kind, LocalKind::Normal),
         }
@@ -157,16 +181,16 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let place = self.registers.place(value);
         let Some(register) = place.register else { return };
         if place.slot.is_none() && place.uses_left > 0 && !self.is_constant(value) {
-            let slot = self.registers.slot_of(value);
-            self.store_slot(register, slot, self.machine_of(value));
+            let ty = self.machine_of(value);
+            let slot = self.registers.slot_of(value, slot_bytes(ty));
+            self.store_slot(register, slot, ty);
         }
     }
 
     /// Empties a certain register, and locks it.
     pub(super) fn claim(&mut self, register: Reg) {
-        let held = self.registers.occupied().find(|&(occupied, _)| occupied == register);
-        if let Some((_, value)) = held {
-            self.spill(value);
+        if self.registers.occupied_set().contains(register) {
+            self.spill(self.registers.held_in(register));
             self.registers.vacate(register);
         }
         self.registers.lock(register);
@@ -174,9 +198,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// Stores the values that are needed later, before a call, which changes all registers.
     pub(super) fn spill_all(&mut self) {
-        let occupied: Vec<(Reg, Value)> = self.registers.occupied().collect();
-        for (_, value) in occupied {
-            self.spill(value);
+        // Storing values moves none.
+        for register in self.registers.occupied_set().iter() {
+            self.spill(self.registers.held_in(register));
         }
     }
 
@@ -218,7 +242,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
     }
 
-    fn make_constant(&mut self, value: Value, register: Reg) {
+    pub(super) fn make_constant(&mut self, value: Value, register: Reg) {
         if let Some(n) = self.constant(value) {
             self.masm.constant(register, n);
             return;
@@ -227,6 +251,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             Some(Op::SymbolAddr(symbol)) => self.symbol_address(*symbol, register),
             Some(Op::ConstF32(n)) => self.masm.float_constant(register, u64::from(n.to_bits())),
             Some(Op::ConstF64(n)) => self.masm.float_constant(register, n.to_bits()),
+            Some(Op::ConstV128(bytes)) => self.masm.vector_constant(register, *bytes),
             _ => self.masm.float_constant(register, 0),
         }
     }
@@ -259,18 +284,30 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.masm.load(MemoryAccess::Whole(ty), register, Address::new(M::FRAME, slot));
     }
 
-    pub(super) fn local_set(&mut self, local: LocalId, value: Value) {
-        let slot = self.registers.local_slot(local.0 as usize);
+    pub(super) fn local_set(&mut self, local: LocalId, value: Value) -> Option<()> {
         let register = self.use_register(value);
-        self.store_slot(register, slot, self.machine_of(value));
+        let place = self.scalar_place(local)?;
+        self.masm.store(MemoryAccess::Whole(self.machine_of(value)), place, register);
         self.registers.release(value);
+        Some(())
     }
 
-    pub(super) fn local_get(&mut self, id: Value, local: LocalId) {
-        let slot = self.registers.local_slot(local.0 as usize);
+    pub(super) fn local_get(&mut self, id: Value, local: LocalId) -> Option<()> {
         let machine = self.machine_of(id);
         let register = self.fresh(machine.is_float());
-        self.load_slot(register, slot, machine);
+        let place = self.scalar_place(local)?;
+        self.masm.load(MemoryAccess::Whole(machine), register, place);
         self.define(id, register);
+        Some(())
+    }
+
+    /// Where a scalar local in memory is. The address holds until the next operation.
+    fn scalar_place(&mut self, local: LocalId) -> Option<Address> {
+        let number = local.0 as usize;
+        let ty = self.func.locals[number].ty;
+        if let LocalKind::ParentSlot(parent) = self.func.locals[number].kind {
+            return self.parent_place(parent);
+        }
+        Some(Address::new(M::FRAME, self.registers.local_area(number, slot_bytes(machine_type(ty)?))))
     }
 }

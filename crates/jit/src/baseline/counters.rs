@@ -6,6 +6,7 @@
 //! returns. When a loop begins another round, no value is in a register, so the variables are where the frame map says.
 
 use super::context::{Cold, Emitter};
+use super::plan::Plan;
 use crate::symbols::RelocTarget;
 use saki_abi::stubs::NO_LOOP;
 use saki_abi::thread::{THREAD_STUB_ARG_OFFSET, THREAD_STUB_RESULT_OFFSET};
@@ -16,8 +17,12 @@ use saki_types::method::HEAT_OFFSET;
 
 const WORD: MemoryAccess = MemoryAccess::Whole(MachineType::I64);
 
-/// Whether each variable of the method has a place in the frame of which a continuation knows.
-pub(super) fn has_frame_map(func: &Function) -> bool {
+/// Whether each variable of the method has a place in the frame of which a continuation knows, and nothing else is
+/// there that must outlive the loop.
+pub(super) fn has_frame_map(func: &Function, plan: &Plan) -> bool {
+    if plan.has_localloc || !func.filters.is_empty() || func.is_filter {
+        return false;
+    }
     let is_known = |ty: IrType| !matches!(ty, IrType::V128 | IrType::Block(_)) && ty.vector().is_none();
     !func.variables.is_empty() && func.variables.iter().all(|local| is_known(func.locals[local.0 as usize].ty))
 }
@@ -59,8 +64,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
         self.masm.call_register(M::CALLEE);
         self.continued.push(self.masm.offset());
-        self.restore_kept();
-        self.masm.ret(self.incoming_bytes);
+        self.leave();
     }
 
     /// Where the frame keeps the variables, if loops can be continued.

@@ -2,12 +2,12 @@
 
 use super::context::{Cold, ColdCode, Emitter};
 use super::counters;
-use super::coverage::MAX_FRAME_BYTES;
+use super::filters::ParentFrame;
 use super::landings::Landings;
 use super::places::{Passed, Place};
 use super::plan::Plan;
 use super::registers::Registers;
-use super::types::machine_type;
+use super::types::{is_by_address, machine_type, slot_bytes};
 use crate::options::CompilerOptions;
 use crate::output::{CompiledBy, CompiledCode};
 use crate::symbols::RelocTarget;
@@ -17,6 +17,10 @@ use saki_code::masm::{Address, FinishedCode, MachineType, MacroAssembler, Memory
 use saki_il::ir::{Function, IrType, Local, LocalId, LocalKind, Symbol};
 
 const ALIGNMENT_BYTES: u32 = 32;
+/// Offsets from the frame pointer have 32 bits.
+const MAX_FRAME_BYTES: u32 = 1 << 30;
+/// Locals up to this size are zeroed in line.
+const INLINE_CLEAR_BYTES: u32 = 256;
 
 pub(super) fn emit<M: MacroAssembler<Target = RelocTarget>>(
     plan: &Plan,
@@ -24,8 +28,9 @@ pub(super) fn emit<M: MacroAssembler<Target = RelocTarget>>(
     masm: &mut M,
     func: &Function,
     options: &CompilerOptions,
+    parent: Option<&ParentFrame>,
 ) -> Option<CompiledCode> {
-    registers.reset(M::ALLOCATABLE, &plan.uses);
+    registers.reset(M::ALLOCATABLE, &plan.uses, &plan.crosses);
     masm.clear();
     let blocks = func.blocks.iter().map(|_| masm.label()).collect();
     let mut code = CompiledCode {
@@ -47,14 +52,23 @@ pub(super) fn emit<M: MacroAssembler<Target = RelocTarget>>(
         cold: Vec::new(),
         blocks,
         il_offset: u32::MAX,
+        block_number: 0,
         region: None,
         landings: Landings::new(func.clauses.len()),
         struct_result: None,
         incoming_bytes: 0,
-        has_frame_map: counters::has_frame_map(func),
+        has_frame_map: counters::has_frame_map(func, plan),
         continued: Vec::new(),
+        parent,
+        parent_slot: None,
+        localloc_flag: None,
+        moves: Vec::new(),
+        vector_place: None,
     };
     emitter.entry()?;
+    if plan.enters_again {
+        emitter.end_entry();
+    }
     for number in 0..func.blocks.len() {
         emitter.block(number)?;
     }
@@ -67,12 +81,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     /// Defines the parameters, and stores those that must be in memory.
     fn entry(&mut self) -> Option<()> {
         let func = self.func;
-        let has_this = func.sig.has_this || func.method.is_some_and(|method| !method.is_static());
-        let passed = Passed::new::<M>(&func.sig, has_this);
-        // A return gives back no more than its immediate operand can say.
-        if passed.stack_bytes > u32::from(u16::MAX) {
-            return None;
-        }
+        let is_member = !func.is_filter && func.method.is_some_and(|method| !method.is_static());
+        let passed = Passed::new::<M>(&func.sig, func.sig.has_this || is_member)?;
         self.incoming_bytes = passed.stack_bytes;
         if let Some(place) = passed.struct_result {
             let register = match place {
@@ -90,7 +100,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         for from_stack in [false, true] {
             for (number, local) in func.locals.iter().enumerate() {
                 let LocalKind::Param(index) = local.kind else { continue };
-                let machine = machine_type(local.ty)?;
+                let vector = local.ty.vector();
+                let machine = if vector.is_some() { MachineType::V128 } else { machine_type(local.ty)? };
                 let register = match passed.params[index as usize] {
                     Place::Register(register) if !from_stack => register,
                     Place::Stack(offset) if from_stack => {
@@ -100,26 +111,49 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                     }
                     _ => continue,
                 };
-                if self.plan.in_memory[number] || matches!(local.ty, IrType::Struct(_)) {
-                    let slot = self.registers.local_slot(number);
+                if let Some(mem) = vector {
+                    let place = self.registers.local_area(number, mem.bytes());
+                    self.store_vector(Address::new(M::FRAME, place), register, mem);
+                    self.registers.unlock_all();
+                    continue;
+                }
+                if self.plan.in_memory[number] || is_by_address(local.ty) {
+                    let slot = self.registers.local_area(number, slot_bytes(machine));
                     self.store_slot(register, slot, machine);
                 }
                 self.define(Plan::entry_value(func, LocalId(number as u32)), register);
                 self.registers.unlock_all();
             }
         }
-        self.receive_tail_arguments();
+        if func.is_filter {
+            let slot = self.registers.new_slot();
+            self.store_slot(M::ARGUMENTS[0], slot, MachineType::I64);
+            self.parent_slot = Some(slot);
+        }
+        self.receive_tail_arguments()?;
         self.prepare_landings();
+        if self.plan.has_localloc {
+            let flag = self.registers.new_slot();
+            self.masm.store_zero(Address::new(M::FRAME, flag));
+            self.localloc_flag = Some(flag);
+        }
         for (number, local) in func.locals.iter().enumerate() {
-            if !matches!(local.kind, LocalKind::Param(_)) {
+            if matches!(local.kind, LocalKind::Normal | LocalKind::Argument) {
                 self.clear_local(number, local)?;
             }
         }
         Some(())
     }
 
+    /// Values that are needed later are in memory, since the first block may be entered from others.
+    fn end_entry(&mut self) {
+        self.spill_all();
+        self.registers.vacate_all();
+    }
+
     fn load_incoming(&mut self, register: Reg, offset: i32, ty: MachineType) {
-        let address = Address::new(M::FRAME, M::INCOMING_ARGUMENTS_OFFSET + offset);
+        let lowered = self.plan.lowered_bytes as i32;
+        let address = Address::new(M::FRAME, M::INCOMING_ARGUMENTS_OFFSET + lowered + offset);
         self.masm.load(MemoryAccess::Whole(ty), register, address);
     }
 
@@ -128,11 +162,14 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let size_bytes = match local.ty {
             IrType::Struct(ty) => value_layout(ty).ok()?.size_bytes,
             IrType::Block(bytes) => bytes,
-            _ if self.plan.in_memory[number] => 8,
+            IrType::Void => return Some(()),
+            ty if self.plan.in_memory[number] => slot_bytes(machine_type(ty)?),
             _ => return Some(()),
         };
         let offset = self.registers.local_area(number, size_bytes);
-        if local.zero_init || machine_type(local.ty).is_some_and(|_| !matches!(local.ty, IrType::Struct(_))) {
+        if size_bytes > INLINE_CLEAR_BYTES && local.zero_init {
+            self.zero_frame(offset, size_bytes);
+        } else if local.zero_init || machine_type(local.ty).is_some_and(|_| !matches!(local.ty, IrType::Struct(_))) {
             for word in 0..size_bytes.div_ceil(8) as i32 {
                 self.masm.store_zero(Address::new(M::FRAME, offset + word * 8));
             }
@@ -144,6 +181,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let block = &self.func.blocks[number];
         self.masm.bind(self.blocks[number]);
         self.region = block.region;
+        self.block_number = number;
         if number > 0 {
             self.registers.vacate_all();
         }
@@ -198,6 +236,16 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                     self.masm.bind(slow);
                     self.allocate_slow(vtable, object, next);
                 }
+                Cold::Helper { slow, next, helper } => {
+                    self.masm.bind(slow);
+                    self.call_prepared_helper(helper);
+                    self.masm.jump(next);
+                }
+                Cold::LocalMemory { outside, done } => {
+                    self.masm.bind(outside);
+                    self.localloc_outside()?;
+                    self.masm.jump(done);
+                }
                 Cold::TailArguments { slow, next, from, word } => {
                     self.masm.bind(slow);
                     self.move_tail_arguments(from, word)?;
@@ -214,7 +262,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         if frame_size_bytes > MAX_FRAME_BYTES {
             return None;
         }
-        let FinishedCode { bytes, prologue_bytes, relocs } = self.masm.finish(frame_size_bytes)?;
+        let FinishedCode { bytes, prologue_bytes, relocs } =
+            self.masm.finish(frame_size_bytes, self.plan.lowered_bytes)?;
         self.code.tables.frame_map = self.frame_map(prologue_bytes);
         let mut code = self.code;
         code.tables.clauses = self.func.clauses.iter().map(|clause| clause.kind).collect();

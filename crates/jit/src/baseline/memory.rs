@@ -2,10 +2,10 @@
 
 use super::calls::Argument;
 use super::context::{Cold, Emitter};
-use super::coverage::faults;
 use super::exceptions::Failure;
 use super::plan::{Value, barrier_object, is_in_frame, names_object};
 use crate::destination::{self, Destination, store_destination};
+use crate::null_area::faults_on_null;
 use crate::symbols::RelocTarget;
 use crate::type_facts::{ValueLayout, value_layout};
 use saki_abi::heap::BitTable;
@@ -42,7 +42,7 @@ fn pieces(size_bytes: u32) -> impl Iterator<Item = (i32, MemoryAccess)> {
 impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     /// The null check of an access through `base`, unless the access itself faults and its fault can serve.
     pub(super) fn check_access(&mut self, base: Reg, offset: i32, flags: MemFlags) {
-        if flags.null_check == NullCheck::Needed && (self.is_protected() || !faults(offset, flags)) {
+        if flags.null_check == NullCheck::Needed && (self.is_protected() || !faults_on_null(offset)) {
             self.fail_if_zero(MachineType::I64, base, Failure::NullReference);
         }
     }
@@ -83,7 +83,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     }
 
     /// After a reference store: an object whose log bit is set must be remembered. Uses the object for the last time.
-    fn barrier(&mut self, object: Value) {
+    pub(super) fn barrier(&mut self, object: Value) {
         self.claim(M::SHIFT_COUNT);
         let register = self.use_register(object);
         let byte = self.fresh(false);
@@ -129,15 +129,21 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let (to, from) = (self.value(dst), self.value(src));
         self.check_address(from, flags);
         self.check_address(to, flags);
+        if flags.volatile {
+            self.masm.fence();
+        }
         let is_known = is_local_address(self, dst) || is_local_address(self, src);
         if barrier && destination::of_address(func, dst, |local| is_in_frame(func, local)) == Destination::Unknown {
             let ty = Argument::Symbol(Symbol::TypeHandle(ty));
             self.call_helper(HelperId::CopyStructBarrier, &[Argument::Value(to), Argument::Value(from), ty], None);
-            return Some(());
+        } else {
+            self.copy_memory(to, from, layout, is_known);
         }
-        self.copy_memory(to, from, layout, is_known);
         if let Some(object) = barrier_object(func, op).filter(|_| !names_object(op)) {
             self.barrier(self.value(object));
+        }
+        if flags.volatile {
+            self.masm.fence();
         }
         Some(())
     }
@@ -203,7 +209,11 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     pub(super) fn copy_struct_result(&mut self, from: Value, slot: i32, layout: ValueLayout) -> Option<()> {
         if layout.size_bytes > INLINE_COPY_BYTES {
             let bytes = Argument::Constant(i64::from(layout.size_bytes));
-            self.call_helper(HelperId::MemMove, &[Argument::Slot(slot), Argument::Value(from), bytes], None);
+            self.call_helper(
+                HelperId::MemMove,
+                &[Argument::Slot(slot, MachineType::I64), Argument::Value(from), bytes],
+                None,
+            );
             return Some(());
         }
         let source = self.use_register(from);

@@ -3,17 +3,18 @@
 use super::calls::Argument;
 use super::context::{Cold, Emitter};
 use super::exceptions::Failure;
+use super::numbers::Conversion;
 use super::plan::Value;
-use super::types::machine_type;
+use super::types::{access, machine_type};
 use crate::symbols::RelocTarget;
 use saki_abi::HelperId;
 use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET};
 use saki_abi::thread::THREAD_POLL_OFFSET;
 use saki_code::masm::{
-    Address, ElementAddress, Extension, FloatOp, IntegerOp, Label, MachineType, MacroAssembler, MemoryAccess, Reg,
-    RegImm, Relation, ShiftOp,
+    Address, ElementAddress, FloatOp, IntegerOp, Label, MachineType, MacroAssembler, MemoryAccess, Reg, RegImm,
+    Relation, ShiftOp,
 };
-use saki_il::ir::{BinOp, CallTarget, CmpOp, ConvTarget, IrType, MemType, Op, UnOp, ValueId};
+use saki_il::ir::{BinOp, CallTarget, CmpOp, IrType, Op, ValueId};
 
 /// Types and operands of a comparison.
 struct Comparison {
@@ -32,14 +33,20 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
         match &inst.op {
             // Constants are materialised where they are used.
-            Op::ConstI32(_) | Op::ConstI64(_) | Op::ConstF32(_) | Op::ConstF64(_) | Op::Null | Op::SymbolAddr(_) => {}
+            Op::ConstI32(_)
+            | Op::ConstI64(_)
+            | Op::ConstF32(_)
+            | Op::ConstF64(_)
+            | Op::ConstV128(_)
+            | Op::Null
+            | Op::SymbolAddr(_) => {}
             Op::LocalGet(local) if matches!(self.func.locals[local.0 as usize].ty, IrType::Struct(_)) => {
                 self.local_address(result, *local)?;
             }
-            Op::LocalGet(local) => self.local_get(result, *local),
+            Op::LocalGet(local) => self.local_get(result, *local)?,
             Op::LocalSet(local, value) => {
                 if self.plan.in_memory[local.0 as usize] {
-                    self.local_set(*local, self.value(*value));
+                    self.local_set(*local, self.value(*value))?;
                 }
             }
             Op::Bin(op, a, b) => self.binary(result, *op, self.value(*a), self.value(*b))?,
@@ -49,7 +56,10 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                     self.set_if(result, *op, *a, *b);
                 }
             }
-            Op::Conv { value, target, .. } => self.convert(result, self.value(*value), *target)?,
+            Op::Conv { value, target, checked, source_unsigned } => {
+                let conversion = Conversion { target: *target, checked: *checked, source_unsigned: *source_unsigned };
+                self.convert(result, self.value(*value), conversion)?;
+            }
             Op::LocalAddr(local) => self.local_address(result, *local)?,
             Op::Select(condition, a, b) => {
                 self.select(result, self.value(*condition), self.value(*a), self.value(*b));
@@ -60,7 +70,11 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 self.check_access(base, *offset, *flags);
                 self.registers.release(addr);
                 let register = self.fresh(machine_type(mem.loaded())?.is_float());
-                self.masm.load(access(*mem)?, register, Address::new(base, *offset));
+                let from = Address::new(base, *offset);
+                match access(*mem) {
+                    Some(access) => self.masm.load(access, register, from),
+                    None => self.load_vector(register, from, *mem),
+                }
                 self.define(result, register);
             }
             Op::Store { addr, offset, value, mem, flags } => {
@@ -68,7 +82,11 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 let base = self.use_register(addr);
                 self.check_access(base, *offset, *flags);
                 let register = self.use_register(value);
-                self.masm.store(access(*mem)?, Address::new(base, *offset), register);
+                let to = Address::new(base, *offset);
+                match access(*mem) {
+                    Some(access) => self.masm.store(access, to, register),
+                    None => self.store_vector(to, register, *mem),
+                }
                 self.registers.release(addr);
                 self.registers.release(value);
             }
@@ -102,7 +120,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             Op::ElementAddr { array, index, element_size_bytes } => {
                 self.element_address(result, self.value(*array), self.value(*index), *element_size_bytes);
             }
-            Op::Call { target: CallTarget::Helper(HelperId::CheckArrayStore), args, .. } => {
+            Op::Call { target: CallTarget::Helper(HelperId::CheckArrayStore), args, .. } if args.len() == 2 => {
                 self.check_array_store(self.value(args[0]), self.value(args[1]));
             }
             Op::Call { target, sig, args, struct_result } => self.call(result, target, sig, args, *struct_result)?,
@@ -127,7 +145,16 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             Op::IsInst(object, ty) => self.cast(result, self.value(*object), ty, false)?,
             Op::Unbox(object, ty) => self.unbox(result, self.value(*object), ty),
             Op::ClassInit(ty) => self.class_init(ty),
-            _ => return None,
+            op @ Op::Vector { .. } => self.vector(result, op)?,
+            op @ Op::AtomicRmw { .. } => self.atomic_rmw(result, op)?,
+            op @ Op::AtomicCas { .. } => self.atomic_cas(result, op)?,
+            Op::Fence => self.masm.fence(),
+            Op::MonitorEnter(object) => self.monitor_enter(self.value(*object)),
+            Op::MonitorTryEnter { object, milliseconds } => {
+                self.monitor_try_enter(result, self.value(*object), self.value(*milliseconds));
+            }
+            Op::MonitorExit(object) => self.monitor_exit(self.value(*object)),
+            Op::LocAlloc { bytes, zero } => self.localloc(result, self.value(*bytes), *zero)?,
         }
         Some(())
     }
@@ -200,7 +227,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                     BinOp::And => IntegerOp::And,
                     BinOp::Or => IntegerOp::Or,
                     BinOp::Xor => IntegerOp::ExclusiveOr,
-                    _ => return None,
+                    _ => return self.rare_binary(result, op, ty, a, b),
                 };
                 let right = self.use_operand(b);
                 let register = self.consume(a);
@@ -305,53 +332,12 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             BinOp::Mul => FloatOp::Multiply,
             BinOp::Sub => FloatOp::Subtract,
             BinOp::Div => FloatOp::Divide,
-            _ => return None,
+            _ => return self.rare_binary(result, op, ty, a, b),
         };
         let right = self.use_register(b);
         let register = self.consume(a);
         self.masm.float(op, ty, register, right);
         self.registers.release(b);
-        self.define(result, register);
-        Some(())
-    }
-
-    fn unary(&mut self, result: Value, op: UnOp, a: Value) -> Option<()> {
-        let ty = self.machine_of(result);
-        let register = self.consume(a);
-        match (op, ty) {
-            (UnOp::Neg, MachineType::I32 | MachineType::I64) => self.masm.negate(ty, register),
-            (UnOp::Not, MachineType::I32 | MachineType::I64) => self.masm.not(ty, register),
-            (UnOp::Neg, MachineType::F32 | MachineType::F64) => self.masm.negate_float(ty, register),
-            _ => return None,
-        }
-        self.define(result, register);
-        Some(())
-    }
-
-    fn convert(&mut self, result: Value, value: Value, target: ConvTarget) -> Option<()> {
-        let from = self.machine_of(value);
-        let to = self.machine_of(result);
-        let source = self.use_register(value);
-        self.registers.release(value);
-        let register = self.fresh(to.is_float());
-        match (target, from) {
-            (ConvTarget::R4 | ConvTarget::R8, MachineType::I32 | MachineType::I64) => {
-                let ty = if target == ConvTarget::R8 { MachineType::F64 } else { MachineType::F32 };
-                self.masm.integer_to_float(ty, register, from, source);
-            }
-            (ConvTarget::R4, MachineType::F64) => self.masm.convert_float(MachineType::F32, register, source),
-            (ConvTarget::R8, MachineType::F32) => self.masm.convert_float(MachineType::F64, register, source),
-            (ConvTarget::I1, _) => self.masm.extend(Extension::S8, register, source),
-            (ConvTarget::U1, _) => self.masm.extend(Extension::Z8, register, source),
-            (ConvTarget::I2, _) => self.masm.extend(Extension::S16, register, source),
-            (ConvTarget::U2, _) => self.masm.extend(Extension::Z16, register, source),
-            // The low half of the register is the result; the rest means nothing.
-            (ConvTarget::I4 | ConvTarget::U4, _) | (ConvTarget::U8 | ConvTarget::U, MachineType::I32) => {
-                self.masm.widen(false, register, source);
-            }
-            (ConvTarget::I8 | ConvTarget::I, MachineType::I32) => self.masm.widen(true, register, source),
-            _ => return None,
-        }
         self.define(result, register);
         Some(())
     }
@@ -447,15 +433,4 @@ fn relation(op: CmpOp) -> Relation {
         CmpOp::Ge => Relation::GreaterOrEqual,
         CmpOp::GeUn => Relation::GreaterOrEqualUnsigned,
     }
-}
-
-/// None for vectors.
-fn access(mem: MemType) -> Option<MemoryAccess> {
-    Some(match mem {
-        MemType::I8 => MemoryAccess::Narrow(Extension::S8),
-        MemType::U8 => MemoryAccess::Narrow(Extension::Z8),
-        MemType::I16 => MemoryAccess::Narrow(Extension::S16),
-        MemType::U16 => MemoryAccess::Narrow(Extension::Z16),
-        _ => MemoryAccess::Whole(machine_type(mem.loaded())?),
-    })
 }

@@ -1,9 +1,9 @@
 //! Where arguments are when a callee begins.
 
-use super::coverage::returns_struct;
+use super::types::{passed_type, returns_struct, slot_bytes};
 use crate::signatures::struct_result_index;
-use saki_code::masm::{MacroAssembler, Reg};
-use saki_il::ir::{CallSig, IrType};
+use saki_code::masm::{MachineType, MacroAssembler, Reg};
+use saki_il::ir::CallSig;
 
 /// Where an argument is when the callee begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,19 +22,26 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn next<M: MacroAssembler>(&mut self, is_float: bool) -> Place {
+    pub(super) fn next<M: MacroAssembler>(&mut self, ty: MachineType) -> Place {
         let (registers, used) =
-            if is_float { (M::FLOAT_ARGUMENTS, &mut self.floats) } else { (M::ARGUMENTS, &mut self.integers) };
+            if ty.is_float() { (M::FLOAT_ARGUMENTS, &mut self.floats) } else { (M::ARGUMENTS, &mut self.integers) };
         match registers.get(*used) {
             Some(&register) => {
                 *used += 1;
                 Place::Register(register)
             }
             None => {
-                self.stack_bytes += 8;
-                Place::Stack(self.stack_bytes - 8)
+                let bytes = slot_bytes(ty) as i32;
+                Place::Stack(self.stack(bytes, bytes))
             }
         }
+    }
+
+    /// The offset of so many bytes in memory.
+    pub(super) fn stack(&mut self, bytes: i32, align_bytes: i32) -> i32 {
+        let offset = (self.stack_bytes + align_bytes - 1) & -align_bytes;
+        self.stack_bytes = offset + bytes;
+        offset
     }
 
     pub(super) fn stack_bytes(&self) -> u32 {
@@ -52,20 +59,21 @@ pub(super) struct Passed {
 }
 
 impl Passed {
-    pub(super) fn new<M: MacroAssembler>(sig: &CallSig, has_this: bool) -> Passed {
+    /// None if a parameter has no machine type.
+    pub(super) fn new<M: MacroAssembler>(sig: &CallSig, has_this: bool) -> Option<Passed> {
         let mut places = Places::default();
         let mut params = Vec::with_capacity(sig.params.len());
         let result_index = returns_struct(sig).then(|| struct_result_index(sig, has_this));
         let mut struct_result = None;
         for (index, &param) in sig.params.iter().enumerate() {
             if result_index == Some(index) {
-                struct_result = Some(places.next::<M>(false));
+                struct_result = Some(places.next::<M>(MachineType::I64));
             }
-            params.push(places.next::<M>(matches!(param, IrType::F32 | IrType::F64)));
+            params.push(places.next::<M>(passed_type(param)?));
         }
         if result_index.is_some() && struct_result.is_none() {
-            struct_result = Some(places.next::<M>(false));
+            struct_result = Some(places.next::<M>(MachineType::I64));
         }
-        Passed { params, struct_result, stack_bytes: places.stack_bytes() }
+        Some(Passed { params, struct_result, stack_bytes: places.stack_bytes() })
     }
 }

@@ -2,11 +2,12 @@
 //! memory.
 
 use super::coverage::{self, Covers};
-use super::types::machine_type;
-use crate::destination::{Destination, store_destination};
+use super::tail_calls;
+use super::types::{is_by_address, machine_type};
+use crate::destination::{self, Destination, store_destination};
 use saki_code::masm::{MachineType, MacroAssembler};
-use saki_il::ir::verify::operands;
-use saki_il::ir::{CallTarget, ConvTarget, Function, IrType, LocalId, LocalKind, Op, Terminator, ValueId};
+use saki_il::ir::verify::{operands, terminator_operands};
+use saki_il::ir::{ConvTarget, Function, IrType, LocalId, LocalKind, MemType, Op, Terminator, ValueId};
 
 /// A value: that of an instruction, or (numbers behind those of the instructions) that of a local at the function's
 /// entry.
@@ -24,6 +25,12 @@ pub(super) struct Plan {
     pub fused: Vec<bool>,
     /// By local: whether some block reads it before it writes it, or its address is taken.
     pub in_memory: Vec<bool>,
+    /// Whether some block leads to the first one, which then does not know what the locals hold.
+    pub enters_again: bool,
+    /// Whether there is a `localloc`.
+    pub has_localloc: bool,
+    /// Bytes by which the frame is lowered, to make room for the arguments of tail calls.
+    pub lowered_bytes: u32,
     /// By region: the clauses whose handlers protect its code, innermost first.
     pub handlers: Vec<Vec<u32>>,
     defined_in: Vec<u32>,
@@ -34,14 +41,17 @@ pub(super) struct Plan {
 impl Plan {
     /// Makes the plan; returns false if the function is not covered.
     pub(super) fn make<M: MacroAssembler>(&mut self, func: &Function, covers: Covers) -> bool {
-        if !coverage::is_covered::<M>(func, covers) {
+        if !coverage::is_covered(func, covers) {
             return false;
         }
         let count = func.insts.len() + func.locals.len();
         self.same.clear();
         self.same.extend(0..func.insts.len() as u32);
         self.in_memory.clear();
-        self.in_memory.extend(func.locals.iter().map(|local| local.address_exposed));
+        self.in_memory.extend(func.locals.iter().map(|local| local.address_exposed || local.kind.is_elsewhere()));
+        self.enters_again = func.clauses.iter().any(|clause| clause.handler.0 == 0);
+        self.has_localloc = false;
+        self.lowered_bytes = 0;
         self.handlers.clear();
         self.handlers.extend((0..func.regions.len()).map(|region| handlers_of(func, region)));
         for (list, fill) in [(&mut self.uses, 0), (&mut self.defined_in, 0)] {
@@ -52,9 +62,26 @@ impl Plan {
             list.clear();
             list.resize(count, false);
         }
+        self.note_ends::<M>(func);
         self.find_same(func);
         self.count_uses(func);
         true
+    }
+
+    fn note_ends<M: MacroAssembler>(&mut self, func: &Function) {
+        for block in &func.blocks {
+            match &block.terminator {
+                Terminator::TailCall { sig, .. } => {
+                    self.lowered_bytes = self.lowered_bytes.max(tail_calls::missing_bytes::<M>(func, sig));
+                }
+                Terminator::Jump(target) => self.enters_again |= target.0 == 0,
+                Terminator::Brif { then, otherwise, .. } => self.enters_again |= then.0 == 0 || otherwise.0 == 0,
+                Terminator::Switch { targets, default, .. } => {
+                    self.enters_again |= default.0 == 0 || targets.iter().any(|target| target.0 == 0);
+                }
+                _ => {}
+            }
+        }
     }
 
     pub(super) fn entry_value(func: &Function, local: LocalId) -> Value {
@@ -64,7 +91,8 @@ impl Plan {
     /// Finds equal values, block by block, by following locals and conversions that change nothing.
     fn find_same(&mut self, func: &Function) {
         self.current.clear();
-        let at_entry = (0..func.locals.len() as u32).map(|local| (0, Plan::entry_value(func, LocalId(local))));
+        let known_in = if self.enters_again { u32::MAX } else { 0 };
+        let at_entry = (0..func.locals.len() as u32).map(|local| (known_in, Plan::entry_value(func, LocalId(local))));
         self.current.extend(at_entry);
         for (number, block) in func.blocks.iter().enumerate() {
             let number = number as u32;
@@ -82,7 +110,7 @@ impl Plan {
                     Op::LocalSet(local, value) => {
                         self.current[local.0 as usize] = (number, self.same[value.0 as usize]);
                     }
-                    Op::Conv { value, target, .. } if changes_nothing(func, value, target) => {
+                    Op::Conv { value, target, checked: false, .. } if changes_nothing(func, value, target) => {
                         self.same[id.0 as usize] = self.same[value.0 as usize];
                     }
                     _ => {}
@@ -103,31 +131,19 @@ impl Plan {
                 {
                     continue;
                 }
+                self.has_localloc |= matches!(inst.op, Op::LocAlloc { .. });
                 operands(&inst.op, &mut |value| self.note_use(value, number));
                 if let Some(object) = barrier_object(func, &inst.op).filter(|_| !names_object(&inst.op)) {
                     self.note_use(object, number);
                 }
             }
-            match &block.terminator {
-                Terminator::Brif { cond, .. } => {
-                    self.note_use(*cond, number);
-                    let condition = self.same[cond.0 as usize] as usize;
-                    // Nothing else may use the comparison as a value; a later use in another block resets this below.
-                    self.fused[condition] = condition < func.insts.len()
-                        && matches!(func.insts[condition].op, Op::Cmp(..))
-                        && self.defined_in[condition] == number as u32;
-                }
-                Terminator::Ret(Some(value)) | Terminator::Throw(value) | Terminator::Rethrow(value) => {
-                    self.note_use(*value, number);
-                }
-                Terminator::Switch { value, .. } => self.note_use(*value, number),
-                Terminator::TailCall { target, args, .. } => {
-                    if let CallTarget::Indirect(code) = target {
-                        self.note_use(*code, number);
-                    }
-                    args.iter().for_each(|&arg| self.note_use(arg, number));
-                }
-                _ => {}
+            terminator_operands(&block.terminator, &mut |value| self.note_use(value, number));
+            if let Terminator::Brif { cond, .. } = &block.terminator {
+                let condition = self.same[cond.0 as usize] as usize;
+                // Nothing else may use the comparison as a value; a later use in another block resets this below.
+                self.fused[condition] = condition < func.insts.len()
+                    && matches!(func.insts[condition].op, Op::Cmp(..))
+                    && self.defined_in[condition] == number as u32;
             }
         }
         for value in 0..self.fused.len() {
@@ -145,7 +161,7 @@ impl Plan {
 /// Whether a local's value is followed within a block: not that of a struct, nor one whose address is taken.
 fn is_followed(func: &Function, local: LocalId) -> bool {
     let local = &func.locals[local.0 as usize];
-    !local.address_exposed && !matches!(local.ty, IrType::Struct(_))
+    !local.address_exposed && !matches!(local.ty, IrType::Struct(_)) && !local.kind.is_elsewhere()
 }
 
 fn handlers_of(func: &Function, region: usize) -> Vec<u32> {
@@ -167,6 +183,8 @@ pub(super) fn barrier_object(func: &Function, op: &Op) -> Option<ValueId> {
         Op::CopyStruct { dst, barrier: true, .. } => {
             crate::destination::of_address(func, dst, |local| is_in_frame(func, local))
         }
+        Op::AtomicRmw { addr, value, mem: MemType::Ref, .. }
+        | Op::AtomicCas { addr, new: value, mem: MemType::Ref, .. } => exchange_destination(func, addr, value),
         _ => return None,
     };
     match destination {
@@ -175,15 +193,27 @@ pub(super) fn barrier_object(func: &Function, op: &Op) -> Option<ValueId> {
     }
 }
 
+/// The destination of a reference that an atomic operation stores.
+pub(super) fn exchange_destination(func: &Function, addr: ValueId, value: ValueId) -> Destination {
+    match destination::constant(func, value) {
+        Some(0) => Destination::Root,
+        _ => destination::of_address(func, addr, |local| is_in_frame(func, local)),
+    }
+}
+
 /// Whether the object that a store goes to is one of its operands.
 pub(super) fn names_object(op: &Op) -> bool {
     matches!(op, Op::StoreRef { object: Some(_), .. })
 }
 
-/// Whether the local's memory is in the frame. (A struct parameter's may be anywhere.)
+/// Whether the local's memory is in this function's frame. (A struct parameter's may be anywhere.)
 pub(super) fn is_in_frame(func: &Function, local: LocalId) -> bool {
     let local = &func.locals[local.0 as usize];
-    !(matches!(local.kind, LocalKind::Param(_)) && matches!(local.ty, IrType::Struct(_)))
+    match local.kind {
+        LocalKind::Param(_) => !is_by_address(local.ty),
+        LocalKind::Normal | LocalKind::Argument => true,
+        LocalKind::ParentSlot(_) | LocalKind::FrameSlot { .. } => false,
+    }
 }
 
 /// Whether the conversion's result has the same bits as its operand.

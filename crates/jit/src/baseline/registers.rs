@@ -3,7 +3,8 @@
 //! A value is in a register from its definition, or from the use that reloaded it, until its last use, a call, or until
 //! its register is needed for another value. If it is needed later it is then stored to a slot, unless it can be
 //! rematerialised or has been stored before. At the beginning of a block all registers are empty: values used in other
-//! blocks are stored where they are defined.
+//! blocks are stored where they are defined. The slot of a value that only its own block uses is free after its last
+//! use.
 
 use super::plan::Value;
 use saki_code::masm::{REGISTER_INDICES, Reg, RegisterSet};
@@ -14,6 +15,10 @@ pub(super) struct Place {
     /// Offset from the frame pointer.
     pub slot: Option<i32>,
     pub uses_left: u32,
+    /// Whether other blocks than its own use the value.
+    pub crosses: bool,
+    /// Whether it is a vector.
+    pub is_wide: bool,
 }
 
 pub(super) struct Registers {
@@ -26,6 +31,8 @@ pub(super) struct Registers {
     /// Registers that the current operation uses.
     locked: RegisterSet,
     slots: u32,
+    /// Slots whose values are dead.
+    free_slots: Vec<i32>,
     /// Room for arguments of calls at the stack pointer.
     outgoing_bytes: u32,
     /// Offsets from the frame pointer of the locals in memory, by local.
@@ -44,6 +51,7 @@ impl Default for Registers {
             held: [0; REGISTER_INDICES],
             locked: RegisterSet::EMPTY,
             slots: 0,
+            free_slots: Vec::new(),
             outgoing_bytes: 0,
             local_slots: Vec::new(),
             copies: Vec::new(),
@@ -53,9 +61,11 @@ impl Default for Registers {
 }
 
 impl Registers {
-    pub(super) fn reset(&mut self, allocatable: RegisterSet, uses: &[u32]) {
+    pub(super) fn reset(&mut self, allocatable: RegisterSet, uses: &[u32], crosses: &[bool]) {
         self.places.clear();
-        self.places.extend(uses.iter().map(|&uses_left| Place { uses_left, ..Place::default() }));
+        let places = uses.iter().zip(crosses);
+        self.places.extend(places.map(|(&uses_left, &crosses)| Place { uses_left, crosses, ..Place::default() }));
+        self.free_slots.clear();
         self.allocatable = allocatable;
         self.occupied = RegisterSet::EMPTY;
         self.locked = RegisterSet::EMPTY;
@@ -87,6 +97,12 @@ impl Registers {
     /// So many bytes of the frame; their offset from the frame pointer.
     pub(super) fn new_area(&mut self, size_bytes: u32) -> i32 {
         self.slots += size_bytes.div_ceil(8).max(1);
+        -(self.slots as i32 * 8)
+    }
+
+    /// So many bytes of the frame, at a multiple of 16 like the frame pointer.
+    pub(super) fn new_aligned_area(&mut self, size_bytes: u32) -> i32 {
+        self.slots = (self.slots + size_bytes.div_ceil(8)).next_multiple_of(2);
         -(self.slots as i32 * 8)
     }
 
@@ -131,15 +147,42 @@ impl Registers {
         self.local_area(local, 8)
     }
 
-    pub(super) fn slot_of(&mut self, value: Value) -> i32 {
+    /// The slot of the value, which has this size.
+    pub(super) fn slot_of(&mut self, value: Value, size_bytes: u32) -> i32 {
         match self.places[value as usize].slot {
             Some(slot) => slot,
             None => {
-                let slot = self.new_slot();
-                self.places[value as usize].slot = Some(slot);
+                let free = if size_bytes == 8 { self.free_slots.pop() } else { None };
+                let slot = free.unwrap_or_else(|| self.new_area(size_bytes));
+                let place = &mut self.places[value as usize];
+                place.slot = Some(slot);
+                place.is_wide = size_bytes != 8;
                 slot
             }
         }
+    }
+
+    /// After the last use of a value that other blocks do not use: its slot may serve another value.
+    fn free_slot(&mut self, value: Value) {
+        let place = &mut self.places[value as usize];
+        if !place.crosses
+            && !place.is_wide
+            && let Some(slot) = place.slot.take()
+        {
+            self.free_slots.push(slot);
+        }
+    }
+
+    /// Frees the slots of operands of a call that has been made, if that was their last use.
+    pub(super) fn free_slot_of_operand(&mut self, value: Value) {
+        if self.places[value as usize].uses_left == 0 {
+            self.free_slot(value);
+        }
+    }
+
+    /// The slots of all locals that are in memory, by local.
+    pub(super) fn local_slots(&self) -> &[Option<i32>] {
+        &self.local_slots
     }
 
     /// An empty register of the class, or else the register to spill, with its value.
@@ -181,19 +224,25 @@ impl Registers {
         }
     }
 
-    /// Values in registers.
-    pub(super) fn occupied(&self) -> impl Iterator<Item = (Reg, Value)> + '_ {
-        self.occupied.iter().map(|register| (register, self.held[register.index()]))
+    /// Registers that hold values.
+    pub(super) fn occupied_set(&self) -> RegisterSet {
+        self.occupied
+    }
+
+    /// The value in an occupied register.
+    pub(super) fn held_in(&self, register: Reg) -> Value {
+        self.held[register.index()]
     }
 
     /// Counts one use of the value; after the last one its register is free.
     pub(super) fn release(&mut self, value: Value) {
         let place = &mut self.places[value as usize];
         place.uses_left = place.uses_left.saturating_sub(1);
-        if place.uses_left == 0
-            && let Some(register) = place.register
-        {
-            self.vacate(register);
+        if place.uses_left == 0 {
+            if let Some(register) = place.register {
+                self.vacate(register);
+            }
+            self.free_slot(value);
         }
     }
 }

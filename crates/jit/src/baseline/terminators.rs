@@ -2,12 +2,12 @@
 
 use super::context::Emitter;
 use super::plan::Value;
-use super::types::result_type;
+use super::types::{is_by_address, result_type};
 use crate::symbols::RelocTarget;
 use crate::type_facts::value_layout;
 use saki_abi::HelperId;
 use saki_abi::stubs::trap;
-use saki_code::masm::{Label, MacroAssembler, Reg, RegImm, Relation};
+use saki_code::masm::{Address, Label, MacroAssembler, Reg, RegImm, Relation};
 use saki_il::ir::{BlockId, IrType, Terminator, ValueId};
 
 /// Switches of so many targets or less compare with one after the other.
@@ -32,7 +32,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             Terminator::Rethrow(value) => self.throw(HelperId::Rethrow, self.value(*value)),
             Terminator::ResumeUnwind { clause } => self.resume_unwind(*clause)?,
             Terminator::Unreachable => self.trap_here(trap::UNREACHABLE),
-            Terminator::EndFilter(_) => return None,
+            Terminator::EndFilter(value) => self.end_filter(*value),
         }
         Some(())
     }
@@ -44,10 +44,19 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     }
 
     fn ret(&mut self, value: Option<ValueId>) -> Option<()> {
+        self.free_localloc();
         match (self.func.sig.ret, value) {
-            (Some(IrType::Struct(ty)), Some(value)) => {
+            (Some(IrType::Struct(ty)), Some(value)) if is_by_address(IrType::Struct(ty)) => {
                 let slot = self.struct_result?;
                 self.copy_struct_result(self.value(value), slot, value_layout(ty).ok()?)?;
+            }
+            (Some(ret), Some(value))
+                if let Some(mem) = ret.vector()
+                    && !self.is_vector(value) =>
+            {
+                let value = self.value(value);
+                let address = self.use_register(value);
+                self.load_vector(M::FLOAT_RESULT, Address::new(address, 0), mem);
             }
             (_, Some(value)) => {
                 if let Some(ty) = result_type(&self.func.sig) {
@@ -56,9 +65,21 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             }
             (_, None) => {}
         }
-        self.restore_kept();
-        self.masm.ret(self.incoming_bytes);
+        self.leave();
         Some(())
+    }
+
+    /// Returns.
+    pub(super) fn leave(&mut self) {
+        self.restore_kept();
+        let argument_bytes = self.incoming_bytes + self.plan.lowered_bytes;
+        if argument_bytes > u32::from(u16::MAX) {
+            // More than a return can give back.
+            self.masm.raise_frame(argument_bytes);
+            self.masm.ret(0);
+        } else {
+            self.masm.ret(argument_bytes);
+        }
     }
 
     /// Finds the target by halving.

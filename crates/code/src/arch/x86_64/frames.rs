@@ -74,7 +74,7 @@ mod tests {
                 // The last byte of the immediate is that of `leave`.
                 code.constant(Masm::RESULT, 0xc900_0000);
                 end(&mut code);
-                let finished = code.finish(frame_size_bytes).expect("no jumps");
+                let finished = code.finish(frame_size_bytes, 0).expect("no jumps");
                 let (body, prologue) = (finished.bytes, finished.prologue_bytes as usize);
                 let end = body.len() - end_bytes;
                 assert_eq!([state(&body, 0), state(&body, 1)], [FrameState::NotPushed, FrameState::Pushed]);

@@ -49,7 +49,7 @@ const UNBOUND: u32 = u32::MAX;
 
 /// Condition codes (Intel SDM vol. 1, appendix B).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Condition {
+pub(super) enum Condition {
     Overflow,
     Below,
     AboveOrEqual,
@@ -76,7 +76,7 @@ struct Flags {
 
 /// The bytes so far. Its methods are inlined into the encoders, which those of `Vec` in another crate are not.
 #[derive(Default)]
-struct Code(Vec<u8>);
+pub(super) struct Code(Vec<u8>);
 
 impl CodeSink for Code {
     #[inline]
@@ -114,7 +114,7 @@ impl CodeSink for Code {
 
 /// The macro assembler for x86-64; see [`MacroAssembler`]. Jumps have 32-bit displacements.
 pub struct Assembler<T> {
-    code: Code,
+    pub(super) code: Code,
     /// By label, its offset.
     labels: Vec<u32>,
     /// Offsets of displacements, and the labels to which they lead.
@@ -141,9 +141,12 @@ macro_rules! emit_wide {
         match $ty {
             MachineType::I32 | MachineType::F32 => emit!($self, $narrow($($operand),*)),
             MachineType::I64 | MachineType::F64 => emit!($self, $wide($($operand),*)),
+            MachineType::V128 => saki_base::bug!("a scalar operation of a vector"),
         }
     };
 }
+
+pub(super) use {emit, emit_wide};
 
 /// Appends an instruction without register operands.
 macro_rules! emit_plain {
@@ -152,17 +155,17 @@ macro_rules! emit_plain {
     };
 }
 
-fn gpr(register: Reg) -> u8 {
+pub(super) fn gpr(register: Reg) -> u8 {
     debug_assert!(!register.is_float());
     register.number()
 }
 
-fn xmm(register: Reg) -> u8 {
+pub(super) fn xmm(register: Reg) -> u8 {
     debug_assert!(register.is_float());
     register.number()
 }
 
-fn memory(address: Address) -> Amode<u8> {
+pub(super) fn memory(address: Address) -> Amode<u8> {
     Amode::ImmReg {
         base: gpr(address.base),
         simm32: AmodeOffsetPlusKnownOffset { simm32: AmodeOffset::new(address.offset_bytes), offset: None },
@@ -197,7 +200,7 @@ impl<T: Copy> Assembler<T> {
         Some(())
     }
 
-    fn jump_on(&mut self, condition: Condition, target: Label) {
+    pub(super) fn jump_on(&mut self, condition: Condition, target: Label) {
         macro_rules! jump {
             ($($condition:ident => $name:ident),*) => {
                 match condition {
@@ -318,6 +321,7 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
     const FLOAT_RESULT: Reg = XMM0;
     const CALLEE: Reg = R10;
     const CALLEE_VTABLE: Reg = RAX;
+    const NATIVE_RESULTS: [[Reg; 2]; 2] = [[RAX, RDX], [XMM0, Reg::float(1)]];
     const EXCEPTION: [Reg; 2] = [RAX, RDX];
     const SHIFT_COUNT: Reg = RCX;
     const DIVIDEND: Reg = RAX;
@@ -347,12 +351,22 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
         self.labels[label.0 as usize]
     }
 
-    fn finish(&mut self, frame_size_bytes: u32) -> Option<FinishedCode<T>> {
+    fn finish(&mut self, frame_size_bytes: u32, lowered_bytes: u32) -> Option<FinishedCode<T>> {
         self.resolve_jumps()?;
         let mut code = Code(Vec::with_capacity(self.code.0.len() + MAX_PROLOGUE_BYTES));
         let (frame, stack) = (gpr(RBP), gpr(RSP));
         inst::pushq_o::<Hardware>::new(frame).encode(&mut code);
         inst::movq_mr::<Hardware>::new(frame, stack).encode(&mut code);
+        if lowered_bytes > 0 {
+            // The chain of frame pointers is whole after each instruction.
+            let lowered = -i32::try_from(lowered_bytes).ok()?;
+            inst::leaq_rm::<Hardware>::new(stack, memory(Address::new(RSP, lowered))).encode(&mut code);
+            for word in [0, 8] {
+                inst::movq_rm::<Hardware>::new(gpr(R11), memory(Address::new(RBP, word))).encode(&mut code);
+                inst::movq_mr::<Hardware>::new(memory(Address::new(RBP, lowered + word)), gpr(R11)).encode(&mut code);
+            }
+            inst::leaq_rm::<Hardware>::new(frame, memory(Address::new(RBP, lowered))).encode(&mut code);
+        }
         // Large frames touch each page on their way, so that none can step over a guard page.
         let probed_pages = frame_size_bytes / PAGE_BYTES;
         for _ in 0..probed_pages {
@@ -428,6 +442,7 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
             MemoryAccess::Whole(MachineType::I64) => emit!(self, movq_rm(number, from)),
             MemoryAccess::Whole(MachineType::F32) => emit!(self, movss_a_m(number, from)),
             MemoryAccess::Whole(MachineType::F64) => emit!(self, movsd_a_m(number, from)),
+            MemoryAccess::Whole(MachineType::V128) => emit!(self, movups_a(number, from)),
         }
     }
 
@@ -441,6 +456,7 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
             MemoryAccess::Whole(MachineType::I64) => emit!(self, movq_mr(to, number)),
             MemoryAccess::Whole(MachineType::F32) => emit!(self, movss_c_m(to, number)),
             MemoryAccess::Whole(MachineType::F64) => emit!(self, movsd_c_m(to, number)),
+            MemoryAccess::Whole(MachineType::V128) => emit!(self, movups_b(to, number)),
         }
     }
 
@@ -675,6 +691,16 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
 
     fn call_slot(&mut self, slot: Address) {
         emit!(self, callq_m(memory(slot)));
+    }
+
+    /// The chain of frame pointers is whole after each instruction.
+    fn raise_frame(&mut self, bytes: u32) {
+        let up = bytes as i32;
+        for word in [0, 8] {
+            emit!(self, movq_rm(gpr(R11), memory(Address::new(RBP, word))));
+            emit!(self, movq_mr(memory(Address::new(RBP, up + word)), gpr(R11)));
+        }
+        emit!(self, leaq_rm(gpr(RBP), memory(Address::new(RBP, up))));
     }
 
     fn tail_jump(&mut self, target: T) {

@@ -1,0 +1,133 @@
+//! Calls of C functions, by the System V convention; `lower::native` says what is passed how.
+
+use super::calls::Argument;
+use super::context::Emitter;
+use super::places::{Place, Places};
+use super::plan::Value;
+use super::types::{machine_type, result_type};
+use crate::struct_classes::classify;
+use crate::symbols::RelocTarget;
+use crate::type_facts::{ValueLayout, value_layout};
+use saki_abi::native::{ArgumentRegisters, Eightbyte, MAX_REGISTER_STRUCT_BYTES, NativeAbi, StructClass};
+use saki_abi::thread::THREAD_EXIT_FRAME_OFFSET;
+use saki_code::masm::{Address, MachineType, MacroAssembler, MemoryAccess, Reg};
+use saki_il::ir::{CallSig, IrType, ValueId};
+use saki_types::Ty;
+
+/// Arguments that have found their registers, and what is left.
+struct Native {
+    places: Places,
+    registers: ArgumentRegisters,
+    moves: Vec<(Reg, Argument)>,
+}
+
+fn eightbyte_type(class: Eightbyte) -> MachineType {
+    match class {
+        Eightbyte::Integer => MachineType::I64,
+        Eightbyte::Sse => MachineType::F64,
+    }
+}
+
+impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
+    pub(super) fn native_call(
+        &mut self,
+        result: Value,
+        code: Value,
+        sig: &CallSig,
+        args: &[ValueId],
+        struct_result: Option<ValueId>,
+    ) -> Option<()> {
+        if args.len() != sig.params.len() {
+            return None;
+        }
+        let abi = &NativeAbi::HOST;
+        let registers = abi.argument_registers();
+        let mut native = Native { places: Places::default(), registers, moves: Vec::with_capacity(args.len() + 2) };
+        let result_class = match sig.ret {
+            Some(IrType::Struct(ty)) => Some(classify(abi, ty).ok()?),
+            _ => None,
+        };
+        if result_class == Some(StructClass::Memory) {
+            native.registers.integer -= 1;
+            self.native_argument(&mut native, Argument::Value(self.value(struct_result?)), MachineType::I64);
+        }
+        for (&arg, &param) in args.iter().zip(&sig.params) {
+            let value = self.value(arg);
+            if let IrType::Struct(ty) = param {
+                self.native_struct(&mut native, value, ty)?;
+                continue;
+            }
+            let ty = machine_type(param)?;
+            let pool = if ty.is_float() { &mut native.registers.float } else { &mut native.registers.integer };
+            *pool = pool.saturating_sub(1);
+            match ty {
+                // C functions with parameters of type long get ints, too.
+                MachineType::I32 => {
+                    self.native_argument(&mut native, Argument::Widened(value, true), MachineType::I64);
+                }
+                ty => self.native_argument(&mut native, Argument::Value(value), ty),
+            }
+        }
+        self.registers.reserve_arguments(native.places.stack_bytes());
+        self.move_arguments(&mut native.moves, Some(code), true);
+        self.masm.store(MemoryAccess::Whole(MachineType::I64), Self::thread_word(THREAD_EXIT_FRAME_OFFSET), M::FRAME);
+        // No unwinding through C: exceptions of callbacks stop before it.
+        self.masm.call_register(M::CALLEE);
+        match (result_class, sig.ret) {
+            (Some(StructClass::Registers(parts)), Some(IrType::Struct(ty))) => {
+                self.finish_call(result, None);
+                self.native_struct_result(&parts, self.value(struct_result?), value_layout(ty).ok()?);
+            }
+            (Some(_), _) => self.finish_call(result, None),
+            (None, _) => self.finish_call(result, result_type(sig)),
+        }
+        Some(())
+    }
+
+    /// Puts an argument in the next place for its type.
+    fn native_argument(&mut self, native: &mut Native, argument: Argument, ty: MachineType) {
+        match native.places.next::<M>(ty) {
+            Place::Register(register) => native.moves.push((register, argument)),
+            Place::Stack(offset) => self.store_argument(Address::new(M::STACK, offset), argument, ty),
+        }
+    }
+
+    fn native_struct(&mut self, native: &mut Native, value: Value, ty: Ty) -> Option<()> {
+        let layout = value_layout(ty).ok()?;
+        // A copy whose size is a multiple of 8 can be read in whole eightbytes.
+        let padded_bytes = layout.size_bytes.next_multiple_of(8);
+        if let StructClass::Registers(parts) = classify(&NativeAbi::HOST, ty).ok()?
+            && native.registers.take(&parts)
+        {
+            let place = self.registers.copy_place(padded_bytes);
+            self.copy_to_frame(place, value, layout)?;
+            for (index, &part) in parts.iter().enumerate() {
+                let ty = eightbyte_type(part);
+                self.native_argument(native, Argument::Slot(place + index as i32 * 8, ty), ty);
+            }
+            return Some(());
+        }
+        let offset = native.places.stack(padded_bytes as i32, 8);
+        let source = self.use_register(value);
+        self.copy_words(Address::new(M::STACK, offset), Address::new(source, 0), layout.size_bytes, M::SCRATCH);
+        self.registers.release(value);
+        self.registers.unlock_all();
+        Some(())
+    }
+
+    /// Stores a struct that is in the registers of a result.
+    fn native_struct_result(&mut self, parts: &[Eightbyte], place: Value, layout: ValueLayout) {
+        let whole = self.registers.new_area(MAX_REGISTER_STRUCT_BYTES);
+        let mut used = [0; 2];
+        for (index, &part) in parts.iter().enumerate() {
+            let ty = eightbyte_type(part);
+            let class = usize::from(ty.is_float());
+            self.store_slot(M::NATIVE_RESULTS[class][used[class]], whole + index as i32 * 8, ty);
+            used[class] += 1;
+        }
+        let to = self.use_register(place);
+        self.copy_words(Address::new(to, 0), Address::new(M::FRAME, whole), layout.size_bytes, M::SCRATCH);
+        self.registers.release(place);
+        self.registers.unlock_all();
+    }
+}
