@@ -270,11 +270,13 @@ fn execute_or_throw(
 /// Makes a body ready to run. It is not published.
 fn install(t: CurrentThread, method: &'static Method, body: Body) -> Managed<&'static CodeInfo> {
     let placing = Stopwatch::start();
+    let is_baseline = body.code.compiled_by == CompiledBy::Baseline;
     let info = place(t, method, body.code, body.kind)?;
     deferred::keep(method, info, body.deferred_errors);
     if are_statistics_wanted() {
         // Relaxed: counters.
         STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
+        STATISTICS.baseline_methods.fetch_add(u64::from(is_baseline), Ordering::Relaxed);
         STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
         placing.add_to(&STATISTICS.place_nanoseconds);
     }

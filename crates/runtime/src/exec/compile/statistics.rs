@@ -9,6 +9,8 @@ use std::time::Instant;
 #[derive(Default)]
 pub struct CompileStatistics {
     pub methods: AtomicU64,
+    /// Methods whose code the baseline compiler made.
+    pub baseline_methods: AtomicU64,
     pub code_bytes: AtomicU64,
     pub import_nanoseconds: AtomicU64,
     pub codegen_nanoseconds: AtomicU64,
@@ -17,6 +19,7 @@ pub struct CompileStatistics {
 
 pub static STATISTICS: CompileStatistics = CompileStatistics {
     methods: AtomicU64::new(0),
+    baseline_methods: AtomicU64::new(0),
     code_bytes: AtomicU64::new(0),
     import_nanoseconds: AtomicU64::new(0),
     codegen_nanoseconds: AtomicU64::new(0),
