@@ -17,6 +17,7 @@
 //! Left out: machine details (registers, stack slots, exception tables), which `jit` owns.
 
 mod display;
+pub mod dominators;
 mod vector;
 pub mod verify;
 

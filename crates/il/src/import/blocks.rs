@@ -20,7 +20,7 @@ impl Importer<'_> {
         match emit.b.current {
             // Continue in the current block.
             Some(block) if emit.s.scan.has_one_way_in(offset) && emit.b.region() == region => {
-                let entries = emit.s.stack.clone();
+                let entries = emit.s.stack.to_vec();
                 let label = BlockLabel { block, entries, joins: None, exception: None, is_imported: false };
                 emit.s.labels.insert(offset, label);
                 emit.s.worklist.push(Reverse(offset));

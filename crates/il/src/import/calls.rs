@@ -153,7 +153,7 @@ impl Emitter<'_> {
                 args[0] = StackEntry::scalar(addr, IrType::ByRef).non_null();
             }
             if self.intrinsic_of(target).is_some() {
-                self.s.stack.append(&mut args);
+                self.s.stack.extend(args);
                 if self.try_intrinsic(target)? {
                     return Ok(NextStep::Done);
                 }

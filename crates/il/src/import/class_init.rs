@@ -28,7 +28,7 @@ impl Emitter<'_> {
         }
         self.b.effect(Op::ClassInit(ty));
         self.has_calls = true;
-        self.known.initialised_here.push(ty);
+        self.known.initialised_here.insert(ty);
         Ok(())
     }
 

@@ -7,7 +7,8 @@ use super::emitter::Emitter;
 use super::kinds::is_exact_class;
 use super::stack::{Effect, Note, StackEntry, Val};
 use super::state::BlockLabel;
-use crate::ir::{BlockId, IrType, Op, Terminator, ValueId};
+use crate::ir::{BlockId, IrType, LocalId, Op, Terminator, ValueId};
+use rustc_hash::FxHashSet;
 use saki_types::{LoadError, LoadResult};
 use std::cmp::Reverse;
 
@@ -40,8 +41,8 @@ impl Emitter<'_> {
                 };
             }
         }
-        self.s.stack = entries;
-        self.s.enter_handlers_of(offset)?;
+        self.s.stack.set(entries);
+        self.s.enter_handlers_of(offset);
         self.count_loop(offset);
         Ok(true)
     }
@@ -53,7 +54,7 @@ impl Emitter<'_> {
             let region = self.s.region_at(offset);
             let block = self.b.block(region);
             let is_single = self.s.scan.has_one_way_in(offset);
-            let entries = self.s.stack.clone();
+            let entries = self.s.stack.to_vec();
             let mut label = BlockLabel { block, entries, joins: None, exception: None, is_imported: false };
             if !is_single && !label.entries.is_empty() {
                 let mut joins = Vec::with_capacity(label.entries.len());
@@ -177,11 +178,15 @@ impl Emitter<'_> {
         if self.widened_joins.is_empty() {
             return;
         }
-        let widened = std::mem::take(&mut self.widened_joins);
+        let widened: FxHashSet<LocalId> = self.widened_joins.drain(..).collect();
+        let is_widened = |op: &Op| matches!(op, Op::LocalSet(local, _) if widened.contains(local));
         for block in 0..self.b.f.blocks.len() {
-            let mut index = 0;
-            while index < self.b.f.blocks[block].insts.len() {
-                let inst = self.b.f.blocks[block].insts[index];
+            if !self.b.f.blocks[block].insts.iter().any(|inst| is_widened(self.b.op(*inst))) {
+                continue;
+            }
+            let insts = std::mem::take(&mut self.b.f.blocks[block].insts);
+            let mut converting = Vec::with_capacity(insts.len() + 1);
+            for inst in insts {
                 if let Op::LocalSet(local, value) = *self.b.op(inst)
                     && widened.contains(&local)
                 {
@@ -190,12 +195,12 @@ impl Emitter<'_> {
                     let converted = self.fit(value, to);
                     if from != to && converted != value {
                         self.b.f.insts[inst.0 as usize].op = Op::LocalSet(local, converted);
-                        self.b.f.blocks[block].insts.insert(index, converted);
-                        index += 1;
+                        converting.push(converted);
                     }
                 }
-                index += 1;
+                converting.push(inst);
             }
+            self.b.f.blocks[block].insts = converting;
         }
     }
 

@@ -8,7 +8,7 @@ use super::facts::Noting;
 use super::options::ImportOptions;
 use super::scope::Scope;
 use crate::ir::{LocalId, MemType, Terminator, ValueId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saki_abi::HelperId;
 use saki_types::{LoadError, Method, Ty};
 
@@ -48,7 +48,7 @@ pub(super) struct Knowledge {
     /// Calls whose result is of a small integer type, with its range.
     pub(super) narrow_calls: FxHashMap<ValueId, (i32, i32)>,
     /// Types whose constructors ran earlier in the current block.
-    pub(super) initialised_here: Vec<Ty>,
+    pub(super) initialised_here: FxHashSet<Ty>,
     /// Types whose constructors ran in the prologue.
     pub(super) initialised_at_entry: Vec<Ty>,
     /// Unexposed reference locals known, in the current block, to be non-null, with their exact type if that is known.

@@ -7,12 +7,19 @@
 
 use super::emitter::Emitter;
 use super::kinds::is_exact_class;
+use super::ranges::RangeIndex;
 use super::stack::{Note, StackEntry, Val};
 use super::state::{BlockLabel, ClauseInfo};
-use crate::ir::{BlockId, Clause, ClauseKind, IrType, LocalId, Op, Region, RegionId, Terminator, ValueId};
-use saki_metadata::{EhKind, Token};
+use crate::ir::{Clause, ClauseKind, IrType, LocalId, Op, Region, RegionId, Terminator, ValueId};
+use rustc_hash::FxHashMap;
+use saki_metadata::{EhClause, EhKind, Token};
 use saki_types::{LoadError, LoadResult, universe};
 use std::ops::Range;
+
+/// The code that a clause protects.
+fn try_range(clause: &EhClause) -> Range<u32> {
+    clause.try_offset..clause.try_offset + clause.try_len
+}
 
 impl Emitter<'_> {
     /// Makes the regions and clauses of the body.
@@ -21,33 +28,37 @@ impl Emitter<'_> {
     /// The errors of the catch types.
     pub(super) fn set_up_exceptions(&mut self) -> LoadResult<()> {
         let clauses = self.s.body.eh_clauses.clone();
-        let mut ranges: Vec<Range<u32>> = Vec::new();
-        for clause in &clauses {
-            let range = clause.try_offset..clause.try_offset + clause.try_len;
-            if !ranges.contains(&range) {
-                ranges.push(range);
-            }
+        if clauses.is_empty() {
+            return Ok(());
         }
-        ranges.sort_by_key(|r| (r.end - r.start, r.start));
+        let mut ranges: Vec<Range<u32>> = clauses.iter().map(try_range).collect();
+        ranges.sort_unstable_by_key(|r| (r.end - r.start, r.start));
+        ranges.dedup();
+        let numbers: FxHashMap<Range<u32>, usize> = ranges.iter().cloned().zip(0..).collect();
         let first = self.b.f.regions.len() as u32;
-        for (index, range) in ranges.iter().enumerate() {
-            let outer = ranges[index + 1..].iter().position(|o| o.start <= range.start && range.end <= o.end);
-            let parent = match outer {
-                Some(distance) => Some(RegionId(first + (index + 1 + distance) as u32)),
-                None => self.s.base_region,
-            };
+        let tries = RangeIndex::new(ranges);
+        for index in 0..numbers.len() {
+            let parent = tries.parent(index).map(|outer| RegionId(first + outer as u32)).or(self.s.base_region);
             self.b.f.regions.push(Region { parent, clauses: Vec::new() });
-            self.s.exceptions.ranges.push((range.clone(), RegionId(first + index as u32)));
         }
+        self.s.exceptions.first_region = first;
+        self.s.exceptions.clauses_of = vec![Vec::new(); numbers.len()];
+        self.s.exceptions.tries = tries;
+        let mut filters = 0;
         for clause in &clauses {
-            let range = clause.try_offset..clause.try_offset + clause.try_len;
-            let position = ranges.iter().position(|r| *r == range).expect("collected above");
-            self.add_clause(clause, RegionId(first + position as u32))?;
+            self.add_clause(clause, numbers[&try_range(clause)], filters)?;
+            filters += u32::from(clause.kind == EhKind::Filter);
         }
+        let range_of = |clause: usize| &self.s.exceptions.clauses[clause].handler_range;
+        let mut order: Vec<usize> = (0..clauses.len()).collect();
+        order.sort_by_key(|&clause| (range_of(clause).end - range_of(clause).start, range_of(clause).start));
+        self.s.exceptions.handlers = RangeIndex::new(order.iter().map(|&clause| range_of(clause).clone()).collect());
+        self.s.exceptions.handler_clauses = order;
         Ok(())
     }
 
-    fn add_clause(&mut self, clause: &saki_metadata::EhClause, region: RegionId) -> LoadResult<()> {
+    /// `filters`: filter clauses before this one.
+    fn add_clause(&mut self, clause: &EhClause, try_block: usize, filters: u32) -> LoadResult<()> {
         let exception = self.b.temp(IrType::Ref);
         let index = self.b.f.clauses.len() as u32;
         let handler_region = self.s.region_at(clause.handler_offset);
@@ -66,8 +77,7 @@ impl Emitter<'_> {
             EhKind::Filter => {
                 entry.ty = Some(universe().object());
                 filter_offset = Some(clause.class_token_or_filter_offset);
-                let filter = self.s.exceptions.clauses.iter().filter(|c| c.kind == EhKind::Filter).count();
-                ClauseKind::Filter(filter as u32)
+                ClauseKind::Filter(filters)
             }
             EhKind::Finally => {
                 let local = self.b.temp(IrType::I32);
@@ -94,18 +104,19 @@ impl Emitter<'_> {
             return Err(LoadError::invalid_program("two exception clauses share a handler"));
         }
         self.b.f.clauses.push(Clause { kind, handler, exception_local: exception });
-        self.b.f.regions[region.0 as usize].clauses.push(index);
-        self.s.exceptions.clauses.push(ClauseInfo {
+        let exceptions = &mut self.s.exceptions;
+        self.b.f.regions[exceptions.region(try_block).0 as usize].clauses.push(index);
+        exceptions.clauses_of[try_block].push(exceptions.clauses.len());
+        exceptions.clauses.push(ClauseInfo {
             index,
             kind: clause.kind,
-            try_range: clause.try_offset..clause.try_offset + clause.try_len,
             handler_range: clause.handler_offset..clause.handler_offset + clause.handler_len,
             filter_offset,
-            region,
             exception,
             selector,
             dispatch: None,
             continuations: Vec::new(),
+            continuation_of: FxHashMap::default(),
         });
         Ok(())
     }
@@ -113,27 +124,19 @@ impl Emitter<'_> {
     pub(super) fn leave(&mut self, target: u32) -> LoadResult<()> {
         self.s.stack.clear();
         let offset = self.s.offset;
-        let leaves_catch = |c: &ClauseInfo| {
-            matches!(c.kind, EhKind::Catch | EhKind::Filter)
-                && c.handler_range.contains(&offset)
-                && !c.handler_range.contains(&target)
-        };
-        if self.options.emit_polls && self.s.exceptions.clauses.iter().any(leaves_catch) {
+        let exceptions = &self.s.exceptions;
+        let catches = |clause: usize| matches!(exceptions.clauses[clause].kind, EhKind::Catch | EhKind::Filter);
+        if self.options.emit_polls && exceptions.left_handlers(offset, target).any(catches) {
             // The safepoint at which an abort that the clause has caught is thrown again.
             self.b.effect(Op::Poll);
         }
-        let left = |c: &ClauseInfo| {
-            c.kind == EhKind::Finally && c.try_range.contains(&offset) && !c.try_range.contains(&target)
-        };
-        let mut finallys: Vec<usize> =
-            (0..self.s.exceptions.clauses.len()).filter(|i| left(&self.s.exceptions.clauses[*i])).collect();
+        // Innermost first.
+        let left = exceptions.tries.left(offset, target).flat_map(|try_block| &exceptions.clauses_of[try_block]);
+        let finallys: Vec<usize> =
+            left.copied().filter(|&clause| exceptions.clauses[clause].kind == EhKind::Finally).collect();
         if finallys.is_empty() {
             return self.jump(target);
         }
-        finallys.sort_by_key(|i| {
-            let range = &self.s.exceptions.clauses[*i].try_range;
-            range.end - range.start
-        });
         if target <= offset {
             self.has_loops = true;
             if self.options.emit_polls {
@@ -144,9 +147,8 @@ impl Emitter<'_> {
         // From the outermost handler to the innermost: the continuation of each.
         let mut next: Option<(usize, i32)> = None;
         for index in finallys.into_iter().rev() {
-            let known = self.s.exceptions.clauses[index].continuations.iter().position(|(t, _)| *t == target);
-            let position = match known {
-                Some(position) => position,
+            let position = match self.s.exceptions.clauses[index].continuation_of.get(&target) {
+                Some(position) => *position,
                 None => {
                     let region = self.s.region_at(self.s.exceptions.clauses[index].handler_range.start);
                     let block = self.b.block(region);
@@ -156,9 +158,10 @@ impl Emitter<'_> {
                         Some((outer, selector)) => self.enter_finally(outer, selector),
                     }
                     self.b.current = saved;
-                    let continuations = &mut self.s.exceptions.clauses[index].continuations;
-                    continuations.push((target, block));
-                    continuations.len() - 1
+                    let clause = &mut self.s.exceptions.clauses[index];
+                    clause.continuations.push(block);
+                    clause.continuation_of.insert(target, clause.continuations.len() - 1);
+                    clause.continuations.len() - 1
                 }
             };
             next = Some((index, position as i32 + 1));
@@ -204,10 +207,8 @@ impl Emitter<'_> {
     }
 
     fn innermost_handler(&self, offset: u32, wanted: impl Fn(EhKind) -> bool) -> Option<usize> {
-        let clauses = &self.s.exceptions.clauses;
-        (0..clauses.len())
-            .filter(|i| wanted(clauses[*i].kind) && clauses[*i].handler_range.contains(&offset))
-            .min_by_key(|i| clauses[*i].handler_range.end - clauses[*i].handler_range.start)
+        let exceptions = &self.s.exceptions;
+        exceptions.handlers_at(offset).find(|&clause| wanted(exceptions.clauses[clause].kind))
     }
 
     /// Emits the dispatch after each finally handler, now that all continuations are known.
@@ -216,7 +217,7 @@ impl Emitter<'_> {
             let info = &self.s.exceptions.clauses[position];
             let (Some(dispatch), Some(selector)) = (info.dispatch, info.selector) else { continue };
             let clause = info.index;
-            let continuations: Vec<BlockId> = info.continuations.iter().map(|(_, block)| *block).collect();
+            let continuations = info.continuations.clone();
             self.b.current = Some(dispatch);
             if continuations.is_empty() {
                 self.b.terminate(Terminator::ResumeUnwind { clause });

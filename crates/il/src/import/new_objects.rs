@@ -65,7 +65,7 @@ impl Emitter<'_> {
         if !sig.is_vararg {
             return Ok(NextStep::call_then(method, args, AfterCall::Push(entry)));
         }
-        self.s.stack.append(&mut args);
+        self.s.stack.extend(args);
         self.call_vararg(method, site_sig.unwrap_or(sig), token, false)?;
         if self.b.current.is_some() {
             self.push(entry);

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode};
 use saki_metadata::{EhKind, MethodBody, Token};
 use saki_types::{LoadError, LoadResult};
+use std::ops::RangeInclusive;
 
 /// How the body uses one argument or local variable.
 #[derive(Clone, Copy, Default, Debug)]
@@ -31,6 +32,8 @@ pub(super) struct Scan {
     pub has_back_edge: bool,
     /// Targets of backward branches, and the last branch to each.
     back_edges: FxHashMap<u32, u32>,
+    /// The code in loops: disjoint ranges from a target to the last branch to it, in ascending order.
+    loops: Vec<RangeInclusive<u32>>,
     pub ret_count: u32,
     /// Stores into memory that is not a local variable, or calls.
     pub has_side_effects: bool,
@@ -95,6 +98,7 @@ impl Scan {
             previous_end = instruction.next_offset;
         }
         debug_assert!(previous_end as usize <= body.code.len());
+        scan.loops = united(scan.back_edges.iter().map(|(&target, &last)| target..=last).collect());
         Ok(scan)
     }
 
@@ -136,7 +140,8 @@ impl Scan {
 
     /// Whether the instruction lies between the target of a backward branch and the branch.
     pub fn is_in_loop(&self, offset: u32) -> bool {
-        self.back_edges.iter().any(|(target, last)| (*target..=*last).contains(&offset))
+        let behind = self.loops.partition_point(|range| *range.start() <= offset);
+        self.loops[..behind].last().is_some_and(|range| range.contains(&offset))
     }
 
     /// Whether a branch goes back to the instruction.
@@ -281,5 +286,30 @@ impl Scan {
             *in_entry_block = false;
         }
         Ok(())
+    }
+}
+
+/// The ranges' union, as disjoint ranges in ascending order.
+fn united(mut ranges: Vec<RangeInclusive<u32>>) -> Vec<RangeInclusive<u32>> {
+    ranges.sort_unstable_by_key(|range| *range.start());
+    let mut disjoint: Vec<RangeInclusive<u32>> = Vec::new();
+    for range in ranges {
+        match disjoint.last_mut() {
+            Some(last) if range.start() <= last.end() => *last = *last.start()..=*range.end().max(last.end()),
+            _ => disjoint.push(range),
+        }
+    }
+    disjoint
+}
+
+#[cfg(test)]
+mod tests {
+    use super::united;
+
+    #[test]
+    fn ranges_are_united_where_they_meet() {
+        assert_eq!(united(vec![7..=9, 1..=2, 8..=12, 12..=12, 14..=14]), [1..=2, 7..=12, 14..=14]);
+        assert_eq!(united(vec![0..=20, 3..=4, 5..=6]), [0..=20]);
+        assert!(united(Vec::new()).is_empty());
     }
 }

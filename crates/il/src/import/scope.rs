@@ -1,8 +1,9 @@
 //! One CIL body being imported: the method itself, an inlined callee, or a filter of either.
 
+use super::evaluation_stack::EvaluationStack;
 use super::facts::Noting;
 use super::scan::Scan;
-use super::state::{BlockLabel, ExceptionInfo, StackEntry, Var};
+use super::state::{BlockLabel, ExceptionInfo, StackEntry, Var, VarRef};
 use crate::ir::{BlockId, LocalId, RegionId};
 use rustc_hash::FxHashMap;
 use saki_metadata::MethodBody;
@@ -11,7 +12,6 @@ use saki_types::resolve::LocalSig;
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodSig, Ty};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::Range;
 
 /// The effect of `ret`.
 pub(super) enum Return {
@@ -49,7 +49,7 @@ pub(super) struct Scope {
     pub scan: Scan,
     pub args: Vec<Var>,
     pub locals: Vec<Var>,
-    pub stack: Vec<StackEntry>,
+    pub stack: EvaluationStack,
     pub labels: FxHashMap<u32, BlockLabel>,
     /// Code offsets of labels to import, lowest first; maybe more than once.
     pub worklist: BinaryHeap<Reverse<u32>>,
@@ -67,6 +67,8 @@ pub(super) struct Scope {
     pub is_in_loop: bool,
     /// Number in `ir::position`s; 0 = the function itself, or an inlined body without a number.
     pub inline_site: u32,
+    /// In a filter: variables of the method that are bound to locals of the filter, and what they were before.
+    pub bound: Vec<(VarRef, Var)>,
     /// Inlined: locals from here on were made for this body.
     pub first_own_local: u32,
     /// The memory of the scope's vectors, returned to the pool afterwards.
@@ -125,7 +127,7 @@ impl Scope {
             scan,
             args: lists.args,
             locals: lists.locals,
-            stack: lists.stack,
+            stack: EvaluationStack::with_memory(lists.stack),
             labels: lists.labels,
             worklist: lists.worklist,
             base_region: None,
@@ -137,15 +139,31 @@ impl Scope {
             is_inlined: false,
             is_in_loop: false,
             inline_site: 0,
+            bound: Vec::new(),
             first_own_local: 0,
             spare,
         }))
     }
 
+    /// Makes the scope of a filter ready for the next one of its method.
+    pub fn begin_next_filter(&mut self) {
+        self.stack.clear();
+        self.labels.clear();
+        self.worklist.clear();
+        self.prefixes = Prefixes::default();
+        for (var, before) in self.bound.drain(..) {
+            match var {
+                VarRef::Arg(index) => self.args[index] = before,
+                VarRef::Local(index) => self.locals[index] = before,
+            }
+        }
+    }
+
     /// Returns the memory of the vectors to the pool.
     pub fn recycle(self: Box<Scope>) {
         let Scope { mut spare, args, locals, stack, labels, worklist, scan, .. } = *self;
-        *spare = ScopeLists { reached: scan.into_reached(), args, locals, stack, labels, worklist };
+        *spare =
+            ScopeLists { reached: scan.into_reached(), args, locals, stack: stack.into_memory(), labels, worklist };
         if spare.reached.capacity() > MAX_KEPT_CODE_BYTES {
             return;
         }
@@ -176,16 +194,13 @@ impl Scope {
 
     /// Whether the instruction being imported lies in a handler or filter of its body.
     pub fn is_in_handler(&self) -> bool {
-        let offset = self.offset;
-        matches!(self.ret, Return::Never)
-            || self.exceptions.clauses.iter().any(|clause| clause.handler_range.contains(&offset))
+        matches!(self.ret, Return::Never) || self.exceptions.handlers.at(self.offset).next().is_some()
     }
 
     /// Rejects a branch into a handler, which only an exception may enter. ECMA-335 §III.1.7.2.
     pub fn check_not_into_handler(&self, target: u32) -> LoadResult<()> {
         let offset = self.offset;
-        let enters = |range: &Range<u32>| range.contains(&target) && !range.contains(&offset);
-        if self.exceptions.clauses.iter().any(|clause| enters(&clause.handler_range)) {
+        if self.exceptions.handlers.left(target, offset).next().is_some() {
             return Err(LoadError::invalid_program(format!("IL_{offset:04x} goes into a handler, at IL_{target:04x}")));
         }
         Ok(())
@@ -193,22 +208,21 @@ impl Scope {
 
     /// Innermost region that protects the code at `offset`.
     pub fn region_at(&self, offset: u32) -> Option<RegionId> {
-        let found = self.exceptions.ranges.iter().find(|(range, _)| range.contains(&offset));
-        found.map(|(_, region)| *region).or(self.base_region)
+        let innermost = self.exceptions.tries.at(offset).next();
+        innermost.map(|try_block| self.exceptions.region(try_block)).or(self.base_region)
     }
 
     /// Queues the handlers of the regions around a block that is imported.
-    pub fn enter_handlers_of(&mut self, offset: u32) -> LoadResult<()> {
-        for index in 0..self.exceptions.ranges.len() {
-            let (range, region) = self.exceptions.ranges[index].clone();
-            if !range.contains(&offset) || !self.exceptions.entered.insert(region) {
-                continue;
-            }
-            let handlers = self.exceptions.clauses.iter().filter(|c| c.region == region);
-            for start in handlers.map(|c| c.handler_range.start) {
-                self.worklist.push(Reverse(start));
+    pub fn enter_handlers_of(&mut self, offset: u32) {
+        let ExceptionInfo { tries, clauses_of, clauses, entered, first_region, .. } = &mut self.exceptions;
+        for try_block in tries.at(offset) {
+            if entered.insert(RegionId(*first_region + try_block as u32)) {
+                let starts = clauses_of[try_block].iter().map(|&clause| clauses[clause].handler_range.start);
+                self.worklist.extend(starts.map(Reverse));
+            } else if tries.is_nested() {
+                // The regions around it were entered with it.
+                break;
             }
         }
-        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 
 use super::builder::plain;
 use super::emitter::Emitter;
+use super::evaluation_stack::is_in_reach_of_stores;
 use super::kinds::{has_references, ir_type, mem_type};
 use super::operand_kinds::require_kind;
 pub(super) use super::state::{Note, StackEntry, Val};
@@ -23,6 +24,9 @@ pub(super) enum Effect {
     /// Anything that has an address.
     Memory,
 }
+
+/// Of more entries on the stack that stores may affect, all are copied before a store.
+const MAX_UNSETTLED: usize = 64;
 
 impl Emitter<'_> {
     pub(super) fn push(&mut self, entry: StackEntry) {
@@ -161,9 +165,13 @@ impl Emitter<'_> {
     /// Copies the entries that the coming effect would change to temps. To be called after the instruction's operands
     /// are popped.
     pub(super) fn spill(&mut self, effect: Effect) -> LoadResult<()> {
-        for index in 0..self.s.stack.len() {
+        let settled = self.s.stack.settled();
+        // Structs on a deep stack are copied at once, so that the next stores need not look at them.
+        let is_deep = self.s.stack.len() - settled > MAX_UNSETTLED;
+        for index in settled..self.s.stack.len() {
             let entry = self.s.stack[index];
             let hit = match (entry.val, effect) {
+                (val, _) if is_deep => is_in_reach_of_stores(&val),
                 (Val::InLocal(local, _), Effect::Local(written)) => local == written,
                 (Val::InLocal(local, _), Effect::Memory) => self.b.is_exposed(local),
                 (Val::InMemory { .. }, Effect::Local(written)) => self.b.is_exposed(written),
@@ -172,7 +180,10 @@ impl Emitter<'_> {
             };
             if hit {
                 let temp = self.own_struct(&entry)?;
-                self.s.stack[index].val = Val::Temp(temp);
+                self.s.stack.moved_to_temp(index, temp);
+            }
+            if index == self.s.stack.settled() {
+                self.s.stack.settle_next();
             }
         }
         Ok(())

@@ -3,8 +3,9 @@
 //! Plain data, so that `scope` can hold it and the files that work on it can name the importer: `stack`, `vars`,
 //! `blocks`, `exceptions`.
 
+use super::ranges::RangeIndex;
 use crate::ir::{BlockId, IrType, LocalId, MemFlags, RegionId, Symbol, ValueId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saki_metadata::EhKind;
 use saki_types::{Method, Ty};
 use std::ops::Range;
@@ -106,6 +107,13 @@ pub(super) struct Var {
     pub is_exact: bool,
 }
 
+/// Selects an argument or a local variable of the current body.
+#[derive(Clone, Copy)]
+pub(super) enum VarRef {
+    Arg(usize),
+    Local(usize),
+}
+
 /// The block at a code offset.
 pub(super) struct BlockLabel {
     pub block: BlockId,
@@ -121,24 +129,47 @@ pub(super) struct BlockLabel {
 pub(super) struct ClauseInfo {
     pub index: u32,
     pub kind: EhKind,
-    pub try_range: Range<u32>,
     pub handler_range: Range<u32>,
     pub filter_offset: Option<u32>,
-    pub region: RegionId,
     pub exception: LocalId,
     /// Finally: see the header of `exceptions`.
     pub selector: Option<LocalId>,
     /// Finally: where `endfinally` jumps, made on first use.
     pub dispatch: Option<BlockId>,
-    /// Finally: (target of the leave, block that continues there); selector = index + 1.
-    pub continuations: Vec<(u32, BlockId)>,
+    /// Finally: the blocks that continue at the targets of the leaves; selector = index + 1.
+    pub continuations: Vec<BlockId>,
+    /// Finally: the indices of the continuations by the targets of the leaves.
+    pub continuation_of: FxHashMap<u32, usize>,
 }
 
 /// The try regions and clauses of a body.
 #[derive(Default)]
 pub(super) struct ExceptionInfo {
-    /// Smallest first.
-    pub ranges: Vec<(Range<u32>, RegionId)>,
+    /// The try blocks; the function's regions from `first_region` on are theirs.
+    pub tries: RangeIndex,
+    pub first_region: u32,
+    /// By try block: its clauses.
+    pub clauses_of: Vec<Vec<usize>>,
     pub clauses: Vec<ClauseInfo>,
+    pub handlers: RangeIndex,
+    /// By number of a range in `handlers`: the clause.
+    pub handler_clauses: Vec<usize>,
     pub entered: FxHashSet<RegionId>,
+}
+
+impl ExceptionInfo {
+    /// The region of a try block.
+    pub fn region(&self, try_block: usize) -> RegionId {
+        RegionId(self.first_region + try_block as u32)
+    }
+
+    /// The clauses whose handlers contain the offset, innermost first.
+    pub fn handlers_at(&self, offset: u32) -> impl Iterator<Item = usize> + '_ {
+        self.handlers.at(offset).map(|range| self.handler_clauses[range])
+    }
+
+    /// The clauses whose handlers a jump from one offset to another leaves, innermost first.
+    pub fn left_handlers(&self, from: u32, to: u32) -> impl Iterator<Item = usize> + '_ {
+        self.handlers.left(from, to).map(|range| self.handler_clauses[range])
+    }
 }

@@ -7,16 +7,10 @@ use super::builder::plain;
 use super::emitter::Emitter;
 use super::kinds::{ir_type, is_exact_class, mem_type};
 use super::stack::{Effect, StackEntry, Val};
+pub(super) use super::state::VarRef;
 use super::state::{Binding, Var};
 use crate::ir::{AliasClass, CallTarget, IrType, LocalId, LocalKind, MemType, Op, ValueId};
 use saki_types::{LoadError, LoadResult, Ty};
-
-/// Selects an argument or a local variable of the current body.
-#[derive(Clone, Copy)]
-pub(super) enum VarRef {
-    Arg(usize),
-    Local(usize),
-}
 
 impl Emitter<'_> {
     fn var(&mut self, var: VarRef) -> LoadResult<Var> {
@@ -31,6 +25,7 @@ impl Emitter<'_> {
         let Binding::Parent(parent_local) = found.binding else { return Ok(found) };
         let local = self.parent_slot(parent_local);
         let bound = Var { binding: Binding::Local(local), ..found };
+        self.s.bound.push((var, found));
         match var {
             VarRef::Arg(index) => self.s.args[index] = bound,
             VarRef::Local(index) => self.s.locals[index] = bound,

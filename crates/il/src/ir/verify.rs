@@ -1,5 +1,6 @@
 //! Checks a `Function` against the invariants of the `ir` module header. For tests and debug builds.
 
+use super::dominators::Dominators;
 use super::{BlockId, Function, IrType, LocalId, MemType, Op, Terminator, ValueId};
 
 /// Calls `visit` with every value that an operation uses.
@@ -113,95 +114,6 @@ pub fn successors(terminator: &Terminator, visit: &mut dyn FnMut(BlockId)) {
     }
 }
 
-/// Immediate dominators of the blocks, by index; the entry and unreachable blocks are their own. Handlers count as
-/// entered from the function's entry.
-pub fn dominators(function: &Function) -> Vec<u32> {
-    let count = function.blocks.len();
-    let mut successors_of: Vec<Vec<usize>> = vec![Vec::new(); count];
-    for (index, block) in function.blocks.iter().enumerate() {
-        successors(&block.terminator, &mut |b| successors_of[index].push(b.0 as usize));
-    }
-    for clause in &function.clauses {
-        successors_of[0].push(clause.handler.0 as usize);
-    }
-    // Reverse postorder by an explicit stack.
-    let mut order = Vec::with_capacity(count);
-    let mut seen = vec![false; count];
-    let mut stack = vec![(0usize, 0usize)];
-    seen[0] = true;
-    while let Some((block, next)) = stack.pop() {
-        if let Some(successor) = successors_of[block].get(next) {
-            stack.push((block, next + 1));
-            if !std::mem::replace(&mut seen[*successor], true) {
-                stack.push((*successor, 0));
-            }
-        } else {
-            order.push(block);
-        }
-    }
-    order.reverse();
-    let mut position = vec![usize::MAX; count];
-    for (at, block) in order.iter().enumerate() {
-        position[*block] = at;
-    }
-    let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); count];
-    for block in &order {
-        for successor in &successors_of[*block] {
-            predecessors[*successor].push(*block);
-        }
-    }
-    // Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm", 2001.
-    let mut idom: Vec<Option<usize>> = vec![None; count];
-    idom[0] = Some(0);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in order.iter().skip(1) {
-            let mut best: Option<usize> = None;
-            for predecessor in &predecessors[*block] {
-                if idom[*predecessor].is_none() {
-                    continue;
-                }
-                best = Some(match best {
-                    None => *predecessor,
-                    Some(mut a) => {
-                        let mut b = *predecessor;
-                        while a != b {
-                            while position[a] > position[b] {
-                                a = idom[a].expect("processed");
-                            }
-                            while position[b] > position[a] {
-                                b = idom[b].expect("processed");
-                            }
-                        }
-                        a
-                    }
-                });
-            }
-            if idom[*block] != best {
-                idom[*block] = best;
-                changed = true;
-            }
-        }
-    }
-    (0..count).map(|b| idom[b].unwrap_or(b) as u32).collect()
-}
-
-/// Whether block `a` dominates block `b`.
-pub fn dominates(idom: &[u32], a: u32, b: u32) -> bool {
-    let mut at = b;
-    loop {
-        if at == a {
-            return true;
-        }
-        let up = idom[at as usize];
-        if up == at {
-            return false;
-        }
-        at = up;
-    }
-}
-
 fn same_class(a: IrType, b: IrType) -> bool {
     let is_word = |t| matches!(t, IrType::I64 | IrType::Ref | IrType::ByRef);
     a == b || (is_word(a) && is_word(b))
@@ -226,7 +138,7 @@ impl Function {
         }
         let fail = |text: String| Err(format!("{}: {text}", self.name));
         let mut defined_in: Vec<Option<u32>> = vec![None; self.insts.len()];
-        let idom = dominators(self);
+        let dominators = Dominators::of(self);
         for (index, block) in self.blocks.iter().enumerate() {
             let index = index as u32;
             let mut problem = None;
@@ -235,7 +147,7 @@ impl Function {
                     return fail(format!("block {index} lists {value}, which is not there"));
                 };
                 operands(&inst.op, &mut |used| {
-                    if problem.is_none() && !self.is_available(used, index, &defined_in, &idom) {
+                    if problem.is_none() && !self.is_available(used, index, &defined_in, &dominators) {
                         problem = Some(format!("block {index}: {value} uses {used}, which is not available"));
                     }
                 });
@@ -247,7 +159,7 @@ impl Function {
                 }
             }
             terminator_operands(&block.terminator, &mut |used| {
-                if problem.is_none() && !self.is_available(used, index, &defined_in, &idom) {
+                if problem.is_none() && !self.is_available(used, index, &defined_in, &dominators) {
                     problem = Some(format!("block {index}: the terminator uses {used}, which is not available"));
                 }
             });
@@ -263,9 +175,9 @@ impl Function {
         Ok(())
     }
 
-    fn is_available(&self, used: ValueId, block: u32, defined_in: &[Option<u32>], idom: &[u32]) -> bool {
+    fn is_available(&self, used: ValueId, block: u32, defined_in: &[Option<u32>], dominators: &Dominators) -> bool {
         let Some(Some(def)) = defined_in.get(used.0 as usize) else { return false };
-        self.insts[used.0 as usize].ty != IrType::Void && dominates(idom, *def, block)
+        self.insts[used.0 as usize].ty != IrType::Void && dominators.dominates(*def, block)
     }
 
     fn check_types(&self, value: ValueId) -> Result<(), String> {

@@ -7,9 +7,11 @@
 //! arithmetic (`a[i + 1]`), loops that count down, arrays in fields.
 
 use super::flow::{Loop, Predecessors, loops};
+use crate::ir::dominators::Dominators;
 use crate::ir::{AliasClass, BinOp, CmpOp, Function, LocalId, MemType, Op, Terminator, ValueId, verify};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saki_abi::object::STRING_LENGTH_OFFSET;
+use std::cell::Cell;
 
 /// The upper bound with which an index is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,11 +31,12 @@ struct InstPosition {
 struct BoundsAnalysis<'f> {
     function: &'f Function,
     predecessors: Predecessors,
-    idom: Vec<u32>,
+    dominators: Dominators,
     loops: Vec<Loop>,
     places: FxHashMap<ValueId, InstPosition>,
     /// The places of all writes, by local.
     writes: Vec<Vec<(InstPosition, ValueId)>>,
+    steps_left: Cell<usize>,
 }
 
 /// `index < limit` holds in every block that `block` dominates, until the index changes.
@@ -46,8 +49,11 @@ struct Guard {
     is_unsigned: bool,
 }
 
-/// Larger functions are skipped: each loop takes a bit per block.
+/// Larger functions are skipped: each loop takes a byte per block.
 const MAX_BLOCKS: usize = 4000;
+/// Blocks, writes and loops that may be looked at for all checks together. A check costs as many as the body has, and a
+/// large body has many of each. The checks for which none are left stay.
+const MAX_STEPS: usize = 40_000_000;
 
 /// Instructions that the pass has found redundant.
 #[derive(Default)]
@@ -67,15 +73,18 @@ pub(super) fn run(function: &mut Function) {
         return;
     }
     let predecessors = Predecessors::of(function);
-    let idom = verify::dominators(function);
-    let loops = loops(function, &predecessors, &idom);
+    let dominators = Dominators::of(function);
+    let loops = loops(function, &predecessors, &dominators);
     if loops.is_empty() {
         return;
     }
-    let analysis = BoundsAnalysis::new(function, predecessors, idom, loops);
+    let analysis = BoundsAnalysis::new(function, predecessors, dominators, loops);
     let Covered { checks, comparisons } = analysis.covered();
-    for (block, value) in checks {
-        function.blocks[block].insts.retain(|v| *v != value);
+    let redundant: FxHashSet<ValueId> = checks.iter().map(|(_, value)| *value).collect();
+    let mut changed: Vec<usize> = checks.into_iter().map(|(block, _)| block).collect();
+    changed.dedup();
+    for block in changed {
+        function.blocks[block].insts.retain(|value| !redundant.contains(value));
     }
     for (value, outcome) in comparisons {
         function.insts[value.0 as usize].op = Op::ConstI32(i32::from(outcome));
@@ -83,7 +92,12 @@ pub(super) fn run(function: &mut Function) {
 }
 
 impl<'f> BoundsAnalysis<'f> {
-    fn new(function: &'f Function, predecessors: Predecessors, idom: Vec<u32>, loops: Vec<Loop>) -> BoundsAnalysis<'f> {
+    fn new(
+        function: &'f Function,
+        predecessors: Predecessors,
+        dominators: Dominators,
+        loops: Vec<Loop>,
+    ) -> BoundsAnalysis<'f> {
         let mut places = FxHashMap::default();
         let mut writes = vec![Vec::new(); function.locals.len()];
         for (block, b) in function.blocks.iter().enumerate() {
@@ -95,7 +109,8 @@ impl<'f> BoundsAnalysis<'f> {
                 }
             }
         }
-        BoundsAnalysis { function, predecessors, idom, loops, places, writes }
+        let steps_left = Cell::new(MAX_STEPS);
+        BoundsAnalysis { function, predecessors, dominators, loops, places, writes, steps_left }
     }
 
     fn op(&self, value: ValueId) -> &Op {
@@ -178,6 +193,10 @@ impl<'f> BoundsAnalysis<'f> {
         else {
             return false;
         };
+        let writes = self.writes[local.0 as usize].len() + self.writes[Self::limit_local(limit).0 as usize].len();
+        let steps = self.loops.len() + self.function.blocks.len() * (1 + writes);
+        let Some(left) = self.steps_left.get().checked_sub(steps) else { return false };
+        self.steps_left.set(left);
         // The innermost loop around the read in which the index is written once.
         for l in self.loops.iter().filter(|l| l.contains[read.block]) {
             let inside: Vec<&(InstPosition, ValueId)> =
@@ -203,7 +222,7 @@ impl<'f> BoundsAnalysis<'f> {
     }
 
     fn dominates(&self, a: usize, b: usize) -> bool {
-        verify::dominates(&self.idom, a as u32, b as u32)
+        self.dominators.dominates(a as u32, b as u32)
     }
 
     /// Whether the value is `local + 1`, read in the same block as it is written back.

@@ -33,10 +33,46 @@ struct CheckState {
 
 /// Larger states are not copied to the next block, so that long chains of blocks stay cheap.
 const MAX_INHERITED: usize = 200;
+/// Facts of all blocks together that are kept at a time; each takes some 20 bytes.
+const MAX_KEPT: usize = 500_000;
 
 impl CheckState {
     fn size(&self) -> usize {
         self.locals.len() + self.non_null.len() + self.in_bounds.len()
+    }
+}
+
+/// The facts at the ends of blocks, until the last block that starts with them has taken them.
+struct Ends {
+    /// By block: the facts, and how many blocks start with them that are still to come.
+    of: Vec<Option<(CheckState, u32)>>,
+    /// Sizes of those that are kept.
+    kept: usize,
+}
+
+impl Ends {
+    fn keep(&mut self, block: usize, state: CheckState, heirs: u32) {
+        let size = state.size();
+        if heirs > 0 && (1..=MAX_INHERITED).contains(&size) && self.kept + size <= MAX_KEPT {
+            self.kept += size;
+            self.of[block] = Some((state, heirs));
+        }
+    }
+
+    /// The facts with which a block starts whose only predecessor is `from`.
+    fn inherit(&mut self, from: usize) -> CheckState {
+        match &mut self.of[from] {
+            None => CheckState::default(),
+            Some((state, heirs)) if *heirs > 1 => {
+                *heirs -= 1;
+                state.clone()
+            }
+            last => {
+                let (state, _) = last.take().unwrap_or_default();
+                self.kept -= state.size();
+                state
+            }
+        }
     }
 }
 
@@ -69,20 +105,20 @@ pub(super) fn run(function: &mut Function) -> Vec<ValueId> {
         non_null_lengths: Vec::new(),
         function,
     };
-    let mut ends: Vec<Option<CheckState>> = vec![None; checks.function.blocks.len()];
+    let mut ends = Ends { of: Vec::new(), kept: 0 };
+    ends.of.resize_with(checks.function.blocks.len(), || None);
     for block in 0..checks.function.blocks.len() {
-        let inherited = predecessors.only(block).filter(|p| *p < block).and_then(|p| ends[p].as_ref());
-        checks.state = inherited.filter(|state| state.size() <= MAX_INHERITED).cloned().unwrap_or_default();
-        if let Some(from) = predecessors.only(block).filter(|p| *p < block) {
+        let from = predecessors.only(block).filter(|p| *p < block);
+        checks.state = from.map(|from| ends.inherit(from)).unwrap_or_default();
+        if let Some(from) = from {
             checks.learn_from_branch(from, block);
         }
         checks.block(block);
-        let mut is_inherited = false;
+        let mut heirs = 0;
         verify::successors(&checks.function.blocks[block].terminator, &mut |b| {
-            is_inherited |= predecessors.only(b.0 as usize) == Some(block);
+            heirs += u32::from(b.0 as usize > block && predecessors.only(b.0 as usize) == Some(block));
         });
-        let state = std::mem::take(&mut checks.state);
-        ends[block] = is_inherited.then_some(state);
+        ends.keep(block, std::mem::take(&mut checks.state), heirs);
     }
     checks.non_null_lengths
 }

@@ -1,5 +1,6 @@
 //! Predecessors and natural loops of a function's blocks.
 
+use crate::ir::dominators::Dominators;
 use crate::ir::{Function, verify};
 
 /// The predecessors of each block.
@@ -51,14 +52,14 @@ pub(super) struct Loop {
 }
 
 /// The natural loops, one for each header, smallest first.
-pub(super) fn loops(function: &Function, predecessors: &Predecessors, idom: &[u32]) -> Vec<Loop> {
+pub(super) fn loops(function: &Function, predecessors: &Predecessors, dominators: &Dominators) -> Vec<Loop> {
     let mut found: Vec<Loop> = Vec::new();
     for header in 0..function.blocks.len() {
         let latches: Vec<usize> = predecessors
             .list(header)
             .iter()
             .copied()
-            .filter(|latch| verify::dominates(idom, header as u32, *latch as u32))
+            .filter(|latch| dominators.dominates(header as u32, *latch as u32))
             .collect();
         if latches.is_empty() {
             continue;

@@ -7,7 +7,8 @@
 //!
 //! Left out: functions with handlers (they are entered from the middle of blocks), copies of structs.
 
-use crate::ir::{BinOp, Function, IrType, LocalId, LocalKind, Op, ValueId, verify};
+use crate::ir::dominators::Dominators;
+use crate::ir::{BinOp, Function, IrType, LocalId, LocalKind, Op, ValueId};
 use rustc_hash::FxHashMap;
 
 /// Steps of address arithmetic that are followed back, at most.
@@ -72,7 +73,7 @@ fn sets(function: &Function) -> FxHashMap<LocalId, Set> {
 
 /// For each value read from one of those locals, the value to which the local was set, if the set dominates the read.
 fn sources(function: &Function, sets: &FxHashMap<LocalId, Set>) -> FxHashMap<ValueId, ValueId> {
-    let dominators = verify::dominators(function);
+    let dominators = Dominators::of(function);
     let mut sources = FxHashMap::default();
     for (block, body) in function.blocks.iter().enumerate() {
         for (position, inst) in body.insts.iter().enumerate() {
@@ -80,7 +81,7 @@ fn sources(function: &Function, sets: &FxHashMap<LocalId, Set>) -> FxHashMap<Val
             let Some(set) = sets.get(&local) else { continue };
             let is_after = match set.block == block as u32 {
                 true => set.position < position,
-                false => verify::dominates(&dominators, set.block, block as u32),
+                false => dominators.dominates(set.block, block as u32),
             };
             if is_after {
                 sources.insert(*inst, set.value);

@@ -4,6 +4,7 @@
 //! copy are split into the same parts.
 
 use crate::ir::{BinOp, CallSig, CallTarget, Function, IrType, LocalId, LocalKind, Op, Terminator, ValueId};
+use rustc_hash::FxHashMap;
 
 /// By local, whether it holds a vector used as a whole; all false if the function has no vectors. `in_calls`:
 /// parameters, arguments and results count as uses.
@@ -31,17 +32,20 @@ pub(super) fn used_whole(function: &Function, in_calls: bool) -> Vec<bool> {
     if !whole.contains(&true) {
         return whole;
     }
-    loop {
-        let mut is_changed = false;
-        for &(a, b) in &copies {
-            if whole[a] != whole[b] {
-                (whole[a], whole[b], is_changed) = (true, true, true);
+    let mut copied_with: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for (a, b) in copies {
+        copied_with.entry(a).or_default().push(b);
+        copied_with.entry(b).or_default().push(a);
+    }
+    let mut pending: Vec<usize> = (0..whole.len()).filter(|&local| whole[local]).collect();
+    while let Some(local) = pending.pop() {
+        for other in copied_with.remove(&local).unwrap_or_default() {
+            if !std::mem::replace(&mut whole[other], true) {
+                pending.push(other);
             }
         }
-        if !is_changed {
-            return whole;
-        }
     }
+    whole
 }
 
 /// Marks the locals that are passed or returned in registers by calls.
