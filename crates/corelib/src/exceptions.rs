@@ -2,7 +2,7 @@
 //!
 //! `Exception._stackTrace` has the machine's own format (`exception_trace`). A StackFrameHelper is filled by one
 //! function, with file and line from Saki's own reader of symbols: it replaces `InitializeSourceInfo`, whose body reads
-//! them by reflection. Frames that .NET does not have are left out: wrappers, and P/Invokes.
+//! them by reflection. Frames that .NET does not have are left out: wrappers, and P/Invokes that have called.
 
 use crate::arguments::{ObjectPlace, StackMark, StringPlace};
 use crate::fields::{new_array, set};
@@ -43,8 +43,11 @@ fn exception_count(_t: CurrentThread) -> u32 {
     0
 }
 
+/// A P/Invoke's frame is shown where the call has failed before native code was reached
+/// (`exception_trace::begin_in_stub`): it has no position in code.
 fn is_shown(frame: &TraceFrame) -> bool {
-    !frame.is_wrapper && !frame.method.is_pinvoke()
+    let has_failed = frame.native_offset == 0;
+    !frame.is_wrapper && (has_failed || !frame.method.is_pinvoke())
 }
 
 /// The method that threw: the innermost frame's.

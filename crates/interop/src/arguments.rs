@@ -15,8 +15,8 @@ use crate::to_native::{elements_to_native, fields_to_native, size_of_native, to_
 use saki_il::synth::marshal::{NativeType, ParamPlan, native_layout};
 use saki_il::synth::pinvoke::ARRAY_LENGTH_OFFSET;
 use saki_runtime::ExceptionType;
-use saki_runtime::object::exceptions;
 use saki_runtime::object::thread::{CurrentThread, Managed};
+use saki_runtime::object::{exception_trace, exceptions};
 use saki_types::Ty;
 
 /// The address of a variable of managed code that a wrapper names: its parameter or local, or a `ref` argument.
@@ -279,9 +279,13 @@ fn is_of_layout(ty: Ty, why: &str) -> bool {
 /// # Errors
 /// Always.
 pub fn throw_marshal_directive(t: CurrentThread, descriptor: &MarshalDescriptor) -> Managed<()> {
+    let begun = |thrown| match descriptor.method.is_pinvoke() {
+        true => exception_trace::begin_in_stub(t, thrown, descriptor.method, 1),
+        false => thrown,
+    };
     let message = match &descriptor.plan.native {
         NativeType::Refused(why) if is_of_layout(descriptor.plan.ty, why) => {
-            return Err(crate::refusals::layout_error(t, why));
+            return Err(begun(crate::refusals::layout_error(t, why)));
         }
         NativeType::Refused(why) => why.clone(),
         NativeType::Array { .. } if descriptor.plan.index == 0 => {
@@ -289,5 +293,5 @@ pub fn throw_marshal_directive(t: CurrentThread, descriptor: &MarshalDescriptor)
         }
         _ => format!("Cannot marshal parameter #{} of {}.", descriptor.plan.index, descriptor.method.full_name()),
     };
-    Err(crate::refusals::directive_error(t, &message))
+    Err(begun(crate::refusals::directive_error(t, &message)))
 }

@@ -37,7 +37,7 @@ fn has_handles(t: CurrentThread, layout: &NativeLayout) -> Managed<bool> {
     for field in &layout.fields {
         let is_handle = match &field.native {
             NativeType::SafeHandle(_) => true,
-            NativeType::Struct(ty) | NativeType::ClassInline(ty) => has_handles(t, native_layout(*ty).to_managed(t)?)?,
+            NativeType::Struct(ty) | NativeType::ClassInline(ty) => has_handles(t, native_layout(ty).to_managed(t)?)?,
             _ => false,
         };
         if is_handle {

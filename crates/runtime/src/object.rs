@@ -12,7 +12,7 @@ pub(crate) mod domain;
 pub mod entries;
 pub mod ephemeron_pairs;
 pub(crate) mod events;
-pub(crate) mod exception_trace;
+pub mod exception_trace;
 pub mod exception_types;
 pub mod exceptions;
 pub mod fields;

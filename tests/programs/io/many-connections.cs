@@ -1,4 +1,5 @@
 // io: each
+// net: skip .NET keeps more descriptors for its sockets after each round, for which the program waits
 // A server with a thread for each connection under load: some connections are busy, as many are idle, a few clients are slow, break off or send nothing. Nothing is lost, nobody
 // starves, and threads, descriptors and memory are given back. The number of connections of each kind is the program's argument (100 without one); with a second one, "apart", the clients
 // are in a process of their own.

@@ -94,7 +94,8 @@ pub fn native_cell(method: &'static Method) -> usize {
 /// # Errors
 /// DllNotFoundException, EntryPointNotFoundException.
 pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usize> {
-    let address = (upper_layers().interop.resolve_native)(t, method)?;
+    let address = (upper_layers().interop.resolve_native)(t, method)
+        .map_err(|thrown| crate::exception_trace::begin_in_stub(t, thrown, method, 2))?;
     // Release: the library is loaded before its address is seen.
     AtomicUsize::store(&method.runtime.native, address, Ordering::Release);
     Ok(address)

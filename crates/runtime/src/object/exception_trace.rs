@@ -20,7 +20,7 @@ use crate::fields::ManagedField;
 use crate::references::{Array, Obj};
 use crate::thread::{CurrentThread, Managed};
 use saki_il::synth::delegate::VIRTUAL_CALL_POSITION;
-use saki_types::{LibraryType, Method, universe};
+use saki_types::{LibraryType, Method, Ty, universe};
 
 /// IL offset of a frame whose position is not known.
 pub const NO_IL_OFFSET: u32 = u32::MAX;
@@ -128,10 +128,13 @@ pub(crate) fn hold(t: CurrentThread, exception: Obj, object: Obj) -> Managed<()>
 /// The exceptions of calls whose callee cannot be compiled, or found.
 const CALL_FAILURES: &[ExceptionType] = &[
     ExceptionType::AmbiguousImplementation,
+    ExceptionType::AmbiguousMatch,
     ExceptionType::BadImageFormat,
     ExceptionType::FileLoad,
     ExceptionType::FileNotFound,
     ExceptionType::InvalidProgram,
+    ExceptionType::MissingField,
+    ExceptionType::MissingMethod,
     ExceptionType::TypeLoad,
 ];
 
@@ -307,13 +310,30 @@ pub(crate) fn add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Manage
 /// Makes `callee` the first frame of an exception that was thrown because the call could not be made, as in .NET, whose
 /// stubs throw it as the method's. Not for exceptions that have frames already, which managed code has thrown.
 pub(crate) fn begin_in_callee(t: CurrentThread, thrown: Thrown, callee: &'static Method) -> Thrown {
+    begin_in(t, thrown, callee, 1, |ty| CALL_FAILURES.iter().any(|kind| kind.is(ty)))
+}
+
+/// Makes `callee`, a P/Invoke method, the first frames of an exception that its wrapper throws before it calls native
+/// code. In .NET that is the making of a stub, with a frame, and the search for the function, with another one. Not
+/// for exceptions that have frames already.
+pub fn begin_in_stub(t: CurrentThread, thrown: Thrown, callee: &'static Method, frames: usize) -> Thrown {
+    begin_in(t, thrown, callee, frames, |_| true)
+}
+
+fn begin_in(
+    t: CurrentThread,
+    thrown: Thrown,
+    callee: &'static Method,
+    frames: usize,
+    is_meant: impl Fn(Ty) -> bool,
+) -> Thrown {
     if saki_types::load_texts::are_mono() {
         return thrown;
     }
     let Some(exception) = t.take_pending() else { return thrown };
-    let is_fresh = frame_count(exception) == 0;
-    let is_of_call = is_fresh && CALL_FAILURES.iter().any(|kind| kind.is(exception.ty()));
-    if is_of_call {
+    let is_of_call = frame_count(exception) == 0 && is_meant(exception.ty());
+    let frames = if is_of_call { frames } else { 0 };
+    for _ in 0..frames {
         let frame = TraceFrame {
             method: callee,
             il_offset: NO_IL_OFFSET,
