@@ -93,6 +93,9 @@ pub struct BodyTables<Method, Type, Filter> {
     pub frame_size_bytes: u32,
     /// The place of the register allocator's words; `None` = unknown.
     pub spill_area: Option<SpillArea>,
+    /// The words of that place which only the body's own instructions touch, if others lie between them: bit N stands
+    /// for the word at FP − 8 (N + 1). Empty: all words.
+    pub own_words: Box<[u64]>,
     /// Strictly sorted by `return_offset`.
     pub protected_calls: Box<[ProtectedCall]>,
     /// Handlers of all protected calls; those of one call are adjacent, innermost first.
@@ -114,6 +117,7 @@ impl<Method, Type, Filter> Default for BodyTables<Method, Type, Filter> {
         BodyTables {
             frame_size_bytes: 0,
             spill_area: None,
+            own_words: Box::default(),
             protected_calls: Box::default(),
             handlers: Box::default(),
             clauses: Box::default(),
@@ -150,6 +154,7 @@ impl<Method, Type, Filter> BodyTables<Method, Type, Filter> {
         BodyTables {
             frame_size_bytes: self.frame_size_bytes,
             spill_area: self.spill_area,
+            own_words: self.own_words,
             protected_calls: self.protected_calls,
             handlers: self.handlers,
             clauses: self.clauses.into_iter().map(clause).collect(),

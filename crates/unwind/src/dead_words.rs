@@ -21,7 +21,7 @@ pub unsafe fn find_dead_words(thread: *const ThreadAbi, dead: &mut Vec<usize>) {
     // Address at which the frame's value of each callee-saved register is saved; 0 = unknown.
     let mut saved = [0usize; CALLEE_SAVED.len()];
     // SAFETY: the thread is valid and stays stopped (contract), so its frames stay as they are.
-    for frame in unsafe { Frames::of_thread(thread) } {
+    for frame in unsafe { Frames::of_thread(thread) }.with_continued() {
         let FrameKind::Code(info) = frame.kind else {
             saved.fill(0);
             continue;

@@ -195,6 +195,11 @@ impl Iterator for Frames {
 }
 
 impl Frames {
+    /// All frames, also those whose work a continuation does.
+    pub(crate) fn with_continued(mut self) -> impl Iterator<Item = Frame> {
+        std::iter::from_fn(move || self.step())
+    }
+
     /// The next frame, which may be one whose work a continuation does.
     fn step(&mut self) -> Option<Frame> {
         let (pc, fp) = (self.pc, self.fp);

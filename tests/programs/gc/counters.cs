@@ -1,5 +1,4 @@
 // What System.GC tells: counts, generations, memory, allocated bytes, pressure, KeepAlive.
-// first-tier: skip its code keeps what a slot of the frame holds
 using System;
 using System.Runtime.CompilerServices;
 

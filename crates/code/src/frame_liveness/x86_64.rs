@@ -236,18 +236,26 @@ impl<'a> Body<'a> {
         first as u32..last.max(first) as u32
     }
 
+    /// Whether only the body's own instructions touch the word of the map.
+    fn is_own(&self, word: u32) -> bool {
+        let own = &self.info.tables.own_words;
+        // The number of the word from FP down.
+        let number = self.area.low_bytes / 8 - word - 1;
+        own.is_empty() || own.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 != 0)
+    }
+
     fn memory_effects(&self, memory: &UsedMemory, effects: &mut Vec<Effect>) -> Option<()> {
         let Some(start) = self.frame_offset(memory.base(), memory.displacement()) else { return Some(()) };
         let size = memory.memory_size().size() as i64;
         let words = self.words(start, start + size.max(1));
-        if words.is_empty() {
+        if !words.clone().any(|word| self.is_own(word)) {
             return Some(());
         }
         if memory.index() != Register::None || size == 0 {
             return None;
         }
         let low = -i64::from(self.area.low_bytes);
-        for word in words {
+        for word in words.filter(|&word| self.is_own(word)) {
             let word_start = low + i64::from(word) * WORD_BYTES;
             let covers = start <= word_start && start + size >= word_start + WORD_BYTES;
             match memory.access() {
@@ -263,7 +271,7 @@ impl<'a> Body<'a> {
     /// `None` if the instruction takes the address of a spill slot, which normal code never does.
     fn check_address(&self, lea: &Instruction) -> Option<()> {
         match self.frame_offset(lea.memory_base(), lea.memory_displacement64()) {
-            Some(start) if !self.words(start, start + 1).is_empty() => None,
+            Some(start) if self.words(start, start + 1).any(|word| self.is_own(word)) => None,
             _ => Some(()),
         }
     }
@@ -310,7 +318,13 @@ impl<'a> Body<'a> {
             bits[bit as usize / 64] |= 1 << (bit % 64);
         }
         // Words that are written and never read are arguments for callees.
-        let own = used.iter().zip(&written).map(|(used, written)| used | !written).collect();
+        let mut own: Box<[u64]> = used.iter().zip(&written).map(|(used, written)| used | !written).collect();
+        if !self.info.tables.own_words.is_empty() {
+            own.fill(0);
+            for word in (0..self.word_count).filter(|&word| self.is_own(word)) {
+                own[word as usize / 64] |= 1 << (word % 64);
+            }
+        }
         let (mut offsets, mut words) = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len() * len));
         for (return_offset, live) in calls {
             offsets.push((return_offset, words.len() as u32));

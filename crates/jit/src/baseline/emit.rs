@@ -12,6 +12,7 @@ use crate::options::CompilerOptions;
 use crate::output::{CompiledBy, CompiledCode};
 use crate::symbols::RelocTarget;
 use crate::type_facts::value_layout;
+use saki_abi::SpillArea;
 use saki_abi::stubs::trap;
 use saki_code::masm::{Address, FinishedCode, MachineType, MacroAssembler, MemoryAccess, Reg};
 use saki_il::ir::{Function, IrType, Local, LocalId, LocalKind, Symbol};
@@ -265,6 +266,17 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let FinishedCode { bytes, prologue_bytes, relocs } =
             self.masm.finish(frame_size_bytes, self.plan.lowered_bytes)?;
         self.code.tables.frame_map = self.frame_map(prologue_bytes);
+        let func = self.func;
+        let is_own = |number: usize| {
+            let local = &func.locals[number];
+            let is_word = machine_type(local.ty).is_some_and(|ty| slot_bytes(ty) == 8);
+            is_word && !matches!(local.ty, IrType::Struct(_)) && !local.address_exposed && !local.kind.is_elsewhere()
+        };
+        self.code.tables.own_words = self.registers.own_words(is_own);
+        if !self.code.tables.own_words.is_empty() {
+            let low_bytes = self.registers.slot_bytes();
+            self.code.tables.spill_area = Some(SpillArea { low_bytes, high_bytes: 0, saved_registers: 0 });
+        }
         let mut code = self.code;
         code.tables.clauses = self.func.clauses.iter().map(|clause| clause.kind).collect();
         let tables = self.landings.tables(self.plan, self.masm, frame_size_bytes, prologue_bytes);

@@ -40,6 +40,8 @@ pub(super) struct Registers {
     /// Copies of struct arguments: offset and size of their places, and how many of these the current call has.
     copies: Vec<(i32, u32)>,
     copies_in_use: usize,
+    /// See `BodyTables::own_words`.
+    own_words: Vec<u64>,
 }
 
 impl Default for Registers {
@@ -56,6 +58,7 @@ impl Default for Registers {
             local_slots: Vec::new(),
             copies: Vec::new(),
             copies_in_use: 0,
+            own_words: Vec::new(),
         }
     }
 }
@@ -73,6 +76,7 @@ impl Registers {
         self.outgoing_bytes = 0;
         self.local_slots.clear();
         self.copies.clear();
+        self.own_words.clear();
         self.copies_in_use = 0;
     }
 
@@ -89,9 +93,35 @@ impl Registers {
         self.places[value as usize]
     }
 
-    /// A slot that belongs to nothing else; its offset from the frame pointer.
+    /// A slot that belongs to nothing else; its offset from the frame pointer. Its address is never taken.
     pub(super) fn new_slot(&mut self) -> i32 {
-        self.new_area(8)
+        let slot = self.new_area(8);
+        self.note_own(slot);
+        slot
+    }
+
+    /// Only loads and stores of the body touch the word at this offset from the frame pointer.
+    fn note_own(&mut self, slot: i32) {
+        let number = (-slot / 8 - 1) as usize;
+        if self.own_words.len() <= number / 64 {
+            self.own_words.resize(number / 64 + 1, 0);
+        }
+        self.own_words[number / 64] |= 1 << (number % 64);
+    }
+
+    /// See `BodyTables::own_words`; `is_own`: by local, whether its slot's address is never taken.
+    pub(super) fn own_words(&mut self, is_own: impl Fn(usize) -> bool) -> Box<[u64]> {
+        for local in 0..self.local_slots.len() {
+            if let Some(slot) = self.local_slots[local].filter(|_| is_own(local)) {
+                self.note_own(slot);
+            }
+        }
+        self.own_words.as_slice().into()
+    }
+
+    /// Bytes of the frame without the arguments of calls.
+    pub(super) fn slot_bytes(&self) -> u32 {
+        self.slots * 8
     }
 
     /// So many bytes of the frame; their offset from the frame pointer.
@@ -153,7 +183,7 @@ impl Registers {
             Some(slot) => slot,
             None => {
                 let free = if size_bytes == 8 { self.free_slots.pop() } else { None };
-                let slot = free.unwrap_or_else(|| self.new_area(size_bytes));
+                let slot = free.unwrap_or_else(|| if size_bytes == 8 { self.new_slot() } else { self.new_area(size_bytes) });
                 let place = &mut self.places[value as usize];
                 place.slot = Some(slot);
                 place.is_wide = size_bytes != 8;

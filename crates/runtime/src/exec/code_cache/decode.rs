@@ -243,6 +243,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     for count in &mut counts {
         *count = words.count()?;
     }
+    let own_words = words.count()?;
     let [is_counted, makes_pointers] = words.take()?;
     let (slots, continued) = (words.count()?, words.count()?);
     let [low_bytes, high_bytes, saved_registers] = words.take()?;
@@ -272,6 +273,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     let inline_sites = words.table(inline_sites, |[method, call_position]| {
         Some(InlineSite { method: *names.methods.get(method as usize)?, call_position })
     })?;
+    let own_words = words.table(own_words, |[low, high]| Some(u64::from(low) | u64::from(high) << 32))?;
     let slots = words.table(slots, |[slot]| Some(slot.cast_signed()))?;
     let continued = words.table(continued, |[offset]| Some(offset))?;
     let frame_map = (!continued.is_empty()).then(|| FrameMap {
@@ -287,6 +289,7 @@ fn body(names: &Names, words: &mut Words) -> Option<(CompiledCode, usize)> {
     let tables = CompiledTables {
         frame_size_bytes,
         spill_area: Some(spill_area).filter(|area| *area != UNKNOWN_SPILL_AREA),
+        own_words: own_words.into(),
         protected_calls,
         handlers,
         clauses: clauses.into(),

@@ -370,6 +370,7 @@ impl Encoder {
             code.filters.len(),
             code.name.len(),
             code.bytes.len(),
+            tables.own_words.len(),
             usize::from(code.is_counted),
             usize::from(tables.frame_map.as_ref().is_some_and(|map| map.makes_pointers)),
             tables.frame_map.as_ref().map_or(0, |map| map.slots.len()),
@@ -410,6 +411,9 @@ impl Encoder {
         for site in &tables.inline_sites {
             let method = self.method(site.method)?;
             self.body.extend([method, site.call_position]);
+        }
+        for words in &tables.own_words {
+            self.body.extend([*words as u32, (words >> 32) as u32]);
         }
         for map in tables.frame_map.iter() {
             self.body.extend(map.slots.iter().map(|slot| slot.cast_unsigned()));

@@ -75,6 +75,7 @@ fn sample(home: &Module) -> CompiledCode {
     let tables = CompiledTables {
         frame_size_bytes: 64,
         spill_area: Some(SpillArea { low_bytes: 8, high_bytes: 24, saved_registers: 3 }),
+        own_words: [5, 1 << 63].into(),
         protected_calls: [ProtectedCall {
             return_offset: 9,
             frame_offset_bytes: 0,
