@@ -57,7 +57,7 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     for runtime in &runtimes {
         println!("{:8} {}", runtime.name, runtime.version);
     }
-    if matches!(options.suite, Suite::Threads | Suite::Dynamic) {
+    if matches!(options.suite, Suite::Threads | Suite::Dynamic | Suite::Operations) {
         return threads::run(root, options, &runtimes, &output);
     }
     if options.suite == Suite::Profile {

@@ -22,6 +22,9 @@ pub(super) enum Suite {
     Threads,
     /// Methods made at run time.
     Dynamic,
+    /// P/Invokes, thread statics, reflection's invoke, checked and decimal arithmetic, async methods; beside .NET 9
+    /// ($DOTNET9) as well.
+    Operations,
     /// Files, text, collections, regular expressions, JSON.
     Library,
     /// What threads cost in the three modes, beside Go and Java as well.

@@ -9,9 +9,10 @@ use super::peers::Runtime;
 use super::report;
 
 /// What begins a part of docs/benchmarks.md, in their order there. The kernels come first, without a mark.
-const MARKS: [(Suite, &str); 7] = [
+const MARKS: [(Suite, &str); 8] = [
     (Suite::Threads, "<!-- suite: threads -->\n"),
     (Suite::Dynamic, "<!-- suite: dynamic -->\n"),
+    (Suite::Operations, "<!-- suite: operations -->\n"),
     (Suite::Library, "<!-- suite: library -->\n"),
     (Suite::Green, "<!-- suite: green -->\n"),
     (Suite::Io, "<!-- suite: io -->\n"),

@@ -1,5 +1,6 @@
-//! `cargo xtask bench --suite threads` and `--suite dynamic`: handles, weak references, locks, allocation by several
-//! threads; methods made at run time.
+//! `cargo xtask bench --suite threads`, `--suite dynamic` and `--suite operations`: handles, weak references, locks,
+//! allocation by several threads; methods made at run time; what the machine does for single operations, beside .NET 9
+//! (`$DOTNET9`) as well.
 //!
 //! Two sorts of figures, all times, so that less is better: the wall time of whole processes, and nanoseconds that a
 //! program measures itself and prints, a figure a line ("NAME 12.3 ns"; throughput as "NAME 4.5 M/s" becomes its
@@ -15,7 +16,7 @@ use super::options::{Options, Suite};
 use super::pages::{write, write_section};
 use super::peers::Runtime;
 use super::svg::{Bar, Group, NEAR, bar_chart};
-use super::{pauses, report};
+use super::{pauses, peers, report};
 use crate::tool::Outcome;
 
 /// Name in the table (for programs that print figures, its beginning), program, arguments.
@@ -83,6 +84,24 @@ const DYNAMIC: Spec = Spec {
     ],
     required: &[("lambdas", "coreclr", 0.5), ("lambdas", "mono", 0.25)],
     plot: "dynamic.svg",
+    with_pauses: false,
+};
+
+const OPERATIONS: Spec = Spec {
+    suite: Suite::Operations,
+    title: "Single operations",
+    option: "operations",
+    whole: &[],
+    inner: &[
+        ("P/Invoke", "pinvoke", &[]),
+        ("thread static", "thread-statics", &[]),
+        ("reflection", "reflection-invoke", &[]),
+        ("checked", "checked-arithmetic", &[]),
+        ("decimal", "decimals", &[]),
+        ("async", "async-methods", &[]),
+    ],
+    required: &[],
+    plot: "operations.svg",
     with_pauses: false,
 };
 
@@ -168,14 +187,22 @@ fn measure(
     Ok(figures)
 }
 
+const NET9: &str = "net9";
+
+/// The peers in columns of their own, by name and title; .NET 9 where it was measured.
+const PEERS: [(&str, &str); 3] = [("mono", "Mono"), ("coreclr", "CoreCLR"), (NET9, ".NET 9")];
+
 fn table(figures: &[Figure], runtimes: &[Runtime]) -> String {
     let names: Vec<&str> = runtimes.iter().map(|r| r.name).collect();
-    let mut out = format!("| figure | {} | Saki/Mono | Saki/CoreCLR |\n", names.join(" | "));
-    let _ = writeln!(out, "|{}", "---|".repeat(names.len() + 3));
+    let peers: Vec<(&str, &str)> =
+        PEERS.into_iter().filter(|(name, _)| *name != NET9 || names.contains(name)).collect();
+    let titles: Vec<String> = peers.iter().map(|(_, title)| format!("Saki/{title}")).collect();
+    let mut out = format!("| figure | {} | {} |\n", names.join(" | "), titles.join(" | "));
+    let _ = writeln!(out, "|{}", "---|".repeat(names.len() + peers.len() + 1));
     for figure in figures {
         let cells: Vec<String> = (0..runtimes.len()).map(|i| figure.text(i)).collect();
-        let ratios = ["mono", "coreclr"]
-            .map(|peer| ratio(figure, runtimes, peer).map_or("-".to_owned(), |ratio| format!("{ratio:.2}")));
+        let text = |peer| ratio(figure, runtimes, peer).map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
+        let ratios: Vec<String> = peers.iter().map(|(peer, _)| text(peer)).collect();
         let _ = writeln!(out, "| {} | {} | {} |", figure.name, cells.join(" | "), ratios.join(" | "));
     }
     out
@@ -222,7 +249,20 @@ fn chart(figures: &[Figure], runtimes: &[Runtime]) -> Option<String> {
 /// Measures and prints; with `--markdown` writes the suite's part of docs/benchmarks.md and its plots.
 /// Errors: a program does not compile. The verdict is false when a required figure was missed.
 pub fn run(root: &Path, options: &Options, runtimes: &[Runtime], output: &Path) -> Outcome {
-    let spec = if options.suite == Suite::Dynamic { &DYNAMIC } else { &THREADS };
+    let spec = match options.suite {
+        Suite::Dynamic => &DYNAMIC,
+        Suite::Operations => &OPERATIONS,
+        _ => &THREADS,
+    };
+    let mut runtimes = runtimes.to_vec();
+    if options.suite == Suite::Operations
+        && !options.without.iter().any(|name| name == NET9)
+        && let Some(net9) = peers::net9(NET9, output)?
+    {
+        println!("{:8} {}", net9.name, net9.version);
+        runtimes.push(net9);
+    }
+    let runtimes = &runtimes[..];
     let figures = measure(spec, root, options, runtimes, output)?;
     let (verdicts, all_met) = verdicts(spec, &figures, runtimes);
     let table = table(&figures, runtimes);
