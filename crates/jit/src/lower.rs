@@ -33,6 +33,7 @@ mod memory;
 mod monitors;
 mod native;
 mod parent_frame;
+mod ranges;
 mod thread_statics;
 mod translate;
 mod vectors;

@@ -1,10 +1,14 @@
 //! Arithmetic, comparisons, bit operations.
 //!
-//! Shift counts are taken modulo the width. Division by zero and MinValue / −1 trap outside regions. Overflow of
-//! checked operations is tested with the machine's flags.
+//! Shift counts are taken modulo the width. Division by zero and MinValue / −1 trap outside regions.
+//!
+//! Cranelift does not join an operation that gives an overflow flag with the branch on it: the flag becomes a byte,
+//! which is tested. So overflow is seen by comparing operand and result where one comparison is enough, and by the flag
+//! elsewhere (a sum or difference of two signed numbers whose signs are unknown, a product of two unknown numbers).
 
 use super::context::Lowering;
 use super::failure::Failure;
+use super::ranges;
 use crate::error::CompileError;
 use crate::error::Lowered;
 use crate::signatures::machine_type;
@@ -12,6 +16,7 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use saki_abi::HelperId;
 use saki_il::ir::{BinOp, CmpOp, IrType, UnOp, ValueId};
+use std::ops::RangeInclusive;
 
 pub(super) fn binary(cx: &mut Lowering<'_, '_>, op: BinOp, a: ValueId, b: ValueId, ty: IrType) -> Lowered<Value> {
     let divisor = cx.constant(b);
@@ -28,6 +33,9 @@ pub(super) fn binary(cx: &mut Lowering<'_, '_>, op: BinOp, a: ValueId, b: ValueI
     if ty.is_float() {
         return float_binary(cx, op, left, right);
     }
+    if let Some(checked) = overflow_by_comparison(cx, op, (a, left), (b, right)) {
+        return Ok(checked);
+    }
     let ins = cx.b.ins();
     Ok(match op {
         BinOp::Add => ins.iadd(left, right),
@@ -38,12 +46,10 @@ pub(super) fn binary(cx: &mut Lowering<'_, '_>, op: BinOp, a: ValueId, b: ValueI
         BinOp::Xor => ins.bxor(left, right),
         BinOp::Div | BinOp::DivUn | BinOp::Rem | BinOp::RemUn => divide(cx, op, left, right, divisor),
         BinOp::AddOvf => overflowing(cx, |ins, a, b| ins.sadd_overflow(a, b), left, right),
-        BinOp::AddOvfUn => overflowing(cx, |ins, a, b| ins.uadd_overflow(a, b), left, right),
         BinOp::SubOvf => overflowing(cx, |ins, a, b| ins.ssub_overflow(a, b), left, right),
-        BinOp::SubOvfUn => overflowing(cx, |ins, a, b| ins.usub_overflow(a, b), left, right),
         BinOp::MulOvf => overflowing(cx, |ins, a, b| ins.smul_overflow(a, b), left, right),
         BinOp::MulOvfUn => overflowing(cx, |ins, a, b| ins.umul_overflow(a, b), left, right),
-        BinOp::Shl | BinOp::Shr | BinOp::ShrUn | BinOp::FCopySign => {
+        BinOp::AddOvfUn | BinOp::SubOvfUn | BinOp::Shl | BinOp::Shr | BinOp::ShrUn | BinOp::FCopySign => {
             return Err(CompileError::invalid_ir(format!("{op:?} of integers")));
         }
     })
@@ -63,6 +69,87 @@ fn float_binary(cx: &mut Lowering<'_, '_>, op: BinOp, left: Value, right: Value)
         }
         _ => return Err(CompileError::invalid_ir(format!("{op:?} of floats"))),
     })
+}
+
+/// A checked operation whose overflow one comparison finds, or that cannot overflow. None: another operation.
+fn overflow_by_comparison(
+    cx: &mut Lowering<'_, '_>,
+    op: BinOp,
+    (a, left): (ValueId, Value),
+    (b, right): (ValueId, Value),
+) -> Option<Value> {
+    let ty = cx.type_of(left);
+    let (least, greatest) = match ty {
+        types::I32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        _ => (i64::MIN, i64::MAX),
+    };
+    let of_type = |range: RangeInclusive<i64>| least <= *range.start() && *range.end() <= greatest;
+    let known = |cx: &Lowering<'_, '_>, id| ranges::range(cx, id).filter(|range| of_type(range.clone()));
+    match op {
+        BinOp::AddOvf => {
+            let ((of_left, of_right), sum) = ((known(cx, a), known(cx, b)), cx.b.ins().iadd(left, right));
+            let is_between = |sum: Option<i64>| sum.is_some_and(|sum| (least..=greatest).contains(&sum));
+            if let (Some(x), Some(y)) = (&of_left, &of_right)
+                && is_between(x.start().checked_add(*y.start()))
+                && is_between(x.end().checked_add(*y.end()))
+            {
+                return Some(sum);
+            }
+            // A sum with a number of known sign is on the wrong side of the other number.
+            let (addend, other) = match (of_left, of_right) {
+                (_, Some(range)) if *range.start() >= 0 || *range.end() <= 0 => (range, left),
+                (Some(range), _) if *range.start() >= 0 || *range.end() <= 0 => (range, right),
+                _ => return None,
+            };
+            let wrong = if *addend.start() >= 0 { IntCC::SignedLessThan } else { IntCC::SignedGreaterThan };
+            let bad = cx.b.ins().icmp(wrong, sum, other);
+            cx.check(bad, Failure::Overflow);
+            Some(sum)
+        }
+        BinOp::SubOvf => {
+            let subtrahend = known(cx, b).filter(|range| *range.start() >= 0 || *range.end() <= 0)?;
+            let wrong = if *subtrahend.start() >= 0 { IntCC::SignedGreaterThan } else { IntCC::SignedLessThan };
+            let difference = cx.b.ins().isub(left, right);
+            let bad = cx.b.ins().icmp(wrong, difference, left);
+            cx.check(bad, Failure::Overflow);
+            Some(difference)
+        }
+        // The one operation that traps by its flag.
+        BinOp::AddOvfUn if !cx.is_protected() => {
+            Some(cx.b.ins().uadd_overflow_trap(left, right, Failure::Overflow.trap_code()))
+        }
+        BinOp::AddOvfUn => {
+            let sum = cx.b.ins().iadd(left, right);
+            let bad = cx.b.ins().icmp(IntCC::UnsignedLessThan, sum, left);
+            cx.check(bad, Failure::Overflow);
+            Some(sum)
+        }
+        BinOp::SubOvfUn => {
+            let bad = cx.b.ins().icmp(IntCC::UnsignedLessThan, left, right);
+            cx.check(bad, Failure::Overflow);
+            Some(cx.b.ins().isub(left, right))
+        }
+        BinOp::MulOvf | BinOp::MulOvfUn => {
+            let (factor, other) = match (cx.constant(a), cx.constant(b)) {
+                (_, Some(factor)) if factor > 0 => (factor, left),
+                (Some(factor), _) if factor > 0 => (factor, right),
+                _ => return None,
+            };
+            let bad = if op == BinOp::MulOvf {
+                // From `least / factor` to `greatest / factor`, both rounded towards zero.
+                let first = cx.b.ins().iconst(ty, least / factor);
+                let distance = cx.b.ins().isub(other, first);
+                let width = (greatest / factor).wrapping_sub(least / factor);
+                cx.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, distance, width)
+            } else {
+                let greatest = if ty == types::I32 { u64::from(u32::MAX) } else { u64::MAX };
+                cx.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, other, (greatest / factor as u64) as i64)
+            };
+            cx.check(bad, Failure::Overflow);
+            Some(cx.b.ins().imul(left, right))
+        }
+        _ => None,
+    }
 }
 
 fn overflowing(

@@ -2,7 +2,7 @@
 
 use super::context::Lowering;
 use super::{alloc, arith, atomics, calls, casts, control, conv, delegates, handles, memory, monitors, native};
-use super::{thread_statics, vectors};
+use super::{ranges, thread_statics, vectors};
 use crate::error::{CompileError, Lowered};
 use crate::loops::Loops;
 use crate::signatures;
@@ -89,6 +89,7 @@ fn op(cx: &mut Lowering<'_, '_>, op: &Op, ty: IrType) -> Lowered<Option<Value>> 
         Op::Un(op, a) => arith::unary(cx, op, a)?,
         Op::Cmp(op, a, b) => arith::compare(cx, op, a, b)?,
         Op::Conv { value, target, checked, source_unsigned } => {
+            let checked = checked && !ranges::fits(cx, value, target);
             let value = cx.value(value)?;
             conv::convert(cx, value, target, checked, source_unsigned)?
         }
