@@ -276,11 +276,24 @@ impl Emitter<'_> {
             I::EnumHasFlag => return self.enum_has_flag(&args[0], &args[1]),
             I::ObjectGetType => {
                 let known = args[0].ty.filter(|t| args[0].is_exact && args[0].ir == IrType::Ref && !t.is_array());
-                let Some(ty) = known else { return Ok(false) };
                 let mut object = args[0];
+                if let Some(ty) = known {
+                    self.null_check(&mut object)?;
+                    let entry = self.type_object(ty);
+                    self.push(entry);
+                    return Ok(true);
+                }
+                // The code generator expands the internal call.
+                if object.ir != IrType::Ref || !self.options.inline || !self.facts.0.has_internal_call(method) {
+                    return Ok(false);
+                }
                 self.null_check(&mut object)?;
-                let entry = self.type_object(ty);
-                self.push(entry);
+                let sig = self.closed_sig(method)?;
+                let target = CallTarget::InternalCall(method);
+                let call = PlannedCall { target, this: Some(IrType::Ref), params: &sig.params, ret: sig.ret };
+                let mut result = self.emit_call(&call, &[object])?;
+                result.iter_mut().for_each(|result| result.is_non_null = true);
+                self.push_result(result);
             }
         }
         Ok(true)

@@ -35,6 +35,11 @@ pub fn is_handle_target(method: &'static Method) -> bool {
     method.library_role() == Ok(Some(LibraryMethod::GCHandleGetTarget))
 }
 
+/// Whether it is `Object.GetType()`, which the code generator expands.
+pub fn is_get_type(method: &'static Method) -> bool {
+    method.library_role() == Ok(Some(LibraryMethod::ObjectGetType))
+}
+
 /// Whether it is `GCHandle.FreeHandle(int)`, whose Rust function returns whether there was a handle.
 pub fn is_handle_free(method: &'static Method) -> bool {
     method.library_role() == Ok(Some(LibraryMethod::GCHandleFreeHandle))

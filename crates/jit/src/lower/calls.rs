@@ -35,9 +35,11 @@ use saki_abi::StubId;
 use saki_abi::thread::{
     TAIL_ARGS_BYTES, THREAD_IMT_METHOD_OFFSET, THREAD_POLL_OFFSET, THREAD_STUB_ARG_OFFSET, THREAD_TAIL_ARGS_OFFSET,
 };
-use saki_abi::vtable::{VTABLE_SLOTS_OFFSET, imt_slot_offset};
+use saki_abi::vtable::{VTABLE_FLAGS_OFFSET, VTABLE_SLOTS_OFFSET, VTABLE_TYPE_OFFSET, VTableFlags, imt_slot_offset};
 use saki_il::ir::{CallSig, CallTarget, IrType, LocalKind, Op, Symbol, ValueId};
-use saki_types::{Method, Ty};
+use saki_types::ty::TypeRuntime;
+use saki_types::{Method, Ty, Type};
+use std::mem::offset_of;
 
 /// The place for copies of struct arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -280,6 +282,42 @@ pub(super) fn internal_call(
     if !is_leaf {
         cx.throw_if_pending_then(false);
     }
+    Ok(result)
+}
+
+const TYPE_OBJECT_CELL_OFFSET: i32 = (offset_of!(Type, runtime) + offset_of!(TypeRuntime, type_object_cell)) as i32;
+
+/// The type object of `args[0]`, an object that is not null.
+pub(super) fn get_type(
+    cx: &mut Lowering<'_, '_>,
+    method: &'static Method,
+    sig: &CallSig,
+    args: &[ValueId],
+) -> Lowered<Value> {
+    let object = cx.value(args[0])?;
+    let (slow, plain, known, next) =
+        (cx.new_block(true), cx.new_block(false), cx.new_block(false), cx.new_block(false));
+    let result = cx.b.append_block_param(next, types::I64);
+    let flags = cx.trusted(MemoryKind::VTableWord);
+    let vtable = cx.b.ins().load(types::I64, flags, object, 0);
+    let flags = cx.trusted(MemoryKind::ClassData);
+    let kind = cx.b.ins().load(types::I32, flags, vtable, VTABLE_FLAGS_OFFSET);
+    let is_proxy = cx.b.ins().band_imm_s(kind, i64::from(VTableFlags::PROXY));
+    cx.branch(is_proxy, slow, plain);
+    cx.continue_in(plain);
+    let ty = cx.b.ins().load(types::I64, flags, vtable, VTABLE_TYPE_OFFSET);
+    // Written once, when the object is there; what follows depends on the value.
+    let cell = cx.b.ins().load(types::I64, flags, ty, TYPE_OBJECT_CELL_OFFSET);
+    cx.branch(cell, known, slow);
+    cx.continue_in(known);
+    let found = cx.b.ins().load(types::I64, flags, cell, 0);
+    cx.jump_clif(next, &[found]);
+    cx.continue_in(slow);
+    let Some(made) = internal_call(cx, method, sig, args, None)? else {
+        return Err(CompileError::invalid_ir("GetType without a result"));
+    };
+    cx.jump_clif(next, &[made]);
+    cx.continue_in(next);
     Ok(result)
 }
 

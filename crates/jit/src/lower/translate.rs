@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
 use cranelift_codegen::isa::CallConv;
 use saki_abi::HelperId;
 use saki_il::ir::{BlockId, CallSig, CallTarget, IrType, Op, Terminator, ValueId};
-use saki_il::synth::internal_call::{is_handle_free, is_handle_target};
+use saki_il::synth::internal_call::{is_get_type, is_handle_free, is_handle_target};
 
 /// Translates all blocks. `has_this`: the first parameter is `this`.
 pub(super) fn function(cx: &mut Lowering<'_, '_>, has_this: bool) -> Lowered {
@@ -163,6 +163,9 @@ fn call_op(
         }
         CallTarget::InternalCall(method) if is_handle_free(method) && args.len() == 1 => {
             handles::handle_free(cx, method, args[0]).map(|()| None)
+        }
+        CallTarget::InternalCall(method) if is_get_type(method) && args.len() == 1 => {
+            calls::get_type(cx, method, sig, args).map(Some)
         }
         CallTarget::InternalCall(method) => calls::internal_call(cx, method, sig, args, struct_result),
         CallTarget::Native(code) => native::native_call(cx, *code, sig, args, struct_result),
