@@ -23,6 +23,7 @@ use saki_runtime::{Array, CurrentThread, Managed, Obj, ObjRef, Word};
 use saki_types::{
     ArrayMethod, ElementType, LibraryType, LoadResult, Method, MethodKind, MethodSig, Ty, Type, universe,
 };
+use std::sync::atomic::Ordering;
 
 /// Outcome of a reflected call: the result, or the exception that says why the call was not made.
 pub type CallOutcome<'t> = Result<Option<Obj<'t>>, Obj<'t>>;
@@ -84,7 +85,9 @@ pub fn reflected_call<'t>(
             return refuse(ExceptionType::Target, Some("Non-static method requires a target."));
         }
     }
-    if is_byref_like(method.owner).to_managed(t)? || is_byref_like(sig.ret).to_managed(t)? {
+    // Relaxed: see the field.
+    let is_invocable = method.runtime.is_invocable.load(Ordering::Relaxed);
+    if !is_invocable && (is_byref_like(method.owner).to_managed(t)? || is_byref_like(sig.ret).to_managed(t)?) {
         let message = "Cannot invoke method with stack pointers via reflection";
         return refuse(ExceptionType::NotSupported, Some(message));
     }
@@ -99,7 +102,7 @@ pub fn reflected_call<'t>(
         let message = "Cannot invoke constructor of an abstract class.";
         return refuse(ExceptionType::Target, Some(message));
     }
-    if method.image().assembly().reflection_only {
+    if !is_invocable && method.image().assembly().reflection_only {
         let message = "It is illegal to invoke a method on a type loaded using the ReflectionOnly api.";
         return refuse(ExceptionType::InvalidOperation, Some(message));
     }
@@ -112,6 +115,10 @@ pub fn reflected_call<'t>(
         && let Err(error) = vtable_of(method.owner)
     {
         return Obj::load_exception(t, &error).map(Err);
+    }
+    if !is_invocable {
+        // Relaxed: see the field.
+        method.runtime.is_invocable.store(true, Ordering::Relaxed);
     }
     let method = target.map_or(method, |target| proxies::stub_for(target, method));
     invoke_boxed(t, method, target, arguments).map(Ok)

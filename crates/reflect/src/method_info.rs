@@ -327,7 +327,7 @@ fn internal_invoke<'t>(
     if *method.owner.universe() != *universe() {
         return invoke_in_other_domain(t, method, target, arguments, error);
     }
-    if method.is_unmanaged_callers_only().to_managed(t)? {
+    if method.is_static() && method.is_unmanaged_callers_only().to_managed(t)? {
         let message = "Methods with UnmanagedCallersOnlyAttribute cannot be called by managed code.";
         return Err(exceptions::throw(t, ExceptionType::NotSupported, message));
     }

@@ -7,7 +7,7 @@ use crate::lazy::Lazy;
 use crate::ty::{GenericContext, Ty};
 use saki_metadata::Rid;
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
 
 /// A decoded signature with all generic arguments substituted and custom modifiers dropped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -105,6 +105,9 @@ pub struct MethodRuntime {
     /// Calls and rounds of loops of its code in the first tier, weighted so that the sum overflows when the method is
     /// worth more. Compiled code adds without atomic operations, so some are lost.
     pub heat: AtomicI32,
+    /// Whether reflection has asked the method all that decides, whatever the arguments are, if it may be called, and
+    /// has found that it may. Relaxed: a fact about what never changes, which publishes nothing.
+    pub is_invocable: AtomicBool,
 }
 
 /// Bytes from a method to its `MethodRuntime::heat`.

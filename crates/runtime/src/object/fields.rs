@@ -66,12 +66,15 @@ impl ManagedField {
     }
 
     /// Bytes from the object start (classes) or the value start (value types): the same in all domains.
+    #[inline(always)]
     pub fn offset_bytes(&self) -> usize {
         // Relaxed: the number publishes no other memory.
         let known = self.offset.load(Ordering::Relaxed);
-        if known != UNKNOWN {
-            return known;
-        }
+        if known != UNKNOWN { known } else { self.find_offset_bytes() }
+    }
+
+    #[cold]
+    fn find_offset_bytes(&self) -> usize {
         match universe().find_field_offset_bytes(self.owner, self.field) {
             Ok(None) => saki_base::bug!("{:?} of the class library has no field {}", self.owner, self.field),
             Ok(Some(offset)) => {
