@@ -67,6 +67,13 @@ pub(crate) struct BuffersFor<M> {
     masm: M,
 }
 
+impl<M> BuffersFor<M> {
+    /// Values for which there is room.
+    pub(crate) fn plan_capacity(&self) -> usize {
+        self.plan.uses.capacity()
+    }
+}
+
 /// Buffers for code of this machine's architecture.
 pub(crate) type Buffers = BuffersFor<HostAssembler<RelocTarget>>;
 

@@ -8,6 +8,7 @@ use crate::isa;
 use crate::lower::{self, INDIRECT_KEY, ParentFrame};
 use crate::options::{CompilerOptions, OptLevel, Tier};
 use crate::output::{CompiledBy, CompiledCode};
+use crate::size::is_huge;
 use crate::symbols::{LibCall, RelocTarget, SymbolTable};
 use cranelift_codegen::binemit;
 use cranelift_codegen::control::ControlPlane;
@@ -22,6 +23,7 @@ use saki_abi::{
 use saki_il::ir::Function;
 use saki_sync::SlotPool;
 use saki_types::MethodKind;
+use std::sync::OnceLock;
 
 /// Buffers that are reused from one compilation to the next; used by one thread at a time.
 pub struct CompileContext {
@@ -50,7 +52,7 @@ impl CompileContext {
 
     /// Whether the context's buffers are of the size that most functions need. Buffers never shrink by themselves.
     fn is_worth_keeping(&self) -> bool {
-        self.codegen.func.dfg.num_insts() <= MAX_KEPT_INSTRUCTIONS
+        self.codegen.func.dfg.num_insts() <= MAX_KEPT_INSTRUCTIONS && self.baseline.plan_capacity() <= MAX_KEPT_PLAN
     }
 }
 
@@ -59,6 +61,8 @@ impl CompileContext {
 /// instructions each kept 92 MB. A new context costs next to nothing beside the compilation of so many instructions
 /// (some 10 ms).
 const MAX_KEPT_INSTRUCTIONS: usize = 2048;
+/// The same for the baseline compiler, in values; it takes some 60 bytes for each.
+const MAX_KEPT_PLAN: usize = 16_384;
 
 impl Default for CompileContext {
     fn default() -> Self {
@@ -76,6 +80,8 @@ pub struct Compiler {
     options: CompilerOptions,
     isa: OwnedTargetIsa,
     quick_isa: OwnedTargetIsa,
+    /// For huge functions that the baseline compiler does not cover; made for the first one.
+    plain_isa: OnceLock<OwnedTargetIsa>,
     idle: SlotPool<CompileContext>,
 }
 
@@ -85,7 +91,7 @@ impl Compiler {
     pub fn new(options: CompilerOptions) -> Result<Compiler, CompileError> {
         let isa = isa::build(&options)?;
         let quick_isa = isa::build(&CompilerOptions { opt_level: OptLevel::None, ..options.clone() })?;
-        Ok(Compiler { options, isa, quick_isa, idle: SlotPool::new() })
+        Ok(Compiler { options, isa, quick_isa, plain_isa: OnceLock::new(), idle: SlotPool::new() })
     }
 
     pub fn options(&self) -> &CompilerOptions {
@@ -146,6 +152,7 @@ impl Compiler {
     ) -> Result<CompiledCode, CompileError> {
         let covers = match tier {
             Tier::First => Some(Covers::All),
+            Tier::Second if is_huge(func) && !func.is_continuation => Some(Covers::All),
             Tier::Second => is_dynamic(func).then_some(Covers::Small),
         };
         if let Some(covers) = covers
@@ -171,14 +178,28 @@ impl Compiler {
     ) -> Result<(CompiledCode, ParentFrame), CompileError> {
         self.lower(context, func, parent)?;
         let is_quick = is_quick(func);
-        let isa = if is_quick { &self.quick_isa } else { &self.isa };
-        let mut code = finish(isa, context, &func.name)?;
+        let mut code = finish(self.isa_for(func)?, context, &func.name)?;
         code.is_continuation = func.is_continuation;
         code.compiled_by = if is_quick { CompiledBy::Quick } else { CompiledBy::Optimising };
         code.tables.clauses = func.clauses.iter().map(|clause| clause.kind).collect();
         code.tables.inline_sites = func.inline_sites.as_slice().into();
         let frame = if func.filters.is_empty() { ParentFrame::default() } else { parent_frame(context) };
         Ok((code, frame))
+    }
+
+    /// The settings with which Cranelift compiles a function.
+    fn isa_for(&self, func: &Function) -> Result<&OwnedTargetIsa, CompileError> {
+        if is_quick(func) {
+            return Ok(&self.quick_isa);
+        }
+        if !is_huge(func) {
+            return Ok(&self.isa);
+        }
+        if let Some(isa) = self.plain_isa.get() {
+            return Ok(isa);
+        }
+        let isa = isa::build(&CompilerOptions { opt_level: OptLevel::Plain, ..self.options.clone() })?;
+        Ok(self.plain_isa.get_or_init(|| isa))
     }
 
     fn lower(
@@ -220,8 +241,7 @@ impl Compiler {
         self.lower(context, func, parent)?;
         context.codegen.set_disasm(true);
         let clif = context.codegen.func.display().to_string();
-        let isa = if is_quick(func) { &self.quick_isa } else { &self.isa };
-        let code = finish(isa, context, &func.name)?;
+        let code = finish(self.isa_for(func)?, context, &func.name)?;
         let machine_code = context.codegen.compiled_code().and_then(|c| c.vcode.clone()).unwrap_or_default();
         let symbols = context.symbols.describe();
         let symbol_names = context.symbols.names();

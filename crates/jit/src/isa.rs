@@ -28,6 +28,7 @@ pub(crate) fn build(options: &CompilerOptions) -> Result<OwnedTargetIsa, Compile
     set("enable_verifier", if options.verify { "true" } else { "false" })?;
     match options.opt_level {
         OptLevel::Speed => set("opt_level", "speed")?,
+        OptLevel::Plain => set("opt_level", "none")?,
         OptLevel::None => {
             set("opt_level", "none")?;
             set("regalloc_algorithm", "single_pass")?;

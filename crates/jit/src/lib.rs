@@ -32,6 +32,7 @@ mod null_area;
 mod options;
 mod output;
 mod signatures;
+mod size;
 mod struct_classes;
 mod symbols;
 mod thunks;

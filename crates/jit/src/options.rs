@@ -9,6 +9,8 @@ use std::str::FromStr;
 pub enum OptLevel {
     /// No mid-end optimisation and a fast register allocator: only for code without loops that rarely runs.
     None,
+    /// No mid-end optimisation: for functions on which it would take too long (`crate::size`).
+    Plain,
     #[default]
     Speed,
 }

@@ -49,7 +49,7 @@ impl Homes {
         returns: bool,
     ) -> Option<Kept> {
         let block = clif.b.current_block()?;
-        if !clif.b.func.layout.is_cold(block) || (!returns && at.handlers().is_empty()) {
+        if locals.are_in_memory() || !clif.b.func.layout.is_cold(block) || (!returns && at.handlers().is_empty()) {
             return None;
         }
         let liveness = self.liveness(at);

@@ -8,6 +8,7 @@ use super::super::clif_builder::{ClifBuilder, MemoryKind};
 use super::super::parent_frame::{INDIRECT_KEY, ParentFrame};
 use crate::error::{CompileError, Lowered};
 use crate::signatures::machine_type;
+use crate::size::is_huge;
 use crate::type_facts::{ValueLayout, value_layout};
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotKey, Type, Value, types};
 use cranelift_frontend::Variable;
@@ -34,6 +35,9 @@ enum LocalStorage {
 pub(crate) struct Locals<'a> {
     func: &'a Function,
     parent: Option<&'a ParentFrame>,
+    /// Whether scalars are in stack slots, too, since the function has too many blocks and locals for variables
+    /// (`crate::size`).
+    are_in_memory: bool,
     /// By local.
     storage: Vec<LocalStorage>,
     /// By parameter, without the address for a struct result.
@@ -42,7 +46,8 @@ pub(crate) struct Locals<'a> {
 
 impl<'a> Locals<'a> {
     pub(crate) fn new(func: &'a Function, parent: Option<&'a ParentFrame>) -> Locals<'a> {
-        Locals { func, parent, storage: Vec::with_capacity(func.locals.len()), entry_params: Vec::new() }
+        let storage = Vec::with_capacity(func.locals.len());
+        Locals { func, parent, are_in_memory: is_huge(func), storage, entry_params: Vec::new() }
     }
 
     /// Makes the storage of all locals and initialises them with parameters and zeroes.
@@ -84,7 +89,7 @@ impl<'a> Locals<'a> {
             }
             (ty, _) => {
                 let ty = scalar_type(ty)?;
-                if in_memory {
+                if in_memory || self.are_in_memory {
                     LocalStorage::Slot(clif.keyed_slot(scalar_layout(ty), key))
                 } else {
                     LocalStorage::Variable(clif.b.declare_var(ty))
@@ -221,6 +226,11 @@ impl<'a> Locals<'a> {
             self.storage.get(local.0 as usize),
             Some(LocalStorage::Slot(_) | LocalStorage::Parent { indirect: false, .. })
         )
+    }
+
+    /// Whether no local is a variable.
+    pub(crate) fn are_in_memory(&self) -> bool {
+        self.are_in_memory
     }
 
     /// The local's Cranelift variable, if it is one.
