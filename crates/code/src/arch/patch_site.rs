@@ -123,7 +123,7 @@ mod tests {
     type Masm = HostAssembler<usize>;
 
     fn place_body(code: &mut Masm) -> &'static CodeInfo {
-        let finished = code.finish(0).expect("labels are bound");
+        let finished = code.finish(0, 0).expect("labels are bound");
         let relocs: Vec<Reloc<PlacedTarget>> = finished
             .relocs
             .iter()

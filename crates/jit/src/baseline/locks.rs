@@ -62,7 +62,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
 
     /// The lower half of the sync word becomes `new` if it is as expected; an inflated word never is.
     fn exchange_lock(&mut self, new: Reg, slow: saki_code::masm::Label) {
-        let place = Address::new(M::ARGUMENTS[0], OBJECT_SYNC_OFFSET as i32);
+        let place = Address::new(M::ARGUMENTS[0], OBJECT_SYNC_OFFSET);
         self.masm.compare_exchange(HALF, place, new, Some(slow));
         if self.options.fence_after_atomics {
             self.masm.fence();

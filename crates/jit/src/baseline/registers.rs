@@ -183,7 +183,8 @@ impl Registers {
             Some(slot) => slot,
             None => {
                 let free = if size_bytes == 8 { self.free_slots.pop() } else { None };
-                let slot = free.unwrap_or_else(|| if size_bytes == 8 { self.new_slot() } else { self.new_area(size_bytes) });
+                let slot =
+                    free.unwrap_or_else(|| if size_bytes == 8 { self.new_slot() } else { self.new_area(size_bytes) });
                 let place = &mut self.places[value as usize];
                 place.slot = Some(slot);
                 place.is_wide = size_bytes != 8;
