@@ -3,7 +3,7 @@
 use crate::options::Options;
 use saki_base::tell;
 use saki_os::ExitStage;
-use saki_runtime::exec::compile::STATISTICS;
+use saki_runtime::exec::compile::{BASELINE_METHODS, STATISTICS};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -82,7 +82,7 @@ fn print(start_up: Duration) {
         (get(&STATISTICS.import_nanoseconds), get(&STATISTICS.codegen_nanoseconds), get(&STATISTICS.place_nanoseconds));
     tell!("start-up            {:>10.2} ms", start_up.as_secs_f64() * 1000.0);
     tell!("methods compiled    {:>10}", get(&STATISTICS.methods));
-    tell!("first tier          {:>10}", get(&STATISTICS.baseline_methods));
+    tell!("first tier          {:>10}", get(&BASELINE_METHODS));
     let tiers = &saki_runtime::vm::tiers::STATISTICS;
     tell!(
         "second tier         {:>10} methods, {} loops, {} continued, {} failed, {} overflows, {} waiting, {} stops, {:.2} ms",

@@ -27,6 +27,7 @@
 //! It names no register and no encoding: an architecture is a macro assembler (`saki_code::masm`) to it. Where there is
 //! none, `absent.rs` takes its place, which covers nothing.
 
+mod arguments;
 mod atomics;
 mod calls;
 mod context;
@@ -43,6 +44,7 @@ mod native;
 mod numbers;
 mod objects;
 mod operations;
+mod parent_frame;
 mod places;
 mod plan;
 mod registers;
@@ -93,7 +95,7 @@ pub(crate) fn compile<M: MacroAssembler<Target = RelocTarget>>(
     if func.filters.is_empty() {
         return Some(code);
     }
-    let frame = filters::ParentFrame::new(func, registers);
+    let frame = parent_frame::ParentFrame::new(func, registers);
     for filter in &func.filters {
         if !filter.filters.is_empty() || !plan.make::<M>(filter, covers) {
             return None;

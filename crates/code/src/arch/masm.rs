@@ -352,6 +352,7 @@ pub trait AtomicAssembler {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "signed, unsigned and floating-point numbers of so many bits")]
 pub enum LaneType {
+    Bits,
     I8,
     U8,
     I16,

@@ -1,7 +1,7 @@
 //! Interlocked operations. After the exchange of a reference comes its write barrier, with no safepoint in between; it
 //! also runs after a failed exchange, which is harmless.
 
-use super::calls::Argument;
+use super::arguments::Argument;
 use super::context::Emitter;
 use super::exceptions::Failure;
 use super::plan::{Value, exchange_destination};

@@ -8,6 +8,7 @@
 //! Callees may change struct arguments, so they get the addresses of copies in the caller's frame. Vectors are no such
 //! structs: they are passed in registers.
 
+use super::arguments::{Argument, Passing};
 use super::context::{Cold, Emitter};
 use super::exceptions::Failure;
 use super::places::{Place, Places};
@@ -31,37 +32,6 @@ const ADDRESS: MemoryAccess = MemoryAccess::Whole(MachineType::I64);
 const MAX_HELPER_ARGUMENTS: usize = 4;
 /// Registers of the arguments of one call, and that of the callee.
 const MAX_MOVES: usize = 24;
-
-/// What is passed.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Argument {
-    Value(Value),
-    /// The sum of a value and a constant.
-    Displaced(Value, i32),
-    /// An I32 as I64, extended by its sign or by zeros.
-    Widened(Value, bool),
-    /// The address of a place in the frame.
-    Frame(i32),
-    /// What is in a slot of the frame, of this type.
-    Slot(i32, MachineType),
-    Symbol(Symbol),
-    Constant(i64),
-    Thread,
-    /// The address of a place in the thread.
-    ThreadPlace(i32),
-}
-
-/// An argument, and the type in which it is passed.
-pub(super) type Passing = (Argument, MachineType);
-
-impl Argument {
-    pub(super) fn value(self) -> Option<Value> {
-        match self {
-            Argument::Value(value) | Argument::Displaced(value, _) | Argument::Widened(value, _) => Some(value),
-            _ => None,
-        }
-    }
-}
 
 /// Where the address of the callee's code is found, after the arguments are in place.
 pub(super) enum Callee {

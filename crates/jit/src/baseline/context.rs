@@ -1,8 +1,8 @@
 //! What every part of the second pass needs: the code so far, and registers for values.
 
-use super::calls::Argument;
-use super::filters::ParentFrame;
+use super::arguments::Argument;
 use super::landings::Landings;
+use super::parent_frame::ParentFrame;
 use super::plan::{Plan, Value};
 use super::registers::Registers;
 use super::types::{machine_type, slot_bytes};

@@ -2,8 +2,8 @@
 
 use super::context::{Cold, ColdCode, Emitter};
 use super::counters;
-use super::filters::ParentFrame;
 use super::landings::Landings;
+use super::parent_frame::ParentFrame;
 use super::places::{Passed, Place};
 use super::plan::Plan;
 use super::registers::Registers;

@@ -1,7 +1,7 @@
 //! `localloc`: in the frame where the size is small and the code runs once for each call, else memory outside of it,
 //! which returns free. A word of the frame tells whether there is some.
 
-use super::calls::Argument;
+use super::arguments::Argument;
 use super::context::{Cold, Emitter};
 use super::coverage::goes_back;
 use super::plan::Value;

@@ -1,7 +1,7 @@
 //! `Monitor.Enter` and `Exit`: in line the two transitions of a thin lock that one thread at a time takes once
 //! (`lower::monitors` has more of them); the runtime does the rest. All of them behave as calls.
 
-use super::calls::Argument;
+use super::arguments::Argument;
 use super::context::{Cold, Emitter};
 use super::plan::Value;
 use crate::symbols::RelocTarget;

@@ -1,6 +1,6 @@
 //! Accesses to memory with their null checks, copies of structs, reference stores with their barrier.
 
-use super::calls::Argument;
+use super::arguments::Argument;
 use super::context::{Cold, Emitter};
 use super::exceptions::Failure;
 use super::plan::{Value, barrier_object, is_in_frame, names_object};

@@ -1,6 +1,6 @@
 //! Calls of C functions, by the System V convention; `lower::native` says what is passed how.
 
-use super::calls::Argument;
+use super::arguments::Argument;
 use super::context::Emitter;
 use super::places::{Place, Places};
 use super::plan::Value;

@@ -1,7 +1,7 @@
 //! Operations on single numbers that programs seldom use, and conversions (ECMA-335 §III.3.27 ff.), as
 //! `lower::arith` and `lower::conv` describe them.
 
-use super::calls::Argument;
+use super::arguments::Argument;
 use super::context::Emitter;
 use super::exceptions::Failure;
 use super::plan::Value;

@@ -3,7 +3,7 @@
 //! Small objects are allocated in line, as `abi::heap` says. Type tests behave like calls: values needed later are in
 //! memory around them, since the runtime decides what the test in line cannot.
 
-use super::calls::Argument;
+use super::arguments::Argument;
 use super::context::{Cold, Emitter};
 use super::exceptions::Failure;
 use super::plan::Value;

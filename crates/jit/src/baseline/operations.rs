@@ -1,6 +1,6 @@
 //! One emitter for each operation that the plan admits.
 
-use super::calls::Argument;
+use super::arguments::Argument;
 use super::context::{Cold, Emitter};
 use super::exceptions::Failure;
 use super::numbers::Conversion;

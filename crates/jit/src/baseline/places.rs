@@ -3,7 +3,7 @@
 use super::types::{passed_type, returns_struct, slot_bytes};
 use crate::signatures::struct_result_index;
 use saki_code::masm::{MachineType, MacroAssembler, Reg};
-use saki_il::ir::CallSig;
+use saki_il::ir::{CallSig, Function};
 
 /// Where an argument is when the callee begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,4 +76,15 @@ impl Passed {
         }
         Some(Passed { params, struct_result, stack_bytes: places.stack_bytes() })
     }
+}
+
+/// The prologue does not touch the pages by which it lowers the frame, so it stays within the guard page.
+const MAX_LOWERED_BYTES: u32 = 2048;
+
+/// Bytes that the arguments in memory of a tail call need beyond those of the function itself; 0 if they are too many.
+pub(super) fn missing_bytes<M: MacroAssembler>(func: &Function, sig: &CallSig) -> u32 {
+    // Where the address for a struct result stands among the arguments is without effect on their size.
+    let bytes = |sig| Passed::new::<M>(sig, false).map_or(0, |passed| passed.stack_bytes);
+    let missing = bytes(sig).saturating_sub(bytes(&func.sig));
+    if missing > MAX_LOWERED_BYTES { 0 } else { missing }
 }

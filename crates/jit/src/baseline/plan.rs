@@ -2,7 +2,7 @@
 //! memory.
 
 use super::coverage::{self, Covers};
-use super::tail_calls;
+use super::places;
 use super::types::{is_by_address, machine_type};
 use crate::destination::{self, Destination, store_destination};
 use saki_code::masm::{MachineType, MacroAssembler};
@@ -72,7 +72,7 @@ impl Plan {
         for block in &func.blocks {
             match &block.terminator {
                 Terminator::TailCall { sig, .. } => {
-                    self.lowered_bytes = self.lowered_bytes.max(tail_calls::missing_bytes::<M>(func, sig));
+                    self.lowered_bytes = self.lowered_bytes.max(places::missing_bytes::<M>(func, sig));
                 }
                 Terminator::Jump(target) => self.enters_again |= target.0 == 0,
                 Terminator::Brif { then, otherwise, .. } => self.enters_again |= then.0 == 0 || otherwise.0 == 0,

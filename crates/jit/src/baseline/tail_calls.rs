@@ -5,7 +5,8 @@
 //! pointer and the return address move up before the jump. Struct arguments are passed in the thread's buffer
 //! (`lower::calls` describes it). Where the frame cannot go, a tail call is a call and a return.
 
-use super::calls::{Argument, Callee, Passing};
+use super::arguments::{Argument, Passing};
+use super::calls::Callee;
 use super::context::{Cold, Emitter};
 use super::places::{Passed, Place, Places};
 use super::types::{is_by_address, machine_type, passed_type, result_type, returns_struct};
@@ -14,20 +15,9 @@ use crate::symbols::RelocTarget;
 use crate::type_facts::value_layout;
 use saki_abi::thread::{TAIL_ARGS_BYTES, THREAD_TAIL_ARGS_OFFSET};
 use saki_code::masm::{Address, IntegerOp, MachineType, MacroAssembler, MemoryAccess, Reg, RegImm, Relation};
-use saki_il::ir::{CallSig, CallTarget, Function, IrType, LocalKind, ValueId};
+use saki_il::ir::{CallSig, CallTarget, IrType, LocalKind, ValueId};
 
 const ADDRESS: MemoryAccess = MemoryAccess::Whole(MachineType::I64);
-
-/// The prologue does not touch the pages by which it lowers the frame, so it stays within the guard page.
-const MAX_LOWERED_BYTES: u32 = 2048;
-
-/// Bytes that the arguments in memory of a tail call need beyond those of the function itself; 0 if they are too many.
-pub(super) fn missing_bytes<M: MacroAssembler>(func: &Function, sig: &CallSig) -> u32 {
-    // Where the address for a struct result stands among the arguments is without effect on their size.
-    let bytes = |sig| Passed::new::<M>(sig, false).map_or(0, |passed| passed.stack_bytes);
-    let missing = bytes(sig).saturating_sub(bytes(&func.sig));
-    if missing > MAX_LOWERED_BYTES { 0 } else { missing }
-}
 
 /// Whether the struct arguments have room in the thread's buffer.
 fn fits_tail_arguments(sig: &CallSig) -> Option<bool> {

@@ -4,7 +4,7 @@
 //! has one instruction for is done in registers. The other operations work on the operands' bytes in the frame, lane by
 //! lane, with the scalar operations of the macro assembler; the results are those of Cranelift's code to the bit.
 
-use super::calls::Argument;
+use super::arguments::Argument;
 use super::context::Emitter;
 use super::plan::Value;
 use crate::symbols::RelocTarget;
@@ -215,7 +215,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let source = self.use_register(a);
         // A copy, since the operands stay as they are if there is no such instruction.
         self.move_register(M::FLOAT_SCRATCH, source);
-        if !self.masm.lanes(op, lane_kind(lanes), M::FLOAT_SCRATCH, right) {
+        let is_bitwise = matches!(op, LaneOp::And | LaneOp::Or | LaneOp::ExclusiveOr);
+        let ty = if is_bitwise { LaneType::Bits } else { lane_kind(lanes) };
+        if !self.masm.lanes(op, ty, M::FLOAT_SCRATCH, right) {
             return false;
         }
         self.registers.release(a);

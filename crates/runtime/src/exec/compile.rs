@@ -28,7 +28,7 @@ pub(crate) use deferred::forget_deferred_errors;
 pub use dump::DumpOptions;
 pub(crate) use facts::MachineFacts;
 pub(crate) use job::CompileJob;
-pub use statistics::{CompileStatistics, STATISTICS, keep_statistics};
+pub use statistics::{BASELINE_METHODS, CompileStatistics, STATISTICS, keep_statistics};
 pub use thunks::{CallbackEntry, compile_callback_entry, invoke_thunk, place_callback_entry};
 
 use crate::class_init;
@@ -276,7 +276,7 @@ fn install(t: CurrentThread, method: &'static Method, body: Body) -> Managed<&'s
     if are_statistics_wanted() {
         // Relaxed: counters.
         STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
-        STATISTICS.baseline_methods.fetch_add(u64::from(is_baseline), Ordering::Relaxed);
+        BASELINE_METHODS.fetch_add(u64::from(is_baseline), Ordering::Relaxed);
         STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
         placing.add_to(&STATISTICS.place_nanoseconds);
     }

@@ -28,11 +28,11 @@ impl<T: Copy> VectorAssembler for Assembler<T> {
             Add, AddSaturated, And, Average, Divide, Equal, ExclusiveOr, Greater, Less, LessOrEqual, Maximum, Minimum,
             Multiply, MultiplyHigh, Or, Subtract, SubtractSaturated, Unordered,
         };
-        use LaneType::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+        use LaneType::{Bits, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
         table! {
-            And, _ => andps_a;
-            Or, _ => orps_a;
-            ExclusiveOr, _ => xorps_a;
+            And, Bits => andps_a;
+            Or, Bits => orps_a;
+            ExclusiveOr, Bits => xorps_a;
             Add, I8 | U8 => paddb_a;
             Add, I16 | U16 => paddw_a;
             Add, I32 | U32 => paddd_a;
