@@ -29,6 +29,21 @@ impl ConvTarget {
         [C::I1, C::U1, C::I2, C::U2, C::I4, C::U4, C::I8, C::U8, C::I, C::U, C::R4, C::R8, C::RUn]
     };
 
+    /// Width in bits and signedness of an integer target; None for floating-point numbers.
+    pub const fn integer(self) -> Option<(u32, bool)> {
+        Some(match self {
+            ConvTarget::I1 => (8, true),
+            ConvTarget::U1 => (8, false),
+            ConvTarget::I2 => (16, true),
+            ConvTarget::U2 => (16, false),
+            ConvTarget::I4 => (32, true),
+            ConvTarget::U4 => (32, false),
+            ConvTarget::I8 | ConvTarget::I => (64, true),
+            ConvTarget::U8 | ConvTarget::U => (64, false),
+            ConvTarget::R4 | ConvTarget::R8 | ConvTarget::RUn => return None,
+        })
+    }
+
     pub const fn number(self) -> i32 {
         self as i32
     }

@@ -6,6 +6,7 @@
 
 pub mod arena;
 pub mod bug;
+pub mod dominators;
 pub mod id;
 pub mod interner;
 pub mod locks;

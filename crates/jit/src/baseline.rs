@@ -35,7 +35,6 @@ mod counters;
 mod coverage;
 mod emit;
 mod exceptions;
-mod filters;
 mod landings;
 mod localloc;
 mod locks;

@@ -2,9 +2,9 @@
 //!
 //! Cranelift aligns no block, so the same loop may be half as fast again in one body as in another, by chance: a jump
 //! that crosses the end of such a block, or ends there, is decoded anew in each round on many processors (Intel,
-//! "Mitigations for Jump Conditional Code Erratum"), and a loop that is spread over more blocks than it needs takes more
-//! of the cache. The body's prologue ends with a padding of up to 31 bytes, chosen so that its innermost loops, weighted
-//! by their depth, have the fewest of both.
+//! "Mitigations for Jump Conditional Code Erratum"), and a loop that is spread over more blocks than it needs takes
+//! more of the cache. The body's prologue ends with a padding of up to 31 bytes, chosen so that its innermost loops,
+//! weighted by their depth, have the fewest of both.
 //!
 //! Loops are found in the machine code, by jumps backward. A misread byte can only make the choice worse.
 
@@ -126,8 +126,8 @@ fn cost(inner: &Loop, jumps: &[Jump], padding: usize) -> u32 {
     inner.weight * (2 * split + spread) as u32
 }
 
-/// So many bytes of instructions that do nothing, as few instructions as possible (Intel, "Software Developer's Manual",
-/// NOP).
+/// So many bytes of instructions that do nothing, as few instructions as possible (Intel, "Software Developer's
+/// Manual", NOP).
 fn nops(bytes: usize) -> Vec<u8> {
     const LONGEST: [u8; 9] = [0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0];
     let rest: &[u8] = match bytes % LONGEST.len() {

@@ -10,7 +10,6 @@
 
 pub mod analysis;
 mod builder;
-pub mod dominators;
 pub mod file;
 mod graph;
 pub mod html;

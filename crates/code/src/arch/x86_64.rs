@@ -1,6 +1,6 @@
 //! x86-64, a file for each subject: registers and their roles (`registers`), encodings (`masm`, and of what is seldom
-//! used `numbers`, `atomics` and `vectors`), assembly stubs and the small stubs that are made at run time (`stubs`), places that
-//! are changed in code (`patching`), recognising what a thread is stopped at (`frames`).
+//! used `numbers`, `atomics` and `vectors`), assembly stubs and the small stubs that are made at run time (`stubs`),
+//! places that are changed in code (`patching`), recognising what a thread is stopped at (`frames`).
 
 #[path = "x86_64/atomics.rs"]
 mod atomics;

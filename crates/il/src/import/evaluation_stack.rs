@@ -31,22 +31,27 @@ impl EvaluationStack {
         EvaluationStack { entries: memory, settled: 0 }
     }
 
+    /// The vector, for the next stack.
     pub fn into_memory(self) -> Vec<StackEntry> {
         self.entries
     }
 
+    /// Makes room for so many more entries.
     pub fn reserve(&mut self, additional: usize) {
         self.entries.reserve(additional);
     }
 
+    /// Adds an entry at the top.
     pub fn push(&mut self, entry: StackEntry) {
         self.entries.push(entry);
     }
 
+    /// Adds entries at the top, the deepest first.
     pub fn extend(&mut self, entries: impl IntoIterator<Item = StackEntry>) {
         self.entries.extend(entries);
     }
 
+    /// Removes the entry at the top.
     pub fn pop(&mut self) -> Option<StackEntry> {
         let entry = self.entries.pop();
         self.settled = self.settled.min(self.entries.len());
@@ -59,11 +64,13 @@ impl EvaluationStack {
         self.entries.split_off(first)
     }
 
+    /// Removes the entries from number `depth` on.
     pub fn truncate(&mut self, depth: usize) {
         self.settled = self.settled.min(depth);
         self.entries.truncate(depth);
     }
 
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.truncate(0);
     }

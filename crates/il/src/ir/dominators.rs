@@ -1,11 +1,11 @@
 //! Which blocks every way to a block passes through.
 //!
-//! Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph" (1979), with path compression: the
-//! time grows as the number of edges times its logarithm, whatever the function looks like. Whether one block dominates
-//! another is then a comparison of numbers.
+//! The immediate dominators come from `saki_base::dominators`, whose time does not depend on how deep loops are nested.
+//! Whether one block dominates another is then a comparison of numbers.
 
 use super::verify::successors;
 use super::{BlockId, Function};
+use saki_base::dominators::{DominatorTree, FlowGraph, Successor, dominators};
 
 const NONE: u32 = u32::MAX;
 
@@ -21,9 +21,11 @@ pub struct Dominators {
 impl Dominators {
     /// Those of the function's blocks.
     pub fn of(function: &Function) -> Dominators {
-        let walk = Walk::of(function);
-        let immediate = walk.immediate_dominators();
-        let count = walk.order.len();
+        if function.blocks.is_empty() {
+            return Dominators { position: Vec::new(), size: Vec::new() };
+        }
+        let DominatorTree { nodes, idom: immediate } = dominators(&Edges::of(function));
+        let count = nodes.len();
         let mut size = vec![1u32; count];
         for number in (1..count).rev() {
             size[immediate[number] as usize] += size[number];
@@ -37,13 +39,13 @@ impl Dominators {
             next_child[above] += size[number];
             next_child[number] = position[number] + 1;
         }
-        let mut dominators =
+        let mut found =
             Dominators { position: vec![NONE; function.blocks.len()], size: vec![1; function.blocks.len()] };
-        for (number, &block) in walk.order.iter().enumerate() {
-            dominators.position[block as usize] = position[number];
-            dominators.size[block as usize] = size[number];
+        for (number, &block) in nodes.iter().enumerate() {
+            found.position[block as usize] = position[number];
+            found.size[block as usize] = size[number];
         }
-        dominators
+        found
     }
 
     /// Whether block `a` dominates block `b`.
@@ -53,131 +55,39 @@ impl Dominators {
     }
 }
 
-/// A depth-first walk; blocks go by their number in it.
-struct Walk {
-    /// By number: the block.
-    order: Vec<u32>,
-    /// By number: the number of the block from which the walk came.
-    parent: Vec<u32>,
-    /// By number, as a range of `predecessors`: the numbers of the blocks that go to it.
-    first_predecessor: Vec<u32>,
-    predecessors: Vec<u32>,
+/// The function's blocks, and as successors of the first one also the handlers.
+struct Edges {
+    /// By block: where its successors begin in `targets`; behind the last block, their number.
+    starts: Vec<u32>,
+    targets: Vec<u32>,
 }
 
-impl Walk {
-    fn of(function: &Function) -> Walk {
-        let each_successor = |block: u32, visit: &mut dyn FnMut(u32)| {
-            successors(&function.blocks[block as usize].terminator, &mut |BlockId(next)| visit(next));
-            if block == 0 {
-                function.clauses.iter().for_each(|clause| visit(clause.handler.0));
+impl Edges {
+    fn of(function: &Function) -> Edges {
+        let mut edges = Edges { starts: vec![0], targets: Vec::new() };
+        for (number, block) in function.blocks.iter().enumerate() {
+            successors(&block.terminator, &mut |BlockId(next)| edges.targets.push(next));
+            if number == 0 {
+                edges.targets.extend(function.clauses.iter().map(|clause| clause.handler.0));
             }
-        };
-        let mut number = vec![NONE; function.blocks.len()];
-        let (mut order, mut parent) = (Vec::new(), Vec::new());
-        // Blocks to visit, with the number of the block that goes there.
-        let mut pending = vec![(0u32, 0u32)];
-        while let Some((block, from)) = pending.pop() {
-            if number[block as usize] != NONE {
-                continue;
-            }
-            let own = order.len() as u32;
-            number[block as usize] = own;
-            order.push(block);
-            parent.push(from);
-            each_successor(block, &mut |next| {
-                if number[next as usize] == NONE {
-                    pending.push((next, own));
-                }
-            });
+            edges.starts.push(edges.targets.len() as u32);
         }
-        let mut first_predecessor = vec![0u32; order.len() + 1];
-        for &block in &order {
-            each_successor(block, &mut |next| first_predecessor[number[next as usize] as usize + 1] += 1);
-        }
-        for index in 1..first_predecessor.len() {
-            first_predecessor[index] += first_predecessor[index - 1];
-        }
-        let mut free = first_predecessor.clone();
-        let mut predecessors = vec![0; first_predecessor.last().copied().unwrap_or(0) as usize];
-        for (own, &block) in order.iter().enumerate() {
-            each_successor(block, &mut |next| {
-                let slot = &mut free[number[next as usize] as usize];
-                predecessors[*slot as usize] = own as u32;
-                *slot += 1;
-            });
-        }
-        Walk { order, parent, first_predecessor, predecessors }
-    }
-
-    fn predecessors_of(&self, number: usize) -> &[u32] {
-        &self.predecessors[self.first_predecessor[number] as usize..self.first_predecessor[number + 1] as usize]
-    }
-
-    /// By number: the number of the immediate dominator; the entry is its own.
-    fn immediate_dominators(&self) -> Vec<u32> {
-        let count = self.order.len();
-        let mut forest = Forest {
-            semi: (0..count as u32).collect(),
-            label: (0..count as u32).collect(),
-            ancestor: vec![NONE; count],
-            path: Vec::new(),
-        };
-        let mut dominator = vec![0u32; count];
-        // The blocks with a certain semidominator, as lists by their first member and the next of each member.
-        let (mut first, mut next) = (vec![NONE; count], vec![NONE; count]);
-        for number in (1..count).rev() {
-            for &predecessor in self.predecessors_of(number) {
-                let least = forest.evaluate(predecessor);
-                forest.semi[number] = forest.semi[number].min(forest.semi[least as usize]);
-            }
-            let semi = forest.semi[number] as usize;
-            next[number] = std::mem::replace(&mut first[semi], number as u32);
-            let parent = self.parent[number];
-            forest.ancestor[number] = parent;
-            let mut member = std::mem::replace(&mut first[parent as usize], NONE);
-            while member != NONE {
-                let least = forest.evaluate(member);
-                let is_below = forest.semi[least as usize] < forest.semi[member as usize];
-                dominator[member as usize] = if is_below { least } else { parent };
-                member = next[member as usize];
-            }
-        }
-        for number in 1..count {
-            if dominator[number] != forest.semi[number] {
-                dominator[number] = dominator[dominator[number] as usize];
-            }
-        }
-        dominator
+        edges
     }
 }
 
-/// The part of the walk's tree that has been linked.
-struct Forest {
-    semi: Vec<u32>,
-    /// By number: the block with the least semidominator on the compressed path above it.
-    label: Vec<u32>,
-    ancestor: Vec<u32>,
-    path: Vec<u32>,
-}
+impl FlowGraph for Edges {
+    fn node_count(&self) -> usize {
+        self.starts.len() - 1
+    }
 
-impl Forest {
-    /// The block with the least semidominator among `number` and those above it, without the root of its tree.
-    fn evaluate(&mut self, number: u32) -> u32 {
-        let mut at = number;
-        while self.ancestor[at as usize] != NONE && self.ancestor[self.ancestor[at as usize] as usize] != NONE {
-            self.path.push(at);
-            at = self.ancestor[at as usize];
+    fn successor(&self, node: u32, index: u32) -> Successor {
+        let place = self.starts[node as usize] + index;
+        if place < self.starts[node as usize + 1] {
+            Successor::Node(self.targets[place as usize])
+        } else {
+            Successor::End
         }
-        // From the top down, each block of the path is hung below the root.
-        while let Some(below) = self.path.pop() {
-            let above = self.ancestor[below as usize] as usize;
-            let (own, inherited) = (self.label[below as usize], self.label[above]);
-            if self.semi[inherited as usize] < self.semi[own as usize] {
-                self.label[below as usize] = inherited;
-            }
-            self.ancestor[below as usize] = self.ancestor[above];
-        }
-        self.label[number as usize]
     }
 }
 

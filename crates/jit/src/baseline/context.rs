@@ -261,6 +261,20 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.masm.address_of(register, target, target.is_near());
     }
 
+    /// A register with `value` that may be overwritten: the value's own if this is its last use, else a copy.
+    pub(super) fn consume(&mut self, value: Value) -> Reg {
+        let register = self.use_register(value);
+        if self.registers.place(value).uses_left <= 1 {
+            self.registers.release(value);
+            self.registers.vacate(register);
+            return register;
+        }
+        self.registers.release(value);
+        let copy = self.fresh(register.is_float());
+        self.move_register(copy, register);
+        copy
+    }
+
     /// Copies a value to a register whose old value is lost: for the end of a block.
     pub(super) fn move_to(&mut self, id: ValueId, register: Reg) {
         let value = self.value(id);
@@ -309,5 +323,17 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             return self.parent_place(parent);
         }
         Some(Address::new(M::FRAME, self.registers.local_area(number, slot_bytes(machine_type(ty)?))))
+    }
+
+    /// In a filter: where a local of the method is, by way of the scratch register; None if it is not in memory.
+    pub(super) fn parent_place(&mut self, local: LocalId) -> Option<Address> {
+        let (offset_bytes, is_indirect) = self.parent?.place(local)?;
+        self.load_slot(M::SCRATCH, self.parent_slot?, MachineType::I64);
+        let place = Address::new(M::SCRATCH, offset_bytes);
+        if !is_indirect {
+            return Some(place);
+        }
+        self.masm.load(MemoryAccess::Whole(MachineType::I64), M::SCRATCH, place);
+        Some(Address::new(M::SCRATCH, 0))
     }
 }

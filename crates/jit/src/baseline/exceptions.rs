@@ -100,6 +100,19 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
     }
 
+    /// Returns.
+    pub(super) fn leave(&mut self) {
+        self.restore_kept();
+        let argument_bytes = self.incoming_bytes + self.plan.lowered_bytes;
+        if argument_bytes > u32::from(u16::MAX) {
+            // More than a return can give back.
+            self.masm.raise_frame(argument_bytes);
+            self.masm.ret(0);
+        } else {
+            self.masm.ret(argument_bytes);
+        }
+    }
+
     /// Goes on with the second pass that entered the clause's handler.
     pub(super) fn resume_unwind(&mut self, clause: u32) -> Option<()> {
         let [exception_slot, token_slot] = self.landings.in_flight[clause as usize]?;

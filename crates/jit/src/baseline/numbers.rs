@@ -15,21 +15,6 @@ fn magnitude_bits(ty: MachineType) -> u64 {
     if ty == MachineType::F32 { (1 << 31) - 1 } else { (1 << 63) - 1 }
 }
 
-/// Width and signedness of an integer target.
-fn integer_target(target: ConvTarget) -> Option<(u32, bool)> {
-    Some(match target {
-        ConvTarget::I1 => (8, true),
-        ConvTarget::U1 => (8, false),
-        ConvTarget::I2 => (16, true),
-        ConvTarget::U2 => (16, false),
-        ConvTarget::I4 => (32, true),
-        ConvTarget::U4 => (32, false),
-        ConvTarget::I8 | ConvTarget::I => (64, true),
-        ConvTarget::U8 | ConvTarget::U => (64, false),
-        ConvTarget::R4 | ConvTarget::R8 | ConvTarget::RUn => return None,
-    })
-}
-
 /// A conversion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conversion {
@@ -228,7 +213,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         target: ConvTarget,
         source_unsigned: bool,
     ) -> Option<()> {
-        let (bits, is_signed) = integer_target(target)?;
+        let (bits, is_signed) = target.integer()?;
         let source_bits = if from == MachineType::I64 { 64 } else { 32 };
         let (relation, limit) = match (source_unsigned, is_signed) {
             (true, false) if bits >= source_bits => return Some(()),

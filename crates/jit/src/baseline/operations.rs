@@ -171,20 +171,6 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.masm.bind(next);
     }
 
-    /// A register with `value` that may be overwritten: the value's own if this is its last use, else a copy.
-    pub(super) fn consume(&mut self, value: Value) -> Reg {
-        let register = self.use_register(value);
-        if self.registers.place(value).uses_left <= 1 {
-            self.registers.release(value);
-            self.registers.vacate(register);
-            return register;
-        }
-        self.registers.release(value);
-        let copy = self.fresh(register.is_float());
-        self.move_register(copy, register);
-        copy
-    }
-
     fn binary(&mut self, result: Value, op: BinOp, mut a: Value, mut b: Value) -> Option<()> {
         let ty = self.machine_of(result);
         if ty.is_float() {

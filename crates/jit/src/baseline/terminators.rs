@@ -69,17 +69,10 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         Some(())
     }
 
-    /// Returns.
-    pub(super) fn leave(&mut self) {
-        self.restore_kept();
-        let argument_bytes = self.incoming_bytes + self.plan.lowered_bytes;
-        if argument_bytes > u32::from(u16::MAX) {
-            // More than a return can give back.
-            self.masm.raise_frame(argument_bytes);
-            self.masm.ret(0);
-        } else {
-            self.masm.ret(argument_bytes);
-        }
+    /// A filter's answer.
+    fn end_filter(&mut self, answer: ValueId) {
+        self.move_to(answer, M::RESULT);
+        self.leave();
     }
 
     /// Finds the target by halving.

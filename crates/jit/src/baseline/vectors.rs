@@ -442,7 +442,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             V::Mul => self.masm.multiply(ty, x, y, None),
             V::AddSaturated | V::SubSaturated if lanes.bytes() <= 2 => {
                 integer(if op == V::AddSaturated { IntegerOp::Add } else { IntegerOp::Subtract }, self);
-                self.clamp(x, lanes);
+                self.clamp_lanes(x, lanes);
             }
             V::Average if lanes.bytes() <= 2 => {
                 integer(IntegerOp::Add, self);
@@ -470,7 +470,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     }
 
     /// The nearest number of the lanes, which are of one or two bytes.
-    fn clamp(&mut self, register: Reg, lanes: Lanes) {
+    fn clamp_lanes(&mut self, register: Reg, lanes: Lanes) {
         let bits = lanes.bytes() * 8;
         let (least, greatest) = match lanes.is_unsigned() {
             true => (0, (1 << bits) - 1),
@@ -525,7 +525,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             match op {
                 VectorOp::Narrow if lanes.is_float() => self.masm.convert_float(MachineType::F32, x, x),
                 VectorOp::Narrow => {}
-                _ => self.clamp(x, packed),
+                _ => self.clamp_lanes(x, packed),
             }
             self.store_lane(x, out, half, lane);
         }

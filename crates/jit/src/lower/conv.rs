@@ -156,16 +156,5 @@ fn truncate_like_x64(cx: &mut Lowering<'_, '_>, value: Value, to: Type) -> Value
 }
 
 fn integer_target(target: ConvTarget) -> Option<IntegerTarget> {
-    let (bits, signed) = match target {
-        ConvTarget::I1 => (8, true),
-        ConvTarget::U1 => (8, false),
-        ConvTarget::I2 => (16, true),
-        ConvTarget::U2 => (16, false),
-        ConvTarget::I4 => (32, true),
-        ConvTarget::U4 => (32, false),
-        ConvTarget::I8 | ConvTarget::I => (64, true),
-        ConvTarget::U8 | ConvTarget::U => (64, false),
-        ConvTarget::R4 | ConvTarget::R8 | ConvTarget::RUn => return None,
-    };
-    Some(IntegerTarget { bits, signed })
+    target.integer().map(|(bits, signed)| IntegerTarget { bits, signed })
 }

@@ -4,8 +4,8 @@
 //! dominates. A type's retained bytes are those that would be freed with all its objects, so an object that another one
 //! of its type dominates counts once. Left out: why an object lives (`paths`).
 
-use super::dominators::{Dominators, dominators};
 use super::graph::HeapGraph;
+use saki_base::dominators::{DominatorTree, dominators};
 
 /// One type's objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,7 +75,7 @@ impl Analysis {
 }
 
 /// By number of the tree: where its children begin in the second list.
-fn children(tree: &Dominators) -> (Vec<u32>, Vec<u32>) {
+fn children(tree: &DominatorTree) -> (Vec<u32>, Vec<u32>) {
     let count = tree.nodes.len();
     let mut start = vec![0_u32; count + 1];
     tree.idom.iter().skip(1).for_each(|&above| start[above as usize + 1] += 1);
@@ -90,7 +90,7 @@ fn children(tree: &Dominators) -> (Vec<u32>, Vec<u32>) {
     (start, list)
 }
 
-fn rows(graph: &HeapGraph, tree: &Dominators, retained: &[u64]) -> Vec<TypeRow> {
+fn rows(graph: &HeapGraph, tree: &DominatorTree, retained: &[u64]) -> Vec<TypeRow> {
     let mut rows = vec![TypeRow::default(); graph.types.len()];
     // Objects of each type above the place where the walk is.
     let mut open = vec![0_u32; graph.types.len()];

@@ -4,7 +4,7 @@
 //! follows from the type and the position in the object's part of the list, so null fields have an entry too. Null
 //! elements of arrays of plain references have none. Left out: building the graph (`builder`).
 
-use super::dominators::{FlowGraph, Successor};
+use saki_base::dominators::{FlowGraph, Successor};
 
 /// A null field.
 pub(super) const NO_OBJECT: u32 = u32::MAX;

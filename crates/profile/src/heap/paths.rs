@@ -9,9 +9,9 @@
 //! refers to the object, too, and has a shortest path of its own. Left out: paths that leave the shortest one twice,
 //! those from stacks, and those that come back to the types that they left.
 
-use super::dominators::{FlowGraph, UNREACHED};
 use super::graph::HeapGraph;
 use rustc_hash::FxHashMap;
+use saki_base::dominators::{FlowGraph, UNREACHED};
 
 /// A step of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]

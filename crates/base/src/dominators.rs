@@ -28,7 +28,7 @@ pub const UNREACHED: u32 = u32::MAX;
 
 /// The dominator tree. Its nodes are numbered in the order of a depth-first search: a dominator has a smaller number
 /// than the nodes that it dominates.
-pub struct Dominators {
+pub struct DominatorTree {
     /// By number: the node.
     pub nodes: Vec<u32>,
     /// By number: the number of the immediate dominator; of the root its own.
@@ -138,7 +138,7 @@ impl Forest {
 }
 
 /// The dominators of all nodes that can be reached.
-pub fn dominators(graph: &impl FlowGraph) -> Dominators {
+pub fn dominators(graph: &impl FlowGraph) -> DominatorTree {
     let search = search(graph);
     let (starts, list) = predecessors(graph, &search);
     let Search { nodes, parent, number } = search;
@@ -162,7 +162,7 @@ pub fn dominators(graph: &impl FlowGraph) -> Dominators {
         }
         idom[node as usize] = candidate;
     }
-    Dominators { nodes, idom }
+    DominatorTree { nodes, idom }
 }
 
 #[cfg(test)]
