@@ -94,14 +94,19 @@ mod tests {
         let page = with_section(&page, Suite::Dynamic, "old");
         let page = with_section(&page, Suite::Dynamic, "D");
         let page = with_section(&page, Suite::Green, "G");
-        let marks: Vec<&str> = MARKS.iter().map(|(_, mark)| *mark).collect();
+        let mark = |of| MARKS.iter().find(|(suite, _)| *suite == of).map(|(_, mark)| *mark).expect("a mark");
         let page = with_section(&page, Suite::Simd, "S");
         let page = with_section(&page, Suite::Io, "I");
         assert_eq!(
             page,
             format!(
                 "K\n\n{}T\n\n{}D\n\n{}L\n\n{}G\n\n{}I\n\n{}S\n",
-                marks[0], marks[1], marks[2], marks[3], marks[4], marks[5]
+                mark(Suite::Threads),
+                mark(Suite::Dynamic),
+                mark(Suite::Library),
+                mark(Suite::Green),
+                mark(Suite::Io),
+                mark(Suite::Simd)
             )
         );
     }
