@@ -276,8 +276,13 @@ pub(crate) fn release() {
     child_locks::release(&HOT);
 }
 
-/// In a forked child, which has no such thread: requests of the parent that were not served are asked for again.
+/// In a forked child, which has no such thread: what the parent's thread had not served yet is asked for again.
 pub(crate) fn begin_child() {
     child_locks::revive(&HOT);
-    *HOT.lock() = None;
+    if let Some(state) = &mut *HOT.lock() {
+        state.methods.retain(|_, known| known.is_replaced);
+        state.methods.values_mut().for_each(|known| known.continuations.retain(|_, code| *code != 0));
+        let methods = std::mem::take(&mut state.methods);
+        *state = State { methods, ..State::default() };
+    }
 }
