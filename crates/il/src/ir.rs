@@ -276,6 +276,9 @@ pub enum Symbol {
     MarshalInfo(&'static Method, u32),
     /// Address of the varargs call-site signature cookie (`ArgIterator`), by module and signature token.
     VarArgCookie(&'static Image, u32),
+    /// Address of the cell in which the first tier's code of a method notes what an instruction meets (`Op::Note`); the
+    /// number is its IL offset.
+    Noted(&'static Method, u32),
 }
 
 /// The text behind a `Symbol::StringLiteral`, for dumps: tokens of inlined methods change from one class library to the
@@ -470,6 +473,11 @@ pub enum Op {
     /// Counts a round of the loop that begins at this IL offset; other code may go on here
     /// (`Function::is_continuation`). The first instruction of its block.
     CountLoop(u32),
+    /// Notes a word (I64) in a cell (`abi::Noted`), for the code of the next tier.
+    Note {
+        cell: ValueId,
+        word: ValueId,
+    },
 
     AtomicRmw {
         op: AtomicRmw,
@@ -650,6 +658,8 @@ pub struct Function {
     pub variables: Vec<LocalId>,
     /// Whether the method makes pointers of byrefs, if loops are counted.
     pub makes_pointers: bool,
+    /// How many calls compare before they call a method that they nearly always run.
+    pub guards: u32,
     /// Load errors found while importing; `HelperId::ThrowDeferred` names them by index. Filters index their parent's
     /// list.
     pub deferred_errors: Vec<LoadError>,

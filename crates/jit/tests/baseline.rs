@@ -5,9 +5,10 @@ mod common;
 
 use common::*;
 use saki_abi::stubs::trap;
-use saki_abi::{AddressUse, HelperId, RelocKind};
+use saki_abi::{AddressUse, HelperId, Noted, RelocKind};
 use saki_il::ir::*;
 use saki_jit::RelocTarget;
+use std::sync::atomic::Ordering;
 
 const I32: IrType = IrType::I32;
 const I64: IrType = IrType::I64;
@@ -65,6 +66,26 @@ fn the_first_block_may_be_entered_again() {
     let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
     let code = machine.place(code);
     assert_eq!(machine.run(&ir.func.sig, code, &[5]).map(|result| result as i32), Ok(-1));
+}
+
+#[test]
+fn a_cell_notes_the_last_word_and_how_often_it_was_another() {
+    let mut machine = Machine::new();
+    let mut ir = Ir::new("note", &[I64, I64], Some(I64));
+    let (cell, word) = (ir.get(0), ir.get(1));
+    ir.push(Op::Note { cell, word }, IrType::Void);
+    // Both are there afterwards.
+    let sum = ir.bin(BinOp::Add, cell, word, I64);
+    ir.ret(sum);
+    let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
+    let code = machine.place(code);
+    let cell = Noted::default();
+    let address = std::ptr::from_ref(&cell).addr() as u64;
+    for (word, changes) in [(7, 1), (7, 1), (9, 2), (9, 2), (7, 3)] {
+        assert_eq!(machine.run(&ir.func.sig, code, &[address, word]), Ok(address + word));
+        let noted = (cell.word.load(Ordering::Relaxed), cell.changes.load(Ordering::Relaxed));
+        assert_eq!(noted, (word as usize, changes));
+    }
 }
 
 /// `ret` has 16 bits for the bytes of arguments that it gives back.

@@ -14,8 +14,10 @@
 use crate::domain::Image;
 use crate::method::Method;
 use rustc_hash::FxHashSet;
-use saki_base::locks::{Mutex, MutexGuard, rank};
+use saki_base::locks::rank;
 use saki_sync::SlotPool;
+use saki_sync::word_locks::{Mutex, MutexGuard};
+use saki_thread::child_locks;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -82,6 +84,11 @@ fn bounds() -> Range<usize> {
 /// The live dynamic method whose record `address` points to or into. Takes the lock only for addresses within `bounds`.
 pub fn find(address: usize) -> Option<&'static Method> {
     if bounds().contains(&address) { Finder::lock().find(address) } else { None }
+}
+
+/// Whether `address` lies in memory for dynamic methods, whether one lives there or not.
+pub fn is_record(address: usize) -> bool {
+    bounds().contains(&address) && Finder::lock().has_chunk(address)
 }
 
 /// Whether `address` was a dynamic method's once, but no method lives there now.
@@ -183,10 +190,14 @@ impl Finder {
         bounds()
     }
 
+    fn has_chunk(&self, address: usize) -> bool {
+        let chunk = address & !(CHUNK_BYTES - 1);
+        self.0.as_ref().is_some_and(|arena| arena.chunks.contains(&chunk))
+    }
+
     /// Whether `address` was a dynamic method's once, but no method lives there now.
     fn is_stale(&self, address: usize) -> bool {
-        let chunk = address & !(CHUNK_BYTES - 1);
-        self.0.as_ref().is_some_and(|arena| arena.chunks.contains(&chunk)) && self.find(address).is_none()
+        self.has_chunk(address) && self.find(address).is_none()
     }
 
     /// The live dynamic method whose record `address` points to or into.
@@ -209,6 +220,21 @@ impl Finder {
         // SAFETY: live, so its contents were written.
         Some(unsafe { &(*(&raw const (*record).contents).cast::<Contents>()).method })
     }
+}
+
+/// Before a fork: threads in safe regions, which compile, may ask for records.
+pub fn hold() {
+    child_locks::hold(&ARENA);
+}
+
+/// In the parent.
+pub fn release() {
+    child_locks::release(&ARENA);
+}
+
+/// In a forked child.
+pub fn begin_child() {
+    child_locks::revive(&ARENA);
 }
 
 /// Frees dynamic methods, their images and bodies.

@@ -184,6 +184,10 @@ ranks! {
     RunningInitialisers in "runtime/src/exec/class_init.rs", over [CellChunks, FreedCells];
     /// The methods that are to be compiled for the second tier.
     HotMethods in "runtime/src/vm/tiers.rs", over [];
+    /// The cells in which code of the first tier notes what it meets.
+    NotedCells in "runtime/src/exec/compile/noted.rs", over [];
+    /// The records of dynamic methods.
+    DynamicRecords in "types/src/dynamic_records.rs", over [Threads];
     /// The child processes that are watched.
     WatchedProcesses in "icall/src/process/processes.rs", over [];
     /// The child processes by their handles.
@@ -196,8 +200,6 @@ ranks! {
     LookUpPool in "icall/src/net/look_ups.rs", over [];
 
     // Threads and carriers.
-    /// The records of dynamic methods.
-    DynamicRecords in "types/src/dynamic_records.rs", over [Threads];
     /// The types with thread-static fields, by block number.
     ThreadStaticTypes in "runtime/src/object/statics.rs", over [Threads];
     /// The proof that the world is stopped for a fork.

@@ -85,6 +85,7 @@ impl Importer<'_> {
             Ok(NextStep::Prefixed) => return Ok(()),
             Ok(NextStep::Done) => Ok(()),
             Ok(NextStep::Call(call)) => self.make_call(*call),
+            Ok(NextStep::Guarded(call)) => self.make_guarded_call(*call),
             Err(error) => Err(error),
         };
         self.emit.s.prefixes = Prefixes::default();
@@ -92,7 +93,7 @@ impl Importer<'_> {
     }
 
     /// Makes a call, by inlining the method if that is possible and worth it.
-    fn make_call(&mut self, call: DirectCall) -> LoadResult<()> {
+    pub(super) fn make_call(&mut self, call: DirectCall) -> LoadResult<()> {
         let DirectCall { method, args, after } = call;
         if !self.emit.call_if_proxy(method, &args)? && !self.try_inline(method, &args)? {
             self.emit.emit_direct_call(method, &args)?;

@@ -171,6 +171,20 @@ impl Emitter<'_> {
         self.s.stack.extend(result);
     }
 
+    /// Pushes the result, of type `ret`, that several ways have left in a local.
+    pub(super) fn push_joined(&mut self, local: LocalId, ret: Ty) {
+        let entry = match self.b.local_type(local) {
+            IrType::Struct(ty) => StackEntry::of_struct(Val::Temp(local), ty),
+            ir => {
+                let value = self.b.get(local);
+                let mut entry = StackEntry::scalar(value, ir).with_type(ret);
+                entry.is_exact = ir == IrType::Ref && is_exact_class(ret);
+                entry
+            }
+        };
+        self.push(entry);
+    }
+
     /// Pushes the result of native code, if any; narrow integers are extended, since their upper bits are undefined.
     pub(super) fn push_native_result(&mut self, result: Option<StackEntry>, ret: Ty) -> LoadResult<()> {
         let Some(mut entry) = result else { return Ok(()) };

@@ -6,8 +6,8 @@
 use super::builder::plain;
 use super::call_sites::PlannedCall;
 use super::emitter::Emitter;
-use super::kinds::{ir_type, is_exact_class, this_type};
-use super::next_step::NextStep;
+use super::kinds::{ir_type, this_type};
+use super::next_step::{GuardedCall, NextStep};
 use super::operand_kinds::{require_kind, require_reference};
 use super::stack::{Effect, Note, StackEntry, Val};
 use crate::ir::{AliasClass, CallTarget, CmpOp, ConvTarget, IrType, Op, Symbol, ValueId};
@@ -138,6 +138,9 @@ impl Emitter<'_> {
         mut args: Vec<StackEntry>,
     ) -> LoadResult<NextStep> {
         if method.owner.is_delegate() && method.name == "Invoke" && !self.s.prefixes.tail {
+            if let Some(guess) = self.guess_delegate(method)? {
+                return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guess })));
+            }
             return self.invoke_delegate(method, &args).map(|()| NextStep::Done);
         }
         if let Val::DefaultComparer(getter) = args[0].val
@@ -161,6 +164,16 @@ impl Emitter<'_> {
             }
             return Ok(NextStep::call(target, args));
         }
+        if self.options.count {
+            self.note_receiver(&mut args[0])?;
+        } else if let Some(guess) = self.guess_receiver(method, &args[0])? {
+            return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guess })));
+        }
+        self.dispatch(method, args).map(|()| NextStep::Done)
+    }
+
+    /// A virtual call through the object's tables.
+    pub(super) fn dispatch(&mut self, method: &'static Method, mut args: Vec<StackEntry>) -> LoadResult<()> {
         let sig = self.closed_sig(method)?;
         let has_slot = method.generic_args.is_empty();
         let slot = if has_slot && !method.owner.is_interface() { method.vtable_slot()? } else { None };
@@ -177,24 +190,7 @@ impl Emitter<'_> {
         let call = PlannedCall { target, this: Some(IrType::Ref), params: &sig.params, ret: sig.ret };
         let result = self.emit_call(&call, &args)?;
         self.push_result(result);
-        Ok(NextStep::Done)
-    }
-
-    /// The method that a virtual call on this receiver certainly runs, if known.
-    fn devirtualized(&self, method: &'static Method, this: &StackEntry) -> LoadResult<Option<&'static Method>> {
-        if !method.is_virtual() || (!method.owner.is_interface() && (method.is_final() || method.owner.is_sealed())) {
-            return Ok((!method.is_abstract()).then_some(method));
-        }
-        let Some(ty) = this.ty.filter(|_| this.ir == IrType::Ref) else { return Ok(None) };
-        if !(this.is_exact || is_exact_class(ty)) || (ty.is_array() && method.owner.is_interface()) {
-            return Ok(None);
-        }
-        if ty.is_interface() || !ty.is_assignable_to(method.owner)? {
-            return Ok(None);
-        }
-        // A method that cannot be resolved now fails when the call is made.
-        let Ok(target) = ty.resolve_virtual(method) else { return Ok(None) };
-        Ok((!target.is_abstract() && !target.is_open()).then_some(target))
+        Ok(())
     }
 
     /// ECMA-335 §III.2.1.

@@ -5,9 +5,9 @@
 
 use super::builder::plain;
 use super::emitter::Emitter;
-use super::kinds::{call_sig, is_exact_class};
+use super::kinds::call_sig;
 use super::operand_kinds::require_kind;
-use super::stack::{Effect, Note, StackEntry, Val};
+use super::stack::{Effect, Note, StackEntry};
 use crate::ir::{AliasClass, BinOp, CallSig, CallTarget, IrType, LocalKind, MemFlags, MemType, Op, Symbol, Terminator};
 use crate::synth::delegate::{DelegateFields, DelegateKind};
 use saki_abi::HelperId;
@@ -51,6 +51,10 @@ impl Emitter<'_> {
         let call_sig = call_sig(sig, Some(IrType::Ref))?;
         let checked = MemFlags { null_check: Self::check_of(&args[0]), ..plain(AliasClass::Field) };
         let kind = self.b.load(delegate, fields.invoke_impl, MemType::I64, checked);
+        if self.options.count {
+            let target = self.b.load(delegate, fields.method, MemType::I64, plain(AliasClass::Field));
+            self.note(target);
+        }
         let (mark, mark_type) = fields.multicast_mark();
         let list = self.b.load(delegate, mark, mark_type, plain(AliasClass::Field));
         // Zero when the kind is ClosedInstance and there is no list of delegates.
@@ -98,17 +102,9 @@ impl Emitter<'_> {
             self.b.terminate(Terminator::Jump(next));
         }
         self.b.current = Some(next);
-        let entry = match (result, call_sig.ret) {
-            (Some(local), Some(IrType::Struct(ty))) => Some(StackEntry::of_struct(Val::Temp(local), ty)),
-            (Some(local), Some(ir)) => {
-                let value = self.b.get(local);
-                let mut entry = StackEntry::scalar(value, ir).with_type(sig.ret);
-                entry.is_exact = ir == IrType::Ref && is_exact_class(sig.ret);
-                Some(entry)
-            }
-            _ => None,
-        };
-        self.push_result(entry);
+        if let Some(local) = result {
+            self.push_joined(local, sig.ret);
+        }
         Ok(())
     }
 }

@@ -25,6 +25,17 @@ pub trait Facts {
         true
     }
 
+    /// The class of nearly all objects on which the call at this IL offset of `method` was made so far, as the first
+    /// tier's code has noted.
+    fn usual_receiver(&self, _method: &'static Method, _il_offset: u32) -> Option<Ty> {
+        None
+    }
+
+    /// The method of nearly all delegates that the call at this IL offset of `method` was made on so far.
+    fn usual_delegate(&self, _method: &'static Method, _il_offset: u32) -> Option<&'static Method> {
+        None
+    }
+
     /// Adds probes to the method's code, if its calls are recorded.
     fn add_probes(&self, _method: &'static Method, _function: &mut Function) {}
 

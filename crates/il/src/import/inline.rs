@@ -188,17 +188,7 @@ impl Importer<'_> {
             Return::InlineJoin { result, continuation: Some(block) } => {
                 self.emit.b.current = Some(block);
                 if let Some(local) = result {
-                    let ret = callee.sig.ret;
-                    let entry = match self.emit.b.local_type(local) {
-                        IrType::Struct(ty) => StackEntry::of_struct(Val::Temp(local), ty),
-                        ir => {
-                            let value = self.emit.b.get(local);
-                            let mut entry = StackEntry::scalar(value, ir).with_type(ret);
-                            entry.is_exact = ir == IrType::Ref && is_exact_class(ret);
-                            entry
-                        }
-                    };
-                    self.emit.push(entry);
+                    self.emit.push_joined(local, callee.sig.ret);
                 }
             }
             // Every path through the callee throws.

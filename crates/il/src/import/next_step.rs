@@ -12,6 +12,7 @@ pub(super) enum NextStep {
     /// The instruction was a prefix, which applies to the next one.
     Prefixed,
     Call(Box<DirectCall>),
+    Guarded(Box<GuardedCall>),
 }
 
 impl NextStep {
@@ -32,6 +33,22 @@ pub(super) struct DirectCall {
     pub args: Vec<StackEntry>,
     /// Done if the call returns.
     pub after: AfterCall,
+}
+
+/// A virtual call, or one of a delegate, which nearly always runs the same method.
+pub(super) struct GuardedCall {
+    pub method: &'static Method,
+    pub args: Vec<StackEntry>,
+    pub guess: Guess,
+}
+
+/// What a guarded call tests before it calls a method directly.
+#[derive(Clone, Copy)]
+pub(super) enum Guess {
+    /// The object's class is this one.
+    Receiver(Ty),
+    /// The delegate calls this method, and no other one.
+    Delegate(&'static Method),
 }
 
 pub(super) enum AfterCall {

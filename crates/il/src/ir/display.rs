@@ -127,6 +127,7 @@ fn op(op: &Op) -> String {
         Op::Poll => "poll".to_owned(),
         Op::CountCall => "count_call".to_owned(),
         Op::CountLoop(il_offset) => format!("count_loop IL_{il_offset:04x}"),
+        Op::Note { cell, word } => format!("note {cell}, {word}"),
         Op::AtomicRmw { op, addr, value, mem } => format!("atomic.{op:?}.{mem:?} [{addr}], {value}"),
         Op::AtomicCas { addr, expected, new, mem } => format!("cas.{mem:?} [{addr}], {expected}, {new}"),
         Op::Fence => "fence".to_owned(),

@@ -46,6 +46,7 @@ pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
         | Op::BoundsCheck { index: a, length: b }
         | Op::ElementAddr { array: a, index: b, .. }
         | Op::AtomicRmw { addr: a, value: b, .. }
+        | Op::Note { cell: a, word: b }
         | Op::MonitorTryEnter { object: a, milliseconds: b } => {
             visit(*a);
             visit(*b);

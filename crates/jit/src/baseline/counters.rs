@@ -6,12 +6,13 @@
 //! returns. When a loop begins another round, no value is in a register, so the variables are where the frame map says.
 
 use super::context::{Cold, Emitter};
-use super::plan::Plan;
+use super::plan::{Plan, Value};
 use crate::symbols::RelocTarget;
+use saki_abi::noted::{NOTED_CHANGES_OFFSET, NOTED_WORD_OFFSET};
 use saki_abi::stubs::NO_LOOP;
 use saki_abi::thread::{THREAD_STUB_ARG_OFFSET, THREAD_STUB_RESULT_OFFSET};
 use saki_abi::{FrameMap, NO_SLOT, StubId};
-use saki_code::masm::{Address, Label, MachineType, MacroAssembler, MemoryAccess, RegImm, Relation};
+use saki_code::masm::{Address, Label, MachineType, MacroAssembler, MemoryAccess, Reg, RegImm, Relation};
 use saki_il::ir::{Function, IrType, Symbol};
 use saki_types::method::HEAT_OFFSET;
 
@@ -65,6 +66,30 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.masm.call_register(M::CALLEE);
         self.continued.push(self.masm.offset());
         self.leave();
+    }
+
+    /// Notes a word in a cell (`abi::Noted`).
+    pub(super) fn note(&mut self, cell: Value, word: Value) {
+        let cell_register = self.use_register(cell);
+        let word_register = self.use_register(word);
+        let noted = self.fresh(false);
+        let (slow, next) = (self.masm.label(), self.masm.label());
+        self.masm.load(WORD, noted, Address::new(cell_register, NOTED_WORD_OFFSET));
+        let other = RegImm::Reg(word_register);
+        self.masm.jump_if(Relation::NotEqual, MachineType::I64, noted, other, slow, None);
+        self.later(Cold::Note { slow, next, cell: cell_register, word: word_register });
+        self.masm.bind(next);
+        self.registers.release(cell);
+        self.registers.release(word);
+    }
+
+    /// The word differs from the one in the cell.
+    pub(super) fn note_change(&mut self, cell: Reg, word: Reg, next: Label) {
+        self.masm.store(WORD, Address::new(cell, NOTED_WORD_OFFSET), word);
+        let overflow = self.masm.label();
+        self.masm.count_up(Address::new(cell, NOTED_CHANGES_OFFSET), 1, overflow);
+        self.masm.bind(overflow);
+        self.masm.jump(next);
     }
 
     /// Where the frame keeps the variables, if loops can be continued.

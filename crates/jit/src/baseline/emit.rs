@@ -224,6 +224,10 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                     self.masm.bind(slow);
                     self.hot(round_of, next);
                 }
+                Cold::Note { slow, next, cell, word } => {
+                    self.masm.bind(slow);
+                    self.note_change(cell, word, next);
+                }
                 Cold::ClassInit(label, next, ty) => {
                     self.masm.bind(label);
                     self.class_init_slow(ty, next);

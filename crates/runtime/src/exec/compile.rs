@@ -5,6 +5,7 @@
 //! | `job` | one compilation, in three acts |
 //! | `facts` | what compilations ask of the machine, and what they rely on |
 //! | `link` | cells, addresses, placing |
+//! | `noted` | what the first tier's code notes for the second |
 //! | `thunks` | code that belongs to no method |
 //! | `compiler` | the code generator of the machine |
 //! | `deferred`, `statistics`, `dump` | errors that code throws when it gets there; costs; printing |
@@ -19,6 +20,7 @@ mod dump;
 mod facts;
 mod job;
 mod link;
+mod noted;
 mod statistics;
 mod thunks;
 
@@ -28,7 +30,8 @@ pub(crate) use deferred::forget_deferred_errors;
 pub use dump::DumpOptions;
 pub(crate) use facts::MachineFacts;
 pub(crate) use job::CompileJob;
-pub use statistics::{BASELINE_METHODS, CompileStatistics, STATISTICS, keep_statistics};
+pub(crate) use noted::{begin_child, hold, release};
+pub use statistics::{BASELINE_METHODS, CompileStatistics, GUARDED_CALLS, STATISTICS, keep_statistics};
 pub use thunks::{CallbackEntry, compile_callback_entry, invoke_thunk, place_callback_entry};
 
 use crate::class_init;
@@ -119,10 +122,15 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
         }
         return Ok(earlier.code());
     }
+    log_published(method, code);
+    Ok(code)
+}
+
+/// Has Mono's log tell of code that threads may run from now on.
+pub(crate) fn log_published(method: &'static Method, code: usize) {
     if is_logged(LogEvents::ALWAYS) {
         upcalls().code_published(method, code);
     }
-    Ok(code)
 }
 
 /// The outcome of a look-up in the code cache.
@@ -221,6 +229,19 @@ pub(crate) fn compile_next_tier(
     what: NextTier,
 ) -> Managed<&'static CodeInfo> {
     let _entered = saki_types::universe::enter(method.owner.universe());
+    let began_ns = events::is_on(EventKind::Compilation).then(saki_os::clock::monotonic_ns);
+    let (body, compiled_by) = place_next_tier(t, method, what)?;
+    if let Some(began_ns) = began_ns {
+        upcalls().compiled(t, method, body.start, compiled_by, began_ns);
+    }
+    Ok(body)
+}
+
+fn place_next_tier(
+    t: CurrentThread,
+    method: &'static Method,
+    what: NextTier,
+) -> Managed<(&'static CodeInfo, CompiledBy)> {
     let slot = match what {
         NextTier::Whole => code_cache::slot(Identity::Method(method)),
         NextTier::Continuation(_) => None,
@@ -228,7 +249,7 @@ pub(crate) fn compile_next_tier(
     if slot.is_some()
         && let Cached::Placed(body) = place_cached(t, Identity::Method(method), method)?
     {
-        return Ok(body);
+        return Ok((body, CompiledBy::EarlierRun));
     }
     let facts = match slot {
         Some(_) => MachineFacts::recording(None),
@@ -242,7 +263,8 @@ pub(crate) fn compile_next_tier(
         })
     })?;
     keep(slot, method, &body, &facts);
-    install(t, method, body)
+    let compiled_by = body.code.compiled_by;
+    Ok((install(t, method, body)?, compiled_by))
 }
 
 /// Executes a job, and has the program answer what it waits for. The calling thread is managed.

@@ -10,10 +10,11 @@ use crate::thread::CurrentThread;
 use crate::upper_layers::upper_layers;
 use crate::vm::tiers;
 use crate::{
-    class_init, code_cache, exit, finalizer, finalizer_signal, interruption, monitors, suspension, thread_dump,
+    class_init, code_cache, compile, exit, finalizer, finalizer_signal, interruption, monitors, suspension, thread_dump,
 };
 use saki_os::{ForkActions, ForkStage, on_fork};
 use saki_thread::ThreadKind;
+use saki_types::dynamic_records;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,9 +40,13 @@ fn prepare() {
     code_cache::hold();
     class_init::hold();
     tiers::hold();
+    compile::hold();
+    dynamic_records::hold();
 }
 
 fn parent() {
+    dynamic_records::release();
+    compile::release();
     tiers::release();
     class_init::release();
     code_cache::release();
@@ -54,6 +59,8 @@ fn child() {
     class_init::begin_child(me.map(|me| me.managed_id()));
     code_cache::begin_child();
     tiers::begin_child();
+    compile::begin_child();
+    dynamic_records::begin_child();
     saki_types::lazy::revive_loader_lock();
     monitors::forget_waiters();
     interruption::forget_helper();

@@ -233,6 +233,7 @@ fn serve(t: CurrentThread, request: Request) -> Option<Replaced> {
         STATISTICS.failed.fetch_add(1, Ordering::Relaxed);
         return None;
     };
+    compile::log_published(method, body.start);
     if let Some(il_offset) = round_of {
         let mut state = HOT.lock();
         let known = state.as_mut().and_then(|state| state.methods.get_mut(&std::ptr::from_ref(method)));

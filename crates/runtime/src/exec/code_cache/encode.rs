@@ -78,6 +78,8 @@ pub(super) mod target_tag {
     pub const THREAD_STATIC_PLACE: u32 = 20;
     /// The C function of a method with UnmanagedCallersOnlyAttribute.
     pub const NATIVE_ENTRY: u32 = 21;
+    /// The cell of an instruction, by its IL offset.
+    pub const NOTED: u32 = 22;
 }
 
 pub(super) const CODE_KINDS: [CodeKind; 6] = [
@@ -346,6 +348,7 @@ impl Encoder {
                 Symbol::NativeEntry(method) => [tag::NATIVE_ENTRY, self.method(method)?, 0],
                 Symbol::MarshalInfo(method, index) => [tag::MARSHAL_INFO, self.method(method)?, index],
                 Symbol::VarArgCookie(image, token) => [tag::VAR_ARG_COOKIE, self.image(image)?, token],
+                Symbol::Noted(method, il_offset) => [tag::NOTED, self.method(method)?, il_offset],
             },
             RelocTarget::Stub(stub) => [tag::STUB, stub as u32, 0],
             RelocTarget::HelperFunction(helper) => [tag::HELPER_FUNCTION, helper as u32, 0],
@@ -444,7 +447,8 @@ pub(super) fn add_named(code: &CompiledCode, named: &mut Vec<Assumption>, images
             | Symbol::InternalCall(method)
             | Symbol::NativeCell(method)
             | Symbol::NativeEntry(method)
-            | Symbol::MarshalInfo(method, _) => named.push(Assumption::Method(method)),
+            | Symbol::MarshalInfo(method, _)
+            | Symbol::Noted(method, _) => named.push(Assumption::Method(method)),
             Symbol::FieldHandle(field) | Symbol::StaticField(field) | Symbol::ThreadStaticPlace(field) => {
                 named.push(Assumption::Field(field));
             }

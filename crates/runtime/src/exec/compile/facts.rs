@@ -1,5 +1,6 @@
 //! The facts of the running machine, as compilations ask for them, and the record of what a body relies on.
 
+use super::noted;
 use crate::initialised;
 use crate::internal_calls;
 use crate::library_loops;
@@ -47,6 +48,14 @@ impl Facts for MachineFacts {
 
     fn has_internal_call(&self, method: &'static Method) -> bool {
         internal_calls::find(method).is_some()
+    }
+
+    fn usual_receiver(&self, method: &'static Method, il_offset: u32) -> Option<Ty> {
+        noted::usual_receiver(method, il_offset)
+    }
+
+    fn usual_delegate(&self, method: &'static Method, il_offset: u32) -> Option<&'static Method> {
+        noted::usual_delegate(method, il_offset)
     }
 
     fn statements(&self, method: &'static Method) -> Vec<u32> {

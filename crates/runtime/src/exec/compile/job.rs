@@ -11,7 +11,7 @@
 //! job is executed again from the start. That is rare: an assembly is asked for once.
 
 use super::dump;
-use super::statistics::{STATISTICS, Stopwatch};
+use super::statistics::{GUARDED_CALLS, STATISTICS, Stopwatch};
 use crate::object::versions::Purpose;
 use saki_code::CodeKind;
 use saki_il::import::{Continuation, Facts, ImportOptions};
@@ -19,6 +19,7 @@ use saki_il::ir::Function;
 use saki_jit::{CompileError, CompiledCode, Compiler, Tiers};
 use saki_types::requests::{self, Request};
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
+use std::sync::atomic::Ordering;
 
 /// See the module header.
 pub(crate) struct CompileJob<'a> {
@@ -211,6 +212,8 @@ impl<'a> CompileJob<'a> {
         };
         let nanoseconds = started.add_to(&STATISTICS.codegen_nanoseconds);
         crate::sharing_statistics::note(self.method, code.bytes.len() as u32, nanoseconds);
+        // Relaxed: a counter.
+        GUARDED_CALLS.fetch_add(u64::from(function.guards), Ordering::Relaxed);
         dump::generated(self.method, self.compiler, function);
         Ok(code)
     }

@@ -4,6 +4,7 @@
 //! addresses; it may throw. `place` then resolves everything else, copies the code into the code heap and publishes it
 //! in the code map. Invariant: `place` makes no managed object and throws no managed exception.
 
+use super::noted;
 use super::thunks::{helper_thunk, native_address, with_target};
 use crate::entries::{code_error, entry_address, entry_of, lasting_code, lives_with_domain, unbox_entry_address};
 use crate::internal_calls;
@@ -216,6 +217,7 @@ fn address_of_symbol(symbol: Symbol, cells: &mut impl Iterator<Item = usize>) ->
         },
         Symbol::NativeCell(method) => native_cell(method),
         Symbol::VarArgCookie(image, token) => vararg_cookie(image, token),
+        Symbol::Noted(method, il_offset) => std::ptr::from_ref(noted::cell(method, il_offset)).addr(),
     })
 }
 

@@ -26,6 +26,9 @@ pub static STATISTICS: CompileStatistics = CompileStatistics {
 /// Methods whose code the baseline compiler made; counted with `STATISTICS`.
 pub static BASELINE_METHODS: AtomicU64 = AtomicU64::new(0);
 
+/// Calls that compare before they call a method directly (`il::import`, `guards`).
+pub static GUARDED_CALLS: AtomicU64 = AtomicU64::new(0);
+
 static ARE_STATISTICS_WANTED: AtomicBool = AtomicBool::new(false);
 
 /// Starts to keep `STATISTICS`.

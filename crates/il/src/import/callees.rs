@@ -1,0 +1,99 @@
+//! Which method a virtual call or a call of a delegate runs: certainly, or nearly always.
+//!
+//! At each call whose callee is not certain, code of the first tier notes the class of the object, or the method of the
+//! delegate (`Op::Note`). The second tier asks for what was noted (`Facts`), and guards the call if that was nearly
+//! always the same (`guards`).
+//!
+//! Left out: guesses of two classes; guards of calls that replace the frame (`tail.`), and in filters.
+
+use super::builder::plain;
+use super::emitter::Emitter;
+use super::kinds::{ir_type, is_exact_class};
+use super::next_step::Guess;
+use super::stack::StackEntry;
+use crate::ir::{AliasClass, IrType, MemType, Op, Symbol, ValueId};
+use saki_abi::object::OBJECT_VTABLE_OFFSET;
+use saki_types::{LoadResult, Method};
+
+/// Guards in one function at most: each has the call twice.
+const MAX_GUARDS: u32 = 100;
+
+impl Emitter<'_> {
+    /// The method that a virtual call on this receiver certainly runs, if known.
+    pub(super) fn devirtualized(
+        &self,
+        method: &'static Method,
+        this: &StackEntry,
+    ) -> LoadResult<Option<&'static Method>> {
+        if !method.is_virtual() || (!method.owner.is_interface() && (method.is_final() || method.owner.is_sealed())) {
+            return Ok((!method.is_abstract()).then_some(method));
+        }
+        let Some(ty) = this.ty.filter(|_| this.ir == IrType::Ref) else { return Ok(None) };
+        if !(this.is_exact || is_exact_class(ty)) || (ty.is_array() && method.owner.is_interface()) {
+            return Ok(None);
+        }
+        if ty.is_interface() || !ty.is_assignable_to(method.owner)? {
+            return Ok(None);
+        }
+        // A method that cannot be resolved now fails when the call is made.
+        let Ok(target) = ty.resolve_virtual(method) else { return Ok(None) };
+        Ok((!target.is_abstract() && !target.is_open()).then_some(target))
+    }
+
+    /// Notes a word for the next tier's code of the current instruction.
+    pub(super) fn note(&mut self, word: ValueId) {
+        let cell = self.b.symbol(Symbol::Noted(self.s.method, self.s.offset));
+        self.b.effect(Op::Note { cell, word });
+    }
+
+    /// Notes the class of an object on which a virtual call is about to be made.
+    pub(super) fn note_receiver(&mut self, this: &mut StackEntry) -> LoadResult<()> {
+        if this.ir == IrType::Ref {
+            self.null_check(this)?;
+            let object = self.value(this)?;
+            let vtable = self.b.load(object, OBJECT_VTABLE_OFFSET, MemType::I64, plain(AliasClass::Runtime));
+            self.note(vtable);
+        }
+        Ok(())
+    }
+
+    fn may_guess(&self) -> bool {
+        self.options.inline && self.parent.is_none() && !self.s.prefixes.tail && self.b.f.guards < MAX_GUARDS
+    }
+
+    /// The class that the receiver of a virtual call nearly always has.
+    pub(super) fn guess_receiver(&self, method: &'static Method, this: &StackEntry) -> LoadResult<Option<Guess>> {
+        if !self.may_guess() || this.ir != IrType::Ref {
+            return Ok(None);
+        }
+        let Some(ty) = self.facts.0.usual_receiver(self.s.method, self.s.offset) else { return Ok(None) };
+        let exact = StackEntry { ty: Some(ty), is_exact: true, ..*this };
+        let is_callable = self.devirtualized(method, &exact)?.is_some();
+        Ok(is_callable.then_some(Guess::Receiver(ty)))
+    }
+
+    /// The method that a call of `Invoke` nearly always runs.
+    pub(super) fn guess_delegate(&self, invoke: &'static Method) -> LoadResult<Option<Guess>> {
+        if !self.may_guess() {
+            return Ok(None);
+        }
+        let Some(target) = self.facts.0.usual_delegate(self.s.method, self.s.offset) else { return Ok(None) };
+        // Boxed values and proxies are called through stubs; a method without body is only what the delegate shows.
+        if target.is_abstract() || target.is_open() || target.owner.is_value_type() || target.owner.is_marshal_by_ref()
+        {
+            return Ok(None);
+        }
+        // A delegate for a method with as many parameters as `Invoke` passes on its arguments, behind the target if the
+        // method is an instance's (`synth::delegate::delegate_kind`).
+        let (wanted, has) = (self.closed_sig(invoke)?, self.closed_sig(target)?);
+        if wanted.params.len() != has.params.len() || has.is_vararg || ir_type(wanted.ret)? != ir_type(has.ret)? {
+            return Ok(None);
+        }
+        for (wanted, has) in wanted.params.iter().zip(&has.params) {
+            if ir_type(wanted)? != ir_type(has)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Guess::Delegate(target)))
+    }
+}
