@@ -78,7 +78,7 @@ pub struct Options {
 
     /// The compiler that makes the code: 1, the baseline compiler; 2, the optimising one;
     /// both, the baseline compiler at first, and the optimising one for methods that run often
-    #[arg(long, value_name = "TIERS", env = "SAKI_TIERS", default_value_t = Tiers::Second, hide_short_help = true)]
+    #[arg(long, value_name = "TIERS", env = "SAKI_TIERS", default_value_t = Tiers::Both, hide_short_help = true)]
     pub tiers: Tiers,
 
     /// Tell profilers and debuggers of compiled code: map (/tmp/perf-PID.map), jitdump[:DIR] (DIR/jit-PID.dump, for
@@ -202,7 +202,7 @@ impl Default for Options {
             gc_stress: None,
             no_cache: false,
             no_simd: false,
-            tiers: Tiers::Second,
+            tiers: Tiers::Both,
             perf: None,
             stats: false,
             missing: false,

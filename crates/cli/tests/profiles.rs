@@ -536,7 +536,9 @@ fn several_kinds_are_recorded_in_one_run() {
             let lines = folded.lines().filter(|line| line.starts_with(kind) && line.contains(what));
             lines.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum::<f64>()
         };
-        assert!(of(expect, "") > 0.0 && of("[cpu]", "") > 0.0, "{argument}: {folded}");
+        // The others take less time than it is between two samples.
+        let is_long = argument == "wall";
+        assert!(of(expect, "") > 0.0 && (!is_long || of("[cpu]", "") > 0.0), "{argument}: {folded}");
         match argument {
             "exceptions" => assert_eq!(of("[exceptions]", "Events:Throws"), 300.0, "{folded}"),
             "gc" => assert!(of("[gc]", "[full collection]") > 0.0 && of("[gc]", "Events:") == 0.0, "{folded}"),
@@ -668,7 +670,7 @@ fn compilations_have_their_time_and_size() {
     std::fs::create_dir_all(&cache).expect("a folder");
     let output = program.with_extension("jit.folded");
     let mut sizes = Vec::new();
-    for by in ["optimising", "from the cache"] {
+    for by in ["baseline", "from the cache"] {
         let run = Command::new(env!("CARGO_BIN_EXE_saki"))
             .args(["profile", "jit,code", "--format=folded", "--output", &output.display().to_string()])
             .args([&program.display().to_string(), "exceptions"])

@@ -28,9 +28,9 @@ pub enum Tier {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tiers {
     First,
-    #[default]
     Second,
     /// Methods begin in the first tier, which counts; those that are worth it go on in the second.
+    #[default]
     Both,
 }
 

@@ -300,17 +300,25 @@ thread_local! {
 /// Makes the calling OS thread a managed thread in state RUNNING; waits while the world is stopped. Returns the present
 /// one if it is attached already. A thread that ends attached is detached.
 pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
+    match try_attach_current(kind) {
+        Ok(thread) => thread,
+        Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
+    }
+}
+
+/// As `attach_current`.
+///
+/// # Errors
+/// The system's, when it has no memory for the thread's alternate signal stack.
+pub fn try_attach_current(kind: ThreadKind) -> std::io::Result<&'static ManagedThread> {
     if let Some(thread) = current() {
-        return thread;
+        return Ok(thread);
     }
     // A thread that the machine starts does not wait for a restart, which may have started it and may wait for it.
     saki_os::fork::restart_if_child();
     let name = std::thread::current().name().map(str::to_owned);
-    let thread = ThreadRef::create(kind, name.as_deref());
-    match AlternateStackMemory::map() {
-        Ok(memory) => attach_as(&thread, memory),
-        Err(error) => saki_base::bug!("no alternate signal stack: {error}"),
-    }
+    let memory = AlternateStackMemory::map()?;
+    Ok(attach_as(&ThreadRef::create(kind, name.as_deref()), memory))
 }
 
 /// Attaches the calling OS thread as the given, not yet started thread.

@@ -378,18 +378,29 @@ fn allocate_slow(
         return Some(object);
     }
     // Dead objects that wait for their finalizers fill memory, too: it becomes free when these have run. They may have
-    // run since this thread's last collection, and then none is left to wait for.
-    for _ in 0..MAX_FINALIZER_ROUNDS {
-        if !client().run_finalizers(thread) && finalize::taken_count() == taken {
+    // run since this thread's last collection, and then none is left to wait for; but words of calls that are over may
+    // have kept objects in that collection.
+    for round in 0..MAX_FINALIZER_ROUNDS {
+        if !client().run_finalizers(thread) && finalize::taken_count() == taken && round > 0 {
             break;
         }
         taken = finalize::taken_count();
+        clear_stack_below();
         collect(thread, true);
         if let Some(object) = try_allocate_slow(thread, vtable, size_bytes, stays_in_place) {
             return Some(object);
         }
     }
     None
+}
+
+/// Clears the stack below the caller's frame. The frames of the next calls lie there, and not all of their words are
+/// written before a collection scans them.
+#[inline(never)]
+fn clear_stack_below() {
+    const CLEARED_WORDS: usize = 1024;
+    let mut words = [0_usize; CLEARED_WORDS];
+    std::hint::black_box(&mut words);
 }
 
 fn try_allocate_slow(

@@ -299,7 +299,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     });
     saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;
     handles::hook_carriers();
-    let thread = saki_thread::attach_current(ThreadKind::Main);
+    let thread = saki_thread::try_attach_current(ThreadKind::Main).map_err(|e| no_main_thread(&e))?;
     let (io_default, polled_by) = match options.threads {
         saki_sched::ThreadMode::Native => (saki_reactor::IoModel::Blocking, PolledBy::OwnThread),
         saki_sched::ThreadMode::Green | saki_sched::ThreadMode::Mn { .. } => {
@@ -351,6 +351,13 @@ fn prepare_observers(options: &VmOptions) -> Result<(), StartError> {
 }
 
 /// Where address space is limited, that is why its first stack or thread finds no room.
+fn no_main_thread(error: &std::io::Error) -> StartError {
+    StartError(match saki_os::address_space::scarcity() {
+        Some(scarcity) => format!("no memory for the main thread; {scarcity}"),
+        None => format!("no memory for the main thread: {error}"),
+    })
+}
+
 fn no_scheduler(options: &VmOptions, error: &std::io::Error) -> StartError {
     use std::io::ErrorKind::{OutOfMemory, WouldBlock};
     let is_no_room = matches!(error.kind(), OutOfMemory | WouldBlock);
