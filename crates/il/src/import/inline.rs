@@ -33,6 +33,8 @@ const AGGRESSIVE_BODY_BYTES: usize = 120;
 /// without vector hardware.
 const VECTOR_BODY_BYTES: usize = 2 * AGGRESSIVE_BODY_BYTES;
 const MAX_DEPTH: usize = 7;
+/// How often a method is inlined into itself: halves the calls of small recursive functions.
+const MAX_RECURSION: usize = 2;
 /// A call counts as a part of making an exception if its block ends in a `throw` within this many instructions.
 const MAX_LOOK_AHEAD: usize = 16;
 
@@ -84,7 +86,7 @@ impl Importer<'_> {
         };
         if scope.body.code.len() as u32 > self.inline_budget_bytes
             || self.inlining.len() > MAX_DEPTH
-            || self.inlining.contains(&method)
+            || self.inlining.iter().filter(|&&inlining| std::ptr::eq(inlining, method)).count() > MAX_RECURSION
             // Inlined, the callee's tail calls would keep this frame.
             || (self.emit.s.prefixes.tail && scope.scan.has_tail)
         {
