@@ -10,6 +10,7 @@ mod owners;
 mod promote;
 #[cfg(test)]
 mod tests;
+mod unroll;
 mod vectors;
 
 use crate::import::options::ImportOptions;
@@ -38,4 +39,7 @@ pub fn run(function: &mut Function, options: &ImportOptions) {
     }
     owners::run(function);
     dead::run(function, &non_null_lengths);
+    if options.inline {
+        unroll::run(function);
+    }
 }

@@ -306,7 +306,7 @@ pub fn attach_current(kind: ThreadKind) -> &'static ManagedThread {
     }
 }
 
-/// As `attach_current`.
+/// Makes the calling OS thread a managed thread; see `attach_current`.
 ///
 /// # Errors
 /// The system's, when it has no memory for the thread's alternate signal stack.

@@ -38,9 +38,11 @@ static class Program
 
         var open = new ManualResetEvent(false);
         int ended = 0;
-        var threads = new List<Thread>();
+        // Room for all, so that the list asks for no memory between the start of a thread and its count.
+        var threads = new List<Thread>(20000);
         string refused = "none";
-        var limit = new Limit { Current = AddressSpaceBytes() + (512 << 20), Most = before.Most };
+        // The first threads get 64 MiB each from the C library, for its allocator, two dozen at most.
+        var limit = new Limit { Current = AddressSpaceBytes() + (2UL << 30), Most = before.Most };
         Console.WriteLine(setrlimit(AddressSpace, ref limit));
         try
         {

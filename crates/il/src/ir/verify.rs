@@ -3,101 +3,112 @@
 use super::dominators::Dominators;
 use super::{BlockId, Function, IrType, LocalId, MemType, Op, Terminator, ValueId};
 
-/// Calls `visit` with every value that an operation uses.
-pub fn operands(op: &Op, visit: &mut dyn FnMut(ValueId)) {
-    match op {
-        Op::ConstI32(_)
-        | Op::ConstI64(_)
-        | Op::ConstF32(_)
-        | Op::ConstF64(_)
-        | Op::ConstV128(_)
-        | Op::Null
-        | Op::SymbolAddr(_)
-        | Op::LocalGet(_)
-        | Op::LocalAddr(_)
-        | Op::NewObject(_)
-        | Op::ClassInit(_)
-        | Op::ThreadStaticAddr(_)
-        | Op::Poll
-        | Op::CountCall
-        | Op::CountLoop(_)
-        | Op::Fence
-        | Op::CurrentThread
-        | Op::FramePointer => {}
-        Op::LocalSet(_, a)
-        | Op::Un(_, a)
-        | Op::Conv { value: a, .. }
-        | Op::Load { addr: a, .. }
-        | Op::InitStruct { addr: a, .. }
-        | Op::LocAlloc { bytes: a, .. }
-        | Op::NullCheck(a)
-        | Op::ArrayLen(a)
-        | Op::NewArray(_, a)
-        | Op::NewString(a)
-        | Op::CastClass(a, _)
-        | Op::IsInst(a, _)
-        | Op::Unbox(a, _)
-        | Op::MonitorEnter(a)
-        | Op::MonitorExit(a) => visit(*a),
-        Op::Bin(_, a, b)
-        | Op::Cmp(_, a, b)
-        | Op::Store { addr: a, value: b, .. }
-        | Op::CopyStruct { dst: a, src: b, .. }
-        | Op::BoundsCheck { index: a, length: b }
-        | Op::ElementAddr { array: a, index: b, .. }
-        | Op::AtomicRmw { addr: a, value: b, .. }
-        | Op::Note { cell: a, word: b }
-        | Op::MonitorTryEnter { object: a, milliseconds: b } => {
-            visit(*a);
-            visit(*b);
+/// Visitors of the values that operations and terminators use, by value or by mutable reference.
+macro_rules! operand_visitors {
+    (
+        $operands:ident, $terminator_operands:ident, $call_target:ident, $value:ty, $iter:ident,
+        [$($deref:tt)?], [$($reference:tt)+]
+    ) => {
+        /// Calls `visit` with every value that an operation uses.
+        pub fn $operands(op: $($reference)+ Op, visit: &mut dyn FnMut($value)) {
+            match op {
+                Op::ConstI32(_)
+                | Op::ConstI64(_)
+                | Op::ConstF32(_)
+                | Op::ConstF64(_)
+                | Op::ConstV128(_)
+                | Op::Null
+                | Op::SymbolAddr(_)
+                | Op::LocalGet(_)
+                | Op::LocalAddr(_)
+                | Op::NewObject(_)
+                | Op::ClassInit(_)
+                | Op::ThreadStaticAddr(_)
+                | Op::Poll
+                | Op::CountCall
+                | Op::CountLoop(_)
+                | Op::Fence
+                | Op::CurrentThread
+                | Op::FramePointer => {}
+                Op::LocalSet(_, a)
+                | Op::Un(_, a)
+                | Op::Conv { value: a, .. }
+                | Op::Load { addr: a, .. }
+                | Op::InitStruct { addr: a, .. }
+                | Op::LocAlloc { bytes: a, .. }
+                | Op::NullCheck(a)
+                | Op::ArrayLen(a)
+                | Op::NewArray(_, a)
+                | Op::NewString(a)
+                | Op::CastClass(a, _)
+                | Op::IsInst(a, _)
+                | Op::Unbox(a, _)
+                | Op::MonitorEnter(a)
+                | Op::MonitorExit(a) => visit($($deref)? a),
+                Op::Bin(_, a, b)
+                | Op::Cmp(_, a, b)
+                | Op::Store { addr: a, value: b, .. }
+                | Op::CopyStruct { dst: a, src: b, .. }
+                | Op::BoundsCheck { index: a, length: b }
+                | Op::ElementAddr { array: a, index: b, .. }
+                | Op::AtomicRmw { addr: a, value: b, .. }
+                | Op::Note { cell: a, word: b }
+                | Op::MonitorTryEnter { object: a, milliseconds: b } => {
+                    visit($($deref)? a);
+                    visit($($deref)? b);
+                }
+                Op::Select(a, b, c)
+                | Op::CopyBlock { dst: a, src: b, bytes: c }
+                | Op::InitBlock { addr: a, value: b, bytes: c }
+                | Op::AtomicCas { addr: a, expected: b, new: c, .. } => {
+                    visit($($deref)? a);
+                    visit($($deref)? b);
+                    visit($($deref)? c);
+                }
+                Op::Vector { a, b, c, .. } => {
+                    visit($($deref)? a);
+                    b.$iter().chain(c).for_each(|v| visit($($deref)? v));
+                }
+                Op::StoreRef { object, addr, value, .. } => {
+                    object.$iter().for_each(|o| visit($($deref)? o));
+                    visit($($deref)? addr);
+                    visit($($deref)? value);
+                }
+                Op::Call { target, args, struct_result, .. } => {
+                    $call_target(target, visit);
+                    args.$iter().for_each(|a| visit($($deref)? a));
+                    struct_result.$iter().for_each(|a| visit($($deref)? a));
+                }
+            }
         }
-        Op::Select(a, b, c)
-        | Op::CopyBlock { dst: a, src: b, bytes: c }
-        | Op::InitBlock { addr: a, value: b, bytes: c }
-        | Op::AtomicCas { addr: a, expected: b, new: c, .. } => {
-            visit(*a);
-            visit(*b);
-            visit(*c);
+
+        fn $call_target(target: $($reference)+ super::CallTarget, visit: &mut dyn FnMut($value)) {
+            if let super::CallTarget::Indirect(value) | super::CallTarget::Native(value) = target {
+                visit($($deref)? value);
+            }
         }
-        Op::Vector { a, b, c, .. } => {
-            visit(*a);
-            b.iter().chain(c).for_each(|v| visit(*v));
+
+        /// Calls `visit` with every value that a terminator uses.
+        pub fn $terminator_operands(terminator: $($reference)+ Terminator, visit: &mut dyn FnMut($value)) {
+            match terminator {
+                Terminator::Jump(_) | Terminator::Ret(None) | Terminator::ResumeUnwind { .. } | Terminator::Unreachable => {}
+                Terminator::Brif { cond: v, .. }
+                | Terminator::Switch { value: v, .. }
+                | Terminator::Ret(Some(v))
+                | Terminator::Throw(v)
+                | Terminator::Rethrow(v)
+                | Terminator::EndFilter(v) => visit($($deref)? v),
+                Terminator::TailCall { target, args, .. } => {
+                    $call_target(target, visit);
+                    args.$iter().for_each(|a| visit($($deref)? a));
+                }
+            }
         }
-        Op::StoreRef { object, addr, value, .. } => {
-            object.iter().for_each(|o| visit(*o));
-            visit(*addr);
-            visit(*value);
-        }
-        Op::Call { target, args, struct_result, .. } => {
-            call_target(target, visit);
-            args.iter().for_each(|a| visit(*a));
-            struct_result.iter().for_each(|a| visit(*a));
-        }
-    }
+    };
 }
 
-fn call_target(target: &super::CallTarget, visit: &mut dyn FnMut(ValueId)) {
-    if let super::CallTarget::Indirect(value) | super::CallTarget::Native(value) = target {
-        visit(*value);
-    }
-}
-
-/// Calls `visit` with every value that a terminator uses.
-pub fn terminator_operands(terminator: &Terminator, visit: &mut dyn FnMut(ValueId)) {
-    match terminator {
-        Terminator::Jump(_) | Terminator::Ret(None) | Terminator::ResumeUnwind { .. } | Terminator::Unreachable => {}
-        Terminator::Brif { cond: v, .. }
-        | Terminator::Switch { value: v, .. }
-        | Terminator::Ret(Some(v))
-        | Terminator::Throw(v)
-        | Terminator::Rethrow(v)
-        | Terminator::EndFilter(v) => visit(*v),
-        Terminator::TailCall { target, args, .. } => {
-            call_target(target, visit);
-            args.iter().for_each(|a| visit(*a));
-        }
-    }
-}
+operand_visitors!(operands, terminator_operands, call_target, ValueId, iter, [*], [&]);
+operand_visitors!(operands_mut, terminator_operands_mut, call_target_mut, &mut ValueId, iter_mut, [], [&mut]);
 
 /// Calls `visit` with every successor block of a terminator.
 pub fn successors(terminator: &Terminator, visit: &mut dyn FnMut(BlockId)) {

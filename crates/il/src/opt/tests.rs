@@ -1,8 +1,9 @@
 //! Runs the passes on small functions made by hand.
 
-use super::{bounds, checks, dead, owners, promote};
+use super::{bounds, checks, dead, owners, promote, unroll};
 use crate::ir::{
-    AliasClass, BinOp, BlockId, CallSig, CmpOp, Function, IrType, LocalId, MemFlags, MemType, NullCheck, Op, ValueId,
+    AliasClass, BinOp, Block, BlockId, CallSig, CmpOp, Function, IrType, LocalId, MemFlags, MemType, NullCheck, Op,
+    Terminator, ValueId,
 };
 use crate::synth::builder::FunctionBuilder;
 
@@ -294,4 +295,50 @@ fn a_store_through_other_pointers_does_not() {
     for set in [PointerSet::Twice, PointerSet::OnOneWay, PointerSet::AfterTheRead, PointerSet::AddressTaken] {
         assert_eq!(owner_of_store(set), None);
     }
+}
+
+/// A loop that halves a local until it is 0, with one more use of the quotient: in the loop, or behind it.
+fn halving_loop(used_behind: bool) -> Function {
+    let mut b = builder();
+    let (head, next, end) = (b.new_block(), b.new_block(), b.new_block());
+    let (number, last) = (b.local(IrType::I32), b.local(IrType::I32));
+    b.jump(head);
+    b.switch_to(head);
+    b.emit(Op::Poll, IrType::Void);
+    let (n, two) = (b.get(number), b.const_i32(2));
+    let half = b.bin(BinOp::Div, n, two);
+    b.branch_if(half, next, end);
+    b.switch_to(next);
+    b.set(number, half);
+    b.jump(head);
+    b.switch_to(end);
+    if used_behind {
+        b.set(last, half);
+    }
+    b.ret(None);
+    b.finish()
+}
+
+#[test]
+fn a_small_loop_has_four_bodies_and_one_poll() {
+    let mut function = halving_loop(false);
+    unroll::run(&mut function);
+    function.verify().expect("valid");
+    assert_eq!(count(&function, |op| matches!(op, Op::Bin(BinOp::Div, ..))), 4);
+    assert_eq!(count(&function, |op| matches!(op, Op::Poll)), 1);
+    // Each body may leave the loop, and the last one goes back to the head.
+    let to = |wanted: u32| {
+        let is_to = |block: &&Block| matches!(block.terminator, Terminator::Jump(BlockId(n)) if n == wanted);
+        function.blocks.iter().filter(is_to).count()
+    };
+    let leaves = |block: &&Block| matches!(block.terminator, Terminator::Brif { otherwise: BlockId(3), .. });
+    assert_eq!((function.blocks.iter().filter(leaves).count(), to(1)), (4, 2));
+}
+
+#[test]
+fn a_loop_whose_values_are_used_behind_it_stays() {
+    let mut function = halving_loop(true);
+    let before = function.clone();
+    unroll::run(&mut function);
+    assert_eq!(function, before);
 }
