@@ -171,7 +171,7 @@ pub(super) fn localloc(cx: &mut Lowering<'_, '_>, bytes_id: ValueId, zero: bool)
         && (0..=STACK_LOCALLOC_BYTES).contains(&bytes)
         && !in_loop(cx, cx.block())
     {
-        let layout = ValueLayout { size_bytes: bytes as u32, align_bytes: 16 };
+        let layout = ValueLayout::plain(bytes as u32, 16);
         let slot = cx.slot(layout);
         let address = cx.b.ins().stack_addr(types::I64, slot, 0);
         if zero {
@@ -185,7 +185,7 @@ pub(super) fn localloc(cx: &mut Lowering<'_, '_>, bytes_id: ValueId, zero: bool)
         return Ok(cx.localloc_outside(bytes));
     }
     // Small blocks get memory in the frame.
-    let layout = ValueLayout { size_bytes: SMALL_LOCALLOC_BYTES, align_bytes: 16 };
+    let layout = ValueLayout::plain(SMALL_LOCALLOC_BYTES, 16);
     let slot = cx.slot(layout);
     let (small, large, next) = (cx.new_block(false), cx.new_block(true), cx.new_block(false));
     let result = cx.b.append_block_param(next, types::I64);

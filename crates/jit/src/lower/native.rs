@@ -101,7 +101,7 @@ fn native_struct(
     let source = cx.value_as(arg, types::I64)?;
     let layout = value_layout(ty)?;
     // A copy whose size is a multiple of 8 can be read in whole eightbytes.
-    let padded = ValueLayout { size_bytes: layout.size_bytes.next_multiple_of(8), align_bytes: 8 };
+    let padded = ValueLayout::plain(layout.size_bytes.next_multiple_of(8), 8);
     let slot = cx.struct_temp(padded);
     let address = cx.b.ins().stack_addr(types::I64, slot, 0);
     cx.copy_memory(address, source, layout);
@@ -137,7 +137,7 @@ fn store_native_result(
         return Err(CompileError::invalid_ir("a struct result without a place"));
     };
     let place = cx.value_as(place, types::I64)?;
-    let slot = cx.struct_temp(ValueLayout { size_bytes: MAX_REGISTER_STRUCT_BYTES, align_bytes: 8 });
+    let slot = cx.struct_temp(ValueLayout::plain(MAX_REGISTER_STRUCT_BYTES, 8));
     let address = cx.b.ins().stack_addr(types::I64, slot, 0);
     let flags = cx.trusted(MemoryKind::Program);
     for (index, &part) in results.iter().enumerate() {

@@ -71,12 +71,15 @@ impl ClifBuilder<'_, '_> {
 }
 
 /// Splits a struct into words and a tail of smaller pieces. A struct whose fields have at most four bytes is split into
-/// vectors first: it has no references, and no field that was just written as a word.
+/// vectors first: it has no references, and no field that was just written as a word. Pairs of fields are copied one by
+/// one, since a processor waits for both when it loads a word that was just written in two parts.
 fn chunks(layout: ValueLayout) -> impl Iterator<Item = (u32, Type)> {
     let has_small_fields = layout.align_bytes <= 4;
     let mut offset = 0;
     std::iter::from_fn(move || {
+        let is_pair = layout.has_pair(offset / 8);
         let ty = match layout.size_bytes - offset {
+            4.. if is_pair => types::I32,
             16.. if has_small_fields => VECTOR,
             0 => return None,
             1 => types::I8,

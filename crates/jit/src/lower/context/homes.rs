@@ -132,7 +132,7 @@ impl Homes {
     fn home(&mut self, clif: &mut ClifBuilder<'_, '_>, locals: &Locals<'_>, local: u32) -> StackSlot {
         *self.slots.entry(local).or_insert_with(|| {
             let size_bytes = locals.machine_type(local).map_or(8, |ty| ty.bytes().max(8));
-            clif.slot(ValueLayout { size_bytes, align_bytes: size_bytes })
+            clif.slot(ValueLayout::plain(size_bytes, size_bytes))
         })
     }
 }

@@ -8,7 +8,7 @@ use saki_abi::HelperId;
 impl Lowering<'_, '_> {
     /// Before the body of a function that may take memory outside the frame: makes the word.
     pub(crate) fn declare_localloc_flag(&mut self) {
-        let flag = self.slot(ValueLayout { size_bytes: 8, align_bytes: 8 });
+        let flag = self.slot(ValueLayout::plain(8, 8));
         let zero = self.i64_const(0);
         self.store_slot(flag, zero);
         self.localloc_flag = Some(flag);

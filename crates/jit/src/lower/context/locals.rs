@@ -78,14 +78,14 @@ impl<'a> Locals<'a> {
                 let pointer = self.entry_param(param)?;
                 if in_memory && !self.func.filters.is_empty() {
                     let key = StackSlotKey::new(u64::from(index) | INDIRECT_KEY);
-                    let slot = clif.keyed_slot(ValueLayout { size_bytes: 8, align_bytes: 8 }, key);
+                    let slot = clif.keyed_slot(ValueLayout::plain(8, 8), key);
                     clif.store_slot(slot, pointer);
                 }
                 LocalStorage::Pointer(pointer)
             }
             (IrType::Struct(ty), _) => LocalStorage::Slot(clif.keyed_slot(value_layout(ty)?, key)),
             (IrType::Block(size_bytes), _) => {
-                LocalStorage::Slot(clif.keyed_slot(ValueLayout { size_bytes, align_bytes: 8 }, key))
+                LocalStorage::Slot(clif.keyed_slot(ValueLayout::plain(size_bytes, 8), key))
             }
             (ty, _) => {
                 let ty = scalar_type(ty)?;
@@ -135,7 +135,7 @@ impl<'a> Locals<'a> {
                         clif.zero_memory(address, layout);
                     }
                     IrType::Block(size_bytes) => {
-                        clif.zero_memory(address, ValueLayout { size_bytes, align_bytes: 8 });
+                        clif.zero_memory(address, ValueLayout::plain(size_bytes, 8));
                     }
                     ty => {
                         let layout = scalar_layout(scalar_type(ty)?);
@@ -255,5 +255,5 @@ fn scalar_type(ty: IrType) -> Lowered<Type> {
 }
 
 fn scalar_layout(ty: Type) -> ValueLayout {
-    ValueLayout { size_bytes: ty.bytes(), align_bytes: ty.bytes() }
+    ValueLayout::plain(ty.bytes(), ty.bytes())
 }
