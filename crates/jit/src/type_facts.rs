@@ -32,8 +32,8 @@ pub(crate) fn value_layout(ty: Ty) -> Result<ValueLayout, CompileError> {
     Ok(ValueLayout { size_bytes, align_bytes, pairs })
 }
 
-/// Larger structs are copied by words alone. So are those of one word, which programs take for atomic; and those without
-/// words, by vectors.
+/// Larger structs are copied by words alone. So are those of one word, which programs take for atomic. Those without
+/// words are copied by vectors.
 const MAX_PAIRED_BYTES: u32 = 16;
 
 fn pairs_of(ty: Ty) -> Result<u8, CompileError> {
