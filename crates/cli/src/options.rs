@@ -115,6 +115,11 @@ pub struct Options {
     #[arg(long, hide_short_help = true)]
     pub trace_compile: bool,
 
+    /// Print what becomes of methods whose name contains TEXT: which calls are inlined or guarded, and why others are
+    /// not, which loops are unrolled, which checks are left
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
+    pub explain: Option<String>,
+
     /// Print the intermediate representation of methods whose name contains TEXT
     #[arg(long, value_name = "TEXT", hide_short_help = true)]
     pub dump_ir: Option<String>,
@@ -212,6 +217,7 @@ impl Default for Options {
             check_mutants: false,
             verify: false,
             trace_compile: false,
+            explain: None,
             dump_ir: None,
             dump_clif: None,
             compile_only: Vec::new(),
@@ -284,12 +290,18 @@ impl Options {
 
     /// What of compilations is shown.
     pub fn dump(&self) -> DumpOptions {
-        DumpOptions { ir: self.dump_ir.clone(), clif: self.dump_clif.clone(), trace: self.trace_compile }
+        DumpOptions {
+            ir: self.dump_ir.clone(),
+            clif: self.dump_clif.clone(),
+            explain: self.explain.clone(),
+            trace: self.trace_compile,
+        }
     }
 
     /// Whether to use the code cache: not with options whose output appears only when code is compiled.
     pub fn code_cache(&self) -> bool {
         let wants_compiling = self.verify
+            || self.explain.is_some()
             || self.dump_ir.is_some()
             || self.dump_clif.is_some()
             || !self.compile_only.is_empty()

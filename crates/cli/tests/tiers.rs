@@ -59,3 +59,27 @@ fn a_loop_goes_on_in_the_second_tier() {
         assert!(count(&tier, "continued") > 0, "{mode}: {tier}");
     }
 }
+
+#[test]
+fn what_becomes_of_a_method_is_explained() {
+    let program = folder("tiers").join("explained.exe");
+    if !compile("tiers/explained.cs", &program) {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+    command.args(["--explain", "Program:Work"]).arg(&program);
+    let ended = run(&mut command);
+    assert_eq!((ended.exit_code, &*ended.stdout), (Some(0), "17600000\n"), "{}", ended.stderr);
+    let second = ended.stderr.split("Program:Work ").find(|part| part.contains(": second tier")).expect("a report");
+    for line in [
+        "inlined: Program:Small (System.Int32)",
+        "called: Program:Caught (System.Int32), it has exception handlers",
+        "guarded: IStep:Next (System.Int32), nearly always of a Adder",
+        "inlined: Adder:Next (System.Int32)",
+        "guarded: a delegate, nearly always of Program:<Main>m__0 (System.Int32)",
+        "unrolled: this loop has 4 bodies",
+        "checks of indices: 0",
+    ] {
+        assert!(second.contains(line), "{line} in {}", ended.stderr);
+    }
+}

@@ -68,7 +68,7 @@ pub use facts::{Facts, NothingInitialised};
 use importer::Importer;
 use kinds::{call_sig, this_type};
 pub use options::{Continuation, DECLINED, ImportOptions, Least, LibraryLoop};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 use scope::Scope;
 
@@ -135,7 +135,8 @@ fn import_at(
     let mut importer = Importer {
         emit,
         inlining: vec![method],
-        not_inlinable: FxHashSet::default(),
+        not_inlinable: FxHashMap::default(),
+        is_guessed: false,
         inline_budget_bytes: inline::BUDGET_BYTES,
     };
     let begin = match continuation {

@@ -509,6 +509,15 @@ pub enum Op {
     FramePointer,
 }
 
+/// What was decided about an instruction of CIL, for people.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decision {
+    /// The method in whose body it stands, perhaps inlined.
+    pub method: Option<&'static Method>,
+    pub il_offset: u32,
+    pub text: String,
+}
+
 /// A body that was inlined.
 pub type InlineSite = saki_abi::InlineSite<&'static Method>;
 
@@ -660,6 +669,8 @@ pub struct Function {
     pub makes_pointers: bool,
     /// How many calls compare before they call a method that they nearly always run.
     pub guards: u32,
+    /// What was decided about calls and loops, if somebody wants to know (`ImportOptions::explain`).
+    pub decisions: Vec<Decision>,
     /// Load errors found while importing; `HelperId::ThrowDeferred` names them by index. Filters index their parent's
     /// list.
     pub deferred_errors: Vec<LoadError>,

@@ -40,6 +40,6 @@ pub fn run(function: &mut Function, options: &ImportOptions) {
     owners::run(function);
     dead::run(function, &non_null_lengths);
     if options.inline {
-        unroll::run(function);
+        unroll::run(function, options.explain);
     }
 }

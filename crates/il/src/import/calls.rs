@@ -169,6 +169,7 @@ impl Emitter<'_> {
         } else if let Some(guess) = self.guess_receiver(method, &args[0])? {
             return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guess })));
         }
+        self.decide(|| format!("looked up: {}, the class of the object is not known", method.full_name()));
         self.dispatch(method, args).map(|()| NextStep::Done)
     }
 

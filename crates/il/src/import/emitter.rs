@@ -7,7 +7,7 @@ use super::builder::FnBuilder;
 use super::facts::Noting;
 use super::options::ImportOptions;
 use super::scope::Scope;
-use crate::ir::{LocalId, MemType, Terminator, ValueId};
+use crate::ir::{Decision, LocalId, MemType, Terminator, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saki_abi::HelperId;
 use saki_types::{LoadError, Method, Ty};
@@ -73,6 +73,14 @@ pub(super) struct CallTemps {
 }
 
 impl Emitter<'_> {
+    /// Notes what is decided about the current instruction.
+    pub(super) fn decide(&mut self, text: impl FnOnce() -> String) {
+        if self.options.explain {
+            let (method, il_offset) = (Some(self.s.method), self.s.offset);
+            self.b.f.decisions.push(Decision { method, il_offset, text: text() });
+        }
+    }
+
     /// Code that throws a load error; ends the block.
     pub(super) fn throw_deferred(&mut self, error: LoadError) {
         let index = self.deferred.len() as i32;

@@ -81,6 +81,12 @@ impl Importer<'_> {
     /// A call of the guessed method if the guess holds, else the call as it stands.
     pub(super) fn make_guarded_call(&mut self, mut call: GuardedCall) -> LoadResult<()> {
         let ret = self.emit.closed_sig(call.method)?.ret;
+        self.emit.decide(|| match call.guess {
+            Guess::Receiver(ty) => {
+                format!("guarded: {}, nearly always of a {}", call.method.full_name(), ty.full_name())
+            }
+            Guess::Delegate(target) => format!("guarded: a delegate, nearly always of {}", target.full_name()),
+        });
         // Both ways see the same stack.
         self.emit.spill(Effect::Memory)?;
         let holds = self.emit.guard(&mut call)?;
@@ -124,7 +130,10 @@ impl Importer<'_> {
 
     fn make_guessed_call(&mut self, call: &GuardedCall) -> LoadResult<()> {
         match self.emit.guessed(call)? {
-            NextStep::Call(direct) => self.make_call(*direct),
+            NextStep::Call(direct) => {
+                self.is_guessed = true;
+                self.make_call(*direct)
+            }
             NextStep::Guarded(_) => saki_base::bug!("{} is guarded twice", call.method.full_name()),
             NextStep::Done | NextStep::Prefixed => Ok(()),
         }

@@ -24,6 +24,8 @@ pub(super) const BUDGET_BYTES: u32 = 1500;
 const SMALL_BODY_BYTES: usize = 32;
 /// Largest body inlined without a request where the call is in a loop.
 const LOOP_BODY_BYTES: usize = 64;
+/// Largest body inlined without a request where a guarded call is in a loop.
+const GUESSED_BODY_BYTES: usize = 112;
 /// Largest body inlined without a request if the method has a value type as argument, or its `this` is the address of a
 /// local of the caller: once it is inlined, the value's fields can become variables.
 const LOCAL_VALUE_BODY_BYTES: usize = 80;
@@ -55,46 +57,70 @@ fn is_handle_operation(method: &'static Method) -> bool {
 impl Importer<'_> {
     /// Inlines a direct call if that is possible and worth it, pushing the result.
     pub(super) fn try_inline(&mut self, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
-        // Class constructors run once, so inlining into them does not pay.
-        if !self.emit.options.inline || self.emit.parent.is_some() || self.emit.method.is_class_constructor() {
-            return Ok(false);
+        let refused = match self.scope_to_inline(method, args) {
+            Ok(scope) => {
+                let bytes = scope.body.code.len();
+                self.emit.decide(|| format!("inlined: {}, {bytes} bytes", method.full_name()));
+                self.inline_budget_bytes -= bytes as u32;
+                self.inline_into(method, scope, args)?;
+                return Ok(true);
+            }
+            Err(reason) => reason,
+        };
+        self.emit.decide(|| format!("called: {}, {refused}", method.full_name()));
+        Ok(false)
+    }
+
+    /// The callee's scope if it is to be inlined; else the reason why not.
+    fn scope_to_inline(&mut self, method: &'static Method, args: &[StackEntry]) -> Result<Box<Scope>, &'static str> {
+        let is_guessed = std::mem::take(&mut self.is_guessed);
+        if !self.emit.options.inline || self.emit.parent.is_some() {
+            return Err("nothing is inlined here");
+        }
+        if self.emit.method.is_class_constructor() {
+            return Err("class constructors run once");
         }
         if self.is_about_to_throw() {
-            return Ok(false);
+            return Err("shortly before a throw");
         }
         let on_local = match args.first().map(|this| this.val) {
             Some(Val::Scalar(this)) if !method.is_static() => self.emit.b.local_at(this).is_some(),
             _ => false,
         };
         let is_asked_for = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0 || is_handle_operation(method);
-        let limit = if is_asked_for {
+        let is_in_loop = self.emit.s.is_in_loop || self.emit.s.scan.is_in_loop(self.emit.s.offset);
+        let limit = if is_guessed && is_in_loop && !is_asked_for {
+            GUESSED_BODY_BYTES
+        } else if is_asked_for {
             let is_of_vectors = self.emit.options.vectors && family_name(method.owner).is_some();
             if is_of_vectors { VECTOR_BODY_BYTES } else { AGGRESSIVE_BODY_BYTES }
         } else if on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_))) {
             LOCAL_VALUE_BODY_BYTES
-        } else if self.emit.s.is_in_loop || self.emit.s.scan.is_in_loop(self.emit.s.offset) {
+        } else if is_in_loop {
             LOOP_BODY_BYTES
         } else {
             SMALL_BODY_BYTES
         };
-        if self.not_inlinable.contains(&(method, limit)) {
-            return Ok(false);
+        if let Some(reason) = self.not_inlinable.get(&(method, limit)) {
+            return Err(reason);
         }
-        let Some(scope) = self.inline_scope(method, limit) else {
-            self.not_inlinable.insert((method, limit));
-            return Ok(false);
-        };
-        if scope.body.code.len() as u32 > self.inline_budget_bytes
-            || self.inlining.len() > MAX_DEPTH
-            || self.inlining.iter().filter(|&&inlining| std::ptr::eq(inlining, method)).count() > MAX_RECURSION
-            // Inlined, the callee's tail calls would keep this frame.
-            || (self.emit.s.prefixes.tail && scope.scan.has_tail)
-        {
-            return Ok(false);
+        let scope = self.inline_scope(method, limit).inspect_err(|reason| {
+            self.not_inlinable.insert((method, limit), reason);
+        })?;
+        if scope.body.code.len() as u32 > self.inline_budget_bytes {
+            return Err("as much as may be is inlined already");
         }
-        self.inline_budget_bytes -= scope.body.code.len() as u32;
-        self.inline_into(method, scope, args)?;
-        Ok(true)
+        if self.inlining.len() > MAX_DEPTH {
+            return Err("inlined bodies are nested too deep");
+        }
+        if self.inlining.iter().filter(|&&inlining| std::ptr::eq(inlining, method)).count() > MAX_RECURSION {
+            return Err("recursive");
+        }
+        // Inlined, the callee's tail calls would keep this frame.
+        if self.emit.s.prefixes.tail && scope.scan.has_tail {
+            return Err("a tail call with tail calls of its own");
+        }
+        Ok(scope)
     }
 
     /// Whether the current CIL block ends in a `throw` soon (`MAX_LOOK_AHEAD`).
@@ -107,42 +133,40 @@ impl Importer<'_> {
             .is_some_and(|last| last.opcode == Opcode::Throw)
     }
 
-    /// The callee's scope, if its body may be inlined and has at most `limit` bytes.
-    fn inline_scope(&self, method: &'static Method, limit: usize) -> Option<Box<Scope>> {
+    /// The callee's scope, if its body may be inlined and has at most `limit` bytes; else the reason why not.
+    fn inline_scope(&self, method: &'static Method, limit: usize) -> Result<Box<Scope>, &'static str> {
         const FORBIDDEN: u16 = impl_flags::NO_INLINING | impl_flags::SYNCHRONIZED | impl_flags::INTERNAL_CALL;
-        if method.impl_flags & FORBIDDEN != 0 || method.is_abstract() || method.is_pinvoke() || method.is_open() {
-            return None;
-        }
-        let body = method.body().ok()??;
-        if body.code.len() > limit || !body.eh_clauses.is_empty() || self.emit.library_loop(method).is_some() {
-            return None;
-        }
-        let sig = method.sig().ok()?;
-        if sig.is_vararg {
-            return None;
-        }
-        let scope = Scope::new(method, sig, body, self.emit.facts).ok()?;
+        const NOT_LOADABLE: &str = "its types cannot be loaded yet";
+        let unless = |is_refused: bool, reason: &'static str| if is_refused { Err(reason) } else { Ok(()) };
+        unless(method.impl_flags & FORBIDDEN != 0, "it is NoInlining, synchronized or an internal call")?;
+        unless(method.is_abstract() || method.is_pinvoke() || method.is_open(), "it has no body in CIL")?;
+        let body = method.body().ok().flatten().ok_or("it has no body in CIL")?;
+        unless(body.code.len() > limit, "its body is long")?;
+        unless(!body.eh_clauses.is_empty(), "it has exception handlers")?;
+        unless(self.emit.library_loop(method).is_some(), "a function of the machine replaces it")?;
+        let sig = method.sig().map_err(|_| NOT_LOADABLE)?;
+        unless(sig.is_vararg, "it has variable arguments")?;
+        let scope = Scope::new(method, sig, body, self.emit.facts).map_err(|_| NOT_LOADABLE)?;
         let scan = &scope.scan;
-        if scan.is_peculiar
-            || scan.has_back_edge
-            || (scan.has_throw && limit < AGGRESSIVE_BODY_BYTES)
-            || scan.ret_count == 0
-        {
-            return None;
-        }
-        if scope.local_sigs.iter().any(|l| l.pinned || l.ty.def().is_some_and(|d| d.name == "StackCrawlMark")) {
-            return None;
-        }
-        if scan.callees.iter().any(|token| is_caller_sensitive(scope.image, *token)) {
-            return None;
-        }
+        unless(scan.is_peculiar, "its frame is special")?;
+        unless(scan.has_back_edge, "it has loops")?;
+        unless(scan.has_throw && limit < AGGRESSIVE_BODY_BYTES, "it throws")?;
+        unless(scan.ret_count == 0, "it does not return")?;
+        unless(
+            scope.local_sigs.iter().any(|l| l.pinned || l.ty.def().is_some_and(|d| d.name == "StackCrawlMark")),
+            "it pins a variable or marks the stack",
+        )?;
+        unless(
+            scan.callees.iter().any(|token| is_caller_sensitive(scope.image, *token)),
+            "it calls what looks for its caller",
+        )?;
         // Types that cannot be loaded fail when the call is made, not here.
-        ir_type(sig.ret).ok()?;
         let is_loadable = |ty: saki_types::Ty| ir_type(ty).is_ok() && ty.value_size_bytes().is_ok();
-        if !sig.params.iter().all(|p| is_loadable(p)) || !scope.local_sigs.iter().all(|l| is_loadable(l.ty)) {
-            return None;
-        }
-        Some(scope)
+        let are_loadable = ir_type(sig.ret).is_ok()
+            && sig.params.iter().all(|p| is_loadable(p))
+            && scope.local_sigs.iter().all(|l| is_loadable(l.ty));
+        unless(!are_loadable, NOT_LOADABLE)?;
+        Ok(scope)
     }
 
     fn inline_into(&mut self, method: &'static Method, mut scope: Box<Scope>, args: &[StackEntry]) -> LoadResult<()> {

@@ -13,6 +13,8 @@ pub struct ImportOptions {
     pub vectors: bool,
     /// Count calls and rounds of loops.
     pub count: bool,
+    /// Note what is decided about calls and loops (`Function::decisions`).
+    pub explain: bool,
 }
 
 impl Default for ImportOptions {
@@ -24,6 +26,7 @@ impl Default for ImportOptions {
             promote_locals: true,
             vectors: true,
             count: false,
+            explain: false,
         }
     }
 }

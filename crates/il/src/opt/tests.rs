@@ -322,7 +322,7 @@ fn halving_loop(used_behind: bool) -> Function {
 #[test]
 fn a_small_loop_has_four_bodies_and_one_poll() {
     let mut function = halving_loop(false);
-    unroll::run(&mut function);
+    unroll::run(&mut function, false);
     function.verify().expect("valid");
     assert_eq!(count(&function, |op| matches!(op, Op::Bin(BinOp::Div, ..))), 4);
     assert_eq!(count(&function, |op| matches!(op, Op::Poll)), 1);
@@ -339,6 +339,6 @@ fn a_small_loop_has_four_bodies_and_one_poll() {
 fn a_loop_whose_values_are_used_behind_it_stays() {
     let mut function = halving_loop(true);
     let before = function.clone();
-    unroll::run(&mut function);
+    unroll::run(&mut function, false);
     assert_eq!(function, before);
 }

@@ -9,7 +9,7 @@
 
 use crate::ir::dominators::Dominators;
 use crate::ir::verify::{operands, operands_mut, successors, terminator_operands, terminator_operands_mut};
-use crate::ir::{Block, BlockId, Function, Inst, Op, Terminator, ValueId};
+use crate::ir::{Block, BlockId, Decision, Function, Inst, Op, Terminator, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Functions with more blocks are left as they are.
@@ -29,8 +29,8 @@ struct Loop {
     copies: usize,
 }
 
-/// Runs the pass.
-pub(super) fn run(function: &mut Function) {
+/// Runs the pass. `explain`: what it does is noted.
+pub(super) fn run(function: &mut Function, explain: bool) {
     if function.blocks.len() < 2 || function.blocks.len() > MAX_BLOCKS {
         return;
     }
@@ -46,7 +46,7 @@ pub(super) fn run(function: &mut Function) {
     let before = function.insts.len();
     for inner in &loops {
         if function.insts.len() - before < BUDGET {
-            unroll(function, inner);
+            unroll(function, inner, explain);
         }
     }
 }
@@ -184,7 +184,12 @@ fn crossings(function: &Function) -> FxHashSet<(u32, u32)> {
     found
 }
 
-fn unroll(function: &mut Function, inner: &Loop) {
+fn unroll(function: &mut Function, inner: &Loop, explain: bool) {
+    if explain {
+        let il_offset = function.blocks[inner.header as usize].terminator_il_offset;
+        let text = format!("unrolled: this loop has {} bodies", inner.copies);
+        function.decisions.push(Decision { method: function.method, il_offset, text });
+    }
     let first_copy = function.blocks.len() as u32;
     let count = inner.blocks.len() as u32;
     // The block that stands for a block of the loop in copy N; 0 is the loop itself.

@@ -143,6 +143,7 @@ impl<'a> CompileJob<'a> {
             // Continuations find the variables where the method has them.
             promote_locals: self.purpose != Purpose::Counted,
             vectors: self.compiler.options().vectors,
+            explain: self.purpose == Purpose::Optimised && dump::is_explained(self.method),
             ..ImportOptions::default()
         }
     }
@@ -214,6 +215,7 @@ impl<'a> CompileJob<'a> {
         crate::sharing_statistics::note(self.method, code.bytes.len() as u32, nanoseconds);
         // Relaxed: a counter.
         GUARDED_CALLS.fetch_add(u64::from(function.guards), Ordering::Relaxed);
+        dump::explain(self.method, self.purpose, function, &code);
         dump::generated(self.method, self.compiler, function);
         Ok(code)
     }
