@@ -132,7 +132,9 @@ impl Importer<'_> {
         match self.emit.guessed(call)? {
             NextStep::Call(direct) => {
                 self.is_guessed = true;
-                self.make_call(*direct)
+                let made = self.make_call(*direct);
+                self.is_guessed = false;
+                made
             }
             NextStep::Guarded(_) => saki_base::bug!("{} is guarded twice", call.method.full_name()),
             NextStep::Done | NextStep::Prefixed => Ok(()),
