@@ -196,6 +196,11 @@ impl Image {
         self.storage.bytes()
     }
 
+    /// Visits the file's bytes in order, part by part; of a mapped file no more than a part is in memory because of it.
+    pub fn for_each_part(&self, visit: impl FnMut(&[u8])) {
+        self.storage.for_each_part(visit);
+    }
+
     /// The file's state before it was mapped; None for an image held in memory.
     pub fn stamp(&self) -> Option<FileStamp> {
         self.storage.stamp()

@@ -9,6 +9,9 @@ use crate::stamp::FileStamp;
 use std::fs::File;
 use std::path::Path;
 
+/// Bytes of a file that are in memory at a time while it is read from begin to end.
+const PART_BYTES: usize = 1 << 20;
+
 pub(crate) enum Storage {
     Mapped(memmap2::Mmap, FileStamp),
     Owned(Vec<u8>),
@@ -39,11 +42,44 @@ impl Storage {
         }
     }
 
+    /// Visits all bytes in order, part by part. Pages of a mapped file do not stay in the process's memory because of
+    /// it.
+    pub(crate) fn for_each_part(&self, mut visit: impl FnMut(&[u8])) {
+        for (number, part) in self.bytes().chunks(PART_BYTES).enumerate() {
+            visit(part);
+            if let Self::Mapped(mapping, _) = self {
+                let advice = memmap2::UncheckedAdvice::DontNeed;
+                // SAFETY: a range of the mapping, whose pages have the file's contents when they are read again: it is
+                // private and was never written to. Without effect they stay.
+                let _ = unsafe { mapping.unchecked_advise_range(advice, number * PART_BYTES, part.len()) };
+            }
+        }
+    }
+
     /// The file's stamp, taken before it was mapped; None for bytes in memory.
     pub(crate) fn stamp(&self) -> Option<FileStamp> {
         match self {
             Self::Mapped(_, stamp) => Some(*stamp),
             Self::Owned(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_all_bytes_in_order_and_stay_readable() {
+        let path = std::env::temp_dir().join(format!("saki-storage-{}", std::process::id()));
+        let bytes: Vec<u8> = (0..2 * PART_BYTES + 5000).map(|at| (at / 3) as u8).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let mapped = Storage::map_file(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        for storage in [mapped, Storage::Owned(bytes.clone())] {
+            let mut visited = Vec::new();
+            storage.for_each_part(|part| visited.extend_from_slice(part));
+            assert!(visited == bytes && storage.bytes() == bytes);
         }
     }
 }

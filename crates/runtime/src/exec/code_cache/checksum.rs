@@ -27,6 +27,26 @@ pub fn wide_hash(bytes: &[u8]) -> [u64; 2] {
     HighwayHasher::new(key_of(1)).hash128(bytes)
 }
 
+/// The same hash of an input that comes in parts.
+pub(super) struct PartsHasher(HighwayHasher);
+
+impl PartsHasher {
+    /// Of no bytes yet.
+    pub fn new() -> PartsHasher {
+        PartsHasher(HighwayHasher::new(key_of(1)))
+    }
+
+    /// Adds the next bytes.
+    pub fn part(&mut self, bytes: &[u8]) {
+        self.0.append(bytes);
+    }
+
+    /// The hash of all parts.
+    pub fn finish(self) -> [u64; 2] {
+        self.0.finalize128()
+    }
+}
+
 /// A 128-bit hash of words that come one after the other.
 pub(super) struct WordHasher(HighwayHasher);
 
@@ -49,6 +69,14 @@ impl WordHasher {
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    #[test]
+    fn parts_have_the_hash_of_the_whole() {
+        let bytes: Vec<u8> = (0..200).collect();
+        let mut parts = PartsHasher::new();
+        bytes.chunks(37).for_each(|part| parts.part(part));
+        assert_eq!(parts.finish(), wide_hash(&bytes));
+    }
 
     /// The vectors that the algorithm's authors publish: the key's bytes count up from 0, and so do the input's.
     #[test]

@@ -36,7 +36,11 @@ pub(super) fn id_of(image: &'static Image) -> Option<ContentId> {
     let mut table = IDENTIFIED.lock();
     let identified = table.get_or_insert_default().entry(std::ptr::from_ref(image).addr()).or_insert_with(|| {
         let path = std::path::absolute(image.path()).unwrap_or_else(|_| image.path().to_path_buf());
-        let id = remembered::find_or_hash(&stamp, &path, || checksum::wide_hash(image.bytes()));
+        let id = remembered::find_or_hash(&stamp, &path, || {
+            let mut hasher = checksum::PartsHasher::new();
+            image.for_each_part(|part| hasher.part(part));
+            hasher.finish()
+        });
         Identified { id, path, stamp }
     });
     Some(identified.id)
