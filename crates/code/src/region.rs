@@ -20,6 +20,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Unit of allocation; small enough to scan its start bits (64 words) in a signal handler.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+/// After so many chunks were taken, pages of the writable view are taken out of the page table: most of them are never
+/// written to again, and would count as resident a second time. Those in which a call is changed come back at a page
+/// fault each.
+const CHUNKS_WRITTEN_AT_ONCE: usize = 16;
 /// Reserved for code where there is room. Roslyn on itself needs about 60 MiB; the rest costs address space only.
 const MAX_CODE_BYTES: usize = 1 << 30;
 /// The least size with which Saki starts: `mcs` compiling a program fills a third of it.
@@ -186,6 +190,10 @@ impl Region {
         let first = self.next_chunk.fetch_add(count, Ordering::Relaxed);
         if first + count > self.code_bytes / CHUNK_BYTES {
             return Err(CodeError::RegionFull { region_bytes: self.code_bytes });
+        }
+        if first / CHUNKS_WRITTEN_AT_ONCE != (first + count) / CHUNKS_WRITTEN_AT_ONCE {
+            // Without effect the pages only count twice.
+            let _ = self.views.unmap_written(0, first * CHUNK_BYTES);
         }
         Ok(first * CHUNK_BYTES)
     }

@@ -159,6 +159,20 @@ impl DualMapping {
         address.wrapping_sub(self.rx as usize) < self.len_bytes
     }
 
+    /// Takes whole pages of the writable view out of the process's page table, where they count as resident besides
+    /// those of the executable view. Their contents stay, and each page comes back when it is used next. Other threads may
+    /// write meanwhile.
+    ///
+    /// # Errors
+    /// The system's; nothing has changed then.
+    pub fn unmap_written(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
+        assert!(offset_bytes.is_multiple_of(page_size_bytes()) && offset_bytes + len_bytes <= self.len_bytes);
+        let start = self.rw.wrapping_add(offset_bytes);
+        // SAFETY: a range of our mapping, checked above; of a shared mapping this call drops no contents (madvise(2),
+        // MADV_DONTNEED).
+        check(unsafe { libc::madvise(start.cast(), len_bytes, libc::MADV_DONTNEED) }).map(|_| ())
+    }
+
     /// Gives the memory of whole pages back to the system; they read as zero in both views.
     pub fn discard(&self, offset_bytes: usize, len_bytes: usize) -> io::Result<()> {
         assert!(offset_bytes.is_multiple_of(page_size_bytes()) && offset_bytes + len_bytes <= self.len_bytes);
@@ -238,6 +252,10 @@ mod tests {
         assert_eq!(mapping.rw_of_rx(entry as usize), place);
         // SAFETY: `entry` holds the function written above, of this signature.
         let function = unsafe { std::mem::transmute::<*mut u8, extern "C" fn() -> i32>(entry) };
+        assert_eq!(function(), 42);
+        mapping.unmap_written(0x1000, 0x1000).unwrap();
+        // SAFETY: inside the writable view.
+        assert_eq!(unsafe { place.read() }, code[0]);
         assert_eq!(function(), 42);
         mapping.discard(0x1000, 0x1000).unwrap();
         // SAFETY: inside the writable view.
