@@ -18,6 +18,7 @@ pub mod monitor;
 pub mod native;
 pub mod noted;
 pub mod object;
+pub mod packed_pairs;
 pub mod position;
 pub mod reloc;
 pub mod stubs;
@@ -33,6 +34,7 @@ pub use helpers::{AbiType, HelperId};
 pub use native::{NativeAbi, StructClass};
 pub use noted::Noted;
 pub use object::{ArrayHeader, ObjRef, Object, StringHeader};
+pub use packed_pairs::PackedPairs;
 pub use reloc::{AddressUse, Reloc, RelocKind};
 pub use stubs::StubId;
 pub use tables::{

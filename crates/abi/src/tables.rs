@@ -1,7 +1,8 @@
 //! The tables of one compiled body, in which exceptions, signal handlers and stack traces look up facts by the offset
 //! of an instruction.
 //!
-//! `jit` fills them, the code cache stores them, `code` keeps them with the placed body. On the way only references
+//! `jit` fills them, the code cache stores them, `code` keeps them with the placed body, the two longest as
+//! [`PackedPairs`](crate::PackedPairs). On the way only references
 //! change ([`BodyTables::bind`]): in `jit` a method and a type are records and a filter is a number; in `code`, which
 //! lies below `types`, all three are addresses.
 //!

@@ -68,7 +68,7 @@ impl CodeInfo {
     /// The words that are live when the call with this return address returns; `None` when they are unknown. The first
     /// call for a body allocates, so this is not for signal handlers.
     pub fn live_words(&self, return_address: usize) -> Option<LiveWords<'_>> {
-        let body = self.liveness.get_or_init(|| analyse(self)).as_ref()?;
+        let body = self.liveness.get_or_init(|| analyse(self).map(Box::new)).as_ref()?;
         let offset = u32::try_from(return_address.checked_sub(self.start)?).ok()?;
         let index = body.calls.binary_search_by_key(&offset, |call| call.0).ok()?;
         let first = body.calls[index].1 as usize;

@@ -95,6 +95,7 @@ pub fn place(
         let Reloc { offset, kind, usage, addend, .. } = *reloc;
         Arch::relocate(&mut body, start, &Reloc { offset, kind, usage, target, addend }, veneer)?;
     }
+    info.pack();
     info.start = start;
     info.len_bytes = u32::try_from(body.len())
         .map_err(|_| CodeError::BadRelocation { offset: 0, reason: "body of 4 GiB or more" })?;

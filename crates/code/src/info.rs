@@ -6,7 +6,7 @@
 
 use crate::arch::{Arch, Architecture, FrameState};
 use crate::frame_liveness::FrameLiveness;
-use saki_abi::{BodyTables, ClauseKind, InlineSite, ProtectedCall, position};
+use saki_abi::{BodyTables, ClauseKind, InlineSite, PackedPairs, ProtectedCall, position};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
@@ -45,9 +45,14 @@ pub struct CodeInfo {
     pub start: usize,
     /// Length in bytes; set by `place`.
     pub len_bytes: u32,
+    /// Of a placed body without the IL map and the traps, which are packed.
     pub tables: PlacedTables,
+    /// Native offsets and positions of `BodyTables::il_map`, packed by `place`.
+    positions: PackedPairs,
+    /// Offsets and codes of `BodyTables::traps`, packed by `place`.
+    traps: PackedPairs,
     /// Computed on first use.
-    pub(crate) liveness: OnceLock<Option<FrameLiveness>>,
+    pub(crate) liveness: OnceLock<Option<Box<FrameLiveness>>>,
     /// For diagnostics and perf maps.
     pub name: Cow<'static, str>,
 }
@@ -66,9 +71,25 @@ impl CodeInfo {
             start: 0,
             len_bytes: 0,
             tables: PlacedTables::default(),
+            positions: PackedPairs::default(),
+            traps: PackedPairs::default(),
             liveness: OnceLock::new(),
             name: name.into(),
         }
+    }
+
+    /// Packs the long tables, when the body is placed.
+    pub(crate) fn pack(&mut self) {
+        let il_map = std::mem::take(&mut self.tables.il_map);
+        self.positions = PackedPairs::pack(il_map.iter().map(|entry| (entry.native_offset, entry.il_offset)));
+        let traps = std::mem::take(&mut self.tables.traps);
+        self.traps = PackedPairs::pack(traps.iter().map(|trap| (trap.offset, u32::from(trap.code))));
+    }
+
+    /// The positions (`abi::position`) of a placed body, each with the native offset from which on it holds, in the
+    /// order of the code.
+    pub fn positions(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.positions.iter()
     }
 
     /// Whether `pc` lies in the body.
@@ -95,8 +116,7 @@ impl CodeInfo {
 
     /// `abi::position` of the instruction at native `offset` bytes (pass `return offset − 1` for callers); `None` = unmapped.
     pub fn position(&self, offset: u32) -> Option<u32> {
-        let after = self.tables.il_map.partition_point(|entry| entry.native_offset <= offset);
-        Some(self.tables.il_map[after.checked_sub(1)?].il_offset)
+        self.positions().take_while(|&(from, _)| from <= offset).last().map(|(_, position)| position)
     }
 
     /// IL offset in the body's own method of the instruction at native `offset`: that of the call for inlined code.
@@ -131,16 +151,15 @@ impl CodeInfo {
     /// Raw trap code of the instruction at `pc`.
     pub fn trap_code(&self, pc: usize) -> Option<u8> {
         let offset = u32::try_from(pc.checked_sub(self.start)?).ok()?;
-        let traps = &self.tables.traps;
-        let index = traps.binary_search_by_key(&offset, |trap| trap.offset).ok()?;
-        Some(traps[index].code)
+        let (_, code) = self.traps.iter().find(|&(at, _)| at == offset)?;
+        Some(code as u8)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use saki_abi::{EnclosingHandler, IlMapEntry};
+    use saki_abi::{EnclosingHandler, IlMapEntry, TrapSite};
 
     fn sample() -> CodeInfo {
         let mut info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "sample");
@@ -152,7 +171,16 @@ mod tests {
         info.tables.handlers = Box::new([EnclosingHandler { clause_index: 0, landing_offset: 0x80 }]);
         let call = ProtectedCall { return_offset: 0x20, frame_offset_bytes: 16, first_handler: 0, handler_count: 1 };
         info.tables.protected_calls = Box::new([call]);
+        info.tables.traps = Box::new([(8, 3), (24, 1)].map(|(offset, code)| TrapSite { offset, code }));
+        assert_eq!(info.tables.check(), Ok(()));
+        info.pack();
         info
+    }
+
+    #[test]
+    fn traps_match_exactly() {
+        let info = sample();
+        assert_eq!([0x1007, 0x1008, 0x1018, 0x1019].map(|pc| info.trap_code(pc)), [None, Some(3), Some(1), None]);
     }
 
     #[test]
@@ -169,7 +197,6 @@ mod tests {
     #[test]
     fn protected_calls_match_exactly() {
         let info = sample();
-        assert_eq!(info.tables.check(), Ok(()));
         assert!(info.protected_call(0x101f).is_none());
         let call = info.protected_call(0x1020).unwrap();
         assert_eq!(info.tables.handlers_of(call).len(), 1);

@@ -60,13 +60,13 @@ pub fn lines_of(info: &CodeInfo) -> Vec<SourceLine> {
     if info.method.is_null() {
         return lines;
     }
-    for entry in &info.tables.il_map {
-        let method = info.inline_site(entry.il_offset).map_or(info.method, |site| site.method);
+    for (native_offset, at) in info.positions() {
+        let method = info.inline_site(at).map_or(info.method, |site| site.method);
         // SAFETY: code with a method, and inline sites, are placed with their `&'static Method`.
         let method = unsafe { &*(method as *const Method) };
-        let Some(found) = source_position(method, position::unpack(entry.il_offset).1) else { continue };
+        let Some(found) = source_position(method, position::unpack(at).1) else { continue };
         if lines.last().is_none_or(|last| last.position.line != found.line || last.position.file != found.file) {
-            lines.push(SourceLine { native_offset: entry.native_offset, position: found });
+            lines.push(SourceLine { native_offset, position: found });
         }
     }
     lines
