@@ -1,8 +1,8 @@
 //! A whole file in memory, read-only.
 //!
 //! Invariant: a mapping is private and never written. A file that is replaced by `rename` keeps its old
-//! contents here. Left out: protection against another process that shortens the file in place: `mapped_copy` has it
-//! for those who copy, and a read through the slice ends the process with the file's name (`unwind::fault`).
+//! contents here. Left out: protection against another process that shortens the file in place: a read through the
+//! slice ends the process with the file's name (`unwind::fault`).
 
 use std::ffi::CString;
 use std::fs::File;

@@ -22,7 +22,6 @@ pub mod guard;
 pub mod i_cache;
 pub mod limits;
 pub mod locale;
-pub mod mapped_copy;
 pub mod mappings;
 pub mod membarrier;
 pub mod memory;

@@ -3,8 +3,7 @@
 //!
 //! | signal | where, what | becomes |
 //! |---|---|---|
-//! | SIGBUS | `os::mapped_copy` | an error of that copy: another process has shortened the mapped file |
-//! | SIGBUS | a mapped file, elsewhere | a line with the file's name, then as below |
+//! | SIGBUS | a mapped file, which another process has shortened | a line with the file's name, then as below |
 //! | SIGSEGV, SIGBUS | compiled code, address < 64 KiB | NullReferenceException |
 //! | SIGSEGV | address < 64 KiB, executed, called by compiled code | NullReferenceException in the caller |
 //! | SIGSEGV, SIGBUS | anywhere, in the reserve of the thread's stack | nothing: the reserve is opened, a safepoint throws StackOverflowException |
@@ -27,8 +26,8 @@ use saki_abi::ThreadAbi;
 use saki_abi::object::NULL_AREA_BYTES;
 use saki_abi::stubs::trap;
 use saki_code::{CodeInfo, fault_throw_address, lookup};
+use saki_os::FaultContext;
 use saki_os::signal::{self, Disposition};
-use saki_os::{FaultContext, mapped_copy};
 use std::io;
 
 /// `si_code` of a general-protection fault: there is no fault address (the kernel reports 0). Also where the kernel
@@ -49,9 +48,6 @@ pub fn install_handlers() -> io::Result<()> {
 fn handle(context: &mut FaultContext) -> Disposition {
     if !context.is_fault() {
         return Disposition::PassOn;
-    }
-    if mapped_copy::recover(context) {
-        return Disposition::Handled;
     }
     lost_file::report(context);
     let Some(callbacks) = callbacks() else { return Disposition::PassOn };

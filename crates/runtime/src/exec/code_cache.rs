@@ -211,14 +211,13 @@ pub fn write_back() {
     let mut has_written = false;
     for (module, fresh) in kept {
         let on_disk = folder.file(&module.file_name).ok().flatten();
-        let on_disk = on_disk.and_then(|file| CodeFile::open(&file, settings.build_key, module.id));
-        let on_disk = on_disk.iter().flat_map(CodeFile::bodies).filter(|(key, _)| !fresh.contains_key(key));
-        let on_disk: Vec<(Key, Vec<u8>)> = on_disk.collect();
-        let fresh = fresh.iter().map(|(key, body)| (*key, body.as_slice()));
-        let bodies: Vec<(Key, &[u8])> =
-            fresh.chain(on_disk.iter().map(|(key, body)| (*key, body.as_slice()))).collect();
-        let Some(contents) = file::build(settings.build_key, module.id, &bodies) else { continue };
-        has_written |= folder.replace(&module.file_name, &contents).is_ok();
+        let on_disk = on_disk.and_then(|file| CodeFile::open(file, settings.build_key, module.id));
+        let on_disk = on_disk.as_ref();
+        has_written |= folder
+            .replace_by(&module.file_name, file::max_bytes(&fresh, on_disk), |file| {
+                file::write(file, settings.build_key, module.id, &fresh, on_disk)
+            })
+            .is_ok();
     }
     if has_written {
         own.evict();

@@ -15,12 +15,18 @@
 //!
 //! Invariant: nothing in a file is trusted unchecked: the header is checked when the file is opened, a body when it is
 //! used. A file that does not pass counts as absent. Files are written whole under a temporary name and renamed into
-//! place; Saki never changes them. Another program may: so what is used is copied out of the file first (`Contents`), and a
+//! place; Saki never changes them. Another program may: so what is used is read into memory first (`Contents`), and a
 //! file that has become shorter since it was opened has lost the bodies behind its end, no more.
+//!
+//! Files are read, not mapped: bodies are in no order that a program follows, and around each place of a mapping that
+//! is read the kernel maps 64 KiB, so that a start would have most of the file in its memory.
 
 use super::checksum::hash;
+use rustc_hash::FxHashMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 
 const MAGIC: &[u8; 8] = b"SAKICODE";
 const VERSION: u32 = 3;
@@ -30,6 +36,10 @@ const SLOT_BYTES: usize = 32;
 const BODY_ALIGNMENT_BYTES: usize = 8;
 /// Slots that a look-up copies at once. At most half of the slots are used, so it rarely needs more.
 const SLOTS_AT_ONCE: usize = 4;
+/// Slots that a walk through all of them reads at once.
+const SLOTS_OF_A_PART: usize = 512;
+/// Bytes that are collected for one system call.
+const WRITTEN_AT_ONCE_BYTES: usize = 64 << 10;
 
 /// The name of a body; `key` makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,7 +48,10 @@ pub(super) struct Key {
     pub high: u64,
 }
 
-/// The bytes of a file, copied out piece by piece.
+/// Encoded bodies that no file has yet.
+pub(super) type FreshBodies = FxHashMap<Key, Vec<u8>>;
+
+/// The bytes of a file, read piece by piece.
 pub(super) trait Contents {
     /// Bytes of the file when it was opened.
     fn len_bytes(&self) -> usize;
@@ -59,18 +72,28 @@ impl Contents for &[u8] {
     }
 }
 
-/// A file that stays mapped for ever.
-pub(super) struct MappedFile(&'static [u8]);
+/// A file that stays open.
+pub(super) struct OpenFile {
+    file: File,
+    len_bytes: usize,
+}
 
-impl Contents for MappedFile {
+impl OpenFile {
+    fn new(file: File) -> io::Result<OpenFile> {
+        let len_bytes = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        // The program may take the first descriptors for its standard streams; copies have later ones.
+        let file = if file.as_raw_fd() <= libc::STDERR_FILENO { file.try_clone()? } else { file };
+        Ok(OpenFile { file, len_bytes })
+    }
+}
+
+impl Contents for OpenFile {
     fn len_bytes(&self) -> usize {
-        self.0.len()
+        self.len_bytes
     }
 
     fn read_at(&self, at: usize, into: &mut [u8]) -> bool {
-        let Some(part) = self.0.get(at..).and_then(|rest| rest.get(..into.len())) else { return false };
-        // SAFETY: within the mapping, which stays; the machine's handler of SIGBUS calls `mapped_copy::recover`.
-        unsafe { saki_os::mapped_copy::copy(part.as_ptr(), into) }
+        self.file.read_exact_at(into, at as u64).is_ok()
     }
 }
 
@@ -107,10 +130,10 @@ pub fn body_count(mut file: &File) -> Option<u64> {
     if is_header(&header) { u64_at(&header, 48) } else { None }
 }
 
-impl CodeFile<MappedFile> {
+impl CodeFile<OpenFile> {
     /// The file, if it is of this build and module.
-    pub fn open(file: &File, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile<MappedFile>> {
-        CodeFile::check(MappedFile(saki_os::file_map::map_for_ever(file).ok()?), build_key, module_id)
+    pub fn open(file: File, build_key: u64, module_id: [u64; 2]) -> Option<CodeFile<OpenFile>> {
+        CodeFile::check(OpenFile::new(file).ok()?, build_key, module_id)
     }
 }
 
@@ -177,57 +200,107 @@ impl<C: Contents> CodeFile<C> {
 
     /// All undamaged bodies.
     pub fn bodies(&self) -> impl Iterator<Item = (Key, Vec<u8>)> {
-        (0..self.slot_count).filter_map(|index| {
-            let mut slot = [0; SLOT_BYTES];
-            if !self.contents.read_at(HEADER_BYTES + index * SLOT_BYTES, &mut slot) {
-                return None;
-            }
+        self.slots().filter_map(|(key, slot)| Some((key, self.body(&slot, key)?)))
+    }
+
+    /// The keys of all bodies.
+    fn keys(&self) -> impl Iterator<Item = Key> {
+        self.slots().map(|(key, _)| key)
+    }
+
+    /// The slots that are used, with their keys.
+    fn slots(&self) -> impl Iterator<Item = (Key, [u8; SLOT_BYTES])> {
+        let parts = (0..self.slot_count).step_by(SLOTS_OF_A_PART).map(|first| {
+            let mut part = vec![[0; SLOT_BYTES]; SLOTS_OF_A_PART.min(self.slot_count - first)];
+            let is_there = self.contents.read_at(HEADER_BYTES + first * SLOT_BYTES, part.as_flattened_mut());
+            if is_there { part } else { Vec::new() }
+        });
+        parts.flatten().filter_map(|slot| {
             let key = Key { low: u64_at(&slot, 0)?, high: u64_at(&slot, 8)? };
-            if key.low == 0 {
-                return None;
-            }
-            Some((key, self.body(&slot, key)?))
+            (key.low != 0).then_some((key, slot))
         })
     }
 }
 
-/// The contents of a file with these bodies; None if they are too large for one.
-pub(super) fn build(build_key: u64, module_id: [u64; 2], bodies: &[(Key, &[u8])]) -> Option<Vec<u8>> {
+/// The parts of a file that `write` makes.
+struct Layout {
+    slot_count: usize,
+    /// No such file is longer, in bytes.
+    max_bytes: usize,
+}
+
+fn layout_of<C: Contents>(fresh: &FreshBodies, old: Option<&CodeFile<C>>) -> Layout {
+    let old_count = old.map_or(0, |old| old.keys().count());
     // At most half of the slots are used, so an unsuccessful look-up ends soon.
-    let slot_count = (bodies.len() * 2).next_power_of_two();
-    let mut bytes = vec![0; HEADER_BYTES + slot_count * SLOT_BYTES];
-    for &(key, body) in bodies {
-        bytes.resize(bytes.len().next_multiple_of(BODY_ALIGNMENT_BYTES), 0);
-        let offset = u32::try_from(bytes.len()).ok()?;
-        bytes.extend(body);
+    let slot_count = ((fresh.len() + old_count) * 2).next_power_of_two();
+    let fresh_bytes: usize = fresh.values().map(|body| body.len().next_multiple_of(BODY_ALIGNMENT_BYTES)).sum();
+    let old_bytes = old.map_or(0, |old| old.contents.len_bytes() + old_count * BODY_ALIGNMENT_BYTES);
+    Layout { slot_count, max_bytes: HEADER_BYTES + slot_count * SLOT_BYTES + fresh_bytes + old_bytes }
+}
+
+/// An upper bound of the length, in bytes, of what `write` writes.
+pub(super) fn max_bytes<C: Contents>(fresh: &FreshBodies, old: Option<&CodeFile<C>>) -> usize {
+    layout_of(fresh, old).max_bytes
+}
+
+/// Writes a file with the `fresh` bodies, and those of the `old` file that have other keys, which are copied one by
+/// one.
+///
+/// # Errors
+/// Those of writing; the bodies are too large for one file.
+pub(super) fn write<C: Contents>(
+    into: impl Write + Seek,
+    build_key: u64,
+    module_id: [u64; 2],
+    fresh: &FreshBodies,
+    old: Option<&CodeFile<C>>,
+) -> io::Result<()> {
+    let slot_count = layout_of(fresh, old).slot_count;
+    let mut into = BufWriter::with_capacity(WRITTEN_AT_ONCE_BYTES, into);
+    let mut slots = vec![[0; SLOT_BYTES]; slot_count];
+    let mut end = HEADER_BYTES + slot_count * SLOT_BYTES;
+    let mut body_count = 0u64;
+    into.seek(SeekFrom::Start(end as u64))?;
+    let mut add = |key: Key, body: &[u8]| -> io::Result<()> {
+        if body_count >= slot_count as u64 {
+            return Err(io::Error::other("another program has changed the old file"));
+        }
+        let padding = [0; BODY_ALIGNMENT_BYTES];
+        let offset = end.next_multiple_of(BODY_ALIGNMENT_BYTES);
+        into.write_all(&padding[..offset - end])?;
+        into.write_all(body)?;
+        end = offset + body.len();
         let mut index = key.high as usize & (slot_count - 1);
-        let slot_at = loop {
-            let at = HEADER_BYTES + index * SLOT_BYTES;
-            if u64_at(&bytes, at)? == 0 {
-                break at;
-            }
+        while u64_at(&slots[index], 0) != Some(0) {
             index = (index + 1) & (slot_count - 1);
-        };
-        let slot = &mut bytes[slot_at..slot_at + SLOT_BYTES];
+        }
+        let slot = &mut slots[index];
         slot[..8].copy_from_slice(&key.low.to_le_bytes());
         slot[8..16].copy_from_slice(&key.high.to_le_bytes());
-        slot[16..20].copy_from_slice(&offset.to_le_bytes());
-        slot[20..24].copy_from_slice(&u32::try_from(body.len()).ok()?.to_le_bytes());
+        slot[16..20].copy_from_slice(&u32::try_from(offset).map_err(io::Error::other)?.to_le_bytes());
+        slot[20..24].copy_from_slice(&u32::try_from(body.len()).map_err(io::Error::other)?.to_le_bytes());
         slot[24..].copy_from_slice(&body_checksum(key, body).to_le_bytes());
-    }
-    let len = bytes.len() as u64;
-    let header = &mut bytes[..HEADER_BYTES];
+        body_count += 1;
+        Ok(())
+    };
+    fresh.iter().try_for_each(|(&key, body)| add(key, body))?;
+    let copied = old.into_iter().flat_map(CodeFile::bodies).filter(|(key, _)| !fresh.contains_key(key));
+    copied.into_iter().try_for_each(|(key, body)| add(key, &body))?;
+    let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(MAGIC);
     header[8..12].copy_from_slice(&VERSION.to_le_bytes());
-    header[12..16].copy_from_slice(&u32::try_from(slot_count).ok()?.to_le_bytes());
+    header[12..16].copy_from_slice(&u32::try_from(slot_count).map_err(io::Error::other)?.to_le_bytes());
     header[16..24].copy_from_slice(&build_key.to_le_bytes());
     header[24..32].copy_from_slice(&module_id[0].to_le_bytes());
     header[32..40].copy_from_slice(&module_id[1].to_le_bytes());
-    header[40..48].copy_from_slice(&len.to_le_bytes());
-    header[48..56].copy_from_slice(&(bodies.len() as u64).to_le_bytes());
+    header[40..48].copy_from_slice(&(end as u64).to_le_bytes());
+    header[48..56].copy_from_slice(&body_count.to_le_bytes());
     let checksum = hash(0, &header[..56]);
     header[56..].copy_from_slice(&checksum.to_le_bytes());
-    Some(bytes)
+    into.seek(SeekFrom::Start(0))?;
+    into.write_all(&header)?;
+    into.write_all(slots.as_flattened())?;
+    into.flush()
 }
 
 #[cfg(test)]
@@ -239,8 +312,14 @@ mod tests {
     fn sample() -> (Vec<u8>, Vec<(Key, Vec<u8>)>) {
         let bodies: Vec<(Key, Vec<u8>)> =
             (1..40u64).map(|n| (Key { low: n * 1_000, high: n % 5 }, vec![n as u8; n as usize * 3])).collect();
-        let borrowed: Vec<(Key, &[u8])> = bodies.iter().map(|(key, body)| (*key, body.as_slice())).collect();
-        (build(1, ID, &borrowed).unwrap(), bodies)
+        (written(bodies.iter().cloned().collect(), None), bodies)
+    }
+
+    fn written(fresh: FreshBodies, old: Option<&CodeFile<&[u8]>>) -> Vec<u8> {
+        let mut bytes = io::Cursor::new(Vec::new());
+        write(&mut bytes, 1, ID, &fresh, old).unwrap();
+        assert!(bytes.get_ref().len() <= max_bytes(&fresh, old));
+        bytes.into_inner()
     }
 
     fn check(bytes: &[u8], build_key: u64, id: [u64; 2]) -> Option<CodeFile<&[u8]>> {
@@ -260,8 +339,24 @@ mod tests {
 
     #[test]
     fn an_empty_file_has_no_bodies() {
-        let bytes = build(1, ID, &[]).unwrap();
+        let bytes = written(FreshBodies::default(), None);
         assert_eq!(check(&bytes, 1, ID).unwrap().find(Key { low: 1, high: 1 }), None);
+    }
+
+    #[test]
+    fn a_new_file_has_the_old_bodies_but_for_those_that_are_replaced() {
+        let (bytes, bodies) = sample();
+        let replaced = Key { low: 7_000, high: 2 };
+        let added = Key { low: 1, high: 1 };
+        let fresh = [(replaced, b"new".to_vec()), (added, b"more".to_vec())].into_iter().collect();
+        let bytes = written(fresh, check(&bytes, 1, ID).as_ref());
+        let file = check(&bytes, 1, ID).unwrap();
+        assert_eq!(file.bodies().count(), 40);
+        for (key, body) in &bodies {
+            let expected = if *key == replaced { b"new".as_slice() } else { body };
+            assert_eq!(file.find(*key).as_deref(), Some(expected));
+        }
+        assert_eq!(file.find(added).as_deref(), Some(b"more".as_slice()));
     }
 
     #[test]
@@ -314,7 +409,8 @@ mod tests {
     fn fuzz_code_cache() {
         let (bytes, bodies) = sample();
         assert_eq!(read_anything(&bytes), bodies.len());
-        let seeds = [bytes, build(1, ID, &[]).unwrap(), build(1, ID, &[(Key { low: 1, high: 0 }, b"body")]).unwrap()];
+        let of_one = written([(Key { low: 1, high: 0 }, b"body".to_vec())].into_iter().collect(), None);
+        let seeds = [bytes, written(FreshBodies::default(), None), of_one];
         saki_mutation::survive("code_cache", &seeds, |bytes| {
             read_anything(bytes);
             let Some(file) = check(bytes, 1, ID) else { return };

@@ -2,7 +2,7 @@
 
 use super::checksum::hash;
 use super::contents::{self, ContentId};
-use super::file::{CodeFile, Key, MappedFile};
+use super::file::{CodeFile, FreshBodies, Key, OpenFile};
 use super::settings;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, RwLock, rank};
@@ -25,9 +25,9 @@ pub(super) struct Bodies {
     /// The name of the cache file.
     pub file_name: OsString,
     /// The user's file and the one that came with the installation, if they exist.
-    files: OnceLock<Vec<CodeFile<MappedFile>>>,
+    files: OnceLock<Vec<CodeFile<OpenFile>>>,
     /// Bodies compiled in this run, encoded, until they are written.
-    pub fresh: Mutex<rank::FreshBodies, FxHashMap<Key, Vec<u8>>>,
+    pub fresh: Mutex<rank::FreshBodies, FreshBodies>,
 }
 
 static BODIES: Mutex<rank::CachedBodies, Option<FxHashMap<ContentId, &'static Bodies>>> = Mutex::new(None);
@@ -49,8 +49,7 @@ impl Module {
         let bodies = self.bodies;
         let files = bodies.files.get_or_init(|| {
             let files = settings::open_files(&bodies.file_name);
-            let files: Vec<_> =
-                files.filter_map(|file| CodeFile::open(&file, settings::build_key(), self.id)).collect();
+            let files: Vec<_> = files.filter_map(|file| CodeFile::open(file, settings::build_key(), self.id)).collect();
             let (count, name) = (files.len(), bodies.file_name.display());
             let text = format_args!("AOT: found in {count} of the code caches: '{name}'.");
             message_log::message(Level::Info, LogSubject::CompiledBefore, text);

@@ -204,8 +204,21 @@ impl TrustedFolder {
     /// # Errors
     /// Those of writing; the file is as it was then.
     pub fn replace(&self, name: &OsStr, contents: &[u8]) -> io::Result<()> {
+        self.replace_by(name, contents.len(), |mut file| file.write_all(contents))
+    }
+
+    /// Makes a file of what `write` writes, at most `max_bytes`, and puts it in the place of one with this name.
+    ///
+    /// # Errors
+    /// Those of writing, and of `write`; the file is as it was then.
+    pub fn replace_by(
+        &self,
+        name: &OsStr,
+        max_bytes: usize,
+        write: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<()> {
         // A longer write would raise SIGXFSZ, which ends the process.
-        if contents.len() > limit_bytes(Resource::FileSize) {
+        if max_bytes > limit_bytes(Resource::FileSize) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut temporary = name.to_owned();
@@ -213,7 +226,7 @@ impl TrustedFolder {
         let written = self
             .folder
             .create_file(&temporary)
-            .and_then(|mut file| file.write_all(contents))
+            .and_then(|file| write(&file))
             .and_then(|()| self.folder.rename(&temporary, name));
         if written.is_err() {
             let _ = self.folder.remove(&temporary, Removed::File);
