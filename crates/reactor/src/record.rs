@@ -110,6 +110,9 @@ struct State<W> {
     read: Direction<W>,
     write: Direction<W>,
     is_watched_always: bool,
+    /// The system has been asked for one report since the last `forget`. A waiter that has given up may have left the
+    /// question there.
+    is_watched_once: bool,
 }
 
 impl<W: Copy + PartialEq> State<W> {
@@ -158,6 +161,7 @@ impl<W: Copy + PartialEq> DescriptorRecord<W> {
             read: Direction::new(),
             write: Direction::new(),
             is_watched_always: false,
+            is_watched_once: false,
         }))
     }
 
@@ -214,7 +218,10 @@ impl<W: Copy + PartialEq> DescriptorRecord<W> {
                 state.is_watched_always = true;
                 Ok(Some(reports))
             }
-            Ok(false) => watch.once(state.wanted()).map(|()| Some(reports)),
+            Ok(false) => {
+                state.is_watched_once = true;
+                watch.once(state.wanted()).map(|()| Some(reports))
+            }
             Err(error) => Err(error),
         }
         .inspect_err(|_| state.of(interest).leave(waiter))
@@ -272,10 +279,10 @@ impl<W: Copy + PartialEq> DescriptorRecord<W> {
     /// watched.
     pub(crate) fn forget(&self, unwatch: impl FnOnce()) -> [Woken<W>; 2] {
         let mut state = lock(&self.0);
-        if state.is_watched_always || !state.wanted().is_none() {
+        if state.is_watched_always || state.is_watched_once {
             unwatch();
         }
-        state.is_watched_always = false;
+        (state.is_watched_always, state.is_watched_once) = (false, false);
         let woken = [state.read.report(), state.write.report()];
         (state.read.has_ended, state.write.has_ended) = (false, false);
         woken

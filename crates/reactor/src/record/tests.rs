@@ -142,3 +142,15 @@ fn a_watch_that_is_over_is_asked_for_anew() {
     assert!(joined(&record, 1, Interest::Read, Some(record.look(Interest::Read)), &asked));
     asked.check("always 0, always 0");
 }
+
+#[test]
+fn a_question_that_a_waiter_left_in_the_system_is_taken_back_before_the_close() {
+    let (record, asked) = (DescriptorRecord::new(), Asked { has_only_once: true, ..Asked::default() });
+    assert!(joined(&record, 1, Interest::Read, None, &asked));
+    // Its time has passed.
+    record.leave(1, Interest::Read, 0);
+    let mut is_unwatched = false;
+    assert_eq!(names(record.forget(|| is_unwatched = true)), []);
+    assert!(is_unwatched, "poll(2) would go on waiting for the open file, and keep it open");
+    assert_eq!(names(record.forget(|| panic!("nobody watches"))), []);
+}
