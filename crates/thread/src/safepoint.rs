@@ -181,6 +181,9 @@ impl ManagedThread {
     #[cold]
     pub fn poll_slow(&self) -> u32 {
         saki_base::locks::order::check_safepoint();
+        // The thread may be on another OS thread afterwards, which has another `errno`. Managed code reads that of its
+        // last native call by a further call.
+        let errno = saki_os::error::errno();
         if self.poll_word().load(Ordering::Acquire) & POLL_STOP != 0 {
             debug_assert!(self.is_running(), "a safepoint inside a safe region");
             with_spilled_registers(|sp| {
@@ -191,6 +194,7 @@ impl ManagedThread {
         }
         self.come_back_if_forked();
         self.yield_if_asked();
+        saki_os::error::set_errno(errno);
         // Acquire: pairs with the Release in `set_poll`: what the bits ask for is prepared.
         self.poll_word().load(Ordering::Acquire) & !POLL_STOP
     }
