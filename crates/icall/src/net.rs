@@ -4,7 +4,7 @@
 
 pub mod dns;
 mod local_connect;
-pub(crate) mod look_ups;
+pub mod look_ups;
 mod socket_addresses;
 pub mod socket_calls;
 pub mod socket_connections;

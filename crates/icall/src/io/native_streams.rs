@@ -34,9 +34,9 @@ fn read(t: CurrentThread, fd: usize, buffer: *mut u8, count: i32) -> i32 {
 }
 
 /// Runs `body` on the current thread, which is in native code that compiled code called; a pending exception of `body`
-/// is thrown when the native code returns. Returns the count, or -1 with errno set, as system calls do.
-fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, Errno>) -> i32 {
-    let outcome = CurrentThread::with(|t| {
+/// is thrown when the native code returns. `body` may change OS threads, and with them `errno`.
+pub fn outside_native_code<R>(body: impl FnOnce(CurrentThread) -> R) -> R {
+    CurrentThread::with(|t| {
         // SAFETY: compiled code called `enter_native` before it called the P/Invoke's function; all frames since are
         // ours and hold no references.
         unsafe { saki_thread::leave_native(t.abi()) };
@@ -44,9 +44,13 @@ fn outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, Errno>)
         // SAFETY: the thread is RUNNING, and the frames here still hold no references.
         unsafe { saki_thread::enter_native(t.abi()) };
         outcome
-    });
+    })
+}
+
+/// Runs `body` as `outside_native_code` does. Returns the count, or -1 with errno set, as system calls do.
+fn count_outside_native_code(body: impl FnOnce(CurrentThread) -> Result<usize, Errno>) -> i32 {
     // errno is set after the last wait, because a wait may move the thread to another OS thread.
-    outcome.map_or_else(
+    outside_native_code(body).map_or_else(
         |Errno(errno)| {
             saki_os::error::set_errno(errno);
             -1
@@ -67,7 +71,7 @@ fn checked(fd: isize, count: i32, too_small: i32) -> Result<(Stream, usize), Err
 /// # Safety
 /// `buffer` holds `count` bytes and stays in place. Compiled code calls it as native code.
 unsafe extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) -> i32 {
-    outside_native_code(|t| {
+    count_outside_native_code(|t| {
         let (stream, count) = checked(fd, count, libc::EINVAL)?;
         // SAFETY: `buffer` holds `count` bytes and stays in place: the class library pins it.
         unsafe { streams::read(t, stream, buffer, count) }
@@ -80,7 +84,7 @@ unsafe extern "C" fn system_native_read(fd: isize, buffer: *mut u8, count: i32) 
 /// # Safety
 /// `buffer` holds `count` bytes and stays in place. Compiled code calls it as native code.
 unsafe extern "C" fn system_native_write(fd: isize, buffer: *const u8, count: i32) -> i32 {
-    outside_native_code(|t| {
+    count_outside_native_code(|t| {
         let (stream, count) = checked(fd, count, libc::ERANGE)?;
         let mut written = 0;
         loop {

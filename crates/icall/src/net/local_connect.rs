@@ -9,14 +9,8 @@ use super::socket_table::{self, Socket};
 use super::socket_waits::Operation;
 use saki_reactor::Interest;
 use saki_runtime::CurrentThread;
-use saki_runtime::exec::waits::{self, Attempt, Limit, Parked, Source, Stay, Wait, Waited};
-use saki_thread::ManagedThread;
+use saki_runtime::exec::waits::{self, Attempt, Limit, Pauses, Wait, Waited};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-/// The pause between two tries: at first, and at most.
-const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
-const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// Connects, parked while the queue is full.
 ///
@@ -32,27 +26,12 @@ pub(super) fn connect(t: CurrentThread, socket: &Socket, address: &Address) -> S
     Ok(end)
 }
 
-/// Pauses, each twice as long as the one before.
-struct Pauses {
-    thread: &'static ManagedThread,
-    next: Duration,
-}
-
-impl<T> Source<T> for Pauses {
-    fn park(&mut self, stay: Stay<'_>) -> Parked<T> {
-        stay.until_unparked(self.thread, Some(stay.rest.map_or(self.next, |rest| rest.min(self.next))));
-        self.next = (2 * self.next).min(LONGEST_PAUSE);
-        Parked::TryAgain
-    }
-}
-
 fn connect_non_blocking(t: CurrentThread, socket: &Socket, address: &Address) -> Waited<usize> {
     let operation = Operation::begin(t);
     // Acquire: as in `connect`.
     let is_over = || !socket.is_blocking.load(Ordering::Acquire) || operation.is_cancelled();
     let timeout = || socket_table::timeout_of(socket, Interest::Write);
-    let pauses = Pauses { thread: t.managed(), next: SHORTEST_PAUSE };
-    waits::wait_for(t, Wait::new(pauses).within(Limit::After(&timeout)).unless(&is_over), |_| {
+    waits::wait_for(t, Wait::new(Pauses::new(t)).within(Limit::After(&timeout)).unless(&is_over), |_| {
         // SAFETY: an address and its length.
         Attempt::of(unsafe { libc::connect(socket.fd, address.pointer(), address.length) })
     })

@@ -125,7 +125,7 @@ struct LookUp<R> {
 ///
 /// # Errors
 /// ThreadAbortException.
-pub(super) fn run<R: Send + 'static>(t: CurrentThread, look_up: impl FnOnce() -> R + Send + 'static) -> Managed<R> {
+pub fn run<R: Send + 'static>(t: CurrentThread, look_up: impl FnOnce() -> R + Send + 'static) -> Managed<R> {
     let _wait = IoWait::begin(t, "[name look-up]");
     if !saki_reactor::waits_park() {
         return Ok(t.managed().blocking(look_up));

@@ -21,7 +21,7 @@ mod source;
 pub use attempt::{Attempt, Unfinished, Waited};
 pub use cycle::Wait;
 pub use limit::{Limit, Turn};
-pub use source::{AnyReady, Blocking, Parked, Ready, Source, Stay, Unparked, end_of};
+pub use source::{AnyReady, Blocking, Parked, Pauses, Ready, Source, Stay, Unparked, end_of};
 
 use crate::thread::{CurrentThread, Managed};
 use crate::{stops, thread_aborts};

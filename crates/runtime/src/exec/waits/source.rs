@@ -112,6 +112,31 @@ impl<T> Source<T> for Unparked {
     }
 }
 
+/// The pause between two attempts: at first, and at most.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+
+/// Nothing that is ever reported: attempts are made after pauses, each twice as long as the one before.
+pub struct Pauses {
+    thread: &'static ManagedThread,
+    next: Duration,
+}
+
+impl Pauses {
+    /// For the current thread.
+    pub fn new(t: CurrentThread) -> Pauses {
+        Pauses { thread: t.managed(), next: SHORTEST_PAUSE }
+    }
+}
+
+impl<T> Source<T> for Pauses {
+    fn park(&mut self, stay: Stay<'_>) -> Parked<T> {
+        stay.until_unparked(self.thread, Some(stay.rest.map_or(self.next, |rest| rest.min(self.next))));
+        self.next = (2 * self.next).min(LONGEST_PAUSE);
+        Parked::TryAgain
+    }
+}
+
 /// A descriptor on which the operation may work. Only where waits park (`saki_reactor::waits_park`).
 pub struct Ready {
     thread: &'static ManagedThread,
