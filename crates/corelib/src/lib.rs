@@ -38,6 +38,7 @@ mod method_handle;
 mod module_handle;
 mod monitor;
 mod native_libraries;
+mod native_waits;
 mod object;
 mod runtime_helpers;
 mod signature;
@@ -119,6 +120,7 @@ pub fn upper_layers() -> UpperLayers {
     layers.interop.resolve_native = native_libraries::resolve_native;
     layers.internal_calls.0.extend_from_slice(TABLES);
     layers.library_loops.extend_from_slice(LOOPS);
+    layers.own_functions.push(native_waits::OWN_FUNCTIONS);
     layers.forget_dead.extend_from_slice(load_context::FORGET_DEAD);
     layers
 }

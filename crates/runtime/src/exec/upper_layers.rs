@@ -21,7 +21,7 @@ pub struct UpperLayers {
     pub internal_calls: InternalCallTables,
     /// Functions that replace loops of the class library.
     pub library_loops: Vec<&'static [LoopRow]>,
-    /// Functions of the machine that stand in for those of Mono's native libraries.
+    /// Functions of the machine that stand in for those of the class libraries' native libraries.
     pub own_functions: Vec<&'static [OwnFunction]>,
     /// Each drops the entries that are dead (`types::collectible::is_dead`) from tables of its crate.
     pub forget_dead: Vec<fn()>,
@@ -58,7 +58,7 @@ pub struct Remoting {
     pub server_in_this_context: for<'t> fn(CurrentThread<'t>, Obj<'t>) -> Managed<Option<Obj<'t>>>,
 }
 
-/// A function of the virtual machine that replaces one of Mono's native libraries: it does the same, but a thread that waits in it parks, or can be aborted.
+/// A function of the virtual machine that replaces one of Mono's or .NET's native libraries: it does the same, but a thread that waits in it parks, or can be aborted.
 pub struct OwnFunction {
     /// How the name of the library's file begins.
     pub library: &'static str,
