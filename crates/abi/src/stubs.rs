@@ -22,6 +22,11 @@ pub enum StubId {
     /// PreserveAll, `fn()`: a counter of the method in `stub_arg[0]` has run out, at the loop whose IL offset is in
     /// `stub_arg[1]`, or at a call if that is [`NO_LOOP`]. `stub_result`: the code that continues the loop, or 0.
     Hot,
+    /// System V, with the signature of the C function whose address is in `stub_arg[0]`, which has no arguments in
+    /// memory: leaves managed state, calls the function, comes back. Afterwards an exception may be pending.
+    CallNative,
+    /// Like `CallNative`, but errno goes to `last_error` before the thread comes back.
+    CallNativeSavingError,
     /// IMT slots jump here: finds the target by receiver (rdi / x0) and `ThreadAbi.imt_method`.
     ImtResolve,
 }
@@ -40,6 +45,8 @@ impl StubId {
         StubId::BarrierSlow,
         StubId::DemoteLine,
         StubId::Hot,
+        StubId::CallNative,
+        StubId::CallNativeSavingError,
         StubId::ImtResolve,
     ];
 }

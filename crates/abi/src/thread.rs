@@ -60,6 +60,19 @@ pub struct ThreadAbi {
     pub tail_args: [u64; TAIL_ARGS_BYTES / 8],
 }
 
+/// What of the thread lies behind this struct, for the stub that calls native code; `thread` compares it with its own
+/// (`ManagedThread`, `protocol`, `request`). Here the state: a 32-bit word at the beginning of an aligned 8-byte word,
+/// whose rest is 0 in a thread that runs.
+pub const THREAD_STATE_OFFSET: i32 = size_of::<ThreadAbi>() as i32;
+/// The stack pointer at and above which the stack of a thread in native code is frozen.
+pub const THREAD_PUBLISHED_SP_OFFSET: i32 = THREAD_STATE_OFFSET + 8;
+/// The state of a thread that runs managed code.
+pub const THREAD_RUNNING: u32 = 0;
+/// The state of a thread in native code.
+pub const THREAD_SAFE: u32 = 1;
+/// The bit of `ThreadAbi::poll` with which a stop is requested.
+pub const THREAD_POLL_STOP: u32 = 1;
+
 /// Size of `ThreadAbi::tail_args`; a tail call whose struct arguments need more is compiled as an ordinary call.
 pub const TAIL_ARGS_BYTES: usize = 512;
 
@@ -87,5 +100,6 @@ offsets! {
     THREAD_EH_EXCEPTION_OFFSET = eh_exception;
     THREAD_HANDLE_SLOTS_OFFSET = handle_slots;
     THREAD_MONITOR_ENTRIES_OFFSET = monitor_entries;
+    THREAD_LAST_ERROR_OFFSET = last_error;
     THREAD_TAIL_ARGS_OFFSET = tail_args;
 }

@@ -48,6 +48,11 @@ pub struct StubHooks {
     pub barrier_slow: unsafe extern "C" fn(*mut ThreadAbi),
     /// Method in `stub_arg[0]`, IL offset of a loop in `stub_arg[1]`, code to `stub_result` (`StubId::Hot`).
     pub hot: unsafe extern "C" fn(*mut ThreadAbi),
+    /// The thread has left for native code, and finds that a stop is requested: tells the stopper. Not a safepoint.
+    pub native_entered: unsafe extern "C" fn(*mut ThreadAbi),
+    /// Native code has returned, and the poll word is not 0: waits while a stop is requested, and does what else the
+    /// word asks for. Reads of the thread's references are allowed after the wait only.
+    pub native_returned: unsafe extern "C" fn(*mut ThreadAbi),
     /// The unwinder's.
     pub unwind: UnwindHooks,
 }

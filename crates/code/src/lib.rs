@@ -54,6 +54,10 @@
 //! Poll, ClassInit and AllocSlow test `pending_exception` and, if it is set, call `StubId::ThrowPending` from a cold
 //! block.
 //!
+//! **Native calls** go to `StubId::CallNative` with the function's address in `stub_arg[0]`, by the System V convention
+//! of the function's own signature, if no argument lies in memory. The stub leaves managed state for the call, so the
+//! call is no protected one: afterwards the code tests `pending_exception` as after Poll.
+//!
 //! **Invoke thunks** (one per signature, `CodeKind::EntryThunk`, Tail): `fn(code: rdi, args: *const u64 rsi, ret: *mut
 //! u64 rdx)`: loads the arguments (one 8-byte slot each, in order; small ints already extended, F32 in the low half),
 //! calls `code` (plain indirect Tail call) and stores the result, if any, to `ret[0]` (8 bytes; I32 sign-extended, F32

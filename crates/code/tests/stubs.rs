@@ -107,6 +107,8 @@ fn install() {
             alloc_slow: trash,
             barrier_slow: trash,
             hot: trash,
+            native_entered: trash,
+            native_returned: trash,
             unwind: UnwindHooks { throw_pending: never_thrown, resume: never_resumed, fault: never_faulted },
         });
     });
@@ -262,6 +264,69 @@ fn preserving_stubs_keep_every_register() {
         assert_eq!(thread.stub_result, 42, "{stub:?} called its hook");
         assert_eq!(registers[0].xmm, registers[1].xmm, "{stub:?}");
         assert_eq!(registers[0].general, registers[1].general, "{stub:?}");
+    }
+}
+
+/// EXDEV.
+const CROSS_DEVICE: i32 = 18;
+
+/// A thread with what `abi::thread` says lies behind its first part.
+#[repr(C)]
+struct WholeThread {
+    abi: ThreadAbi,
+    state: u64,
+    published_sp: usize,
+    /// What the native function found.
+    seen: [u64; 4],
+}
+
+/// # Safety
+/// The arguments are those of the test below.
+unsafe extern "C" fn native(thread: *mut WholeThread, a: u64, b: u64, c: f64) -> u64 {
+    // SAFETY: the test's thread, which the stub's caller leaves alone during the call.
+    let thread = unsafe { &mut *thread };
+    thread.seen = [thread.state, thread.published_sp as u64, thread.abi.exit_frame as u64, (c * 2.0) as u64];
+    saki_os::error::set_errno(CROSS_DEVICE);
+    // Left by a callback.
+    thread.state |= 1 << 32;
+    a * 100 + b
+}
+
+#[test]
+fn native_calls_leave_managed_state_and_come_back() {
+    install();
+    let code: [u8; 16] = [
+        // push rbp; mov rbp, rsp; mov eax, 5; cvtsi2sd xmm0, eax
+        0x55, 0x48, 0x89, 0xe5, 0xb8, 5, 0, 0, 0, 0xf2, 0x0f, 0x2a, 0xc0, 0x90, 0x90, 0x90,
+    ];
+    for (poll, stub) in [0, 1, 2]
+        .into_iter()
+        .flat_map(|poll| [StubId::CallNative, StubId::CallNativeSavingError].map(|stub| (poll, stub)))
+    {
+        // call stub; pop rbp; ret
+        let body = [&code[..], &[0xe8, 0, 0, 0, 0, 0x5d, 0xc3]].concat();
+        let target = PlacedTarget::Address(stub_address(stub));
+        let reloc =
+            Reloc { offset: 17, kind: RelocKind::X86PcRelative4, usage: AddressUse::Called, target, addend: -4 };
+        let caller = place(body, 16, &[reloc], CodeInfo::new(CodeKind::Method, std::ptr::null(), "caller")).unwrap();
+        // SAFETY: integers, atomics and nullable pointers.
+        let mut thread: Box<WholeThread> = unsafe { Box::new(std::mem::zeroed()) };
+        *thread.abi.poll.get_mut() = poll;
+        thread.abi.stub_arg[0] = native as *const () as u64;
+        let mut result = 0;
+        let address = &raw mut *thread;
+        // SAFETY: the body passes its arguments, and 5.0, on to the function above.
+        let status = unsafe { enter(address.cast(), caller.start, [address as u64, 7, 8], &mut result) };
+        assert_eq!((status, result), (0, 708), "{stub:?} {poll}");
+        assert_eq!(thread.state, 0, "RUNNING, and no stale registers");
+        let [state, published_sp, exit_frame, doubled] = thread.seen;
+        assert_eq!((state, doubled), (u64::from(saki_abi::thread::THREAD_SAFE), 10));
+        assert_eq!(exit_frame - published_sp, 32, "four registers are kept on the stack");
+        assert_eq!(thread.abi.exit_frame, 0, "enter restores the exit frame");
+        // The hooks, which overwrite all registers that they may, were called.
+        assert_eq!(thread.abi.stub_result, if poll == 0 { 0 } else { thread.abi.stub_arg[0] + 1 });
+        let error = if stub == StubId::CallNative { 0 } else { CROSS_DEVICE };
+        assert_eq!(thread.abi.last_error, error);
     }
 }
 

@@ -39,6 +39,7 @@ mod intrinsics;
 pub(crate) mod kinds;
 mod library_loops;
 mod memory;
+mod native_calls;
 pub(crate) mod new_objects;
 mod next_step;
 mod objects;

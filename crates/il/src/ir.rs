@@ -314,7 +314,19 @@ pub enum CallTarget {
     InternalCall(&'static Method),
     /// Unmanaged C code at an address in a value. Params/ret are already native words (I32/I64/F32/F64/Struct by value
     /// as SystemV classifies it). The exit frame is recorded around it.
-    Native(ValueId),
+    Native { code: ValueId, transition: Transition },
+}
+
+/// What the thread does around a call of native code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transition {
+    /// It stays in managed state: collections wait for the call.
+    None,
+    /// It leaves managed state for the call. Afterwards it waits while the world is stopped, and throws an exception
+    /// that waits for its return.
+    Leave,
+    /// Like `Leave`, and errno becomes the thread's last error.
+    LeaveSavingError,
 }
 
 impl CallTarget {
@@ -325,7 +337,7 @@ impl CallTarget {
             | CallTarget::Virtual { .. }
             | CallTarget::Interface { .. }
             | CallTarget::Indirect(_) => true,
-            CallTarget::Helper(_) | CallTarget::InternalCall(_) | CallTarget::Native(_) => false,
+            CallTarget::Helper(_) | CallTarget::InternalCall(_) | CallTarget::Native { .. } => false,
         }
     }
 }

@@ -149,7 +149,7 @@ fn suppressed_transitions_leave_no_trace_in_the_body() {
             let method = native.find_method(name, 1).expect("methods load").expect("the method");
             let function = synthesise(method).expect("body").expect("has a body");
             check(&function);
-            let is_transition = |op: &&Op| format!("{op:?}").contains("EnterNative");
+            let is_transition = |op: &&Op| format!("{op:?}").contains("transition: Leave");
             assert_eq!(function.insts.iter().map(|inst| &inst.op).filter(is_transition).count(), transitions, "{name}");
         }
     });

@@ -32,6 +32,7 @@ mod handles;
 mod memory;
 mod monitors;
 mod native;
+mod native_transition;
 mod parent_frame;
 mod ranges;
 mod thread_statics;

@@ -69,7 +69,7 @@ pub(crate) fn call_has_this(target: &CallTarget, sig: &CallSig) -> bool {
     match target {
         CallTarget::Direct(method) | CallTarget::InternalCall(method) => sig.has_this || !method.is_static(),
         CallTarget::Virtual { .. } | CallTarget::Interface { .. } => true,
-        CallTarget::Indirect(_) | CallTarget::Helper(_) | CallTarget::Native(_) => sig.has_this,
+        CallTarget::Indirect(_) | CallTarget::Helper(_) | CallTarget::Native { .. } => sig.has_this,
     }
 }
 

@@ -1,9 +1,35 @@
-//! How structs with their managed layout are passed to native code: their scalars, for `abi::StructClass`.
+//! How structs with their managed layout are passed to native code: their scalars, for `abi::StructClass`; and whether
+//! a signature needs memory for arguments.
 
 use crate::error::CompileError;
 use cranelift_codegen::ir::{Type, types};
 use saki_abi::native::{Eightbyte, MAX_REGISTER_STRUCT_BYTES, NativeAbi, Scalar, StructClass};
+use saki_il::ir::{CallSig, IrType};
 use saki_types::{ElementType, Ty};
+
+/// Whether a C function of this signature gets all its arguments in registers.
+///
+/// # Errors
+/// Those of `classify`.
+pub(crate) fn passes_in_registers(abi: &NativeAbi, sig: &CallSig) -> Result<bool, CompileError> {
+    let mut registers = abi.argument_registers();
+    if let Some(IrType::Struct(ty)) = sig.ret
+        && classify(abi, ty)? == StructClass::Memory
+    {
+        registers.integer -= 1;
+    }
+    for &param in &sig.params {
+        let fits = match param {
+            IrType::Struct(ty) => matches!(classify(abi, ty)?, StructClass::Registers(parts) if registers.take(&parts)),
+            IrType::F32 | IrType::F64 => registers.take(&[Eightbyte::Sse]),
+            _ => registers.take(&[Eightbyte::Integer]),
+        };
+        if !fits {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
 
 /// Machine type in which the eightbyte is passed.
 pub(crate) fn eightbyte_type(class: Eightbyte) -> Type {

@@ -162,6 +162,10 @@ extern "C" fn native_sum(a: i64, b: f64, c: i64, d: f32, e: i64, f: i64, g: i64,
 
 #[test]
 fn native_functions_get_arguments_in_registers_and_in_memory() {
+    TRANSITIONS.into_iter().for_each(native_sums);
+}
+
+fn native_sums(transition: Transition) {
     let mut machine = Machine::new();
     let types = [I64, F64, I32, F32, I64, I32, I64, I32, F64, I32];
     let mut params = vec![I64];
@@ -170,7 +174,8 @@ fn native_functions_get_arguments_in_registers_and_in_memory() {
     let code = ir.get(0);
     let args: Vec<ValueId> = (1..params.len() as u32).map(|number| ir.get(number)).collect();
     let sig = Box::new(CallSig { has_this: false, params: types.to_vec(), ret: Some(F64) });
-    let result = ir.push(Op::Call { target: CallTarget::Native(code), sig, args, struct_result: None }, F64);
+    let target = CallTarget::Native { code, transition };
+    let result = ir.push(Op::Call { target, sig, args, struct_result: None }, F64);
     ir.ret(result);
     let code = machine.compiler.compile_baseline(&ir.func).expect("covered");
     let code = machine.place(code);

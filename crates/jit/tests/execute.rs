@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use saki_abi::HelperId;
+use saki_abi::{HelperId, ObjRef, Object, ThreadAbi};
 use saki_il::ir::*;
 
 const I32: IrType = IrType::I32;
@@ -487,16 +487,41 @@ fn native_calls_pass_scalars_and_record_the_exit_frame() {
     unsafe extern "C" fn native(a: i32, b: f64, c: i64) -> f64 {
         a as f64 + b + c as f64
     }
-    let mut m = Machine::new();
-    let mut ir = Ir::new("native", &[I64], Some(F64));
-    let code = ir.get(0);
-    let (a, b, c) = (ir.i32(-1), ir.push(Op::ConstF64(0.5), F64), ir.i64(10));
-    let sig = Box::new(CallSig { has_this: false, params: vec![I32, F64, I64], ret: Some(F64) });
-    let target = CallTarget::Native(code);
-    let r = ir.push(Op::Call { target, sig, args: vec![a, b, c], struct_result: None }, F64);
-    ir.ret(r);
-    assert_eq!(m.eval(&ir, &[native as *const () as u64]), Ok(9.5f64.to_bits()));
-    assert_ne!(m.thread.exit_frame, 0);
+    for transition in TRANSITIONS {
+        let mut m = Machine::new();
+        let mut ir = Ir::new("native", &[I64], Some(F64));
+        let code = ir.get(0);
+        let (a, b, c) = (ir.i32(-1), ir.push(Op::ConstF64(0.5), F64), ir.i64(10));
+        let sig = Box::new(CallSig { has_this: false, params: vec![I32, F64, I64], ret: Some(F64) });
+        let target = CallTarget::Native { code, transition };
+        let r = ir.push(Op::Call { target, sig, args: vec![a, b, c], struct_result: None }, F64);
+        ir.ret(r);
+        assert_eq!(m.eval(&ir, &[native as *const () as u64]), Ok(9.5f64.to_bits()));
+        // The stub records its own frame: here a jump stands in for it.
+        assert_eq!(m.thread.exit_frame != 0, transition == Transition::None);
+    }
+}
+
+#[test]
+fn native_calls_throw_what_waits_for_their_return() {
+    /// # Safety
+    /// `thread` is the test's.
+    unsafe extern "C" fn native(thread: *mut ThreadAbi) -> i64 {
+        // SAFETY: the test's thread.
+        unsafe { (*thread).pending_exception = ObjRef(0x1230 as *mut Object) };
+        7
+    }
+    for (transition, expected) in TRANSITIONS.into_iter().zip([Ok(7), Err(0x1230), Err(0x1230)]) {
+        let mut m = Machine::new();
+        let mut ir = Ir::new("native", &[I64, I64], Some(I64));
+        let (code, thread) = (ir.get(0), ir.get(1));
+        let sig = Box::new(CallSig { has_this: false, params: vec![I64], ret: Some(I64) });
+        let target = CallTarget::Native { code, transition };
+        let r = ir.push(Op::Call { target, sig, args: vec![thread], struct_result: None }, I64);
+        ir.ret(r);
+        let thread = &raw mut *m.thread as u64;
+        assert_eq!(m.eval(&ir, &[native as *const () as u64, thread]), expected, "{transition:?}");
+    }
 }
 
 #[test]

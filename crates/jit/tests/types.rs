@@ -283,9 +283,12 @@ extern "C" fn native_struct(a: i32, g: Bytes16, b: i64, c: i64, d: i64, h: Bytes
 
 #[test]
 fn native_calls_pass_structs_in_registers_or_on_the_stack() {
-    if !corlib() {
-        return;
+    if corlib() {
+        TRANSITIONS.into_iter().for_each(native_structs);
     }
+}
+
+fn native_structs(transition: Transition) {
     let mut m = Machine::new();
     let guid = IrType::Struct(corlib_type("System", "Guid"));
     let i64 = IrType::I64;
@@ -298,7 +301,8 @@ fn native_calls_pass_structs_in_registers_or_on_the_stack() {
     let args = vec![a, source, numbers[0], numbers[1], numbers[2], source, numbers[3]];
     let params = vec![IrType::I32, guid, i64, i64, i64, guid, i64];
     let sig = Box::new(CallSig { has_this: false, params, ret: Some(guid) });
-    ir.push(Op::Call { target: CallTarget::Native(code), sig, args, struct_result: Some(place) }, IrType::Void);
+    let target = CallTarget::Native { code, transition };
+    ir.push(Op::Call { target, sig, args, struct_result: Some(place) }, IrType::Void);
     let flags = plain(AliasClass::Any);
     let x = ir.push(Op::Load { addr: place, offset: 0, mem: MemType::I64, flags }, i64);
     let y = ir.push(Op::Load { addr: place, offset: 8, mem: MemType::I64, flags }, i64);

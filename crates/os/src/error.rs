@@ -14,6 +14,13 @@ pub fn errno() -> i32 {
     unsafe { *libc::__errno_location() }
 }
 
+/// The address of the calling OS thread's `errno`.
+#[inline(never)]
+pub fn errno_address() -> usize {
+    // SAFETY: the function has no requirements.
+    unsafe { libc::__errno_location() }.addr()
+}
+
 /// Sets the calling OS thread's `errno`.
 #[inline(never)]
 pub fn set_errno(value: i32) {

@@ -12,11 +12,13 @@
 use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 
 const UNKNOWN: u8 = 0;
-const ASYMMETRIC: u8 = 1;
+/// The value of [`MODE`] with which the light side is free.
+pub const ASYMMETRIC: u8 = 1;
 const SYMMETRIC: u8 = 2;
 
-/// Relaxed: either mode is correct for whoever reads it (`initialise`).
-static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+/// How the light side orders; assembly reads it where `light` stands. Relaxed: either mode is correct for whoever reads
+/// it (`initialise`).
+pub static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 /// Of `synchronise_cores`: 0 = not asked, 1 = registered, 2 = the kernel cannot.
 static CORES_REGISTERED: AtomicU8 = AtomicU8::new(0);
 

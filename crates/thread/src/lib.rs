@@ -83,7 +83,7 @@ pub use histogram::HistogramSnapshot;
 #[cfg(not(loom))]
 pub use managed_thread::{ManagedThread, NO_STATE, RootSlot, ThreadKind, WaitObserver, WaitState, WaitTarget, root};
 #[cfg(not(loom))]
-pub use native_transition::{enter_native, leave_native};
+pub use native_transition::{enter_native, leave_native, tell_stopper};
 #[cfg(not(loom))]
 pub use registry::{
     CarrierHooks, ThreadHooks, ThreadRef, abort_process, add_carrier_hooks, add_hooks, attach_current, detach_current,
@@ -91,8 +91,8 @@ pub use registry::{
 };
 #[cfg(not(loom))]
 pub use request::{
-    POLL_INTERRUPT, POLL_PREEMPT, POLL_STACK, POLL_STOP, POLL_SUSPEND, POLL_TAKEN, POLL_YIELD, REQUEST_ABORT,
-    REQUEST_INTERRUPT,
+    POLL_INTERRUPT, POLL_KEPT, POLL_PREEMPT, POLL_STACK, POLL_STOP, POLL_SUSPEND, POLL_TAKEN, POLL_YIELD,
+    REQUEST_ABORT, REQUEST_INTERRUPT,
 };
 #[cfg(not(loom))]
 pub use safepoint::{

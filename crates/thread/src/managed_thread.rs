@@ -29,7 +29,7 @@ use crate::protocol::{RUNNING, SAFE, WAITING};
 use crate::spill::CALLEE_SAVED_COUNT;
 use crate::stack_reserve::StackReserve;
 use crate::statics::{BlockScan, StaticBlock, StaticBlocks};
-use saki_abi::{ObjRef, ThreadAbi};
+use saki_abi::{ObjRef, ThreadAbi, thread as abi};
 use saki_base::locks::rank;
 use saki_sync::monitor::MonitorNode;
 use saki_sync::word_locks::Mutex;
@@ -171,10 +171,11 @@ pub(crate) const DETACHED: u32 = 2;
 pub struct ManagedThread {
     abi: UnsafeCell<ThreadAbi>,
     pub(crate) state: facade::atomic::AtomicU32,
+    /// Whether `saved_registers` are the caller's now; otherwise they are stale. In one aligned word with the state:
+    /// the stub that calls native code stores both as 0.
+    pub(crate) registers_are_saved: AtomicBool,
     pub(crate) published_sp: AtomicUsize,
     pub(crate) saved_registers: [AtomicUsize; CALLEE_SAVED_COUNT],
-    /// Whether `saved_registers` are the caller's now; otherwise they are stale.
-    pub(crate) registers_are_saved: AtomicBool,
     /// References scanned by the collector; see [`root`].
     pub roots: [RootSlot; root::COUNT],
     pub(crate) node: MonitorNode,
@@ -225,6 +226,13 @@ unsafe impl Send for ManagedThread {}
 pub(crate) const SAVED_REGISTERS_OFFSET: usize = std::mem::offset_of!(ManagedThread, saved_registers);
 
 const _: () = assert!(std::mem::offset_of!(ManagedThread, abi) == 0);
+const _: () = {
+    let [state, published_sp] = [abi::THREAD_STATE_OFFSET as usize, abi::THREAD_PUBLISHED_SP_OFFSET as usize];
+    assert!(std::mem::offset_of!(ManagedThread, state) == state && state.is_multiple_of(8));
+    assert!(std::mem::offset_of!(ManagedThread, registers_are_saved) < state + 8);
+    assert!(std::mem::offset_of!(ManagedThread, published_sp) == published_sp);
+    assert!(RUNNING == abi::THREAD_RUNNING && SAFE == abi::THREAD_SAFE);
+};
 
 fn empty_abi(managed_id: u32) -> ThreadAbi {
     ThreadAbi {
@@ -260,9 +268,9 @@ impl ManagedThread {
         saki_base::leak(ManagedThread {
             abi: UnsafeCell::new(empty_abi(managed_id)),
             state: facade::atomic::AtomicU32::new(SAFE),
+            registers_are_saved: AtomicBool::new(false),
             published_sp: AtomicUsize::new(0),
             saved_registers: Default::default(),
-            registers_are_saved: AtomicBool::new(false),
             roots: Default::default(),
             node: MonitorNode::default(),
             requests: AtomicU32::new(0),

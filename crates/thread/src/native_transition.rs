@@ -1,8 +1,11 @@
 //! From compiled code into native code and back, without a frame of Rust in between.
 //!
-//! Invariant: while the thread is in native code, its callee-saved registers are in `saved_registers`, because native
-//! code may keep them anywhere. Architecture code is in one file per architecture. Left out: native code that Rust
-//! calls, which is a safe region like any other (`blocking`).
+//! Most calls go through `StubId::CallNative`, which does what these functions do and calls them where the world stops;
+//! it pushes the callee-saved registers.
+//!
+//! Invariant: while the thread is in native code, its callee-saved registers are in `saved_registers` or on the stack
+//! at or above the published stack pointer, because native code may keep them anywhere. Architecture code is in one
+//! file per architecture. Left out: native code that Rust calls, which is a safe region like any other (`blocking`).
 
 #[cfg(target_arch = "aarch64")]
 #[path = "native_transition/aarch64.rs"]
@@ -12,6 +15,7 @@ mod arch;
 mod arch;
 
 use crate::managed_thread::ManagedThread;
+use crate::stop::STOP_WORDS;
 use saki_abi::ThreadAbi;
 use std::sync::atomic::Ordering;
 
@@ -41,6 +45,18 @@ pub unsafe extern "C" fn leave_native(thread: *mut ThreadAbi) {
     // Relaxed: the thread is RUNNING again, so the flag is not read. Native frames keep the outer registers on the
     // stack in a callback.
     thread.registers_are_saved.store(false, Ordering::Relaxed);
+}
+
+/// The stub has made the thread SAFE and found that a stop is requested: tells the stopper.
+///
+/// # Safety
+/// `thread` is the calling thread's pinned register; the thread is in native code.
+pub unsafe extern "C" fn tell_stopper(thread: *mut ThreadAbi) {
+    // SAFETY: `thread` is the calling thread's pinned register, so it is the address of a live `ManagedThread`'s ABI
+    // part.
+    let thread = unsafe { ManagedThread::from_abi(thread) };
+    // SAFE already: the same step once more, which changes nothing but tells.
+    STOP_WORDS.enter_safe(&thread.state, thread.poll_word());
 }
 
 /// The second half of `enter_native`; `sp`: the stack pointer of its caller.

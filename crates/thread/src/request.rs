@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 /// Poll bit: the world is being stopped.
 pub const POLL_STOP: u32 = crate::protocol::STOP;
+const _: () = assert!(POLL_STOP == saki_abi::thread::THREAD_POLL_STOP);
 /// Poll bit: an abort or interrupt was requested.
 pub const POLL_INTERRUPT: u32 = 2;
 /// Poll bit: every poll is to take its slow path (GC stress).
@@ -25,6 +26,8 @@ pub const POLL_TAKEN: u32 = crate::protocol::TAKEN;
 pub(crate) const POLL_FORKED: u32 = crate::protocol::FORKED;
 /// Poll bit: others wait for the carrier.
 pub const POLL_YIELD: u32 = 32;
+/// Poll bit: an exception waits until native code has returned. Set and cleared by the thread itself.
+pub const POLL_KEPT: u32 = 256;
 
 /// `Thread.Interrupt`: ends the current or next interruptible wait.
 pub const REQUEST_INTERRUPT: u32 = 1;

@@ -1,5 +1,6 @@
 // Objects die with the last use of the locals that held them, while the method goes on: in straight code, around try
 // regions, in loops, in branches of a switch and in callers further out.
+// env: SAKI_TIERS=2
 // first-tier: skip some slots of its frames count as live for ever
 // net: skip how long a local keeps its object differs there with the tier of the code
 using System;

@@ -8,6 +8,8 @@ mod atomics;
 mod frames;
 #[path = "x86_64/masm.rs"]
 pub(super) mod masm;
+#[path = "x86_64/native_calls.rs"]
+mod native_calls;
 #[path = "x86_64/numbers.rs"]
 mod numbers;
 #[path = "x86_64/patching.rs"]

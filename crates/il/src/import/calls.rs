@@ -6,31 +6,16 @@
 use super::builder::plain;
 use super::call_sites::PlannedCall;
 use super::emitter::Emitter;
-use super::kinds::{ir_type, this_type};
+use super::kinds::this_type;
 use super::next_step::{GuardedCall, NextStep};
 use super::operand_kinds::{require_kind, require_reference};
-use super::stack::{Effect, Note, StackEntry, Val};
-use crate::ir::{AliasClass, CallTarget, CmpOp, ConvTarget, IrType, Op, Symbol, ValueId};
-use crate::synth::marshal::{CharSet, MarshalPosition, NativeType, native_type};
+use super::stack::{Note, StackEntry, Val};
+use crate::ir::{AliasClass, CallTarget, IrType, Symbol, ValueId};
 use saki_abi::HelperId;
-use saki_abi::object::{ARRAY_DATA_OFFSET, OBJECT_HEADER_BYTES};
+use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_metadata::opcodes::Instruction;
 use saki_types::method::MethodKind;
-use saki_types::native_call::native_call_method;
 use saki_types::{LibraryMethod, LoadError, LoadErrorKind, LoadResult, Method, RemotingStub, Ty, load_texts};
-
-/// Whether an array of this type is passed to native code as the address of its elements.
-fn is_plain_array(ty: Ty) -> LoadResult<bool> {
-    let native = native_type(ty, None, CharSet::Ansi, MarshalPosition::Param)?;
-    Ok(matches!(native, NativeType::Array { element, .. } if element.is_same()))
-}
-
-/// Whether a value of this type, or for a byref the value it refers to, contains object references, which native code
-/// cannot read.
-fn holds_objects(ty: Ty) -> LoadResult<bool> {
-    let ty = ty.element().filter(|_| ty.is_byref()).unwrap_or(ty);
-    ty.contains_references()
-}
 
 impl Emitter<'_> {
     pub(super) fn call(&mut self, instruction: &Instruction<'static>) -> LoadResult<NextStep> {
@@ -248,69 +233,13 @@ impl Emitter<'_> {
         let args = self.pop_args(sig, has_this)?;
         if sig.unmanaged_convention != 0 {
             let stays_managed = self.s.image.call_suppresses_gc_transition(token)?;
-            return self.call_native(function, sig, &args, stays_managed);
+            return self.call_native_indirect(function, sig, &args, stays_managed);
         }
         let this = has_this.then(|| if args[0].ir == IrType::Ref { IrType::Ref } else { IrType::ByRef });
         let call = PlannedCall { target: CallTarget::Indirect(function), this, params: &sig.params, ret: sig.ret };
         let result = self.emit_call(&call, &args)?;
         self.push_result(result);
         Ok(())
-    }
-
-    /// `calli` of unmanaged code. Numbers, pointers, plain structs, and arrays of these (as addresses of their
-    /// elements) are passed in line; with other arguments the call goes through a wrapper that converts them.
-    /// `stays_managed`: the thread need not leave managed code for the call, which is short and never blocks.
-    fn call_native(
-        &mut self,
-        function: ValueId,
-        sig: &'static saki_types::MethodSig,
-        args: &[StackEntry],
-        stays_managed: bool,
-    ) -> LoadResult<()> {
-        let mut arrays = Vec::new();
-        for (index, ty) in sig.params.iter().chain([&sig.ret]).enumerate() {
-            if index < sig.params.len() && is_plain_array(ty)? {
-                arrays.push(index);
-            } else if holds_objects(ty)? {
-                let wrapper = native_call_method(sig);
-                let mut args = args.to_vec();
-                args.push(StackEntry::scalar(function, IrType::I64));
-                let params = &wrapper.sig()?.params;
-                let call = PlannedCall { target: CallTarget::Direct(wrapper), this: None, params, ret: sig.ret };
-                let result = self.emit_call(&call, &args)?;
-                self.push_result(result);
-                return Ok(());
-            }
-        }
-        self.spill(Effect::Memory)?;
-        let mut operands = self.operands(false, &sig.params, args)?;
-        let mut params = sig.params.iter().map(|p| ir_type(p)).collect::<LoadResult<Vec<_>>>()?;
-        for index in arrays {
-            operands[index] = self.pinned_elements(operands[index]);
-            params[index] = IrType::I64;
-        }
-        let ret = ir_type(sig.ret)?;
-        let call_sig = crate::ir::CallSig { params, ret: (ret != IrType::Void).then_some(ret), has_this: false };
-        if !stays_managed {
-            self.b.helper(HelperId::EnterNative, vec![]);
-        }
-        let result = self.emit_raw_call(CallTarget::Native(function), call_sig, operands, sig.ret)?;
-        if !stays_managed {
-            self.b.helper(HelperId::LeaveNative, vec![]);
-        }
-        self.push_native_result(result, sig.ret)
-    }
-
-    /// Address of an array's first element, or 0 for null; the array stays in place for the rest of the method.
-    fn pinned_elements(&mut self, array: ValueId) -> ValueId {
-        let data = self.b.offset(array, ARRAY_DATA_OFFSET);
-        let pinned = self.b.pinned(IrType::ByRef);
-        self.b.set(pinned, data);
-        let null = self.b.inst(Op::Null, IrType::Ref);
-        let is_there = self.b.inst(Op::Cmp(CmpOp::NeUn, array, null), IrType::I32);
-        let address = self.b.conv(data, ConvTarget::U);
-        let zero = self.b.i64(0);
-        self.b.inst(Op::Select(is_there, address, zero), IrType::I64)
     }
 
     /// The address that `ldftn` gives: of the method's entry, or of the native function through which native code calls

@@ -57,6 +57,10 @@ fn is_handle_operation(method: &'static Method) -> bool {
 impl Importer<'_> {
     /// Inlines a direct call if that is possible and worth it, pushing the result.
     pub(super) fn try_inline(&mut self, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
+        if method.is_pinvoke() && self.may_inline().is_ok() && self.emit.call_native_in_line(method, args)? {
+            self.emit.decide(|| format!("in line: the native call of {}", method.full_name()));
+            return Ok(true);
+        }
         let refused = match self.scope_to_inline(method, args) {
             Ok(scope) => {
                 let bytes = scope.body.code.len();
@@ -71,9 +75,8 @@ impl Importer<'_> {
         Ok(false)
     }
 
-    /// The callee's scope if it is to be inlined; else the reason why not.
-    fn scope_to_inline(&mut self, method: &'static Method, args: &[StackEntry]) -> Result<Box<Scope>, &'static str> {
-        let is_guessed = std::mem::take(&mut self.is_guessed);
+    /// Whether calls here are worth it.
+    fn may_inline(&self) -> Result<(), &'static str> {
         if !self.emit.options.inline || self.emit.parent.is_some() {
             return Err("nothing is inlined here");
         }
@@ -83,6 +86,13 @@ impl Importer<'_> {
         if self.is_about_to_throw() {
             return Err("shortly before a throw");
         }
+        Ok(())
+    }
+
+    /// The callee's scope if it is to be inlined; else the reason why not.
+    fn scope_to_inline(&mut self, method: &'static Method, args: &[StackEntry]) -> Result<Box<Scope>, &'static str> {
+        let is_guessed = std::mem::take(&mut self.is_guessed);
+        self.may_inline()?;
         let on_local = match args.first().map(|this| this.val) {
             Some(Val::Scalar(this)) if !method.is_static() => self.emit.b.local_at(this).is_some(),
             _ => false,

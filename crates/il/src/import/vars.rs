@@ -153,7 +153,7 @@ impl Emitter<'_> {
         }
         let Some(last) = self.b.last_inst() else { return false };
         let Op::Call { target, struct_result: Some(address), args, .. } = self.b.op(last) else { return false };
-        if matches!(target, CallTarget::Native(_)) || *self.b.op(*address) != Op::LocalAddr(temp) {
+        if matches!(target, CallTarget::Native { .. }) || *self.b.op(*address) != Op::LocalAddr(temp) {
             return false;
         }
         let (address, args) = (*address, args.clone());

@@ -2,7 +2,7 @@
 
 use super::{
     Block, CallSig, CallTarget, Clause, ClauseKind, Function, IrType, LocalId, LocalKind, MemFlags, NullCheck, Op,
-    Terminator, ValueId,
+    Terminator, Transition, ValueId,
 };
 use std::fmt::{Display, Formatter, Result, Write};
 
@@ -54,7 +54,11 @@ fn target(target: &CallTarget) -> String {
         CallTarget::Indirect(value) => format!("indirect {value}"),
         CallTarget::Helper(helper) => format!("helper {}", helper.name()),
         CallTarget::InternalCall(method) => format!("icall {}", method.full_name()),
-        CallTarget::Native(value) => format!("native {value}"),
+        CallTarget::Native { code, transition } => match transition {
+            Transition::None => format!("native {code}"),
+            Transition::Leave => format!("leaving native {code}"),
+            Transition::LeaveSavingError => format!("leaving saving error native {code}"),
+        },
     }
 }
 

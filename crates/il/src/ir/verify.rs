@@ -83,7 +83,7 @@ macro_rules! operand_visitors {
         }
 
         fn $call_target(target: $($reference)+ super::CallTarget, visit: &mut dyn FnMut($value)) {
-            if let super::CallTarget::Indirect(value) | super::CallTarget::Native(value) = target {
+            if let super::CallTarget::Indirect(value) | super::CallTarget::Native { code: value, .. } = target {
                 visit($($deref)? value);
             }
         }

@@ -200,7 +200,7 @@ impl Promotion<'_> {
     }
 
     fn consider_arguments(&mut self, target: &CallTarget, sig: &CallSig, args: &[ValueId]) {
-        if let CallTarget::Indirect(code) | CallTarget::Native(code) = target {
+        if let CallTarget::Indirect(code) | CallTarget::Native { code, .. } = target {
             self.reject_address(*code);
         }
         for (arg, param) in args.iter().zip(&sig.params) {

@@ -20,7 +20,7 @@ use super::native_value::{
 use crate::import::class_init::needs_check_at_entry;
 use crate::ir::{
     AliasClass, CallSig, CallTarget, ClauseKind, CmpOp, ConvTarget, Function, IrType, LocalId, MemType, Op, Symbol,
-    Terminator, UnOp, ValueId,
+    Terminator, Transition, UnOp, ValueId,
 };
 use saki_abi::HelperId;
 use saki_abi::native::Eightbyte;
@@ -173,15 +173,10 @@ fn emit_native_call(
     if native_registers::is_needed(plan) {
         (sig, words) = native_registers::arrange(b, plan, &sig, &words, struct_result.as_ref())?;
     }
-    if !plan.suppresses_gc_transition {
-        b.call_helper(HelperId::EnterNative, vec![]);
-    }
-    let native_result = b.call(CallTarget::Native(address), sig, words);
-    if plan.set_last_error {
+    let transition = plan.transition();
+    let native_result = b.call(CallTarget::Native { code: address, transition }, sig, words);
+    if plan.set_last_error && transition == Transition::None {
         b.call_helper(HelperId::SaveLastError, vec![]);
-    }
-    if !plan.suppresses_gc_transition {
-        b.call_helper(HelperId::LeaveNative, vec![]);
     }
 
     let native_result = match (struct_result, native_result) {

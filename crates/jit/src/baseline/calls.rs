@@ -53,8 +53,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         if let CallTarget::InternalCall(method) = *target {
             return self.internal_call(result, method, sig, args, struct_result);
         }
-        if let CallTarget::Native(code) = *target {
-            return self.native_call(result, self.value(code), sig, args, struct_result);
+        if let CallTarget::Native { code, transition } = *target {
+            return self.native_call_in(transition, result, self.value(code), sig, args, struct_result);
         }
         let mut passed = self.arguments(sig, args, true)?;
         if returns_struct(sig) {
@@ -307,7 +307,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 let slot = saki_types::vtable::imt_slot_index(method);
                 Callee::Slot(Address::new(M::CALLEE_VTABLE, imt_slot_offset(slot)))
             }
-            CallTarget::InternalCall(_) | CallTarget::Native(_) => return None,
+            CallTarget::InternalCall(_) | CallTarget::Native { .. } => return None,
         })
     }
 

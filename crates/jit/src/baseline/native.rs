@@ -1,17 +1,18 @@
 //! Calls of C functions, by the System V convention; `lower::native` says what is passed how.
 
 use super::arguments::Argument;
-use super::context::Emitter;
+use super::context::{Cold, Emitter};
 use super::places::{Place, Places};
 use super::plan::Value;
 use super::types::{machine_type, result_type};
-use crate::struct_classes::classify;
+use crate::struct_classes::{classify, passes_in_registers};
 use crate::symbols::RelocTarget;
 use crate::type_facts::{ValueLayout, value_layout};
 use saki_abi::native::{ArgumentRegisters, Eightbyte, MAX_REGISTER_STRUCT_BYTES, NativeAbi, StructClass};
-use saki_abi::thread::THREAD_EXIT_FRAME_OFFSET;
+use saki_abi::thread::{THREAD_EXIT_FRAME_OFFSET, THREAD_PENDING_EXCEPTION_OFFSET, THREAD_STUB_ARG_OFFSET};
+use saki_abi::{HelperId, StubId};
 use saki_code::masm::{Address, MachineType, MacroAssembler, MemoryAccess, Reg};
-use saki_il::ir::{CallSig, IrType, ValueId};
+use saki_il::ir::{CallSig, IrType, Transition, ValueId};
 use saki_types::Ty;
 
 /// Arguments that have found their registers, and what is left.
@@ -29,10 +30,40 @@ fn eightbyte_type(class: Eightbyte) -> MachineType {
 }
 
 impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
-    pub(super) fn native_call(
+    /// Calls a C function, after the thread has left managed state where that is asked for: by the stub, or by helpers
+    /// where its frame would displace arguments in memory.
+    pub(super) fn native_call_in(
+        &mut self,
+        transition: Transition,
+        result: Value,
+        code: Value,
+        sig: &CallSig,
+        args: &[ValueId],
+        struct_result: Option<ValueId>,
+    ) -> Option<()> {
+        let stub = match transition {
+            Transition::None => return self.native_call(result, code, None, sig, args, struct_result),
+            Transition::Leave => StubId::CallNative,
+            Transition::LeaveSavingError => StubId::CallNativeSavingError,
+        };
+        if passes_in_registers(&NativeAbi::HOST, sig).ok()? {
+            return self.native_call(result, code, Some(stub), sig, args, struct_result);
+        }
+        self.call_helper(HelperId::EnterNative, &[], None);
+        self.native_call(result, code, None, sig, args, struct_result)?;
+        if transition == Transition::LeaveSavingError {
+            self.call_helper(HelperId::SaveLastError, &[], None);
+        }
+        self.call_helper(HelperId::LeaveNative, &[], None);
+        Some(())
+    }
+
+    /// `stub`: through which the function is called, if not directly.
+    fn native_call(
         &mut self,
         result: Value,
         code: Value,
+        stub: Option<StubId>,
         sig: &CallSig,
         args: &[ValueId],
         struct_result: Option<ValueId>,
@@ -70,9 +101,22 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         }
         self.registers.reserve_arguments(native.places.stack_bytes());
         self.move_arguments(&mut native.moves, Some(code), true);
-        self.masm.store(MemoryAccess::Whole(MachineType::I64), Self::thread_word(THREAD_EXIT_FRAME_OFFSET), M::FRAME);
-        // No unwinding through C: exceptions of callbacks stop before it.
-        self.masm.call_register(M::CALLEE);
+        let word = MemoryAccess::Whole(MachineType::I64);
+        match stub {
+            Some(stub) => {
+                self.masm.store(word, Self::thread_word(THREAD_STUB_ARG_OFFSET), M::CALLEE);
+                self.masm.call(RelocTarget::Stub(stub));
+                let failed = self.masm.label();
+                let pending = Self::thread_word(THREAD_PENDING_EXCEPTION_OFFSET);
+                self.masm.jump_if_word(MachineType::I64, pending, false, failed);
+                self.later(Cold::Pending(failed));
+            }
+            None => {
+                self.masm.store(word, Self::thread_word(THREAD_EXIT_FRAME_OFFSET), M::FRAME);
+                // No unwinding through C: exceptions of callbacks stop before it.
+                self.masm.call_register(M::CALLEE);
+            }
+        }
         match (result_class, sig.ret) {
             (Some(StructClass::Registers(parts)), Some(IrType::Struct(ty))) => {
                 self.finish_call(result, None);

@@ -100,7 +100,7 @@ pub(super) fn prepare_call(
             cx.set_thread_word(THREAD_IMT_METHOD_OFFSET, handle);
             callee
         }
-        CallTarget::InternalCall(_) | CallTarget::Native(_) => {
+        CallTarget::InternalCall(_) | CallTarget::Native { .. } => {
             return Err(CompileError::invalid_ir("an unmanaged call where a managed one is expected"));
         }
     };

@@ -7,6 +7,7 @@
 
 use super::clif_builder::MemoryKind;
 use super::context::Lowering;
+use super::native_transition::NativeCall;
 use crate::error::CompileError;
 use crate::error::Lowered;
 use crate::signatures::machine_type;
@@ -15,12 +16,13 @@ use crate::type_facts::{ValueLayout, value_layout};
 use cranelift_codegen::ir::{AbiParam, ArgumentPurpose, InstBuilder, Signature, Value, types};
 use cranelift_codegen::isa::CallConv;
 use saki_abi::native::{ArgumentRegisters, MAX_REGISTER_STRUCT_BYTES, StructClass};
-use saki_il::ir::{CallSig, IrType, ValueId};
+use saki_il::ir::{CallSig, IrType, Transition, ValueId};
 use saki_types::Ty;
 
 pub(super) fn native_call(
     cx: &mut Lowering<'_, '_>,
     code: ValueId,
+    transition: Transition,
     sig: &CallSig,
     args: &[ValueId],
     struct_result: Option<ValueId>,
@@ -46,11 +48,7 @@ pub(super) fn native_call(
             }
         }
     }
-    cx.record_exit_frame();
-    let signature = cx.sig_ref(signature);
-    // No unwinding through C: exceptions of callbacks stop before it.
-    let inst = cx.b.ins().call_indirect(signature, code, &values);
-    let results = cx.b.inst_results(inst).to_vec();
+    let results = NativeCall { code, sig, signature, values: &values }.make(cx, transition)?;
     let value = store_native_result(cx, sig, struct_result, result_class, &results)?;
     cx.release_temps();
     Ok(value)

@@ -168,7 +168,9 @@ fn call_op(
             calls::get_type(cx, method, sig, args).map(Some)
         }
         CallTarget::InternalCall(method) => calls::internal_call(cx, method, sig, args, struct_result),
-        CallTarget::Native(code) => native::native_call(cx, *code, sig, args, struct_result),
+        CallTarget::Native { code, transition } => {
+            native::native_call(cx, *code, *transition, sig, args, struct_result)
+        }
         CallTarget::Helper(HelperId::CheckArrayStore) => {
             let &[array, value] = args else {
                 return Err(CompileError::invalid_ir("CheckArrayStore takes an array and a value"));

@@ -15,6 +15,9 @@ use saki_jit::{CompiledCode, Compiler, CompilerOptions, RelocTarget, Tiers};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
+/// Every way in which a native function is called.
+pub const TRANSITIONS: [Transition; 3] = [Transition::None, Transition::Leave, Transition::LeaveSavingError];
+
 /// Function under construction.
 pub struct Ir {
     pub func: Function,
@@ -344,6 +347,12 @@ impl Machine {
     fn target(&mut self, target: RelocTarget) -> usize {
         match target {
             RelocTarget::Stub(stub) => {
+                if matches!(stub, StubId::CallNative | StubId::CallNativeSavingError) {
+                    // jmp [r15 + stub_arg]
+                    let mut bytes = vec![0x41, 0xff, 0xa7];
+                    bytes.extend_from_slice(&saki_abi::thread::THREAD_STUB_ARG_OFFSET.to_le_bytes());
+                    return self.write(&bytes);
+                }
                 let address = match stub {
                     StubId::ThrowPending | StubId::ResumeUnwind => saki_jit_test_throw_pending as *const () as usize,
                     StubId::Poll => saki_jit_test_poll as *const () as usize,

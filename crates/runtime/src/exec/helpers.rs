@@ -541,6 +541,15 @@ pub unsafe extern "C" fn poll_hook(abi: *mut saki_abi::ThreadAbi) {
     thread_aborts::safepoint(unsafe { CurrentThread::from_abi(abi) });
 }
 
+/// The stub's hook for native code that has returned while the poll word is not 0.
+///
+/// # Safety
+/// Called by the stub with the current thread, which has stored that it is RUNNING.
+pub unsafe extern "C" fn native_returned_hook(abi: *mut saki_abi::ThreadAbi) {
+    // SAFETY: the stub passes the pinned register.
+    leave_native(unsafe { CurrentThread::from_abi(abi) });
+}
+
 /// The interface resolver's hook: 0 with an exception pending when the receiver does not implement the method.
 ///
 /// # Safety

@@ -282,6 +282,8 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         alloc_slow: helpers::alloc_slow_hook,
         barrier_slow: helpers::barrier_slow_hook,
         hot: tiers::hot_hook,
+        native_entered: saki_thread::tell_stopper,
+        native_returned: helpers::native_returned_hook,
         unwind: saki_unwind::HOOKS,
     });
     saki_unwind::install(Callbacks {

@@ -445,6 +445,8 @@ impl Thunks {
             alloc_slow: never_slow,
             barrier_slow: never_slow,
             hot: never_slow,
+            native_entered: never_slow,
+            native_returned: never_slow,
             unwind: saki_unwind::HOOKS,
         });
         install(Callbacks {

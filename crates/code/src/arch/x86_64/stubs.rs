@@ -12,6 +12,7 @@
 //! Left out: upper halves of ymm registers (compiled code uses 128 bits) and control words (the ABI's defaults hold).
 
 use super::masm::{DISPLACEMENT_BYTES, Hardware, RIP_RELATIVE};
+use super::native_calls;
 use super::registers::ARGUMENTS;
 use crate::arch::STUB_BYTES;
 use crate::hooks::{self, StubHooks};
@@ -397,6 +398,8 @@ pub(super) fn of_id(id: StubId) -> unsafe extern "C" fn() {
         StubId::Hot => hot_stub,
         StubId::DemoteLine => demote_line,
         StubId::ImtResolve => imt_resolve,
+        StubId::CallNative => native_calls::call_native,
+        StubId::CallNativeSavingError => native_calls::saving_error(),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::layout::native_layout;
 use super::native_type::{ArrayCount, CharSet, MarshalPosition, NativeType, StringForm, native_type};
+use crate::ir::Transition;
 use saki_abi::NativeAbi;
 use saki_metadata::native_type::native;
 use saki_metadata::{CaEnumType, CaTypeHint, CaValue};
@@ -98,6 +99,15 @@ impl MethodPlan {
         match index.checked_sub(1) {
             None => Some(&self.ret),
             Some(position) => self.params.get(position as usize),
+        }
+    }
+
+    /// What the thread does around the call.
+    pub fn transition(&self) -> Transition {
+        match (self.suppresses_gc_transition, self.set_last_error) {
+            (true, _) => Transition::None,
+            (false, false) => Transition::Leave,
+            (false, true) => Transition::LeaveSavingError,
         }
     }
 

@@ -1,0 +1,165 @@
+//! x86-64: the stubs through which compiled code calls C functions (`StubId::CallNative`).
+//!
+//! ```text
+//! rbp + 8   return address (managed)
+//! rbp       caller's rbp                     ← exit_frame
+//! rbp - 32  rbx r12 r13 r14                  ← rsp, published_sp
+//! below     native code; then, while the hooks run, the registers of arguments or results
+//! ```
+//! The thread's states and their orderings are those of `thread::protocol`: the stub is `StopWords::enter` before the
+//! call and `StopWords::try_leave_safe` after it, with the light barrier of `os::membarrier`. Stores and loads are
+//! those of x86-64, which releases with every store and acquires with every load.
+//!
+//! Invariant: from the store of SAFE to the load of the poll word after RUNNING the stub touches nothing at or above
+//! the published stack pointer. Left out: arguments in memory, which the stub's frame would displace, and results on
+//! the stack of the x87.
+
+use crate::hooks::{self, StubHooks};
+use saki_abi::thread::{
+    THREAD_EXIT_FRAME_OFFSET, THREAD_LAST_ERROR_OFFSET, THREAD_POLL_OFFSET, THREAD_POLL_STOP,
+    THREAD_PUBLISHED_SP_OFFSET, THREAD_RUNNING, THREAD_SAFE, THREAD_STATE_OFFSET, THREAD_STUB_ARG_OFFSET,
+};
+use saki_os::membarrier;
+use std::arch::{asm, naked_asm};
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicIsize, Ordering};
+
+/// Bytes from the thread pointer (fs) to `errno`. The same for all OS threads, because the C library is there when the
+/// process starts, so that its variables are in the static block.
+static ERRNO_OFFSET_BYTES: AtomicIsize = AtomicIsize::new(0);
+
+/// The lines between the function's return and the thread's come back are given by the user.
+macro_rules! native_call_stub {
+    ($(#[$doc:meta])* $name:ident, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Only managed code calls this stub: r15 is the thread, `stub_arg[0]` the address of a C function, whose
+        /// arguments are in their registers.
+        #[unsafe(naked)]
+        pub(super) unsafe extern "C" fn $name() {
+            naked_asm!(
+                "push rbp",
+                "mov rbp, rsp",
+                "push rbx",
+                "push r12",
+                "push r13",
+                "push r14",
+                "mov [r15 + {exit_frame}], rbp",
+                "mov [r15 + {published_sp}], rsp",
+                "mov dword ptr [r15 + {state}], {safe}",
+                "cmp byte ptr [rip + {mode}], {asymmetric}",
+                "jne 4f",
+                "2:",
+                "test byte ptr [r15 + {poll}], {stop}",
+                "jnz 5f",
+                "3:",
+                "call qword ptr [r15 + {function}]",
+                $($after_call,)*
+                // The state, and `registers_are_saved` beside it, which a callback may have left behind.
+                "mov qword ptr [r15 + {state}], {running}",
+                "cmp byte ptr [rip + {mode}], {asymmetric}",
+                "jne 6f",
+                "7:",
+                "cmp dword ptr [r15 + {poll}], 0",
+                "jne 8f",
+                "9:",
+                "leave",
+                "ret",
+                "4:",
+                "mfence",
+                "jmp 2b",
+                "6:",
+                "mfence",
+                "jmp 7b",
+                "5:",
+                "sub rsp, 176",
+                "mov [rsp], rdi",
+                "mov [rsp + 8], rsi",
+                "mov [rsp + 16], rdx",
+                "mov [rsp + 24], rcx",
+                "mov [rsp + 32], r8",
+                "mov [rsp + 40], r9",
+                "movaps [rsp + 48], xmm0",
+                "movaps [rsp + 64], xmm1",
+                "movaps [rsp + 80], xmm2",
+                "movaps [rsp + 96], xmm3",
+                "movaps [rsp + 112], xmm4",
+                "movaps [rsp + 128], xmm5",
+                "movaps [rsp + 144], xmm6",
+                "movaps [rsp + 160], xmm7",
+                "mov rdi, r15",
+                "call qword ptr [rip + {hooks} + {entered}]",
+                "mov rdi, [rsp]",
+                "mov rsi, [rsp + 8]",
+                "mov rdx, [rsp + 16]",
+                "mov rcx, [rsp + 24]",
+                "mov r8, [rsp + 32]",
+                "mov r9, [rsp + 40]",
+                "movaps xmm0, [rsp + 48]",
+                "movaps xmm1, [rsp + 64]",
+                "movaps xmm2, [rsp + 80]",
+                "movaps xmm3, [rsp + 96]",
+                "movaps xmm4, [rsp + 112]",
+                "movaps xmm5, [rsp + 128]",
+                "movaps xmm6, [rsp + 144]",
+                "movaps xmm7, [rsp + 160]",
+                "add rsp, 176",
+                "jmp 3b",
+                "8:",
+                "sub rsp, 48",
+                "mov [rsp], rax",
+                "mov [rsp + 8], rdx",
+                "movaps [rsp + 16], xmm0",
+                "movaps [rsp + 32], xmm1",
+                "mov rdi, r15",
+                "call qword ptr [rip + {hooks} + {returned}]",
+                "mov rax, [rsp]",
+                "mov rdx, [rsp + 8]",
+                "movaps xmm0, [rsp + 16]",
+                "movaps xmm1, [rsp + 32]",
+                "jmp 9b",
+                exit_frame = const THREAD_EXIT_FRAME_OFFSET,
+                published_sp = const THREAD_PUBLISHED_SP_OFFSET,
+                state = const THREAD_STATE_OFFSET,
+                safe = const THREAD_SAFE,
+                running = const THREAD_RUNNING,
+                poll = const THREAD_POLL_OFFSET,
+                stop = const THREAD_POLL_STOP,
+                function = const THREAD_STUB_ARG_OFFSET,
+                mode = sym membarrier::MODE,
+                asymmetric = const membarrier::ASYMMETRIC,
+                hooks = sym hooks::HOOKS,
+                entered = const offset_of!(StubHooks, native_entered),
+                returned = const offset_of!(StubHooks, native_returned),
+                $($operand = $kind $value,)*
+            )
+        }
+    };
+}
+
+native_call_stub!(
+    /// `StubId::CallNative`.
+    call_native,
+    ,
+);
+
+native_call_stub!(
+    /// `StubId::CallNativeSavingError`; linked through `saving_error`. rcx holds no result.
+    call_native_saving_error,
+    "mov rcx, [rip + {errno_offset}]"
+    "mov ecx, fs:[rcx]"
+    "mov [r15 + {last_error}], ecx",
+    errno_offset = sym ERRNO_OFFSET_BYTES,
+    last_error = const THREAD_LAST_ERROR_OFFSET
+);
+
+/// The stub that saves errno, which from now on knows where that is.
+pub(super) fn saving_error() -> unsafe extern "C" fn() {
+    let thread_pointer: isize;
+    // SAFETY: reads the first word of the calling OS thread's control block, which holds its own address.
+    unsafe { asm!("mov {}, fs:[0]", out(reg) thread_pointer, options(nostack, preserves_flags, readonly)) };
+    // Relaxed: every writer stores the same number, and code that calls the stub is placed after a store.
+    ERRNO_OFFSET_BYTES.store(saki_os::error::errno_address() as isize - thread_pointer, Ordering::Relaxed);
+    call_native_saving_error
+}
