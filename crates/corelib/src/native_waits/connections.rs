@@ -8,19 +8,6 @@ use saki_reactor::Interest;
 use saki_runtime::exec::waits::{Attempt, Limit, Pauses};
 use std::time::Duration;
 
-/// The library's form of `msghdr`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct MessageHeader {
-    address: *mut u8,
-    vectors: *mut libc::iovec,
-    control: *mut u8,
-    address_len: i32,
-    vector_count: i32,
-    control_len: i32,
-    flags: i32,
-}
-
 /// # Safety
 /// Compiled code calls it as the library's function.
 pub(super) unsafe extern "C" fn accept(
@@ -104,7 +91,7 @@ fn finish_connecting(fd: i32) -> i32 {
             match is_ready(timeout()) {
                 Attempt::Done(code) => return code,
                 Attempt::WouldBlock => return errors::IN_PROGRESS,
-                Attempt::Failed(errno) => return errors::of_errno(errno.0),
+                Attempt::Failed(errno) => return original::of_errno(errno.0),
                 Attempt::Interrupted => {}
             }
         }
@@ -116,9 +103,9 @@ fn outcome(fd: i32) -> i32 {
     match descriptors::socket_option(fd, libc::SO_ERROR) {
         Some(0) if is_connected(fd) => errors::SUCCESS,
         // Another thread has disconnected the socket, to close it; the system's call ends so.
-        Some(0) => errors::of_errno(libc::ECONNABORTED),
-        Some(errno) => errors::of_errno(errno),
-        None => errors::of_errno(libc::EBADF),
+        Some(0) => original::of_errno(libc::ECONNABORTED),
+        Some(errno) => original::of_errno(errno),
+        None => original::of_errno(libc::EBADF),
     }
 }
 

@@ -3,8 +3,8 @@
 //! | wish | meaning | the next |
 //! |---|---|---|
 //! | `UNKNOWN` | nobody has asked the system | `WAITS` or `NON_BLOCKING`, by asking it |
-//! | `WAITS` | calls wait; the descriptor blocks | `KEPT` at the first accept and while a connection is made; `NON_BLOCKING` by the program |
-//! | `KEPT` | calls wait, though the descriptor does not block | `WAITS` when the connection is made, or by the program; `NON_BLOCKING` by the program |
+//! | `WAITS` | calls wait | `KEPT` at an accept and while connecting; `NON_BLOCKING` by the program |
+//! | `KEPT` | calls wait, but it does not block | `WAITS` when connected; the program's |
 //! | `NON_BLOCKING` | calls return EAGAIN | `WAITS` by the program |
 //!
 //! Close, and the call that makes a descriptor, set both. The kind is learned from the call that makes it, or from the

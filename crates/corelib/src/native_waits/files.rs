@@ -103,7 +103,7 @@ pub(super) unsafe extern "C" fn write(fd: isize, buffer: *const u8, len: i32) ->
     unsafe { write_parking(fd, buffer, len) }.map_or_else(block, |end| result(end, block))
 }
 
-/// As `read_parking`.
+/// None: the library's call is to be made.
 ///
 /// # Safety
 /// `buffer` has `len` bytes, if `len` is not negative.

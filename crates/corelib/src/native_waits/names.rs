@@ -2,13 +2,11 @@
 //! them, so they get copies of all that may lie on the stack of the thread that asks.
 
 use super::original;
+use super::structures::HostEntry;
 use saki_icall::io::native_streams::outside_native_code;
 use saki_icall::net::look_ups;
 use saki_os::error::{errno, set_errno};
 use std::ffi::{CStr, CString};
-
-/// The library's description of a host: four words, among them addresses of lists that it frees later.
-pub(super) type HostEntry = [usize; 4];
 
 /// `EAI_FAIL` of the library.
 const FAILED: i32 = 3;

@@ -1,19 +1,12 @@
 //! Waiting for one of several descriptors: poll(2), and the events of asynchronous sockets.
 
+use super::structures::{PollEvent, SocketEvent};
 use super::waiting::{End, Watched, after_attempt};
 use super::{descriptors, errors, original};
 use saki_icall::io::native_streams::outside_native_code;
 use saki_reactor::{Interest, Lifetime};
 use saki_runtime::exec::waits::{self, Attempt, Limit, Parked, Source, Stay, end_of};
 use saki_thread::ManagedThread;
-
-/// The library's form of `pollfd`.
-#[repr(C)]
-pub(super) struct PollEvent {
-    fd: i32,
-    events: i16,
-    triggered: i16,
-}
 
 /// `PollEvents` of the class library.
 const POLL_OUT: i16 = 4;
@@ -87,14 +80,6 @@ pub(super) unsafe extern "C" fn poll(events: *mut PollEvent, count: u32, timeout
         after_attempt(t, source, Limit::in_time(waits::timeout(timeout_ms)), "[poll]", try_once)
     });
     end.code(errors::SUCCESS).unwrap_or_else(|| call(timeout_ms))
-}
-
-/// The library's form of `epoll_event`.
-#[repr(C)]
-pub(super) struct SocketEvent {
-    data: usize,
-    events: i32,
-    padding: u32,
 }
 
 /// Pairs of an epoll event and the library's. EPOLLHUP counts as both directions, in which the class library then finds

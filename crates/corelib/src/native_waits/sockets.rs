@@ -1,7 +1,7 @@
 //! Receiving from sockets and sending to them.
 
-use super::connections::MessageHeader;
 use super::descriptors::{self, Kind};
+use super::structures::MessageHeader;
 use super::waiting::{Watched, attempt_of, timeout_of};
 use super::{errors, original};
 use saki_reactor::Interest;

@@ -4,7 +4,7 @@
 //! (`saki_runtime::exec::waits`); when the descriptor cannot be waited for, the caller makes the library's call, which
 //! blocks.
 
-use super::errors;
+use super::{errors, original};
 use saki_icall::io::native_streams::outside_native_code;
 use saki_os::error::Errno;
 use saki_reactor::{Interest, Lifetime, Look};
@@ -43,7 +43,7 @@ impl End<i32> {
     pub(super) fn code(self, timed_out: i32) -> Option<i32> {
         match self {
             End::Done(code) => Some(code),
-            End::Failed(Errno(errno)) => Some(errors::of_errno(errno)),
+            End::Failed(Errno(errno)) => Some(original::of_errno(errno)),
             End::TimedOut => Some(timed_out),
             End::Aborted => Some(errors::INTERRUPTED),
             End::MustBlock => None,
@@ -167,7 +167,8 @@ impl<F> Watched<F> {
     }
 }
 
-/// As `Watched::wait`, for a descriptor that native code may close.
+/// Makes attempts that never block until one succeeds, on a descriptor that native code may close. Called in native
+/// code.
 pub(super) fn wait_for_file(
     fd: i32,
     interest: Interest,
