@@ -27,6 +27,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const MAGIC: &[u8; 8] = b"SAKICODE";
 const VERSION: u32 = 3;
@@ -36,10 +38,16 @@ const SLOT_BYTES: usize = 32;
 const BODY_ALIGNMENT_BYTES: usize = 8;
 /// Slots that a look-up copies at once. At most half of the slots are used, so it rarely needs more.
 const SLOTS_AT_ONCE: usize = 4;
-/// Slots that a walk through all of them reads at once.
-const SLOTS_OF_A_PART: usize = 512;
+/// After so many look-ups all slots are read, so that another one costs a system call less: a start needs fewer, and
+/// the table may have a MiB.
+const LOOKUPS_BY_SLOT: usize = 1024;
+/// Bytes that are read at once where all bodies are.
+const WINDOW_BYTES: usize = 256 << 10;
 /// Bytes that are collected for one system call.
 const WRITTEN_AT_ONCE_BYTES: usize = 64 << 10;
+
+/// The bytes of a slot.
+type Slot = [u8; SLOT_BYTES];
 
 /// The name of a body; `key` makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -102,6 +110,10 @@ pub(super) struct CodeFile<C> {
     contents: C,
     /// A power of two.
     slot_count: usize,
+    /// Look-ups so far; relaxed, a hint.
+    lookups: AtomicUsize,
+    /// All slots, once there were many look-ups; empty if they could not be read.
+    table: OnceLock<Vec<Slot>>,
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -164,19 +176,26 @@ impl<C: Contents> CodeFile<C> {
         }
         let slot_count = u32_at(&header, 12).filter(|count| count.is_power_of_two())? as usize;
         let slots_end = slot_count.checked_mul(SLOT_BYTES)?.checked_add(HEADER_BYTES)?;
-        (slots_end <= contents.len_bytes()).then_some(CodeFile { contents, slot_count })
+        (slots_end <= contents.len_bytes()).then(|| CodeFile {
+            contents,
+            slot_count,
+            lookups: AtomicUsize::new(0),
+            table: OnceLock::new(),
+        })
     }
 
     /// The body with this key, if it is there and undamaged.
     pub fn find(&self, key: Key) -> Option<Vec<u8>> {
+        // Relaxed: a hint.
+        if self.lookups.fetch_add(1, Ordering::Relaxed) >= LOOKUPS_BY_SLOT {
+            self.table.get_or_init(|| self.all_slots().unwrap_or_default());
+        }
         let mut step = 0;
         while step < self.slot_count {
             let index = (key.high as usize).wrapping_add(step) & (self.slot_count - 1);
             let mut slots = [[0; SLOT_BYTES]; SLOTS_AT_ONCE];
             let count = SLOTS_AT_ONCE.min(self.slot_count - index);
-            if !self.contents.read_at(HEADER_BYTES + index * SLOT_BYTES, slots[..count].as_flattened_mut()) {
-                return None;
-            }
+            self.read_slots(index, &mut slots[..count])?;
             for slot in &slots[..count] {
                 match u64_at(slot, 0)? {
                     0 => return None,
@@ -198,27 +217,63 @@ impl<C: Contents> CodeFile<C> {
         (self.contents.read_at(offset, &mut body) && u64_at(slot, 24)? == body_checksum(key, &body)).then_some(body)
     }
 
-    /// All undamaged bodies.
+    /// Copies slots from number `index` on.
+    fn read_slots(&self, index: usize, into: &mut [Slot]) -> Option<()> {
+        if let Some(known) = self.table.get().and_then(|table| table.get(index..index + into.len())) {
+            into.copy_from_slice(known);
+            return Some(());
+        }
+        self.contents.read_at(HEADER_BYTES + index * SLOT_BYTES, into.as_flattened_mut()).then_some(())
+    }
+
+    fn all_slots(&self) -> Option<Vec<Slot>> {
+        let mut slots = vec![[0; SLOT_BYTES]; self.slot_count];
+        self.contents.read_at(HEADER_BYTES, slots.as_flattened_mut()).then_some(slots)
+    }
+
+    /// The slots that are used, with their keys, in the order of the bodies.
+    fn used_slots(&self) -> Vec<(Key, Slot)> {
+        let slots = self.all_slots().unwrap_or_default().into_iter();
+        let mut used: Vec<(Key, Slot)> = slots
+            .filter_map(|slot| {
+                let key = Key { low: u64_at(&slot, 0)?, high: u64_at(&slot, 8)? };
+                (key.low != 0).then_some((key, slot))
+            })
+            .collect();
+        used.sort_by_key(|(_, slot)| u32_at(slot, 16));
+        used
+    }
+
+    /// All undamaged bodies, in the order of the file, which is read in large pieces.
     pub fn bodies(&self) -> impl Iterator<Item = (Key, Vec<u8>)> {
-        self.slots().filter_map(|(key, slot)| Some((key, self.body(&slot, key)?)))
-    }
-
-    /// The keys of all bodies.
-    fn keys(&self) -> impl Iterator<Item = Key> {
-        self.slots().map(|(key, _)| key)
-    }
-
-    /// The slots that are used, with their keys.
-    fn slots(&self) -> impl Iterator<Item = (Key, [u8; SLOT_BYTES])> {
-        let parts = (0..self.slot_count).step_by(SLOTS_OF_A_PART).map(|first| {
-            let mut part = vec![[0; SLOT_BYTES]; SLOTS_OF_A_PART.min(self.slot_count - first)];
-            let is_there = self.contents.read_at(HEADER_BYTES + first * SLOT_BYTES, part.as_flattened_mut());
-            if is_there { part } else { Vec::new() }
-        });
-        parts.flatten().filter_map(|slot| {
-            let key = Key { low: u64_at(&slot, 0)?, high: u64_at(&slot, 8)? };
-            (key.low != 0).then_some((key, slot))
+        let mut window = Window { start: 0, bytes: Vec::new() };
+        self.used_slots().into_iter().filter_map(move |(key, slot)| {
+            let (offset, len) = (u32_at(&slot, 16)? as usize, u32_at(&slot, 20)? as usize);
+            let body = window.bytes_at(&self.contents, offset, len)?;
+            (u64_at(&slot, 24)? == body_checksum(key, body)).then(|| (key, body.to_vec()))
         })
+    }
+}
+
+/// A piece of a file in memory, for reading it from begin to end.
+struct Window {
+    start: usize,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// Bytes of the file; a new piece begins with them if they are not in this one.
+    fn bytes_at(&mut self, contents: &impl Contents, offset: usize, len: usize) -> Option<&[u8]> {
+        let end = offset.checked_add(len).filter(|&end| end <= contents.len_bytes())?;
+        if offset < self.start || end > self.start + self.bytes.len() {
+            self.start = offset;
+            self.bytes.resize(len.max(WINDOW_BYTES).min(contents.len_bytes() - offset), 0);
+            if !contents.read_at(offset, &mut self.bytes) {
+                self.bytes.clear();
+                return None;
+            }
+        }
+        self.bytes.get(offset - self.start..end - self.start)
     }
 }
 
@@ -230,7 +285,7 @@ struct Layout {
 }
 
 fn layout_of<C: Contents>(fresh: &FreshBodies, old: Option<&CodeFile<C>>) -> Layout {
-    let old_count = old.map_or(0, |old| old.keys().count());
+    let old_count = old.map_or(0, |old| old.used_slots().len());
     // At most half of the slots are used, so an unsuccessful look-up ends soon.
     let slot_count = ((fresh.len() + old_count) * 2).next_power_of_two();
     let fresh_bytes: usize = fresh.values().map(|body| body.len().next_multiple_of(BODY_ALIGNMENT_BYTES)).sum();
