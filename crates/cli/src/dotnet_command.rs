@@ -5,20 +5,19 @@
 //! packages (DOTNET_SHARED_STORE) has it, below the program's target framework. Both lie in the user's cache; nothing
 //! of the installation or of the program is changed, and child processes inherit the variables.
 //!
-//! Invariant: files get their names when they are whole, and files of one name are equal (the folder's name says which
-//! library they lead to), so that commands that start at the same time do not disturb each other. Left out: programs
-//! that bring their runtime along.
+//! Invariant: files of one name are equal (the folder's name says which library they lead to), so that commands that
+//! start at the same time do not disturb each other. Left out: programs that bring their runtime along.
 
+use crate::cached_files;
 use crate::exit::{EXIT_UNUSABLE, fail};
 use saki_base::answer;
 use saki_dotnet::places::ARCHITECTURE;
 use saki_hosting::environment;
-use saki_runtime::exec::code_cache::{checksum, trusted};
+use saki_runtime::exec::code_cache::checksum;
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -89,9 +88,7 @@ fn prepare() -> Result<Command, String> {
         }
     };
     let library = library()?;
-    let cache = environment::own_cache().ok_or("no folder for a cache: neither XDG_CACHE_HOME nor HOME is set")?;
-    let folder = cache.make_below(OsStr::new(FOLDER)).map_err(|e| e.to_string())?;
-    let folder = trusted::firm_path(folder.path(), cache.trust()).map_err(|e| e.to_string())?;
+    let folder = cached_files::folder(FOLDER)?;
     let [key, _] = checksum::wide_hash(library.as_os_str().as_bytes());
     let store = folder.join(format!("{FORM}-{key:016x}"));
     fill(&store, &library).map_err(|e| format!("{}: {e}", store.display()))?;
@@ -141,34 +138,10 @@ fn fill(store: &Path, library: &Path) -> io::Result<()> {
         if std::fs::read_link(&place).is_ok_and(|target| target == library) {
             continue;
         }
-        make_folder(place.parent().unwrap_or(store))?;
-        put(&place, |temporary| symlink(library, temporary))?;
+        cached_files::make_folder_of(&place)?;
+        cached_files::put(&place, |temporary| symlink(library, temporary))?;
     }
-    let text = dependencies(&asset);
-    let place = store.join(DEPENDENCIES);
-    if std::fs::read(&place).is_ok_and(|present| present == text.as_bytes()) {
-        return Ok(());
-    }
-    put(&place, |temporary| {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary)?;
-        file.write_all(text.as_bytes())
-    })
-}
-
-fn make_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-/// Makes a file under another name and gives it its own.
-fn put(place: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-    let mut temporary = place.as_os_str().to_owned();
-    temporary.push(format!(".{:016x}.tmp", saki_os::random::word()?));
-    let temporary = PathBuf::from(temporary);
-    let made = make(&temporary).and_then(|()| std::fs::rename(&temporary, place));
-    if made.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    made
+    cached_files::put_contents(&store.join(DEPENDENCIES), dependencies(&asset).as_bytes())
 }
 
 /// The file that names the package. Its own target framework has no meaning.

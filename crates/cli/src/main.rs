@@ -8,7 +8,7 @@
 //! | words | `suggestion`, `program_words`, `output_format`, `profile::kind`, `profile::file` |
 //! | what is asked for of profiles | `profile::heap_request`, `profile::request`, `mono::log_profiler` |
 //! | making and showing profiles | `control_socket`, `profile::heap_command`, `profile::command`, `profile::control`, `profile::option` |
-//! | options of runs | `info`, `options` |
+//! | options of runs | `info`, `cached_files`, `net_program`, `options` |
 //! | other commands | `dotnet_command`, `toolchain`, `doctor`, `run_source`, `cache_command`, `stats`, `check_mutants` |
 //! | Mono's command line | `mono` |
 //! | the command line | `action`, `profile::heap_words`, `profile::words`, `complete`, `command_line`, `manual`, `generate` |
@@ -23,6 +23,7 @@
 mod action;
 mod bundle;
 mod cache_command;
+mod cached_files;
 mod check_mutants;
 mod command_line;
 mod complete;
@@ -35,6 +36,7 @@ mod info;
 mod main_stack;
 mod manual;
 mod mono;
+mod net_program;
 mod options;
 mod output_format;
 mod process_start;
@@ -186,6 +188,16 @@ fn run(name: &str, options: &Options) -> i32 {
     if !options.compile_only.is_empty() || options.check_mutants {
         return start(options, path, Libraries::Mono);
     }
+    if options.libraries() != Some(Libraries::Mono) {
+        match net_program::open(path) {
+            Ok(Some(program)) => {
+                let options = Options { shown: program.shown, ..options.clone() };
+                return start(&options, &program.assembly, Libraries::Net);
+            }
+            Ok(None) => {}
+            Err(message) => return fail(&message),
+        }
+    }
     let asked = options.libraries().or_else(|| is_net_framework(&options.framework_root()).then_some(Libraries::Net));
     let message = match info::check_program(path, asked) {
         Ok(libraries) => return start(options, path, libraries),
@@ -284,6 +296,9 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
     machine.run(assembly, options.arguments())
 }
 
+/// The property that is `AppContext.BaseDirectory`.
+const BASE_FOLDER: &str = "APP_CONTEXT_BASE_DIRECTORY";
+
 /// Starts a machine on the class libraries of an installed .NET, whose own resolver says which.
 fn start_net(
     options: &Options,
@@ -291,20 +306,36 @@ fn start_net(
     mut machine_options: VmOptions,
     events: HostEvents,
 ) -> Result<Vm, StartError> {
-    let properties = match net_of_framework(&options.framework_root(), path) {
+    let file = options.shown.as_ref().map_or(path, |shown| &shown.executable);
+    let named = |error: &dyn std::fmt::Display| StartError(format!("{}: {error}", file.display()));
+    let mut base_folder = options.shown.as_ref().and_then(|shown| shown.base_folder.clone());
+    let mut properties = match net_of_framework(&options.framework_root(), path) {
         Some(properties) => properties,
         None => {
-            saki_dotnet::resolve(&environment::dotnet_places(), options.host.as_ref(), path, options.arguments())
-                .map_err(|error| StartError(format!("{}: {error}", path.display())))?
+            let described = match options.host {
+                Some(_) => None,
+                None => net_program::on_installed_runtime(path).map_err(|error| named(&error))?,
+            };
+            let (described, folder) = described.unzip();
+            base_folder = base_folder.or(folder);
+            let host = options.host.as_ref().or(described.as_ref());
+            saki_dotnet::resolve(&environment::dotnet_places(), host, path, options.arguments())
+                .map_err(|error| named(&error))?
                 .properties
         }
     };
+    for (name, value) in &mut properties {
+        if let Some(folder) = base_folder.as_ref().filter(|_| name == BASE_FOLDER) {
+            *value = folder.join("").display().to_string();
+        }
+    }
     let properties = RuntimeProperties::new(properties);
     settings::apply_properties(&mut machine_options, &properties, |name| options.given.contains(&name))
-        .map_err(|error| StartError(format!("{}: {error}", path.display())))?;
+        .map_err(|error| named(&error))?;
     // SIGQUIT is .NET's own: it ends the program.
     machine_options.thread_dumps = false;
-    net::start(NetStart { properties, contract: None, options: machine_options, events })
+    let program = options.shown.as_ref().map(|shown| shown.executable.display().to_string());
+    net::start(NetStart { properties, program, contract: None, options: machine_options, events })
 }
 
 /// `--compile-only`: prints the methods' code.
@@ -339,7 +370,7 @@ fn net_of_framework(framework: &Path, program: &Path) -> Option<Vec<(String, Str
         vec![
             ("TRUSTED_PLATFORM_ASSEMBLIES".to_owned(), files.join(":")),
             ("NATIVE_DLL_SEARCH_DIRECTORIES".to_owned(), format!("{}:{}", base.display(), framework.display())),
-            ("APP_CONTEXT_BASE_DIRECTORY".to_owned(), format!("{}/", base.display())),
+            (BASE_FOLDER.to_owned(), format!("{}/", base.display())),
             ("RUNTIME_IDENTIFIER".to_owned(), "linux-x64".to_owned()),
         ]
     })

@@ -3,6 +3,7 @@
 use crate::bundle::default_framework_root;
 use crate::environment;
 use crate::info::Libraries;
+use crate::net_program::Shown;
 use crate::profile::option::ProfileOption;
 use crate::quantities::{parse_gc_threads, parse_nursery, parse_size};
 use clap::{Args, ValueHint};
@@ -172,6 +173,10 @@ pub struct Options {
     #[arg(skip)]
     pub host: Option<HostOptions>,
 
+    /// How the program appears to itself; set when it is a single file.
+    #[arg(skip)]
+    pub shown: Option<Shown>,
+
     /// The machine's options that the command line or the environment set, by name; the parser fills it in.
     #[arg(skip)]
     pub given: Vec<&'static str>,
@@ -228,6 +233,7 @@ impl Default for Options {
             net: false,
             no_net: false,
             host: None,
+            shown: None,
             given: Vec::new(),
             emit: Emit::Ir,
         }

@@ -8,10 +8,14 @@
 //! Invariant: no runtime is loaded, and nothing is written. What of the process's surroundings matters (variables,
 //! folders) is a value, [`Places`], which the caller fills.
 //!
-//! From the bottom up; a file names only files above it: `version`, `places`, `installed`, `hostfxr`, `program`.
-//! Left out: reading `runtimeconfig.json` and `deps.json`, programs that are one file with their runtime, and running
-//! anything.
+//! A program that brings its runtime along, as a single file (`apphost`) or in a folder, is described to the resolver as
+//! one that uses an installed runtime (`brought_runtime`).
+//!
+//! From the bottom up; a file names only files above it: `version`, `places`, `installed`, `hostfxr`, `program`,
+//! `apphost`, `brought_runtime`. Left out: what else `runtimeconfig.json` and `deps.json` say, and running anything.
 
+pub mod apphost;
+pub mod brought_runtime;
 pub mod hostfxr;
 pub mod installed;
 pub mod places;

@@ -17,6 +17,8 @@ use std::path::Path;
 pub struct NetStart {
     /// For `AppContext`, in the host's order.
     pub properties: RuntimeProperties,
+    /// What the program's command line begins with, where that is not the path of its assembly.
+    pub program: Option<String>,
     /// The host's functions, if it has any.
     pub contract: Option<HostContract>,
     /// The machine's options; those about class libraries are set here.
@@ -38,7 +40,8 @@ pub fn start(start: NetStart) -> Result<Vm, StartError> {
 }
 
 fn start_on_net(start: NetStart) -> Result<Vm, StartError> {
-    let runtime = NetRuntime { properties: with_pool_settings(&start.properties, start.options.threads) };
+    let runtime =
+        NetRuntime { properties: with_pool_settings(&start.properties, start.options.threads), program: start.program };
     let options = VmOptions { net: Some(runtime), ..start.options };
     Vm::builder(saki_corelib::upper_layers()).options(options).host(start.events).start()
 }

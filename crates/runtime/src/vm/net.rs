@@ -21,6 +21,8 @@ pub struct NetRuntime {
     /// Properties of the runtime in the host's order, among them TRUSTED_PLATFORM_ASSEMBLIES; `AppContext` has them
     /// all.
     pub properties: Vec<(String, String)>,
+    /// What the command line begins with; None: the path of the program's assembly.
+    pub program: Option<String>,
 }
 
 /// The property with the files of all assemblies, separated by colons.
@@ -106,7 +108,7 @@ pub(super) fn run_main(
     {
         invoke::invoke(t, sources, &[])?;
     }
-    let array = command_line(t, assembly, args)?;
+    let array = command_line(t, net, assembly, args)?;
     if let Some(hooks) = start_method(t, "System", "StartupHookProvider", "ManagedStartup")? {
         let words = [Slot(0)];
         let count = hooks.sig().to_managed(t)?.params.len().min(words.len());
@@ -122,9 +124,14 @@ pub(super) fn run_main(
 }
 
 /// The argument of `Main`, which the class library keeps as the command line as well.
-fn command_line(t: CurrentThread, assembly: &Assembly, args: &[String]) -> Managed<crate::cells::RootCell> {
+fn command_line(
+    t: CurrentThread,
+    net: &NetRuntime,
+    assembly: &Assembly,
+    args: &[String],
+) -> Managed<crate::cells::RootCell> {
     let texts = utf16(args);
-    let program = utf16([assembly.path.display().to_string()]);
+    let program = utf16([net.program.clone().unwrap_or_else(|| assembly.path.display().to_string())]);
     if let Some(method) = start_method(t, "System", "Environment", "InitializeCommandLineArgs")? {
         let addresses = texts.addresses();
         let count = Slot::from_i32(i32::try_from(args.len()).unwrap_or(i32::MAX));

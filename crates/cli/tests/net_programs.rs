@@ -1,0 +1,167 @@
+//! Programs for .NET that are executables, or bring their runtime along: they run on an installed runtime. All tests
+//! take a real .NET 9: DOTNET9 (its `dotnet`) or `target/net/9`.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{Outcome, folder, run};
+
+/// Tells how it was started, and whether it finds its library.
+const PROGRAM: &str = r#"
+using System;
+static class Program {
+    static int Main (string[] arguments) {
+        Console.WriteLine (AppDomain.CurrentDomain.BaseDirectory);
+        Console.WriteLine (Environment.GetCommandLineArgs () [0]);
+        Console.WriteLine (Library.Text + string.Join (",", arguments));
+        return 42;
+    }
+}
+"#;
+const LIBRARY: &str = r#"public static class Library { public static string Text { get { return "library "; } } }"#;
+
+/// A folder with the compiled program `app.dll` and its library, and the root of .NET 9; None where one cannot be had.
+fn prepare(name: &str) -> Option<(PathBuf, PathBuf)> {
+    let named = std::env::var_os("DOTNET9").map(PathBuf::from);
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/net/9/dotnet");
+    let Ok(dotnet) = std::fs::canonicalize(named.unwrap_or(here)) else {
+        eprintln!("skipped: no .NET 9 (DOTNET9, target/net/9)");
+        return None;
+    };
+    let place = std::fs::canonicalize(folder(name)).expect("a path");
+    std::fs::write(place.join("lib.cs"), LIBRARY).expect("written");
+    std::fs::write(place.join("app.cs"), PROGRAM).expect("written");
+    for words in [&["-target:library", "lib.cs"][..], &["-r:lib.dll", "-out:app.dll", "app.cs"]] {
+        match Command::new("mcs").arg("-nologo").args(words).current_dir(&place).status() {
+            Ok(status) => assert!(status.success()),
+            Err(error) => {
+                eprintln!("skipped: mcs: {error}");
+                return None;
+            }
+        }
+    }
+    Some((place, dotnet.parent().expect("a folder").to_path_buf()))
+}
+
+fn saki(place: &Path, root: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+    command.current_dir(place).env("XDG_CACHE_HOME", place.join("cache")).env("DOTNET_ROOT", root);
+    command.env_remove("DOTNET_ROOT_X64").env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+    command
+}
+
+/// The configuration of a program that brings its runtime along.
+fn configuration(version: &str) -> String {
+    format!(
+        r#"{{"runtimeOptions": {{"tfm": "net9.0",
+        "includedFrameworks": [{{"name": "Microsoft.NETCore.App", "version": "{version}"}}]}}}}"#
+    )
+}
+
+/// Its dependencies, with one file of the runtime.
+const DEPENDENCIES: &str = r#"{"runtimeTarget": {"name": ".NETCoreApp,Version=v9.0/linux-x64", "signature": ""},
+    "targets": {".NETCoreApp,Version=v9.0": {}, ".NETCoreApp,Version=v9.0/linux-x64": {
+        "app/1.0.0": {"dependencies": {"lib": "1.0.0", "runtimepack.R": "9.0.99"}, "runtime": {"app.dll": {}}},
+        "lib/1.0.0": {"runtime": {"lib.dll": {}}},
+        "runtimepack.R/9.0.99": {"runtime": {"System.Private.CoreLib.dll": {}}}}},
+    "libraries": {"app/1.0.0": {"type": "project", "serviceable": false, "sha512": ""},
+        "lib/1.0.0": {"type": "project", "serviceable": false, "sha512": ""},
+        "runtimepack.R/9.0.99": {"type": "runtimepack", "serviceable": false, "sha512": ""}}}"#;
+
+/// What .NET's executables have before the files: an ELF file whose writable segment holds an offset and the mark.
+fn template(list_offset: u64) -> Vec<u8> {
+    const MARK: &str = "8b1202b96a612038727b930214d7a03213f5b9e6efae3318ee3b2dce24b36aae";
+    let mut bytes = vec![0; 120];
+    bytes[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
+    for (place, number) in [(32, 64_u64), (64, 1), (68, 6), (72, 120), (96, 40)] {
+        bytes[place..place + 8].copy_from_slice(&number.to_le_bytes());
+    }
+    bytes[54] = 56;
+    bytes[56] = 1;
+    bytes.extend(list_offset.to_le_bytes());
+    bytes.extend((0..32).map(|at| u8::from_str_radix(&MARK[2 * at..2 * at + 2], 16).expect("a byte")));
+    bytes
+}
+
+/// Writes an executable with these files in it.
+fn write_single_file(path: &Path, files: &[(&str, Vec<u8>)]) {
+    let start = template(0).len();
+    let contents: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    let mut bytes = template((start + contents) as u64);
+    let mut list = Vec::new();
+    list.extend([6, 0, files.len() as u32].iter().flat_map(|number| number.to_le_bytes()));
+    list.extend([2, b'i', b'd']);
+    list.extend([0; 40]);
+    for (name, contents) in files {
+        for number in [bytes.len() as u64, contents.len() as u64, 0] {
+            list.extend(number.to_le_bytes());
+        }
+        list.extend([1, name.len() as u8]);
+        list.extend(name.as_bytes());
+        bytes.extend(contents);
+    }
+    bytes.extend(list);
+    std::fs::write(path, bytes).expect("written");
+}
+
+fn check(outcome: &Outcome, base: &Path, first_word: &Path) {
+    let expected = format!("{}/\n{}\nlibrary a,b\n", base.display(), first_word.display());
+    assert_eq!((outcome.exit_code, &*outcome.stdout), (Some(42), &*expected), "{outcome:?}");
+}
+
+/// The program's files come out of the executable; the runtime's stay in it.
+#[test]
+fn a_single_file_runs_on_an_installed_runtime() {
+    let Some((place, root)) = prepare("net-single-file") else { return };
+    let read = |name: &str| std::fs::read(place.join(name)).expect("a file");
+    let (published, app) = (place.join("published"), place.join("published/app"));
+    std::fs::create_dir(&published).expect("a folder");
+    let write = |version: &str| {
+        let files = [
+            ("app.dll", read("app.dll")),
+            ("lib.dll", read("lib.dll")),
+            ("System.Private.CoreLib.dll", b"not this one".to_vec()),
+            ("app.deps.json", DEPENDENCIES.into()),
+            ("app.runtimeconfig.json", configuration(version).into()),
+        ];
+        write_single_file(&app, &files);
+    };
+    write("9.0.99");
+    let start = || run(saki(&place, &root).args(["published/app", "a", "b"]));
+    check(&start(), &published, &app);
+    let programs = place.join("cache/saki/programs");
+    let unpacked = std::fs::read_dir(&programs).expect("a folder").next().expect("one").expect("an entry").path();
+    assert!(!unpacked.join("System.Private.CoreLib.dll").exists());
+    // What the cache has evicted is written once more.
+    std::fs::remove_file(unpacked.join("lib.dll")).expect("removed");
+    check(&start(), &published, &app);
+    assert_eq!(std::fs::read_dir(&programs).expect("a folder").count(), 1);
+    write("99.0.1");
+    let refused = start();
+    let line = format!("saki: {}: needs Microsoft.NETCore.App 99.0.0", app.display());
+    assert!(refused.exit_code == Some(2) && refused.stderr.starts_with(&line), "{refused:?}");
+    // The end of the list is missing.
+    let whole = std::fs::read(&app).expect("a file");
+    std::fs::write(&app, &whole[..whole.len() - 3]).expect("written");
+    let refused = start();
+    assert!(refused.exit_code == Some(2) && refused.stderr.contains("damaged single file"), "{refused:?}");
+}
+
+/// `dotnet build` puts an executable beside the assembly, `dotnet publish --self-contained` the runtime as well.
+#[test]
+fn a_program_in_a_folder_runs_on_an_installed_runtime() {
+    let Some((place, root)) = prepare("net-self-contained") else { return };
+    std::fs::write(place.join("app"), template(0)).expect("written");
+    std::fs::write(place.join("app.runtimeconfig.json"), configuration("9.0.99")).expect("written");
+    std::fs::write(place.join("app.deps.json"), DEPENDENCIES).expect("written");
+    std::fs::write(place.join("System.Private.CoreLib.dll"), "not this one").expect("written");
+    let assembly = place.join("app.dll");
+    for program in ["app", "./app.dll"] {
+        let outcome = run(saki(&place, &root).args([program, "a", "b"]));
+        check(&outcome, &place, &assembly);
+    }
+    std::fs::remove_file(assembly).expect("removed");
+    let refused = run(saki(&place, &root).arg("./app"));
+    assert_eq!(refused.stderr, "saki: ./app: it starts ./app.dll, which is not there\n", "{refused:?}");
+}
