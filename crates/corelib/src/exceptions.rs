@@ -10,6 +10,7 @@ use crate::text::optional_text_at;
 use saki_reflect::objects::assembly_object;
 use saki_runtime::exec::library_loops::LoopRow;
 use saki_runtime::object::{exceptions, member_handles};
+use saki_runtime::vm::first_chance;
 use saki_runtime::vm::source_lines::source_position;
 use saki_runtime::vm::stack_trace::{self, NO_IL_OFFSET, TraceFrame};
 use saki_runtime::vm::unhandled;
@@ -38,9 +39,8 @@ fn frozen_trace_place(t: CurrentThread, exception: ObjectPlace, trace: ObjectPla
     Ok(())
 }
 
-/// Saki does not count exceptions.
 fn exception_count(_t: CurrentThread) -> u32 {
-    0
+    first_chance::count()
 }
 
 /// A P/Invoke's frame is shown where the call has failed before native code was reached

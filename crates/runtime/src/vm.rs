@@ -15,6 +15,7 @@ pub mod exit;
 pub(crate) mod exit_code;
 pub mod finalizer;
 pub(crate) mod finalizer_signal;
+pub mod first_chance;
 pub(crate) mod fork;
 pub(crate) mod heap_client;
 pub mod heap_snapshot;

@@ -62,6 +62,8 @@ pub(crate) const CALLED_BY_NATIVE: u32 = u32::MAX - 1;
 const WRAPPER: u32 = 1 << 30;
 /// Bit of a native offset: `TraceFrame::ends_earlier_throw`.
 const END_OF_THROW: u32 = 1 << 29;
+/// Bit of the word with the number of frames: the throw that made them is known to the program (`announce`).
+const ANNOUNCED: i64 = 1 << 33;
 /// Bit of the word with the number of frames: the trace is a copy that ExceptionDispatchInfo holds.
 const FROZEN: i64 = 1 << 32;
 
@@ -289,7 +291,7 @@ pub(crate) fn add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Manage
             let capacity = 1 + WORDS_PER_FRAME * (count * 2).max(FIRST_FRAMES);
             let grown = Trace(Array::new(t, universe().int64(), capacity)?);
             if let Some(known) = known {
-                (0..1 + count * WORDS_PER_FRAME).for_each(|index| grown.set(index, known.get(index)));
+                (0..=count * WORDS_PER_FRAME).for_each(|index| grown.set(index, known.get(index)));
             }
             match STACK_TRACE.obj(exception).and_then(Holder::in_place_of) {
                 Some(holder) => holder.set_trace(t, Some(grown)),
@@ -303,8 +305,19 @@ pub(crate) fn add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Manage
     let native_offset = frame.native_offset | inlined | end | if frame.is_wrapper { WRAPPER } else { 0 };
     trace.set(1 + count * WORDS_PER_FRAME, frame.method as *const Method as i64);
     trace.set(2 + count * WORDS_PER_FRAME, (i64::from(frame.il_offset) << 32) | i64::from(native_offset));
-    trace.set(0, count as i64 + 1);
+    trace.set(0, count as i64 + 1 | trace.get(0) & ANNOUNCED);
     Ok(())
+}
+
+/// True for the first question about a throw or rethrow whose first frame is there.
+pub(crate) fn announce(exception: Obj) -> bool {
+    let Some(trace) = Trace::of(exception) else { return false };
+    let word = trace.get(0);
+    let is_new = trace.frame_count() > 0 && word & (ANNOUNCED | FROZEN) == 0;
+    if is_new {
+        trace.set(0, word | ANNOUNCED);
+    }
+    is_new
 }
 
 /// Makes `callee` the first frame of an exception that was thrown because the call could not be made, as in .NET, whose

@@ -19,9 +19,9 @@ use crate::vm::services;
 use crate::vm::upcalls::RuntimeUpcalls;
 use crate::vm::{body_replacement, tiers};
 use crate::{
-    call_trace, class_library, code_cache, compile, coverage, crash_report, finalizer, fork, handles, helpers,
-    internal_calls, library_loops, monitors, sharing_statistics, source_lines, stack_text, thread_dump, thread_hooks,
-    thrown_frames, unhandled, upcalls, walk_check,
+    call_trace, class_library, code_cache, compile, coverage, crash_report, finalizer, first_chance, fork, handles,
+    helpers, internal_calls, library_loops, monitors, sharing_statistics, source_lines, stack_text, thread_dump,
+    thread_hooks, thrown_frames, unhandled, upcalls, walk_check,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{PlacedClause, StubHooks};
@@ -86,7 +86,9 @@ unsafe fn on_frame(abi: *mut ThreadAbi, exception: ObjRef, frame: &Frame) {
     // SAFETY: the unwinder passes the exception in flight.
     let Some(exception) = (unsafe { Obj::from_word(exception) }) else { return };
     // SAFETY: the unwinder passes the current thread.
-    thrown_frames::append(unsafe { CurrentThread::from_abi(abi) }, exception, frame);
+    let t = unsafe { CurrentThread::from_abi(abi) };
+    thrown_frames::append(t, exception, frame);
+    first_chance::frame_added(t, exception);
 }
 
 /// # Safety
