@@ -74,6 +74,10 @@ fn allocated_by_thread(t: CurrentThread) -> i64 {
     saki_gc::bytes_allocated_by_thread(t.managed()).cast_signed()
 }
 
+fn allocated(t: CurrentThread) -> i64 {
+    saki_gc::bytes_allocated(t.managed()).cast_signed()
+}
+
 fn add_pressure(_t: CurrentThread, bytes: u64) {
     saki_gc::add_memory_pressure(usize::try_from(bytes).unwrap_or(usize::MAX));
 }
@@ -158,6 +162,25 @@ fn end_region(_t: CurrentThread) -> i32 {
     1
 }
 
+/// `EnableNoGCRegionCallbackStatus.NotStarted`.
+fn enable_region_callback(_t: CurrentThread, _: *const (), _: i64) -> i32 {
+    1
+}
+
+/// `System.GC.GCHeapHardLimitInfo`, in its order.
+type HardLimits = [u64; 8];
+
+/// The limits that the program's configuration sets are not Saki's to apply, so they are refused
+/// (`RefreshMemoryStatus.HardLimitInvalid`); the machine's memory is looked up each time.
+fn refresh_memory_limit(_t: CurrentThread, limits: *const HardLimits) -> i32 {
+    const SUCCEEDED: i32 = 0;
+    const HARD_LIMIT_INVALID: i32 = 2;
+    const NOT_SET: u64 = u64::MAX;
+    // SAFETY: the address of the caller's copy of the struct.
+    let limits = unsafe { limits.read_unaligned() };
+    if limits == [NOT_SET; 8] { SUCCEEDED } else { HARD_LIMIT_INVALID }
+}
+
 fn register_notification(_t: CurrentThread, _: i32, _: i32) -> bool {
     false
 }
@@ -233,14 +256,16 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net9 System.GC::_SuppressFinalize", &suppress),
     InternalCall::new("@net QCall::GCInterface_ReRegisterForFinalize", &re_register),
     InternalCall::new("@net System.GC::GetAllocatedBytesForCurrentThread", &allocated_by_thread),
-    InternalCall::new("@net System.GC::GetTotalAllocatedBytesApproximate", &allocated_by_thread),
-    InternalCall::new("@net QCall::GCInterface_GetTotalAllocatedBytesPrecise", &allocated_by_thread),
+    InternalCall::new("@net System.GC::GetTotalAllocatedBytesApproximate", &allocated),
+    InternalCall::new("@net QCall::GCInterface_GetTotalAllocatedBytesPrecise", &allocated),
     InternalCall::new("@net System.GC::_RegisterForFullGCNotification", &register_notification),
     InternalCall::new("@net System.GC::_CancelFullGCNotification", &cancel_notification),
     InternalCall::new("@net QCall::GCInterface_WaitForFullGCApproach", &wait_for_notification),
     InternalCall::new("@net QCall::GCInterface_WaitForFullGCComplete", &wait_for_notification),
     InternalCall::new("@net QCall::GCInterface_StartNoGCRegion", &start_region),
     InternalCall::new("@net QCall::GCInterface_EndNoGCRegion", &end_region),
+    InternalCall::new("@net QCall::GCInterface_EnableNoGCRegionCallback", &enable_region_callback),
+    InternalCall::new("@net QCall::GCInterface_RefreshMemoryLimit", &refresh_memory_limit),
     InternalCall::new("@net QCall::GCInterface_GetGenerationBudget", &generation_budget),
     InternalCall::new("@net System.GC::_GetTotalPauseDuration", &pause_duration),
     InternalCall::new("@net QCall::GCInterface_EnumerateConfigurationValues", &enumerate_settings),

@@ -54,9 +54,8 @@ fn pulse_all(t: CurrentThread, object: ObjectPlace) -> Managed<()> {
     monitors::pulse(t, object.get(), true)
 }
 
-/// Saki counts no contentions.
 fn contention_count(_t: CurrentThread) -> i64 {
-    0
+    i64::try_from(monitors::contention_count()).unwrap_or(i64::MAX)
 }
 
 fn try_enter_fast(t: CurrentThread, object: Option<Obj>) -> Managed<bool> {

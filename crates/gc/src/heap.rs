@@ -157,6 +157,11 @@ pub fn bytes_allocated_by_thread(thread: &ManagedThread) -> u64 {
     mmtk::allocated_bytes(thread)
 }
 
+/// Bytes that all threads have allocated. What other threads have not reported yet, less than 64 KiB each, is left out.
+pub fn bytes_allocated(thread: &ManagedThread) -> u64 {
+    mmtk::allocated_bytes_of_all(thread)
+}
+
 /// Tells the trigger of memory outside the heap that objects keep (`GC.AddMemoryPressure`).
 pub fn add_memory_pressure(bytes: usize) {
     mmtk::policy().add_large(bytes);

@@ -50,9 +50,9 @@ pub use ephemeron::{is_ephemeron_tombstone, set_ephemeron_tombstone};
 pub use finalize::{finalizable_count, next_finalizable};
 pub use heap::{
     LARGE_OBJECT_BYTES, add_memory_pressure, alloc_array, alloc_array_in_place, alloc_bytes, alloc_object,
-    alloc_string, bind_thread, bytes_allocated_by_thread, collect, collections, end, find_object, for_each_object,
-    generation_of, heap_bytes_used, heap_layout, init, is_heap_address, options, prefetch_fate, sample_allocations,
-    stress_safepoint,
+    alloc_string, bind_thread, bytes_allocated, bytes_allocated_by_thread, collect, collections, end, find_object,
+    for_each_object, generation_of, heap_bytes_used, heap_layout, init, is_heap_address, options, prefetch_fate,
+    sample_allocations, stress_safepoint,
 };
 pub use object::{bounds_offset_bytes, object_size_bytes};
 pub use observer::{Collection, EACH, SampledAllocation, Sampler, note_moves, take_moves};

@@ -47,8 +47,8 @@ pub(crate) use fork::{end_workers, hook as hook_forks};
 pub(crate) use instance::{find_object, for_each_object, is_heap_address, options, policy, used_bytes};
 pub(crate) use layout::{LARGE_OBJECT_BYTES, LAYOUT};
 pub(crate) use mutator::{
-    allocate, allocate_in_place, allocated_bytes, collect, heap_of, is_in_buffer, is_in_new_object, log_object,
-    push_finalizable, stress_safepoint,
+    allocate, allocate_in_place, allocated_bytes, allocated_bytes_of_all, collect, heap_of, is_in_buffer,
+    is_in_new_object, log_object, push_finalizable, stress_safepoint,
 };
 pub(crate) use object_model::{is_old, prefetch_fate};
 

@@ -22,7 +22,7 @@ use mmtk::vm::slot::SimpleSlot;
 use mmtk::{AllocationSemantics, Mutator, MutatorContext, memory_manager};
 use saki_abi::{ObjRef, VTable};
 use saki_thread::{AllocBuffer, Carrier, ManagedThread};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Slots of old objects that were written through byrefs, whose object is not known (see `barrier`).
 #[derive(Default)]
@@ -229,6 +229,7 @@ impl CarrierHeap {
         let unreported_bytes = self.allocated_bytes - self.reported_bytes;
         if unreported_bytes >= REPORTED_BYTES {
             self.reported_bytes = self.allocated_bytes;
+            REPORTED_BY_ALL.fetch_add(unreported_bytes, Ordering::Relaxed);
             policy().add_small(unreported_bytes as usize);
         }
     }
@@ -264,6 +265,18 @@ pub(crate) fn allocated_bytes(thread: &ManagedThread) -> u64 {
     let (heap, cursor) = unsafe { (&mut *heap_of(thread), (*buffer_of(thread)).cursor) };
     heap.count(cursor);
     heap.allocated_bytes
+}
+
+/// Bytes that all carriers have reported. No decision depends on it: Relaxed.
+static REPORTED_BY_ALL: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes that all carriers have allocated, but for what others than that of `thread`, the current one, have not
+/// reported.
+pub(crate) fn allocated_bytes_of_all(thread: &ManagedThread) -> u64 {
+    let own = allocated_bytes(thread);
+    // SAFETY: `thread` is current and bound, so nobody else touches its heap state.
+    let reported = unsafe { (*heap_of(thread)).reported_bytes };
+    REPORTED_BY_ALL.load(Ordering::Relaxed) + (own - reported)
 }
 
 /// The world has stopped: the carrier's buffer is about to be taken away.
@@ -477,6 +490,7 @@ fn try_allocate_slow(
     if is_large {
         // Large objects have their own allowance.
         carrier_heap.reported_bytes += size_bytes as u64;
+        REPORTED_BY_ALL.fetch_add(size_bytes as u64, Ordering::Relaxed);
     }
     carrier_heap.counted_to = present.cursor;
     let mean_bytes = observer::sampling_bytes();

@@ -22,7 +22,7 @@ use saki_sync::object_lock::ObjectLock;
 use saki_sync::thin_lock::{MAX_HASH, ThinLockWord};
 use saki_thread::{ManagedThread, WaitState, WaitTarget};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 static MONITORS: MonitorTable = MonitorTable::new();
@@ -54,6 +54,14 @@ fn non_null<'t>(t: CurrentThread, object: Option<Obj<'t>>) -> Managed<Obj<'t>> {
     })
 }
 
+/// How often a thread had to wait for a lock. No decision depends on it: Relaxed.
+static CONTENTION_COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// How often a thread had to wait for a lock (`Monitor.LockContentionCount`).
+pub fn contention_count() -> u64 {
+    CONTENTION_COUNT.load(Ordering::Relaxed)
+}
+
 /// The current thread in the role of `sync`'s `Blocker`: only requests that may be served now end its waits.
 struct Waiter<'t> {
     t: CurrentThread<'t>,
@@ -62,11 +70,13 @@ struct Waiter<'t> {
     wait: Cell<Option<LockWait>>,
     /// Whether the log was told that this thread has to wait.
     is_contended: Cell<bool>,
+    /// Whether the wait is counted.
+    is_counted: Cell<bool>,
 }
 
 impl<'t> Waiter<'t> {
     fn new(t: CurrentThread<'t>, object: Obj<'t>) -> Waiter<'t> {
-        Waiter { t, object, wait: Cell::new(None), is_contended: Cell::new(false) }
+        Waiter { t, object, wait: Cell::new(None), is_contended: Cell::new(false), is_counted: Cell::new(false) }
     }
 
     /// The managed id of the lock's owner, 0 = not known, and how many threads wait for the lock.
@@ -106,6 +116,9 @@ impl Blocker for Waiter<'_> {
     fn block(&self, timeout: Option<Duration>, interruptible: bool) -> BlockEnd {
         let thread = self.t.managed();
         self.note_contention();
+        if !self.is_counted.replace(true) {
+            CONTENTION_COUNT.fetch_add(1, Ordering::Relaxed);
+        }
         if self.wait.get().is_none() {
             self.wait.set(self.begin_wait());
         }
@@ -177,7 +190,10 @@ pub fn wait<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds: i32
     if lock.owner() == t.id() && thread_aborts::ends_waits(t) {
         return Err(thread_aborts::throw_requested(t));
     }
-    match lock.wait(&Waiter::new(t, object), waits::timeout(milliseconds)) {
+    let waiter = Waiter::new(t, object);
+    // Waiting for a pulse is no contention.
+    waiter.is_counted.set(true);
+    match lock.wait(&waiter, waits::timeout(milliseconds)) {
         Ok(WaitOutcome::TimedOut) => Ok(false),
         Ok(WaitOutcome::Interrupted) => Err(thread_aborts::throw_requested(t)),
         Ok(WaitOutcome::Pulsed) => Ok(true),
