@@ -11,8 +11,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The folder of this name in the user's cache, an absolute path that no other user can lead elsewhere. It is made if it
-/// is missing.
+/// The folder of this name in the user's cache, an absolute path that no other user can lead elsewhere. It is made if
+/// it is missing.
 ///
 /// # Errors
 /// There is no place for a cache, or it is not to be trusted.

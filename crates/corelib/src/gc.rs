@@ -176,7 +176,7 @@ fn refresh_memory_limit(_t: CurrentThread, limits: *const HardLimits) -> i32 {
     const SUCCEEDED: i32 = 0;
     const HARD_LIMIT_INVALID: i32 = 2;
     const NOT_SET: u64 = u64::MAX;
-    // SAFETY: the address of the caller's copy of the struct.
+    // SAFETY: structs pass by address, and this one is of eight words.
     let limits = unsafe { limits.read_unaligned() };
     if limits == [NOT_SET; 8] { SUCCEEDED } else { HARD_LIMIT_INVALID }
 }

@@ -1,7 +1,7 @@
 //! The two descriptions of a program that brings its runtime along, changed for one that uses an installed runtime.
 //!
-//! In `runtimeconfig.json` such a program has `includedFrameworks` in place of `frameworks`. In `deps.json` the runtime's
-//! files are those of libraries whose names begin with `runtimepack.`.
+//! In `runtimeconfig.json` such a program has `includedFrameworks` in place of `frameworks`. In `deps.json` the
+//! runtime's files are those of libraries whose names begin with `runtimepack.`.
 //!
 //! Invariant: all else that the descriptions say stays, and a description without a runtime is not changed. Left out:
 //! which version of a framework is taken; .NET's host decides, and any of the same major version serves.

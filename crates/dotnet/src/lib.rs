@@ -8,8 +8,8 @@
 //! Invariant: no runtime is loaded, and nothing is written. What of the process's surroundings matters (variables,
 //! folders) is a value, [`Places`], which the caller fills.
 //!
-//! A program that brings its runtime along, as a single file (`apphost`) or in a folder, is described to the resolver as
-//! one that uses an installed runtime (`brought_runtime`).
+//! A program that brings its runtime along, as a single file (`apphost`) or in a folder, is described to the resolver
+//! as one that uses an installed runtime (`brought_runtime`).
 //!
 //! From the bottom up; a file names only files above it: `version`, `places`, `installed`, `hostfxr`, `program`,
 //! `apphost`, `brought_runtime`. Left out: what else `runtimeconfig.json` and `deps.json` say, and running anything.

@@ -1,5 +1,5 @@
-// What the runtime counts: exceptions, contended locks, allocations of all threads; and a listener for the events of the
-// runtime, which does not disturb it.
+// What the runtime counts: exceptions, contended locks, allocations of all threads; and a listener for the events of
+// the runtime, which does not disturb it.
 
 using System;
 using System.Collections.Generic;

@@ -3,8 +3,8 @@
 // timeout: 120
 // stress: skip a server under stress takes minutes
 // An application of ASP.NET Core: options from configuration, controllers with forms and filters, authentication and
-// authorization, sessions, output caching, rate limits, problem details, health checks, Razor components, endpoint filters,
-// typed clients, CORS, a Unix socket, SignalR, data protection, logging.
+// authorization, sessions, output caching, rate limits, problem details, health checks, Razor components,
+// endpoint filters, typed clients, CORS, a Unix socket, SignalR, data protection, logging.
 
 using System.Net;
 using System.Net.Http.Json;

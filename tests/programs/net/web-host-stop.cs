@@ -2,8 +2,8 @@
 // host: hostfxr
 // timeout: 60
 // stress: skip a server under stress takes minutes
-// A host stops in order when its process gets SIGTERM: a request that runs is finished, hosted services are stopped, the
-// process ends with 0. The log is JSON.
+// A host stops in order when its process gets SIGTERM: a request that runs is finished, hosted services are stopped,
+// the process ends with 0. The log is JSON.
 
 using System.Diagnostics;
 using System.Text.Json;

@@ -2,8 +2,8 @@
 // host: hostfxr
 // timeout: 120
 // stress: skip a server under stress takes minutes
-// Kestrel over HTTP/1.1, HTTP/2 and TLS, WebSockets, minimal APIs, controllers, static files, streams, compression, hosted
-// services and scopes, asked by HttpClient with redirects, cookies, a proxy and decompression.
+// Kestrel over HTTP/1.1, HTTP/2 and TLS, WebSockets, minimal APIs, controllers, static files, streams, compression,
+// hosted services and scopes, asked by HttpClient with redirects, cookies, a proxy and decompression.
 
 using System.Net;
 using System.Net.Http.Json;

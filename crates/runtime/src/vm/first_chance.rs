@@ -3,8 +3,8 @@
 //! An exception is announced once for each throw or rethrow, with the first frame of the throw in its trace. The trace
 //! itself remembers it (`exception_trace::announce`), since an exception that passes native frames is dispatched again.
 //!
-//! Invariant: what handlers throw is announced as well, and ends there. Left out: Mono's class libraries, which have the
-//! event but do not raise it; stack overflows, which end the process.
+//! Invariant: what handlers throw is announced as well, and ends there. Left out: Mono's class libraries, which have
+//! the event but do not raise it; stack overflows, which end the process.
 
 use crate::exception_trace;
 use crate::exceptions::ToManaged;
