@@ -3,8 +3,8 @@
 //!
 //! All are made from one of two templates, in whose data a mark of 32 bytes follows an offset of eight. If the offset
 //! is 0, the executable starts the assembly of its own name beside it. Else it is a *single file*: at the offset lies a
-//! list of the files that were appended to it. Little-endian numbers, a string is its length in groups of seven bits, and
-//! UTF-8 (dotnet/designs, `accepted/2020/single-file/bundler.md`; dotnet/runtime, `src/native/corehost/bundle`):
+//! list of the files that were appended to it. Little-endian numbers, a string is its length in groups of seven bits,
+//! and UTF-8 (dotnet/designs, `accepted/2020/single-file/bundler.md`; dotnet/runtime, `src/native/corehost/bundle`):
 //!
 //! | what | since | bytes |
 //! |---|---|---|
