@@ -305,7 +305,7 @@ pub(crate) fn add(t: CurrentThread, exception: Obj, frame: TraceFrame) -> Manage
     let native_offset = frame.native_offset | inlined | end | if frame.is_wrapper { WRAPPER } else { 0 };
     trace.set(1 + count * WORDS_PER_FRAME, frame.method as *const Method as i64);
     trace.set(2 + count * WORDS_PER_FRAME, (i64::from(frame.il_offset) << 32) | i64::from(native_offset));
-    trace.set(0, count as i64 + 1 | trace.get(0) & ANNOUNCED);
+    trace.set(0, (count as i64 + 1) | (trace.get(0) & ANNOUNCED));
     Ok(())
 }
 
