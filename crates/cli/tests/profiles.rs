@@ -336,7 +336,8 @@ fn a_minus_is_standard_output() {
     let Some(program) = compile("minus", "profiles/shares.cs") else { return };
     let program = program.display().to_string();
     let run = saki(&["profile", "cpu", "--format=folded", "-o", "-", &program, "0.3", "1"]);
-    assert!(text(&run.stdout).lines().any(|line| line.starts_with("Shares:Main;")), "{}", text(&run.stdout));
+    // The thread that starts the others may be too quick for a sample.
+    assert!(text(&run.stdout).lines().any(|line| line.contains("Shares:Work;")), "{}", text(&run.stdout));
     let run = saki(&["profile", "cpu", "--format=folded,html", "-o", "-", &program, "0.3", "1"]);
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(2), String::new()), "{}", text(&run.stderr));
 }

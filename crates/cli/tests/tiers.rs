@@ -62,7 +62,7 @@ fn a_loop_goes_on_in_the_second_tier() {
 
 #[test]
 fn what_becomes_of_a_method_is_explained() {
-    let program = folder("tiers").join("explained.exe");
+    let program = folder("explained").join("explained.exe");
     if !compile("tiers/explained.cs", &program) {
         return;
     }

@@ -5,6 +5,7 @@
 //! of its own again. Invariant: no byte changes. Left out: finding such pages again later.
 
 use crate::error::check;
+use crate::limits::{Resource, limit_bytes};
 use std::ffi::c_void;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -79,6 +80,10 @@ pub unsafe fn share(start: *mut u8, len_bytes: usize, value: u8) -> io::Result<u
 
 /// A file in memory, each byte of which has this value.
 fn file_of(value: u8) -> io::Result<OwnedFd> {
+    // A longer write would raise SIGXFSZ, which ends the process; files in memory are files, too.
+    if FILE_BYTES > limit_bytes(Resource::FileSize) {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     // SAFETY: the name is a C string.
     let file = unsafe { libc::memfd_create(c"saki-uniform".as_ptr(), libc::MFD_CLOEXEC) };
     check(file)?;

@@ -245,7 +245,14 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     saki_types::universe::init_with(binder, &corlib, profile).map_err(|error| {
         // If the mscorlib is too different to start at all, the error itself would not help the user.
         let image = saki_metadata::Image::open(&corlib).ok();
-        image.and_then(|image| class_library::identify(&image).err()).map_or_else(|| error.into(), StartError)
+        match (image, saki_os::address_space::scarcity()) {
+            // It could not be mapped.
+            (None, Some(scarcity)) => StartError(format!("{}; {scarcity}", error.message)),
+            (image, _) => {
+                let differs = image.and_then(|image| class_library::identify(&image).err());
+                differs.map_or_else(|| error.into(), StartError)
+            }
+        }
     })?;
     class_library::set(class_library::identify(universe().corlib().meta).map_err(StartError)?);
     internal_calls::set_table(&layers.internal_calls);
