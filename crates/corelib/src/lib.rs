@@ -38,6 +38,7 @@ mod method_handle;
 mod module_handle;
 mod monitor;
 mod native_libraries;
+mod native_threads;
 mod native_waits;
 mod object;
 mod runtime_helpers;
@@ -121,6 +122,7 @@ pub fn upper_layers() -> UpperLayers {
     layers.internal_calls.0.extend_from_slice(TABLES);
     layers.library_loops.extend_from_slice(LOOPS);
     layers.own_functions.push(native_waits::OWN_FUNCTIONS);
+    layers.own_functions.push(native_threads::OWN_FUNCTIONS);
     layers.forget_dead.extend_from_slice(load_context::FORGET_DEAD);
     layers
 }

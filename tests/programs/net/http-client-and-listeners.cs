@@ -1,6 +1,5 @@
 // io: each
 // timeout: 60
-// green: skip on M:N threads one run of six hangs, or finds a lock of the class library (System.Threading.Lock) taken by another thread
 // HttpClient, blocking and asynchronous, against an HttpListener and against a server of plain sockets with a thread for each connection: connections that are kept, bodies
 // in pieces, slow answers, timeouts, cancellations, and a server that breaks off.
 using System;
