@@ -1,4 +1,5 @@
 // Sockets, HTTP, TLS, addresses, names.
+// waits: Socket timeout: TimedOut, as .NET does; WouldBlock under Mono
 // references: Mono.Posix System.Net.Http System.Web
 using System;
 using System.Collections.Generic;

@@ -174,7 +174,9 @@ pub fn markdown(rows: &[Row], runtimes: &[Runtime], options: &Options) -> String
 /// Appends the runtimes' versions and a table whose first line is its head.
 pub fn add_table(out: &mut String, runtimes: &[Runtime], lines: &[Vec<String>]) {
     for runtime in runtimes {
-        out.push_str(&format!("- {}: {}\n", runtime.name, runtime.version));
+        if !runtime.version.is_empty() {
+            out.push_str(&format!("- {}: {}\n", runtime.name, runtime.version));
+        }
     }
     out.push('\n');
     for (index, line) in lines.iter().enumerate() {
