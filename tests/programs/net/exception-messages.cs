@@ -228,7 +228,11 @@ static class Program
         Tries("execute", () => AppDomain.CurrentDomain.ExecuteAssembly("/no/such/file.dll"));
         Tries("execute by name", () => AppDomain.CurrentDomain.ExecuteAssemblyByName("NoSuchAssembly"));
         Tries("file's name", () => AssemblyName.GetAssemblyName("/no/such/file.dll"));
-        Tries("rubbish's name", () => AssemblyName.GetAssemblyName("/etc/passwd"));
+        // What is said depends on the length.
+        string rubbish = Path.GetTempFileName();
+        File.WriteAllText(rubbish, new string('r', 1000));
+        Tries("rubbish's name", () => AssemblyName.GetAssemblyName(rubbish));
+        File.Delete(rubbish);
         Tries("satellite", () => typeof(Program).Assembly.GetSatelliteAssembly(new CultureInfo("de")));
     }
 
