@@ -61,6 +61,9 @@ pub struct Options {
     /// With both tiers: calls and rounds after which a method is hot: SAKI_HOT_AFTER=COUNT in the environment.
     #[arg(long, value_name = "COUNT")]
     hot_after: Option<u32>,
+    /// With both tiers: random thresholds and wrong guesses, as NUMBER decides: SAKI_HOT_SEED=NUMBER in the environment.
+    #[arg(long, value_name = "NUMBER")]
+    hot_seed: Option<u32>,
     /// How threads wait for descriptors: SAKI_IO=MODEL in the environment, for all programs.
     #[arg(long, value_name = "MODEL")]
     io: Option<String>,
@@ -485,6 +488,9 @@ impl Suite<'_> {
         }
         if let Some(count) = self.options.hot_after {
             environment.push(("SAKI_HOT_AFTER".to_owned(), count.to_string()));
+        }
+        if let Some(seed) = self.options.hot_seed {
+            environment.push(("SAKI_HOT_SEED".to_owned(), seed.to_string()));
         }
         if let Some(model) = io_model {
             environment.push(("SAKI_IO".to_owned(), model.to_owned()));

@@ -251,6 +251,7 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
         vectors: !options.no_simd,
         tiers: options.tiers,
         hot_after: options.hot_after,
+        hot_seed: options.hot_seed,
         tools,
         statistics: options.stats,
         check_walks_hz: options.check_walks,

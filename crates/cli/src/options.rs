@@ -103,6 +103,11 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", env = "SAKI_HOT_AFTER", hide_short_help = true)]
     pub hot_after: Option<u32>,
 
+    /// Test aid: begin the counters of methods at random values, and have the second tier guess wrong at times; NUMBER
+    /// decides how
+    #[arg(long, value_name = "NUMBER", env = "SAKI_HOT_SEED", hide_short_help = true)]
+    pub hot_seed: Option<u32>,
+
     /// Test aid: compile random methods again, HZ times a second, and let their callers run the new code and later the
     /// old
     #[arg(long, value_name = "HZ", hide_short_help = true)]
@@ -218,6 +223,7 @@ impl Default for Options {
             missing: false,
             check_walks: None,
             hot_after: None,
+            hot_seed: None,
             replace_bodies: None,
             check_mutants: false,
             verify: false,

@@ -4,6 +4,7 @@ use crate::options::Options;
 use saki_base::tell;
 use saki_os::ExitStage;
 use saki_runtime::exec::compile::{BASELINE_METHODS, GUARDED_CALLS, STATISTICS};
+use saki_runtime::object::overrides::OVERRIDDEN_LATE;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -85,9 +86,10 @@ fn print(start_up: Duration) {
     tell!("first tier          {:>10}", get(&BASELINE_METHODS));
     let tiers = &saki_runtime::vm::tiers::STATISTICS;
     tell!(
-        "second tier         {:>10} methods, {} guards, {} loops, {} continued, {} failed, {} overflows, {} waiting, {} stops, {:.2} ms",
+        "second tier         {:>10} methods, {} guards, {} overridden late, {} loops, {} continued, {} failed, {} overflows, {} waiting, {} stops, {:.2} ms",
         get(&tiers.methods),
         get(&GUARDED_CALLS),
+        get(&OVERRIDDEN_LATE),
         get(&tiers.continuations),
         get(&tiers.continued),
         get(&tiers.failed),

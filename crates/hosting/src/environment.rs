@@ -60,6 +60,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("SAKI_GC_STRESS", "--gc-stress"),
     ("SAKI_GC_THREADS", "--gc-threads"),
     ("SAKI_HOT_AFTER", "--hot-after"),
+    ("SAKI_HOT_SEED", "--hot-seed"),
     ("SAKI_HOT_STACKS", "--hot-stacks"),
     ("SAKI_IO", "--io"),
     ("SAKI_MAX_HEAP", "--max-heap"),

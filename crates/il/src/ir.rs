@@ -279,6 +279,8 @@ pub enum Symbol {
     /// Address of the cell in which the first tier's code of a method notes what an instruction meets (`Op::Note`); the
     /// number is its IL offset.
     Noted(&'static Method, u32),
+    /// Address of the byte that tells whether a virtual method is overridden (`MethodRuntime::overrides`).
+    Overrides(&'static Method),
 }
 
 /// The text behind a `Symbol::StringLiteral`, for dumps: tokens of inlined methods change from one class library to the

@@ -25,6 +25,8 @@ pub mod method_names;
 pub mod method_tables;
 pub mod missing;
 mod new_references;
+pub mod overrides;
+pub mod perturbation;
 pub mod proxies;
 pub mod references;
 pub(crate) mod slot;

@@ -17,11 +17,14 @@ use rustc_hash::FxHashSet;
 /// | assumption | ends when |
 /// |---|---|
 /// | `Initialised` | never: a class constructor that has finished stays finished |
+/// | `Constant` | never: code that was compiled before ignores what reflection writes to the field afterwards |
 /// | `Type`, `Method`, `Field` | never within a run; in another run, when a module behind it has other contents |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assumption {
     /// The class constructor of the type has finished, so accesses need no check (ECMA-335 §II.10.5.3).
     Initialised(Ty),
+    /// This `static readonly` number has this value, as `Facts::constant` gives it.
+    Constant(&'static Field, u64),
     /// The facts of a type or member, as its modules define them.
     Type(Ty),
     Method(&'static Method),
@@ -53,7 +56,7 @@ pub fn images_behind(assumptions: &[Assumption]) -> Vec<&'static Image> {
         match assumption {
             Assumption::Type(ty) | Assumption::Initialised(ty) => open.push(ty),
             Assumption::Method(method) => push_method(&mut open, method),
-            Assumption::Field(field) => push_field(&mut open, field),
+            Assumption::Field(field) | Assumption::Constant(field, _) => push_field(&mut open, field),
         }
     }
     while let Some(ty) = open.pop() {

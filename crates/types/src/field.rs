@@ -51,6 +51,10 @@ impl Field {
     pub fn is_static(&self) -> bool {
         self.flags & field_flags::STATIC != 0
     }
+    /// Written by the class constructor alone (`readonly`).
+    pub fn is_init_only(&self) -> bool {
+        self.flags & field_flags::INIT_ONLY != 0
+    }
     pub fn is_literal(&self) -> bool {
         self.flags & field_flags::LITERAL != 0
     }

@@ -7,7 +7,7 @@ use crate::lazy::Lazy;
 use crate::ty::{GenericContext, Ty};
 use saki_metadata::Rid;
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize};
 
 /// A decoded signature with all generic arguments substituted and custom modifiers dropped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -108,7 +108,12 @@ pub struct MethodRuntime {
     /// Whether reflection has asked the method all that decides, whatever the arguments are, if it may be called, and
     /// has found that it may. Relaxed: a fact about what never changes, which publishes nothing.
     pub is_invocable: AtomicBool,
+    /// `OVERRIDDEN`, and a bit of `runtime::object::overrides`, whose protocol it is.
+    pub overrides: AtomicU8,
 }
+
+/// In `MethodRuntime::overrides`: a class that has a vtable overrides the method.
+pub const OVERRIDDEN: u8 = 1;
 
 /// Bytes from a method to its `MethodRuntime::heat`.
 pub const HEAT_OFFSET: i32 = (offset_of!(Method, runtime) + offset_of!(MethodRuntime, heat)) as i32;

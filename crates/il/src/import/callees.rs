@@ -17,6 +17,8 @@ use saki_types::{LoadResult, Method};
 
 /// Guards in one function at most: each has the call twice.
 const MAX_GUARDS: u32 = 100;
+/// Largest body that is called behind a test whether it is overridden.
+const NOT_OVERRIDDEN_BODY_BYTES: usize = 64;
 
 impl Emitter<'_> {
     /// The method that a virtual call on this receiver certainly runs, if known.
@@ -70,6 +72,27 @@ impl Emitter<'_> {
         let exact = StackEntry { ty: Some(ty), is_exact: true, ..*this };
         let is_callable = self.devirtualized(method, &exact)?.is_some();
         Ok(is_callable.then_some(Guess::Receiver(ty)))
+    }
+
+    /// The method that a virtual call runs as long as no class overrides it, if its body is small: a longer one gains
+    /// too little from a direct call.
+    pub(super) fn guess_not_overridden(&self, method: &'static Method, this: &StackEntry) -> LoadResult<Option<Guess>> {
+        let Some(ty) = this.ty.filter(|_| this.ir == IrType::Ref && self.may_guess()) else { return Ok(None) };
+        // A proxy, and an object that decides itself what it implements, are of no class with that method.
+        if method.owner.is_interface() || ty.is_interface() || ty.is_array() || ty.is_marshal_by_ref() {
+            return Ok(None);
+        }
+        if !method.generic_args.is_empty() || !ty.is_assignable_to(method.owner)? {
+            return Ok(None);
+        }
+        // A method that cannot be resolved now fails when the call is made.
+        let Ok(target) = ty.resolve_virtual(method) else { return Ok(None) };
+        let is_callable = !target.is_abstract() && !target.is_open() && self.facts.0.is_never_overridden(target);
+        let is_small = || {
+            let body = target.body().ok().flatten();
+            body.is_some_and(|body| body.code.len() <= NOT_OVERRIDDEN_BODY_BYTES)
+        };
+        Ok((is_callable && is_small()).then_some(Guess::NotOverridden(target)))
     }
 
     /// The method that a call of `Invoke` nearly always runs.

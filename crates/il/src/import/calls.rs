@@ -153,6 +153,8 @@ impl Emitter<'_> {
             self.note_receiver(&mut args[0])?;
         } else if let Some(guess) = self.guess_receiver(method, &args[0])? {
             return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guess })));
+        } else if let Some(guess) = self.guess_not_overridden(method, &args[0])? {
+            return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guess })));
         }
         self.decide(|| format!("looked up: {}, the class of the object is not known", method.full_name()));
         self.dispatch(method, args).map(|()| NextStep::Done)

@@ -14,6 +14,12 @@ pub trait Facts {
     /// Whether the class constructor has finished (or there is none), so that accesses need no check.
     fn is_initialised(&self, ty: Ty) -> bool;
 
+    /// The value of a `static readonly` number whose class is initialised, as the bits of the field, extended by zeros.
+    /// None: it may differ from run to run, or is not known.
+    fn constant(&self, _field: &'static Field) -> Option<u64> {
+        None
+    }
+
     /// The Rust function that replaces this method's loop, if there is one. Without `ImportOptions::vectors` only those
     /// that correct the body count.
     fn library_loop(&self, _method: &'static Method) -> Option<LibraryLoop> {
@@ -34,6 +40,11 @@ pub trait Facts {
     /// The method of nearly all delegates that the call at this IL offset of `method` was made on so far.
     fn usual_delegate(&self, _method: &'static Method, _il_offset: u32) -> Option<&'static Method> {
         None
+    }
+
+    /// Whether no class overrides this method as yet, so that a direct call behind a test of `Symbol::Overrides` pays.
+    fn is_never_overridden(&self, _method: &'static Method) -> bool {
+        false
     }
 
     /// Adds probes to the method's code, if its calls are recorded.
@@ -74,6 +85,15 @@ impl Noting<'_> {
             self.0.assume(Assumption::Initialised(ty));
         }
         is_initialised
+    }
+
+    /// The value of a `static readonly` field of an initialised class. Notes that the code relies on it.
+    pub fn constant(self, field: &'static Field) -> Option<u64> {
+        let is_constant = field.is_static() && field.is_init_only() && !field.is_thread_static && !field.has_rva();
+        if !is_constant || !self.is_initialised(field.owner) {
+            return None;
+        }
+        self.0.constant(field).inspect(|&bits| self.0.assume(Assumption::Constant(field, bits)))
     }
 
     /// The type of a TypeDef, TypeRef or TypeSpec token. Notes that the code relies on it.

@@ -22,6 +22,31 @@ enum Base {
     Itself(StackEntry),
 }
 
+/// A numeric type whose constants code can hold: none of native size, which hold addresses.
+struct Number(MemType);
+
+impl Number {
+    fn of(ty: Ty) -> LoadResult<Option<Number>> {
+        let is_number = ty.underlying().element_type.primitive_size_bytes().is_some();
+        Ok(if is_number { mem_type(ty)?.map(Number) } else { None })
+    }
+
+    /// The instruction that gives the number with these bits, as a load would extend it.
+    fn constant(&self, bits: u64) -> (Op, IrType) {
+        let op = match self.0 {
+            MemType::I8 => Op::ConstI32(i32::from(bits as i8)),
+            MemType::U8 => Op::ConstI32(i32::from(bits as u8)),
+            MemType::I16 => Op::ConstI32(i32::from(bits as i16)),
+            MemType::U16 => Op::ConstI32(i32::from(bits as u16)),
+            MemType::I32 => Op::ConstI32(bits as i32),
+            MemType::F32 => Op::ConstF32(f32::from_bits(bits as u32)),
+            MemType::F64 => Op::ConstF64(f64::from_bits(bits)),
+            _ => Op::ConstI64(bits as i64),
+        };
+        (op, self.0.loaded())
+    }
+}
+
 impl Emitter<'_> {
     fn operand_field(&self, instruction: &Instruction<'static>) -> LoadResult<&'static Field> {
         let token = self.operand_token(instruction)?;
@@ -269,6 +294,15 @@ impl Emitter<'_> {
                 }
             };
             self.push(entry);
+            return Ok(());
+        }
+        if self.options.inline
+            && let Some(number) = Number::of(ty)?
+            && let Some(bits) = self.facts.constant(field)
+        {
+            let (op, ir) = number.constant(bits);
+            let value = self.b.inst(op, ir);
+            self.push(StackEntry::scalar(value, ir).with_type(ty));
             return Ok(());
         }
         self.spill_if_class_init(field)?;

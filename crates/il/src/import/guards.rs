@@ -13,6 +13,7 @@ use crate::ir::{
 };
 use crate::synth::delegate::DelegateFields;
 use saki_abi::object::OBJECT_VTABLE_OFFSET;
+use saki_types::method::OVERRIDDEN;
 use saki_types::{Assumption, LoadResult, Ty};
 
 impl Emitter<'_> {
@@ -27,6 +28,18 @@ impl Emitter<'_> {
                 let vtable = self.b.load(object, OBJECT_VTABLE_OFFSET, MemType::I64, plain(AliasClass::Runtime));
                 let wanted = self.b.symbol(Symbol::VTable(ty));
                 Ok(self.b.inst(Op::Cmp(CmpOp::Eq, vtable, wanted), IrType::I32))
+            }
+            Guess::NotOverridden(target) => {
+                self.facts.0.assume(Assumption::Method(target));
+                // The object has been loaded before the byte is: `runtime::object::overrides` relies on it.
+                self.null_check(&mut call.args[0])?;
+                let byte = self.b.symbol(Symbol::Overrides(target));
+                let flags = MemFlags { volatile: true, ..plain(AliasClass::Any) };
+                let state = self.b.load(byte, 0, MemType::U8, flags);
+                let overridden = self.b.i32(i32::from(OVERRIDDEN));
+                let bit = self.b.inst(Op::Bin(BinOp::And, state, overridden), IrType::I32);
+                let zero = self.b.i32(0);
+                Ok(self.b.inst(Op::Cmp(CmpOp::Eq, bit, zero), IrType::I32))
             }
             Guess::Delegate(target) => {
                 self.facts.0.assume(Assumption::Method(target));
@@ -54,6 +67,7 @@ impl Emitter<'_> {
                 args[0] = args[0].exact(ty);
                 self.call_on_object(call.method, args)
             }
+            Guess::NotOverridden(target) => Ok(NextStep::call(target, args)),
             Guess::Delegate(target) => {
                 let fields = DelegateFields::load()?;
                 let delegate = self.value(&args[0])?;
@@ -71,7 +85,7 @@ impl Emitter<'_> {
     /// The call as it stands.
     fn unguessed(&mut self, call: &GuardedCall) -> LoadResult<()> {
         match call.guess {
-            Guess::Receiver(_) => self.dispatch(call.method, call.args.clone()),
+            Guess::Receiver(_) | Guess::NotOverridden(_) => self.dispatch(call.method, call.args.clone()),
             Guess::Delegate(_) => self.invoke_delegate(call.method, &call.args),
         }
     }
@@ -85,6 +99,7 @@ impl Importer<'_> {
             Guess::Receiver(ty) => {
                 format!("guarded: {}, nearly always of a {}", call.method.full_name(), ty.full_name())
             }
+            Guess::NotOverridden(target) => format!("guarded: {}, which no class overrides", target.full_name()),
             Guess::Delegate(target) => format!("guarded: a delegate, nearly always of {}", target.full_name()),
         });
         // Both ways see the same stack.

@@ -49,6 +49,8 @@ pub(super) enum Guess {
     Receiver(Ty),
     /// The delegate calls this method, and no other one.
     Delegate(&'static Method),
+    /// No class overrides this method, which the receiver's static type has.
+    NotOverridden(&'static Method),
 }
 
 pub(super) enum AfterCall {

@@ -6,11 +6,12 @@
 //! | keeping | `Slot::keep`, after a method was compiled | body encoded into memory |
 //! | writing | `write_back`, at exit, when much was kept, and after pauses (`saver`) | the file's bodies and the kept ones → a new file, renamed over the old |
 //!
-//! A cached body holds under these conditions, all checked: Saki's build, processor features and code options (`build_key`,
-//! the directory's name and each file's header); the module's identity, a hash of its file's contents (likewise); the identity of
-//! every module from which something was inlined or a fact baked in; and every class that the body takes for initialised is
-//! initialised. When a body does not pass, the method is compiled and the new body takes its place. The new body may assume only
-//! classes that the old one assumed and that are initialised now, so that repeated runs converge.
+//! A cached body holds under these conditions, all checked: Saki's build, processor features and code options
+//! (`build_key`, the directory's name and each file's header); the module's identity, a hash of its file's contents
+//! (likewise); the identity of every module from which something was inlined or a fact baked in; and every class that
+//! the body takes for initialised is initialised, and every `static readonly` number that it holds has that value. When
+//! a body does not pass, the method is compiled and the new body takes its place. The new body may assume only what the
+//! old one assumed and what holds now, so that repeated runs converge.
 //!
 //! Left out: bodies that hold load errors, code made at run time, modules loaded from memory or as further modules of an
 //! assembly.
@@ -28,6 +29,8 @@ mod saver;
 mod settings;
 pub mod trusted;
 
+use crate::initialised::is_initialised;
+use crate::statics;
 use decode::Refused;
 use file::{CodeFile, Key};
 pub use file::{body_count, read_anything};
@@ -41,7 +44,7 @@ use saki_os::ExitStage;
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
 use saki_types::assumptions::{add_forwarders, images_behind};
-use saki_types::{Assumption, Image, Method, Ty};
+use saki_types::{Assumption, Field, Image, Method, Ty};
 pub use settings::{CacheStatistics, FILE_EXTENSION, STATISTICS};
 use settings::{SETTINGS, Settings, is_on};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -82,14 +85,44 @@ pub(crate) fn init(options: &CompilerOptions, places: &CachePlaces) {
     }
 }
 
+/// What a body takes for granted of the state that the program is in.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Conditions {
+    /// Classes that are initialised.
+    pub initialised: Vec<Ty>,
+    /// `static readonly` fields and the numbers in them (`il::import::Facts::constant`).
+    pub constants: Vec<(&'static Field, u64)>,
+}
+
+impl Conditions {
+    fn of(assumptions: &[Assumption]) -> Conditions {
+        let mut conditions = Conditions::default();
+        for &assumption in assumptions {
+            match assumption {
+                Assumption::Initialised(ty) if !conditions.initialised.contains(&ty) => conditions.initialised.push(ty),
+                Assumption::Constant(field, bits) if !conditions.constants.contains(&(field, bits)) => {
+                    conditions.constants.push((field, bits));
+                }
+                _ => {}
+            }
+        }
+        conditions
+    }
+
+    fn hold(&self) -> bool {
+        self.initialised.iter().all(|ty| is_initialised(ty))
+            && self.constants.iter().all(|&(field, bits)| statics::number(field) == Some(bits))
+    }
+}
+
 /// The result of looking up a body.
 #[expect(clippy::large_enum_variant, reason = "taken apart as soon as it is returned")]
 pub enum Lookup {
     Found(CompiledCode, CodeKind),
-    /// A body that cannot be used yet, because it assumes that these classes are initialised. The body that replaces it may
-    /// assume this of no other classes: so the conditions become fewer from run to run, whatever the order in which classes
-    /// are initialised.
-    TooEarly(Vec<Ty>),
+    /// A body that cannot be used, because one of these conditions does not hold, or not yet. The body that replaces it
+    /// may have no others: so the conditions become fewer from run to run, whatever the order in which classes are
+    /// initialised.
+    Refused(Conditions),
     Absent,
 }
 
@@ -129,10 +162,10 @@ impl Slot {
                 STATISTICS.stale.fetch_add(1, Ordering::Relaxed);
                 Lookup::Absent
             }
-            Err(Refused::TooEarly(initialised)) => {
+            Err(Refused::Conditions(conditions)) => {
                 // Relaxed: a counter.
                 STATISTICS.too_early.fetch_add(1, Ordering::Relaxed);
-                Lookup::TooEarly(initialised)
+                Lookup::Refused(conditions)
             }
         }
     }
@@ -155,15 +188,8 @@ impl Slot {
             }
         }
         add_forwarders(&mut images);
-        let mut initialised: Vec<Ty> = Vec::new();
-        for &assumption in &assumptions {
-            if let Assumption::Initialised(ty) = assumption
-                && !initialised.contains(&ty)
-            {
-                initialised.push(ty);
-            }
-        }
-        let Some(bytes) = encode::encode(self.module, code, kind, &images, &initialised) else { return };
+        let conditions = Conditions::of(&assumptions);
+        let Some(bytes) = encode::encode(self.module, code, kind, &images, &conditions) else { return };
         let len = bytes.len();
         self.module.bodies.fresh.lock().insert(self.key, bytes);
         saver::start(write_back);

@@ -35,10 +35,11 @@ pub use statistics::{BASELINE_METHODS, CompileStatistics, GUARDED_CALLS, STATIST
 pub use thunks::{CallbackEntry, compile_callback_entry, invoke_thunk, place_callback_entry};
 
 use crate::class_init;
-use crate::code_cache::{self, Identity, Lookup, Slot};
+use crate::code_cache::{self, Conditions, Identity, Lookup, Slot};
 use crate::entries::compiled_code;
 use crate::events::{LogEvents, is_logged};
 use crate::exceptions::{self, ToManaged};
+use crate::object::perturbation;
 use crate::object::versions::{self, CodeVersion, Purpose};
 use crate::tail_arguments::KeptTailArguments;
 use crate::thread::{CurrentThread, Managed};
@@ -49,7 +50,7 @@ use saki_il::import::Continuation;
 use saki_il::ir::Function;
 use saki_jit::{CompiledBy, CompiledCode, CompilerOptions, Tiers};
 use saki_sampler::events::{self, EventKind};
-use saki_types::{Assumption, Method, Ty};
+use saki_types::{Assumption, Method};
 use statistics::{Stopwatch, are_statistics_wanted};
 use std::sync::atomic::Ordering;
 
@@ -109,13 +110,17 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
     }
     let (body, compiled_by) = match found {
         Cached::Placed(body) => (body, CompiledBy::EarlierRun),
-        Cached::TooEarly(may_be_initialised) => compile_and_place(t, method, &mut purpose, Some(may_be_initialised))?,
+        Cached::Refused(conditions) => compile_and_place(t, method, &mut purpose, Some(conditions))?,
         Cached::Absent => compile_and_place(t, method, &mut purpose, None)?,
     };
     if let Some(began_ns) = began_ns {
         upcalls().compiled(t, method, body.start, compiled_by, began_ns);
     }
     let code = body.start;
+    if purpose == Purpose::Counted {
+        // Relaxed: a counter that nobody counts in yet.
+        method.runtime.heat.store(perturbation::first_heat(method), Ordering::Relaxed);
+    }
     if let Err((earlier, _)) = versions::publish(method, CodeVersion::new(method, body, purpose)).to_managed(t)? {
         if method.is_dynamic() {
             upcalls().discard_body(body);
@@ -136,8 +141,8 @@ pub(crate) fn log_published(method: &'static Method, code: usize) {
 /// The outcome of a look-up in the code cache.
 enum Cached {
     Placed(&'static CodeInfo),
-    /// A body that cannot be used yet, because it assumes that these classes are initialised.
-    TooEarly(Vec<Ty>),
+    /// A body that cannot be used, because one of these conditions does not hold, or not yet.
+    Refused(Conditions),
     Absent,
 }
 
@@ -147,7 +152,7 @@ fn place_cached(t: CurrentThread, identity: Identity, method: &'static Method) -
     let Some(slot) = code_cache::slot(identity) else { return Ok(Cached::Absent) };
     let (code, kind) = match slot.find() {
         Lookup::Found(code, kind) => (code, kind),
-        Lookup::TooEarly(initialised) => return Ok(Cached::TooEarly(initialised)),
+        Lookup::Refused(conditions) => return Ok(Cached::Refused(conditions)),
         Lookup::Absent => return Ok(Cached::Absent),
     };
     let info = place(t, method, code, kind)?;
@@ -155,13 +160,13 @@ fn place_cached(t: CurrentThread, identity: Identity, method: &'static Method) -
     Ok(Cached::Placed(info))
 }
 
-/// Compiles for this purpose, or for the second tier if the first one does not cover the method. `may_be_initialised`:
-/// see `MachineFacts`.
+/// Compiles for this purpose, or for the second tier if the first one does not cover the method. `refused`: see
+/// `MachineFacts::recording`.
 fn compile_and_place(
     t: CurrentThread,
     method: &'static Method,
     purpose: &mut Purpose,
-    may_be_initialised: Option<Vec<Ty>>,
+    refused: Option<Conditions>,
 ) -> Managed<(&'static CodeInfo, CompiledBy)> {
     loop {
         let slot = code_cache::slot(match purpose {
@@ -169,7 +174,7 @@ fn compile_and_place(
             _ => Identity::Method(method),
         });
         let facts = match slot {
-            Some(_) => MachineFacts::recording(may_be_initialised.clone()),
+            Some(_) => MachineFacts::recording(refused.clone()),
             None => MachineFacts::default(),
         };
         let mut job = CompileJob::new(method, *purpose, compiler(), &facts);
@@ -246,13 +251,16 @@ fn place_next_tier(
         NextTier::Whole => code_cache::slot(Identity::Method(method)),
         NextTier::Continuation(_) => None,
     };
-    if slot.is_some()
-        && let Cached::Placed(body) = place_cached(t, Identity::Method(method), method)?
-    {
-        return Ok((body, CompiledBy::EarlierRun));
+    let mut refused = None;
+    if slot.is_some() {
+        match place_cached(t, Identity::Method(method), method)? {
+            Cached::Placed(body) => return Ok((body, CompiledBy::EarlierRun)),
+            Cached::Refused(conditions) => refused = Some(conditions),
+            Cached::Absent => {}
+        }
     }
     let facts = match slot {
-        Some(_) => MachineFacts::recording(None),
+        Some(_) => MachineFacts::recording_late(refused),
         None => MachineFacts::default(),
     };
     let mut job = CompileJob::new(method, Purpose::Optimised, compiler(), &facts);

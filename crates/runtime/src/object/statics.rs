@@ -127,6 +127,28 @@ pub fn static_field_address(field: &'static Field) -> LoadResult<*mut u8> {
     Ok(static_base(field.owner)?.wrapping_add(offset))
 }
 
+/// The bits of a static number of one to eight bytes, extended by zeros; None if there is no such number at one place.
+pub fn number(field: &'static Field) -> Option<u64> {
+    if !field.is_static() || field.is_thread_static || field.has_rva() {
+        return None;
+    }
+    let ty = field.ty().ok().filter(|ty| ty.is_value_type())?;
+    let size_bytes = ty.value_size_bytes().ok()?;
+    let address = static_field_address(field).ok()?;
+    // SAFETY: the field's own bytes, which are aligned for its type and live as long as it; other threads write them by
+    // stores of the same width.
+    let bits = unsafe {
+        match size_bytes {
+            1 => u64::from(address.read_volatile()),
+            2 => u64::from(address.cast::<u16>().read_volatile()),
+            4 => u64::from(address.cast::<u32>().read_volatile()),
+            8 => address.cast::<u64>().read_volatile(),
+            _ => return None,
+        }
+    };
+    Some(bits)
+}
+
 /// The number of the type's thread-static blocks, given on first use.
 pub(crate) fn thread_block_number(ty: Ty) -> u32 {
     // Acquire, here and below: pairs with the Release that gave the number, when the block's description was there.

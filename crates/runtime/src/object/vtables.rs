@@ -1,6 +1,6 @@
 //! Building vtables: `abi::VTable` memory from a type's `VTableLayout`.
 
-use crate::object::method_tables;
+use crate::object::{method_tables, overrides};
 pub use crate::references::type_of_vtable;
 use crate::upcalls::upcalls;
 use crate::vtable_code;
@@ -40,6 +40,7 @@ pub fn vtable_of(ty: Ty) -> LoadResult<&'static VTable> {
         return Ok(known);
     }
     let vtable = build(ty)?;
+    overrides::note_overrides(ty)?;
     // Release: publishes the filled vtable.
     ty.runtime.vtable.store(std::ptr::from_ref(vtable).cast_mut().cast(), Ordering::Release);
     vtable_code::list(ty)?;

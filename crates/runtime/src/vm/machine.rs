@@ -8,7 +8,7 @@ pub use crate::exit_code::{exit_code, set_exit_code};
 use crate::fields::ManagedField;
 use crate::heap_client::RuntimeHeapClient;
 use crate::invoke::{self, Slot};
-use crate::object::versions;
+use crate::object::{perturbation, versions};
 use crate::profile_log::{self, LogEvents};
 use crate::references::{Array, Obj, Str, Word};
 use crate::thread::{CurrentThread, Managed};
@@ -277,6 +277,9 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         code_cache::init(&compiler_options, places);
     }
     compile::init(compiler_options, options.dump.clone());
+    if let Some(seed) = options.hot_seed {
+        perturbation::start(seed);
+    }
     if options.tiers == saki_jit::Tiers::Both {
         versions::prepare_tiers();
     }

@@ -54,6 +54,8 @@ pub struct VmOptions {
     pub tiers: saki_jit::Tiers,
     /// Calls of a method, and rounds of its loops, after which it is compiled for the second tier; None: what pays.
     pub hot_after: Option<u32>,
+    /// Have the second tier come at moments, and with guesses, that this number decides (`object::perturbation`).
+    pub hot_seed: Option<u32>,
     /// The profilers and debuggers to which code is described.
     pub tools: ToolsRequest,
     /// Count what compiling costs (`compile::statistics`), and which generic instances could share code.
@@ -111,6 +113,7 @@ impl Default for VmOptions {
             vectors: true,
             tiers: saki_jit::Tiers::Second,
             hot_after: None,
+            hot_seed: None,
             tools: ToolsRequest::default(),
             statistics: false,
             check_walks_hz: None,

@@ -3,11 +3,11 @@
 //! Invariant: for any words the result is either a body all of whose names resolved or an error, after which the method is
 //! compiled. The checksum, not this module, ensures that the words are those that `encode` wrote.
 
+use super::Conditions;
 use super::encode::{
     CODE_KINDS, CORLIB, LOADED, UNKNOWN_SPILL_AREA, clause_tag, kind_use_and_tag, method_tag, target_tag, type_tag,
 };
 use super::module::{Module, loaded, module_of};
-use crate::initialised::is_initialised;
 use saki_abi::{
     EnclosingHandler, FrameMap, HelperId, IlMapEntry, InlineSite, ProtectedCall, Reloc, SpillArea, StubId, TrapSite,
 };
@@ -68,23 +68,35 @@ struct Names {
 pub(super) enum Refused {
     /// An entity that the body names is missing, or is not the one that the body was compiled for.
     Stale,
-    /// The body assumes that these classes are initialised, and not all of them are.
-    TooEarly(Vec<Ty>),
+    /// One of these conditions of the body does not hold.
+    Conditions(Conditions),
 }
 
 /// The body in `bytes`, from the file of `home`.
 pub(super) fn decode(home: &Module, bytes: &[u8]) -> Result<(CompiledCode, CodeKind), Refused> {
     let mut words = Words { bytes };
-    let header = words.take::<7>().ok_or(Refused::Stale)?;
-    let [kind, modules, bindings, types, methods, fields, conditions] = header.map(|word| word as usize);
+    let header = words.take::<8>().ok_or(Refused::Stale)?;
+    let [kind, modules, bindings, types, methods, fields, initialised, constants] = header.map(|word| word as usize);
     let names = names(home, &mut words, [modules, bindings, types, methods, fields]).ok_or(Refused::Stale)?;
-    let condition = |_| words.next().and_then(|number| names.types.get(number as usize)).copied();
-    let initialised: Vec<Ty> = (0..conditions).map(condition).collect::<Option<_>>().ok_or(Refused::Stale)?;
-    if !initialised.iter().all(|ty| is_initialised(ty)) {
-        return Err(Refused::TooEarly(initialised));
+    let conditions = conditions(&names, &mut words, initialised, constants).ok_or(Refused::Stale)?;
+    if !conditions.hold() {
+        return Err(Refused::Conditions(conditions));
     }
     let code = body_with_filters(&names, &mut words).ok_or(Refused::Stale)?;
     Ok((code, *CODE_KINDS.get(kind).ok_or(Refused::Stale)?))
+}
+
+fn conditions(names: &Names, words: &mut Words, initialised: usize, constants: usize) -> Option<Conditions> {
+    let mut conditions = Conditions::default();
+    for _ in 0..initialised {
+        conditions.initialised.push(*names.types.get(words.next()? as usize)?);
+    }
+    for _ in 0..constants {
+        let [field, low, high] = words.take()?;
+        let field = *names.fields.get(field as usize)?;
+        conditions.constants.push((field, u64::from(low) | u64::from(high) << 32));
+    }
+    Some(conditions)
 }
 
 fn body_with_filters(names: &Names, words: &mut Words) -> Option<CompiledCode> {
@@ -227,6 +239,7 @@ impl Names {
             tag_of::MARSHAL_INFO => Symbol::MarshalInfo(method()?, second),
             tag_of::VAR_ARG_COOKIE => Symbol::VarArgCookie(image()?, second),
             tag_of::NOTED => Symbol::Noted(method()?, second),
+            tag_of::OVERRIDES => Symbol::Overrides(method()?),
             tag_of::STUB => return StubId::ALL.get(first as usize).map(|stub| RelocTarget::Stub(*stub)),
             tag_of::HELPER_FUNCTION => return Some(RelocTarget::HelperFunction(helper()?)),
             tag_of::CALLBACK_DISPATCHER => return Some(RelocTarget::CallbackDispatcher),

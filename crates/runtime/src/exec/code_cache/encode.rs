@@ -14,6 +14,7 @@
 //! been followed when the body was compiled, because two modules that were bound to one library may be bound to two libraries later. Left out: methods for
 //! which `key` has no name, and bodies that hold load errors.
 
+use super::Conditions;
 use super::module::{Module, module_of};
 use rustc_hash::FxHashMap;
 use saki_abi::{AddressUse, Reloc, RelocKind, SpillArea};
@@ -80,6 +81,8 @@ pub(super) mod target_tag {
     pub const NATIVE_ENTRY: u32 = 21;
     /// The cell of an instruction, by its IL offset.
     pub const NOTED: u32 = 22;
+    /// The byte that tells whether a method is overridden.
+    pub const OVERRIDES: u32 = 23;
 }
 
 pub(super) const CODE_KINDS: [CodeKind; 6] = [
@@ -143,15 +146,14 @@ struct Encoder {
     body: Vec<u32>,
 }
 
-/// Encodes a body for the file of `home`. `images`: the modules that it depends on, first those that are always loaded when
-/// the body is looked up. `conditions`: the types that it assumes to be initialised. None when a name in it
-/// cannot be encoded.
+/// Encodes a body for the file of `home`. `images`: the modules that it depends on, first those that are always loaded
+/// when the body is looked up. None when a name in it cannot be encoded.
 pub(super) fn encode(
     home: &Module,
     code: &CompiledCode,
     kind: CodeKind,
     images: &[&'static Image],
-    conditions: &[Ty],
+    conditions: &Conditions,
 ) -> Option<Vec<u8>> {
     let modules = list_modules(home, images)?;
     let mut encoder = Encoder {
@@ -161,7 +163,13 @@ pub(super) fn encode(
         fields: Table::new(),
         body: Vec::new(),
     };
-    let conditions: Vec<u32> = conditions.iter().map(|ty| encoder.ty(ty)).collect::<Option<_>>()?;
+    let mut condition_words: Vec<u32> = Vec::new();
+    for ty in &conditions.initialised {
+        condition_words.push(encoder.ty(ty)?);
+    }
+    for &(field, bits) in &conditions.constants {
+        condition_words.extend([encoder.field(field)?, bits as u32, (bits >> 32) as u32]);
+    }
     encoder.code(code)?;
     code.filters.iter().try_for_each(|filter| encoder.code(filter))?;
     let others = modules.get(1..).unwrap_or(&[]);
@@ -170,13 +178,13 @@ pub(super) fn encode(
     let kind = CODE_KINDS.iter().position(|&k| k == kind)? as u32;
     let mut words =
         vec![kind, others.len() as u32, bindings.len() as u32, count(&encoder.types), count(&encoder.methods)];
-    words.extend([count(&encoder.fields), conditions.len() as u32]);
+    words.extend([count(&encoder.fields), conditions.initialised.len() as u32, conditions.constants.len() as u32]);
     for module in others {
         words.extend([module.parent, module.row]);
         words.extend(module_of(module.image)?.id.iter().flat_map(|half| [*half as u32, (half >> 32) as u32]));
     }
     words.extend(bindings.as_flattened());
-    for part in [&encoder.types.words, &encoder.methods.words, &encoder.fields.words, &conditions, &encoder.body] {
+    for part in [&encoder.types.words, &encoder.methods.words, &encoder.fields.words, &condition_words, &encoder.body] {
         words.extend(part);
     }
     Some(words.iter().flat_map(|word| word.to_le_bytes()).collect())
@@ -349,6 +357,7 @@ impl Encoder {
                 Symbol::MarshalInfo(method, index) => [tag::MARSHAL_INFO, self.method(method)?, index],
                 Symbol::VarArgCookie(image, token) => [tag::VAR_ARG_COOKIE, self.image(image)?, token],
                 Symbol::Noted(method, il_offset) => [tag::NOTED, self.method(method)?, il_offset],
+                Symbol::Overrides(method) => [tag::OVERRIDES, self.method(method)?, 0],
             },
             RelocTarget::Stub(stub) => [tag::STUB, stub as u32, 0],
             RelocTarget::HelperFunction(helper) => [tag::HELPER_FUNCTION, helper as u32, 0],
@@ -448,6 +457,7 @@ pub(super) fn add_named(code: &CompiledCode, named: &mut Vec<Assumption>, images
             | Symbol::NativeCell(method)
             | Symbol::NativeEntry(method)
             | Symbol::MarshalInfo(method, _)
+            | Symbol::Overrides(method)
             | Symbol::Noted(method, _) => named.push(Assumption::Method(method)),
             Symbol::FieldHandle(field) | Symbol::StaticField(field) | Symbol::ThreadStaticPlace(field) => {
                 named.push(Assumption::Field(field));

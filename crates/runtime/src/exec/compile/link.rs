@@ -9,6 +9,7 @@ use super::thunks::{helper_thunk, native_address, with_target};
 use crate::entries::{code_error, entry_address, entry_of, lasting_code, lives_with_domain, unbox_entry_address};
 use crate::internal_calls;
 use crate::library_loops;
+use crate::object::overrides;
 use crate::statics;
 use crate::strings;
 use crate::thread::{CurrentThread, Managed};
@@ -217,6 +218,7 @@ fn address_of_symbol(symbol: Symbol, cells: &mut impl Iterator<Item = usize>) ->
         },
         Symbol::NativeCell(method) => native_cell(method),
         Symbol::VarArgCookie(image, token) => vararg_cookie(image, token),
+        Symbol::Overrides(method) => overrides::relied_on_byte(method),
         Symbol::Noted(method, il_offset) => std::ptr::from_ref(noted::cell(method, il_offset)).addr(),
     })
 }

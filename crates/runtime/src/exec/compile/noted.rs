@@ -4,6 +4,7 @@
 //! something that has been freed since: a vtable of a collectible type, a dynamic method. Those are known by the ranges
 //! in which they lie, and are not followed.
 
+use crate::object::perturbation;
 use rustc_hash::FxHashMap;
 use saki_abi::Noted;
 use saki_abi::vtable::VTable;
@@ -60,7 +61,8 @@ pub(super) fn usual_receiver(method: &'static Method, il_offset: u32) -> Option<
     let word = usual_word(method, il_offset).filter(|&word| !may_have_ended(word))?;
     // SAFETY: the cell of a virtual call has the vtable of an object. It does not lie where vtables end, so it lives as
     // long as the process.
-    Some(crate::references::type_of_vtable(unsafe { &*(word as *const VTable) }))
+    let ty = crate::references::type_of_vtable(unsafe { &*(word as *const VTable) });
+    Some(if perturbation::is_wrong(method, il_offset) { ty.parent().ok().flatten().unwrap_or(ty) } else { ty })
 }
 
 /// The method of nearly all delegates that the call at this IL offset was made on.

@@ -5,6 +5,7 @@ use super::super::module::module_of;
 use super::super::settings::{SETTINGS, Settings};
 use super::*;
 use crate::object::fixture::class_libraries;
+use crate::statics;
 use saki_abi::{AddressUse, NO_SLOT, RelocKind};
 use saki_types::universe;
 
@@ -110,7 +111,11 @@ fn empty_code() -> CompiledCode {
     CompiledCode { compiled_by: CompiledBy::EarlierRun, ..CompiledCode::default() }
 }
 
-fn encoded(home: &Module, code: &CompiledCode, conditions: &[Ty]) -> Vec<u8> {
+fn encoded(home: &Module, code: &CompiledCode, initialised: &[Ty]) -> Vec<u8> {
+    encoded_with(home, code, &Conditions { initialised: initialised.to_vec(), ..Conditions::default() })
+}
+
+fn encoded_with(home: &Module, code: &CompiledCode, conditions: &Conditions) -> Vec<u8> {
     let images = [universe().corlib(), home.image.expect("a module of an image")];
     encode(home, code, CodeKind::Method, &images, conditions).expect("all of it has names")
 }
@@ -130,8 +135,28 @@ fn a_body_waits_for_the_classes_that_it_takes_for_initialised() {
     let waited_for = home.image.expect("an image").find_type("System", "UriParser").unwrap().expect("System.UriParser");
     assert!(waited_for.class_constructor().expect("methods load").is_some(), "a class with a constructor");
     match decode(home, &encoded(home, &sample(home), &[universe().object(), waited_for])) {
-        Err(Refused::TooEarly(types)) => assert_eq!(types, [universe().object(), waited_for]),
+        Err(Refused::Conditions(conditions)) => {
+            assert_eq!(conditions.initialised, [universe().object(), waited_for]);
+        }
         _ => panic!("the class is not initialised"),
+    }
+}
+
+#[test]
+fn a_body_is_refused_where_a_constant_has_another_value() {
+    let Some(home) = home() else { return };
+    // Nothing has run, so the field is zero.
+    let path = home.image.expect("an image").find_type("System", "UriParser").unwrap().expect("System.UriParser");
+    let fields = path.fields().expect("fields load");
+    let number = fields.iter().copied().find(|field| statics::number(field) == Some(0)).expect("a static number");
+    let with_value = |bits| {
+        let conditions = Conditions { constants: vec![(number, bits)], ..Conditions::default() };
+        decode(home, &encoded_with(home, &sample(home), &conditions))
+    };
+    assert!(with_value(0).is_ok());
+    match with_value(7 << 32 | 1) {
+        Err(Refused::Conditions(conditions)) => assert_eq!(conditions.constants, [(number, 7 << 32 | 1)]),
+        _ => panic!("the value is another one"),
     }
 }
 
