@@ -190,7 +190,7 @@ fn instruction_set_name(flag: &str) -> String {
 
 fn vectors(_: &Machine) -> Finding {
     let text = if saki_jit::has_vectors() {
-        "16 bytes, for System.Numerics and Mono.Simd (--no-simd does without)"
+        "16 bytes, for System.Numerics, Mono.Simd and .NET's Vector128 (--no-simd does without)"
     } else {
         "none that compiled code uses: it takes SSE 4.2"
     };

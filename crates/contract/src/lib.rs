@@ -19,7 +19,8 @@ mod signatures;
 
 pub use compare::{Difference, claimed_version, compare, core_lib_major, is_known_core_library, nearest};
 pub use library::{
-    Companion, FIELDS, FieldsOf, LibraryAssembly, LibraryMethod, LibraryProfile, LibraryType, TypeName, has_field,
+    Companion, FIELDS, FieldsOf, LibraryAssembly, LibraryMethod, LibraryProfile, LibraryType, TypeName, VectorLibrary,
+    has_field,
 };
 pub use lines::{Contract, ContractLine, LineKind, Section};
 pub use signatures::{declared_calls, find_type, layout_text, members_named, name_of_call};

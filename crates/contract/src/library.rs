@@ -26,6 +26,15 @@ pub struct Companion {
     pub types: &'static [&'static str],
 }
 
+/// The vector types that class libraries have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VectorLibrary {
+    /// Those of Mono's `System.Numerics` and of `Mono.Simd`.
+    NumericsAndSimd,
+    /// .NET's `Vector128<T>`, and `Vector<T>` of the same size.
+    Intrinsics,
+}
+
 /// A kind of class libraries: see the module header.
 pub struct LibraryProfile {
     /// For messages.
@@ -87,9 +96,9 @@ pub struct LibraryProfile {
     pub absent_methods: &'static [LibraryMethod],
     /// Methods with other names than the table's.
     pub renamed_methods: &'static [(LibraryMethod, &'static str)],
-    /// Whether the rows of vector operations (`il::import::vectors`) hold: they say what the methods of Mono's vector
-    /// types do, from which those of .NET differ in many corners.
-    pub has_vector_rows: bool,
+    /// Which rows of vector operations (`il::import::vectors`) hold: what a method does with NaN, amounts of shifts or
+    /// the least integer differs between Mono's vector types and those of .NET.
+    pub vectors: VectorLibrary,
     /// Types outside the core assembly of which rows of vector operations and library loops name methods.
     pub companions: &'static [Companion],
 }
@@ -156,7 +165,7 @@ impl LibraryProfile {
         own_words: &[],
         absent_methods: &[],
         renamed_methods: &[],
-        has_vector_rows: true,
+        vectors: VectorLibrary::NumericsAndSimd,
         companions: MONO_COMPANIONS,
     };
 
@@ -187,7 +196,7 @@ impl LibraryProfile {
         own_words: net::OWN_WORDS,
         absent_methods: net::ABSENT_METHODS,
         renamed_methods: net::RENAMED_METHODS,
-        has_vector_rows: false,
+        vectors: VectorLibrary::Intrinsics,
         companions: &[],
     };
 

@@ -72,6 +72,7 @@ pub use options::{Continuation, DECLINED, ImportOptions, Least, LibraryLoop};
 use rustc_hash::FxHashMap;
 use saki_types::{LoadError, LoadErrorKind, LoadResult, Method};
 use scope::Scope;
+pub use vectors::is_vector_operation;
 
 /// Translates the body of `method`.
 ///

@@ -2,11 +2,12 @@
 //!
 //! Many programs come with copies of the System.Numerics assemblies made for .NET Standard, which are used beside those
 //! of the class library; the profile of the class libraries names these assemblies (`LibraryProfile::companions`).
-//! With .NET's class libraries there are no such types (`LibraryProfile::has_vector_rows`): their vectors are structs.
+//! .NET's vector types are `Vector128<T>` and `Vector<T>` of the core assembly; the others (`Vector64<T>`, `Vector4`)
+//! are structs there.
 //! Invariant: a type counts as a vector only if its size is right.
 
 use crate::ir::{Lanes, MemType};
-use saki_types::{ElementType, Ty};
+use saki_types::{ElementType, Ty, VectorLibrary};
 
 /// The lanes of a value type that is a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +28,7 @@ impl VectorType {
     }
 }
 
-/// The lanes for elements of a primitive type.
+/// The lanes for elements of a primitive type. IntPtr and UIntPtr are elements of .NET's vectors only.
 pub(crate) fn lanes_of(ty: Ty) -> Option<Lanes> {
     Some(match ty.element_type {
         ElementType::I1 => Lanes::I8,
@@ -36,30 +37,40 @@ pub(crate) fn lanes_of(ty: Ty) -> Option<Lanes> {
         ElementType::U2 => Lanes::U16,
         ElementType::I4 => Lanes::I32,
         ElementType::U4 => Lanes::U32,
-        ElementType::I8 => Lanes::I64,
-        ElementType::U8 => Lanes::U64,
+        ElementType::I8 | ElementType::I => Lanes::I64,
+        ElementType::U8 | ElementType::U => Lanes::U64,
         ElementType::R4 => Lanes::F32,
         ElementType::R8 => Lanes::F64,
         _ => return None,
     })
 }
 
+const INTRINSICS: &str = "System.Runtime.Intrinsics";
+/// The namespace of the classes of x86's instructions.
+pub(crate) const X86: &str = "System.Runtime.Intrinsics.X86";
+
 /// The library to which a vector type belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
     Numerics,
     MonoSimd,
+    /// Of .NET's core assembly, with the classes of x86's instructions.
+    Net,
 }
 
 /// Family and name of the type, if its assembly and namespace are those of a vector library.
 pub(crate) fn family_name(ty: Ty) -> Option<(Family, &'static str)> {
     let def = ty.def()?;
-    let family = match def.namespace {
-        "System.Numerics" => Family::Numerics,
-        "Mono.Simd" => Family::MonoSimd,
+    if !matches!(def.namespace, "System.Numerics" | "Mono.Simd" | INTRINSICS | X86) {
+        return None;
+    }
+    let family = match (ty.vector_library()?, def.namespace) {
+        (VectorLibrary::NumericsAndSimd, "System.Numerics") => Family::Numerics,
+        (VectorLibrary::NumericsAndSimd, "Mono.Simd") => Family::MonoSimd,
+        (VectorLibrary::Intrinsics, "System.Numerics" | INTRINSICS | X86) => Family::Net,
         _ => return None,
     };
-    ty.may_have_vector_rows().then_some((family, def.name))
+    Some((family, def.name))
 }
 
 /// The lanes of a vector type; None for other types.
@@ -68,7 +79,11 @@ pub(crate) fn vector_type(ty: Ty) -> Option<VectorType> {
         return None;
     }
     let vector = match family_name(ty)? {
-        (Family::Numerics, "Vector`1") => VectorType::whole(lanes_of(ty.args.first()?)?),
+        (Family::Numerics, "Vector`1") => {
+            let element = ty.args.first().filter(|ty| !matches!(ty.element_type, ElementType::I | ElementType::U))?;
+            VectorType::whole(lanes_of(element)?)
+        }
+        (Family::Net, "Vector128`1" | "Vector`1") => VectorType::whole(lanes_of(ty.args.first()?)?),
         (Family::Numerics, "Vector4" | "Quaternion") => VectorType::whole(Lanes::F32),
         (Family::Numerics, "Vector3") => VectorType::floats(3, MemType::V96),
         (Family::Numerics, "Vector2") => VectorType::floats(2, MemType::V64),

@@ -105,7 +105,7 @@ const LANES: [Lanes; 10] = [
     Lanes::F32,
     Lanes::F64,
 ];
-const VECTOR_OPS: [VectorOp; 46] = [
+const VECTOR_OPS: [VectorOp; 49] = [
     VectorOp::Splat,
     VectorOp::Extract(0),
     VectorOp::Insert(0),
@@ -117,6 +117,8 @@ const VECTOR_OPS: [VectorOp; 46] = [
     VectorOp::SubSaturated,
     VectorOp::Average,
     VectorOp::MultiplyHigh,
+    VectorOp::MultiplyAddPairs,
+    VectorOp::ShuffleBytes,
     VectorOp::And,
     VectorOp::AndNot,
     VectorOp::Or,
@@ -127,6 +129,7 @@ const VECTOR_OPS: [VectorOp; 46] = [
     VectorOp::Sqrt,
     VectorOp::Floor,
     VectorOp::Ceil,
+    VectorOp::Truncate,
     VectorOp::Round,
     VectorOp::Min,
     VectorOp::Max,
@@ -183,10 +186,12 @@ const RARE: [(UnOp, IrType, IrType); 22] = [
 fn has_lanes(op: VectorOp, lanes: Lanes) -> bool {
     use VectorOp as V;
     match op {
-        V::Div | V::Sqrt | V::Floor | V::Ceil | V::Round | V::Unordered => lanes.is_float(),
+        V::Div | V::Sqrt | V::Floor | V::Ceil | V::Truncate | V::Round | V::Unordered => lanes.is_float(),
         V::AddSaturated | V::SubSaturated => lanes.bytes() <= 2,
         V::Average => lanes.bytes() <= 2 && lanes.is_unsigned(),
         V::MultiplyHigh => lanes.bytes() == 2,
+        V::MultiplyAddPairs => matches!(lanes, Lanes::I16 | Lanes::U8),
+        V::ShuffleBytes => lanes.bytes() == 1,
         V::ShiftLeft | V::ShiftRight | V::ShiftRightLogical => !lanes.is_float(),
         V::WidenLow | V::WidenHigh => !matches!(lanes, Lanes::I64 | Lanes::U64 | Lanes::F64),
         V::Narrow => lanes.bytes() > 1 && lanes != Lanes::F32,
@@ -546,7 +551,7 @@ impl Generator {
             V::Splat | V::Extract(_) | V::AllTrue | V::AnyTrue | V::HighBits | V::Not | V::Neg | V::Abs | V::Sqrt => {
                 None
             }
-            V::Floor | V::Ceil | V::Round | V::WidenLow | V::WidenHigh => None,
+            V::Floor | V::Ceil | V::Truncate | V::Round | V::WidenLow | V::WidenHigh => None,
             V::ToFloat | V::ToDouble | V::ToSingle | V::ToInteger => None,
             _ => Some(self.pick(V128, b)),
         };

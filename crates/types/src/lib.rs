@@ -89,7 +89,7 @@ pub use domain::{Assembly, Image, LoaderEvents, TrustedAssemblies, Universe};
 pub use error::{LoadError, LoadErrorKind, LoadResult};
 pub use field::Field;
 pub use method::{ArrayMethod, LocalSig, Method, MethodKind, MethodRuntime, MethodSig, RemotingStub};
-pub use saki_contract::{LibraryMethod, LibraryProfile, LibraryType};
+pub use saki_contract::{LibraryMethod, LibraryProfile, LibraryType, VectorLibrary};
 pub use saki_metadata::ElementType;
 pub use ty::{GenericContext, GenericParam, Ty, Type, TypeDef, TypeKind};
 pub use vtable::imt_slot_index;

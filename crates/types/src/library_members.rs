@@ -7,7 +7,7 @@ use crate::field::Field;
 use crate::identity::{AssemblyName, qualified};
 use crate::method::Method;
 use crate::ty::{Ty, Type};
-use saki_contract::{LibraryAssembly, LibraryMethod, LibraryProfile, LibraryType, TypeName};
+use saki_contract::{LibraryAssembly, LibraryMethod, LibraryProfile, LibraryType, TypeName, VectorLibrary};
 
 impl Universe {
     /// The profile of the domain's class libraries.
@@ -98,9 +98,10 @@ impl Type {
         self.def().is_some_and(|def| def.image.is_corlib)
     }
 
-    /// Whether rows of vector operations may mean this type (`LibraryProfile::has_vector_rows`).
-    pub fn may_have_vector_rows(&self) -> bool {
-        self.def().is_some_and(|def| def.image.universe.profile().has_vector_rows) && self.is_of_class_libraries()
+    /// The library whose rows of vector operations may mean this type (`LibraryProfile::vectors`).
+    pub fn vector_library(&self) -> Option<VectorLibrary> {
+        let library = self.def()?.image.universe.profile().vectors;
+        self.is_of_class_libraries().then_some(library)
     }
 
     /// Whether rows of vector operations and library loops may mean this type: one of the core assembly or of its

@@ -1,5 +1,6 @@
-// env: DOTNET_EnableHWIntrinsic=0
-// Vectors without the processor's: Vector64 to Vector512, Vector of T, Vector2 to Vector4, Quaternion, Plane, matrices; bits of all lanes, loads, stores, shuffles, conversions, boxed and generic use.
+// env: DOTNET_EnableAVX=0
+// Vectors of 16 bytes and others: Vector64 to Vector512, Vector of T, Vector2 to Vector4, Quaternion, Plane, matrices;
+// bits of all lanes, loads, stores, shuffles, conversions, boxed and generic use.
 using System;
 using System.Numerics;
 using System.Runtime.CompilerServices;
@@ -71,7 +72,7 @@ static class Vectors
 
     static void Main()
     {
-        Console.WriteLine(Vector128.IsHardwareAccelerated + " " + Vector256.IsHardwareAccelerated + " " + Vector.IsHardwareAccelerated + " " + Sse2.IsSupported + " " + Avx2.IsSupported + " " + Vector<byte>.Count);
+        Console.WriteLine(Vector128.IsHardwareAccelerated + " " + Vector256.IsHardwareAccelerated + " " + Vector.IsHardwareAccelerated + " " + Avx2.IsSupported + " " + Vector<byte>.Count + " " + typeof(Avx2).GetProperty("IsSupported").GetValue(null) + " " + typeof(Vector128).GetProperty("IsHardwareAccelerated").GetValue(null) + " " + Vector128<char>.IsSupported + " " + Vector128<nint>.IsSupported);
         Integers<byte>(); Integers<sbyte>(); Integers<short>(); Integers<ushort>(); Integers<int>(); Integers<uint>(); Integers<long>(); Integers<ulong>();
         Floats<float>(); Floats<double>();
         Numerics();
@@ -91,10 +92,11 @@ static class Vectors
         holders[2].Three.Y = 20;
         object boxed = holders[2].Three;
         Console.WriteLine(holders[1].Three + " " + holders[2].Three + " " + holders[2].Two + " " + holders[2].After + " " + boxed.Equals(new Vector3(1, 20, 3)) + " " + Unsafe.SizeOf<Holder>() + " " + Unsafe.SizeOf<Vector512<byte>>());
-        try { bytes.GetElement(16); } catch (ArgumentOutOfRangeException e) { Console.WriteLine(e.ParamName); }
+        try { bytes.GetElement(16); } catch (ArgumentOutOfRangeException) { Console.WriteLine("no such element"); }
         try { Console.WriteLine(Vector128<char>.Zero + Vector128<char>.Zero); } catch (NotSupportedException) { Console.WriteLine("not supported"); }
+        try { Console.WriteLine(Vector128<char>.Count); } catch (NotSupportedException) { Console.WriteLine("no such count"); }
         try { Vector256.Create((ReadOnlySpan<int>)numbers.AsSpan(39)); } catch (ArgumentOutOfRangeException) { Console.WriteLine("too short"); }
-        try { Console.WriteLine(Sse2.Add(bytes, bytes)); } catch (PlatformNotSupportedException) { Console.WriteLine("no such instruction"); }
+        try { Console.WriteLine(Avx2.Add(bytes.ToVector256(), bytes.ToVector256())); } catch (PlatformNotSupportedException) { Console.WriteLine("no such instruction"); }
         Console.WriteLine(Bits(Unsafe.BitCast<Vector2, long>(new(1, 2))) + " " + Unsafe.BitCast<long, Vector2>(0x4000_0000_3f80_0000) + " " + Unsafe.As<Vector4, Matrix3x2Row>(ref Unsafe.AsRef(new Vector4(1, 2, 3, 4))).B);
     }
 

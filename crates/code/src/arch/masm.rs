@@ -384,6 +384,10 @@ pub enum LaneOp {
     Average,
     /// The upper half of the product.
     MultiplyHigh,
+    /// The left operand's byte that the low four bits of the right one's name; zero if the highest bit is set.
+    ShuffleBytes,
+    /// Products of neighbouring lanes, added: of signed ones, or of unsigned bytes and signed ones with saturation.
+    MultiplyAddPairs,
     /// Bitwise and.
     And,
     /// Bitwise or.

@@ -12,7 +12,7 @@ use super::scope::{Return, Scope};
 use super::stack::{Effect, StackEntry, Val};
 use super::state::{Binding, Var};
 use crate::ir::{InlineSite, IrType, LocalKind, Op, position};
-use crate::vector_types::family_name;
+use crate::vector_types::{family_name, vector_type};
 use saki_metadata::opcodes::{Opcode, decode_at};
 use saki_metadata::{TableId, Token};
 use saki_types::method::impl_flags;
@@ -31,9 +31,9 @@ const GUESSED_BODY_BYTES: usize = 112;
 const LOCAL_VALUE_BODY_BYTES: usize = 80;
 /// Largest body inlined when the method says AggressiveInlining.
 const AGGRESSIVE_BODY_BYTES: usize = 120;
-/// Largest body inlined when a method of a vector type says AggressiveInlining: such bodies have two versions, with and
-/// without vector hardware.
-const VECTOR_BODY_BYTES: usize = 2 * AGGRESSIVE_BODY_BYTES;
+/// Largest body inlined when a method of a vector type, or one that takes or gives vectors, says AggressiveInlining:
+/// such bodies have up to four versions, by the width of vectors and without vector hardware, of which one is imported.
+const VECTOR_BODY_BYTES: usize = 4 * AGGRESSIVE_BODY_BYTES;
 const MAX_DEPTH: usize = 7;
 /// How often a method is inlined into itself: halves the calls of small recursive functions.
 const MAX_RECURSION: usize = 2;
@@ -54,6 +54,19 @@ fn is_handle_operation(method: &'static Method) -> bool {
     )
 }
 
+/// Whether the method belongs to a vector type, or takes or gives vectors.
+fn is_of_vectors(method: &'static Method, args: &[StackEntry]) -> bool {
+    let is_vector = |entry: &StackEntry| matches!(entry.ir, IrType::Struct(ty) if vector_type(ty).is_some());
+    family_name(method.owner).is_some()
+        || args.iter().any(is_vector)
+        || method.sig().is_ok_and(|sig| vector_type(sig.ret).is_some())
+}
+
+/// What a body takes of the budget. Of a longer one that is inlined all but one version is left out.
+fn charged_bytes(bytes: usize) -> u32 {
+    bytes.min(AGGRESSIVE_BODY_BYTES) as u32
+}
+
 impl Importer<'_> {
     /// Inlines a direct call if that is possible and worth it, pushing the result.
     pub(super) fn try_inline(&mut self, method: &'static Method, args: &[StackEntry]) -> LoadResult<bool> {
@@ -65,7 +78,7 @@ impl Importer<'_> {
             Ok(scope) => {
                 let bytes = scope.body.code.len();
                 self.emit.decide(|| format!("inlined: {}, {bytes} bytes", method.full_name()));
-                self.inline_budget_bytes -= bytes as u32;
+                self.inline_budget_bytes -= charged_bytes(bytes);
                 self.inline_into(method, scope, args)?;
                 return Ok(true);
             }
@@ -102,8 +115,11 @@ impl Importer<'_> {
         let limit = if is_guessed && is_in_loop && !is_asked_for {
             GUESSED_BODY_BYTES
         } else if is_asked_for {
-            let is_of_vectors = self.emit.options.vectors && family_name(method.owner).is_some();
-            if is_of_vectors { VECTOR_BODY_BYTES } else { AGGRESSIVE_BODY_BYTES }
+            if self.emit.options.vectors && is_of_vectors(method, args) {
+                VECTOR_BODY_BYTES
+            } else {
+                AGGRESSIVE_BODY_BYTES
+            }
         } else if on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_))) {
             LOCAL_VALUE_BODY_BYTES
         } else if is_in_loop {
@@ -117,7 +133,7 @@ impl Importer<'_> {
         let scope = self.inline_scope(method, limit).inspect_err(|reason| {
             self.not_inlinable.insert((method, limit), reason);
         })?;
-        if scope.body.code.len() as u32 > self.inline_budget_bytes {
+        if charged_bytes(scope.body.code.len()) > self.inline_budget_bytes {
             return Err("as much as may be is inlined already");
         }
         if self.inlining.len() > MAX_DEPTH {

@@ -4,7 +4,8 @@
 //! working internal calls or CIL bodies and are replaced for speed only.
 
 use super::comparers::has_known_comparer;
-use super::vectors::VectorCall;
+use super::options::ImportOptions;
+use super::vectors::{self, VectorCall};
 use crate::ir::{AtomicRmw, MemType, UnOp};
 use saki_types::{ElementType, LibraryMethod, LoadResult, Method, Ty};
 
@@ -211,7 +212,19 @@ pub(super) fn find(method: &'static Method) -> LoadResult<Option<Intrinsic>> {
     })
 }
 
-/// Whether the method asks for instructions of the processor, none of which Saki uses for .NET's classes. Methods of
+/// What a method says that reports a fact of the processor, so that calls through reflection and delegates return the
+/// same as calls in line.
+///
+/// # Errors
+/// The errors of the enclosing types.
+pub(super) fn constant_fact(options: &ImportOptions, method: &'static Method) -> LoadResult<Option<i32>> {
+    match vectors::constant_of(options, method) {
+        None if asks_for_processor(method)? => Ok(Some(0)),
+        constant => Ok(constant),
+    }
+}
+
+/// Whether the method asks for instructions of the processor, of which Saki has none for programs to use. Methods of
 /// generic types (`Vector128<T>.IsSupported`) answer for themselves.
 fn asks_for_processor(method: &'static Method) -> LoadResult<bool> {
     if !method.name.starts_with("get_Is") || !method.is_static() || !method.owner.args.is_empty() {
@@ -221,7 +234,7 @@ fn asks_for_processor(method: &'static Method) -> LoadResult<bool> {
     Ok(method.owner.universe().profile().is_processor_fact(namespace, method.name))
 }
 
-/// Whether the method stands for an instruction of a processor, none of which Saki uses for .NET's classes.
+/// Whether the method stands for an instruction of a processor, which Saki has for the core assembly alone.
 pub(super) fn is_instruction(method: &'static Method) -> LoadResult<bool> {
     let namespace = namespace_of_processor(method)?;
     Ok(namespace.is_some_and(|namespace| method.owner.universe().profile().is_of_instructions(namespace)))

@@ -26,10 +26,17 @@ impl Emitter<'_> {
     pub(super) fn intrinsic_of(&self, method: &'static Method) -> Option<Intrinsic> {
         if self.options.vectors
             && let Some(call) = vectors::find(method).ok().flatten()
+            && (!vectors::is_of_instructions(method) || self.may_use_instructions())
         {
             return Some(Intrinsic::Vector(call));
         }
         find(method).ok().flatten().or_else(|| self.is_called_loop(method).then_some(Intrinsic::LibraryLoop))
+    }
+
+    /// Whether rows of instructions of the processor hold in the body that is imported: in the core assembly's, except
+    /// in the methods that stand for instructions, which throw.
+    fn may_use_instructions(&self) -> bool {
+        self.s.method.owner.is_of_core_assembly() && !vectors::is_of_instructions(self.s.method)
     }
 
     /// Imports a call in line; the arguments are on the stack. False: not handled, without effect, so the method must

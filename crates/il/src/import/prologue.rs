@@ -3,10 +3,10 @@
 use super::builder::plain;
 use super::class_init::needs_check_at_entry;
 use super::emitter::Emitter;
+use super::intrinsic_table::constant_fact;
 use super::kinds::has_references;
 use super::scope::Return;
 use super::state::{Binding, Var};
-use super::vectors;
 use crate::ir::{
     AliasClass, CallSig, Clause, ClauseKind, Inst, IrType, LocalId, LocalKind, MemType, Op, Region, RegionId, Symbol,
     Terminator, ValueId,
@@ -58,7 +58,7 @@ impl Emitter<'_> {
             }
             self.enter_lock()?;
         }
-        if let Some(number) = vectors::constant_of(self.options, self.method) {
+        if let Some(number) = constant_fact(self.options, self.method)? {
             let number = self.b.i32(number);
             self.b.terminate(Terminator::Ret(Some(number)));
             return Ok(None);

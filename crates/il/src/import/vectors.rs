@@ -13,6 +13,8 @@ mod document;
 mod elements;
 mod lanes;
 mod matrices;
+mod net;
+mod net_operations;
 mod numerics;
 mod rows;
 mod simd;
@@ -22,7 +24,7 @@ mod values;
 use super::options::ImportOptions;
 use super::stack::StackEntry;
 use crate::ir::{IrType, Op, UnOp, ValueId, VectorOp};
-use crate::vector_types::{VectorType, vector_type};
+use crate::vector_types::{VectorType, X86, vector_type};
 pub(super) use rows::VectorCall;
 use saki_abi::native::{NativeAbi, VectorRegisters};
 use saki_types::{LoadResult, Method};
@@ -36,10 +38,24 @@ const ACCELERATION_MODE: i32 = match NativeAbi::HOST.vectors {
     VectorRegisters::Neon => 0,
 };
 
+/// Whether calls of the method become operations of the compiler's, if it has vectors; those of instructions only in
+/// the core assembly.
+///
+/// # Errors
+/// The errors of the method's signature.
+pub fn is_vector_operation(method: &'static Method) -> LoadResult<bool> {
+    Ok(find(method)?.is_some())
+}
+
+/// Whether the method is one of a class of x86's instructions.
+pub(super) fn is_of_instructions(method: &'static Method) -> bool {
+    method.owner.def().is_some_and(|def| def.namespace == X86)
+}
+
 /// The constant result of a method that reports features of the processor, so that calls through reflection and
 /// delegates return the same as calls in line.
 pub(super) fn constant_of(options: &ImportOptions, method: &'static Method) -> Option<i32> {
-    if !options.vectors {
+    if !options.vectors || is_of_instructions(method) {
         return None;
     }
     match find(method).ok()?? {
@@ -108,9 +124,13 @@ impl VectorEmitter<'_, '_> {
                 return Ok(true);
             }
             C::Matrix(call) => return self.matrix_call(call, method, args),
+            C::Bits(_) | C::Log2 => return self.count_bits(call, method, &args[0]),
             _ => {}
         }
         let Some(vector) = table::subject(method)?.vector else { return Ok(false) };
+        if let Some(is_done) = self.net_call(call, vector, method, args)? {
+            return Ok(is_done);
+        }
         let VectorType { lanes, mem, count } = vector;
         let value = match call {
             C::Bytes(byte) => self.bits([byte; 16]),

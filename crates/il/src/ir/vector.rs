@@ -103,6 +103,8 @@ pub enum VectorOp {
     Sqrt,
     Floor,
     Ceil,
+    /// Towards zero.
+    Truncate,
     /// To the nearest whole number, halves to the even one.
     Round,
     /// `a < b ? a : b`, so `b` where either is NaN.
@@ -147,6 +149,11 @@ pub enum VectorOp {
     ToInteger,
     /// Selects bytes of `a` (0–15) and `b` (16–31) by the constant `c`.
     Shuffle,
+    /// Selects bytes of `a` by the low four bits of each byte of `b`; zero where that byte's highest bit is set.
+    ShuffleBytes,
+    /// Products of neighbouring lanes, added, in lanes of twice the width: of I16 lanes, or of the unsigned bytes of
+    /// `a` and the signed ones of `b` (`lanes` is U8), whose sums are saturated.
+    MultiplyAddPairs,
 }
 
 impl VectorOp {

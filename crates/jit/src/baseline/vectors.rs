@@ -379,7 +379,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 Some(())
             }
             _ => {
-                let is_unary = matches!(op, V::Not | V::Neg | V::Abs | V::Sqrt | V::Floor | V::Ceil | V::Round);
+                let is_unary =
+                    matches!(op, V::Not | V::Neg | V::Abs | V::Sqrt | V::Floor | V::Ceil | V::Truncate | V::Round);
                 for lane in 0..lanes.count() {
                     self.load_lane(operation.x, operation.a, lanes, lane);
                     if !is_unary {
@@ -413,6 +414,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 V::Sqrt => self.masm.square_root(ty, x),
                 V::Floor => self.masm.round(Rounding::Floor, ty, x),
                 V::Ceil => self.masm.round(Rounding::Ceiling, ty, x),
+                V::Truncate => self.masm.round(Rounding::Zero, ty, x),
                 V::Round => self.masm.round(Rounding::Nearest, ty, x),
                 V::Min | V::Max => self.choose(operation, op, lanes),
                 _ => return None,
@@ -626,6 +628,8 @@ fn lane_op(op: VectorOp, lanes: Lanes) -> Option<(LaneOp, bool)> {
         VectorOp::SubSaturated => (LaneOp::SubtractSaturated, false),
         VectorOp::Average => (LaneOp::Average, false),
         VectorOp::MultiplyHigh => (LaneOp::MultiplyHigh, false),
+        VectorOp::ShuffleBytes => (LaneOp::ShuffleBytes, false),
+        VectorOp::MultiplyAddPairs => (LaneOp::MultiplyAddPairs, false),
         VectorOp::And => (LaneOp::And, false),
         VectorOp::Or => (LaneOp::Or, false),
         VectorOp::Xor => (LaneOp::ExclusiveOr, false),

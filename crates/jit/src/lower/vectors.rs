@@ -98,7 +98,9 @@ pub(super) fn vector(
             let ins = cx.b.ins();
             if op == V::PackSigned { ins.snarrow(low, high) } else { ins.unarrow(low, high) }
         }
-        V::Not | V::Neg | V::Abs | V::Sqrt | V::Floor | V::Ceil | V::Round => vector_unary(cx, op, lanes, a)?,
+        V::Not | V::Neg | V::Abs | V::Sqrt | V::Floor | V::Ceil | V::Truncate | V::Round => {
+            vector_unary(cx, op, lanes, a)?
+        }
         V::WidenLow | V::WidenHigh | V::ToFloat | V::ToInteger | V::ToDouble | V::ToSingle => {
             vector_conversion(cx, op, lanes, a)?
         }
@@ -137,6 +139,7 @@ fn vector_unary(cx: &mut Lowering<'_, '_>, op: VectorOp, lanes: Lanes, a: ValueI
         V::Sqrt if is_float => ins.sqrt(vector),
         V::Floor if is_float => ins.floor(vector),
         V::Ceil if is_float => ins.ceil(vector),
+        V::Truncate if is_float => ins.trunc(vector),
         V::Round if is_float => ins.nearest(vector),
         _ => return Err(CompileError::invalid_ir(format!("{op:?} of {lanes:?}"))),
     })
@@ -173,6 +176,15 @@ fn vector_binary(cx: &mut Lowering<'_, '_>, op: VectorOp, lanes: Lanes, a: Value
                 V::Or => ins.bor(a, b),
                 _ => ins.bxor(a, b),
             }
+        }
+        V::ShuffleBytes if lanes.bytes() == 1 => ins.x86_pshufb(a, b),
+        V::MultiplyAddPairs if lanes == Lanes::U8 => ins.x86_pmaddubsw(b, a),
+        V::MultiplyAddPairs if lanes == Lanes::I16 => {
+            let low = [a, b].map(|half| cx.b.ins().swiden_low(half));
+            let high = [a, b].map(|half| cx.b.ins().swiden_high(half));
+            let low = cx.b.ins().imul(low[0], low[1]);
+            let high = cx.b.ins().imul(high[0], high[1]);
+            cx.b.ins().iadd_pairwise(low, high)
         }
         V::Min | V::Max => minimum_or_maximum(cx, op, lanes, a, b),
         V::Eq | V::Lt | V::Le | V::Gt | V::Ge => vector_compare(cx, op, lanes, a, b),

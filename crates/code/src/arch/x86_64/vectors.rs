@@ -26,7 +26,7 @@ impl<T: Copy> VectorAssembler for Assembler<T> {
         }
         use LaneOp::{
             Add, AddSaturated, And, Average, Divide, Equal, ExclusiveOr, Greater, Less, LessOrEqual, Maximum, Minimum,
-            Multiply, MultiplyHigh, Or, Subtract, SubtractSaturated, Unordered,
+            Multiply, MultiplyAddPairs, MultiplyHigh, Or, ShuffleBytes, Subtract, SubtractSaturated, Unordered,
         };
         use LaneType::{Bits, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
         table! {
@@ -63,6 +63,9 @@ impl<T: Copy> VectorAssembler for Assembler<T> {
             Average, U16 => pavgw_a;
             MultiplyHigh, I16 => pmulhw_a;
             MultiplyHigh, U16 => pmulhuw_a;
+            MultiplyAddPairs, I16 => pmaddwd_a;
+            MultiplyAddPairs, U8 => pmaddubsw_a;
+            ShuffleBytes, I8 | U8 => pshufb_a;
             Minimum, I8 => pminsb_a;
             Minimum, U8 => pminub_a;
             Minimum, I16 => pminsw_a;

@@ -14,12 +14,20 @@ Methods of `System.Numerics` and `Mono.Simd` are the processor's own operations 
 exceptions are those of the class library's code. (Of a NaN that an operation makes of two NaNs, neither says which one's bits it has.)
 
 The types are known by assembly, namespace and name: those of the class libraries, and those of copies of `System.Numerics.Vectors.dll` that programs carry beside them.
-`Vector<T>.Count` is 16 bytes' worth. `System.Runtime.Intrinsics` is not in the class libraries of Mono 6.8, 6.12 and 6.14, so that no program can refer to it.
+`Vector<T>.Count` is 16 bytes' worth. `System.Runtime.Intrinsics` is not in the class libraries of Mono 6.8, 6.12 and 6.14; for programs on .NET see [below](#net).
 
 The columns: *operands* are the types of elements for which the row holds; *becomes* says what is in the code in place of a call. \"As written\" is the class library's own code, which is
 inlined where it is short and is made of the other rows.
 
 This file is made from the table in `crates/il/src/import/vectors`, by which the compiler knows the methods; a test compares them (`UPDATE_EXPECT=1 cargo test -p saki-il document`).
+";
+
+const NET: &str = "
+## .NET
+
+Programs on .NET 9 and 10: vectors of 16 bytes, whose operations give what .NET's give on x64, bit for bit, except `MultiplyAddEstimate` and the reciprocal estimates, which differ between processors
+there, too. `Vector128.IsHardwareAccelerated` and `Vector.IsHardwareAccelerated` are true, those of 64, 256 and 512 bits false: their code is the class library's, made of these operations. What is
+not listed runs as the class library wrote it. `IsSupported` of all instruction sets is false for programs; the core assembly has the instructions below for its own loops.
 ";
 
 fn element(lanes: Lanes) -> &'static str {
@@ -74,6 +82,10 @@ fn parameter(param: Param, own: &str) -> String {
         Param::OwnPointer => format!("ref {own}"),
         Param::Span => "span".to_owned(),
         Param::Pointer => "out".to_owned(),
+        Param::LanePointer => "pointer".to_owned(),
+        Param::HalfOfOwn => "Vector64".to_owned(),
+        Param::NativeInt => "nuint".to_owned(),
+        Param::Byte => "byte".to_owned(),
         Param::Any => "…".to_owned(),
     }
 }
@@ -83,7 +95,7 @@ fn signature(row: &VectorRow, own: &str) -> String {
     let params: Vec<String> = row.params.iter().map(|param| parameter(*param, own)).collect();
     let list = params.join(", ");
     let operator = match row.method {
-        "op_Addition" => "+",
+        "op_Addition" | "op_UnaryPlus" => "+",
         "op_Subtraction" | "op_UnaryNegation" => "-",
         "op_Multiply" => "*",
         "op_Division" => "/",
@@ -95,6 +107,7 @@ fn signature(row: &VectorRow, own: &str) -> String {
         "op_Inequality" => "!=",
         "op_LeftShift" => "<<",
         "op_RightShift" => ">>",
+        "op_UnsignedRightShift" => ">>>",
         "op_Explicit" => return format!("(other){own}"),
         ".ctor" => return format!("new({list})"),
         "get_Item" | "get_Component" => return "[int]".to_owned(),
@@ -131,6 +144,9 @@ fn becomes(call: VectorCall) -> String {
         VectorOp::PackSigned | VectorOp::PackUnsigned => "saturating narrowing",
         VectorOp::ToFloat | VectorOp::ToInteger | VectorOp::ToDouble | VectorOp::ToSingle => "conversion",
         VectorOp::WidenLow | VectorOp::WidenHigh => "widening",
+        VectorOp::Floor | VectorOp::Ceil | VectorOp::Truncate | VectorOp::Round => "rounding",
+        VectorOp::ShuffleBytes => "shuffle",
+        VectorOp::MultiplyAddPairs => "products, added by pairs",
         VectorOp::ShiftLeft | VectorOp::ShiftRight | VectorOp::ShiftRightLogical => "shift",
         _ => "vector operation",
     };
@@ -172,7 +188,19 @@ fn becomes(call: VectorCall) -> String {
         C::FromSpan => "a check and a load".to_owned(),
         C::Clamp => "maximum and minimum".to_owned(),
         C::Cross => "shuffles and arithmetic".to_owned(),
-        C::Shift(op) => name(op).to_owned(),
+        C::Shift(op) | C::ShiftModulo(op) | C::ShiftBeyond(op) => name(op).to_owned(),
+        C::SplatOf => "one element in every lane".to_owned(),
+        C::ElementsOf | C::ScalarOf | C::OfHalves | C::WithHalf(_) => "elements put into lanes".to_owned(),
+        C::Element | C::First | C::Half(_) => "a lane, if its number is constant".to_owned(),
+        C::WithElement => "an element put into a lane, if its number is constant".to_owned(),
+        C::Load | C::LoadScalar => "a load".to_owned(),
+        C::Store | C::StoreTo | C::StoreScalar => "a store".to_owned(),
+        C::Sum => "the lanes, added; floats by pairs".to_owned(),
+        C::Extreme(_) => "comparisons and a selection".to_owned(),
+        C::SelectLanes => "shuffle; of lanes of more than a byte, if their numbers are constant".to_owned(),
+        C::AlignRight | C::SelectFours => "shuffle".to_owned(),
+        C::NoCommonBits => "bitwise, and a test".to_owned(),
+        C::Bits(_) | C::Log2 => "a count of bits".to_owned(),
         C::Permute(_) => "shuffle".to_owned(),
         C::PermuteBy(_) => "shuffle, if the selection is constant".to_owned(),
         C::Propagating(_) => "comparisons and a selection".to_owned(),
@@ -199,7 +227,7 @@ fn becomes(call: VectorCall) -> String {
 
 fn write_group(text: &mut String, group: &VectorRows) {
     let is_generic = group.types == ["Vector`1"] || group.types == ["Vector"];
-    let has_elements = is_generic || group.family == Family::MonoSimd;
+    let has_elements = is_generic || group.family != Family::Numerics;
     let own = match group.types {
         ["Matrix4x4"] | ["Matrix3x2", _] => "matrix",
         ["Quaternion"] => "quaternion",
@@ -236,6 +264,7 @@ fn document() -> String {
             text.push_str(match group.family {
                 Family::Numerics => "\n## System.Numerics\n",
                 Family::MonoSimd => "\n## Mono.Simd\n",
+                Family::Net => NET,
             });
         }
         write_group(&mut text, group);

@@ -153,7 +153,7 @@ impl VectorEmitter<'_, '_> {
     }
 
     /// The lane that a constant index selects.
-    fn known_lane(&self, index: ValueId, vector: VectorType) -> Option<u8> {
+    pub(super) fn known_lane(&self, index: ValueId, vector: VectorType) -> Option<u8> {
         self.emit.b.const_i32(index).and_then(|n| u8::try_from(n).ok()).filter(|n| u32::from(*n) < vector.count)
     }
 

@@ -240,7 +240,7 @@ impl VectorEmitter<'_, '_> {
     }
 
     /// The sum of all integer lanes, in each lane.
-    fn folded(&mut self, value: ValueId, lanes: Lanes) -> ValueId {
+    pub(super) fn folded(&mut self, value: ValueId, lanes: Lanes) -> ValueId {
         let (mut sum, mut distance) = (value, 8);
         while u32::from(distance) >= lanes.bytes() {
             let moved = self.permuted(sum, sum, std::array::from_fn(|byte| (byte as u8 + distance) % 16));

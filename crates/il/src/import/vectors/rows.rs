@@ -1,7 +1,7 @@
 //! What the rows of `numerics` and `simd` are made of: the operations that replace methods of vector types, and the
 //! shapes of these methods.
 
-use crate::ir::{ConvTarget, Lanes, VectorOp};
+use crate::ir::{ConvTarget, Lanes, UnOp, VectorOp};
 use crate::vector_types::Family;
 
 /// The replacement for a call of a method of a vector type.
@@ -88,6 +88,48 @@ pub(crate) enum VectorCall {
     Cross,
     /// By an int32, of which as many bits count as C# uses for the lane's width.
     Shift(VectorOp),
+    /// By an int32 modulo the width of a lane.
+    ShiftModulo(VectorOp),
+    /// Logically, by a byte; zero if it is the width of a lane or more.
+    ShiftBeyond(VectorOp),
+    /// Static methods that make a vector: from one scalar for all lanes, from a scalar for each, from a scalar for the
+    /// first one (the others are zero), from two vectors of 8 bytes.
+    SplatOf,
+    ElementsOf,
+    ScalarOf,
+    OfHalves,
+    /// A lane by a constant number, or the first one.
+    Element,
+    First,
+    /// The vector with another scalar in a lane, or with other 8 bytes in one half. True: the upper half.
+    WithElement,
+    WithHalf(bool),
+    /// 8 bytes as a vector type of this size. True: the upper half.
+    Half(bool),
+    /// Through a pointer, maybe by a number of elements behind it: `(pointer, number)`, `(vector, pointer, number)`;
+    /// for the processor's instructions `(pointer, vector)`.
+    Load,
+    Store,
+    /// The first lane alone; loading makes the others zero.
+    LoadScalar,
+    StoreTo,
+    StoreScalar,
+    /// The sum of all lanes, floats by neighbouring pairs.
+    Sum,
+    /// `Minimum` and `Maximum` of IEEE 754:2019: NaN if either is, -0 below +0.
+    Extreme(VectorOp),
+    /// Lanes of the first operand by the numbers in the second one; zero for a number that no lane has.
+    SelectLanes,
+    /// `(a, b, number)`: bytes of `b`, then of `a`, from a constant number of bytes on.
+    AlignRight,
+    /// `(a, b, selection)` by two constant bits for each of four lanes, as `shufps` has it.
+    SelectFours,
+    /// Bool: whether no bit is set in both operands.
+    NoCommonBits,
+    /// Counts bits of an integer that is no vector: int32.
+    Bits(UnOp),
+    /// The number of the highest bit; 0 for zero.
+    Log2,
     /// Bytes of the first operand, and of the second one (16 and more), by number.
     Permute([u8; 16]),
     /// By a constant argument.
@@ -205,6 +247,12 @@ pub(crate) enum Param {
     /// Managed or native pointer: to the own type, or to any type.
     OwnPointer,
     Pointer,
+    /// Managed or native pointer to a lane.
+    LanePointer,
+    /// `Vector64<T>` of the same lanes.
+    HalfOfOwn,
+    NativeInt,
+    Byte,
     /// Anything.
     Any,
 }

@@ -39,7 +39,7 @@ const MULTIPLIED: LaneSet = LaneSet::of(&[L::I16, L::U16, L::I32, L::U32, L::F32
 
 /// The permutation that interleaves lanes of this many bytes of two operands, beginning at the first lane of each or,
 /// if `is_high`, at the middle.
-const fn interleaved(lane_bytes: u8, is_high: bool) -> [u8; 16] {
+pub(super) const fn interleaved(lane_bytes: u8, is_high: bool) -> [u8; 16] {
     let mut bytes = [0; 16];
     let mut at = 0;
     while at < 16 {

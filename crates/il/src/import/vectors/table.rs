@@ -6,14 +6,14 @@
 //! terms of the others.
 
 use super::rows::{MatrixCall, Param, VectorCall, VectorRow, VectorRows};
-use super::{numerics, simd};
+use super::{net, numerics, simd};
 use crate::import::kinds::ir_type;
 use crate::ir::{IrType, VectorOp};
 use crate::vector_types::{Family, VectorType, family_name, lanes_of, vector_type};
 use saki_types::{ElementType, LoadResult, Method, Ty};
 
 pub(crate) fn groups() -> impl Iterator<Item = &'static VectorRows> {
-    numerics::GROUPS.iter().chain(simd::GROUPS)
+    numerics::GROUPS.iter().chain(simd::GROUPS).chain(net::GROUPS)
 }
 
 /// The type whose lanes an operation has.
@@ -38,20 +38,36 @@ pub(crate) fn subject(method: &'static Method) -> LoadResult<VectorSubject> {
 /// The errors of the method's signature.
 pub(crate) fn row_of(method: &'static Method) -> LoadResult<Option<&'static VectorRow>> {
     let Some((family, name)) = family_name(method.owner) else { return Ok(None) };
+    let (name, called) = static_counterpart(family, name, method.name);
     let mut subject_of_method = None;
     for group in groups().filter(|group| group.family == family && group.types.contains(&name)) {
-        let candidates = group.rows.iter().filter(|row| row.method == method.name);
+        let candidates = group.rows.iter().filter(|row| row.method == called);
         for row in candidates.filter(|row| row.call == VectorCall::AsWritten || row.has_this() != method.is_static()) {
             let subject = match &subject_of_method {
                 Some(subject) => subject,
                 None => subject_of_method.insert(subject(method)?),
             };
+            // Vectors of elements for which there are none throw, or say so.
+            if subject.vector.is_none() && !subject.ty.args.is_empty() {
+                return Ok(None);
+            }
             if fits(row, subject, family, &method.sig()?.params) && gives(row.call, subject, method.sig()?.ret)? {
                 return Ok(Some(row));
             }
         }
     }
     Ok(None)
+}
+
+/// The type and the name by which a row names a method. .NET's vector types implement the methods of `ISimdVector` by
+/// calling the static class's methods of these names.
+fn static_counterpart(family: Family, owner: &'static str, method: &'static str) -> (&'static str, &'static str) {
+    match method.rsplit_once(">.") {
+        Some((interface, called)) if family == Family::Net && interface.contains("ISimdVector<") => {
+            (owner.trim_end_matches("`1"), called)
+        }
+        _ => (owner, method),
+    }
 }
 
 /// Finds the replacement for a method.
@@ -74,10 +90,15 @@ fn gives(call: VectorCall, subject: &VectorSubject, ret: Ty) -> LoadResult<bool>
         C::Unary(VectorOp::HighBits) | C::Matrix(M::Equal(_) | M::PlanesEqual(_)) => scalar(IrType::I32),
         C::Nothing | C::CopyTo | C::SetArray | C::SetComponent | C::Widen => scalar(IrType::Void),
         C::Splat | C::Elements | C::Joined | C::FromArray | C::FromSpan => scalar(IrType::Void),
-        C::Dot | C::Length | C::LengthSquared | C::Item | C::Component => match subject.vector {
-            Some(vector) => scalar(vector.lanes.scalar()),
-            None => Ok(false),
-        },
+        C::Bits(_) | C::Log2 | C::NoCommonBits => scalar(IrType::I32),
+        C::Store | C::StoreTo | C::StoreScalar => scalar(IrType::Void),
+        C::Half(_) => Ok(ret.value_size_bytes()? == 8),
+        C::Dot | C::Length | C::LengthSquared | C::Item | C::Component | C::Element | C::First | C::Sum => {
+            match subject.vector {
+                Some(vector) => scalar(vector.lanes.scalar()),
+                None => Ok(false),
+            }
+        }
         C::Matrix(M::PlaneDot) => scalar(IrType::F32),
         C::Matrix(M::Transform | M::TransformNormal | M::Rotate) => Ok(vector_type(ret).is_some()),
         C::Matrix(_) => Ok(ret == subject.ty),
@@ -112,6 +133,13 @@ fn fits_one(param: Param, ty: Ty, subject: &VectorSubject, family: Family) -> bo
         Param::Single => ty.element_type == ElementType::R4,
         Param::Named(name) => family_name(ty) == Some((family, name)),
         Param::OwnPointer => is_pointer(ty) && ty.element() == Some(subject.ty),
+        Param::LanePointer => lanes.is_some() && is_pointer(ty) && ty.element().and_then(lanes_of) == lanes,
+        Param::HalfOfOwn => {
+            let is_half = family_name(ty) == Some((family, "Vector64`1"));
+            is_half && lanes.is_some() && ty.args.first().copied().and_then(lanes_of) == lanes
+        }
+        Param::NativeInt => matches!(ty.element_type, ElementType::I | ElementType::U),
+        Param::Byte => ty.element_type == ElementType::U1,
         Param::Pointer => is_pointer(ty),
         Param::Any => true,
         Param::EachLane => false,
