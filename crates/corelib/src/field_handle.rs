@@ -10,7 +10,7 @@ use saki_runtime::exec::thread_statics::thread_static_address;
 use saki_runtime::exec::{class_init, invoke};
 use saki_runtime::object::{exceptions, method_tables, statics};
 use saki_runtime::{CurrentThread, InternalCall, Managed, Obj, Place, Slot, Str, ToManaged};
-use saki_types::{Field, Ty, universe};
+use saki_types::{ElementType, Field, Ty, universe};
 
 fn get_name<'t>(t: CurrentThread<'t>, field: Option<Obj>) -> Managed<Str<'t>> {
     Str::new(t, field_of(field).name)
@@ -28,10 +28,13 @@ fn get_declaring_type<'t>(t: CurrentThread<'t>, field: FieldArgument) -> Managed
     Obj::of_type(t, field.field().owner)
 }
 
-/// Whether managed code may use the address of the field.
+/// Whether managed code may use the address of the field. Of a static field that is a struct it expects the address of
+/// a reference to a boxed value there, where the value itself lies.
 fn has_address(_t: CurrentThread, field: Option<Obj>) -> bool {
     let field = field_of(field);
-    !field.is_literal() && !field.is_thread_static && !field.owner.is_open
+    let is_struct = |ty: Ty| ty.element_type == ElementType::ValueType && !ty.is_enum();
+    let is_static_struct = field.is_static() && !field.ty().is_ok_and(|ty| !is_struct(ty));
+    !field.is_literal() && !field.is_thread_static && !field.owner.is_open && !is_static_struct
 }
 
 /// Bytes from the first field of an object.
