@@ -71,17 +71,19 @@ fn run(name: &str, ours: bool, threads: &str) -> Option<String> {
     let mut framework = String::from("-fw:");
     let version = std::fs::read_to_string(net.join("9/version")).expect("a version");
     framework.push_str(&net.join("9/shared/Microsoft.NETCore.App").join(version.trim()).display().to_string());
-    let out = format!("-out:{}", component.display());
-    succeeds(
-        Command::new(net.join("compiler/csc")).args(["-library", &framework, &out]).arg(sources.join("component.cs")),
-    );
+    let second = folder.join("second.dll");
+    for library in [&component, &second] {
+        let out = format!("-out:{}", library.display());
+        let mut compiler = Command::new(net.join("compiler/csc"));
+        succeeds(compiler.args(["-library", &framework, &out]).arg(sources.join("component.cs")));
+    }
     let config = folder.join("component.runtimeconfig.json");
     let text = r#"{"runtimeOptions":{"tfm":"net9.0","framework":{"name":"Microsoft.NETCore.App","version":"9.0.0"}}}"#;
     std::fs::write(&config, text).expect("written");
     let ours = ours.then(library);
     let resolver = root(&folder.join("root"), &net, ours.as_deref());
     let output = Command::new(&host)
-        .args([&resolver, &folder.join("root"), &config, &component])
+        .args([&resolver, &folder.join("root"), &config, &component, &second])
         .env("SAKI_NO_CACHE", "1")
         .env("SAKI_THREADS", threads)
         .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
@@ -95,7 +97,9 @@ fn run(name: &str, ours: bool, threads: &str) -> Option<String> {
 #[test]
 fn a_host_calls_methods_of_a_component_from_all_its_threads() {
     let Some(expected) = run("component-net", false, "native") else { return };
-    assert!(expected.contains("third thread: 34 41 5"), "{expected}");
+    for line in ["third thread: 34 41 5", "in the default context: 7", "from bytes: 11"] {
+        assert!(expected.contains(line), "{expected}");
+    }
     for threads in ["native", "green", "mn"] {
         assert_eq!(run(&format!("component-{threads}"), true, threads).as_ref(), Some(&expected), "{threads}");
     }

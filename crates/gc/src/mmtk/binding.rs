@@ -52,7 +52,7 @@ pub(crate) fn init(options: HeapOptions) -> Result<(), String> {
             "a heap of {max_heap_bytes} bytes is too small: no program runs with less than {MIN_HEAP_BYTES}"
         ));
     }
-    if address_space::scarcity().is_some() {
+    if address_space::scarcity().is_some() || by_need::is_range_occupied() {
         by_need::enable();
     }
     // A quarter of a small heap, in whole pages: else every collection would have to be a full one.

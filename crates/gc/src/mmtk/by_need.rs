@@ -15,7 +15,8 @@
 //! chunk of the heap is mapped together with its part of our bit tables; all with `MAP_FIXED_NOREPLACE`, because no
 //! reservation keeps other mappings out of the range. The kernel hands out addresses from the top of the address space
 //! or, with an unlimited stack, from 42 TiB upwards, and emulators from 256 GiB upwards, so no other mapping should lie
-//! there.
+//! there. Some hosts of the library (V8) map a few MiB at places that they choose by chance: then the range cannot be
+//! reserved, but what is mapped by need begins at the spaces' first addresses and hardly ever meets them.
 //!
 //! | `BY_NEED` | who moves it | meaning |
 //! |---|---|---|
@@ -59,6 +60,21 @@ pub(super) fn is_enabled() -> bool {
 /// The base of a bit table that is mapped with the heap. Before there is a heap.
 pub(super) fn bit_table() -> usize {
     BIT_TABLES_START + BIT_TABLES.fetch_add(1, Ordering::Relaxed) * BIT_TABLE_BYTES
+}
+
+/// Whether something is mapped in the heap's range already, before there is a heap: some hosts (V8) map memory at
+/// addresses that they choose by chance. Then the range cannot be reserved as a whole.
+pub(super) fn is_range_occupied() -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    maps.lines().any(is_in_range)
+}
+
+/// Whether a line of `/proc/PID/maps` is about a mapping in the range or in the bit tables behind it.
+fn is_in_range(line: &str) -> bool {
+    let address = |text: &str| usize::from_str_radix(text, 16).ok();
+    let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+    let Some((Some(start), Some(end))) = range.map(|(start, end)| (address(start), address(end))) else { return false };
+    start < BIT_TABLES_START + 2 * BIT_TABLE_BYTES && end > HEAP_START
 }
 
 /// In place of the C library's for all Rust code of the process. See the module header.
@@ -140,4 +156,22 @@ fn refuse(len_bytes: usize) -> ! {
     saki_base::tell!("saki: the system refused {} KiB for the heap: {error}{why}", len_bytes >> 10);
     // SAFETY: ends the process without the handlers of exit, which might need locks that this thread holds.
     unsafe { libc::_exit(EXIT_NO_MEMORY) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings_in_the_range_are_found() {
+        let check = |line, expected| assert_eq!(is_in_range(line), expected, "{line}");
+        check("55d0a0000000-55d0a0021000 r--p 00000000 08:01 1 /bin/a", false);
+        check("7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]", false);
+        check("1fffff000000-1fffff001000 ---p 00000000 00:00 0", false);
+        check("1f6000000000-1f6000001000 ---p 00000000 00:00 0", true);
+        check("40000000000-40010000000 ---p 00000000 00:00 0", true);
+        check("1ff00000000-20000000000 ---p 00000000 00:00 0", false);
+        check("1ff00000000-20000001000 ---p 00000000 00:00 0", true);
+        check("no mapping", false);
+    }
 }
