@@ -95,6 +95,7 @@ A source '-' is read from standard input. One that begins with '#!/usr/bin/env -
         disable_help_flag = true,
         override_usage = "saki dotnet [WORDS]...",
         after_help = "All words are dotnet's, but for a single --environment, which shows two variables. They lead its host to Saki's libcoreclr.so; neither .NET nor the program is changed.\n\
+A single --components shows a variable for programs in other languages that load .NET by its host's functions (pythonnet, node-api-dotnet).\n\
 Saki's options are variables (SAKI_THREADS=mn) or properties of the program's runtimeconfig.json (\"Saki.Threads\": \"mn\")."
     )]
     Dotnet {

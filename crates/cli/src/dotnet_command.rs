@@ -6,9 +6,11 @@
 //! of the installation or of the program is changed, and child processes inherit the variables.
 //!
 //! Invariant: files of one name are equal (the folder's name says which library they lead to), so that commands that
-//! start at the same time do not disturb each other. Left out: programs that bring their runtime along.
+//! start at the same time do not disturb each other. Left out: programs that bring their runtime along; programs that
+//! load components, for which the host reads neither variable (`component_root`).
 
 use crate::cached_files;
+use crate::component_root;
 use crate::exit::{EXIT_UNUSABLE, fail};
 use saki_base::answer;
 use saki_dotnet::places::ARCHITECTURE;
@@ -23,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The library's name, which .NET's host knows.
-const LIBRARY: &str = "libcoreclr.so";
+pub const LIBRARY: &str = "libcoreclr.so";
 
 /// Its folder in an installation, beside that of the command.
 const INSTALLED: &str = "lib/saki-dotnet";
@@ -56,9 +58,24 @@ const TARGET_FRAMEWORKS: [&str; 12] = [
 /// The word that asks for the variables, for programs that are started otherwise than by `dotnet` (apphosts).
 const SHOW_VARIABLES: &str = "--environment";
 
+/// The word that asks for a root of .NET whose runtime is ours, for programs that load components.
+const SHOW_ROOT: &str = "--components";
+
 /// Runs `dotnet` with these words, in place of this process. Returns the exit code if that fails, and after
 /// `SHOW_VARIABLES`.
 pub fn run(words: &[OsString]) -> i32 {
+    if matches!(words, [word] if word == SHOW_ROOT) {
+        return match prepare_root() {
+            Ok(root) => {
+                answer!("{}", assignment("DOTNET_ROOT".as_ref(), root.as_os_str()));
+                0
+            }
+            Err(text) => {
+                fail(&text);
+                EXIT_UNUSABLE
+            }
+        };
+    }
     match prepare() {
         Ok(command) if matches!(words, [word] if word == SHOW_VARIABLES) => {
             for (name, value) in command.get_envs() {
@@ -97,6 +114,18 @@ fn prepare() -> Result<Command, String> {
         command.env(name, in_front(own, environment::value(name)));
     }
     Ok(command)
+}
+
+/// The root of links to an installation, whose library is ours.
+fn prepare_root() -> Result<PathBuf, String> {
+    let root = environment::dotnet_places().root().map_err(|looked| format!("no dotnet: {looked}"))?;
+    let library = library()?;
+    let folder = cached_files::folder(FOLDER)?;
+    let paths = [root.path.as_os_str().as_bytes(), b"\0", library.as_os_str().as_bytes()].concat();
+    let [key, _] = checksum::wide_hash(&paths);
+    let links = folder.join(format!("root-{}-{key:016x}", component_root::FORM));
+    component_root::fill(&links, &root.path, &library).map_err(|e| format!("{}: {e}", links.display()))?;
+    Ok(links)
 }
 
 /// The variable for a POSIX shell to evaluate.

@@ -27,6 +27,7 @@ mod cached_files;
 mod check_mutants;
 mod command_line;
 mod complete;
+mod component_root;
 mod control_socket;
 mod doctor;
 mod dotnet_command;
