@@ -5,7 +5,7 @@ use crate::collectible;
 use crate::domain::Image;
 use crate::error::{LoadError, LoadResult};
 use crate::field::{Field, field_flags};
-use crate::lazy::Lazy;
+use crate::lazy_word::LazyRef;
 use crate::load_texts;
 use crate::method::{ArrayMethod, Method, MethodKind, method_flags};
 use crate::signature;
@@ -226,7 +226,7 @@ fn build_class(ty: Ty) -> LoadResult<&'static ClassInfo> {
             is_thread_static: is_thread_static || is_context_static,
             is_context_static,
             reflection_handle: AtomicU32::new(0),
-            ty: Lazy::default(),
+            ty: LazyRef::default(),
             offset_bytes: AtomicU32::new(u32::MAX),
         };
         fields.push(collectible::keep_beside(ty, field));

@@ -11,6 +11,7 @@ use crate::error::{LoadError, LoadErrorKind};
 use crate::field::Field;
 use crate::identity::{AssemblyName, LoadContext};
 use crate::lazy::Lazy;
+use crate::lazy_word::LazyRef;
 use crate::library::Library;
 use crate::method::{LocalSig, Method, MethodSig, RemotingStub};
 use crate::ty::Ty;
@@ -167,8 +168,8 @@ pub struct Image {
     pub universe: &'static Universe,
     pub(crate) assembly: OnceLock<&'static Assembly>,
     pub(crate) type_defs: Box<[OnceLock<Ty>]>,
-    pub(crate) type_refs: Box<[Lazy<Ty>]>,
-    pub(crate) assembly_refs: Box<[Lazy<&'static Assembly>]>,
+    pub(crate) type_refs: Box<[LazyRef<Ty>]>,
+    pub(crate) assembly_refs: Box<[LazyRef<&'static Assembly>]>,
     /// Modules whose type forwarders were followed for TypeRefs of this image, each with the module to which it led.
     pub(crate) forwarders_passed: RwLock<rank::ForwardersPassed, Vec<(&'static Image, &'static Image)>>,
     /// The TypeRef row of `System.WeakAttribute`, 0 = none; searched when a class with reference fields is laid out.

@@ -1,7 +1,7 @@
 //! `Field`: a field of an exact type. At the bottom of this crate, like `ty`: plain data and cells.
 
 use crate::domain::Image;
-use crate::lazy::Lazy;
+use crate::lazy_word::LazyRef;
 use crate::ty::Ty;
 use saki_metadata::Rid;
 use std::sync::atomic::AtomicU32;
@@ -29,7 +29,7 @@ pub struct Field {
     /// GC handle of the reflection object, 0 until made.
     pub reflection_handle: AtomicU32,
     /// Filled by `signature`.
-    pub(crate) ty: Lazy<Ty>,
+    pub(crate) ty: LazyRef<Ty>,
     /// Set by `layout`; u32::MAX before. Instance fields of classes: bytes from the object start (header included); of
     /// value types: bytes from the value's start. Statics: bytes into the static area or thread-static block.
     pub(crate) offset_bytes: AtomicU32,

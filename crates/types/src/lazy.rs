@@ -195,7 +195,7 @@ impl<T: Clone> Lazy<T> {
 }
 
 /// Whether a fact that failed so is remembered to fail.
-fn proves_something(error: &LoadError) -> bool {
+pub(crate) fn proves_something(error: &LoadError) -> bool {
     error.kind != LoadErrorKind::UnfinishedType && !are_failures_doubted()
 }
 

@@ -64,6 +64,7 @@ pub mod interfaces;
 pub mod interop_attributes;
 pub mod layout;
 pub mod lazy;
+mod lazy_word;
 mod library;
 mod library_members;
 pub mod load_texts;

@@ -3,7 +3,7 @@
 
 use crate::domain::Image;
 use crate::field::Field;
-use crate::lazy::Lazy;
+use crate::lazy_word::LazyRef;
 use crate::ty::{GenericContext, Ty};
 use saki_metadata::Rid;
 use std::mem::offset_of;
@@ -136,7 +136,7 @@ pub struct Method {
     /// Cache of `vtable_slot`; u32::MAX = not known.
     pub(crate) slot: AtomicU32,
     /// Filled by `signature`.
-    pub(crate) sig: Lazy<&'static MethodSig>,
+    pub(crate) sig: LazyRef<&'static MethodSig>,
 }
 
 impl PartialEq for Method {
@@ -207,7 +207,7 @@ impl Method {
             definition: None,
             runtime: MethodRuntime::default(),
             slot: AtomicU32::new(u32::MAX),
-            sig: Lazy::default(),
+            sig: LazyRef::default(),
         }
     }
 

@@ -266,7 +266,7 @@ impl Method {
     pub fn tool_name(&self) -> String {
         let mut name = self.full_name();
         name.truncate(name.find(" (").unwrap_or(name.len()));
-        let sig = self.dynamic_code().map(|code| code.sig()).or_else(|| self.sig.get_if_ready().copied());
+        let sig = self.dynamic_code().map(|code| code.sig()).or_else(|| self.sig.get_if_ready());
         let params = match sig {
             Some(sig) => Some(sig.params.iter().map(|param| param.signature_name()).collect::<Vec<_>>().join(",")),
             None => match self.kind {
@@ -310,7 +310,7 @@ impl Method {
         out.push(':');
         out.push_str(self.name);
         push_list(&mut out, self.generic_args, '<', '>', self.generic_args.is_empty());
-        if let Some(sig) = self.dynamic_code().map(|code| code.sig()).or_else(|| self.sig.get_if_ready().copied()) {
+        if let Some(sig) = self.dynamic_code().map(|code| code.sig()).or_else(|| self.sig.get_if_ready()) {
             out.push(' ');
             push_list(&mut out, &sig.params, '(', ')', false);
         }

@@ -7,6 +7,7 @@
 use crate::domain::{Image, Universe};
 use crate::field::Field;
 use crate::lazy::Lazy;
+use crate::lazy_word::LazyRef;
 use crate::library::has_mark;
 use crate::method::{Method, MethodSig};
 use rustc_hash::FxHashMap;
@@ -206,14 +207,14 @@ pub struct Type {
     /// Number of the thread-static block, or u32::MAX when not assigned.
     pub thread_static_block: AtomicU32,
     /// Filled by `class`, as is `class`.
-    pub(crate) parent: Lazy<Option<Ty>>,
-    pub(crate) interfaces: Lazy<&'static InterfaceList>,
-    pub(crate) class: Lazy<&'static ClassInfo>,
+    pub(crate) parent: LazyRef<Option<Ty>>,
+    pub(crate) interfaces: LazyRef<&'static InterfaceList>,
+    pub(crate) class: LazyRef<&'static ClassInfo>,
     /// Filled by `layout`, as is `static_layout`.
-    pub(crate) instance_layout: Lazy<&'static InstanceLayout>,
-    pub(crate) static_layout: Lazy<&'static StaticLayout>,
+    pub(crate) instance_layout: LazyRef<&'static InstanceLayout>,
+    pub(crate) static_layout: LazyRef<&'static StaticLayout>,
     /// Filled by `vtable`.
-    pub(crate) vtable_layout: Lazy<&'static VTableLayout>,
+    pub(crate) vtable_layout: LazyRef<&'static VTableLayout>,
     /// Filled by `cast`.
     pub(crate) supertypes: Lazy<&'static [Ty]>,
     /// `Universe::sz_array_of` this type, filled by its first call.
@@ -266,12 +267,12 @@ impl Type {
             is_open,
             runtime: TypeRuntime::default(),
             thread_static_block: AtomicU32::new(u32::MAX),
-            parent: Lazy::default(),
-            interfaces: Lazy::default(),
-            class: Lazy::default(),
-            instance_layout: Lazy::default(),
-            static_layout: Lazy::default(),
-            vtable_layout: Lazy::default(),
+            parent: LazyRef::default(),
+            interfaces: LazyRef::default(),
+            class: LazyRef::default(),
+            instance_layout: LazyRef::default(),
+            static_layout: LazyRef::default(),
+            vtable_layout: LazyRef::default(),
             supertypes: Lazy::default(),
             sz_array: OnceLock::new(),
         }

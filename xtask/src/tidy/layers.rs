@@ -43,6 +43,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
                     "field",
                     "identity",
                     "lazy",
+                    "lazy_word",
                     "library",
                     "load_texts",
                     "method",
