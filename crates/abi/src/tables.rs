@@ -24,6 +24,14 @@ pub struct ProtectedCall {
     pub handler_count: u32,
 }
 
+impl ProtectedCall {
+    /// The handlers around the call, innermost first, of those of all calls of its body.
+    pub fn handlers_in<'a>(&self, handlers: &'a [EnclosingHandler]) -> &'a [EnclosingHandler] {
+        let first = self.first_handler as usize;
+        handlers.get(first..first + self.handler_count as usize).unwrap_or(&[])
+    }
+}
+
 /// One handler around a protected call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnclosingHandler {
@@ -133,8 +141,7 @@ impl<Method, Type, Filter> Default for BodyTables<Method, Type, Filter> {
 impl<Method, Type, Filter> BodyTables<Method, Type, Filter> {
     /// Handlers around a protected call, innermost first.
     pub fn handlers_of(&self, call: &ProtectedCall) -> &[EnclosingHandler] {
-        let first = call.first_handler as usize;
-        self.handlers.get(first..first + call.handler_count as usize).unwrap_or(&[])
+        call.handlers_in(&self.handlers)
     }
 
     /// The same tables with other references to methods, types and filters.

@@ -2,7 +2,7 @@
 //! per look-up, with and without other threads that publish. Not a criterion benchmark, since criterion measures one
 //! thread at a time.
 
-use saki_code::{CodeInfo, CodeKind, free_all, lookup, place, retire, walks};
+use saki_code::{CodeInfo, CodeKind, NewBody, free_all, lookup, place, retire, walks};
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ const BODY: [u8; 48] = [0xcc; 48];
 const BODIES_PER_THREAD: u32 = 100_000;
 
 fn publish() -> &'static CodeInfo {
-    place(BODY.to_vec(), 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), "")).expect("room in the region")
+    place(BODY.to_vec(), 32, &[], NewBody::new(CodeKind::Method, std::ptr::null(), "")).expect("room in the region")
 }
 
 /// Wall-clock nanoseconds per body, over the bodies of all threads.

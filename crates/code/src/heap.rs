@@ -17,7 +17,7 @@ use crate::arch::{Arch, Architecture};
 use crate::call_sites::{self, NewCall};
 use crate::entry::MethodEntry;
 use crate::error::CodeError;
-use crate::info::CodeInfo;
+use crate::info::{CodeInfo, NewBody};
 use crate::map;
 use crate::observer::observer;
 use crate::region::{CHUNK_BYTES, GRANULE_BYTES, Region, mapped_region, region};
@@ -75,9 +75,9 @@ pub fn place(
     mut body: Vec<u8>,
     align: u32,
     relocs: &[Reloc<PlacedTarget>],
-    mut info: CodeInfo,
+    new: NewBody,
 ) -> Result<&'static CodeInfo, CodeError> {
-    debug_assert_eq!(info.tables.check(), Ok(()), "tables of {}", info.name);
+    debug_assert_eq!(new.tables.check(), Ok(()), "tables of {}", new.name);
     let region = region()?;
     let align = (align as usize).max(ROOM_BYTES);
     assert!(align.is_power_of_two() && align <= CHUNK_BYTES / 2 && !body.is_empty());
@@ -95,11 +95,9 @@ pub fn place(
         let Reloc { offset, kind, usage, addend, .. } = *reloc;
         Arch::relocate(&mut body, start, &Reloc { offset, kind, usage, target, addend }, veneer)?;
     }
-    info.pack();
-    info.start = start;
-    info.len_bytes = u32::try_from(body.len())
+    let len_bytes = u32::try_from(body.len())
         .map_err(|_| CodeError::BadRelocation { offset: 0, reason: "body of 4 GiB or more" })?;
-    let info: &'static CodeInfo = Box::leak(Box::new(info)); // until `free`
+    let info: &'static CodeInfo = Box::leak(Box::new(new.placed_at(start, len_bytes))); // until `free`
     let header = (&raw const *info as usize).to_le_bytes();
     // SAFETY: `allocate` gave us [offset − 8, offset + len), which no start bit or entry reaches yet.
     unsafe { region.write(offset - header.len(), &header) };

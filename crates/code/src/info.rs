@@ -1,12 +1,14 @@
 //! `CodeInfo`, the record of one placed body of compiled code: identity, place, and the tables of `abi::tables`.
 //!
-//! Invariant: immutable once placed (but for `liveness`, which is computed once), so that signal handlers may read it; freed only
+//! Invariant: immutable (but for `liveness`, which is computed once), so that signal handlers may read it; freed only
 //! after the body was retired and the walks that could hold it are over (`heap`). Left out: locations of variables (stacks are
 //! scanned conservatively).
 
 use crate::arch::{Arch, Architecture, FrameState};
 use crate::frame_liveness::FrameLiveness;
-use saki_abi::{BodyTables, ClauseKind, InlineSite, PackedPairs, ProtectedCall, position};
+use saki_abi::{
+    BodyTables, ClauseKind, EnclosingHandler, FrameMap, InlineSite, PackedPairs, ProtectedCall, SpillArea, position,
+};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
@@ -27,13 +29,82 @@ pub enum CodeKind {
     Stub,
 }
 
-/// The tables of a placed body. Methods and types are addresses of `types::Method`s and `types::Type`s, untyped (this crate is below
-/// `types`); a filter is the callable address of its code (`fn(parent_fp, exception) -> i32`, Tail convention).
+impl CodeKind {
+    /// Whether code of this kind has the name of its method.
+    pub fn is_shown_as_method(self) -> bool {
+        matches!(self, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter)
+    }
+}
+
+/// The tables of a body that is placed. Methods and types are addresses of `types::Method`s and `types::Type`s, untyped
+/// (this crate is below `types`); a filter is the callable address of its code (`fn(parent_fp, exception) -> i32`, Tail
+/// convention).
 pub type PlacedTables = BodyTables<*const (), *const (), usize>;
 /// See [`PlacedTables`]; a caught type that is null catches everything.
 pub type PlacedClause = ClauseKind<*const (), usize>;
 /// See [`PlacedTables`].
 pub type PlacedInlineSite = InlineSite<*const ()>;
+
+/// A body about to be placed.
+#[derive(Debug)]
+pub struct NewBody {
+    pub kind: CodeKind,
+    /// The `types::Method`, untyped (this crate is below `types`); null for code without one.
+    pub method: *const (),
+    /// For diagnostics and perf maps; empty for code that is shown by its method's name.
+    pub name: Cow<'static, str>,
+    pub tables: PlacedTables,
+}
+
+impl NewBody {
+    /// A body with empty tables.
+    pub fn new(kind: CodeKind, method: *const (), name: impl Into<Cow<'static, str>>) -> NewBody {
+        NewBody { kind, method, name: name.into(), tables: PlacedTables::default() }
+    }
+
+    /// The description of the body when it lies there.
+    pub fn placed_at(self, start: usize, len_bytes: u32) -> CodeInfo {
+        let NewBody { kind, method, name, tables } = self;
+        let PlacedTables { frame_size_bytes, spill_area, own_words, il_map, traps, .. } = tables;
+        let PlacedTables { protected_calls, handlers, clauses, inline_sites, frame_map, .. } = tables;
+        let rare = RareTables { name, protected_calls, handlers, clauses, inline_sites, frame_map };
+        CodeInfo {
+            kind,
+            method,
+            start,
+            len_bytes,
+            frame_size_bytes,
+            spill_area,
+            own_words,
+            rare: (!rare.is_empty()).then(|| Box::new(rare)),
+            positions: PackedPairs::pack(il_map.iter().map(|entry| (entry.native_offset, entry.il_offset))),
+            traps: PackedPairs::pack(traps.iter().map(|trap| (trap.offset, u32::from(trap.code)))),
+            liveness: OnceLock::new(),
+        }
+    }
+}
+
+/// What most bodies do not have; in a box of its own, since there are ten thousands of bodies.
+#[derive(Debug)]
+struct RareTables {
+    /// See `NewBody`, and for the others `BodyTables`.
+    name: Cow<'static, str>,
+    protected_calls: Box<[ProtectedCall]>,
+    handlers: Box<[EnclosingHandler]>,
+    clauses: Box<[PlacedClause]>,
+    inline_sites: Box<[PlacedInlineSite]>,
+    frame_map: Option<Box<FrameMap>>,
+}
+
+impl RareTables {
+    fn is_empty(&self) -> bool {
+        self.name.is_empty()
+            && self.protected_calls.is_empty()
+            && self.clauses.is_empty()
+            && self.inline_sites.is_empty()
+            && self.frame_map.is_none()
+    }
+}
 
 /// Description of one placed body.
 #[derive(Debug)]
@@ -41,20 +112,21 @@ pub struct CodeInfo {
     pub kind: CodeKind,
     /// The `types::Method`, untyped (this crate is below `types`); null for code without one.
     pub method: *const (),
-    /// First address; set by `place`.
+    /// First address.
     pub start: usize,
-    /// Length in bytes; set by `place`.
+    /// Length in bytes.
     pub len_bytes: u32,
-    /// Of a placed body without the IL map and the traps, which are packed.
-    pub tables: PlacedTables,
-    /// Native offsets and positions of `BodyTables::il_map`, packed by `place`.
+    /// See `BodyTables`, also for the two below.
+    pub frame_size_bytes: u32,
+    pub spill_area: Option<SpillArea>,
+    pub own_words: Box<[u64]>,
+    rare: Option<Box<RareTables>>,
+    /// Native offsets and positions of `BodyTables::il_map`.
     positions: PackedPairs,
-    /// Offsets and codes of `BodyTables::traps`, packed by `place`.
+    /// Offsets and codes of `BodyTables::traps`.
     traps: PackedPairs,
     /// Computed on first use.
     pub(crate) liveness: OnceLock<Option<Box<FrameLiveness>>>,
-    /// For diagnostics and perf maps.
-    pub name: Cow<'static, str>,
 }
 
 // SAFETY: `method` is an identity that this crate never dereferences, and everything else is plain immutable data.
@@ -63,27 +135,24 @@ unsafe impl Send for CodeInfo {}
 unsafe impl Sync for CodeInfo {}
 
 impl CodeInfo {
-    /// A description with empty tables; fill them in before `place`.
-    pub fn new(kind: CodeKind, method: *const (), name: impl Into<Cow<'static, str>>) -> CodeInfo {
-        CodeInfo {
-            kind,
-            method,
-            start: 0,
-            len_bytes: 0,
-            tables: PlacedTables::default(),
-            positions: PackedPairs::default(),
-            traps: PackedPairs::default(),
-            liveness: OnceLock::new(),
-            name: name.into(),
-        }
+    /// See `NewBody::name`.
+    pub fn name(&self) -> &str {
+        self.rare.as_ref().map_or("", |rare| &rare.name)
     }
 
-    /// Packs the long tables, when the body is placed.
-    pub(crate) fn pack(&mut self) {
-        let il_map = std::mem::take(&mut self.tables.il_map);
-        self.positions = PackedPairs::pack(il_map.iter().map(|entry| (entry.native_offset, entry.il_offset)));
-        let traps = std::mem::take(&mut self.tables.traps);
-        self.traps = PackedPairs::pack(traps.iter().map(|trap| (trap.offset, u32::from(trap.code))));
+    /// The body's exception clauses, in metadata order.
+    pub fn clauses(&self) -> &[PlacedClause] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.clauses)
+    }
+
+    /// Handlers around a protected call, innermost first.
+    pub fn handlers_of(&self, call: &ProtectedCall) -> &[EnclosingHandler] {
+        self.rare.as_ref().map_or(&[], |rare| call.handlers_in(&rare.handlers))
+    }
+
+    /// Where loops can be continued; `None` where none can.
+    pub fn frame_map(&self) -> Option<&FrameMap> {
+        self.rare.as_ref()?.frame_map.as_deref()
     }
 
     /// The positions (`abi::position`) of a placed body, each with the native offset from which on it holds, in the
@@ -100,7 +169,7 @@ impl CodeInfo {
     /// The protected call that returns to `return_address`, if it has handlers.
     pub fn protected_call(&self, return_address: usize) -> Option<&ProtectedCall> {
         let offset = u32::try_from(return_address.checked_sub(self.start)?).ok()?;
-        let calls = &self.tables.protected_calls;
+        let calls = &self.rare.as_ref()?.protected_calls;
         calls.get(calls.binary_search_by_key(&offset, |call| call.return_offset).ok()?)
     }
 
@@ -108,7 +177,7 @@ impl CodeInfo {
     /// Then the frame itself is not one that a program knows of.
     #[inline]
     pub fn is_continued_at(&self, return_address: usize) -> bool {
-        self.tables.frame_map.as_ref().is_some_and(|map| {
+        self.frame_map().is_some_and(|map| {
             let offset = return_address.wrapping_sub(self.start);
             u32::try_from(offset).is_ok_and(|offset| map.continued.binary_search(&offset).is_ok())
         })
@@ -130,7 +199,7 @@ impl CodeInfo {
 
     /// The inlined body in which a position lies; `None` for the method itself.
     pub fn inline_site(&self, at: u32) -> Option<&PlacedInlineSite> {
-        self.tables.inline_sites.get((position::unpack(at).0 as usize).checked_sub(1)?)
+        self.rare.as_ref()?.inline_sites.get((position::unpack(at).0 as usize).checked_sub(1)?)
     }
 
     /// How far the body's frame is made or undone at its instruction `pc`.
@@ -159,22 +228,19 @@ impl CodeInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use saki_abi::{EnclosingHandler, IlMapEntry, TrapSite};
+    use saki_abi::{IlMapEntry, TrapSite};
 
     fn sample() -> CodeInfo {
-        let mut info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "sample");
-        info.start = 0x1000;
-        info.len_bytes = 0x100;
-        info.tables.il_map =
+        let mut body = NewBody::new(CodeKind::Method, std::ptr::null(), "sample");
+        body.tables.il_map =
             Box::new([(4, 0), (16, 3), (40, 9)].map(|(n, i)| IlMapEntry { native_offset: n, il_offset: i }));
-        info.tables.clauses = Box::new([PlacedClause::Finally]);
-        info.tables.handlers = Box::new([EnclosingHandler { clause_index: 0, landing_offset: 0x80 }]);
+        body.tables.clauses = Box::new([PlacedClause::Finally]);
+        body.tables.handlers = Box::new([EnclosingHandler { clause_index: 0, landing_offset: 0x80 }]);
         let call = ProtectedCall { return_offset: 0x20, frame_offset_bytes: 16, first_handler: 0, handler_count: 1 };
-        info.tables.protected_calls = Box::new([call]);
-        info.tables.traps = Box::new([(8, 3), (24, 1)].map(|(offset, code)| TrapSite { offset, code }));
-        assert_eq!(info.tables.check(), Ok(()));
-        info.pack();
-        info
+        body.tables.protected_calls = Box::new([call]);
+        body.tables.traps = Box::new([(8, 3), (24, 1)].map(|(offset, code)| TrapSite { offset, code }));
+        assert_eq!(body.tables.check(), Ok(()));
+        body.placed_at(0x1000, 0x100)
     }
 
     #[test]
@@ -199,6 +265,6 @@ mod tests {
         let info = sample();
         assert!(info.protected_call(0x101f).is_none());
         let call = info.protected_call(0x1020).unwrap();
-        assert_eq!(info.tables.handlers_of(call).len(), 1);
+        assert_eq!(info.handlers_of(call).len(), 1);
     }
 }

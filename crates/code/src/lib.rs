@@ -130,7 +130,7 @@ pub use hooks::{Landing, StubHooks, UnwindHooks, install_hooks};
 #[cfg(not(loom))]
 pub use imt::{imt_cache_forget, imt_cache_insert, imt_cache_lead, imt_cached};
 #[cfg(not(loom))]
-pub use info::{CodeInfo, CodeKind, PlacedClause, PlacedInlineSite, PlacedTables};
+pub use info::{CodeInfo, CodeKind, NewBody, PlacedClause, PlacedInlineSite, PlacedTables};
 #[cfg(not(loom))]
 pub use map::{contains, lookup, mapped_range, walks};
 #[cfg(not(loom))]

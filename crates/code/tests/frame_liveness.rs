@@ -3,7 +3,7 @@
 #![cfg(target_arch = "x86_64")]
 
 use saki_abi::{CALLEE_SAVED, EnclosingHandler, ProtectedCall, SpillArea};
-use saki_code::{CodeInfo, CodeKind};
+use saki_code::{CodeInfo, CodeKind, NewBody, PlacedTables};
 
 /// `push rbp; mov rbp, rsp; sub rsp, 32`: FP − 32 is [rsp].
 const PROLOGUE: &[u8] = &[0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20];
@@ -30,6 +30,10 @@ const READ_RBX: &[u8] = &[0x48, 0x89, 0xd8];
 
 /// A body of these parts between prologue and epilogue, and the return address of each of its calls.
 fn body(parts: &[&[u8]]) -> (CodeInfo, Vec<u32>) {
+    body_with(parts, |_| ())
+}
+
+fn body_with(parts: &[&[u8]], change: impl Fn(&mut PlacedTables)) -> (CodeInfo, Vec<u32>) {
     let mut bytes = PROLOGUE.to_vec();
     let mut returns = Vec::new();
     for part in parts {
@@ -39,12 +43,12 @@ fn body(parts: &[&[u8]]) -> (CodeInfo, Vec<u32>) {
         }
     }
     bytes.extend_from_slice(EPILOGUE);
-    let mut info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "body");
-    info.len_bytes = bytes.len() as u32;
-    info.start = bytes.leak().as_ptr() as usize;
-    info.tables.frame_size_bytes = 32;
-    info.tables.spill_area = Some(SpillArea { low_bytes: 32, high_bytes: 0, saved_registers: 0 });
-    (info, returns)
+    let mut new = NewBody::new(CodeKind::Method, std::ptr::null(), "body");
+    new.tables.frame_size_bytes = 32;
+    new.tables.spill_area = Some(SpillArea { low_bytes: 32, high_bytes: 0, saved_registers: 0 });
+    change(&mut new.tables);
+    let len_bytes = bytes.len() as u32;
+    (new.placed_at(bytes.leak().as_ptr() as usize, len_bytes), returns)
 }
 
 /// Distances from FP down to the dead words after each call. None: the words are unknown.
@@ -112,15 +116,17 @@ fn a_way_back_keeps_what_the_loop_reads() {
 #[test]
 fn landing_pads_read_words_and_no_registers() {
     // The pad lies behind the epilogue of the normal path; only the exception leads there.
-    let (mut info, returns) = body(&[WRITE_8, WRITE_RBX, CALL, EPILOGUE, READ_8, READ_RBX]);
+    let (info, returns) = body(&[WRITE_8, WRITE_RBX, CALL, EPILOGUE, READ_8, READ_RBX]);
     let without = dead_words(&info, &returns);
     assert_eq!(without, [Some(vec![32, 16, 8])], "never read: may be an argument");
-    info = body(&[WRITE_8, WRITE_RBX, CALL, CALL, EPILOGUE, READ_8, READ_RBX]).0;
     let (first, second) = (returns[0], returns[0] + CALL.len() as u32);
     let landing_offset = second + EPILOGUE.len() as u32;
-    info.tables.handlers = Box::new([EnclosingHandler { clause_index: 0, landing_offset }]);
     let site = ProtectedCall { return_offset: first, frame_offset_bytes: 32, first_handler: 0, handler_count: 1 };
-    info.tables.protected_calls = Box::new([site]);
+    let with_handler = |tables: &mut PlacedTables| {
+        tables.handlers = Box::new([EnclosingHandler { clause_index: 0, landing_offset }]);
+        tables.protected_calls = Box::new([site]);
+    };
+    let info = body_with(&[WRITE_8, WRITE_RBX, CALL, CALL, EPILOGUE, READ_8, READ_RBX], with_handler).0;
     assert_eq!(dead_words(&info, &[first, second]), [Some(vec![32, 16, 8]), Some(vec![32, 24, 16, 8])]);
     let words = info.live_words(info.start + first as usize).expect("a call of the body");
     assert!(!words.reads_register(0), "the unwinder does not bring rbx to the pad");
@@ -150,10 +156,9 @@ fn what_is_not_understood_keeps_everything() {
     // `jmp rax`: anywhere. A byte that begins no instruction.
     check_unknown(&[CALL, &[0xff, 0xe0]]);
     check_unknown(&[CALL, &[0x06]]);
-    let (mut info, returns) = body(&[WRITE_8, CALL, READ_8, CALL]);
+    let (info, returns) = body(&[WRITE_8, CALL, READ_8, CALL]);
     assert!(info.live_words(info.start + returns[0] as usize + 1).is_none(), "no return address");
     assert!(info.live_words(info.start - 1).is_none(), "another body's");
-    info = body(&[WRITE_8, CALL, READ_8, CALL]).0;
-    info.tables.spill_area = None;
+    let info = body_with(&[WRITE_8, CALL, READ_8, CALL], |tables| tables.spill_area = None).0;
     assert!(dead_words(&info, &returns).iter().all(Option::is_none), "without a map");
 }

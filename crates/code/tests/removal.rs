@@ -1,10 +1,10 @@
 //! Removal of code: its room is reused, and stack walks never see freed tables.
 
-use saki_code::{CodeInfo, CodeKind, free_all, free_all_of_domain, lookup, place, retire, walks};
+use saki_code::{CodeInfo, CodeKind, NewBody, free_all, free_all_of_domain, lookup, place, retire, walks};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn place_body(size: usize, name: &str) -> &'static CodeInfo {
-    place(vec![0xcc; size], 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), name.to_owned())).expect("room")
+    place(vec![0xcc; size], 32, &[], NewBody::new(CodeKind::Method, std::ptr::null(), name.to_owned())).expect("room")
 }
 
 fn remove(info: &'static CodeInfo) {
@@ -105,7 +105,7 @@ fn walkers_see_whole_bodies_or_none() {
                     let walk = walks().enter();
                     if let Some(info) = lookup(pc) {
                         assert!(info.covers(pc));
-                        assert_eq!(info.name.parse(), Ok(info.len_bytes), "a description of something else");
+                        assert_eq!(info.name().parse(), Ok(info.len_bytes), "a description of something else");
                         // Relaxed: a counter of this test.
                         found.fetch_add(1, Ordering::Relaxed);
                     }

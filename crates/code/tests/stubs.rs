@@ -4,8 +4,8 @@
 
 use saki_abi::{AddressUse, ObjRef, Object, Reloc, RelocKind, StubId, ThreadAbi, VTable};
 use saki_code::{
-    CodeInfo, CodeKind, Landing, MethodEntry, PlacedTarget, StubHooks, UnwindHooks, enter, install_hooks, lookup,
-    place, retire, stub_address,
+    CodeInfo, CodeKind, Landing, MethodEntry, NewBody, PlacedTarget, StubHooks, UnwindHooks, enter, install_hooks,
+    lookup, place, retire, stub_address,
 };
 use std::arch::naked_asm;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ fn new_thread() -> Box<ThreadAbi> {
 }
 
 fn place_plain(bytes: &[u8], name: &str) -> &'static CodeInfo {
-    place(bytes.to_vec(), 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), name.to_owned())).expect("place")
+    place(bytes.to_vec(), 32, &[], NewBody::new(CodeKind::Method, std::ptr::null(), name.to_owned())).expect("place")
 }
 
 fn call(target: usize, arguments: [u64; 3]) -> u64 {
@@ -308,7 +308,7 @@ fn native_calls_leave_managed_state_and_come_back() {
         let target = PlacedTarget::Address(stub_address(stub));
         let reloc =
             Reloc { offset: 17, kind: RelocKind::X86PcRelative4, usage: AddressUse::Called, target, addend: -4 };
-        let caller = place(body, 16, &[reloc], CodeInfo::new(CodeKind::Method, std::ptr::null(), "caller")).unwrap();
+        let caller = place(body, 16, &[reloc], NewBody::new(CodeKind::Method, std::ptr::null(), "caller")).unwrap();
         // SAFETY: integers, atomics and nullable pointers.
         let mut thread: Box<WholeThread> = unsafe { Box::new(std::mem::zeroed()) };
         *thread.abi.poll.get_mut() = poll;
@@ -341,7 +341,7 @@ fn relocations_reach_near_far_and_own_targets() {
         // push rbp; mov rbp, rsp; call rel32; pop rbp; ret; then `lea rax, [rdi + 7]; ret` as own target at 11
         let body = [0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3, 0x48, 0x8d, 0x47, 0x07, 0xc3];
         let reloc = Reloc { offset: 5, kind: RelocKind::X86PcRelative4, usage: AddressUse::Called, target, addend: -4 };
-        let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "caller");
+        let info = NewBody::new(CodeKind::Method, std::ptr::null(), "caller");
         let caller = place(body.to_vec(), 16, &[reloc], info).unwrap();
         assert_eq!(call(caller.start, [3, 4, 5]), expect);
     };
@@ -356,11 +356,11 @@ fn relocations_reach_near_far_and_own_targets() {
         target: PlacedTarget::Address(0x1234_5678_9abc),
         addend: 1,
     };
-    let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "constant");
+    let info = NewBody::new(CodeKind::Method, std::ptr::null(), "constant");
     let constant = place(vec![0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xc3], 16, &[reloc], info).unwrap();
     assert_eq!(call(constant.start, [0; 3]), 0x1234_5678_9abd);
     let outside = Reloc { offset: 9, ..reloc };
-    let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "bad");
+    let info = NewBody::new(CodeKind::Method, std::ptr::null(), "bad");
     assert!(place(vec![0xc3; 11], 16, &[outside], info).is_err());
 }
 
@@ -382,7 +382,7 @@ fn calls_placed_before_their_callee_are_patched() {
                 target,
                 addend: -4,
             };
-            let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "early caller");
+            let info = NewBody::new(CodeKind::Method, std::ptr::null(), "early caller");
             (field, place(body, 16, &[reloc], info).unwrap())
         })
         .collect();
@@ -417,7 +417,7 @@ fn calls_placed_after_their_callee_follow_its_versions() {
         body.extend([0x55, 0x48, 0x89, 0xe5, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3]);
         let (kind, usage) = (RelocKind::X86PcRelative4, AddressUse::Called);
         let reloc = Reloc { offset: field as u32, kind, usage, target, addend: -4 };
-        let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "late caller");
+        let info = NewBody::new(CodeKind::Method, std::ptr::null(), "late caller");
         place(body, 16, &[reloc], info).unwrap()
     };
     let goes_to = |field: usize, caller: &CodeInfo| {
@@ -471,7 +471,7 @@ fn the_address_of_a_method_is_its_entry_stub_before_and_after_it_is_compiled() {
         let target = PlacedTarget::Method(entry);
         let (kind, usage) = (RelocKind::X86PcRelative4, AddressUse::AddressTaken);
         let reloc = Reloc { offset: 3, kind, usage, target, addend: -4 };
-        let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "function pointer");
+        let info = NewBody::new(CodeKind::Method, std::ptr::null(), "function pointer");
         let body = place(vec![0x48, 0x8d, 0x05, 0, 0, 0, 0, 0xc3], 16, &[reloc], info).unwrap();
         body.start
     };
@@ -499,7 +499,7 @@ fn calls_of_a_freed_entry_follow_no_more() {
     };
     let mut with_nops = vec![0x90; 3];
     with_nops.extend(body);
-    let info = CodeInfo::new(CodeKind::Method, std::ptr::null(), "caller");
+    let info = NewBody::new(CodeKind::Method, std::ptr::null(), "caller");
     let caller = place(with_nops, 16, &[reloc], info).unwrap();
     // SAFETY: the field of the call in a placed body.
     let field = || unsafe { ((caller.start + 8) as *const i32).read_unaligned() };
@@ -555,7 +555,7 @@ fn lookup_while_others_place() {
                 while !stop.load(Ordering::Relaxed) {
                     let pc = newest.load(Ordering::Acquire);
                     let info = lookup(pc).expect("published before its address was stored");
-                    assert!(info.covers(pc) && (&*info.name == "torture" || &*info.name == "first"));
+                    assert!(info.covers(pc) && (info.name() == "torture" || info.name() == "first"));
                 }
             });
         }

@@ -38,6 +38,8 @@ pub struct Callbacks {
     /// The process is about to end by the signal of this context: has a report written, by another thread. False: there
     /// is no such thread, or it cannot write one. Async-signal-safe.
     pub report_end: unsafe fn(thread: *mut ThreadAbi, context: &FaultContext, cause: EndCause) -> bool,
+    /// Writes the name of a `types::Method`, piece by piece. Async-signal-safe.
+    pub write_name: unsafe fn(method: *const (), write: fn(&[u8])),
 }
 
 /// Why a signal ends the process.

@@ -124,8 +124,8 @@ unsafe fn first_pass(thread: *mut ThreadAbi, exception: ObjRef) -> Target {
         let Some(call) = info.protected_call(frame.pc) else { continue };
         // SAFETY: the exception is on this thread's stack, and the frame's code stays while the frame does.
         let seen = unsafe { (callbacks.as_seen_by)(exception, &frame) };
-        for handler in info.tables.handlers_of(call) {
-            let accepts = match info.tables.clauses[handler.clause_index as usize] {
+        for handler in info.handlers_of(call) {
+            let accepts = match info.clauses()[handler.clause_index as usize] {
                 PlacedClause::Catch(ty) if ty.is_null() => true,
                 // SAFETY: `thread` is current and in a runtime call.
                 PlacedClause::Catch(ty) => unsafe { (callbacks.is_instance)(thread, seen, ty, &frame) },
@@ -173,9 +173,9 @@ unsafe fn second_pass(thread: *mut ThreadAbi, exception: ObjRef, target: Target)
         for (call, handler) in info
             .protected_call(frame.pc)
             .into_iter()
-            .flat_map(|call| info.tables.handlers_of(call).iter().map(move |handler| (call, handler)))
+            .flat_map(|call| info.handlers_of(call).iter().map(move |handler| (call, handler)))
         {
-            let kind = info.tables.clauses[handler.clause_index as usize];
+            let kind = info.clauses()[handler.clause_index as usize];
             if frame.fp == target.fp && handler.clause_index == u32::from(target.clause) {
                 // The filter has already run: this is the clause behind it.
                 let kind =

@@ -37,7 +37,7 @@ pub(crate) unsafe fn report_and_abort(thread: *mut ThreadAbi, context: &FaultCon
     if !unsafe { (callbacks.report_end)(thread, context, EndCause::StackOverflow) } {
         write_text(b"Stack overflow.\n");
         // SAFETY: the thread is current and the context is its own (contract), and this handler does not return.
-        unsafe { write_stack(thread, context) };
+        unsafe { write_stack(thread, context, callbacks) };
     }
     std::process::abort()
 }
@@ -61,12 +61,12 @@ pub(crate) unsafe fn report_fatal_fault(thread: *mut ThreadAbi, context: &FaultC
     write_text(if saki_code::lookup(context.pc()).is_some() { &b" in compiled code"[..] } else { b" in native code" });
     write_text(b"; managed frames of this thread:\n");
     // SAFETY: the thread is current and the context is its own (contract), so its stack stays while this handler runs.
-    unsafe { write_stack(thread, context) };
+    unsafe { write_stack(thread, context, callbacks) };
 }
 
 /// # Safety
 /// `thread` is the current thread and `context` its interrupted state.
-unsafe fn write_stack(thread: *const ThreadAbi, context: &FaultContext) {
+unsafe fn write_stack(thread: *const ThreadAbi, context: &FaultContext, callbacks: &Callbacks) {
     // SAFETY: the context is the thread's own, and it is stopped in this handler.
     let frames = unsafe { Frames::of_context(thread, context.pc(), context.sp(), context.fp()) };
     let total = frames.clone().filter(is_shown).count();
@@ -87,7 +87,7 @@ unsafe fn write_stack(thread: *const ThreadAbi, context: &FaultContext) {
             continue;
         }
         end_repetition(&mut repeated);
-        write_frame(&frame);
+        write_frame(&frame, callbacks);
         last = Some(frame);
     }
     end_repetition(&mut repeated);
@@ -97,12 +97,15 @@ fn is_shown(frame: &Frame) -> bool {
     frame.code().is_some_and(|info| matches!(info.kind, CodeKind::Method | CodeKind::Filter | CodeKind::NativeThunk))
 }
 
-fn write_frame(frame: &Frame) {
+fn write_frame(frame: &Frame, callbacks: &Callbacks) {
     let Some(info) = frame.code() else { return };
     write_text(b"   at ");
-    // Whether the name has parameters depends on what was loaded when the body was placed.
-    let name = info.name.split(" (").next().unwrap_or_default();
-    write_text(name.as_bytes());
+    if info.name().is_empty() && !info.method.is_null() {
+        // SAFETY: code without a name of its own has its method's address, and the method outlives its frames.
+        unsafe { (callbacks.write_name)(info.method, write_text) };
+    } else {
+        write_text(info.name().as_bytes());
+    }
     if let Some(il_offset) = frame.il_offset() {
         write_text(b" [0x");
         write_number(il_offset as usize, 16);

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::masm::{HostAssembler, MacroAssembler};
     use crate::region::region;
-    use crate::{CodeInfo, CodeKind, PlacedTarget, enter, place};
+    use crate::{CodeInfo, CodeKind, NewBody, PlacedTarget, enter, place};
     use saki_abi::{Reloc, ThreadAbi};
     use std::sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -135,7 +135,7 @@ mod tests {
                 addend,
             })
             .collect();
-        place(finished.bytes, 32, &relocs, CodeInfo::new(CodeKind::Method, std::ptr::null(), "test")).expect("room")
+        place(finished.bytes, 32, &relocs, NewBody::new(CodeKind::Method, std::ptr::null(), "test")).expect("room")
     }
 
     /// The address of code that returns the number.
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn neighbours_in_a_word_are_changed_at_the_same_time() {
         let region = region().expect("a region");
-        let start = place(vec![0xcc; 64], 32, &[], CodeInfo::new(CodeKind::Method, std::ptr::null(), "words"))
+        let start = place(vec![0xcc; 64], 32, &[], NewBody::new(CodeKind::Method, std::ptr::null(), "words"))
             .expect("room")
             .start;
         let base = region.offset_of(start).expect("placed in the region");

@@ -47,7 +47,7 @@ enum Next {
 
 /// `None`: the code is not understood; see the module documentation.
 pub(super) fn analyse(info: &CodeInfo) -> Option<FrameLiveness> {
-    let area = info.tables.spill_area?;
+    let area = info.spill_area?;
     if info.len_bytes > MAX_BODY_BYTES || area.low_bytes < area.high_bytes {
         return None;
     }
@@ -75,7 +75,7 @@ impl<'a> Body<'a> {
             code,
             info,
             area,
-            frame_size_bytes: i64::from(info.tables.frame_size_bytes),
+            frame_size_bytes: i64::from(info.frame_size_bytes),
             word_count: (area.low_bytes - area.high_bytes) / 8,
             steps: BTreeMap::new(),
             tables: BTreeMap::new(),
@@ -142,7 +142,7 @@ impl<'a> Body<'a> {
     /// Landing pads of the call that returns to `offset`.
     fn landings(&self, offset: u32) -> Vec<u32> {
         let call = self.info.protected_call(self.info.start + offset as usize);
-        call.map_or(Vec::new(), |call| self.info.tables.handlers_of(call).iter().map(|h| h.landing_offset).collect())
+        call.map_or(Vec::new(), |call| self.info.handlers_of(call).iter().map(|h| h.landing_offset).collect())
     }
 
     /// The targets in the table at `table`: distances from the table, 32 bits each, up to the first that is no target,
@@ -238,7 +238,7 @@ impl<'a> Body<'a> {
 
     /// Whether only the body's own instructions touch the word of the map.
     fn is_own(&self, word: u32) -> bool {
-        let own = &self.info.tables.own_words;
+        let own = &self.info.own_words;
         // The number of the word from FP down.
         let number = self.area.low_bytes / 8 - word - 1;
         own.is_empty() || own.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 != 0)
@@ -319,7 +319,7 @@ impl<'a> Body<'a> {
         }
         // Words that are written and never read are arguments for callees.
         let mut own: Box<[u64]> = used.iter().zip(&written).map(|(used, written)| used | !written).collect();
-        if !self.info.tables.own_words.is_empty() {
+        if !self.info.own_words.is_empty() {
             own.fill(0);
             for word in (0..self.word_count).filter(|&word| self.is_own(word)) {
                 own[word as usize / 64] |= 1 << (word % 64);

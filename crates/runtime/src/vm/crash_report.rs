@@ -23,6 +23,7 @@ use saki_abi::ThreadAbi;
 use saki_os::{FaultContext, signal};
 use saki_sampler::{NativePlace, interrupted};
 use saki_sync::WaitWord;
+use saki_types::Method;
 use saki_types::collectible::Hold;
 use saki_unwind::EndCause;
 use std::fmt::Write as _;
@@ -87,6 +88,21 @@ pub(crate) unsafe fn report_end(thread: *mut ThreadAbi, context: &FaultContext, 
             _ => _ = STATE.wait(state, None),
         }
     }
+}
+
+/// See `saki_unwind::Callbacks::write_name`.
+///
+/// # Safety
+/// `method` is a `&'static Method`.
+pub(crate) unsafe fn write_name(method: *const (), write: fn(&[u8])) {
+    // SAFETY: a `&'static Method` (contract).
+    let method = unsafe { &*method.cast::<Method>() };
+    if let Some(def) = method.owner.def() {
+        for part in [def.namespace, if def.namespace.is_empty() { "" } else { "." }, def.name, ":"] {
+            write(part.as_bytes());
+        }
+    }
+    write(method.name.as_bytes());
 }
 
 /// Writes the report that a handler has asked for; whether one has. For the thread of dumps.

@@ -573,7 +573,7 @@ pub(crate) fn reclaim_dead(all: bool) {
 fn bodies_of(method: &'static Method) -> Vec<&'static CodeInfo> {
     let Some(version) = versions::current(method) else { return Vec::new() };
     let body = version.body;
-    let filters = body.tables.clauses.iter().filter_map(|clause| match *clause {
+    let filters = body.clauses().iter().filter_map(|clause| match *clause {
         PlacedClause::Filter(address) => saki_code::lookup(address),
         _ => None,
     });

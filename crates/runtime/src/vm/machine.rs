@@ -310,6 +310,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         has_stack_to_throw,
         is_outside_native_code,
         report_end: crash_report::report_end,
+        write_name: crash_report::write_name,
     });
     saki_unwind::fault::install_handlers().map_err(|e| text(&e))?;
     handles::hook_carriers();

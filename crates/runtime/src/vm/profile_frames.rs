@@ -23,7 +23,7 @@ pub fn resolve(
     let is_method = matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter);
     if !is_method || info.method.is_null() {
         if is_innermost {
-            visit(SourcePlace { name: Cow::Borrowed(&info.name), file: Cow::Borrowed(""), line: 0 });
+            visit(SourcePlace { name: Cow::Borrowed(info.name()), file: Cow::Borrowed(""), line: 0 });
         }
         // Glue code of a domain may be freed with it.
         return false;

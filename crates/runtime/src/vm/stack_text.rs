@@ -29,6 +29,6 @@ pub fn name_of_code(info: &CodeInfo) -> String {
         Some(method) if matches!(info.kind, CodeKind::Method | CodeKind::NativeThunk | CodeKind::Filter) => {
             method.frame_name()
         }
-        _ => info.name.to_string(),
+        _ => info.name().to_owned(),
     }
 }

@@ -219,7 +219,7 @@ fn serve(t: CurrentThread, request: Request) -> Option<Replaced> {
     let what = match round_of {
         None => NextTier::Whole,
         Some(il_offset) => {
-            let map = counted.body.tables.frame_map.as_deref()?;
+            let map = counted.body.frame_map()?;
             NextTier::Continuation(Continuation { il_offset, slots: &map.slots, makes_pointers: map.makes_pointers })
         }
     };

@@ -9,6 +9,7 @@
 //! All accesses to atomics are Relaxed: counters, and program counters that may be of any age. Invariant: the handler
 //! is async-signal-safe. Left out: keeping samples, which is the profiler's work.
 
+use crate::object::entries::existing_entry;
 use crate::object::versions;
 use rustc_hash::FxHashMap;
 use saki_base::locks::{Mutex, rank};
@@ -158,6 +159,9 @@ fn check(info: &CodeInfo, pc: usize) -> Option<Checked> {
     // is compiled once, the body that was placed second is never called.
     let version = versions::current(method).filter(|_| !versions::are_replaced());
     let is_called = version.is_none_or(|version| version.code() == info.start);
-    let is_true = is_called && info.name.contains(method.name);
+    // The entry of a dynamic method that has ended may be another one's by now.
+    let entry = existing_entry(method).filter(|_| !method.is_dynamic());
+    let is_own = entry.is_none_or(|entry| entry.argument() == info.method);
+    let is_true = is_called && is_own;
     is_true.then_some(Checked { is_dynamic: method.is_dynamic() })
 }

@@ -16,7 +16,7 @@ use saki_abi::{
     AddressUse, EnclosingHandler, IlMapEntry, ObjRef, Object, ProtectedCall, Reloc, RelocKind, StubId, ThreadAbi,
     TrapSite,
 };
-use saki_code::{CodeInfo, CodeKind, PlacedClause, PlacedTarget, StubHooks, enter, place, stub_address};
+use saki_code::{CodeInfo, CodeKind, NewBody, PlacedClause, PlacedTarget, StubHooks, enter, place, stub_address};
 use saki_unwind::{Callbacks, FaultKind, Frame, install};
 use std::cell::{Cell, RefCell};
 
@@ -264,7 +264,7 @@ fn compile(
     let names = context.func.params.user_named_funcs().clone();
     let compiled = context.compile(&*isa, &mut ControlPlane::default()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     let buffer = &compiled.buffer;
-    let mut info = CodeInfo::new(kind, std::ptr::null(), name.to_owned());
+    let mut info = NewBody::new(kind, std::ptr::null(), name.to_owned());
     let (mut calls, mut handlers) = (vec![], vec![]);
     for site in buffer.call_sites() {
         let first_handler = handlers.len() as u32;
@@ -411,7 +411,7 @@ unsafe extern "C" fn walk_helper(thread: *mut ThreadAbi, _: i64) {
     // SAFETY: the current thread, in Rust code.
     let frames = unsafe { saki_unwind::Frames::of_thread(thread) };
     TRACE.with_borrow_mut(|trace| {
-        trace.extend(frames.map(|frame| frame.code().map_or("<entry>".into(), |info| info.name.to_string())));
+        trace.extend(frames.map(|frame| frame.code().map_or("<entry>".into(), |info| info.name().to_owned())));
     });
 }
 
@@ -453,7 +453,7 @@ impl Thunks {
             is_instance: |_, exception, ty, _| exception.address() == ty as usize,
             as_seen_by: |exception, _| exception,
             on_frame: |_, _, frame: &Frame| {
-                let name = frame.code().unwrap().name.to_string();
+                let name = frame.code().unwrap().name().to_owned();
                 assert_eq!(frame.il_offset(), Some(0x11));
                 TRACE.with_borrow_mut(|trace| trace.push(name));
             },
@@ -465,6 +465,7 @@ impl Thunks {
             has_stack_to_throw: |_, _| false,
             is_outside_native_code: |_| true,
             report_end: |_, _, _| false,
+            write_name: |_, _| {},
         });
         Thunks {
             log: helper_thunk("log", log_helper),

@@ -144,6 +144,8 @@ struct Encoder {
     methods: Table,
     fields: Table,
     body: Vec<u32>,
+    /// Whether the code has a name of its own (`CodeInfo::name`).
+    has_names: bool,
 }
 
 /// Encodes a body for the file of `home`. `images`: the modules that it depends on, first those that are always loaded
@@ -162,6 +164,7 @@ pub(super) fn encode(
         methods: Table::new(),
         fields: Table::new(),
         body: Vec::new(),
+        has_names: !kind.is_shown_as_method(),
     };
     let mut condition_words: Vec<u32> = Vec::new();
     for ty in &conditions.initialised {
@@ -369,6 +372,7 @@ impl Encoder {
 
     fn code(&mut self, code: &CompiledCode) -> Option<()> {
         let tables = &code.tables;
+        let name = if self.has_names { code.name.as_bytes() } else { &[] };
         let counts = [
             code.alignment_bytes as usize,
             tables.frame_size_bytes as usize,
@@ -380,7 +384,7 @@ impl Encoder {
             tables.il_map.len(),
             tables.inline_sites.len(),
             code.filters.len(),
-            code.name.len(),
+            name.len(),
             code.bytes.len(),
             tables.own_words.len(),
             usize::from(code.is_counted),
@@ -431,7 +435,7 @@ impl Encoder {
             self.body.extend(map.slots.iter().map(|slot| slot.cast_unsigned()));
             self.body.extend(&map.continued);
         }
-        for bytes in [code.name.as_bytes(), &code.bytes] {
+        for bytes in [name, &code.bytes] {
             for word in bytes.chunks(4) {
                 let mut padded = [0; 4];
                 padded[..word.len()].copy_from_slice(word);

@@ -36,7 +36,7 @@ pub(super) fn keep(method: &'static Method, body: &'static CodeInfo, errors: Vec
     let errors: Errors = errors.into();
     let mut table = DEFERRED.write();
     let table = table.get_or_insert_default();
-    for clause in &body.tables.clauses {
+    for clause in body.clauses() {
         if let PlacedClause::Filter(address) = *clause
             && let Some(filter) = saki_code::lookup(address)
         {

@@ -18,7 +18,7 @@ use crate::upcalls::upcalls;
 use crate::upper_layers::{native_cell, upper_layers, vararg_cookie};
 use crate::vtables::vtable_of;
 use saki_abi::{AddressUse, HelperId};
-use saki_code::{CodeInfo, CodeKind, PlacedTarget};
+use saki_code::{CodeInfo, CodeKind, NewBody, PlacedTarget};
 use saki_il::ir::Symbol;
 use saki_jit::{CompiledCode, RelocTarget};
 use saki_types::{LoadResult, Method, Type, collectible};
@@ -149,13 +149,14 @@ fn place_with(
         };
         relocs.push(with_target(reloc, target));
     }
-    let mut info = CodeInfo::new(kind, method, compiled.name);
-    info.tables = compiled.tables.bind(
+    let is_named_by_method = caller.is_some() && kind.is_shown_as_method();
+    let mut body = NewBody::new(kind, method, if is_named_by_method { "".into() } else { compiled.name });
+    body.tables = compiled.tables.bind(
         |method| std::ptr::from_ref(method).cast(),
         |ty| std::ptr::from_ref(ty).cast(),
         |index| filter_addresses[index as usize],
     );
-    let placed = saki_code::place(compiled.bytes, compiled.alignment_bytes, &relocs, info).map_err(code_error)?;
+    let placed = saki_code::place(compiled.bytes, compiled.alignment_bytes, &relocs, body).map_err(code_error)?;
     if let Some(owner) = collectible::of(method.addr()) {
         owner.add_body(std::ptr::from_ref(placed).addr());
     }

@@ -5,7 +5,7 @@ use crate::code_cache::{self, Identity, Lookup};
 use crate::entries::code_error;
 use crate::upcalls::upcalls;
 use saki_abi::{HelperId, Reloc};
-use saki_code::{CodeInfo, CodeKind, PlacedTarget};
+use saki_code::{CodeKind, NewBody, PlacedTarget};
 use saki_il::ir::{CallSig, IrType};
 use saki_jit::{CompiledCode, Compiler, LibCall, RelocTarget};
 use saki_types::{LoadError, LoadErrorKind, LoadResult};
@@ -90,10 +90,10 @@ fn place_thunk_with(
         };
         relocs.push(with_target(reloc, PlacedTarget::Address(target)));
     }
-    let mut info = CodeInfo::new(kind, std::ptr::null(), compiled.name.clone());
-    info.tables.frame_size_bytes = compiled.tables.frame_size_bytes;
-    info.tables.spill_area = compiled.tables.spill_area;
-    Ok(saki_code::place(compiled.bytes.clone(), compiled.alignment_bytes, &relocs, info).map_err(code_error)?.start)
+    let mut body = NewBody::new(kind, std::ptr::null(), compiled.name.clone());
+    body.tables.frame_size_bytes = compiled.tables.frame_size_bytes;
+    body.tables.spill_area = compiled.tables.spill_area;
+    Ok(saki_code::place(compiled.bytes.clone(), compiled.alignment_bytes, &relocs, body).map_err(code_error)?.start)
 }
 
 /// Code of a C entry that is not placed yet.

@@ -117,7 +117,7 @@ fn encoded(home: &Module, code: &CompiledCode, initialised: &[Ty]) -> Vec<u8> {
 
 fn encoded_with(home: &Module, code: &CompiledCode, conditions: &Conditions) -> Vec<u8> {
     let images = [universe().corlib(), home.image.expect("a module of an image")];
-    encode(home, code, CodeKind::Method, &images, conditions).expect("all of it has names")
+    encode(home, code, CodeKind::Stub, &images, conditions).expect("all of it has names")
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_body_is_read_as_it_was_written() {
     let Some(home) = home() else { return };
     let code = sample(home);
     let Ok((read, kind)) = decode(home, &encoded(home, &code, &[universe().object()])) else { panic!("refused") };
-    assert_eq!(kind, CodeKind::Method);
+    assert_eq!(kind, CodeKind::Stub);
     assert_eq!(format!("{read:?}"), format!("{code:?}"));
 }
 
