@@ -117,12 +117,10 @@ fn print(start_up: Duration) {
     tell!("code generation     {:>10.2} µs a method", per_method(codegen));
     tell!("placing             {:>10.2} µs a method", per_method(place));
     tell!("compile time        {:>10.2} ms in all", (import + codegen + place) as f64 / 1e6);
-    use saki_runtime::exec::sharing_statistics::{SHAREABLE_CODE_BYTES, SHAREABLE_METHODS, SHAREABLE_NANOSECONDS};
     tell!(
-        "shareable generics  {:>10} methods, {} bytes, {:.2} ms (copies that differ in reference types only)",
-        get(&SHAREABLE_METHODS),
-        get(&SHAREABLE_CODE_BYTES),
-        get(&SHAREABLE_NANOSECONDS) as f64 / 1e6
+        "shared bodies       {:>10} compiled, {} instantiations copied",
+        get(&saki_runtime::exec::compile::SHARED_BODIES),
+        get(&saki_runtime::exec::compile::SHARED_COPIES)
     );
     let dynamic = saki_runtime::vm::dynamic_methods::statistics();
     tell!("dynamic methods     {:>10} made, {} freed, {} kept for ever", dynamic.made, dynamic.freed, dynamic.kept);

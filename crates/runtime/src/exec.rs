@@ -22,7 +22,6 @@ pub mod local_alloc;
 pub(crate) mod local_blocks;
 pub mod monitors;
 pub mod proxy_calls;
-pub mod sharing_statistics;
 pub(crate) mod stops;
 pub mod tail_arguments;
 pub mod thread_aborts;

@@ -13,8 +13,8 @@ pub mod vm;
 // Inside, modules are named without their layer, which `layers` of tidy knows; other crates name it.
 pub(crate) use exec::{
     callback_exceptions, class_init, code_cache, compile, context_statics, contexts, crossings, helpers, initialised,
-    internal_calls, invoke, library_loops, local_alloc, local_blocks, monitors, proxy_calls, sharing_statistics, stops,
-    tail_arguments, thread_aborts, thread_data, thread_statics, upper_layers, waitables, waits,
+    internal_calls, invoke, library_loops, local_alloc, local_blocks, monitors, proxy_calls, stops, tail_arguments,
+    thread_aborts, thread_data, thread_statics, upper_layers, waitables, waits,
 };
 pub(crate) use object::{
     cast_cache, cells, class_library, delegates, domain, entries, events, exception_trace, exception_types, exceptions,

@@ -11,7 +11,7 @@ use saki_metadata::ElementType;
 impl Universe {
     /// `tables`: of the domain to which the components belong, which need not be the current one. `owner`: the owner of
     /// the components.
-    fn intern(
+    pub(crate) fn intern(
         tables: &Universe,
         key: ConstructedKey,
         owner: Option<&'static Owner>,

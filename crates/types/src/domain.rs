@@ -33,6 +33,8 @@ pub(crate) enum ConstructedKey {
     Ptr(Ty),
     ByRef(Ty),
     FnPtr(MethodSig),
+    /// See `stand_ins`.
+    StandIn(Ty),
 }
 
 /// The tables of one domain: see `universe`, whose `init` sets up the first. This struct itself is leaked, even after

@@ -77,6 +77,7 @@ pub mod remoting;
 pub mod requests;
 pub mod resolve;
 pub mod signature;
+pub mod stand_ins;
 pub mod ty;
 pub mod type_name;
 pub mod universe;

@@ -195,6 +195,12 @@ impl Type {
         if self.is_interface() || self.def().is_none() || self.is_value_type() {
             return Ok(None);
         }
+        // Most have none, and then an instantiation needs no layout of its own for the answer.
+        if let TypeKind::Inst { definition } = &self.kind
+            && definition.finalizer()?.is_none()
+        {
+            return Ok(None);
+        }
         let object = self.universe().object();
         let Some(base) = object.find_method("Finalize", 0)? else { return Ok(None) };
         let Some(slot) = base.vtable_slot()? else { return Ok(None) };
@@ -257,8 +263,14 @@ impl Method {
         if known != NO_SLOT {
             return Ok(Some(known));
         }
-        let layout = method.owner.vtable_layout()?;
-        let slot = layout.declared().iter().rposition(|&m| m == method).map(|i| i as u32);
+        let slot = match (&method.owner.kind, method.rid()) {
+            // The slots of an instantiation are those of its definition, whose layout is shared.
+            (TypeKind::Inst { definition }, Some(rid)) => definition.method_by_rid(rid)?.vtable_slot()?,
+            _ => {
+                let layout = method.owner.vtable_layout()?;
+                layout.declared().iter().rposition(|&m| m == method).map(|i| i as u32)
+            }
+        };
         if let Some(slot) = slot {
             // Relaxed: as above; every thread finds the same slot.
             method.slot.store(slot, Ordering::Relaxed);

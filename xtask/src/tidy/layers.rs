@@ -91,6 +91,7 @@ const LAYERS: &[(&str, &[Layer])] = &[
                     "fixture",
                     "native_call",
                     "remoting",
+                    "stand_ins",
                     "universe",
                 ],
             },

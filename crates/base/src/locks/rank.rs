@@ -338,8 +338,8 @@ ranks! {
     LogCounters in "runtime/src/vm/profile_log/log.rs", over [];
 
     // Compiling and calling.
-    /// Which bodies generic sharing would save, for `--stats`.
-    SharedBodies in "runtime/src/exec/sharing_statistics.rs", over [];
+    /// The bodies that instantiations of a method share.
+    SharedForms in "runtime/src/exec/compile/shared.rs", over [];
     /// The classes whose `new` the program has redirected.
     RedirectedMethods in "runtime/src/exec/proxy_calls.rs", over [];
     /// The context-static fields by their numbers.

@@ -246,7 +246,7 @@ impl Emitter<'_> {
         let is_null =
             |e: &StackEntry| matches!(e.val, super::stack::Val::Scalar(v) if matches!(self.b.op(v), Op::Null));
         let differs = match (a.note, b.note) {
-            (Note::TypeObject(x), Note::TypeObject(y)) => Some(x != y),
+            (Note::TypeObject(x), Note::TypeObject(y)) => x.is_same_in_all(y).map(|are_same| !are_same),
             _ if (is_null(b) && self.is_certainly_set(a)) || (is_null(a) && self.is_certainly_set(b)) => Some(true),
             _ => None,
         }?;

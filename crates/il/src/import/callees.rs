@@ -37,6 +37,10 @@ impl Emitter<'_> {
         if ty.is_interface() || !ty.is_assignable_to(method.owner)? {
             return Ok(None);
         }
+        // Which of several instantiations of the interface it is found by may depend on what stand-ins are for.
+        if method.owner.has_variant_parameters() && (ty.mentions_stand_in() || method.owner.mentions_stand_in()) {
+            return Ok(None);
+        }
         // A method that cannot be resolved now fails when the call is made.
         let Ok(target) = ty.resolve_virtual(method) else { return Ok(None) };
         Ok((!target.is_abstract() && !target.is_open()).then_some(target))

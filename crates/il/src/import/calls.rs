@@ -60,7 +60,13 @@ impl Emitter<'_> {
     /// its implementation for that type, to which no access is needed. §III.2.1.
     fn static_target(&self, method: &'static Method) -> LoadResult<&'static Method> {
         match self.s.prefixes.constrained {
-            Some(ty) if method.is_static() && method.is_virtual() => self.facts.resolve_static_virtual(ty, method),
+            Some(ty) if method.is_static() && method.is_virtual() => {
+                if ty.is_generic_param() {
+                    let message = format!("{}, a stand-in, has no static members", ty.full_name());
+                    return Err(LoadError::invalid_program(message));
+                }
+                self.facts.resolve_static_virtual(ty, method)
+            }
             _ => Ok(method),
         }
     }

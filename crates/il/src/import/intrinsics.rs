@@ -169,9 +169,13 @@ impl Emitter<'_> {
                 self.push(entry);
             }
             I::TypeEquality(equal) => {
-                let value = match (args[0].note, args[1].note) {
-                    (Note::TypeObject(a), Note::TypeObject(b)) => self.b.i32(i32::from((a == b) == equal)),
-                    _ => {
+                let known = match (args[0].note, args[1].note) {
+                    (Note::TypeObject(a), Note::TypeObject(b)) => a.is_same_in_all(b),
+                    _ => None,
+                };
+                let value = match known {
+                    Some(are_same) => self.b.i32(i32::from(are_same == equal)),
+                    None => {
                         let (a, b) = (self.value(&args[0])?, self.value(&args[1])?);
                         let op = if equal { CmpOp::Eq } else { CmpOp::NeUn };
                         self.b.inst(Op::Cmp(op, a, b), IrType::I32)

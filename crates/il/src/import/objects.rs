@@ -87,6 +87,9 @@ impl Emitter<'_> {
                 let target = self.facts.resolve_type(self.s.image, token, &self.s.context)?;
                 let target = if target.is_nullable() { target.args[0] } else { target };
                 let matches = ty.is_assignable_to(target)?;
+                if !matches && (ty.mentions_stand_in() || target.mentions_stand_in()) {
+                    return Ok(false);
+                }
                 let Some(then) = self.peek(next.next_offset) else { return Ok(false) };
                 match (then.opcode, then.operand) {
                     (O::Brtrue | O::BrtrueS | O::Brfalse | O::BrfalseS, _) => {

@@ -40,9 +40,11 @@ impl Emitter<'_> {
         if ty.is_open && !matches!(ty.kind, saki_types::TypeKind::Def(_)) {
             return Ok(());
         }
-        ty.vtable_layout()?;
-        if !ty.is_open && !ty.is_interface() {
-            ty.instance_layout()?;
+        if !ty.mentions_stand_in() {
+            ty.vtable_layout()?;
+            if !ty.is_open && !ty.is_interface() {
+                ty.instance_layout()?;
+            }
         }
         if let Some(param) = ty.refused_byref_like_argument()? {
             let message = format!("{} cannot have a by-reference-like argument for {}", def.name, param.name);

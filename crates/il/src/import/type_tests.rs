@@ -23,7 +23,8 @@ impl Emitter<'_> {
         // Arrays convert to arrays with equivalent elements, and some objects decide themselves which interfaces they
         // have, so only a positive answer is certain.
         let may_decide = ty.is_array() || (target.is_interface() && ty.dynamic_castable()?.is_some());
-        Ok((entry.is_exact && !may_decide).then_some(false))
+        let is_certain = entry.is_exact && !may_decide && !ty.mentions_stand_in() && !target.mentions_stand_in();
+        Ok(is_certain.then_some(false))
     }
 
     fn is_null(&self, entry: &StackEntry) -> bool {

@@ -133,6 +133,8 @@ pub struct Slot {
     module: &'static Module,
     /// None: code that belongs to no method.
     method: Option<&'static Method>,
+    /// Whether it is the body that all methods with the method's shared form use.
+    is_shared: bool,
 }
 
 /// The place of this code in the cache; None when the cache is off or the code has no name that holds in other processes.
@@ -144,14 +146,15 @@ pub fn slot(identity: Identity) -> Option<Slot> {
         return None;
     }
     let (key, module) = identity.key()?;
-    Some(Slot { key, module, method: identity.method() })
+    let is_shared = matches!(identity, Identity::Shared(_));
+    Some(Slot { key, module, method: identity.method(), is_shared })
 }
 
 impl Slot {
     /// Looks for the cached body.
     pub fn find(&self) -> Lookup {
         let Some(bytes) = self.module.find(self.key) else { return Lookup::Absent };
-        match decode::decode(self.module, &bytes) {
+        match decode::decode(self.module, &bytes, self.method.filter(|_| self.is_shared)) {
             Ok((code, kind)) => {
                 // Relaxed: a counter.
                 STATISTICS.found.fetch_add(1, Ordering::Relaxed);
@@ -176,7 +179,11 @@ impl Slot {
             return;
         }
         // When the body is looked up, the modules of the method's name are loaded.
-        let mut images: Vec<&'static Image> = self.method.map_or_else(Vec::new, key::images_of_name);
+        let named = match self.method {
+            Some(method) if self.is_shared => method.shared_form().ok(),
+            method => method,
+        };
+        let mut images: Vec<&'static Image> = named.map_or_else(Vec::new, key::images_of_name);
         // All code depends on facts about corlib's types, many of which no token names.
         if self.module.image.is_some() && !images.iter().any(|image| image.is_corlib) {
             images.push(saki_types::universe().corlib());

@@ -6,6 +6,7 @@
 //! | `facts` | what compilations ask of the machine, and what they rely on |
 //! | `link` | cells, addresses, placing |
 //! | `noted` | what the first tier's code notes for the second |
+//! | `shared` | bodies for several instantiations of a method |
 //! | `thunks` | code that belongs to no method |
 //! | `compiler` | the code generator of the machine |
 //! | `deferred`, `statistics`, `dump` | errors that code throws when it gets there; costs; printing |
@@ -21,6 +22,7 @@ mod facts;
 mod job;
 mod link;
 mod noted;
+mod shared;
 mod statistics;
 mod thunks;
 
@@ -31,6 +33,7 @@ pub use dump::DumpOptions;
 pub(crate) use facts::MachineFacts;
 pub(crate) use job::CompileJob;
 pub(crate) use noted::{begin_child, hold, release};
+pub use shared::{SHARED_BODIES, SHARED_COPIES};
 pub use statistics::{BASELINE_METHODS, CompileStatistics, GUARDED_CALLS, STATISTICS, keep_statistics};
 pub use thunks::{CallbackEntry, compile_callback_entry, invoke_thunk, place_callback_entry};
 
@@ -108,6 +111,9 @@ pub fn compile_method(t: CurrentThread, method: &'static Method) -> Managed<usiz
         purpose = Purpose::Counted;
         found = place_cached(t, Identity::FirstTier(method), method)?;
     }
+    if matches!(found, Cached::Absent) && shared::may_share(method, purpose) {
+        found = place_cached(t, Identity::Shared(method), method)?;
+    }
     let (body, compiled_by) = match found {
         Cached::Placed(body) => (body, CompiledBy::EarlierRun),
         Cached::Refused(conditions) => compile_and_place(t, method, &mut purpose, Some(conditions))?,
@@ -173,6 +179,11 @@ fn compile_and_place(
             Purpose::Counted => Identity::FirstTier(method),
             _ => Identity::Method(method),
         });
+        if refused.is_none()
+            && let Some(copy) = shared::place_copy(t, method, *purpose)?
+        {
+            return Ok((copy, CompiledBy::Baseline));
+        }
         let facts = match slot {
             Some(_) => MachineFacts::recording(refused.clone()),
             None => MachineFacts::default(),
@@ -303,6 +314,11 @@ fn install(t: CurrentThread, method: &'static Method, body: Body) -> Managed<&'s
     let is_baseline = body.code.compiled_by == CompiledBy::Baseline;
     let info = place(t, method, body.code, body.kind)?;
     deferred::keep(method, info, body.deferred_errors);
+    note_installed(info, is_baseline, &placing);
+    Ok(info)
+}
+
+fn note_installed(info: &CodeInfo, is_baseline: bool, placing: &Stopwatch) {
     if are_statistics_wanted() {
         // Relaxed: counters.
         STATISTICS.methods.fetch_add(1, Ordering::Relaxed);
@@ -310,7 +326,6 @@ fn install(t: CurrentThread, method: &'static Method, body: Body) -> Managed<&'s
         STATISTICS.code_bytes.fetch_add(u64::from(info.len_bytes), Ordering::Relaxed);
         placing.add_to(&STATISTICS.place_nanoseconds);
     }
-    Ok(info)
 }
 
 fn place(t: CurrentThread, method: &'static Method, code: CompiledCode, kind: CodeKind) -> Managed<&'static CodeInfo> {

@@ -20,8 +20,8 @@ use crate::vm::upcalls::RuntimeUpcalls;
 use crate::vm::{body_replacement, tiers};
 use crate::{
     call_trace, class_library, code_cache, compile, coverage, crash_report, finalizer, first_chance, fork, handles,
-    helpers, internal_calls, library_loops, monitors, sharing_statistics, source_lines, stack_text, thread_dump,
-    thread_hooks, thrown_frames, unhandled, upcalls, walk_check,
+    helpers, internal_calls, library_loops, monitors, source_lines, stack_text, thread_dump, thread_hooks,
+    thrown_frames, unhandled, upcalls, walk_check,
 };
 use saki_abi::{ObjRef, ThreadAbi};
 use saki_code::{PlacedClause, StubHooks};
@@ -351,7 +351,6 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
 fn prepare_observers(options: &VmOptions) -> Result<(), StartError> {
     if options.statistics {
         compile::keep_statistics();
-        sharing_statistics::enable();
     }
     if let Some(settings) = &options.log {
         profile_log::prepare(settings);

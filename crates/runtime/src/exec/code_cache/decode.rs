@@ -15,6 +15,7 @@ use saki_code::CodeKind;
 use saki_il::ir::{ClauseKind, Symbol};
 use saki_jit::{CompiledBy, CompiledCode, CompiledTables, LibCall, RelocTarget};
 use saki_types::signature::MAX_ARRAY_RANK;
+use saki_types::stand_ins::require_loadable;
 use saki_types::{Field, Image, Method, RemotingStub, Ty, universe};
 
 struct Words<'a> {
@@ -58,6 +59,8 @@ impl<'a> Words<'a> {
 }
 
 struct Names {
+    /// The method whose arguments are in place of stand-ins.
+    method: Option<&'static Method>,
     images: Vec<&'static Image>,
     types: Vec<Ty>,
     methods: Vec<&'static Method>,
@@ -72,12 +75,16 @@ pub(super) enum Refused {
     Conditions(Conditions),
 }
 
-/// The body in `bytes`, from the file of `home`.
-pub(super) fn decode(home: &Module, bytes: &[u8]) -> Result<(CompiledCode, CodeKind), Refused> {
+/// The body in `bytes`, from the file of `home`. `method`: for which of the methods that share the body.
+pub(super) fn decode(
+    home: &Module,
+    bytes: &[u8],
+    method: Option<&'static Method>,
+) -> Result<(CompiledCode, CodeKind), Refused> {
     let mut words = Words { bytes };
     let header = words.take::<8>().ok_or(Refused::Stale)?;
     let [kind, modules, bindings, types, methods, fields, initialised, constants] = header.map(|word| word as usize);
-    let names = names(home, &mut words, [modules, bindings, types, methods, fields]).ok_or(Refused::Stale)?;
+    let names = names(home, method, &mut words, [modules, bindings, types, methods, fields]).ok_or(Refused::Stale)?;
     let conditions = conditions(&names, &mut words, initialised, constants).ok_or(Refused::Stale)?;
     if !conditions.hold() {
         return Err(Refused::Conditions(conditions));
@@ -107,12 +114,13 @@ fn body_with_filters(names: &Names, words: &mut Words) -> Option<CompiledCode> {
     Some(code)
 }
 
-fn names(home: &Module, words: &mut Words, counts: [usize; 5]) -> Option<Names> {
+fn names(home: &Module, method: Option<&'static Method>, words: &mut Words, counts: [usize; 5]) -> Option<Names> {
     if counts.iter().any(|&count| count > words.bytes.len()) {
         return None;
     }
     let [modules, bindings, types, methods, fields] = counts;
     let mut names = Names {
+        method,
         images: Vec::with_capacity(modules + 1),
         types: Vec::with_capacity(types),
         methods: Vec::with_capacity(methods),
@@ -141,6 +149,9 @@ fn names(home: &Module, words: &mut Words, counts: [usize; 5]) -> Option<Names> 
     }
     for _ in 0..types {
         let ty = names.ty(words)?;
+        if method.is_some() {
+            require_loadable(ty).ok()?;
+        }
         names.types.push(ty);
     }
     for _ in 0..methods {
@@ -177,8 +188,14 @@ impl Names {
             }
             type_tag::PTR => universe().pointer_to(element(words.next()?)?),
             type_tag::BY_REF => universe().byref_to(element(words.next()?)?),
+            type_tag::CLASS_ARGUMENT => self.argument(|method| method.owner.args, words.next()?)?,
+            type_tag::METHOD_ARGUMENT => self.argument(|method| method.generic_args, words.next()?)?,
             _ => return None,
         })
+    }
+
+    fn argument(&self, of: impl Fn(&'static Method) -> &'static [Ty], index: u32) -> Option<Ty> {
+        of(self.method?).get(index as usize).copied().filter(|arg| arg.is_reference_type())
     }
 
     /// A counted list of type numbers.

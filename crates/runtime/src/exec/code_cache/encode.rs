@@ -37,6 +37,10 @@ pub(super) mod type_tag {
     pub const ARRAY: u32 = 4;
     pub const PTR: u32 = 5;
     pub const BY_REF: u32 = 6;
+    /// What the method that the body is decoded for has in place of a stand-in: the number of an argument of its type,
+    /// or of its own.
+    pub const CLASS_ARGUMENT: u32 = 7;
+    pub const METHOD_ARGUMENT: u32 = 8;
 }
 
 /// Method kinds, in the low byte of the word.
@@ -288,6 +292,8 @@ impl Encoder {
             TypeKind::Array { element, rank } => vec![type_tag::ARRAY, self.ty(element)?, *rank],
             TypeKind::Ptr(element) => vec![type_tag::PTR, self.ty(element)?],
             TypeKind::ByRef(element) => vec![type_tag::BY_REF, self.ty(element)?],
+            TypeKind::Var(param) if !ty.is_open => vec![type_tag::CLASS_ARGUMENT, param.index],
+            TypeKind::MVar(param) if !ty.is_open => vec![type_tag::METHOD_ARGUMENT, param.index],
             TypeKind::FnPtr(_) | TypeKind::Var(_) | TypeKind::MVar(_) => return None,
         };
         Some(self.types.add(address, &words))

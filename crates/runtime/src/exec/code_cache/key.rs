@@ -16,6 +16,8 @@ pub enum Identity<'a> {
     Method(&'static Method),
     /// The method's body in the first tier, which counts.
     FirstTier(&'static Method),
+    /// The body in the first tier that all methods with this one's shared form use (`types::stand_ins`).
+    Shared(&'static Method),
     /// Code around the `Invoke` of a delegate: for native callers, and (below) for a delegate over a native function.
     Callback(&'static Method),
     NativeInvoke(&'static Method),
@@ -76,6 +78,20 @@ impl KeyHasher {
         Some(())
     }
 
+    /// The method's shared form.
+    fn shared_form(&mut self, method: &'static Method) -> Option<()> {
+        let MethodKind::Def { rid, .. } = method.kind else { return None };
+        self.word(1 | u64::from(rid) << 8);
+        self.ty(method.owner.generic_definition().unwrap_or(method.owner))?;
+        for arg in method.owner.args.iter().chain(method.generic_args) {
+            match arg.is_reference_type() {
+                true => self.word(7),
+                false => self.ty(arg)?,
+            }
+        }
+        Some(())
+    }
+
     fn method(&mut self, method: &'static Method) -> Option<()> {
         match method.kind {
             MethodKind::Def { rid, .. } => self.word(1 | u64::from(rid) << 8),
@@ -117,6 +133,7 @@ impl Identity<'_> {
         match self {
             Identity::Method(method)
             | Identity::FirstTier(method)
+            | Identity::Shared(method)
             | Identity::Callback(method)
             | Identity::NativeInvoke(method) => Some(method),
             Identity::Helper(_) | Identity::InvokeThunk(_) | Identity::CallbackEntry(_) => None,
@@ -130,6 +147,11 @@ impl Identity<'_> {
             Identity::FirstTier(method) => (7, method),
             Identity::Callback(method) => (2, method),
             Identity::NativeInvoke(method) => (3, method),
+            Identity::Shared(method) => {
+                let mut hasher = KeyHasher::new(8);
+                hasher.shared_form(method)?;
+                return Some((hasher.finish(), module_of(home_of_shared(method))?));
+            }
             Identity::Helper(helper) => return machine_key(4, helper.name().as_bytes()),
             Identity::InvokeThunk(classes) => return machine_key(5, classes),
             Identity::CallbackEntry(classes) => return machine_key(6, classes),
@@ -152,6 +174,13 @@ fn machine_key(tag: u64, what: &[u8]) -> Option<(Key, &'static Module)> {
 fn home(method: &'static Method) -> &'static Image {
     let own = method.image();
     std::iter::once(&method.owner).chain(method.generic_args).find_map(|ty| foreign_image(ty, own)).unwrap_or(own)
+}
+
+/// The home of the method's shared form, which the arguments that are reference types are no part of.
+fn home_of_shared(method: &'static Method) -> &'static Image {
+    let own = method.image();
+    let arguments = method.owner.args.iter().chain(method.generic_args);
+    arguments.filter(|arg| !arg.is_reference_type()).find_map(|arg| foreign_image(arg, own)).unwrap_or(own)
 }
 
 /// The images of the method's type and of all generic arguments.

@@ -211,8 +211,7 @@ impl<'a> CompileJob<'a> {
                 error => CompileFailure::Generator(format!("{}: {error}", self.method.full_name())),
             })?,
         };
-        let nanoseconds = started.add_to(&STATISTICS.codegen_nanoseconds);
-        crate::sharing_statistics::note(self.method, code.bytes.len() as u32, nanoseconds);
+        started.add_to(&STATISTICS.codegen_nanoseconds);
         // Relaxed: a counter.
         GUARDED_CALLS.fetch_add(u64::from(function.guards), Ordering::Relaxed);
         dump::explain(self.method, self.purpose, function, &code);

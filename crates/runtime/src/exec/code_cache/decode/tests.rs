@@ -124,7 +124,7 @@ fn encoded_with(home: &Module, code: &CompiledCode, conditions: &Conditions) -> 
 fn a_body_is_read_as_it_was_written() {
     let Some(home) = home() else { return };
     let code = sample(home);
-    let Ok((read, kind)) = decode(home, &encoded(home, &code, &[universe().object()])) else { panic!("refused") };
+    let Ok((read, kind)) = decode(home, &encoded(home, &code, &[universe().object()]), None) else { panic!("refused") };
     assert_eq!(kind, CodeKind::Stub);
     assert_eq!(format!("{read:?}"), format!("{code:?}"));
 }
@@ -134,7 +134,7 @@ fn a_body_waits_for_the_classes_that_it_takes_for_initialised() {
     let Some(home) = home() else { return };
     let waited_for = home.image.expect("an image").find_type("System", "UriParser").unwrap().expect("System.UriParser");
     assert!(waited_for.class_constructor().expect("methods load").is_some(), "a class with a constructor");
-    match decode(home, &encoded(home, &sample(home), &[universe().object(), waited_for])) {
+    match decode(home, &encoded(home, &sample(home), &[universe().object(), waited_for]), None) {
         Err(Refused::Conditions(conditions)) => {
             assert_eq!(conditions.initialised, [universe().object(), waited_for]);
         }
@@ -151,7 +151,7 @@ fn a_body_is_refused_where_a_constant_has_another_value() {
     let number = fields.iter().copied().find(|field| statics::number(field) == Some(0)).expect("a static number");
     let with_value = |bits| {
         let conditions = Conditions { constants: vec![(number, bits)], ..Conditions::default() };
-        decode(home, &encoded_with(home, &sample(home), &conditions))
+        decode(home, &encoded_with(home, &sample(home), &conditions), None)
     };
     assert!(with_value(0).is_ok());
     match with_value(7 << 32 | 1) {
@@ -182,7 +182,7 @@ fn a_type_of_no_possible_shape_is_refused() {
         (universe().pointer_to(by_ref), false),
         (universe().byref_to(universe().sz_array_of(string)), true),
     ] {
-        assert_eq!(decode(home, &with_type(ty)).is_ok(), is_possible, "{}", ty.full_name());
+        assert_eq!(decode(home, &with_type(ty), None).is_ok(), is_possible, "{}", ty.full_name());
     }
 }
 
@@ -192,7 +192,7 @@ fn fuzz_bodies_of_the_code_cache() {
     let code = sample(home);
     let seeds = [encoded(home, &code, &[universe().object()]), encoded(home, &empty_filter(), &[])];
     saki_mutation::survive("code_cache_bodies", &seeds, |bytes| {
-        let Ok((code, _)) = decode(home, bytes) else { return };
+        let Ok((code, _)) = decode(home, bytes, None) else { return };
         // Every name leads to something that has a name.
         let mut named = (Vec::new(), Vec::new());
         super::super::encode::add_named(&code, &mut named.0, &mut named.1);
