@@ -32,7 +32,7 @@ pub use frame::{CALLEE_SAVED, SpillArea};
 pub use heap::{BitTable, HeapLayout};
 pub use helpers::{AbiType, HelperId};
 pub use native::{NativeAbi, StructClass};
-pub use noted::Noted;
+pub use noted::{BLOCK_COUNT_BYTES, Noted};
 pub use object::{ArrayHeader, ObjRef, Object, StringHeader};
 pub use packed_pairs::PackedPairs;
 pub use reloc::{AddressUse, Reloc, RelocKind};

@@ -14,6 +14,10 @@ pub struct Noted {
     pub changes: AtomicU32,
 }
 
+/// Size of the counter of a block in the first tier's code: an `AtomicU32`, which wraps around. Threads that count at
+/// the same time may lose counts of each other.
+pub const BLOCK_COUNT_BYTES: u32 = size_of::<AtomicU32>() as u32;
+
 /// Offset of [`Noted::word`] in bytes.
 pub const NOTED_WORD_OFFSET: i32 = offset_of!(Noted, word) as i32;
 /// Offset of [`Noted::changes`] in bytes.

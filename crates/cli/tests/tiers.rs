@@ -83,3 +83,24 @@ fn what_becomes_of_a_method_is_explained() {
         assert!(second.contains(line), "{line} in {}", ended.stderr);
     }
 }
+
+#[test]
+fn what_hardly_ever_ran_is_not_inlined() {
+    let program = folder("profiled").join("profiled.exe");
+    if !compile("tiers/profiled.cs", &program) {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_saki"));
+    command.args(["--no-cache", "--explain", "Program:Work"]).arg(&program);
+    let ended = run(&mut command);
+    assert_eq!(ended.exit_code, Some(0), "{}", ended.stderr);
+    let second = ended.stderr.split("Program:Work ").find(|part| part.contains(": second tier")).expect("a report");
+    for (line, times) in [
+        ("hardly ever passed: ", 2),
+        ("called: Program:Medium (System.Int32), its body is long", 2),
+        // It is shorter than the call.
+        ("inlined: Program:Small (System.Int32)", 2),
+    ] {
+        assert_eq!(second.matches(line).count(), times, "{line} in {}", ended.stderr);
+    }
+}

@@ -47,6 +47,7 @@ mod operand_kinds;
 mod operands;
 pub(crate) mod options;
 mod positions;
+mod profile;
 mod prologue;
 mod ranges;
 mod returns;
@@ -116,12 +117,16 @@ fn import_at(
         ir_sig = CallSig { has_this: false, params: vec![IrType::I64], ret: ir_sig.ret };
     }
     let facts = Noting(facts);
+    let mut scope = Scope::new(method, sig, body, facts)?;
+    if options.inline {
+        scope.block_counts = facts.0.block_counts(method);
+    }
     let emit = Emitter {
         facts,
         options,
         method,
         b: FnBuilder::new(Some(method), name, ir_sig, false),
-        s: Scope::new(method, sig, body, facts)?,
+        s: scope,
         parent: None,
         deferred: Vec::new(),
         known: Knowledge::default(),

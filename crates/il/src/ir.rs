@@ -281,6 +281,8 @@ pub enum Symbol {
     Noted(&'static Method, u32),
     /// Address of the byte that tells whether a virtual method is overridden (`MethodRuntime::overrides`).
     Overrides(&'static Method),
+    /// Address of the counters of a method's blocks (`Op::CountBlock`), of which there are so many.
+    BlockCounts(&'static Method, u32),
 }
 
 /// The text behind a `Symbol::StringLiteral`, for dumps: tokens of inlined methods change from one class library to the
@@ -487,6 +489,12 @@ pub enum Op {
     /// Counts a round of the loop that begins at this IL offset; other code may go on here
     /// (`Function::is_continuation`). The first instruction of its block.
     CountLoop(u32),
+    /// Counts a run of the block of this number among so many of the method (`import::profile`), for the code of the
+    /// next tier.
+    CountBlock {
+        number: u32,
+        count: u32,
+    },
     /// Notes a word (I64) in a cell (`abi::Noted`), for the code of the next tier.
     Note {
         cell: ValueId,
@@ -590,8 +598,10 @@ pub struct Block {
     pub terminator_il_offset: u32,
     /// Innermost try region that protects this block's code.
     pub region: Option<RegionId>,
-    /// Seldom run (throw paths): placed out of line.
+    /// Seldom run (throw paths, branches that were hardly ever taken): placed out of line.
     pub cold: bool,
+    /// Of the successors of a `Brif`, `then` is the usual one: it is placed next.
+    pub then_is_likely: bool,
 }
 
 /// A protected range. Several clauses on one CIL try range are one region with several clauses, in CIL order.

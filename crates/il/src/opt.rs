@@ -3,6 +3,7 @@
 mod bounds;
 mod boxes;
 mod checks;
+mod cold;
 mod dead;
 mod flow;
 mod leaves;
@@ -40,6 +41,7 @@ pub fn run(function: &mut Function, options: &ImportOptions) {
     owners::run(function);
     dead::run(function, &non_null_lengths);
     if options.inline {
+        cold::run(function);
         unroll::run(function, options.explain);
     }
 }

@@ -132,6 +132,7 @@ mod tests {
                 terminator_il_offset: 0,
                 region: None,
                 cold: false,
+                then_is_likely: false,
             });
         }
         function

@@ -562,6 +562,8 @@ pub trait MacroAssembler: Default + NumericAssembler + AtomicAssembler + VectorA
     fn jump_if_word(&mut self, ty: MachineType, word: Address, is_zero: bool, target: Label);
     /// Adds to the 32-bit integer at the address, not atomically; jumps to `overflow` where the sum does not fit.
     fn count_up(&mut self, word: Address, amount: i32, overflow: Label);
+    /// Adds 1 to the 32-bit integer at the address, not atomically.
+    fn add_one(&mut self, word: Address);
 
     // Control.
 

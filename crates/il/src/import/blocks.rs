@@ -21,7 +21,8 @@ impl Importer<'_> {
             // Continue in the current block.
             Some(block) if emit.s.scan.has_one_way_in(offset) && emit.b.region() == region => {
                 let entries = emit.s.stack.to_vec();
-                let label = BlockLabel { block, entries, joins: None, exception: None, is_imported: false };
+                let mut label = BlockLabel::new(block, entries);
+                label.is_cold = emit.b.is_cold;
                 emit.s.labels.insert(offset, label);
                 emit.s.worklist.push(Reverse(offset));
             }

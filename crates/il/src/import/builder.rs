@@ -34,6 +34,8 @@ pub(super) struct FnBuilder {
     pub current: Option<BlockId>,
     /// Offset in the outermost method.
     pub il_offset: u32,
+    /// Whether the block of CIL being imported hardly ever runs.
+    pub is_cold: bool,
 }
 
 impl FnBuilder {
@@ -44,7 +46,7 @@ impl FnBuilder {
         f.name = name;
         f.sig = sig;
         f.is_filter = is_filter;
-        FnBuilder { f, current: None, il_offset: 0 }
+        FnBuilder { f, current: None, il_offset: 0, is_cold: false }
     }
 
     /// A new local, of which nothing special is known.
@@ -91,6 +93,7 @@ impl FnBuilder {
             terminator_il_offset: self.il_offset,
             region,
             cold: false,
+            then_is_likely: false,
         });
         id
     }
@@ -130,6 +133,13 @@ impl FnBuilder {
             && block.0 != 0
         {
             self.f.blocks[block.0 as usize].cold = true;
+        }
+    }
+
+    /// Whether the branch that is about to end the current block usually goes to `then`.
+    pub fn set_likely_then(&mut self, is_likely: bool) {
+        if let Some(block) = self.current {
+            self.f.blocks[block.0 as usize].then_is_likely = is_likely;
         }
     }
 

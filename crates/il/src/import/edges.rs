@@ -5,6 +5,7 @@
 
 use super::emitter::Emitter;
 use super::kinds::is_exact_class;
+use super::profile::Odds;
 use super::stack::{Effect, Note, StackEntry, Val};
 use super::state::BlockLabel;
 use crate::ir::{BlockId, IrType, LocalId, Op, Terminator, ValueId};
@@ -21,12 +22,19 @@ impl Emitter<'_> {
         }
         let block = label.block;
         let (mut entries, joins, exception) = (label.entries.clone(), label.joins.clone(), label.exception);
+        let (is_cold, is_counted) = (label.is_cold, label.is_counted);
         if self.b.current != Some(block) {
             self.b.current = Some(block);
             self.known.forget_block();
         }
         self.s.offset = offset;
+        self.s.block_start = offset;
+        self.b.is_cold = is_cold;
+        self.b.f.blocks[block.0 as usize].cold = is_cold && block.0 != 0;
         self.set_il_offset(offset);
+        if is_counted {
+            self.count_block();
+        }
         if let Some(local) = exception {
             let value = self.b.get(local);
             entries[0].val = Val::Scalar(value);
@@ -49,13 +57,24 @@ impl Emitter<'_> {
 
     /// The block at `offset`, prepared for an edge from here with the current stack.
     pub(super) fn jump_target(&mut self, offset: u32) -> LoadResult<BlockId> {
+        let target = self.edge_target(offset)?;
+        let is_cold = self.b.is_cold;
+        if let Some(label) = self.s.labels.get_mut(&offset) {
+            // Cold as long as no other edge leads there.
+            label.is_cold = is_cold && (label.is_cold || !label.is_entered);
+            label.is_entered = true;
+        }
+        Ok(target)
+    }
+
+    fn edge_target(&mut self, offset: u32) -> LoadResult<BlockId> {
         self.s.check_not_into_handler(offset)?;
         if !self.s.labels.contains_key(&offset) {
             let region = self.s.region_at(offset);
             let block = self.b.block(region);
             let is_single = self.s.scan.has_one_way_in(offset);
             let entries = self.s.stack.to_vec();
-            let mut label = BlockLabel { block, entries, joins: None, exception: None, is_imported: false };
+            let mut label = BlockLabel::new(block, entries);
             if !is_single && !label.entries.is_empty() {
                 let mut joins = Vec::with_capacity(label.entries.len());
                 for entry in &mut label.entries {
@@ -237,17 +256,26 @@ impl Emitter<'_> {
             None => {}
         }
         // The comparison stays next to the branch, so that the code generator can fuse the two.
-        let last = self.b.last_inst().filter(|last| *last == cond && target <= self.s.offset);
+        let emits = target <= self.s.offset || self.options.count;
+        let last = self.b.last_inst().filter(|last| *last == cond && emits);
         if let (Some(_), Some(block)) = (last, self.b.current) {
             self.b.f.blocks[block.0 as usize].insts.pop();
         }
         self.poll_before(target);
+        self.count_branch(target, next);
         if let (Some(last), Some(block)) = (last, self.b.current) {
             self.b.f.blocks[block.0 as usize].insts.push(last);
         }
+        let odds = self.odds(target, next);
+        let is_cold = self.b.is_cold;
+        self.b.is_cold |= odds == Odds::HardlyTaken;
         let there = self.jump_target(target)?;
+        self.b.is_cold = is_cold | (odds == Odds::HardlyNotTaken);
         let here = self.jump_target(next)?;
+        self.b.is_cold = is_cold;
+        self.count_arms(target, next);
         let (then, otherwise) = if on_zero { (here, there) } else { (there, here) };
+        self.b.set_likely_then(if on_zero { odds.is_seldom() } else { odds.is_usual() });
         self.b.terminate(Terminator::Brif { cond, then, otherwise });
         Ok(())
     }

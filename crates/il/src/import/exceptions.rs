@@ -93,13 +93,8 @@ impl Emitter<'_> {
             EhKind::Fault => ClauseKind::Fault,
         };
         let catches = matches!(clause.kind, EhKind::Catch | EhKind::Filter);
-        let label = BlockLabel {
-            block: body,
-            entries: if catches { vec![entry] } else { Vec::new() },
-            joins: None,
-            exception: catches.then_some(exception),
-            is_imported: false,
-        };
+        let mut label = BlockLabel::new(body, if catches { vec![entry] } else { Vec::new() });
+        label.exception = catches.then_some(exception);
         if self.s.labels.insert(clause.handler_offset, label).is_some() {
             return Err(LoadError::invalid_program("two exception clauses share a handler"));
         }

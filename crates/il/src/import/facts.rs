@@ -8,6 +8,7 @@ use crate::ir::Function;
 use saki_metadata::Token;
 use saki_types::method::LocalSig;
 use saki_types::{Assumption, Field, GenericContext, Image, LoadResult, Method, MethodSig, Ty};
+use std::sync::atomic::AtomicU32;
 
 /// The machine as a compilation sees it.
 pub trait Facts {
@@ -45,6 +46,11 @@ pub trait Facts {
     /// Whether no class overrides this method as yet, so that a direct call behind a test of `Symbol::Overrides` pays.
     fn is_never_overridden(&self, _method: &'static Method) -> bool {
         false
+    }
+
+    /// How often the method's blocks ran in the first tier (`Op::CountBlock`), by number; empty if nothing is known.
+    fn block_counts(&self, _method: &'static Method) -> &'static [AtomicU32] {
+        &[]
     }
 
     /// Adds probes to the method's code, if its calls are recorded.

@@ -22,8 +22,14 @@ use saki_types::{Image, LibraryMethod, LoadResult, Method};
 pub(super) const BUDGET_BYTES: u32 = 1500;
 /// Largest body inlined without a request (AggressiveInlining).
 const SMALL_BODY_BYTES: usize = 32;
-/// Largest body inlined without a request where the call is in a loop.
+/// Largest body inlined where the call hardly ever runs: one that is hardly longer than the call. The methods of local
+/// values are inlined as elsewhere, since the address that a call takes keeps the value out of registers everywhere.
+const COLD_BODY_BYTES: usize = 12;
+/// Largest body inlined without a request where the call is known to run often.
+const HOT_BODY_BYTES: usize = 48;
+/// Largest body inlined without a request where the call is in a loop, and where it is known to run often, too.
 const LOOP_BODY_BYTES: usize = 64;
+const HOT_LOOP_BODY_BYTES: usize = 80;
 /// Largest body inlined without a request where a guarded call is in a loop.
 const GUESSED_BODY_BYTES: usize = 112;
 /// Largest body inlined without a request if the method has a value type as argument, or its `this` is the address of a
@@ -112,7 +118,10 @@ impl Importer<'_> {
         };
         let is_asked_for = method.impl_flags & impl_flags::AGGRESSIVE_INLINING != 0 || is_handle_operation(method);
         let is_in_loop = self.emit.s.is_in_loop || self.emit.s.scan.is_in_loop(self.emit.s.offset);
-        let limit = if is_guessed && is_in_loop && !is_asked_for {
+        let has_value = on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_)));
+        let limit = if self.emit.b.is_cold && !has_value {
+            COLD_BODY_BYTES
+        } else if is_guessed && is_in_loop && !is_asked_for {
             GUESSED_BODY_BYTES
         } else if is_asked_for {
             if self.emit.options.vectors && is_of_vectors(method, args) {
@@ -120,10 +129,12 @@ impl Importer<'_> {
             } else {
                 AGGRESSIVE_BODY_BYTES
             }
-        } else if on_local || args.iter().any(|arg| matches!(arg.ir, IrType::Struct(_))) {
+        } else if has_value {
             LOCAL_VALUE_BODY_BYTES
         } else if is_in_loop {
-            LOOP_BODY_BYTES
+            if self.emit.is_hot() { HOT_LOOP_BODY_BYTES } else { LOOP_BODY_BYTES }
+        } else if self.emit.is_hot() {
+            HOT_BODY_BYTES
         } else {
             SMALL_BODY_BYTES
         };
@@ -203,6 +214,7 @@ impl Importer<'_> {
             self.emit.class_init(method.owner)?;
         }
         scope.is_inlined = true;
+        scope.block_counts = self.emit.facts.0.block_counts(method);
         scope.is_in_loop = self.emit.s.is_in_loop || self.emit.s.scan.is_in_loop(self.emit.s.offset);
         let call_position = self.emit.b.il_offset;
         if self.emit.b.f.inline_sites.len() < position::MAX_SITES {
@@ -226,7 +238,9 @@ impl Importer<'_> {
         };
         self.inlining.push(method);
         let caller = std::mem::replace(&mut self.emit.s, scope);
+        let is_cold = self.emit.b.is_cold;
         let outcome = self.import_from(0);
+        self.emit.b.is_cold = is_cold;
         let callee = std::mem::replace(&mut self.emit.s, caller);
         self.inlining.pop();
         self.emit.b.il_offset = call_position;

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use saki_metadata::opcodes::{Instruction, Opcode, Operand, decode};
 use saki_metadata::{EhKind, MethodBody, Token};
 use saki_types::{LoadError, LoadResult};
+use std::cell::OnceCell;
 use std::ops::RangeInclusive;
 
 /// How the body uses one argument or local variable.
@@ -27,6 +28,8 @@ pub(super) struct VarUse {
 pub(super) struct Scan {
     /// By code offset: 0 = inside a block, else 1 + number of edges that enter the block (saturating).
     reached: Vec<u8>,
+    /// The offsets at which blocks begin, in ascending order, when somebody has asked for one.
+    leaders: OnceCell<Vec<u32>>,
     pub args: Vec<VarUse>,
     pub locals: Vec<VarUse>,
     pub has_back_edge: bool,
@@ -147,6 +150,26 @@ impl Scan {
     /// Whether a branch goes back to the instruction.
     pub fn is_loop_start(&self, offset: u32) -> bool {
         self.back_edges.contains_key(&offset)
+    }
+
+    /// The number of the block that begins at this code offset, and that of all blocks.
+    pub fn block_number(&self, offset: u32) -> Option<(u32, u32)> {
+        let leaders = self.leaders.get_or_init(|| {
+            let marks = self.reached.iter().enumerate();
+            marks.filter(|(_, mark)| **mark != 0).map(|(offset, _)| offset as u32).collect()
+        });
+        let number = leaders.binary_search(&offset).ok()?;
+        Some((number as u32, leaders.len() as u32))
+    }
+
+    /// Whether the edge leaves a loop.
+    pub fn leaves_loop(&self, from: u32, to: u32) -> bool {
+        self.back_edges.iter().any(|(&target, &last)| (target..=last).contains(&from) && !(target..=last).contains(&to))
+    }
+
+    /// The loops of the body.
+    pub fn loop_count(&self) -> usize {
+        self.back_edges.len()
     }
 
     /// Whether exactly one edge enters the block at `offset`.

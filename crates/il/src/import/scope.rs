@@ -12,6 +12,7 @@ use saki_types::resolve::LocalSig;
 use saki_types::{GenericContext, Image, LoadError, LoadResult, Method, MethodSig, Ty};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::AtomicU32;
 
 /// The effect of `ret`.
 pub(super) enum Return {
@@ -58,6 +59,10 @@ pub(super) struct Scope {
     pub exceptions: ExceptionInfo,
     pub ret: Return,
     pub prefixes: Prefixes,
+    /// Offset at which the block being imported begins.
+    pub block_start: u32,
+    /// How often blocks ran in the first tier, by `Scan::block_number`; empty if that is not known.
+    pub block_counts: &'static [AtomicU32],
     /// Offset of the instruction being imported, and of the next one.
     pub offset: u32,
     pub next_offset: u32,
@@ -134,6 +139,8 @@ impl Scope {
             exceptions: ExceptionInfo::default(),
             ret: Return::Method,
             prefixes: Prefixes::default(),
+            block_start: 0,
+            block_counts: &[],
             offset: 0,
             next_offset: 0,
             is_inlined: false,

@@ -123,6 +123,28 @@ pub(super) struct BlockLabel {
     /// Handler of a catch or filter clause: the stack holds the exception in this local.
     pub exception: Option<LocalId>,
     pub is_imported: bool,
+    /// Whether the block hardly ever runs, as far as the edges so far show.
+    pub is_cold: bool,
+    /// Whether an edge leads here.
+    pub is_entered: bool,
+    /// Whether code of the first tier counts it, since a branch leads here and nothing else does.
+    pub is_counted: bool,
+}
+
+impl BlockLabel {
+    /// A block that is to be imported with this stack.
+    pub fn new(block: BlockId, entries: Vec<StackEntry>) -> BlockLabel {
+        BlockLabel {
+            block,
+            entries,
+            joins: None,
+            exception: None,
+            is_imported: false,
+            is_cold: false,
+            is_entered: false,
+            is_counted: false,
+        }
+    }
 }
 
 /// One exception clause of the body.

@@ -131,6 +131,7 @@ fn op(op: &Op) -> String {
         Op::Poll => "poll".to_owned(),
         Op::CountCall => "count_call".to_owned(),
         Op::CountLoop(il_offset) => format!("count_loop IL_{il_offset:04x}"),
+        Op::CountBlock { number, .. } => format!("count_block {number}"),
         Op::Note { cell, word } => format!("note {cell}, {word}"),
         Op::AtomicRmw { op, addr, value, mem } => format!("atomic.{op:?}.{mem:?} [{addr}], {value}"),
         Op::AtomicCas { addr, expected, new, mem } => format!("cas.{mem:?} [{addr}], {expected}, {new}"),
@@ -193,7 +194,8 @@ impl Function {
         if let Some(region) = block.region {
             write!(f, " region {}", region.0)?;
         }
-        writeln!(f, "{}", if block.cold { " cold" } else { "" })?;
+        f.write_str(if block.cold { " cold" } else { "" })?;
+        writeln!(f, "{}", if block.then_is_likely { " then" } else { "" })?;
         for value in &block.insts {
             let inst = &self.insts[value.0 as usize];
             match inst.ty {

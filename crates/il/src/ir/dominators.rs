@@ -111,6 +111,7 @@ mod tests {
             terminator_il_offset: 0,
             region: None,
             cold: false,
+            then_is_likely: false,
         };
         Function { blocks: edges.iter().map(block).collect(), ..Function::default() }
     }

@@ -27,6 +27,7 @@ macro_rules! operand_visitors {
                 | Op::Poll
                 | Op::CountCall
                 | Op::CountLoop(_)
+                | Op::CountBlock { .. }
                 | Op::Fence
                 | Op::CurrentThread
                 | Op::FramePointer => {}

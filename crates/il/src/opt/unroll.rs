@@ -207,7 +207,8 @@ fn unroll(function: &mut Function, inner: &Loop, explain: bool) {
         let mut values: FxHashMap<ValueId, ValueId> = FxHashMap::default();
         for &number in &inner.blocks {
             let original = &function.blocks[number as usize];
-            let (ids, region, cold) = (original.insts.clone(), original.region, original.cold);
+            let (ids, region) = (original.insts.clone(), original.region);
+            let (cold, then_is_likely) = (original.cold, original.then_is_likely);
             let (mut terminator, terminator_il_offset) = (original.terminator.clone(), original.terminator_il_offset);
             let mut insts = Vec::with_capacity(ids.len());
             for id in ids {
@@ -225,7 +226,7 @@ fn unroll(function: &mut Function, inner: &Loop, explain: bool) {
                 *value = values.get(value).copied().unwrap_or(*value);
             });
             redirect(&mut terminator, &|block| target(block, copy));
-            function.blocks.push(Block { insts, terminator, terminator_il_offset, region, cold });
+            function.blocks.push(Block { insts, terminator, terminator_il_offset, region, cold, then_is_likely });
         }
     }
     for &number in &inner.blocks {

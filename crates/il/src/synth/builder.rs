@@ -116,6 +116,7 @@ impl FunctionBuilder {
             terminator_il_offset: self.il_offset,
             region: self.region,
             cold: false,
+            then_is_likely: false,
         });
         self.closed.push(false);
         id

@@ -11,7 +11,7 @@ use crate::symbols::RelocTarget;
 use saki_abi::noted::{NOTED_CHANGES_OFFSET, NOTED_WORD_OFFSET};
 use saki_abi::stubs::NO_LOOP;
 use saki_abi::thread::{THREAD_STUB_ARG_OFFSET, THREAD_STUB_RESULT_OFFSET};
-use saki_abi::{FrameMap, NO_SLOT, StubId};
+use saki_abi::{BLOCK_COUNT_BYTES, FrameMap, NO_SLOT, StubId};
 use saki_code::masm::{Address, Label, MachineType, MacroAssembler, MemoryAccess, Reg, RegImm, Relation};
 use saki_il::ir::{Function, IrType, Symbol};
 use saki_types::method::HEAT_OFFSET;
@@ -66,6 +66,13 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.masm.call_register(M::CALLEE);
         self.continued.push(self.masm.offset());
         self.leave();
+    }
+
+    /// Counts a run of the block of this number among so many of the method.
+    pub(super) fn count_block(&mut self, number: u32, count: u32) {
+        let Some(method) = self.func.method else { return };
+        self.symbol_address(Symbol::BlockCounts(method, count), M::SCRATCH);
+        self.masm.add_one(Address::new(M::SCRATCH, (number * BLOCK_COUNT_BYTES) as i32));
     }
 
     /// Notes a word in a cell (`abi::Noted`).

@@ -127,6 +127,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             Op::Poll => self.poll(),
             Op::CountCall => self.count(None),
             Op::CountLoop(il_offset) => self.count(Some(*il_offset)),
+            Op::CountBlock { number, count } => self.count_block(*number, *count),
             Op::Note { cell, word } => self.note(self.value(*cell), self.value(*word)),
             Op::CurrentThread => self.define_copy(result, M::THREAD),
             Op::FramePointer => self.define_copy(result, M::FRAME),

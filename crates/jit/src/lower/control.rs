@@ -16,9 +16,12 @@ pub(super) fn terminator(cx: &mut Lowering<'_, '_>, loops: &Loops, terminator: &
         Terminator::Brif { cond, then, otherwise } => {
             let condition = cx.value(*cond)?;
             // Cranelift places the block to which a branch falls through behind the branch. That should be the rest of
-            // the loop, unless the loop ends here.
-            let stays_by_then = loops.stays_by(cx.flow(), cx.block(), *then, *otherwise)
-                && cx.flow().position[then.0 as usize] > cx.flow().position[cx.block().0 as usize];
+            // the loop, unless the loop ends here; or else the block to which the branch usually leads.
+            let (flow, block) = (cx.flow(), cx.block());
+            let stays_by_then = (loops.stays_by(flow, block, *then, *otherwise)
+                || (cx.func().blocks[block.0 as usize].then_is_likely
+                    && !loops.stays_by(flow, block, *otherwise, *then)))
+                && flow.position[then.0 as usize] > flow.position[block.0 as usize];
             let then = cx.edge(*then)?;
             let otherwise = cx.edge(*otherwise)?;
             if stays_by_then {

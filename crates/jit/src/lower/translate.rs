@@ -139,7 +139,7 @@ fn effect(cx: &mut Lowering<'_, '_>, op: &Op) -> Lowered {
         Op::ClassInit(ty) => calls::class_init(cx, ty),
         Op::Poll => calls::poll(cx),
         // Code of the last tier.
-        Op::CountCall | Op::CountLoop(_) | Op::Note { .. } => Ok(()),
+        Op::CountCall | Op::CountLoop(_) | Op::CountBlock { .. } | Op::Note { .. } => Ok(()),
         Op::MonitorEnter(object) => monitors::monitor_enter(cx, object),
         Op::MonitorExit(object) => monitors::monitor_exit(cx, object),
         Op::Fence => {

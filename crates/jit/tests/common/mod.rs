@@ -55,6 +55,7 @@ impl Ir {
             terminator_il_offset: 0,
             region,
             cold: false,
+            then_is_likely: false,
         });
         BlockId(self.func.blocks.len() as u32 - 1)
     }

@@ -675,6 +675,10 @@ impl<T: Copy> MacroAssembler for Assembler<T> {
         self.jump_on(Condition::Overflow, overflow);
     }
 
+    fn add_one(&mut self, word: Address) {
+        emit!(self, addl_mi_sxb(memory(word), 1));
+    }
+
     fn jump(&mut self, target: Label) {
         emit_plain!(self, jmp_d32(0i32));
         self.jump_ends_at(target);

@@ -257,6 +257,7 @@ impl Names {
             tag_of::VAR_ARG_COOKIE => Symbol::VarArgCookie(image()?, second),
             tag_of::NOTED => Symbol::Noted(method()?, second),
             tag_of::OVERRIDES => Symbol::Overrides(method()?),
+            tag_of::BLOCK_COUNTS => Symbol::BlockCounts(method()?, second),
             tag_of::STUB => return StubId::ALL.get(first as usize).map(|stub| RelocTarget::Stub(*stub)),
             tag_of::HELPER_FUNCTION => return Some(RelocTarget::HelperFunction(helper()?)),
             tag_of::CALLBACK_DISPATCHER => return Some(RelocTarget::CallbackDispatcher),

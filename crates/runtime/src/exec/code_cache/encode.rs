@@ -87,6 +87,8 @@ pub(super) mod target_tag {
     pub const NOTED: u32 = 22;
     /// The byte that tells whether a method is overridden.
     pub const OVERRIDES: u32 = 23;
+    /// The counters of a method's blocks, and how many there are.
+    pub const BLOCK_COUNTS: u32 = 24;
 }
 
 pub(super) const CODE_KINDS: [CodeKind; 6] = [
@@ -367,6 +369,7 @@ impl Encoder {
                 Symbol::VarArgCookie(image, token) => [tag::VAR_ARG_COOKIE, self.image(image)?, token],
                 Symbol::Noted(method, il_offset) => [tag::NOTED, self.method(method)?, il_offset],
                 Symbol::Overrides(method) => [tag::OVERRIDES, self.method(method)?, 0],
+                Symbol::BlockCounts(method, count) => [tag::BLOCK_COUNTS, self.method(method)?, count],
             },
             RelocTarget::Stub(stub) => [tag::STUB, stub as u32, 0],
             RelocTarget::HelperFunction(helper) => [tag::HELPER_FUNCTION, helper as u32, 0],
@@ -468,7 +471,8 @@ pub(super) fn add_named(code: &CompiledCode, named: &mut Vec<Assumption>, images
             | Symbol::NativeEntry(method)
             | Symbol::MarshalInfo(method, _)
             | Symbol::Overrides(method)
-            | Symbol::Noted(method, _) => named.push(Assumption::Method(method)),
+            | Symbol::Noted(method, _)
+            | Symbol::BlockCounts(method, _) => named.push(Assumption::Method(method)),
             Symbol::FieldHandle(field) | Symbol::StaticField(field) | Symbol::ThreadStaticPlace(field) => {
                 named.push(Assumption::Field(field));
             }

@@ -12,6 +12,7 @@ use saki_il::import::{Facts, LibraryLoop};
 use saki_il::ir::Function;
 use saki_types::{Assumption, Field, Method, Ty};
 use std::cell::RefCell;
+use std::sync::atomic::AtomicU32;
 
 /// The facts for one compilation.
 #[derive(Default)]
@@ -81,6 +82,10 @@ impl Facts for MachineFacts {
 
     fn is_never_overridden(&self, method: &'static Method) -> bool {
         overrides::is_never_overridden(method)
+    }
+
+    fn block_counts(&self, method: &'static Method) -> &'static [AtomicU32] {
+        noted::block_counts(method)
     }
 
     fn statements(&self, method: &'static Method) -> Vec<u32> {

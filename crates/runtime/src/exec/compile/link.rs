@@ -221,6 +221,7 @@ fn address_of_symbol(symbol: Symbol, cells: &mut impl Iterator<Item = usize>) ->
         Symbol::VarArgCookie(image, token) => vararg_cookie(image, token),
         Symbol::Overrides(method) => overrides::relied_on_byte(method),
         Symbol::Noted(method, il_offset) => std::ptr::from_ref(noted::cell(method, il_offset)).addr(),
+        Symbol::BlockCounts(method, count) => noted::counters(method, count as usize).as_ptr().addr(),
     })
 }
 

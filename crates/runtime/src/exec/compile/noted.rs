@@ -1,8 +1,9 @@
-//! The cells in which the first tier's code notes what it meets (`abi::Noted`), and what the second tier makes of them.
+//! The cells in which the first tier's code notes what it meets (`abi::Noted`), and what the second tier makes of them;
+//! and the counters of blocks.
 //!
-//! A cell belongs to an instruction of a method; both live as long as the process. Its word may be the address of
-//! something that has been freed since: a vtable of a collectible type, a dynamic method. Those are known by the ranges
-//! in which they lie, and are not followed.
+//! A cell belongs to an instruction of a method; both live as long as the process, and so do counters. Its word may be
+//! the address of something that has been freed since: a vtable of a collectible type, a dynamic method. Those are
+//! known by the ranges in which they lie, and are not followed.
 
 use crate::object::perturbation;
 use rustc_hash::FxHashMap;
@@ -12,14 +13,19 @@ use saki_base::locks::rank;
 use saki_sync::word_locks::Mutex;
 use saki_thread::child_locks;
 use saki_types::{Method, Ty, collectible, dynamic_records};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A word is the usual one if it was another one so many times at most, the first time included: one word at first, and
 /// another one for good.
 const MAX_CHANGES: u32 = 2;
 
-/// The cells of a method, by IL offset.
-type Cells = Vec<(u32, &'static Noted)>;
+/// What is noted of a method.
+#[derive(Default)]
+struct Cells {
+    /// By IL offset.
+    noted: Vec<(u32, &'static Noted)>,
+    block_counts: &'static [AtomicU32],
+}
 
 #[derive(Default)]
 struct AllCells(FxHashMap<*const Method, Cells>);
@@ -33,19 +39,37 @@ static CELLS: Mutex<rank::NotedCells, Option<AllCells>> = Mutex::new(None);
 pub(super) fn cell(method: &'static Method, il_offset: u32) -> &'static Noted {
     let mut cells = CELLS.lock();
     let cells = cells.get_or_insert_default().0.entry(method).or_default();
-    if let Some((_, known)) = cells.iter().find(|(offset, _)| *offset == il_offset) {
+    if let Some((_, known)) = cells.noted.iter().find(|(offset, _)| *offset == il_offset) {
         return known;
     }
     let cell: &'static Noted = Box::leak(Box::default());
-    cells.push((il_offset, cell));
+    cells.noted.push((il_offset, cell));
     cell
+}
+
+/// The counters of the method's blocks, of which there are so many.
+pub(super) fn counters(method: &'static Method, count: usize) -> &'static [AtomicU32] {
+    let mut cells = CELLS.lock();
+    let cells = cells.get_or_insert_default().0.entry(method).or_default();
+    // Both tiers, and the code cache, find the number of blocks in the same CIL; but code must never count elsewhere.
+    if cells.block_counts.len() < count {
+        cells.block_counts = Vec::leak((0..count).map(|_| AtomicU32::new(0)).collect());
+    }
+    cells.block_counts
+}
+
+/// How often the method's blocks ran, by number; empty if its code has not counted them.
+pub(super) fn block_counts(method: &'static Method) -> &'static [AtomicU32] {
+    let cells = CELLS.lock();
+    let cells = cells.as_ref().and_then(|cells| cells.0.get(&std::ptr::from_ref(method)));
+    cells.map_or(&[], |cells| cells.block_counts)
 }
 
 /// The word that the instruction has nearly always met.
 fn usual_word(method: &'static Method, il_offset: u32) -> Option<usize> {
     let cells = CELLS.lock();
     let cells = cells.as_ref()?.0.get(&std::ptr::from_ref(method))?;
-    let (_, cell) = cells.iter().find(|(offset, _)| *offset == il_offset)?;
+    let (_, cell) = cells.noted.iter().find(|(offset, _)| *offset == il_offset)?;
     // Relaxed, both: any state of the cell is a guess.
     let is_usual = cell.changes.load(Ordering::Relaxed) <= MAX_CHANGES;
     Some(cell.word.load(Ordering::Relaxed)).filter(|&word| is_usual && word != 0)

@@ -176,6 +176,7 @@ fn exact_symbol(symbol: Symbol, to: &Instantiation) -> LoadResult<Symbol> {
         Symbol::MarshalInfo(method, index) => Symbol::MarshalInfo(exact_method(method, to)?, index),
         Symbol::Noted(method, il_offset) => Symbol::Noted(to.method(method)?, il_offset),
         Symbol::Overrides(method) => Symbol::Overrides(exact_method(method, to)?),
+        Symbol::BlockCounts(method, count) => Symbol::BlockCounts(to.method(method)?, count),
         Symbol::FieldHandle(field) => Symbol::FieldHandle(to.field(field)?),
         Symbol::StaticField(field) => Symbol::StaticField(to.field(field)?),
         Symbol::ThreadStaticPlace(field) => Symbol::ThreadStaticPlace(to.field(field)?),
