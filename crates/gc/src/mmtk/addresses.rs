@@ -15,7 +15,8 @@ pub(crate) const HEAP_START: usize = 0x0200_0000_0000;
 /// End of the heap's range: room for seven spaces, of which MMTk uses five.
 pub(super) const HEAP_END: usize = 0x1000_0000_0000;
 /// Each space has 2 TiB of addresses of its own.
-const SPACE_BYTES: usize = 1 << 41;
+pub(super) const SPACE_BYTES: usize = 1 << 41;
+pub(super) const USED_SPACES: usize = 5;
 /// Lowest address that a small and a large object ever had; `usize::MAX` = none yet. MMTk keeps its free lists below
 /// the first object of a space.
 ///

@@ -26,7 +26,7 @@
 //! Relaxed: threads that call MMTk were started after the store. Rejected: a changed copy of MMTk, for these few lines;
 //! always mapping by need, which would leave the heap's range open to other mappings where reserving it costs nothing.
 
-use super::addresses::{HEAP_END, HEAP_START};
+use super::addresses::{HEAP_END, HEAP_START, SPACE_BYTES, USED_SPACES};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -62,19 +62,22 @@ pub(super) fn bit_table() -> usize {
     BIT_TABLES_START + BIT_TABLES.fetch_add(1, Ordering::Relaxed) * BIT_TABLE_BYTES
 }
 
-/// Whether something is mapped in the heap's range already, before there is a heap: some hosts (V8) map memory at
-/// addresses that they choose by chance. Then the range cannot be reserved as a whole.
+/// Whether something is mapped where MMTk will reserve memory, before there is a heap: some hosts (V8) map memory at
+/// addresses that they choose by chance.
 pub(super) fn is_range_occupied() -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    maps.lines().any(is_in_range)
+    maps.lines().any(is_in_spaces)
 }
 
-/// Whether a line of `/proc/PID/maps` is about a mapping in the range or in the bit tables behind it.
-fn is_in_range(line: &str) -> bool {
+/// Whether a line of `/proc/PID/maps` is about a mapping in the lower half of one of the spaces, more than MMTk
+/// reserves. With an unlimited stack the kernel's own mappings may lie above, and among the side tables, which are
+/// reserved where they are used when the heap is not mapped by need.
+fn is_in_spaces(line: &str) -> bool {
     let address = |text: &str| usize::from_str_radix(text, 16).ok();
     let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
     let Some((Some(start), Some(end))) = range.map(|(start, end)| (address(start), address(end))) else { return false };
-    start < BIT_TABLES_START + 2 * BIT_TABLE_BYTES && end > HEAP_START
+    let mut spaces = (HEAP_START..).step_by(SPACE_BYTES).take(USED_SPACES);
+    spaces.any(|space| start < space + SPACE_BYTES / 2 && end > space)
 }
 
 /// In place of the C library's for all Rust code of the process. See the module header.
@@ -163,12 +166,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mappings_in_the_range_are_found() {
-        let check = |line, expected| assert_eq!(is_in_range(line), expected, "{line}");
+    fn mappings_in_the_spaces_are_found() {
+        let check = |line, expected| assert_eq!(is_in_spaces(line), expected, "{line}");
         check("55d0a0000000-55d0a0021000 r--p 00000000 08:01 1 /bin/a", false);
         check("7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]", false);
-        check("1fffff000000-1fffff001000 ---p 00000000 00:00 0", false);
-        check("1f6000000000-1f6000001000 ---p 00000000 00:00 0", true);
+        check("14f6979cb000-14f6979ed000 rw-p 00000000 00:00 0", false);
+        check("9e034000000-9e034021000 rw-p 00000000 00:00 0", false);
         check("40000000000-40010000000 ---p 00000000 00:00 0", true);
         check("1ff00000000-20000000000 ---p 00000000 00:00 0", false);
         check("1ff00000000-20000001000 ---p 00000000 00:00 0", true);

@@ -41,7 +41,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use saki_abi::ObjRef;
 use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeInfo, MethodEntry, PlacedClause};
-use saki_gc::{RootProvider, WeakFate, WeakKind, WeakTable};
+use saki_gc::{Root, RootProvider, WeakFate, WeakKind, WeakTable};
 use saki_sync::{SlotPool, Stamp};
 use saki_types::dynamic::{DynamicCode, DynamicRef};
 use saki_types::dynamic_records::{self, Finder, notes};
@@ -379,6 +379,9 @@ impl RootProvider for DynamicMethods {
         // The links themselves are followed later.
         held.iter_mut().for_each(|object| visit(object));
     }
+
+    /// None: the words of stacks, which are roots of their own, say who runs the methods.
+    fn for_each_root(&self, _visit: &mut dyn FnMut(Root)) {}
 }
 
 impl WeakTable for DynamicMethods {
