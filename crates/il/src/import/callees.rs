@@ -105,6 +105,10 @@ impl Emitter<'_> {
             return Ok(None);
         }
         let Some(target) = self.facts.0.usual_delegate(self.s.method, self.s.offset) else { return Ok(None) };
+        // A delegate for a native function shows its own `Invoke`, and has no target.
+        if target.owner.is_delegate() {
+            return Ok(None);
+        }
         // Boxed values and proxies are called through stubs; a method without body is only what the delegate shows.
         if target.is_abstract() || target.is_open() || target.owner.is_value_type() || target.owner.is_marshal_by_ref()
         {
