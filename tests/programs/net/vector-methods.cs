@@ -1,5 +1,6 @@
 // env: DOTNET_EnableAVX=0
 // timeout: 120
+// stress: skip two hundred methods on all types of elements, each by reflection: ten minutes
 // Each method of Vector128, of Vector and of their vectors, for all types of elements on made-up cases: called in code
 // made at run time, where it may be the processor's operation, and by reflection, where it is the class library's. A
 // line has the bits of all results of the methods of a name.
