@@ -6,8 +6,7 @@
 //! .NET's class libraries the resolver, which gives a method's code, takes that object's part: each holds the other.
 //! - its DynamicMethod object is alive, finalizers included (a long weak link, in the method's notes);
 //! - the RuntimeMethodInfo that was made of it is alive (another such link);
-//! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`; then the
-//!   objects above are roots, for traces that name the method later;
+//! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`;
 //! - a method that lives for one of the two reasons above names it;
 //! - something that the collector does not trace refers to it: a function pointer (`keep`).
 //!
@@ -41,14 +40,14 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use saki_abi::ObjRef;
 use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeInfo, MethodEntry, PlacedClause};
-use saki_gc::{Root, RootProvider, WeakFate, WeakKind, WeakTable};
+use saki_gc::{WeakFate, WeakKind, WeakTable};
 use saki_sync::{SlotPool, Stamp};
 use saki_types::dynamic::{DynamicCode, DynamicRef};
 use saki_types::dynamic_records::{self, Finder, notes};
 use saki_types::{Method, collectible};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 struct Lists {
     /// Methods for which the pool had no slot.
@@ -60,14 +59,7 @@ struct Lists {
     with_young_info: Vec<&'static Method>,
     with_old_info: Vec<&'static Method>,
     ordinary_code: OrdinaryCode,
-    /// The methods that words of stacks point into, as the present collection has found them at its start.
-    on_stacks: Seen,
-    /// Their objects.
-    held: Vec<ObjRef>,
 }
-
-// SAFETY: the objects are looked at by collections only, with the world stopped.
-unsafe impl Send for Lists {}
 
 /// Some addresses in code that lives for ever: return addresses that the stacks hold at every collection. 0 = none.
 struct OrdinaryCode([usize; ORDINARY_CODE]);
@@ -107,13 +99,7 @@ static LISTS: Mutex<rank::DynamicMethods, Lists> = Mutex::new(Lists {
     with_young_info: Vec::new(),
     with_old_info: Vec::new(),
     ordinary_code: OrdinaryCode([0; ORDINARY_CODE]),
-    on_stacks: Seen { known: MethodSet::with_hasher(FxBuildHasher), in_order: Vec::new() },
-    held: Vec::new(),
 });
-
-/// Whether the present collection judges the methods whose objects have survived one. Relaxed: the collector's packets
-/// order it.
-static IS_FULL: AtomicBool = AtomicBool::new(false);
 
 /// The methods that were made on one processor, except those that are freed or retired.
 #[derive(Default)]
@@ -162,11 +148,6 @@ impl Share {
         self.made = 0;
         let first = self.dead.len().saturating_sub(BATCH);
         self.dead.drain(first..).collect()
-    }
-
-    /// Whether the collection may find an object of a method dead, or has found it so before.
-    fn may_lose(&self, is_full: bool) -> bool {
-        !self.young.is_empty() || !self.detached.is_empty() || is_full && !self.old.is_empty()
     }
 
     /// Follows the objects: of the young, and of the old in a full collection. The world is stopped.
@@ -357,33 +338,6 @@ pub fn hold_by_exception(t: CurrentThread, exception: Obj, method: &'static Meth
 /// The links, for the collector.
 pub(crate) struct DynamicMethods;
 
-impl RootProvider for DynamicMethods {
-    fn begin(&self, is_full: bool) {
-        IS_FULL.store(is_full, Ordering::Relaxed);
-    }
-
-    fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef)) {
-        let mut lists = LISTS.lock();
-        let Lists { without_slot, ordinary_code, on_stacks, held, .. } = &mut *lists;
-        *on_stacks = Seen::default();
-        held.clear();
-        let is_full = IS_FULL.load(Ordering::Relaxed);
-        let mut are_judged = without_slot.may_lose(is_full);
-        SHARES.for_each_idle(|share| are_judged |= share.may_lose(is_full));
-        if !are_judged {
-            return;
-        }
-        *on_stacks = methods_on_stacks(ordinary_code);
-        let objects = on_stacks.in_order.iter().flat_map(|method| [object_word(method), info_word(method)]);
-        held.extend(objects.filter(|object| !object.is_null()));
-        // The links themselves are followed later.
-        held.iter_mut().for_each(|object| visit(object));
-    }
-
-    /// None: the words of stacks, which are roots of their own, say who runs the methods.
-    fn for_each_root(&self, _visit: &mut dyn FnMut(Root)) {}
-}
-
 impl WeakTable for DynamicMethods {
     fn update_weak(&self, kind: WeakKind, is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         if kind == WeakKind::Long {
@@ -410,7 +364,7 @@ fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) ->
 /// Follows the objects and finds the dead methods. The world is stopped.
 fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
-    let Lists { without_slot, kept, with_young_info, with_old_info, on_stacks, .. } = &mut *lists;
+    let Lists { without_slot, kept, with_young_info, with_old_info, ordinary_code } = &mut *lists;
     let mut has_info = |method: &&'static Method| {
         let lives = follow(&notes(method).info, info_word(method), fate_of);
         if !lives {
@@ -433,7 +387,7 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     if !any_detached {
         return;
     }
-    let seen = with_named(std::mem::take(on_stacks), with_old_info);
+    let seen = methods_seen(with_old_info, ordinary_code);
     let mut dead = without_slot.bury(&seen);
     SHARES.for_each_idle(|share| dead += share.bury(&seen));
     DEAD_COUNT.store(dead, Ordering::Relaxed);
@@ -457,19 +411,15 @@ impl Seen {
     }
 }
 
-/// The dynamic methods that words of stopped threads point into.
-fn methods_on_stacks(ordinary_code: &mut OrdinaryCode) -> Seen {
+/// The dynamic methods that words of stopped threads point into, those with a RuntimeMethodInfo, and those that these
+/// name.
+fn methods_seen(with_info: &[&'static Method], ordinary_code: &mut OrdinaryCode) -> MethodSet {
     let finder = Finder::lock();
     let mut seen = Seen::default();
+    with_info.iter().for_each(|method| seen.note(method));
     saki_thread::for_each_thread(|thread| {
         thread.for_each_conservative_range(|range| note_words(range, &finder, ordinary_code, &mut seen));
     });
-    seen
-}
-
-/// These methods, those with a RuntimeMethodInfo, and those that these name.
-fn with_named(mut seen: Seen, with_info: &[&'static Method]) -> MethodSet {
-    with_info.iter().for_each(|method| seen.note(method));
     let mut next = 0;
     while let Some(&method) = seen.in_order.get(next) {
         named_methods(method).for_each(|callee| seen.note(callee));
