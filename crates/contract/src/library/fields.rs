@@ -211,7 +211,7 @@ library_fields! {
         "productbuildpart" "productmajorpart" "productminorpart" "productname" "productprivatepart" "productversion"
         "specialbuild"
     }
-    Process { "registeredWaitHandle" "waitHandle" "watchingForExit" }
+    Process { "registeredWaitHandle" "waitHandle" "watchForExit" "watchingForExit" }
     ProcInfo { "envVariables" "pid" "process_handle" }
     ProcessModule { "baseaddr" "filename" "memory_size" "modulename" "version_info" }
     ProcessStartInfo { "arguments" "directory" "fileName" }

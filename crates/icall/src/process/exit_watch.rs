@@ -5,6 +5,9 @@
 //! handle under a handler that runs: its `ExitCode` throws InvalidOperationException, in one of thirty processes that
 //! are disposed of after `WaitForExit`. In .NET both hold the lock from the question to the end.
 //!
+//! `EnableRaisingEvents` begins the watch before it notes that events are wanted (`watchForExit`), and where they are
+//! not, none is raised: the event of a process that had ended already was lost in one of a thousand.
+//!
 //! Invariant: `watchingForExit` is read and written under the lock of the Process object. A handler runs to its end
 //! before `Close` goes on, and does not run after it.
 
@@ -16,6 +19,7 @@ use saki_runtime::{CurrentThread, ExceptionType, Managed, ManagedField, Obj};
 use saki_types::{LibraryType, Ty, universe};
 
 static IS_WATCHING: ManagedField = ManagedField::new(LibraryType::Process, "watchingForExit");
+static ARE_EVENTS_WANTED: ManagedField = ManagedField::new(LibraryType::Process, "watchForExit");
 static REGISTRATION: ManagedField = ManagedField::new(LibraryType::Process, "registeredWaitHandle");
 static WAIT_HANDLE: ManagedField = ManagedField::new(LibraryType::Process, "waitHandle");
 
@@ -59,7 +63,11 @@ fn stop_watching(t: CurrentThread, process: Option<Obj>) -> Managed<()> {
 /// meanwhile, nobody waits for the event.
 fn process_ended(t: CurrentThread, process: Option<Obj>, _context: Option<Obj>, _was_signaled: bool) -> Managed<()> {
     locked(t, process, |t, process| match end_watch(t, process)? {
-        true => call(t, IS_WATCHING.field().owner, "RaiseOnExited", Some(process), &[]),
+        true => {
+            // Who watches wants events, and who wants none any more takes the watch down first.
+            ARE_EVENTS_WANTED.set(process, 1_u8);
+            call(t, IS_WATCHING.field().owner, "RaiseOnExited", Some(process), &[])
+        }
         false => Ok(()),
     })
 }
