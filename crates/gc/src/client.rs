@@ -130,6 +130,9 @@ pub struct Root {
 
 /// A table of references outside the heap. Called with the world stopped, on a collector thread; must not block.
 pub trait RootProvider: Sync {
+    /// A collection begins.
+    fn begin(&self, _is_full: bool) {}
+
     /// Calls `visit` with the address of each slot; a slot holds an object or null and may be updated.
     fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef));
 

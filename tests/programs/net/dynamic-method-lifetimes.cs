@@ -1,5 +1,4 @@
 // timeout: 120
-// stress: skip a dynamic method that a collection finds running in code of the first tier, and nowhere else, is not in later traces
 // Dynamic methods live as long as something can call or show them: delegates, other dynamic methods, running code, traces; the others and their code are freed.
 using System;
 using System.Collections.Generic;

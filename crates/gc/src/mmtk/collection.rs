@@ -121,6 +121,7 @@ impl Collection<Saki> for SakiCollection {
         chase::begin();
         let is_full = is_full_collection();
         conditional::begin(is_full);
+        client().roots().iter().for_each(|provider| provider.begin(is_full));
         let mut heaps: Vec<_> = bound_carriers().into_iter().map(prepare_for_collection).collect();
         // By thread, whichever carrier has it: carriers may go from one waiting thread to the next while the world is
         // stopped. A nursery collection finds nothing young on the stack of a thread that has not run since the last

@@ -6,7 +6,8 @@
 //! .NET's class libraries the resolver, which gives a method's code, takes that object's part: each holds the other.
 //! - its DynamicMethod object is alive, finalizers included (a long weak link, in the method's notes);
 //! - the RuntimeMethodInfo that was made of it is alive (another such link);
-//! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`;
+//! - a word of some stack or saved register points into its code, to its entry stub or to its `Method`; then the
+//!   objects above are roots, for traces that name the method later;
 //! - a method that lives for one of the two reasons above names it;
 //! - something that the collector does not trace refers to it: a function pointer (`keep`).
 //!
@@ -40,14 +41,14 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use saki_abi::ObjRef;
 use saki_base::locks::{Mutex, rank};
 use saki_code::{CodeInfo, MethodEntry, PlacedClause};
-use saki_gc::{WeakFate, WeakKind, WeakTable};
+use saki_gc::{Root, RootProvider, WeakFate, WeakKind, WeakTable};
 use saki_sync::{SlotPool, Stamp};
 use saki_types::dynamic::{DynamicCode, DynamicRef};
 use saki_types::dynamic_records::{self, Finder, notes};
 use saki_types::{Method, collectible};
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 struct Lists {
     /// Methods for which the pool had no slot.
@@ -59,7 +60,14 @@ struct Lists {
     with_young_info: Vec<&'static Method>,
     with_old_info: Vec<&'static Method>,
     ordinary_code: OrdinaryCode,
+    /// The methods that words of stacks point into, as the present collection has found them at its start.
+    on_stacks: Seen,
+    /// Their objects.
+    held: Vec<ObjRef>,
 }
+
+// SAFETY: the objects are looked at by collections only, with the world stopped.
+unsafe impl Send for Lists {}
 
 /// Some addresses in code that lives for ever: return addresses that the stacks hold at every collection. 0 = none.
 struct OrdinaryCode([usize; ORDINARY_CODE]);
@@ -99,7 +107,13 @@ static LISTS: Mutex<rank::DynamicMethods, Lists> = Mutex::new(Lists {
     with_young_info: Vec::new(),
     with_old_info: Vec::new(),
     ordinary_code: OrdinaryCode([0; ORDINARY_CODE]),
+    on_stacks: Seen { known: MethodSet::with_hasher(FxBuildHasher), in_order: Vec::new() },
+    held: Vec::new(),
 });
+
+/// Whether the present collection judges the methods whose objects have survived one. Relaxed: the collector's packets
+/// order it.
+static IS_FULL: AtomicBool = AtomicBool::new(false);
 
 /// The methods that were made on one processor, except those that are freed or retired.
 #[derive(Default)]
@@ -148,6 +162,19 @@ impl Share {
         self.made = 0;
         let first = self.dead.len().saturating_sub(BATCH);
         self.dead.drain(first..).collect()
+    }
+
+    /// Whether the collection may find an object of a method dead, or has found it so before.
+    fn may_lose(&self, is_full: bool) -> bool {
+        !self.young.is_empty() || !self.detached.is_empty() || is_full && !self.old.is_empty()
+    }
+
+    /// The objects that the collection may find dead of those methods that are among these.
+    fn objects_of(&self, methods: &MethodSet, is_full: bool) -> impl Iterator<Item = ObjRef> {
+        let young = self.young.iter().map(|young| (young.method, Some(young.object)));
+        let old = self.old.iter().filter(move |_| is_full).map(|&method| (method, None));
+        let wanted = young.chain(old).filter(|(method, _)| methods.contains(&address_of(method)));
+        wanted.map(|(method, object)| object.unwrap_or_else(|| object_word(method)))
     }
 
     /// Follows the objects: of the young, and of the old in a full collection. The world is stopped.
@@ -338,6 +365,41 @@ pub fn hold_by_exception(t: CurrentThread, exception: Obj, method: &'static Meth
 /// The links, for the collector.
 pub(crate) struct DynamicMethods;
 
+impl RootProvider for DynamicMethods {
+    fn begin(&self, is_full: bool) {
+        IS_FULL.store(is_full, Ordering::Relaxed);
+    }
+
+    fn for_each_slot(&self, visit: &mut dyn FnMut(*mut ObjRef)) {
+        let mut lists = LISTS.lock();
+        let Lists { without_slot, with_young_info, with_old_info, ordinary_code, on_stacks, held, .. } = &mut *lists;
+        *on_stacks = Seen::default();
+        held.clear();
+        let is_full = IS_FULL.load(Ordering::Relaxed);
+        let mut are_judged = without_slot.may_lose(is_full);
+        SHARES.for_each_idle(|share| are_judged |= share.may_lose(is_full));
+        if !are_judged {
+            return;
+        }
+        *on_stacks = methods_on_stacks(ordinary_code);
+        if on_stacks.in_order.is_empty() {
+            return;
+        }
+        // Only methods of these lists have objects: the links of those that died are stale until their records are freed,
+        // and old words of stacks may lead there.
+        let mut hold = |share: &mut Share| held.extend(share.objects_of(&on_stacks.known, is_full));
+        hold(without_slot);
+        SHARES.for_each_idle(hold);
+        let with_info = with_young_info.iter().chain(with_old_info.iter().filter(|_| is_full));
+        held.extend(with_info.filter(|method| on_stacks.known.contains(&address_of(method))).map(|m| info_word(m)));
+        // The links themselves are followed later.
+        held.iter_mut().for_each(|object| visit(object));
+    }
+
+    /// None: the words of stacks, which are roots of their own, say who runs the methods.
+    fn for_each_root(&self, _visit: &mut dyn FnMut(Root)) {}
+}
+
 impl WeakTable for DynamicMethods {
     fn update_weak(&self, kind: WeakKind, is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
         if kind == WeakKind::Long {
@@ -364,7 +426,7 @@ fn follow(link: &AtomicUsize, object: ObjRef, fate_of: &mut dyn FnMut(ObjRef) ->
 /// Follows the objects and finds the dead methods. The world is stopped.
 fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     let mut lists = LISTS.lock();
-    let Lists { without_slot, kept, with_young_info, with_old_info, ordinary_code } = &mut *lists;
+    let Lists { without_slot, kept, with_young_info, with_old_info, on_stacks, .. } = &mut *lists;
     let mut has_info = |method: &&'static Method| {
         let lives = follow(&notes(method).info, info_word(method), fate_of);
         if !lives {
@@ -387,7 +449,7 @@ fn update(is_full: bool, fate_of: &mut dyn FnMut(ObjRef) -> WeakFate) {
     if !any_detached {
         return;
     }
-    let seen = methods_seen(with_old_info, ordinary_code);
+    let seen = with_named(std::mem::take(on_stacks), with_old_info);
     let mut dead = without_slot.bury(&seen);
     SHARES.for_each_idle(|share| dead += share.bury(&seen));
     DEAD_COUNT.store(dead, Ordering::Relaxed);
@@ -411,15 +473,19 @@ impl Seen {
     }
 }
 
-/// The dynamic methods that words of stopped threads point into, those with a RuntimeMethodInfo, and those that these
-/// name.
-fn methods_seen(with_info: &[&'static Method], ordinary_code: &mut OrdinaryCode) -> MethodSet {
+/// The dynamic methods that words of stopped threads point into.
+fn methods_on_stacks(ordinary_code: &mut OrdinaryCode) -> Seen {
     let finder = Finder::lock();
     let mut seen = Seen::default();
-    with_info.iter().for_each(|method| seen.note(method));
     saki_thread::for_each_thread(|thread| {
         thread.for_each_conservative_range(|range| note_words(range, &finder, ordinary_code, &mut seen));
     });
+    seen
+}
+
+/// These methods, those with a RuntimeMethodInfo, and those that these name.
+fn with_named(mut seen: Seen, with_info: &[&'static Method]) -> MethodSet {
+    with_info.iter().for_each(|method| seen.note(method));
     let mut next = 0;
     while let Some(&method) = seen.in_order.get(next) {
         named_methods(method).for_each(|callee| seen.note(callee));

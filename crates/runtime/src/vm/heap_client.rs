@@ -18,7 +18,7 @@ use saki_thread::ManagedThread;
 /// See the module header.
 pub(crate) struct RuntimeHeapClient;
 
-static ROOTS: [&dyn RootProvider; 2] = [&handles::Roots, &collectible::ASSEMBLIES];
+static ROOTS: [&dyn RootProvider; 3] = [&handles::Roots, &collectible::ASSEMBLIES, &dynamic_methods::DynamicMethods];
 static WEAK_TABLES: [&dyn WeakTable; 3] = [&handles::Weak, &Monitors, &dynamic_methods::DynamicMethods];
 
 impl HeapClient for RuntimeHeapClient {
