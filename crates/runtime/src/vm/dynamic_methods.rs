@@ -385,8 +385,8 @@ impl RootProvider for DynamicMethods {
         if on_stacks.in_order.is_empty() {
             return;
         }
-        // Only methods of these lists have objects: the links of those that died are stale until their records are freed,
-        // and old words of stacks may lead there.
+        // Only methods of these lists have objects: the links of those that died are stale until their records are
+        // freed, and old words of stacks may lead there.
         let mut hold = |share: &mut Share| held.extend(share.objects_of(&on_stacks.known, is_full));
         hold(without_slot);
         SHARES.for_each_idle(hold);
