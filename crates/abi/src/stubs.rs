@@ -10,6 +10,9 @@ pub enum StubId {
     ResumeUnwind,
     /// PreserveAll, `fn()`: safepoint slow path.
     Poll,
+    /// PreserveAll, `fn()`: safepoint slow path at a method's entry, before the method has done anything: the frame may
+    /// go on in another part of the stack (`code::growth`).
+    PollEntry,
     /// PreserveAll, `fn()`: runs the class constructor of the type in `stub_arg[0]`.
     ClassInit,
     /// PreserveAll, `fn()`: allocates an instance of the vtable in `stub_arg[0]` into `stub_result`.
@@ -40,6 +43,7 @@ impl StubId {
         StubId::ThrowPending,
         StubId::ResumeUnwind,
         StubId::Poll,
+        StubId::PollEntry,
         StubId::ClassInit,
         StubId::AllocSlow,
         StubId::BarrierSlow,

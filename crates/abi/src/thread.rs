@@ -41,6 +41,14 @@ pub struct ThreadAbi {
     pub stack_limit: usize,
     /// Highest stack address (exclusive).
     pub stack_base: usize,
+    /// For a thread whose stack has grown, which is in two parts: where the outer part ends, whose words at and above
+    /// this address are in use. 0: the stack is in one part. The inner part, on which the thread runs, lies below.
+    pub outer_sp: usize,
+    /// The outer part's `stack_limit`; means something only while `outer_sp` is not 0. `stack_limit` is the inner
+    /// part's then.
+    pub outer_limit: usize,
+    /// Where the first frame of the inner part begins; means something only while `outer_sp` is not 0.
+    pub inner_top: usize,
     /// Exception dispatch: the exception in flight between the two passes (see `unwind`).
     pub eh_exception: ObjRef,
     /// The first slot of GC handles, see `crate::handle`.
@@ -72,9 +80,15 @@ pub const THREAD_RUNNING: u32 = 0;
 pub const THREAD_SAFE: u32 = 1;
 /// The bit of `ThreadAbi::poll` with which a stop is requested.
 pub const THREAD_POLL_STOP: u32 = 1;
+/// The bit of `ThreadAbi::poll` with which the next safepoint looks at the stack.
+pub const THREAD_POLL_STACK: u32 = 16;
 
 /// Size of `ThreadAbi::tail_args`; a tail call whose struct arguments need more is compiled as an ordinary call.
 pub const TAIL_ARGS_BYTES: usize = 512;
+
+/// Bytes of a method's arguments in memory that can move to another part of the stack; the poll at the entry of a
+/// method with more is an ordinary one.
+pub const GROWTH_ARGUMENT_BYTES: usize = 512;
 
 macro_rules! offsets {
     ($($name:ident = $field:ident;)*) => {
@@ -97,6 +111,8 @@ offsets! {
     THREAD_VO_BIT_BASE_OFFSET = vo_bit_base;
     THREAD_LOG_BIT_BASE_OFFSET = log_bit_base;
     THREAD_STACK_LIMIT_OFFSET = stack_limit;
+    THREAD_OUTER_SP_OFFSET = outer_sp;
+    THREAD_OUTER_LIMIT_OFFSET = outer_limit;
     THREAD_EH_EXCEPTION_OFFSET = eh_exception;
     THREAD_HANDLE_SLOTS_OFFSET = handle_slots;
     THREAD_MONITOR_ENTRIES_OFFSET = monitor_entries;

@@ -237,6 +237,7 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
     let options_of_machine = VmOptions {
         threads: options.threads,
         hot_stacks: options.hot_stacks,
+        small_stacks: options.small_stacks,
         io: options.io,
         framework_root: options.framework_root(),
         mono_path: options.mono_path(),

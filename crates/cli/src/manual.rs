@@ -37,7 +37,10 @@ const EXIT_OF_COMMANDS: Rows =
 
 const VARIABLES: Rows = &[
     ("MONO_PATH", "Folders that are searched for assemblies first, with colons between them."),
-    ("SAKI_THREADS, SAKI_IO, SAKI_HOT_STACKS", "Stand for the options --threads, --io and --hot-stacks."),
+    (
+        "SAKI_THREADS, SAKI_IO, SAKI_HOT_STACKS, SAKI_SMALL_STACKS",
+        "Stand for the options --threads, --io, --hot-stacks and --small-stacks.",
+    ),
     (
         "SAKI_NO_CACHE, SAKI_NO_SIMD, SAKI_TIERS, SAKI_GC_STRESS",
         "Stand for the options --no-cache, --no-simd, --tiers and --gc-stress.",

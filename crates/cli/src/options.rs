@@ -16,7 +16,7 @@ use saki_runtime::exec::compile::DumpOptions;
 use saki_runtime::exec::compile_only::Form;
 use saki_runtime::vm::profile_log::callspec::CallSpec;
 use saki_runtime::vm::{ConfigurationFiles, ToolsRequest};
-use saki_sched::{DEFAULT_HOT_STACKS, ThreadMode};
+use saki_sched::{DEFAULT_HOT_STACKS, SmallStacks, ThreadMode};
 use std::path::PathBuf;
 
 /// The interactive C# shell (Debian's mono-csharp-shell), below the framework root.
@@ -64,6 +64,11 @@ pub struct Options {
     /// Green threads' stacks that keep their place: of more, those that are not used move to compact memory
     #[arg(long, value_name = "N", env = "SAKI_HOT_STACKS", default_value_t = DEFAULT_HOT_STACKS)]
     pub hot_stacks: usize,
+
+    /// Green threads that start when there are N get small stacks, which grow. Test aid: at each method's entry when
+    /// BYTES of them are used
+    #[arg(long, value_name = "N[:BYTES]", env = "SAKI_SMALL_STACKS", default_value_t = SmallStacks::default())]
+    pub small_stacks: SmallStacks,
 
     /// Test aid: collect at every N-th allocation and every 16·N-th poll, moving all that may move
     #[arg(long, value_name = "N", env = "SAKI_GC_STRESS")]
@@ -208,6 +213,7 @@ impl Default for Options {
         Options {
             threads: ThreadMode::Native,
             hot_stacks: DEFAULT_HOT_STACKS,
+            small_stacks: SmallStacks::default(),
             io: None,
             command: Vec::new(),
             framework: default_framework_root(),

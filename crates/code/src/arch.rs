@@ -22,6 +22,7 @@
 use crate::error::CodeError;
 use patch_site::FIELD_BYTES;
 use saki_abi::{Reloc, StubId, ThreadAbi};
+use std::ops::Range;
 
 #[cfg(target_arch = "aarch64")]
 #[path = "arch/aarch64.rs"]
@@ -38,6 +39,10 @@ pub(crate) use target::Target as Arch;
 
 /// Bytes of an entry stub, an unboxing stub and a veneer.
 pub(crate) const STUB_BYTES: usize = 16;
+
+/// Bytes of the body that goes back to the outer part of a stack, and of its last part, to which methods return.
+pub(crate) const RETURN_BYTES: usize = 32;
+pub(crate) const RETURN_TAIL_BYTES: usize = 14;
 
 /// The instructions that this crate writes, runs and recognises. Addresses are those of the executable view.
 pub(crate) trait Architecture {
@@ -104,6 +109,17 @@ pub(crate) trait Architecture {
     fn enter_return_address() -> usize;
     /// Where an exception lands that reaches `enter` (FP = the EntryFrame's, SP = FP − `ENTRY_SAVED_BYTES`).
     fn enter_unwound_address() -> usize;
+
+    // Stacks in two parts, see `crate::growth`.
+
+    /// The body whose end goes back to the outer part of the stack; the return address is that of its last
+    /// `RETURN_TAIL_BYTES`.
+    fn encode_return_to_outer() -> [u8; RETURN_BYTES];
+    /// See `crate::growth::grow`. 0: the frame cannot be moved.
+    ///
+    /// # Safety
+    /// As for `crate::growth::grow`; `landing` is the address in the body of `encode_return_to_outer`.
+    unsafe fn move_frame(thread: *mut ThreadAbi, registers: [usize; 4], inner: Range<usize>, landing: usize) -> usize;
 
     // Recognising code.
 

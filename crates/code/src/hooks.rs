@@ -40,6 +40,9 @@ pub struct StubHooks {
     pub resolve_interface: unsafe extern "C" fn(*mut ThreadAbi, ObjRef, *const ()) -> usize,
     /// Safepoint slow path.
     pub poll: unsafe extern "C" fn(*mut ThreadAbi),
+    /// Safepoint slow path at the entry of a method, with the values of rbx, r12, r13 and r14 there. 0, or the stack
+    /// pointer of the stub where its frame and the method's lie from now on (`grow`).
+    pub poll_entry: unsafe extern "C" fn(*mut ThreadAbi, usize, usize, usize, usize) -> usize,
     /// Type in `stub_arg[0]`.
     pub class_init: unsafe extern "C" fn(*mut ThreadAbi),
     /// Vtable in `stub_arg[0]`, object to `stub_result`.

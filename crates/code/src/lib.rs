@@ -82,6 +82,8 @@ mod error;
 #[cfg(not(loom))]
 mod frame_liveness;
 #[cfg(not(loom))]
+mod growth;
+#[cfg(not(loom))]
 mod heap;
 #[cfg(not(loom))]
 mod hooks;
@@ -123,6 +125,8 @@ pub use entry::MethodEntry;
 pub use error::CodeError;
 #[cfg(not(loom))]
 pub use frame_liveness::{FrameLiveness, LiveWords};
+#[cfg(not(loom))]
+pub use growth::grow;
 #[cfg(not(loom))]
 pub use heap::{PlacedTarget, free_all, free_all_of_domain, place, retire};
 #[cfg(not(loom))]

@@ -4,7 +4,7 @@
 
 use saki_abi::{AddressUse, ObjRef, Object, Reloc, RelocKind, StubId, ThreadAbi, VTable};
 use saki_code::{
-    CodeInfo, CodeKind, Landing, MethodEntry, NewBody, PlacedTarget, StubHooks, UnwindHooks, enter, install_hooks,
+    CodeInfo, CodeKind, Landing, MethodEntry, NewBody, PlacedTarget, StubHooks, UnwindHooks, enter, grow, install_hooks,
     lookup, place, retire, stub_address,
 };
 use std::arch::naked_asm;
@@ -84,6 +84,23 @@ unsafe extern "C" fn trash(thread: *mut ThreadAbi) {
     trash_registers();
 }
 
+/// Moves the stub's frame and its caller's to the memory from `stub_arg[1]` to `stub_arg[2]`, if there is some.
+///
+/// # Safety
+/// `thread` is the current thread; the memory is unused.
+unsafe extern "C" fn trash_or_grow(thread: *mut ThreadAbi, rbx: usize, r12: usize, r13: usize, r14: usize) -> usize {
+    // SAFETY: the test's current thread.
+    let [_, start, end] = unsafe { (*thread).stub_arg };
+    let place = match start {
+        0 => 0,
+        // SAFETY: called by the stub (contract), and the memory is the test's.
+        _ => unsafe { grow(thread, [rbx, r12, r13, r14], start as usize..end as usize) },
+    };
+    // SAFETY: the test's current thread.
+    unsafe { trash(thread) };
+    place
+}
+
 extern "C" fn never_thrown(_: *mut ThreadAbi, _: usize, _: *mut Landing) {
     unreachable!("no test throws")
 }
@@ -103,6 +120,7 @@ fn install() {
             compile,
             resolve_interface: resolve,
             poll: trash,
+            poll_entry: trash_or_grow,
             class_init: trash,
             alloc_slow: trash,
             barrier_slow: trash,
@@ -247,7 +265,9 @@ unsafe extern "C" fn call_with_registers() {
 #[test]
 fn preserving_stubs_keep_every_register() {
     install();
-    for stub in [StubId::Poll, StubId::ClassInit, StubId::AllocSlow, StubId::BarrierSlow, StubId::Hot] {
+    for stub in
+        [StubId::Poll, StubId::PollEntry, StubId::ClassInit, StubId::AllocSlow, StubId::BarrierSlow, StubId::Hot]
+    {
         let new_registers = |seed: u64| Registers {
             xmm: std::array::from_fn(|i| (u128::from(seed + i as u64) << 70) | 0xabcd_0000 | i as u128),
             general: std::array::from_fn(|i| seed * 1000 + i as u64),
@@ -264,6 +284,39 @@ fn preserving_stubs_keep_every_register() {
         assert_eq!(thread.stub_result, 42, "{stub:?} called its hook");
         assert_eq!(registers[0].xmm, registers[1].xmm, "{stub:?}");
         assert_eq!(registers[0].general, registers[1].general, "{stub:?}");
+    }
+}
+
+#[test]
+fn a_frame_moves_to_the_inner_part_and_returns_to_the_outer() {
+    const PUSH_ARGUMENT: u8 = 0x57;
+    const PUSH_OWN_ADDRESS: u8 = 0x54;
+    const LIMIT: usize = 4096;
+    install();
+    for (pushed, moves) in [(PUSH_ARGUMENT, true), (PUSH_OWN_ADDRESS, false)] {
+        // push rbp; mov rbp, rsp; push rdi; push …; call stub; mov [rsi], rsp; pop rax; pop rax; pop rbp; ret
+        let body = [
+            &[0x55, 0x48, 0x89, 0xe5, PUSH_ARGUMENT, pushed, 0xe8, 0, 0, 0, 0],
+            &[0x48, 0x89, 0x26, 0x58, 0x58, 0x5d, 0xc3][..],
+        ]
+        .concat();
+        let target = PlacedTarget::Address(stub_address(StubId::PollEntry));
+        let reloc = Reloc { offset: 7, kind: RelocKind::X86PcRelative4, usage: AddressUse::Called, target, addend: -4 };
+        let info = NewBody::new(CodeKind::Method, std::ptr::null(), "grows");
+        let code = place(body, 16, &[reloc], info).unwrap().start;
+        let inner = vec![0_u64; 4096];
+        let inner = inner.as_ptr_range();
+        let mut thread = new_thread();
+        thread.stack_base = saki_os::thread::stack_bounds().unwrap().end;
+        thread.stack_limit = LIMIT;
+        thread.stub_arg = [0, inner.start as u64, inner.end as u64];
+        let (mut result, mut stack_pointer) = (0, 0_u64);
+        // SAFETY: the body takes a number and the address of a word.
+        let status = unsafe { enter(&mut *thread, code, [77, &raw mut stack_pointer as u64, 0], &mut result) };
+        assert_eq!((status, result), (0, 77));
+        assert_eq!(inner.contains(&(stack_pointer as *const u64)), moves);
+        assert_eq!((thread.outer_sp, thread.stack_limit), (0, LIMIT));
+        assert_eq!(*thread.poll.get_mut(), if moves { saki_abi::thread::THREAD_POLL_STACK } else { 0 });
     }
 }
 

@@ -42,7 +42,7 @@ fn has_sufficient_stack(t: CurrentThread) -> bool {
     let stack = t.managed().stack_bounds();
     // Native code may have made a smaller stack, of which a half is enough.
     let sufficient_bytes = SUFFICIENT_STACK_BYTES.min(stack.len() / 2);
-    (&raw const here as usize).saturating_sub(stack.start) >= sufficient_bytes
+    t.managed().can_grow() || (&raw const here as usize).saturating_sub(stack.start) >= sufficient_bytes
 }
 
 fn ensure_sufficient_stack(t: CurrentThread) -> Managed<()> {

@@ -6,6 +6,6 @@
 mod pool;
 mod switch;
 
-pub use pool::{GUARD_BYTES, PooledStack, StackCounts, StackPool, StackPoolOptions};
+pub use pool::{GUARD_BYTES, PooledStack, SMALL_STACK_BYTES, StackCounts, StackPool, StackPoolOptions};
 pub use saki_os::GuardKind;
 pub use switch::{Context, prepare, switch};

@@ -53,6 +53,13 @@ const LINE_BYTES: usize = 64;
 const FIRST_CHUNK_BYTES: usize = 256 << 20;
 /// And of its largest: few enough areas for a million stacks of 8 MiB.
 const MOST_CHUNK_BYTES: usize = 64 << 30;
+/// The smallest class, whose stacks are so close that page tables serve several of them.
+pub const SMALL_STACK_BYTES: usize = 1 << LEAST_CLASS;
+/// Where chunks of the smallest class are reserved, and those of all others: so a stack of another class lies below one
+/// of the smallest.
+const SMALL_PLACE: usize = 0x6000_0000_0000;
+const OTHER_PLACE: usize = 0x4000_0000_0000;
+
 /// Address space that a chunk leaves for other allocations, whose failure would end the process.
 const REST_BYTES: usize = 16 << 20;
 /// Part of a limited address space that a chunk may take.
@@ -128,6 +135,11 @@ impl PooledStack {
         size_of_class(usize::from(self.class))
     }
 
+    /// Whether it is of the smallest class.
+    fn is_small(&self) -> bool {
+        self.class == 0
+    }
+
     /// The addresses below the stack that cannot be touched.
     pub fn guard(&self) -> Range<usize> {
         self.low - GUARD_BYTES..self.low
@@ -197,6 +209,9 @@ pub struct StackPool {
     /// Stacks with guards by `mprotect`. Relaxed everywhere: a count.
     protected_stacks: AtomicUsize,
 }
+
+/// Where the next chunk of the smallest class is to be, and that of another, of any pool. Relaxed: numbers.
+static PLACES: [AtomicUsize; 2] = [AtomicUsize::new(SMALL_PLACE), AtomicUsize::new(OTHER_PLACE)];
 
 /// Usable bytes of a class.
 fn size_of_class(class: usize) -> usize {
@@ -285,15 +300,17 @@ impl StackPool {
     }
 
     /// Gives back the memory of stacks in use, and their guards where these are markers, so that page tables become
-    /// free too. Their contents are lost; `equip` makes a stack usable again. `stacks` are ascending by address: one
-    /// system call serves a run of neighbours.
+    /// free too; not those of small stacks. Their contents are lost; `equip` makes a stack usable again. `stacks` are
+    /// ascending by address: one system call serves a run of neighbours.
     ///
     /// # Safety
     /// No code runs on the stacks or refers to their contents.
     pub unsafe fn strip<'a>(&self, stacks: impl IntoIterator<Item = &'a PooledStack, IntoIter: Clone>) {
         let stacks = stacks.into_iter();
         if self.guard() == GuardKind::Markers {
-            let guards = stacks.clone().map(|stack| stack.low - guard_bytes()..stack.low);
+            // Those of small stacks stay, with their page tables, which cost little.
+            let guards =
+                stacks.clone().filter(|stack| !stack.is_small()).map(|stack| stack.low - guard_bytes()..stack.low);
             // SAFETY: guards of slots, where nothing lies.
             let removed = unsafe { guard::remove_markers(guards) };
             debug_assert!(removed.is_ok(), "{removed:?}");
@@ -321,6 +338,7 @@ impl StackPool {
     /// The system's, when it has no memory for the page tables.
     pub fn equip(&self, stack: &PooledStack) -> io::Result<()> {
         match self.guard() {
+            GuardKind::Markers if stack.is_small() => Ok(()),
             // SAFETY: the guard of a slot, where nothing lies.
             GuardKind::Markers => unsafe { guard::set_markers(stack.low - guard_bytes()..stack.low, true) },
             GuardKind::Protection => Ok(()),
@@ -444,8 +462,10 @@ impl Class {
         };
         let mut slots = (wanted_bytes / stride).max(1);
         let rest_bytes = wanted_bytes.min(REST_BYTES);
+        // Relaxed: only a number; two classes get different ones.
+        let place = PLACES[usize::from(class != 0)].fetch_add(slots * stride + rest_bytes, Ordering::Relaxed);
         let chunk = loop {
-            match reserve_with_rest(slots * stride, rest_bytes) {
+            match reserve_with_rest(place, slots * stride, rest_bytes) {
                 Ok(chunk) => break chunk,
                 Err(_) if slots > 1 => slots /= 2,
                 Err(error) => {
@@ -465,9 +485,9 @@ impl Class {
 
 /// Reserves so many bytes if there is room for `rest_bytes` more, as far as one can know: a limit may have been set
 /// since the process started.
-fn reserve_with_rest(len_bytes: usize, rest_bytes: usize) -> io::Result<Reservation> {
-    drop(Reservation::reserve_writable(len_bytes + rest_bytes)?);
-    Reservation::reserve_writable(len_bytes)
+fn reserve_with_rest(place: usize, len_bytes: usize, rest_bytes: usize) -> io::Result<Reservation> {
+    drop(Reservation::reserve_writable_near(place, len_bytes + rest_bytes)?);
+    Reservation::reserve_writable_near(place, len_bytes)
 }
 
 /// Gives back the memory of pages that are not needed.

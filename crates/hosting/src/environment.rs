@@ -70,6 +70,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("SAKI_NURSERY", "--nursery"),
     ("SAKI_PERF", "--perf"),
     ("SAKI_PROFILE", "--profile"),
+    ("SAKI_SMALL_STACKS", "--small-stacks"),
     ("SAKI_THREADS", "--threads"),
     ("SAKI_TIERS", "--tiers"),
     ("XDG_CACHE_HOME", "the folder of caches, in place of ~/.cache"),

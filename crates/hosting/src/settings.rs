@@ -26,7 +26,7 @@ pub struct Setting {
 }
 
 /// All of them, in alphabetical order.
-pub const SETTINGS: [Setting; 10] = [
+pub const SETTINGS: [Setting; 11] = [
     Setting { name: "gc-stress", apply: |options, text| set(&mut options.heap.stress, parse_stress(text)) },
     Setting { name: "gc-threads", apply: |options, text| set(&mut options.heap.gc_threads, parse_gc_threads(text)) },
     Setting { name: "hot-stacks", apply: |options, text| set(&mut options.hot_stacks, parse_count(text)) },
@@ -57,6 +57,7 @@ pub const SETTINGS: [Setting; 10] = [
         apply: |options, text| set(&mut options.heap.nursery_bytes, parse_nursery(text).map(Some)),
     },
     Setting { name: "perf", apply: |options, text| set(&mut options.tools, text.parse()) },
+    Setting { name: "small-stacks", apply: |options, text| set(&mut options.small_stacks, text.parse()) },
     Setting { name: "threads", apply: |options, text| set(&mut options.threads, text.parse()) },
 ];
 

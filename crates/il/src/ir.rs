@@ -701,3 +701,14 @@ pub struct Function {
     /// Bodies inlined into this one, for stack traces: see [`position`].
     pub inline_sites: Vec<InlineSite>,
 }
+
+impl Function {
+    /// The safepoint at the entry, before which nothing has been done. A function has it if it calls or loops.
+    pub fn entry_poll(&self) -> Option<ValueId> {
+        let first = self.blocks.first()?.insts.iter().find(|id| {
+            !matches!(self.insts[id.0 as usize].op, Op::CountCall | Op::LocalGet(_) | Op::ConstI32(_) | Op::ConstI64(_))
+        })?;
+        let is_poll = matches!(self.insts[first.0 as usize].op, Op::Poll) && !self.is_continuation;
+        is_poll.then_some(*first)
+    }
+}

@@ -51,6 +51,7 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_frontend::FunctionBuilderContext;
 use saki_il::ir::Function;
 
+pub(crate) use calls::poll_stub;
 pub(crate) use parent_frame::{INDIRECT_KEY, ParentFrame};
 
 /// Translates `func` into `target`, whose signature is set here too.

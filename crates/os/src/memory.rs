@@ -81,11 +81,22 @@ impl Reservation {
         Self::map(len_bytes, Protection::Read)
     }
 
+    /// Reserves what `reserve_writable` does, at this address if nothing is there, else at one of the kernel's choice.
+    pub fn reserve_writable_near(hint: usize, len_bytes: usize) -> io::Result<Reservation> {
+        Self::map_near(hint, len_bytes, Protection::ReadWrite)
+    }
+
     fn map(len_bytes: usize, protection: Protection) -> io::Result<Reservation> {
+        Self::map_near(0, len_bytes, protection)
+    }
+
+    fn map_near(hint: usize, len_bytes: usize, protection: Protection) -> io::Result<Reservation> {
         let len_bytes = round_up_to_page(len_bytes);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no existing memory.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), len_bytes, protection.bits(), flags, -1, 0) };
+        let hint = std::ptr::without_provenance_mut(hint);
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no existing memory; so does one
+        // with a hint, which is not MAP_FIXED.
+        let base = unsafe { libc::mmap(hint, len_bytes, protection.bits(), flags, -1, 0) };
         if base == libc::MAP_FAILED {
             return Err(crate::error::last_error());
         }

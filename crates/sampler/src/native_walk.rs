@@ -130,10 +130,14 @@ unsafe fn walk_from(
     // SAFETY: a managed thread's structure is never freed, and the thread is the interrupted one.
     let (stack_limit, stack_base, exit_frame) =
         unsafe { ((*thread).stack_limit, (*thread).stack_base, (*thread).exit_frame) };
+    // SAFETY: two more words of the same structure.
+    let (inner_top, outer_sp) = unsafe { ((*thread).inner_top, (*thread).outer_sp) };
     // Not the reserve below the limit: while green threads switch, the stack pointer may be on another one's stack,
     // perhaps the one below.
-    let is_on_own = |sp: usize| (stack_limit..stack_base).contains(&sp);
-    let own = if is_on_own(registers.sp) { registers.sp..stack_base } else { stack_limit..stack_base };
+    let is_on_own = |sp: usize| (stack_limit..stack_base).contains(&sp) && !(inner_top..outer_sp).contains(&sp);
+    // Of a stack in two parts, the one with native frames.
+    let end = if outer_sp != 0 && registers.sp < inner_top { inner_top } else { stack_base };
+    let own = if is_on_own(registers.sp) { registers.sp..end } else { stack_limit..end };
     let on_alternate = alternate.contains(&registers.sp);
     if !on_alternate && !is_on_own(registers.sp) {
         native(registers.pc);

@@ -114,6 +114,12 @@ pub struct ColdCounts {
     pub restored: u64,
 }
 
+/// Threads with stacks, wherever these lie. A hint.
+pub(crate) fn present() -> usize {
+    let away = MOVED_AWAY.load(Ordering::Relaxed).saturating_sub(RESTORED.load(Ordering::Relaxed));
+    HOT.load(Ordering::Relaxed) + usize::try_from(away).unwrap_or(usize::MAX)
+}
+
 pub(crate) fn counts() -> ColdCounts {
     ColdCounts {
         hot: HOT.load(Ordering::Relaxed),

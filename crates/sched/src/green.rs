@@ -26,6 +26,10 @@ pub(crate) struct Green {
     pub(crate) ready_ns: AtomicU64,
     /// None for the main thread, which runs on the stack that the process began with.
     pub(crate) stack: UnsafeCell<Option<PooledStack>>,
+    /// The inner part of a stack that has grown.
+    pub(crate) inner: UnsafeCell<Option<PooledStack>>,
+    /// The size of the inner part; 0 for a stack that does not grow.
+    pub(crate) inner_bytes: UnsafeCell<usize>,
     /// The function that it will run, until it begins.
     pub(crate) body: UnsafeCell<Option<Body>>,
 }
@@ -52,6 +56,8 @@ impl Green {
             is_listed: AtomicBool::new(false),
             ready_ns: AtomicU64::new(0),
             stack: UnsafeCell::new(None),
+            inner: UnsafeCell::new(None),
+            inner_bytes: UnsafeCell::new(0),
             body: UnsafeCell::new(None),
         });
         thread.monitor_node().parker.set_hooks(hooks, green.as_pointer());

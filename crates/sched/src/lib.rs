@@ -41,6 +41,8 @@ mod fork;
 #[cfg(not(loom))]
 mod green;
 #[cfg(not(loom))]
+mod growth;
+#[cfg(not(loom))]
 mod handover;
 #[cfg(not(loom))]
 mod mode;
@@ -77,6 +79,8 @@ pub use cold::{ColdCounts, DEFAULT_HOT_STACKS};
 pub use dispatch::{Dispatch, DispatchObserver, observe_dispatch};
 #[cfg(not(loom))]
 pub use fork::start as hook_forks;
+#[cfg(not(loom))]
+pub use growth::SmallStacks;
 pub use idle::{IdleCarriers, SleepEnd};
 pub use injector::Injector;
 #[cfg(not(loom))]

@@ -10,6 +10,7 @@
 use crate::carriers::make_first;
 use crate::cold::{self, ColdCounts};
 use crate::green::{Body, Green};
+use crate::growth::{self, SmallStacks};
 use crate::handover::{self, about_to_block, reclaim, yield_now};
 use crate::mode::{self, ThreadMode};
 use crate::park::PARK_HOOKS;
@@ -28,16 +29,23 @@ use std::sync::atomic::Ordering;
 const BASE_STACK_BYTES: usize = 256 << 10;
 const MIN_STACK_BYTES: usize = 64 << 10;
 
-static HOOKS: SchedulerHooks =
-    SchedulerHooks { reclaim, yield_now, about_to_block, restore_cold_stacks: cold::restore_all };
+static HOOKS: SchedulerHooks = SchedulerHooks {
+    reclaim,
+    yield_now,
+    about_to_block,
+    take_inner_stack: growth::take_inner,
+    restore_cold_stacks: cold::restore_all,
+};
 
 /// Begins to schedule threads in this mode; once, on the main thread, which is attached, before there are others. When
-/// there are more than `hot_stacks` stacks, unused ones are moved to compact memory.
+/// there are more than `hot_stacks` stacks, unused ones are moved to compact memory; `small_stacks` says which begin
+/// small.
 ///
 /// # Errors
 /// The system's, when it has no room for the first stack or for the watcher's thread.
-pub fn start(mode: ThreadMode, hot_stacks: usize) -> io::Result<()> {
+pub fn start(mode: ThreadMode, hot_stacks: usize, small_stacks: SmallStacks) -> io::Result<()> {
     mode::set(mode);
+    growth::start(small_stacks);
     let Some(carriers) = mode.carriers() else { return Ok(()) };
     let main = saki_thread::current()
         .unwrap_or_else(|| saki_base::bug!("the scheduler starts on a thread that is not attached"));
@@ -78,7 +86,9 @@ pub fn spawn(
         Some(parts) if kind != ThreadKind::Internal => &parts.stacks,
         _ => return saki_thread::spawn(kind, name, stack_size_bytes, f),
     };
-    let stack = stacks.take(saki_thread::stack_bytes(stack_size_bytes, MIN_STACK_BYTES))?;
+    let wanted_bytes = saki_thread::stack_bytes(stack_size_bytes, MIN_STACK_BYTES);
+    let first_bytes = growth::first_bytes(wanted_bytes);
+    let stack = stacks.take(first_bytes)?;
     let thread = scheduling::create_green(kind, name, |thread| Green::of_new(thread, &PARK_HOOKS).as_pointer());
     let Some(green) = Green::of(&thread) else { saki_base::bug!("a green thread without a record") };
     // The structure stays the thread's until it begins, which takes a reference of its own.
@@ -93,6 +103,7 @@ pub fn spawn(
         *green.context.get() = saki_fiber::prepare(stack.top(), switch::begin, green.as_pointer().cast());
         *green.stack.get() = Some(stack);
         *green.body.get() = Some(body);
+        *green.inner_bytes.get() = if first_bytes < wanted_bytes { wanted_bytes } else { 0 };
     }
     cold::note_hot(green);
     make_runnable(green);

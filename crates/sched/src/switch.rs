@@ -7,6 +7,7 @@
 
 use crate::cold;
 use crate::green::Green;
+use crate::growth;
 use crate::parts::{self, slots};
 use crate::runnable::{inject, make_runnable, put_behind};
 use crate::search::find_work;
@@ -69,6 +70,9 @@ fn must_go_to_base(worker: &Worker) -> bool {
 /// Switches away from `green`, the present thread, which is WAITING; returns when it is its turn again, perhaps on
 /// another carrier.
 pub(crate) fn leave(green: &'static Green, after: After) {
+    if after == After::Park {
+        growth::give_inner(green, false);
+    }
     let held = order::carry();
     let worker = here_for_switch();
     worker.after.set(Some((after, green)));
@@ -95,7 +99,7 @@ pub(crate) extern "C" fn begin(green: *mut u8) -> ! {
     // SAFETY: the thread runs: the cells are its own.
     let (body, stack) = unsafe { ((*green.body.get()).take(), (*green.stack.get()).as_ref()) };
     if let (Some(body), Some(stack)) = (body, stack) {
-        scheduling::run_green(green.thread, stack.bounds(), &stack.guard(), body);
+        scheduling::run_green(green.thread, stack.bounds(), &stack.guard(), growth::of(green), body);
     }
     leave(green, After::End);
     saki_base::bug!("a thread that had ended went on")
@@ -112,6 +116,7 @@ pub(crate) extern "C" fn begin_base(worker: *mut u8) -> ! {
 pub(crate) fn end(green: &'static Green) {
     // SAFETY: the thread runs no more, and its record is used again only after `end_green`.
     let stack = unsafe { (*green.stack.get()).take() };
+    growth::give_inner(green, true);
     if let (Some(stack), Some(parts)) = (stack, parts::get()) {
         parts.stacks.give(stack);
         cold::note_end();

@@ -37,6 +37,8 @@ pub mod fork;
 #[cfg(not(loom))]
 mod giving_way;
 #[cfg(not(loom))]
+pub mod growth;
+#[cfg(not(loom))]
 pub mod histogram;
 #[cfg(not(loom))]
 pub mod managed_thread;

@@ -16,7 +16,8 @@
 //! | `is_in_ran_list` | see `Carrier::note_ran` | the same |
 //! | `registry_index` | the thread that holds the registry's lock; Relaxed | the same |
 //! | `cold_stack` | see `cold_stack` | the same |
-//! | `stack_reserve` | owner and its fault handler | the same |
+//! | `stack_reserve`, `inner_reserve` | owner and its fault handler | the same |
+//! | `grow_below` | owner; Relaxed | owner |
 //! | `statics` | owner | collector while stopped |
 //! | `wait_state` | owner | anyone |
 //! | `wait_target` | owner; Relaxed | anyone while the thread is stopped |
@@ -214,6 +215,9 @@ pub struct ManagedThread {
     /// For calls that other threads may end: one at a time, and over before the thread ends.
     pub cancel_word: CancelWord,
     pub(crate) stack_reserve: StackReserve,
+    /// That of the inner part of a stack in two parts (`growth`).
+    pub(crate) inner_reserve: StackReserve,
+    pub(crate) grow_below: AtomicUsize,
     pub(crate) cold_stack: ColdStack,
 }
 
@@ -251,6 +255,9 @@ fn empty_abi(managed_id: u32) -> ThreadAbi {
         log_bit_base: 0,
         stack_limit: 0,
         stack_base: 0,
+        outer_sp: 0,
+        outer_limit: 0,
+        inner_top: 0,
         eh_exception: ObjRef::NULL,
         handle_slots: 0,
         monitor_entries: 0,
@@ -295,6 +302,8 @@ impl ManagedThread {
             computation: AtomicPtr::new(std::ptr::null_mut()),
             cancel_word: CancelWord::new(),
             stack_reserve: StackReserve::default(),
+            inner_reserve: StackReserve::default(),
+            grow_below: AtomicUsize::new(0),
             cold_stack: ColdStack::default(),
         })
     }
@@ -313,6 +322,7 @@ impl ManagedThread {
         self.carrier.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.wait_observer.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.pins.store(0, Ordering::Relaxed);
+        self.grow_below.store(0, Ordering::Relaxed);
         self.runtime_data.store(0, Ordering::Relaxed);
         self.state_bits.store(NO_STATE, Ordering::Relaxed);
         self.process_number.store(process_number(), Ordering::Relaxed);

@@ -16,9 +16,10 @@ pub const POLL_INTERRUPT: u32 = 2;
 pub const POLL_PREEMPT: u32 = 4;
 /// Poll bit: `Thread.Suspend`. Not a request, because it ends no wait.
 pub const POLL_SUSPEND: u32 = 8;
-/// Poll bit: the reserve of the thread's stack is open (`stack_reserve`). Set by its fault handler, cleared by the
-/// thread.
+/// Poll bit: the reserve of the thread's stack is open (`stack_reserve`), or the thread has come back to the outer part
+/// of its stack. Set by its fault handler, and by the thread itself, which clears it.
 pub const POLL_STACK: u32 = 16;
+const _: () = assert!(POLL_STACK == saki_abi::thread::THREAD_POLL_STACK);
 
 /// Poll bit: the carrier was taken while the thread was in native code.
 pub const POLL_TAKEN: u32 = crate::protocol::TAKEN;

@@ -1,5 +1,6 @@
 //! What threads ask of a scheduler of green threads (`saki_sched`), if there is one.
 
+use crate::growth::StackPart;
 use crate::managed_thread::ManagedThread;
 use std::sync::OnceLock;
 
@@ -11,6 +12,9 @@ pub struct SchedulerHooks {
     pub yield_now: fn(&'static ManagedThread),
     /// The thread is SAFE, and its next call blocks: its carrier can be taken at once.
     pub about_to_block: fn(&'static ManagedThread),
+    /// The inner part of the stack of a thread whose stack grows; None if there is no room for it. It lies below the
+    /// outer part.
+    pub take_inner_stack: fn(&'static ManagedThread) -> Option<StackPart>,
     /// Puts all stacks that lie elsewhere (`cold_stack`) back in their places. The world is stopped.
     pub restore_cold_stacks: fn(),
 }

@@ -11,6 +11,7 @@
 
 use crate::carrier::Carrier;
 use crate::current::set_current;
+use crate::growth::Growth;
 use crate::managed_thread::{ManagedThread, ThreadKind};
 use crate::protocol::{RUNNING, SAFE, WAITING};
 use crate::registry::{self, ThreadRef};
@@ -62,17 +63,19 @@ pub fn create_green(
     thread
 }
 
-/// Runs `f` as the body of a green thread, on its own stack, below which is `guard`. The thread is on a carrier for the
-/// first time. Afterwards it is in no list, WAITING, and runs no more; `end_green` follows once its stack is not used
-/// any more.
+/// Runs `f` as the body of a green thread, on its own stack, below which is `guard`, and which may grow. The thread is
+/// on a carrier for the first time. Afterwards it is in no list, WAITING, and runs no more; `end_green` follows once
+/// its stack is not used any more.
 pub fn run_green(
     thread: &'static ManagedThread,
     stack: Range<usize>,
     guard: &Range<usize>,
+    growth: Growth,
     f: impl FnOnce(&'static ManagedThread),
 ) {
     thread.set_usable_stack(stack);
     thread.stack_reserve.set_up_pooled(guard);
+    thread.set_growth(growth);
     // The list's own reference, dropped by `end_green`.
     std::mem::forget(ThreadRef::to(thread));
     STOP_WORDS.leave_safe(&thread.state, thread.poll_word());

@@ -181,6 +181,9 @@ impl StackReserve {
     pub(crate) fn close(&self) {
         let Range { start: low, end: high } = self.pages();
         self.throw_below.store(high, Ordering::Relaxed);
+        if self.state.load(Ordering::Relaxed) == CLOSED {
+            return;
+        }
         // In this order: a fault in between must find it closed.
         let state = self.state.swap(CLOSED, Ordering::Relaxed);
         if state == NONE || !self.protect(low..high, Protection::None) {
@@ -198,6 +201,11 @@ impl StackReserve {
         let half_of_rest = low + sp.saturating_sub(low) / 2;
         self.throw_below.store(half_of_rest.max(self.lower()), Ordering::Relaxed);
         true
+    }
+
+    /// The upper end.
+    pub(crate) fn high(&self) -> usize {
+        self.high.load(Ordering::Relaxed)
     }
 
     /// The upper end of the lowest part.

@@ -4,7 +4,7 @@
 use crate::managed_thread::ManagedThread;
 use crate::request::POLL_STACK;
 use crate::spill::stack_pointer;
-use crate::stack_reserve::reserve_bytes;
+use crate::stack_reserve::{StackReserve, reserve_bytes};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
@@ -41,7 +41,15 @@ impl ManagedThread {
 
     /// Every range to scan conservatively while the thread is stopped: the stack and the saved registers.
     pub fn for_each_conservative_range(&self, mut visit: impl FnMut(Range<usize>)) {
-        visit(self.cold_stack.present_place(self.stopped_stack_range()));
+        let stack = self.stopped_stack_range();
+        match self.gap() {
+            // Also a stack in two parts, from where native code was called that runs in the inner one.
+            Some(gap) if stack.start < gap.start => {
+                visit(stack.start..gap.start);
+                visit(gap.end..stack.end);
+            }
+            _ => visit(self.cold_stack.present_place(stack)),
+        }
         // Relaxed: the thread is stopped; the Acquire of its state came before.
         if self.registers_are_saved.load(Ordering::Relaxed) {
             let registers = self.saved_registers.as_ptr_range();
@@ -55,10 +63,10 @@ impl ManagedThread {
         self.cold_stack.is_cold()
     }
 
-    /// Whether the thread, which is parked, has nothing but frames on its stack: it is not pinned, and the reserve is
-    /// closed.
+    /// Whether the thread, which is parked, has nothing but frames on its stack: it is not pinned, the stack is in one
+    /// part, and its reserve is closed.
     pub fn may_put_stack_by(&self) -> bool {
-        !self.is_pinned() && self.stack_reserve.is_closed() && !self.is_cold()
+        !self.is_pinned() && self.stack_reserve.is_closed() && !self.is_cold() && self.gap().is_none()
     }
 
     /// Copies the stack from `sp` on, and returns how many bytes; the stack's memory is not needed from then on.
@@ -85,7 +93,8 @@ impl ManagedThread {
     /// stack; `false` if the address lies in no closed part. `in_large_frame`: the prologue of a frame of more than a
     /// page faulted; the lowest part stays closed for it. For the fault handler, on this thread. Async-signal-safe.
     pub fn open_stack_reserve(&self, fault_address: usize, in_large_frame: bool) -> bool {
-        let is_open = self.stack_reserve.open(fault_address, in_large_frame);
+        let is_open = self.stack_reserve.open(fault_address, in_large_frame)
+            || self.inner_reserve.open(fault_address, in_large_frame);
         if is_open {
             self.set_poll(POLL_STACK);
         }
@@ -102,24 +111,34 @@ impl ManagedThread {
 
     #[cold]
     fn look_at_stack(&self, sp: usize) -> bool {
-        let reserve = &self.stack_reserve;
+        let reserve = self.reserve();
+        if self.grows_all_the_time() {
+            return false;
+        }
         if reserve.is_left_at(sp) {
             // Before it is closed: see `close`.
             self.clear_poll(POLL_STACK);
             reserve.close();
             return false;
         }
-        reserve.takes_overflow_at(sp)
+        // What a stack that can still grow needs of its reserve until it does is no overflow.
+        (!self.can_grow() || sp < reserve.lower()) && reserve.takes_overflow_at(sp)
+    }
+
+    /// The reserve of the part of the stack that the thread is on.
+    pub(crate) fn reserve(&self) -> &StackReserve {
+        if self.gap().is_some() { &self.inner_reserve } else { &self.stack_reserve }
     }
 
     /// Whether the runtime can throw an exception with the stack pointer here. Async-signal-safe.
     pub fn has_stack_to_throw(&self, sp: usize) -> bool {
-        sp >= self.stack_reserve.lower()
+        sp >= self.reserve().lower()
     }
 
     /// Whether the calling code, on this thread, has so much stack left, or the part of it that a small stack allows.
     pub fn has_stack_for(&self, bytes: usize) -> bool {
-        let stack = self.stack_reserve.stack_low()..self.stack_bounds().end;
+        let end = self.gap().map_or(self.stack_bounds().end, |gap| gap.start);
+        let stack = self.reserve().stack_low()..end;
         let sp = stack_pointer();
         // Nothing is known about a stack that the system does not know.
         !stack.contains(&sp) || sp - stack.start >= bytes.min(stack.len() / 4)

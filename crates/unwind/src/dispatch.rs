@@ -4,11 +4,13 @@
 
 use crate::callbacks::{Callbacks, FaultKind, callbacks};
 use crate::frames::{Frame, FrameKind, Frames};
+use saki_abi::thread::THREAD_POLL_STACK;
 use saki_abi::{EnclosingHandler, ObjRef, ProtectedCall, ThreadAbi};
 use saki_base::bug;
 use saki_code::{
     CodeInfo, CodeKind, ENTRY_SAVED_BYTES, Landing, PlacedClause, UnwindHooks, enter, enter_unwound_address,
 };
+use std::sync::atomic::Ordering;
 
 /// The end of an unwinding: a catch or filter clause of a frame, or an EntryFrame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +50,7 @@ pub(crate) unsafe extern "C" fn throw_pending(thread: *mut ThreadAbi, _stub_fp: 
         bug!("a throw stub was called without a pending exception");
     }
     // SAFETY: the stub has made `exit_frame` its own frame, in which `landing` lies, and waits for this to return.
-    unsafe { *landing = dispatch(thread, exception) };
+    unsafe { land(thread, landing, dispatch(thread, exception)) };
 }
 
 /// Hook of the stub in which the signal handler continues faulting threads.
@@ -67,7 +69,7 @@ pub(crate) unsafe extern "C" fn fault(thread: *mut ThreadAbi, _stub_fp: usize, l
         bug!("no exception object for a fault of kind {kind:?}");
     }
     // SAFETY: the stub has made `exit_frame` its own frame, in which `landing` lies, and waits for this to return.
-    unsafe { *landing = dispatch(thread, exception) };
+    unsafe { land(thread, landing, dispatch(thread, exception)) };
 }
 
 /// Hook of `StubId::ResumeUnwind`.
@@ -83,7 +85,25 @@ pub(crate) unsafe extern "C" fn resume(
     token: u64,
 ) {
     // SAFETY: `thread` is current; `landing` is on the stub's frame.
-    unsafe { *landing = second_pass(thread, exception, Target::from_token(token)) };
+    unsafe { land(thread, landing, second_pass(thread, exception, Target::from_token(token))) };
+}
+
+/// Tells the stub where to go on. From here on the inner part of a stack counts as left if that is in the outer one.
+///
+/// # Safety
+/// `thread` is current; `landing` is on the stub's frame.
+unsafe fn land(thread: *mut ThreadAbi, landing: *mut Landing, place: Landing) {
+    // SAFETY: `thread` is current.
+    let (outer_sp, outer_limit) = unsafe { ((*thread).outer_sp, (*thread).outer_limit) };
+    if outer_sp != 0 && place.sp >= outer_sp {
+        // SAFETY: `thread` is current, and only it writes these fields.
+        unsafe { ((*thread).stack_limit, (*thread).outer_sp) = (outer_limit, 0) };
+        // Release, like all that set bits of the word: the next safepoint looks at the stack.
+        // SAFETY: `thread` is valid, and the word atomic.
+        unsafe { (*thread).poll.fetch_or(THREAD_POLL_STACK, Ordering::Release) };
+    }
+    // SAFETY: `landing` is on the stub's frame (contract).
+    unsafe { *landing = place };
 }
 
 fn installed() -> &'static Callbacks {

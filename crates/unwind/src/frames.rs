@@ -59,9 +59,33 @@ pub struct Frames {
     /// Next frame; `pc` = 0 ends the walk.
     pc: usize,
     fp: usize,
-    /// Words may be read in `[low, high)`. `low` follows the walk.
+    /// Words may be read in `[low, high)`, outside of the gap between the parts of the stack. `low` follows the walk.
     low: usize,
     high: usize,
+    gap: Gap,
+}
+
+/// Addresses between the parts of a stack that has grown, from the end of the inner part to that of the outer one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gap {
+    start: usize,
+    end: usize,
+}
+
+impl Gap {
+    /// # Safety
+    /// `thread` is valid.
+    pub unsafe fn of(thread: *const ThreadAbi) -> Gap {
+        // SAFETY: two words of a thread's structure, which is valid (contract).
+        let (start, end) = unsafe { ((*thread).inner_top, (*thread).outer_sp) };
+        Gap { start, end }
+    }
+
+    /// Whether a word at the address lies in the gap, where there may be no memory.
+    #[inline]
+    pub fn contains(&self, address: usize) -> bool {
+        self.start <= address && address < self.end
+    }
 }
 
 impl Frames {
@@ -74,7 +98,9 @@ impl Frames {
         // SAFETY: valid by the contract.
         let (exit_frame, stack_base) = unsafe { ((*thread).exit_frame, (*thread).stack_base) };
         // Not `stack_limit`: the last frames before an overflow may lie below it.
-        let mut frames = Frames { pc: 0, fp: 0, low: exit_frame, high: stack_base };
+        // SAFETY: the thread is valid (contract), which is all that the function asks for.
+        let gap = unsafe { Gap::of(thread) };
+        let mut frames = Frames { pc: 0, fp: 0, low: exit_frame, high: stack_base, gap };
         frames.continue_behind(exit_frame);
         frames
     }
@@ -92,7 +118,9 @@ impl Frames {
             // SAFETY: the thread is valid, and its stack does not change while the iterator is used (contract).
             return ContextFrames { first: None, rest: unsafe { Frames::of_thread(thread) } };
         }
-        let mut rest = Frames { pc: 0, fp: 0, low: sp.min(stack_limit), high: stack_base };
+        // SAFETY: the thread is valid (contract), which is all that the function asks for.
+        let gap = unsafe { Gap::of(thread) };
+        let mut rest = Frames { pc: 0, fp: 0, low: sp.min(stack_limit), high: stack_base, gap };
         let Some(info) = lookup(pc) else {
             // An entry stub or veneer: the return address is on top, rbp is the caller's.
             rest.pc = rest.read(sp).unwrap_or(0);
@@ -132,7 +160,9 @@ impl Frames {
         }
         // SAFETY: valid by the contract.
         let stack_base = unsafe { (*thread).stack_base };
-        ContextFrames { first: None, rest: Frames { pc, fp, low: sp, high: stack_base } }
+        // SAFETY: the thread is valid (contract), which is all that the function asks for.
+        let gap = unsafe { Gap::of(thread) };
+        ContextFrames { first: None, rest: Frames { pc, fp, low: sp, high: stack_base, gap } }
     }
 
     /// Continues at the caller of the frame `exit_frame`; 0 ends the walk.
@@ -151,7 +181,7 @@ impl Frames {
 
     /// The word at `address`, if that is inside the walked part of the stack.
     fn read(&self, address: usize) -> Option<usize> {
-        Words { low: self.low, high: self.high }.read(address)
+        if self.gap.contains(address) { None } else { Words { low: self.low, high: self.high }.read(address) }
     }
 }
 

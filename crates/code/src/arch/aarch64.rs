@@ -4,9 +4,10 @@
 //! out: every function.
 
 use super::patch_site::FIELD_BYTES;
-use super::{Architecture, FrameState, STUB_BYTES};
+use super::{Architecture, FrameState, RETURN_BYTES, STUB_BYTES};
 use crate::error::CodeError;
 use saki_abi::{Reloc, StubId, ThreadAbi};
+use std::ops::Range;
 
 pub(crate) struct Target;
 
@@ -75,6 +76,16 @@ impl Architecture for Target {
     }
 
     fn enter_unwound_address() -> usize {
+        not_written()
+    }
+
+    fn encode_return_to_outer() -> [u8; RETURN_BYTES] {
+        not_written()
+    }
+
+    /// # Safety
+    /// None: it does not return.
+    unsafe fn move_frame(_: *mut ThreadAbi, _: [usize; 4], _: Range<usize>, _: usize) -> usize {
         not_written()
     }
 

@@ -1,11 +1,14 @@
 //! x86-64, a file for each subject: registers and their roles (`registers`), encodings (`masm`, and of what is seldom
 //! used `numbers`, `atomics` and `vectors`), assembly stubs and the small stubs that are made at run time (`stubs`),
-//! places that are changed in code (`patching`), recognising what a thread is stopped at (`frames`).
+//! places that are changed in code (`patching`), recognising what a thread is stopped at (`frames`), moving a frame to
+//! another part of the stack (`growth`).
 
 #[path = "x86_64/atomics.rs"]
 mod atomics;
 #[path = "x86_64/frames.rs"]
 mod frames;
+#[path = "x86_64/growth.rs"]
+mod growth;
 #[path = "x86_64/masm.rs"]
 pub(super) mod masm;
 #[path = "x86_64/native_calls.rs"]
@@ -21,9 +24,10 @@ mod stubs;
 #[path = "x86_64/vectors.rs"]
 mod vectors;
 
-use super::{Architecture, FrameState, STUB_BYTES};
+use super::{Architecture, FrameState, RETURN_BYTES, STUB_BYTES};
 use crate::error::CodeError;
 use saki_abi::{Reloc, StubId, ThreadAbi};
+use std::ops::Range;
 
 pub(crate) struct Target;
 
@@ -89,6 +93,15 @@ impl Architecture for Target {
 
     fn enter_unwound_address() -> usize {
         stubs::saki_enter_unwound as *const () as usize
+    }
+
+    fn encode_return_to_outer() -> [u8; RETURN_BYTES] {
+        growth::encode_return()
+    }
+
+    unsafe fn move_frame(thread: *mut ThreadAbi, registers: [usize; 4], inner: Range<usize>, landing: usize) -> usize {
+        // SAFETY: the contract is the same.
+        unsafe { growth::move_frame(thread, registers, inner, landing) }
     }
 
     unsafe fn frame_state(start: usize, pc: usize) -> FrameState {

@@ -95,6 +95,16 @@ fn neighbours_have_other_tlb_sets_and_cache_lines() {
 }
 
 #[test]
+fn other_stacks_lie_below_small_ones() {
+    let pools = [pool(), pool()];
+    let small: Vec<_> = pools.iter().map(|pool| pool.take(SMALL_STACK_BYTES).unwrap()).collect();
+    for (pool, bytes) in pools.iter().flat_map(|pool| [(pool, 128 * KIB), (pool, 8 * MIB)]) {
+        let other = pool.take(bytes).unwrap();
+        assert!(small.iter().all(|small| other.top() < small.low()));
+    }
+}
+
+#[test]
 fn the_stack_given_back_last_comes_first() {
     let pool = pool();
     let [a, b] = [(); 2].map(|()| pool.take(100 * KIB).unwrap());

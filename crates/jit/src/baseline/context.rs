@@ -9,7 +9,7 @@ use super::types::{machine_type, slot_bytes};
 use crate::options::CompilerOptions;
 use crate::output::CompiledCode;
 use crate::symbols::RelocTarget;
-use saki_abi::{HelperId, IlMapEntry, TrapSite};
+use saki_abi::{HelperId, IlMapEntry, StubId, TrapSite};
 use saki_code::masm::{Address, Label, MachineType, MacroAssembler, MemoryAccess, Reg};
 use saki_il::ir::{Function, LocalId, LocalKind, Op, RegionId, Symbol, ValueId};
 use saki_types::Ty;
@@ -22,8 +22,8 @@ pub(super) enum Cold {
     Throw(Label, HelperId),
     /// Throws the pending exception.
     Pending(Label),
-    /// A safepoint's slow path, and the label at which it continues.
-    Poll(Label, Label),
+    /// A safepoint's slow path, its stub, and the label at which it continues.
+    Poll(Label, StubId, Label),
     /// Asks for the next tier; at the loop of this IL offset, goes on in other code if there is some.
     Hot { slow: Label, next: Label, round_of: Option<u32> },
     /// Notes a word that differs from the one in the cell.

@@ -216,9 +216,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                     self.masm.bind(label);
                     self.throw_pending();
                 }
-                Cold::Poll(label, next) => {
+                Cold::Poll(label, stub, next) => {
                     self.masm.bind(label);
-                    self.poll_slow(next);
+                    self.poll_slow(stub, next);
                 }
                 Cold::Hot { slow, next, round_of } => {
                     self.masm.bind(slow);

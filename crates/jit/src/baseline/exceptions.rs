@@ -135,8 +135,8 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
     }
 
     /// Calls the safepoint stub, which keeps all registers, and throws the exception that it leaves pending, if any.
-    pub(super) fn poll_slow(&mut self, next: Label) {
-        self.masm.call(RelocTarget::Stub(StubId::Poll));
+    pub(super) fn poll_slow(&mut self, stub: StubId, next: Label) {
+        self.masm.call(RelocTarget::Stub(stub));
         self.throw_if_pending(next);
     }
 

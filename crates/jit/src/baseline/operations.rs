@@ -6,6 +6,7 @@ use super::exceptions::Failure;
 use super::numbers::Conversion;
 use super::plan::Value;
 use super::types::{access, machine_type};
+use crate::lower::poll_stub;
 use crate::symbols::RelocTarget;
 use saki_abi::HelperId;
 use saki_abi::object::{ARRAY_DATA_OFFSET, ARRAY_LENGTH_OFFSET};
@@ -124,7 +125,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                 self.check_array_store(self.value(args[0]), self.value(args[1]));
             }
             Op::Call { target, sig, args, struct_result } => self.call(result, target, sig, args, *struct_result)?,
-            Op::Poll => self.poll(),
+            Op::Poll => self.poll(id),
             Op::CountCall => self.count(None),
             Op::CountLoop(il_offset) => self.count(Some(*il_offset)),
             Op::CountBlock { number, count } => self.count_block(*number, *count),
@@ -161,14 +162,15 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         Some(())
     }
 
-    fn poll(&mut self) {
+    fn poll(&mut self, id: ValueId) {
+        let stub = poll_stub(self.func, id);
         let next = self.masm.label();
         if self.options.stress_poll {
-            self.poll_slow(next);
+            self.poll_slow(stub, next);
         } else {
             let slow = self.masm.label();
             self.masm.jump_if_word(MachineType::I32, Address::new(M::THREAD, THREAD_POLL_OFFSET), false, slow);
-            self.later(Cold::Poll(slow, next));
+            self.later(Cold::Poll(slow, stub, next));
         }
         self.masm.bind(next);
     }

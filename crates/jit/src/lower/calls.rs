@@ -348,7 +348,16 @@ pub(super) fn class_init(cx: &mut Lowering<'_, '_>, ty: Ty) -> Lowered {
     Ok(())
 }
 
-pub(super) fn poll(cx: &mut Lowering<'_, '_>) -> Lowered {
+/// The stub for the slow path of a safepoint. At the entry the frame may move to another part of the stack, with a
+/// limited number of arguments in memory.
+pub(crate) fn poll_stub(function: &saki_il::ir::Function, poll: ValueId) -> StubId {
+    /// So many arguments take no more memory, whatever their types.
+    const MOST_PARAMS: usize = saki_abi::thread::GROWTH_ARGUMENT_BYTES / 16 - 1;
+    let is_movable = function.sig.params.len() <= MOST_PARAMS && function.entry_poll() == Some(poll);
+    if is_movable { StubId::PollEntry } else { StubId::Poll }
+}
+
+pub(super) fn poll(cx: &mut Lowering<'_, '_>, stub: StubId) -> Lowered {
     let slow = cx.new_block(true);
     let next = cx.new_block(false);
     if cx.options.stress_poll {
@@ -362,7 +371,7 @@ pub(super) fn poll(cx: &mut Lowering<'_, '_>) -> Lowered {
         cx.branch(requested, slow, next);
     }
     cx.continue_in(slow);
-    cx.call_preserving_stub(StubId::Poll);
+    cx.call_preserving_stub(stub);
     cx.throw_if_pending();
     cx.jump_clif(next, &[]);
     cx.continue_in(next);

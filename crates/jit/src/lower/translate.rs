@@ -58,6 +58,9 @@ fn instruction(cx: &mut Lowering<'_, '_>, id: ValueId) -> Lowered {
         return Err(CompileError::invalid_ir(format!("instruction {} does not exist", id.0)));
     };
     cx.set_il_offset(inst.il_offset);
+    if matches!(inst.op, Op::Poll) {
+        return calls::poll(cx, calls::poll_stub(cx.func(), id));
+    }
     let result = op(cx, &inst.op, inst.ty)?;
     if let Some(value) = result {
         let value = match signatures::machine_type(inst.ty) {
@@ -137,7 +140,6 @@ fn effect(cx: &mut Lowering<'_, '_>, op: &Op) -> Lowered {
         Op::NullCheck(value) => memory::null_check(cx, value),
         Op::BoundsCheck { index, length } => memory::bounds_check(cx, index, length),
         Op::ClassInit(ty) => calls::class_init(cx, ty),
-        Op::Poll => calls::poll(cx),
         // Code of the last tier.
         Op::CountCall | Op::CountLoop(_) | Op::CountBlock { .. } | Op::Note { .. } => Ok(()),
         Op::MonitorEnter(object) => monitors::monitor_enter(cx, object),

@@ -356,7 +356,7 @@ impl Machine {
                 }
                 let address = match stub {
                     StubId::ThrowPending | StubId::ResumeUnwind => saki_jit_test_throw_pending as *const () as usize,
-                    StubId::Poll => saki_jit_test_poll as *const () as usize,
+                    StubId::Poll | StubId::PollEntry => saki_jit_test_poll as *const () as usize,
                     _ => saki_jit_test_barrier as *const () as usize,
                 };
                 if stub == StubId::ResumeUnwind {

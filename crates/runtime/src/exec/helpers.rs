@@ -541,6 +541,30 @@ pub unsafe extern "C" fn poll_hook(abi: *mut saki_abi::ThreadAbi) {
     thread_aborts::safepoint(unsafe { CurrentThread::from_abi(abi) });
 }
 
+/// The hook of the stub for polls at the entries of methods: as `poll_hook`, and lets the stack grow.
+///
+/// # Safety
+/// Called by the stub with the current thread and its callee-saved registers.
+pub unsafe extern "C" fn poll_entry_hook(
+    abi: *mut saki_abi::ThreadAbi,
+    rbx: usize,
+    r12: usize,
+    r13: usize,
+    r14: usize,
+) -> usize {
+    // SAFETY: the stub passes the pinned register.
+    let t = unsafe { CurrentThread::from_abi(abi) };
+    thread_aborts::safepoint(t);
+    if t.is_pending() || !t.managed().is_to_grow() {
+        return 0;
+    }
+    match t.managed().take_inner_stack() {
+        // SAFETY: this is the stub's hook, the stack is in one part, and the inner part is the thread's.
+        Some(inner) => unsafe { saki_code::grow(abi, [rbx, r12, r13, r14], inner) },
+        None => 0,
+    }
+}
+
 /// The stub's hook for native code that has returned while the poll word is not 0.
 ///
 /// # Safety

@@ -290,6 +290,7 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         compile: compile::compile_hook,
         resolve_interface: helpers::resolve_interface_hook,
         poll: helpers::poll_hook,
+        poll_entry: helpers::poll_entry_hook,
         class_init: helpers::class_init_hook,
         alloc_slow: helpers::alloc_slow_hook,
         barrier_slow: helpers::barrier_slow_hook,
@@ -326,7 +327,8 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
         io.check().map_err(|cause| StartError(format!("--io={io} does not work here: {cause}")))?;
     }
     saki_reactor::start(io, polled_by);
-    saki_sched::start(options.threads, options.hot_stacks).map_err(|e| no_scheduler(options, &e))?;
+    saki_sched::start(options.threads, options.hot_stacks, options.small_stacks)
+        .map_err(|e| no_scheduler(options, &e))?;
     saki_thread::add_hooks(&thread_hooks::HOOKS);
     // SAFETY: the thread just attached.
     let t = unsafe { CurrentThread::from_abi(thread.abi()) };

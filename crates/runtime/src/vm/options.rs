@@ -38,6 +38,8 @@ pub struct VmOptions {
     pub threads: saki_sched::ThreadMode,
     /// If more green threads have stacks, unused stacks are moved to compact memory.
     pub hot_stacks: usize,
+    /// Which green threads begin on small stacks, which grow.
+    pub small_stacks: saki_sched::SmallStacks,
     /// Workers for each processor that the thread pool begins with: MONO_THREADS_PER_CPU.
     pub pool_threads_per_cpu: u16,
     /// The way in which threads wait for descriptors; None: the usual one for the kind of threads.
@@ -105,6 +107,7 @@ impl Default for VmOptions {
             heap: saki_gc::HeapOptions::default(),
             threads: saki_sched::ThreadMode::Native,
             hot_stacks: saki_sched::DEFAULT_HOT_STACKS,
+            small_stacks: saki_sched::SmallStacks::default(),
             pool_threads_per_cpu: 1,
             io: None,
             dump: compile::DumpOptions::default(),

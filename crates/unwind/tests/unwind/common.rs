@@ -423,6 +423,10 @@ extern "C" fn never_resolved(_: *mut ThreadAbi, _: ObjRef, _: *const ()) -> usiz
     unreachable!("the tests have no interfaces")
 }
 
+extern "C" fn never_grows(_: *mut ThreadAbi, _: usize, _: usize, _: usize, _: usize) -> usize {
+    unreachable!("no test polls")
+}
+
 extern "C" fn never_slow(_: *mut ThreadAbi) {
     unreachable!("the tests have neither classes nor a heap, and do not poll")
 }
@@ -441,6 +445,7 @@ impl Thunks {
             compile: never_compiled,
             resolve_interface: never_resolved,
             poll: never_slow,
+            poll_entry: never_grows,
             class_init: never_slow,
             alloc_slow: never_slow,
             barrier_slow: never_slow,

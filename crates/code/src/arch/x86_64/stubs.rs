@@ -216,6 +216,9 @@ unsafe extern "C" fn imt_resolve() {
 /// Saves every register that the C ABI may change, calls the hook with the thread, restores the registers.
 macro_rules! preserving_stub {
     ($(#[$doc:meta])* $name:ident, $hook:ident) => {
+        preserving_stub!($(#[$doc])* $name, $hook, "", "");
+    };
+    ($(#[$doc:meta])* $name:ident, $hook:ident, $before_call:literal, $after_call:literal) => {
         $(#[$doc])*
         /// # Safety
         /// Only managed code calls this stub: r15 is the thread, and `stub_arg` holds the arguments that `StubId`
@@ -225,7 +228,7 @@ macro_rules! preserving_stub {
             naked_asm!(
                 "push rbp",
                 "mov rbp, rsp",
-                "sub rsp, 336",
+                "sub rsp, 336", // growth::STUB_SAVED_BYTES
                 "mov [rsp + 256], rax",
                 "mov [rsp + 264], rcx",
                 "mov [rsp + 272], rdx",
@@ -253,7 +256,9 @@ macro_rules! preserving_stub {
                 "movaps [rsp + 240], xmm15",
                 "mov [r15 + {exit_frame}], rbp",
                 "mov rdi, r15",
+                $before_call,
                 "call qword ptr [rip + {hooks} + {hook}]",
+                $after_call,
                 "mov rax, [rsp + 256]",
                 "mov rcx, [rsp + 264]",
                 "mov rdx, [rsp + 272]",
@@ -290,6 +295,21 @@ macro_rules! preserving_stub {
 }
 
 preserving_stub!(poll_stub, poll);
+preserving_stub!(
+    /// `StubId::PollEntry`: goes on where the hook has moved the frames.
+    ///
+    poll_entry_stub,
+    poll_entry,
+    "mov rsi, rbx
+     mov rdx, r12
+     mov rcx, r13
+     mov r8, r14",
+    "test rax, rax
+     jz 2f
+     mov rsp, rax
+     lea rbp, [rsp + 336]
+     2:"
+);
 preserving_stub!(class_init_stub, class_init);
 preserving_stub!(alloc_slow_stub, alloc_slow);
 preserving_stub!(barrier_slow_stub, barrier_slow);
@@ -392,6 +412,7 @@ pub(super) fn of_id(id: StubId) -> unsafe extern "C" fn() {
         StubId::ThrowPending => throw_pending,
         StubId::ResumeUnwind => resume_unwind,
         StubId::Poll => poll_stub,
+        StubId::PollEntry => poll_entry_stub,
         StubId::ClassInit => class_init_stub,
         StubId::AllocSlow => alloc_slow_stub,
         StubId::BarrierSlow => barrier_slow_stub,
