@@ -43,6 +43,13 @@ pub fn page_size_bytes() -> usize {
     }
 }
 
+/// Bytes of memory that the machine has; 0 if the system does not say.
+pub fn physical_bytes() -> usize {
+    // SAFETY: no preconditions.
+    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
+    usize::try_from(pages).unwrap_or(0) * page_size_bytes()
+}
+
 /// Whether the process has a limit of address space (`ulimit -v`) now.
 pub fn is_address_space_limited() -> bool {
     limit_bytes(Resource::AddressSpace) != usize::MAX

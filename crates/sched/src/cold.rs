@@ -5,7 +5,8 @@
 //! mover, repeatedly goes over the list of threads with hot stacks: the stack of a thread that is parked and has not
 //! run since the last round is moved away. Stacks that were moved too early, because their threads needed them soon,
 //! lengthen the time between two rounds, so that a ring of 100,000 threads keeps its stacks. When a round finds that no
-//! thread has run, it is the last one until a stack becomes hot.
+//! thread has run, it is the last one until a stack becomes hot. The mover is patient, so that a crowd that waits for a
+//! moment keeps its stacks, until the hot ones take more than an eighth of memory, or than the user allows.
 //!
 //! The same thread gives back the memory of free stacks: when many threads have ended it finds, every `TRIM_INTERVAL`,
 //! how many stacks were in use at most since the last look, and trims the pool once that number is hardly more than are
@@ -45,6 +46,10 @@ pub const DEFAULT_HOT_STACKS: usize = 1 << 14;
 const MOVED_AT_ONCE: usize = 64;
 /// Time between two rounds.
 const LEAST_INTERVAL: Duration = Duration::from_millis(10);
+/// The same while there is memory.
+const PATIENT_INTERVAL: Duration = Duration::from_secs(1);
+/// What a hot stack takes, with page tables, for the choice between the two.
+const HOT_STACK_BYTES: usize = 8 << 10;
 const MOST_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Memory of free stacks that was not needed for this long is given back.
@@ -54,6 +59,8 @@ const TRIM_SLACK: usize = 512;
 
 /// More hot stacks than this wake the mover. Relaxed: changes at the start only.
 static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_HOT_STACKS);
+/// More hot stacks than this must move soon. Relaxed: changes at the start only.
+static URGENT: AtomicUsize = AtomicUsize::new(DEFAULT_HOT_STACKS);
 static HOT: AtomicUsize = AtomicUsize::new(0);
 static MOST_HOT: AtomicUsize = AtomicUsize::new(0);
 static MOVED_AWAY: AtomicU64 = AtomicU64::new(0);
@@ -75,6 +82,11 @@ pub(crate) fn start_again(resume: impl Fn(&'static Green) + Send + 'static) {
 /// `resume` makes a thread runnable that was woken while its stack moved.
 pub(crate) fn start(hot_stacks: usize, resume: impl Fn(&'static Green) + Send + 'static) {
     LIMIT.store(hot_stacks, Ordering::Relaxed);
+    let urgent = match hot_stacks {
+        DEFAULT_HOT_STACKS => (saki_os::memory::physical_bytes() / 8 / HOT_STACK_BYTES).max(hot_stacks),
+        _ => hot_stacks,
+    };
+    URGENT.store(urgent, Ordering::Relaxed);
     if hot_stacks < usize::MAX {
         let _ = services::machine().start(Service::Stacks, move || move_for_ever(&resume));
     }
@@ -237,7 +249,7 @@ pub(crate) fn restore_all() {
 }
 
 fn move_for_ever(resume: &impl Fn(&'static Green)) {
-    let mut interval = LEAST_INTERVAL;
+    let mut interval = least_interval();
     // Whether there are free stacks that keep their memory, perhaps.
     let mut has_surplus = false;
     loop {
@@ -260,11 +272,16 @@ fn move_for_ever(resume: &impl Fn(&'static Green)) {
         let round = go_round(resume);
         let in_vain = RESTORED.load(Ordering::Relaxed) - restored;
         let was_vain = round.moved_away > 0 && in_vain * 2 > round.moved_away;
-        interval = if was_vain { interval * 2 } else { interval / 2 }.clamp(LEAST_INTERVAL, MOST_INTERVAL);
+        interval = if was_vain { interval * 2 } else { interval / 2 }.clamp(least_interval(), MOST_INTERVAL);
         if round.moved_away == 0 && !round.has_any_run {
             sleep_until_hot(reasons, None);
         }
     }
+}
+
+fn least_interval() -> Duration {
+    let is_urgent = HOT.load(Ordering::Relaxed) > URGENT.load(Ordering::Relaxed);
+    if is_urgent { LEAST_INTERVAL } else { PATIENT_INTERVAL }
 }
 
 /// Sleeps until a stack becomes hot and there are too many, or many have become free. One that becomes so at the same
