@@ -29,6 +29,9 @@ pub enum Action {
         process: u32,
         request: Box<ProfileRequest>,
     },
+    ShowLeakedThreads {
+        process: u32,
+    },
     ViewProfile {
         file: PathBuf,
         why: Vec<String>,

@@ -603,6 +603,14 @@ mod tests {
         assert_eq!(kinds("profile cpu,heap app.exe"), "cpu,heap");
         assert_eq!(kinds("profile heap app.exe"), "heap");
         assert!(matches!(
+            parse(words("profile threads --leaked --pid 1")),
+            Ok(("saki profile", Action::ShowLeakedThreads { process: 1 }))
+        ));
+        assert_eq!(
+            refusal("profile gc --leaked app.exe"),
+            "saki profile: --leaked is for the kind 'threads' alone: saki profile threads --leaked"
+        );
+        assert!(matches!(
             parse(words("profile heap --pid 1")),
             Ok(("saki profile heap", Action::AttachProfile { .. }))
         ));

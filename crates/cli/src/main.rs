@@ -107,6 +107,7 @@ fn command() -> i32 {
         Action::Dotnet { words } => dotnet_command::run(&words),
         Action::RunSource(command) => run_source(name, &command),
         Action::AttachProfile { process, request } => end_with(profile::control::attach(process, &request)),
+        Action::ShowLeakedThreads { process } => end_with(profile::leaked_threads::attach(process)),
         Action::ViewProfile { file, why } => end_with(view_profile(&file, &why)),
         Action::CompareProfiles { before, after, output } => {
             end_with(compare_profiles(&before, &after, output.as_deref()))

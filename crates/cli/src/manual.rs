@@ -191,6 +191,7 @@ fn sections(name: &str) -> Sections {
             description: &[
                 "KINDS is a list with commas, and comes first; without it cpu is meant. At the end a table goes to standard error and the profile to a file, which browsers show unless --format says otherwise.",
                 "With --pid a process of Saki's that runs already is profiled, and goes on afterwards. It writes the file.",
+                "threads --leaked runs a full collection, at the end of the program, after --duration, or in a running process at once, and shows the stacks of the threads that no other thread can wake: what they wait for is reached by such threads alone, or one of them holds the lock. Thread.Interrupt, which could end each wait, is left out of account. A thread that another one can wake is never shown; a word of a stack that looks like a reference can hide one that nobody can wake.",
             ],
             exit_status: &[
                 ("the program's", "A profile that cannot be written is a message."),
@@ -212,6 +213,7 @@ fn sections(name: &str) -> Sections {
             ],
             examples: &[
                 ("Processor time and allocations in one page:", "saki profile cpu,alloc -o app.html app.exe"),
+                ("Workers of a server that wait for ever:", "saki profile threads --leaked --pid 1234"),
                 ("What a running server does in the next ten seconds:", "saki profile wall --pid 1234 --duration 10"),
                 (
                     "Stacks for another tool, by standard output:",

@@ -37,8 +37,10 @@ fn compile(name: &str) -> Option<PathBuf> {
     Some(program)
 }
 
-/// The dump of a process with so many threads at the gate of `parked.cs`.
-fn dump_of_parked(program: &Path, mode: &str, count: u32) -> String {
+const ASLEEP: &str = "\n3 threads with this stack (sleeping): \"sleeper\" (thread ";
+
+/// The dump of a process with so many threads at the gate of `parked.cs`, which are written as `at_gate`.
+fn dump_of_parked(program: &Path, mode: &str, count: u32, at_gate: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_saki"))
         .args([&format!("--threads={mode}")])
         .arg(program)
@@ -56,7 +58,7 @@ fn dump_of_parked(program: &Path, mode: &str, count: u32) -> String {
         send_quit(child.id());
         let dump: String = lines.by_ref().take_while(|line| line != HEAD).map(|line| line + "\n").collect();
         // Threads that have reported that they are ready may not have reached the gate yet.
-        let are_waiting = dump.matches(" threads with this stack (").count() == 2;
+        let are_waiting = dump.contains(at_gate) && dump.contains(ASLEEP);
         if are_waiting || Instant::now() > deadline {
             break dump;
         }
@@ -71,14 +73,15 @@ fn dump_of_parked(program: &Path, mode: &str, count: u32) -> String {
 fn many_threads_are_grouped_by_equal_stacks() {
     let Some(program) = compile("parked") else { return };
     for (mode, count, written) in [("native", 60, "60"), ("green", 10_000, "10,000"), ("mn:2", 10_000, "10,000")] {
-        let dump = dump_of_parked(&program, mode, count);
+        let at_gate = format!("\n{written} threads with this stack (waiting for a handle): thread ");
+        let dump = dump_of_parked(&program, mode, count, &at_gate);
         let part = |head: &str| {
             let start = dump.find(head).unwrap_or_else(|| panic!("{mode}: no {head:?} in:\n{dump}"));
             dump[start..].split("\n\n").next().unwrap_or_default().to_owned()
         };
-        let at_gate = part(&format!("\n{written} threads with this stack (waiting for a handle): thread "));
+        let at_gate = part(&at_gate);
         assert_eq!(at_gate.matches("  at Parked:WaitAtTheGate").count(), 1, "{mode}: {at_gate}");
-        let asleep = part("\n3 threads with this stack (sleeping): \"sleeper\" (thread ");
+        let asleep = part(ASLEEP);
         assert!(asleep.contains("  at Parked:SleepLong"), "{mode}: {asleep}");
         assert!(part("\"main\" (thread 1, ").contains("  at Parked:Main"), "{mode}: {dump}");
     }
@@ -209,4 +212,49 @@ fn sigquit_writes_stacks_and_the_program_goes_on() {
     child.stdin.take().expect("piped").write_all(b"\n").expect("saki reads");
     assert!(lines.any(|line| line == "end"));
     assert_eq!(child.wait().expect("a child").code(), Some(3));
+}
+
+#[test]
+fn threads_that_nobody_can_wake_are_named_and_no_others() {
+    let Some(program) = compile("leaked") else { return };
+    let waits = ["pulse", "event", "semaphore", "any", "slim", "task"];
+    let others = ["holder", "at a lock", "inner", "join", "left", "right"];
+    for mode in ["native", "green", "mn:2"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_saki"))
+            .args([&format!("--threads={mode}")])
+            .arg(&program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("saki starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("text"));
+        assert_eq!(lines.next().as_deref(), Some("ready"));
+        // Threads are on their way to their waits until then. A word that looks like a reference may hide some, but not
+        // most of them.
+        let deadline = Instant::now() + PATIENCE;
+        let (head, text) = loop {
+            let asked = Command::new(env!("CARGO_BIN_EXE_saki"))
+                .args(["profile", "threads", "--leaked", "--pid", &child.id().to_string()])
+                .output()
+                .expect("saki starts");
+            let text = String::from_utf8_lossy(&asked.stdout).into_owned();
+            assert!(!text.contains("woken "), "{mode}: {text}");
+            let head = text.lines().next().unwrap_or_default().to_owned();
+            let is_named = |name: &&&str| head.contains(&format!("\"leaked {name}\" (thread "));
+            if waits.iter().chain(&others).filter(is_named).count() >= 10 {
+                break (head, text);
+            }
+            assert!(Instant::now() < deadline, "{mode}: {text}");
+        };
+        assert!(head.starts_with("No other thread can wake 1"), "{mode}: {head}");
+        assert!(thread_part(&text, "leaked left").contains("  at Leaked:Enter"), "{mode}: {text}");
+        assert!(thread_part(&text, "leaked left").contains(", held by \"leaked right\" (thread "), "{mode}: {text}");
+        // The dump names them, too.
+        send_quit(child.id());
+        assert!(lines.any(|line| line == HEAD));
+        assert!(lines.any(|line| line.starts_with("No other thread can wake 1")), "{mode}");
+        child.stdin.take().expect("piped").write_all(b"\n").expect("saki reads");
+        assert!(lines.any(|line| line == "end"));
+        assert!(child.wait().expect("a child").success());
+    }
 }

@@ -4,8 +4,8 @@
 
 use saki_abi::{AddressUse, ObjRef, Object, Reloc, RelocKind, StubId, ThreadAbi, VTable};
 use saki_code::{
-    CodeInfo, CodeKind, Landing, MethodEntry, NewBody, PlacedTarget, StubHooks, UnwindHooks, enter, grow, install_hooks,
-    lookup, place, retire, stub_address,
+    CodeInfo, CodeKind, Landing, MethodEntry, NewBody, PlacedTarget, StubHooks, UnwindHooks, enter, grow,
+    install_hooks, lookup, place, retire, stub_address,
 };
 use std::arch::naked_asm;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

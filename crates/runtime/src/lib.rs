@@ -23,9 +23,9 @@ pub(crate) use object::{
 };
 pub(crate) use vm::{
     abort_requests, call_trace, collectible, coverage, crash_report, domain_copy, domains, dynamic_methods, exit,
-    exit_code, finalizer, finalizer_signal, first_chance, fork, heap_client, interruption, profile_events,
-    profile_frames, profile_log, source_lines, stack_text, stack_trace, suspension, thread_dump, thread_hooks,
-    thread_names, thread_objects, thread_waits, threads, thrown_frames, unhandled, walk_check,
+    exit_code, finalizer, finalizer_signal, first_chance, fork, heap_client, interruption, leaked_threads,
+    profile_events, profile_frames, profile_log, source_lines, stack_text, stack_trace, suspension, thread_dump,
+    thread_hooks, thread_names, thread_objects, thread_waits, threads, thrown_frames, unhandled, walk_check,
 };
 
 pub use cells::RootCell;

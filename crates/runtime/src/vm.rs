@@ -20,6 +20,7 @@ pub(crate) mod fork;
 pub(crate) mod heap_client;
 pub mod heap_snapshot;
 pub mod interruption;
+pub(crate) mod leaked_threads;
 mod machine;
 pub mod net;
 pub mod options;

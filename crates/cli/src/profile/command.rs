@@ -68,12 +68,14 @@ pub fn begin(request: &ProfileRequest) -> Result<(), String> {
     Ok(())
 }
 
-/// The program is over: where its heap is wanted, ends the profiles and takes the snapshot.
+/// The program is over: where its heap is wanted, ends the profiles and takes the snapshot; shows its leaked
+/// threads where they are wanted.
 pub fn before_exit() {
     if profile::heap_command::is_requested() {
         end_current();
         profile::heap_command::take_requested();
     }
+    profile::leaked_threads::show_requested();
 }
 
 /// Ends the profile of this number, or the current one, writes it and says so to whoever asked for it, unless it has

@@ -11,8 +11,8 @@
 //! A program that ends meanwhile answers, too. Where the profile is to go to standard output, which is the client's,
 //! the process writes a file for the client.
 //!
-//! Requests for heap snapshots go the same way (`profile::heap_command`). Left out: how the two find and trust each
-//! other (`control_socket`).
+//! Requests for heap snapshots and leaked threads go the same way (`profile::heap_command`,
+//! `profile::leaked_threads`). Left out: how the two find and trust each other (`control_socket`).
 
 use crate::control_socket::{ControlRequest, Notice, ask, waiting_client};
 use crate::profile;
@@ -42,6 +42,7 @@ fn serve(mut stream: UnixStream) -> io::Result<()> {
     match &*word {
         REQUEST_WORD => {}
         profile::heap_command::REQUEST_WORD => return profile::heap_command::serve(stream, &settings, &output),
+        profile::leaked_threads::REQUEST_WORD => return profile::leaked_threads::serve(stream),
         _ => return writeln!(stream, "error: '{word}' is no request"),
     }
     let client = stream.try_clone()?;

@@ -4,6 +4,7 @@ use crate::exit::Stop;
 use crate::mono::coverage_profiler::{self, CoverageOption};
 use crate::mono::log_profiler::{self, LogOption};
 use crate::profile;
+use crate::profile::leaked_threads::{self, LeakedRequest};
 use crate::profile::request::ProfileRequest;
 use saki_runtime::vm::coverage::CoverageSettings;
 use saki_runtime::vm::profile_log::{self, LogEvents, LogSettings};
@@ -14,6 +15,8 @@ use std::str::FromStr;
 #[derive(Clone, PartialEq, Debug)]
 pub enum ProfileOption {
     Own(ProfileRequest),
+    /// The leaked threads.
+    Leaked(LeakedRequest),
     /// The settings of the log, and messages about the option.
     Log(Box<LogSettings>, Vec<String>),
     /// The settings of the coverage, and messages about the option.
@@ -50,7 +53,7 @@ impl ProfileOption {
         match self {
             ProfileOption::Log(settings, _) => settings.calls || settings.events.has(LogEvents::JIT),
             ProfileOption::Coverage(..) => true,
-            ProfileOption::Own(_) | ProfileOption::Help(_) => false,
+            ProfileOption::Own(_) | ProfileOption::Leaked(_) | ProfileOption::Help(_) => false,
         }
     }
 
@@ -60,7 +63,7 @@ impl ProfileOption {
     /// The message that is printed in place of a run.
     pub fn settings(&self, framework_root: &Path) -> Result<(Option<LogSettings>, Option<CoverageSettings>), Stop> {
         match self {
-            ProfileOption::Own(_) => Ok((None, None)),
+            ProfileOption::Own(_) | ProfileOption::Leaked(_) => Ok((None, None)),
             ProfileOption::Log(settings, messages) => {
                 messages.iter().for_each(|message| saki_base::tell!("{message}"));
                 Ok((Some((**settings).clone()), None))
@@ -82,6 +85,7 @@ impl ProfileOption {
     pub fn begin(&self) -> Result<(), String> {
         match self {
             ProfileOption::Own(request) => profile::command::begin(request),
+            ProfileOption::Leaked(request) => leaked_threads::begin(request),
             ProfileOption::Log(settings, _) => profile_log::begin(settings),
             ProfileOption::Coverage(..) | ProfileOption::Help(_) => Ok(()),
         }

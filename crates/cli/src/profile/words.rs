@@ -5,7 +5,8 @@ use crate::exit::Stop;
 use crate::options::Options;
 use crate::output_format::{OutputFormat, separate};
 use crate::profile;
-use crate::profile::kind::KindWord;
+use crate::profile::kind::{KindWord, ProfileKind};
+use crate::profile::leaked_threads::LeakedRequest;
 use crate::profile::option::ProfileOption;
 use crate::profile::request::{DEFAULT_ALLOC_BYTES, EACH_ALLOCATION, ProfileRequest};
 use crate::quantities::{parse_hz, parse_seconds, parse_size};
@@ -28,6 +29,11 @@ pub struct ProfileWords {
     /// Profile a process of Saki's that runs already, until the duration is over or Ctrl-C is pressed
     #[arg(long, value_name = "PID", conflicts_with = "words", value_parser = clap::value_parser!(u32).range(1..))]
     pid: Option<u32>,
+
+    /// Of 'threads': show in place of a profile the threads that no other thread can wake, as what they wait for is
+    /// reached by such threads alone
+    #[arg(long, conflicts_with_all = ["format", "hz", "exact", "bytes", "output"])]
+    leaked: bool,
 
     #[command(flatten)]
     profile: ProfileOptions,
@@ -74,6 +80,9 @@ impl ProfileWords {
     /// # Errors
     /// Options that do not go together.
     pub fn into_action(mut self) -> Result<Action, Stop> {
+        if self.leaked {
+            return self.show_leaked();
+        }
         let ProfileOptions { format, hz, exact, bytes, duration, why, output } = self.profile;
         let alloc_bytes = if exact { EACH_ALLOCATION } else { bytes.max(1) };
         let (formats, jitdump) = separate(&format, output.as_deref());
@@ -104,5 +113,21 @@ impl ProfileWords {
         }
         let profile = Some(ProfileOption::Own(request));
         Ok(Action::Run(Box::new(Options { command: self.words, profile, ..self.options })))
+    }
+
+    fn show_leaked(self) -> Result<Action, Stop> {
+        let after = self.profile.duration;
+        let refuse = |text| Err(Stop::refuse("saki profile", text));
+        if self.kinds != [KindWord::Profile(ProfileKind::Threads)] {
+            return refuse("--leaked is for the kind 'threads' alone: saki profile threads --leaked");
+        }
+        match self.pid {
+            Some(_) if after.is_some() => refuse("--leaked looks at a running process at once: it has no duration"),
+            Some(process) => Ok(Action::ShowLeakedThreads { process }),
+            None => {
+                let profile = Some(ProfileOption::Leaked(LeakedRequest { after }));
+                Ok(Action::Run(Box::new(Options { command: self.words, profile, ..self.options })))
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ mod tests;
 mod waiting;
 
 pub use object::{ABANDONED, Kind, KindName};
-pub(crate) use report::awaited;
+pub(crate) use report::{awaited, wakers};
 pub use table::{OpenError, SignalError};
 pub use waiting::{Begin, Waiting, begin};
 

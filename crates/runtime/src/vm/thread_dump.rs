@@ -12,11 +12,12 @@
 //! Left out: native frames, and values of locals.
 
 use crate::crash_report;
+use crate::leaked_threads;
 use crate::stack_text;
 use crate::stack_trace::{self, TraceFrame};
 use crate::thread_waits::{self, Awaited, Wait};
 use crate::upper_layers::upper_layers;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saki_os::FaultContext;
 use saki_os::services::{self, Service};
 use saki_os::signal::{self, Disposition};
@@ -138,8 +139,47 @@ pub fn with_stacks<R>(action: impl FnOnce(&[Stack]) -> R) -> R {
 }
 
 fn dump() {
-    let text = with_stacks(describe);
-    saki_base::messages::tell_beside_output(format_args!("{text}"));
+    saki_base::messages::tell_beside_output(format_args!("{}", all()));
+    // Afterwards, so that the stacks are there even if the heap cannot be collected.
+    if let Ok(leaked) = leaked_threads::find()
+        && !leaked.is_empty()
+    {
+        let text = with_stacks(|stacks| describe_leaked(stacks, &leaked, false));
+        saki_base::messages::tell_beside_output(format_args!("\n{text}"));
+    }
+}
+
+/// The stacks of all threads.
+pub fn all() -> String {
+    with_stacks(describe)
+}
+
+/// The stacks of the threads that no other thread can wake (`leaked_threads`); runs a full collection.
+///
+/// # Errors
+/// A text: the heap could not be collected.
+pub fn leaked() -> Result<String, String> {
+    let leaked = leaked_threads::find()?;
+    if leaked.is_empty() {
+        return Ok("Each thread can be woken by another one, or goes on by itself.\n".into());
+    }
+    Ok(with_stacks(|stacks| describe_leaked(stacks, &leaked, true)))
+}
+
+/// Names the leaked threads, also with their stacks and waits.
+fn describe_leaked(stacks: &[Stack], leaked: &[ThreadRef], has_stacks: bool) -> String {
+    let names = Names::of_all(stacks);
+    // None of them has gone on since, except those that were interrupted or aborted.
+    let ids: FxHashSet<u32> = leaked.iter().map(|thread| thread.managed_id()).collect();
+    let mut leaked: Group = stacks.iter().filter(|stack| ids.contains(&stack.thread.managed_id())).collect();
+    leaked.sort_by_key(|stack| stack.thread.managed_id());
+    let count = thousands(leaked.len() as u64);
+    let threads = if leaked.len() == 1 { "thread" } else { "threads" };
+    let mut out = format!("No other thread can wake {count} {threads}: {}\n", members(&leaked));
+    if has_stacks {
+        describe_stacks(&mut out, &leaked, &names);
+    }
+    out
 }
 
 /// Records a thread's stack. The world is stopped.
@@ -158,10 +198,10 @@ type Group<'a> = Vec<&'a Stack>;
 type StackKey = (&'static str, usize, Vec<(*const Method, u32)>);
 
 /// Groups the stacks, in the order of their first threads.
-fn group(stacks: &[Stack]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+fn group<'a>(stacks: &[&'a Stack]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places: FxHashMap<StackKey, usize> = FxHashMap::default();
-    for stack in stacks {
+    for &stack in stacks {
         let frames = stack.frames.iter().map(|frame| (std::ptr::from_ref(frame.method), frame.il_offset)).collect();
         let place = *places.entry((activity(stack), stack.depth, frames)).or_insert(groups.len());
         if place == groups.len() {
@@ -175,7 +215,11 @@ fn group(stacks: &[Stack]) -> Vec<Group<'_>> {
 /// The names of the threads in a dump.
 struct Names<'a>(FxHashMap<u32, &'a Stack>);
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    fn of_all(stacks: &'a [Stack]) -> Names<'a> {
+        Names(stacks.iter().map(|stack| (stack.thread.managed_id(), stack)).collect())
+    }
+
     /// `"main" (thread 1)`
     fn of(&self, id: u32) -> String {
         match self.0.get(&id) {
@@ -187,19 +231,23 @@ impl Names<'_> {
 
 fn describe(stacks: &[Stack]) -> String {
     let mut out = String::from("Full thread dump:\n");
-    let names = Names(stacks.iter().map(|stack| (stack.thread.managed_id(), stack)).collect());
-    if stacks.len() <= MAX_SINGLE_THREADS {
-        stacks.iter().for_each(|stack| describe_thread(&mut out, stack, &names));
-    } else {
-        for group in group(stacks) {
-            match group[..] {
-                [single] => describe_thread(&mut out, single, &names),
-                _ => describe_group(&mut out, &group, &names),
-            }
-        }
-    }
+    let names = Names::of_all(stacks);
+    describe_stacks(&mut out, &stacks.iter().collect::<Vec<_>>(), &names);
     describe_deadlocks(&mut out, stacks, &names);
     out
+}
+
+/// Each stack; of many threads those with equal stacks as one.
+fn describe_stacks(out: &mut String, stacks: &[&Stack], names: &Names) {
+    if stacks.len() <= MAX_SINGLE_THREADS {
+        return stacks.iter().for_each(|stack| describe_thread(out, stack, names));
+    }
+    for group in group(stacks) {
+        match group[..] {
+            [single] => describe_thread(out, single, names),
+            _ => describe_group(out, &group, names),
+        }
+    }
 }
 
 fn describe_group(out: &mut String, group: &Group, names: &Names) {
