@@ -23,6 +23,7 @@ mod report;
 mod simd;
 mod svg;
 mod threads;
+mod web;
 
 pub use options::Options;
 
@@ -49,6 +50,9 @@ pub fn run(root: &Path, options: &Options) -> Outcome {
     }
     if options.suite == Suite::Net {
         return net::run(root, options, &runtimes[0], &output);
+    }
+    if options.suite == Suite::Web {
+        return web::run(root, options, &runtimes[0], &output);
     }
     runtimes.retain(|r| !options.without.iter().any(|name| *name == r.name));
     if runtimes.is_empty() {

@@ -7,9 +7,9 @@
 //! networks.
 
 mod columns;
-mod load;
+pub(super) mod load;
 mod report;
-mod rows;
+pub(super) mod rows;
 
 use std::path::Path;
 use std::time::Duration;

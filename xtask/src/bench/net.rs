@@ -113,7 +113,28 @@ struct Places {
     output: PathBuf,
 }
 
+/// Compiles `bench/net/NAME.cs` with these options of `target/net/compiler/csc`. Errors: there is no compiler, or the
+/// program's.
+pub(super) fn compile_program(
+    root: &Path,
+    net: &Path,
+    output: &Path,
+    name: &str,
+    options: &[&str],
+) -> Result<PathBuf, String> {
+    Places::of(net.to_owned(), output)?.compile(root, name, options)
+}
+
 impl Places {
+    fn of(net: PathBuf, output: &Path) -> Result<Places, String> {
+        if !net.join("compiler/csc").exists() {
+            return Err(format!("{} has no C# 12 compiler: tools/net/setup fetches it", net.display()));
+        }
+        let output = output.join("net");
+        fs::create_dir_all(&output).map_err(|e| format!("{}: {e}", output.display()))?;
+        Ok(Places { net, output })
+    }
+
     fn framework(&self) -> Result<PathBuf, String> {
         let folder = self.net.join("9/shared/Microsoft.NETCore.App");
         let first = fs::read_dir(&folder).ok().and_then(|mut entries| entries.next()?.ok());
@@ -121,10 +142,11 @@ impl Places {
     }
 
     /// Compiles `bench/net/NAME.cs`.
-    fn compile(&self, root: &Path, name: &str) -> Result<PathBuf, String> {
+    fn compile(&self, root: &Path, name: &str, options: &[&str]) -> Result<PathBuf, String> {
         let program = self.output.join(format!("{name}.dll"));
         let compiler = self.net.join("compiler/csc");
         let done = Command::new(&compiler)
+            .args(options)
             .arg(format!("-fw:{}", self.framework()?.display()))
             .arg(format!("-out:{}", program.display()))
             .arg(root.join(format!("bench/net/{name}.cs")))
@@ -167,11 +189,7 @@ impl Places {
 /// Runs the suite. Errors: no .NET 9 or compiler in `target/net`; a program does not compile. The verdict is false when
 /// a runtime failed a program or a required figure was missed.
 pub fn run(root: &Path, options: &Options, saki: &Runtime, output: &Path) -> Outcome {
-    let places = Places { net: root.join("target/net"), output: output.join("net") };
-    if !places.net.join("compiler/csc").exists() {
-        return Err(format!("{} has no C# 12 compiler: tools/net/setup fetches it", places.net.display()));
-    }
-    fs::create_dir_all(&places.output).map_err(|e| format!("{}: {e}", places.output.display()))?;
+    let places = Places::of(root.join("target/net"), output)?;
     let is_wanted = |column: &Column| !options.without.iter().any(|name| name == column.name());
     let mut columns = vec![Column::Saki, Column::First, Column::Net9];
     match places.net.join("10/dotnet10").exists() {
@@ -191,7 +209,7 @@ pub fn run(root: &Path, options: &Options, saki: &Runtime, output: &Path) -> Out
         let is_compiler = program.name == COMPILER;
         let executable = match is_compiler {
             true => places.net.join("compiler/csc.dll"),
-            false => places.compile(root, program.name)?,
+            false => places.compile(root, program.name, &[])?,
         };
         let source = source.display().to_string();
         let arguments: &[&str] = if is_compiler { &[&framework, &result, &source] } else { &[] };

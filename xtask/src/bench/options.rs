@@ -37,6 +37,8 @@ pub(super) enum Suite {
     Simd,
     /// Programs for .NET on its class libraries, beside .NET 9 and 10 (target/net).
     Net,
+    /// A server of ASP.NET Core, beside .NET 9 and 10 (target/net). Needs wrk.
+    Web,
 }
 
 impl Suite {

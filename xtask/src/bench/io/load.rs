@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// No server takes a tenth of this to start.
 const START_LIMIT: Duration = Duration::from_secs(20);
+/// The pause between two looks whether a server answers.
+const START_LOOK: Duration = Duration::from_millis(5);
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 /// Threads of wrk.
 const LOAD_THREADS: u32 = 2;
@@ -20,6 +22,8 @@ const LOAD_THREADS: u32 = 2;
 pub struct Server {
     child: Child,
     address: SocketAddr,
+    /// The time to its first answer.
+    pub started_in: Duration,
 }
 
 impl Drop for Server {
@@ -52,6 +56,7 @@ impl Server {
     pub fn start(argv: &[String], environment: &[(String, String)], log: &Path) -> Result<Server, String> {
         let port = free_port()?;
         let output = fs::File::create(log).map_err(|e| format!("{}: {e}", log.display()))?;
+        let begun = Instant::now();
         let child = Command::new(&argv[0])
             .args(&argv[1..])
             .arg(port.to_string())
@@ -61,10 +66,11 @@ impl Server {
             .stderr(output)
             .spawn()
             .map_err(|e| format!("cannot start {}: {e}", argv[0]))?;
-        let mut server = Server { child, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)) };
-        let begun = Instant::now();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let mut server = Server { child, address, started_in: Duration::ZERO };
         loop {
             if server.ask().is_some() {
+                server.started_in = begun.elapsed();
                 return Ok(server);
             }
             let ended = server.child.try_wait().ok().flatten();
@@ -73,7 +79,7 @@ impl Server {
                 let reason = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("does not answer");
                 return Err(reason.chars().take(120).collect());
             }
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(START_LOOK);
         }
     }
 

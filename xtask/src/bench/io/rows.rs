@@ -1,23 +1,23 @@
 //! What was measured: a row for each figure, a cell for each runtime.
 
-pub(super) use crate::bench::figures::Cell;
+pub(in crate::bench) use crate::bench::figures::Cell;
 
 /// Connections that are kept busy.
 pub(super) const CONNECTIONS: [u64; 4] = [64, 512, 4_000, 10_000];
 
 /// One figure under all runtimes, in their order.
 pub struct Row {
-    pub(super) label: String,
-    pub(super) unit: &'static str,
+    pub(in crate::bench) label: String,
+    pub(in crate::bench) unit: &'static str,
     /// Whether a larger figure is the better one.
-    pub(super) is_rate: bool,
-    pub(super) cells: Vec<Cell>,
+    pub(in crate::bench) is_rate: bool,
+    pub(in crate::bench) cells: Vec<Cell>,
 }
 
 /// The figures, a row each, in the order in which they first came.
-pub(super) struct Table {
-    pub(super) rows: Vec<Row>,
-    pub(super) columns: usize,
+pub(in crate::bench) struct Table {
+    pub(in crate::bench) rows: Vec<Row>,
+    pub(in crate::bench) columns: usize,
 }
 
 impl Table {
@@ -30,11 +30,18 @@ impl Table {
         &mut self.rows[place]
     }
 
-    pub(super) fn add(&mut self, column: usize, label: &str, unit: &'static str, is_rate: bool, value: f64) {
+    pub(in crate::bench) fn add(&mut self, column: usize, label: &str, unit: &'static str, is_rate: bool, value: f64) {
         self.row(label, unit, is_rate).cells[column].samples.push(value);
     }
 
-    pub(super) fn fail(&mut self, column: usize, label: &str, unit: &'static str, is_rate: bool, reason: &str) {
+    pub(in crate::bench) fn fail(
+        &mut self,
+        column: usize,
+        label: &str,
+        unit: &'static str,
+        is_rate: bool,
+        reason: &str,
+    ) {
         self.row(label, unit, is_rate).cells[column].failure = Some(reason.to_owned());
     }
 }
