@@ -4,7 +4,7 @@
 //! client                                       process
 //! locks FOLDER/PID.lock
 //! listens on FOLDER/PID.sock
-//! SIGQUIT                               →      its thread of dumps finds the socket there and connects
+//! a signal (`signal::of_clients`)       →      its thread of dumps finds the socket there and connects
 //!                                              is it the same user at the other end?
 //! removes both
 //! the request, its parts ended by NUL   →
@@ -13,18 +13,18 @@
 //!                                       ←      "done" or "failed", and what is to be said, to the end of the stream
 //! ```
 //!
-//! Each signal belongs to one client: with two sockets at a time the process would serve both at the first signal, and
-//! print a dump at the second. So clients take turns, by the lock, until the process has connected. A path is bytes,
+//! Each signal belongs to one client, and there is one place for a socket. So clients take turns, by the lock, until
+//! the process has connected. A path is bytes,
 //! which may be any but NUL; the last word tells the client's exit code.
 //!
 //! A process has no socket and no thread for this until a client asks. Invariant: the folder belongs to the user, and
 //! no other user may write to it or list it; the peers on both ends must be that user. A process with more rights than
-//! its starter is not asked, and would refuse. SIGQUIT is sent only to a process that catches it. Left out: what is
+//! its starter is not asked, and would refuse. The signal is sent only to a process that catches it. Left out: what is
 //! asked (`profile::control`, `profile::heap_command`).
 
 use saki_base::tell;
 use saki_os::clock::Moment;
-use saki_os::privilege;
+use saki_os::{privilege, signal};
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -117,7 +117,7 @@ fn is_own_user(stream: &UnixStream) -> bool {
     result == 0 && peer.uid == privilege::effective_user()
 }
 
-/// In a process that got SIGQUIT: the client that waits for it, if there is one.
+/// In a process that got the signal: the client that waits for it, if there is one.
 pub fn waiting_client() -> Option<UnixStream> {
     if privilege::is_elevated() || !is_private(&folder()) {
         return None;
@@ -210,13 +210,13 @@ pub fn processes() -> Vec<(String, String)> {
     numbers.into_iter().map(|process| (process.to_string(), words(process))).collect()
 }
 
-/// SIGQUIT ends a process that does not catch it, so this checks first.
+/// The signal ends a process that does not catch it, so this checks first.
 fn check_process(process: u32) -> Result<(), String> {
     let proc = PathBuf::from(format!("/proc/{process}"));
     let status = std::fs::read_to_string(proc.join("status")).map_err(|_| format!("there is no process {process}"))?;
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let caught = field("SigCgt:").and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
-    let is_caught = caught & 1 << (libc::SIGQUIT - 1) != 0;
+    let is_caught = caught & 1 << (signal::of_clients() - 1) != 0;
     let file_id = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
     let named_saki = std::fs::read_link(proc.join("exe"))
         .ok()
@@ -253,7 +253,7 @@ fn connect(process: u32, listener: &UnixListener) -> Result<UnixStream, String> 
     let text = |error: io::Error| format!("process {process}: {error}");
     listener.set_nonblocking(true).map_err(text)?;
     // SAFETY: takes numbers only.
-    if unsafe { libc::kill(process as libc::pid_t, libc::SIGQUIT) } != 0 {
+    if unsafe { libc::kill(process as libc::pid_t, signal::of_clients()) } != 0 {
         return Err(text(saki_os::error::last_error()));
     }
     let deadline = Moment::now() + CONNECT_LIMIT;

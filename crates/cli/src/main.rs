@@ -260,6 +260,7 @@ fn start(options: &Options, path: &Path, libraries: Libraries) -> i32 {
         check_walks_hz: options.check_walks,
         replace_bodies_hz: options.replace_bodies,
         thread_dumps: true,
+        serves_clients: true,
         log,
         coverage,
         trace: options.trace.clone(),
@@ -336,7 +337,7 @@ fn start_net(
     let properties = RuntimeProperties::new(properties);
     settings::apply_properties(&mut machine_options, &properties, |name| options.given.contains(&name))
         .map_err(|error| named(&error))?;
-    // SIGQUIT is .NET's own: it ends the program.
+    // SIGQUIT is the program's own: it ends it, or is handled.
     machine_options.thread_dumps = false;
     let program = options.shown.as_ref().map(|shown| shown.executable.display().to_string());
     net::start(NetStart { properties, program, contract: None, options: machine_options, events })

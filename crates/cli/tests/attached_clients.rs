@@ -49,7 +49,7 @@ impl Waiting {
         command
     }
 
-    /// No dump of threads came, which is what SIGQUIT means to a process without a client.
+    /// Nothing was printed beside what the program prints.
     fn end(mut self) {
         drop(self.process.stdin.take());
         let ended = self.process.wait_with_output().expect("it ends");

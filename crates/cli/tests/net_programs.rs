@@ -3,8 +3,9 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use support::{Outcome, folder, run};
 
 /// Tells how it was started, and whether it finds its library.
@@ -21,8 +22,26 @@ static class Program {
 "#;
 const LIBRARY: &str = r#"public static class Library { public static string Text { get { return "library "; } } }"#;
 
+/// Waits for a line, with a thread that nobody can wake beside it.
+const WAITS: &str = r#"
+using System;
+using System.Threading;
+static class Program {
+    static void Wait () { object gate = new object (); lock (gate) Monitor.Wait (gate); }
+    static void Main () {
+        new Thread (() => new Thread (Wait) { IsBackground = true, Name = "forgotten" }.Start ()).Start ();
+        Console.WriteLine ("ready");
+        Console.ReadLine ();
+    }
+}
+"#;
+
 /// A folder with the compiled program `app.dll` and its library, and the root of .NET 9; None where one cannot be had.
 fn prepare(name: &str) -> Option<(PathBuf, PathBuf)> {
+    prepare_of(name, PROGRAM)
+}
+
+fn prepare_of(name: &str, program: &str) -> Option<(PathBuf, PathBuf)> {
     let named = std::env::var_os("DOTNET9").map(PathBuf::from);
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/net/9/dotnet");
     let Ok(dotnet) = std::fs::canonicalize(named.unwrap_or(here)) else {
@@ -31,7 +50,7 @@ fn prepare(name: &str) -> Option<(PathBuf, PathBuf)> {
     };
     let place = std::fs::canonicalize(folder(name)).expect("a path");
     std::fs::write(place.join("lib.cs"), LIBRARY).expect("written");
-    std::fs::write(place.join("app.cs"), PROGRAM).expect("written");
+    std::fs::write(place.join("app.cs"), program).expect("written");
     for words in [&["-target:library", "lib.cs"][..], &["-r:lib.dll", "-out:app.dll", "app.cs"]] {
         match Command::new("mcs").arg("-nologo").args(words).current_dir(&place).status() {
             Ok(status) => assert!(status.success()),
@@ -164,4 +183,32 @@ fn a_program_in_a_folder_runs_on_an_installed_runtime() {
     std::fs::remove_file(assembly).expect("removed");
     let refused = run(saki(&place, &root).arg("./app"));
     assert_eq!(refused.stderr, "saki: ./app: it starts ./app.dll, which is not there\n", "{refused:?}");
+}
+
+/// SIGQUIT ends such a program, as it ends those of .NET, so clients ask by another signal.
+#[test]
+fn a_program_that_runs_is_profiled() {
+    let Some((place, root)) = prepare_of("net-attach", WAITS) else { return };
+    let configuration = r#"{"runtimeOptions": {"tfm": "net9.0",
+        "framework": {"name": "Microsoft.NETCore.App", "version": "9.0.0"}}}"#;
+    std::fs::write(place.join("app.runtimeconfig.json"), configuration).expect("written");
+    let mut program = saki(&place, &root);
+    program.arg("app.dll").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut process = program.spawn().expect("saki starts");
+    let id = process.id().to_string();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().expect("piped")).read_line(&mut line).expect("text");
+    assert_eq!(line, "ready\n");
+    let ask = |words: &[&str]| {
+        let outcome = run(saki(&place, &root).arg("profile").args(words).args(["--pid", &id]));
+        assert_eq!(outcome.exit_code, Some(0), "{words:?}: {}", outcome.stderr);
+        outcome
+    };
+    assert!(ask(&["heap", "--format", "heap"]).stdout.contains("System.String"));
+    assert!(ask(&["wall", "--duration", "0.2", "--format", "folded", "-o", "-"]).stdout.contains("Program:Main"));
+    let leaked = || ask(&["threads", "--leaked"]).stdout.contains("\"forgotten\" (thread ");
+    let found = (0..100).any(|_| leaked());
+    drop(process.stdin.take());
+    assert!(process.wait().expect("a child").success());
+    assert!(found);
 }

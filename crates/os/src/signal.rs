@@ -27,6 +27,12 @@ pub type SignalHandler = fn(&mut FaultContext) -> Disposition;
 
 const SIGNAL_COUNT: usize = 65;
 
+/// The signal by which a command of Saki's tells a process that it waits for it. Not one that .NET or Mono use:
+/// programs for .NET may handle SIGQUIT themselves.
+pub fn of_clients() -> i32 {
+    libc::SIGRTMIN() + 11
+}
+
 struct Slot {
     /// The `SignalHandler`; 0 = none. Release by `install`, Acquire by `trampoline`, which then sees `previous` and what
     /// the handler needs; Relaxed under `INSTALL`.

@@ -1,8 +1,9 @@
 //! `--suite web`: a server of ASP.NET Core whose handlers answer at once, wait for 10 ms, or block for 10 ms, under
 //! Saki on native and M:N threads and under .NET 9 and .NET 10 (`target/net`).
 //!
-//! Servers run in processes of their own and are asked by wrk, which shares the processors with them: the processor time
-//! of a request is the server's alone, its rate is not. Runs are interleaved; medians count. Left out: networks, TLS.
+//! Servers run in processes of their own and are asked by wrk, which shares the processors with them: the processor
+//! time of a request is the server's alone, its rate is not. Runs are interleaved; medians count. Left out: networks,
+//! TLS.
 
 use std::fmt::Write as _;
 use std::path::Path;

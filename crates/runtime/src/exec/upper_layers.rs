@@ -36,7 +36,7 @@ pub struct HostEvents {
     /// The program has ended, and no object has been finalized at exit yet. Called before the handlers of ProcessExit, on the thread that ends the process, which can
     /// run managed code.
     pub before_exit: fn(),
-    /// SIGQUIT has come. True: it was a request for something else than a thread dump, and the request has been served.
+    /// A client has sent `os::signal::of_clients`. True: it was found, and is served.
     pub serve_request: fn() -> bool,
 }
 

@@ -343,8 +343,8 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
     if let Some(times_a_second) = options.replace_bodies_hz {
         body_replacement::start(times_a_second).map_err(|e| StartError(format!("--replace-bodies: {e}")))?;
     }
-    if options.thread_dumps {
-        thread_dump::start().map_err(|e| StartError(format!("no thread dumps: {e}")))?;
+    if options.thread_dumps || options.serves_clients {
+        thread_dump::start(options.thread_dumps).map_err(|e| StartError(format!("no thread dumps: {e}")))?;
     }
     Ok(t.abi())
 }

@@ -68,6 +68,8 @@ pub struct VmOptions {
     pub replace_bodies_hz: Option<u32>,
     /// Have SIGQUIT write the stacks of all threads.
     pub thread_dumps: bool,
+    /// Serve clients of the host, who send `os::signal::of_clients`.
+    pub serves_clients: bool,
     /// Compile methods with what this log needs; `profile_log::begin` begins it.
     pub log: Option<LogSettings>,
     /// Record which statements are reached.
@@ -122,6 +124,7 @@ impl Default for VmOptions {
             check_walks_hz: None,
             replace_bodies_hz: None,
             thread_dumps: false,
+            serves_clients: false,
             log: None,
             coverage: None,
             trace: None,

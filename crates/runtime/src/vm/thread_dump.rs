@@ -28,10 +28,13 @@ use saki_types::Method;
 use saki_types::collectible::Hold;
 use std::fmt::Write as _;
 use std::io;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Counts the signals and the reports of crashes that are asked for.
 static ASKED: WaitWord = WaitWord::new(0);
+/// What signals ask for. Set by a handler before it counts in `ASKED`, taken by the thread after it has read that.
+static DUMP_IS_WANTED: AtomicBool = AtomicBool::new(false);
+static CLIENT_WAITS: AtomicBool = AtomicBool::new(false);
 /// The process in which the thread that writes dumps runs; 0 = none. A child made by `fork` lacks the thread until it
 /// is started again. Set at each start; Relaxed: a crash before that reports for itself.
 static SERVICE_PROCESS: AtomicI32 = AtomicI32::new(0);
@@ -61,13 +64,15 @@ pub struct Stack {
     depth: usize,
 }
 
-/// Makes SIGQUIT write stacks.
+/// Starts the thread, which serves the host's clients at `signal::of_clients` and, if `at_quit`, writes stacks at
+/// SIGQUIT.
 ///
 /// # Errors
-/// The system's, for the handler and the thread.
-pub fn start() -> io::Result<()> {
+/// The system's, for the handlers and the thread.
+pub fn start(at_quit: bool) -> io::Result<()> {
     start_thread()?;
-    signal::install(libc::SIGQUIT, ask)
+    signal::install(signal::of_clients(), ask_for_client)?;
+    if at_quit { signal::install(libc::SIGQUIT, ask_for_dump) } else { Ok(()) }
 }
 
 /// In a forked child: starts the thread if its parent has one.
@@ -92,7 +97,11 @@ fn start_thread() -> io::Result<()> {
                 if crash_report::serve() {
                     continue;
                 }
-                if !(upper_layers().host.serve_request)() {
+                // Relaxed, both: the load of `ASKED` has acquired what the handler stored.
+                if CLIENT_WAITS.swap(false, Ordering::Relaxed) {
+                    (upper_layers().host.serve_request)();
+                }
+                if DUMP_IS_WANTED.swap(false, Ordering::Relaxed) {
                     dump();
                 }
             }
@@ -120,8 +129,17 @@ pub(crate) fn wake_service() {
     ASKED.wake(1);
 }
 
-/// The signal handler.
-fn ask(_context: &mut FaultContext) -> Disposition {
+/// The signal handlers.
+fn ask_for_dump(_context: &mut FaultContext) -> Disposition {
+    // Relaxed: `wake_service` releases.
+    DUMP_IS_WANTED.store(true, Ordering::Relaxed);
+    wake_service();
+    Disposition::Handled
+}
+
+fn ask_for_client(_context: &mut FaultContext) -> Disposition {
+    // Relaxed: as above.
+    CLIENT_WAITS.store(true, Ordering::Relaxed);
     wake_service();
     Disposition::Handled
 }
