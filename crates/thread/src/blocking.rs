@@ -55,6 +55,16 @@ impl Drop for Leave<'_> {
     }
 }
 
+/// Leaves the region of `blocking_in_place` when dropped, also by a panic.
+struct LeaveInPlace<'a>(&'a ManagedThread);
+
+impl Drop for LeaveInPlace<'_> {
+    fn drop(&mut self) {
+        saki_base::locks::order::check_safepoint();
+        STOP_WORDS.leave_stopped(&self.0.state, self.0.poll_word());
+    }
+}
+
 impl ManagedThread {
     /// Runs `f` in a safe region. Called by the thread itself.
     pub fn blocking<R>(&self, f: impl FnOnce() -> R) -> R {
@@ -119,8 +129,8 @@ impl ManagedThread {
         }
     }
 
-    /// Runs `f` in a safe region in which the thread keeps its carrier however long `f` takes: for waits of the runtime
-    /// itself. Called by the thread itself.
+    /// Runs `f` in a safe region in which the thread keeps its carrier however long `f` takes, and until the world runs
+    /// again: for waits of the runtime itself, which changes the carrier's parts. Called by the thread itself.
     pub fn blocking_in_place<R>(&self, f: impl FnOnce() -> R) -> R {
         // Relaxed: our own state.
         if self.state.load(Ordering::Relaxed) != RUNNING {
@@ -130,7 +140,7 @@ impl ManagedThread {
             // Relaxed: the Release store of the state publishes it.
             self.published_sp.store(sp, Ordering::Relaxed);
             STOP_WORDS.enter(&self.state, self.poll_word(), STOPPED);
-            let _leave = Leave(self);
+            let _leave = LeaveInPlace(self);
             f()
         })
     }

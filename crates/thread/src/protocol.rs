@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | RUNNING | executes managed or runtime code; its stack changes | owner → SAFE (`enter_safe`) or STOPPED (`wait_out_stop`) |
 //! | SAFE | in native code or blocked; frozen above the published SP | owner → RUNNING (`leave_safe`) |
-//! | STOPPED | waits at a safepoint for a stop to end | owner → RUNNING, after the stop |
+//! | STOPPED | waits at a safepoint for a stop to end, or in the runtime with its carrier | owner → RUNNING, after the stop (`leave_stopped`) |
 //! | WAITING | as SAFE, for a green thread that may leave its carrier by itself | owner → RUNNING, on a carrier |
 //!
 //! A carrier that is taken from a thread (`scheduling`) is taken by the same protocol, with the bit TAKEN in the place
@@ -143,13 +143,26 @@ impl StopWords {
     /// Owner, SAFE: becomes RUNNING, after the stop if there is one. Not where the carrier may have been taken.
     #[inline(always)]
     pub fn leave_safe(&self, state: &AtomicU32, poll: &impl PollWord) {
+        self.leave(state, poll, SAFE);
+    }
+
+    /// Owner: becomes RUNNING, after a stop for which it waits as `waiting`.
+    #[inline(always)]
+    fn leave(&self, state: &AtomicU32, poll: &impl PollWord, waiting: u32) {
         // Relaxed: publishes nothing; the fence orders it before the load.
         state.store(RUNNING, Ordering::Relaxed);
         light_fence();
         // Acquire pairs with the Release of `resume`: what the collector changed is visible.
         if poll.load(Ordering::Acquire) & STOP != 0 {
-            self.wait_out_stop(state, poll, SAFE);
+            self.wait_out_stop(state, poll, waiting);
         }
+    }
+
+    /// Owner, STOPPED: becomes RUNNING, after the stop if there is one. It is never SAFE meanwhile, so its carrier
+    /// cannot be taken.
+    #[inline(always)]
+    pub fn leave_stopped(&self, state: &AtomicU32, poll: &impl PollWord) {
+        self.leave(state, poll, STOPPED);
     }
 
     /// Waits until the stop that this word requests is over.

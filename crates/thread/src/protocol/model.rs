@@ -6,6 +6,7 @@
 //! | leaving a safe region | the light or the heavy fence left out |
 //! | a polling thread stops | the store of STOPPED in `wait_out_stop` Relaxed; `resume` clears STOP Relaxed |
 //! | entering a safe region | the store of SAFE Relaxed; `enter_safe` without the arrival |
+//! | waiting in one's place | `leave_stopped` waits as SAFE |
 //! | one stop after another | `resume` without raising the epoch; the epoch read after the poll word |
 //! | two threads | `wait_until_stopped` reads the arrivals after the states |
 //! | leaving only when no stop is wanted | `try_leave_safe` stays RUNNING when it fails |
@@ -104,6 +105,29 @@ fn model_entering_a_safe_region_lets_the_stopper_go_on() {
             words.enter_safe(&me.state, &me.poll);
             words.leave_safe(&me.state, &me.poll);
         });
+    });
+}
+
+#[test]
+fn model_a_thread_that_waits_in_its_place_is_not_taken() {
+    // A second stop comes while the thread leaves; one preemption places each.
+    explore(Some(3), || {
+        let world = World::<1>::new(RUNNING);
+        let other = world.clone();
+        let mutator = thread::spawn(move || {
+            let me = &other.threads[0];
+            me.stack.touch();
+            other.words.enter(&me.state, &me.poll, STOPPED);
+            other.words.leave_stopped(&me.state, &me.poll);
+            me.stack.touch();
+            other.words.enter(&me.state, &me.poll, STOPPED);
+        });
+        for _ in 0..2 {
+            world.stop_and_resume();
+            // As one looks that would take its carrier.
+            assert_ne!(world.threads[0].state.load(Ordering::Acquire), SAFE);
+        }
+        mutator.join().unwrap();
     });
 }
 
