@@ -31,8 +31,8 @@ struct Totals {
 struct Guesses {
     classes: Vec<Ty>,
     methods: Vec<&'static Method>,
-    receivers: RefCell<HashMap<Ty, Option<Ty>>>,
-    targets: RefCell<HashMap<*const Method, Option<&'static Method>>>,
+    receivers: RefCell<HashMap<Ty, [Option<Ty>; 2]>>,
+    targets: RefCell<HashMap<*const Method, [Option<&'static Method>; 2]>>,
 }
 
 impl Guesses {
@@ -54,6 +54,16 @@ impl Guesses {
         let Operand::Token(token) = call.operand else { return None };
         Some(caller.image().resolve_method_call(token, &caller.context()).ok()?.0)
     }
+
+    /// The owner of the callee, or the type of a cast.
+    fn named_type(method: &'static Method, il_offset: u32) -> Option<Ty> {
+        if let Some(callee) = Self::callee(method, il_offset) {
+            return Some(callee.owner);
+        }
+        let cast = decode_at(method.body().ok()??.code, il_offset).next()?.ok()?;
+        let Operand::Token(token) = cast.operand else { return None };
+        method.image().resolve_type(token, &method.context()).ok()
+    }
 }
 
 impl Facts for Guesses {
@@ -61,19 +71,25 @@ impl Facts for Guesses {
         true
     }
 
-    fn usual_receiver(&self, method: &'static Method, il_offset: u32) -> Option<Ty> {
-        let owner = Self::callee(method, il_offset)?.owner;
-        let find = || self.classes.iter().copied().find(|ty| ty.is_assignable_to(owner).unwrap_or(false));
-        *self.receivers.borrow_mut().entry(owner).or_insert_with(find)
+    fn usual_classes(&self, method: &'static Method, il_offset: u32) -> [Option<Ty>; 2] {
+        let Some(named) = Self::named_type(method, il_offset) else { return [None; 2] };
+        let find = || {
+            let mut fitting = self.classes.iter().copied().filter(|ty| ty.is_assignable_to(named).unwrap_or(false));
+            [fitting.next(), fitting.next()]
+        };
+        *self.receivers.borrow_mut().entry(named).or_insert_with(find)
     }
 
-    fn usual_delegate(&self, method: &'static Method, il_offset: u32) -> Option<&'static Method> {
-        let invoke = Self::callee(method, il_offset)?;
-        let wanted = invoke.sig().ok()?;
-        let fits = |method: &'static Method| {
+    fn usual_delegates(&self, method: &'static Method, il_offset: u32) -> [Option<&'static Method>; 2] {
+        let Some(invoke) = Self::callee(method, il_offset) else { return [None; 2] };
+        let Ok(wanted) = invoke.sig() else { return [None; 2] };
+        let fits = |method: &&'static Method| {
             method.sig().is_ok_and(|has| has.params == wanted.params && has.ret == wanted.ret)
         };
-        let find = || self.methods.iter().copied().find(|method| fits(method));
+        let find = || {
+            let mut fitting = self.methods.iter().copied().filter(fits);
+            [fitting.next(), fitting.next()]
+        };
         *self.targets.borrow_mut().entry(invoke).or_insert_with(find)
     }
 

@@ -69,7 +69,7 @@ fn the_first_block_may_be_entered_again() {
 }
 
 #[test]
-fn a_cell_notes_the_last_word_and_how_often_it_was_another() {
+fn a_cell_notes_the_last_two_words_and_how_often_they_changed() {
     let mut machine = Machine::new();
     let mut ir = Ir::new("note", &[I64, I64], Some(I64));
     let (cell, word) = (ir.get(0), ir.get(1));
@@ -81,10 +81,13 @@ fn a_cell_notes_the_last_word_and_how_often_it_was_another() {
     let code = machine.place(code);
     let cell = Noted::default();
     let address = std::ptr::from_ref(&cell).addr() as u64;
-    for (word, changes) in [(7, 1), (7, 1), (9, 2), (9, 2), (7, 3)] {
+    for (word, other, changes, misses) in
+        [(7, 0, 1, 1), (7, 0, 1, 1), (9, 7, 2, 2), (9, 7, 2, 2), (7, 9, 3, 2), (5, 7, 4, 3), (9, 5, 5, 4), (5, 9, 6, 4)]
+    {
         assert_eq!(machine.run(&ir.func.sig, code, &[address, word]), Ok(address + word));
-        let noted = (cell.word.load(Ordering::Relaxed), cell.changes.load(Ordering::Relaxed));
-        assert_eq!(noted, (word as usize, changes));
+        let words = [&cell.word, &cell.other].map(|word| word.load(Ordering::Relaxed));
+        let counts = [&cell.changes, &cell.misses].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!((words, counts), ([word as usize, other], [changes, misses]));
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! At each call whose callee is not certain, code of the first tier notes the class of the object, or the method of the
 //! delegate (`Op::Note`). The second tier asks for what was noted (`Facts`), and guards the call if that was nearly
-//! always the same (`guards`).
+//! always the same, or one of two (`guards`).
 //!
-//! Left out: guesses of two classes; guards of calls that replace the frame (`tail.`), and in filters.
+//! Left out: guesses of three classes; guards of calls that replace the frame (`tail.`), and in filters.
 
 use super::builder::plain;
 use super::emitter::Emitter;
@@ -63,19 +63,23 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn may_guess(&self) -> bool {
+    pub(super) fn may_guess(&self) -> bool {
         self.options.inline && self.parent.is_none() && !self.s.prefixes.tail && self.b.f.guards < MAX_GUARDS
     }
 
-    /// The class that the receiver of a virtual call nearly always has.
-    pub(super) fn guess_receiver(&self, method: &'static Method, this: &StackEntry) -> LoadResult<Option<Guess>> {
+    /// The classes, one or two, that the receiver of a virtual call nearly always has.
+    pub(super) fn guess_receiver(&self, method: &'static Method, this: &StackEntry) -> LoadResult<Vec<Guess>> {
+        let mut guesses = Vec::new();
         if !self.may_guess() || this.ir != IrType::Ref {
-            return Ok(None);
+            return Ok(guesses);
         }
-        let Some(ty) = self.facts.0.usual_receiver(self.s.method, self.s.offset) else { return Ok(None) };
-        let exact = StackEntry { ty: Some(ty), is_exact: true, ..*this };
-        let is_callable = self.devirtualized(method, &exact)?.is_some();
-        Ok(is_callable.then_some(Guess::Receiver(ty)))
+        for ty in self.facts.0.usual_classes(self.s.method, self.s.offset).into_iter().flatten() {
+            let exact = StackEntry { ty: Some(ty), is_exact: true, ..*this };
+            if self.devirtualized(method, &exact)?.is_some() {
+                guesses.push(Guess::Receiver(ty));
+            }
+        }
+        Ok(guesses)
     }
 
     /// The method that a virtual call runs as long as no class overrides it, if its body is small: a longer one gains
@@ -99,12 +103,19 @@ impl Emitter<'_> {
         Ok((is_callable && is_small()).then_some(Guess::NotOverridden(target)))
     }
 
-    /// The method that a call of `Invoke` nearly always runs.
-    pub(super) fn guess_delegate(&self, invoke: &'static Method) -> LoadResult<Option<Guess>> {
+    /// The methods, one or two, that a call of `Invoke` nearly always runs.
+    pub(super) fn guess_delegate(&self, invoke: &'static Method) -> LoadResult<Vec<Guess>> {
+        let mut guesses = Vec::new();
         if !self.may_guess() {
-            return Ok(None);
+            return Ok(guesses);
         }
-        let Some(target) = self.facts.0.usual_delegate(self.s.method, self.s.offset) else { return Ok(None) };
+        for target in self.facts.0.usual_delegates(self.s.method, self.s.offset).into_iter().flatten() {
+            guesses.extend(self.guessed_delegate(invoke, target)?);
+        }
+        Ok(guesses)
+    }
+
+    fn guessed_delegate(&self, invoke: &'static Method, target: &'static Method) -> LoadResult<Option<Guess>> {
         // A delegate for a native function shows its own `Invoke`, and has no target.
         if target.owner.is_delegate() {
             return Ok(None);

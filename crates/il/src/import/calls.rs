@@ -129,8 +129,9 @@ impl Emitter<'_> {
         mut args: Vec<StackEntry>,
     ) -> LoadResult<NextStep> {
         if method.owner.is_delegate() && method.name == "Invoke" && !self.s.prefixes.tail {
-            if let Some(guess) = self.guess_delegate(method)? {
-                return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guess })));
+            let guesses = self.guess_delegate(method)?;
+            if !guesses.is_empty() {
+                return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guesses })));
             }
             return self.invoke_delegate(method, &args).map(|()| NextStep::Done);
         }
@@ -157,10 +158,14 @@ impl Emitter<'_> {
         }
         if self.options.count {
             self.note_receiver(&mut args[0])?;
-        } else if let Some(guess) = self.guess_receiver(method, &args[0])? {
-            return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guess })));
-        } else if let Some(guess) = self.guess_not_overridden(method, &args[0])? {
-            return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guess })));
+        } else {
+            let mut guesses = self.guess_receiver(method, &args[0])?;
+            if guesses.is_empty() {
+                guesses.extend(self.guess_not_overridden(method, &args[0])?);
+            }
+            if !guesses.is_empty() {
+                return Ok(NextStep::Guarded(Box::new(GuardedCall { method, args, guesses })));
+            }
         }
         self.decide(|| format!("looked up: {}, the class of the object is not known", method.full_name()));
         self.dispatch(method, args).map(|()| NextStep::Done)

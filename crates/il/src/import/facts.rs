@@ -32,15 +32,15 @@ pub trait Facts {
         true
     }
 
-    /// The class of nearly all objects on which the call at this IL offset of `method` was made so far, as the first
-    /// tier's code has noted.
-    fn usual_receiver(&self, _method: &'static Method, _il_offset: u32) -> Option<Ty> {
-        None
+    /// The classes, one or two, of nearly all objects on which the call at this IL offset of `method` was made so far,
+    /// as the first tier's code has noted.
+    fn usual_classes(&self, _method: &'static Method, _il_offset: u32) -> [Option<Ty>; 2] {
+        [None; 2]
     }
 
-    /// The method of nearly all delegates that the call at this IL offset of `method` was made on so far.
-    fn usual_delegate(&self, _method: &'static Method, _il_offset: u32) -> Option<&'static Method> {
-        None
+    /// The methods, one or two, of nearly all delegates that the call at this IL offset of `method` was made on so far.
+    fn usual_delegates(&self, _method: &'static Method, _il_offset: u32) -> [Option<&'static Method>; 2] {
+        [None; 2]
     }
 
     /// Whether no class overrides this method as yet, so that a direct call behind a test of `Symbol::Overrides` pays.

@@ -1,4 +1,4 @@
-//! Guarded calls: if the guess holds (`callees`), the method is called directly, so that it can be inlined; else the
+//! Guarded calls: if a guess holds (`callees`), the method is called directly, so that it can be inlined; else the
 //! call is made as it stands. A guess that was wrong costs the comparison and nothing else, so nothing is undone when
 //! it becomes wrong.
 
@@ -18,14 +18,14 @@ use saki_types::{Assumption, LoadResult, Ty};
 
 impl Emitter<'_> {
     /// Whether a guess holds for this call: not zero if so. The first argument is null-checked.
-    fn guard(&mut self, call: &mut GuardedCall) -> LoadResult<ValueId> {
+    fn guard(&mut self, call: &mut GuardedCall, guess: Guess) -> LoadResult<ValueId> {
         self.b.f.guards += 1;
-        match call.guess {
+        match guess {
             Guess::Receiver(ty) => {
                 self.facts.0.assume(Assumption::Type(ty));
                 self.null_check(&mut call.args[0])?;
                 let object = self.value(&call.args[0])?;
-                let vtable = self.b.load(object, OBJECT_VTABLE_OFFSET, MemType::I64, plain(AliasClass::Runtime));
+                let vtable = self.b.load(object, OBJECT_VTABLE_OFFSET, MemType::I64, plain(AliasClass::VTable));
                 let wanted = self.b.symbol(Symbol::VTable(ty));
                 Ok(self.b.inst(Op::Cmp(CmpOp::Eq, vtable, wanted), IrType::I32))
             }
@@ -60,9 +60,9 @@ impl Emitter<'_> {
     }
 
     /// What a guarded call is if the guess holds.
-    fn guessed(&mut self, call: &GuardedCall) -> LoadResult<NextStep> {
+    fn guessed(&mut self, call: &GuardedCall, guess: Guess) -> LoadResult<NextStep> {
         let mut args = call.args.clone();
-        match call.guess {
+        match guess {
             Guess::Receiver(ty) => {
                 args[0] = args[0].exact(ty);
                 self.call_on_object(call.method, args)
@@ -84,27 +84,42 @@ impl Emitter<'_> {
 
     /// The call as it stands.
     fn unguessed(&mut self, call: &GuardedCall) -> LoadResult<()> {
-        match call.guess {
-            Guess::Receiver(_) | Guess::NotOverridden(_) => self.dispatch(call.method, call.args.clone()),
-            Guess::Delegate(_) => self.invoke_delegate(call.method, &call.args),
+        match call.guesses[..] {
+            [Guess::Delegate(_), ..] => self.invoke_delegate(call.method, &call.args),
+            _ => self.dispatch(call.method, call.args.clone()),
         }
     }
 }
 
 impl Importer<'_> {
-    /// A call of the guessed method if the guess holds, else the call as it stands.
-    pub(super) fn make_guarded_call(&mut self, mut call: GuardedCall) -> LoadResult<()> {
-        let ret = self.emit.closed_sig(call.method)?.ret;
-        self.emit.decide(|| match call.guess {
-            Guess::Receiver(ty) => {
-                format!("guarded: {}, nearly always of a {}", call.method.full_name(), ty.full_name())
+    /// A call of the guessed method if a guess holds, else the call as it stands.
+    pub(super) fn make_guarded_call(&mut self, call: GuardedCall) -> LoadResult<()> {
+        self.emit.decide(|| {
+            let of = |guess: &Guess| match guess {
+                Guess::Receiver(ty) => format!("a {}", ty.full_name()),
+                Guess::NotOverridden(target) | Guess::Delegate(target) => target.full_name(),
+            };
+            let guesses = call.guesses.iter().map(of).collect::<Vec<_>>().join(" or ");
+            match call.guesses[..] {
+                [Guess::Delegate(_), ..] => format!("guarded: a delegate, nearly always of {guesses}"),
+                [Guess::NotOverridden(_), ..] => format!("guarded: {guesses}, which no class overrides"),
+                _ => format!("guarded: {}, nearly always of {guesses}", call.method.full_name()),
             }
-            Guess::NotOverridden(target) => format!("guarded: {}, which no class overrides", target.full_name()),
-            Guess::Delegate(target) => format!("guarded: a delegate, nearly always of {}", target.full_name()),
         });
+        let guesses = call.guesses.clone();
+        self.try_guesses(call, &guesses)
+    }
+
+    /// The call, if none of the guesses before these holds.
+    fn try_guesses(&mut self, mut call: GuardedCall, guesses: &[Guess]) -> LoadResult<()> {
+        let Some((&guess, others)) = guesses.split_first() else {
+            self.emit.b.mark_cold();
+            return self.emit.unguessed(&call);
+        };
+        let ret = self.emit.closed_sig(call.method)?.ret;
         // Both ways see the same stack.
         self.emit.spill(Effect::Memory)?;
-        let holds = self.emit.guard(&mut call)?;
+        let holds = self.emit.guard(&mut call, guess)?;
         let result = match ir_type(ret)? {
             IrType::Void => None,
             _ => Some((self.emit.variable(ret, LocalKind::Normal, false)?, ret)),
@@ -117,15 +132,14 @@ impl Importer<'_> {
         let free_temps = self.emit.temps.free.clone();
         self.emit.known.forget_block();
         self.emit.b.current = Some(usual);
-        if let Err(error) = self.make_guessed_call(&call) {
+        if let Err(error) = self.make_guessed_call(&call, guess) {
             self.emit.throw_deferred(error);
         }
         let end_of_usual = self.keep_result(result)?;
         self.emit.temps.free = free_temps;
         self.emit.known.forget_block();
         self.emit.b.current = Some(other);
-        self.emit.b.mark_cold();
-        self.emit.unguessed(&call)?;
+        self.try_guesses(call, others)?;
         let end_of_other = self.keep_result(result)?;
         self.emit.known.forget_block();
         if end_of_usual.is_none() && end_of_other.is_none() {
@@ -143,8 +157,8 @@ impl Importer<'_> {
         Ok(())
     }
 
-    fn make_guessed_call(&mut self, call: &GuardedCall) -> LoadResult<()> {
-        match self.emit.guessed(call)? {
+    fn make_guessed_call(&mut self, call: &GuardedCall, guess: Guess) -> LoadResult<()> {
+        match self.emit.guessed(call, guess)? {
             NextStep::Call(direct) => {
                 self.is_guessed = true;
                 let made = self.make_call(*direct);

@@ -35,11 +35,12 @@ pub(super) struct DirectCall {
     pub after: AfterCall,
 }
 
-/// A virtual call, or one of a delegate, which nearly always runs the same method.
+/// A virtual call, or one of a delegate, which nearly always runs the same method, or one of two.
 pub(super) struct GuardedCall {
     pub method: &'static Method,
     pub args: Vec<StackEntry>,
-    pub guess: Guess,
+    /// What it nearly always is: one of these, the first one first.
+    pub guesses: Vec<Guess>,
 }
 
 /// What a guarded call tests before it calls a method directly.

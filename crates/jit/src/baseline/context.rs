@@ -27,7 +27,7 @@ pub(super) enum Cold {
     /// Asks for the next tier; at the loop of this IL offset, goes on in other code if there is some.
     Hot { slow: Label, next: Label, round_of: Option<u32> },
     /// Notes a word that differs from the one in the cell.
-    Note { slow: Label, next: Label, cell: Reg, word: Reg },
+    Note { slow: Label, next: Label, cell: Reg, word: Reg, noted: Reg },
     /// Initialises the class.
     ClassInit(Label, Label, Ty),
     /// Remembers the object, in which a reference was stored.

@@ -8,7 +8,7 @@
 use super::context::{Cold, Emitter};
 use super::plan::{Plan, Value};
 use crate::symbols::RelocTarget;
-use saki_abi::noted::{NOTED_CHANGES_OFFSET, NOTED_WORD_OFFSET};
+use saki_abi::noted::{NOTED_CHANGES_OFFSET, NOTED_MISSES_OFFSET, NOTED_OTHER_OFFSET, NOTED_WORD_OFFSET};
 use saki_abi::stubs::NO_LOOP;
 use saki_abi::thread::{THREAD_STUB_ARG_OFFSET, THREAD_STUB_RESULT_OFFSET};
 use saki_abi::{BLOCK_COUNT_BYTES, FrameMap, NO_SLOT, StubId};
@@ -80,22 +80,29 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         let cell_register = self.use_register(cell);
         let word_register = self.use_register(word);
         let noted = self.fresh(false);
-        let (slow, next) = (self.masm.label(), self.masm.label());
-        self.masm.load(WORD, noted, Address::new(cell_register, NOTED_WORD_OFFSET));
-        let other = RegImm::Reg(word_register);
-        self.masm.jump_if(Relation::NotEqual, MachineType::I64, noted, other, slow, None);
-        self.later(Cold::Note { slow, next, cell: cell_register, word: word_register });
+        let next = self.masm.label();
+        self.note_word(cell_register, word_register, noted, next);
         self.masm.bind(next);
         self.registers.release(cell);
         self.registers.release(word);
     }
 
-    /// The word differs from the one in the cell.
-    pub(super) fn note_change(&mut self, cell: Reg, word: Reg, next: Label) {
+    /// Takes no register, which may store another value: this code may be jumped over.
+    fn note_word(&mut self, cell: Reg, word: Reg, noted: Reg, next: Label) {
+        let slow = self.masm.label();
+        self.masm.load(WORD, noted, Address::new(cell, NOTED_WORD_OFFSET));
+        self.masm.jump_if(Relation::NotEqual, MachineType::I64, noted, RegImm::Reg(word), slow, None);
+        self.later(Cold::Note { slow, next, cell, word, noted });
+    }
+
+    /// The word differs from the one in the cell, `noted`, which becomes the other one.
+    pub(super) fn note_change(&mut self, cell: Reg, word: Reg, noted: Reg, next: Label) {
         self.masm.store(WORD, Address::new(cell, NOTED_WORD_OFFSET), word);
-        let overflow = self.masm.label();
-        self.masm.count_up(Address::new(cell, NOTED_CHANGES_OFFSET), 1, overflow);
-        self.masm.bind(overflow);
+        self.masm.add_one(Address::new(cell, NOTED_CHANGES_OFFSET));
+        self.masm.load(WORD, M::SCRATCH, Address::new(cell, NOTED_OTHER_OFFSET));
+        self.masm.store(WORD, Address::new(cell, NOTED_OTHER_OFFSET), noted);
+        self.masm.jump_if(Relation::Equal, MachineType::I64, M::SCRATCH, RegImm::Reg(word), next, None);
+        self.masm.add_one(Address::new(cell, NOTED_MISSES_OFFSET));
         self.masm.jump(next);
     }
 

@@ -224,9 +224,9 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
                     self.masm.bind(slow);
                     self.hot(round_of, next);
                 }
-                Cold::Note { slow, next, cell, word } => {
+                Cold::Note { slow, next, cell, word, noted } => {
                     self.masm.bind(slow);
-                    self.note_change(cell, word, next);
+                    self.note_change(cell, word, noted, next);
                 }
                 Cold::ClassInit(label, next, ty) => {
                     self.masm.bind(label);

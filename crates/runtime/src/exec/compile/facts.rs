@@ -72,12 +72,12 @@ impl Facts for MachineFacts {
         internal_calls::find(method).is_some()
     }
 
-    fn usual_receiver(&self, method: &'static Method, il_offset: u32) -> Option<Ty> {
-        noted::usual_receiver(method, il_offset)
+    fn usual_classes(&self, method: &'static Method, il_offset: u32) -> [Option<Ty>; 2] {
+        noted::usual_classes(method, il_offset)
     }
 
-    fn usual_delegate(&self, method: &'static Method, il_offset: u32) -> Option<&'static Method> {
-        noted::usual_delegate(method, il_offset)
+    fn usual_delegates(&self, method: &'static Method, il_offset: u32) -> [Option<&'static Method>; 2] {
+        noted::usual_delegates(method, il_offset)
     }
 
     fn is_never_overridden(&self, method: &'static Method) -> bool {

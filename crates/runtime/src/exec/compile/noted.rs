@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// A word is the usual one if it was another one so many times at most, the first time included: one word at first, and
 /// another one for good.
 const MAX_CHANGES: u32 = 2;
+/// Two words are the usual ones if there was a third one so many times at most, their own first times included.
+const MAX_MISSES: u32 = 4;
 
 /// What is noted of a method.
 #[derive(Default)]
@@ -65,14 +67,29 @@ pub(super) fn block_counts(method: &'static Method) -> &'static [AtomicU32] {
     cells.map_or(&[], |cells| cells.block_counts)
 }
 
-/// The word that the instruction has nearly always met.
-fn usual_word(method: &'static Method, il_offset: u32) -> Option<usize> {
+/// The words that the instruction has nearly always met, one or two. Those of what may have ended are left out.
+fn usual_words(method: &'static Method, il_offset: u32) -> [Option<usize>; 2] {
+    let Some(cell) = known_cell(method, il_offset) else { return [None; 2] };
+    usual_of(cell).map(|word| Some(word).filter(|&word| word != 0 && !may_have_ended(word)))
+}
+
+fn known_cell(method: &'static Method, il_offset: u32) -> Option<&'static Noted> {
     let cells = CELLS.lock();
     let cells = cells.as_ref()?.0.get(&std::ptr::from_ref(method))?;
-    let (_, cell) = cells.noted.iter().find(|(offset, _)| *offset == il_offset)?;
-    // Relaxed, both: any state of the cell is a guess.
-    let is_usual = cell.changes.load(Ordering::Relaxed) <= MAX_CHANGES;
-    Some(cell.word.load(Ordering::Relaxed)).filter(|&word| is_usual && word != 0)
+    cells.noted.iter().find(|(offset, _)| *offset == il_offset).map(|(_, cell)| *cell)
+}
+
+/// Those of the cell; 0: none.
+fn usual_of(cell: &Noted) -> [usize; 2] {
+    // Relaxed, all: any state of the cell is a guess.
+    let [word, other] = [&cell.word, &cell.other].map(|word| word.load(Ordering::Relaxed));
+    if cell.changes.load(Ordering::Relaxed) <= MAX_CHANGES {
+        [word, 0]
+    } else if cell.misses.load(Ordering::Relaxed) <= MAX_MISSES {
+        [word, other]
+    } else {
+        [0, 0]
+    }
 }
 
 fn may_have_ended(address: usize) -> bool {
@@ -80,21 +97,24 @@ fn may_have_ended(address: usize) -> bool {
     (start..start + len_bytes).contains(&address) || dynamic_records::is_record(address)
 }
 
-/// The class of nearly all objects that the call at this IL offset was made on.
-pub(super) fn usual_receiver(method: &'static Method, il_offset: u32) -> Option<Ty> {
-    let word = usual_word(method, il_offset).filter(|&word| !may_have_ended(word))?;
-    // SAFETY: the cell of a virtual call has the vtable of an object. It does not lie where vtables end, so it lives as
-    // long as the process.
-    let ty = crate::references::type_of_vtable(unsafe { &*(word as *const VTable) });
-    Some(if perturbation::is_wrong(method, il_offset) { ty.parent().ok().flatten().unwrap_or(ty) } else { ty })
+/// The classes, one or two, of nearly all objects that the instruction at this IL offset, a call or a cast, has met.
+pub(super) fn usual_classes(method: &'static Method, il_offset: u32) -> [Option<Ty>; 2] {
+    let is_wrong = perturbation::is_wrong(method, il_offset);
+    usual_words(method, il_offset).map(|word| {
+        // SAFETY: the cell of a virtual call or a cast has the vtable of an object. It does not lie where vtables end,
+        // so it lives as long as the process.
+        let ty = crate::references::type_of_vtable(unsafe { &*(word? as *const VTable) });
+        Some(if is_wrong { ty.parent().ok().flatten().unwrap_or(ty) } else { ty })
+    })
 }
 
-/// The method of nearly all delegates that the call at this IL offset was made on.
-pub(super) fn usual_delegate(method: &'static Method, il_offset: u32) -> Option<&'static Method> {
-    let word = usual_word(method, il_offset).filter(|&word| !may_have_ended(word))?;
-    // SAFETY: the cell of a delegate's call has the method of a delegate, which lives as long as the process, since it
-    // does not lie where methods end.
-    Some(unsafe { &*(word as *const Method) })
+/// The methods, one or two, of nearly all delegates that the call at this IL offset was made on.
+pub(super) fn usual_delegates(method: &'static Method, il_offset: u32) -> [Option<&'static Method>; 2] {
+    usual_words(method, il_offset).map(|word| {
+        // SAFETY: the cell of a delegate's call has the method of a delegate, which lives as long as the process, since
+        // it does not lie where methods end.
+        word.map(|word| unsafe { &*(word as *const Method) })
+    })
 }
 
 /// Before a fork: the table does not change.
@@ -110,4 +130,26 @@ pub(crate) fn release() {
 /// In a forked child.
 pub(crate) fn begin_child() {
     child_locks::revive(&CELLS);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Noted, usual_of};
+
+    #[test]
+    fn one_word_or_two_are_usual() {
+        for (word, other, changes, misses, expect) in [
+            (0, 0, 0, 0, [0, 0]),
+            (7, 0, 1, 1, [7, 0]),
+            // The first object was of another class.
+            (9, 7, 2, 2, [9, 0]),
+            (7, 9, 500, 2, [7, 9]),
+            // A third one came once, and the other one again.
+            (7, 9, 500, 4, [7, 9]),
+            (7, 9, 500, 5, [0, 0]),
+        ] {
+            let cell = Noted { word: word.into(), other: other.into(), changes: changes.into(), misses: misses.into() };
+            assert_eq!(usual_of(&cell), expect, "{word} {other} {changes} {misses}");
+        }
+    }
 }
