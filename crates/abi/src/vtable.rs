@@ -142,9 +142,11 @@ pub const VTABLE_CAST_HIT_OFFSETS: [i32; CAST_HITS] = {
     let first = (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, hits)) as i32;
     [first, first + 8]
 };
-/// The word of `casts` that holds a type to which a cast of an instance fails.
-pub const VTABLE_CAST_MISS_OFFSET: i32 =
-    (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, miss)) as i32;
+/// The words of `casts` that hold types to which a cast of an instance fails.
+pub const VTABLE_CAST_MISS_OFFSETS: [i32; CAST_MISSES] = {
+    let first = (std::mem::offset_of!(VTable, casts) + std::mem::offset_of!(Casts, misses)) as i32;
+    [first, first + 8, first + 16]
+};
 /// Bytes from a vtable's address to the first slot of a virtual method.
 pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
 
@@ -158,31 +160,34 @@ pub const VTABLE_SLOTS_OFFSET: i32 = size_of::<VTable>() as i32;
 #[repr(C)]
 pub struct Casts {
     hits: [AtomicPtr<()>; CAST_HITS],
-    miss: AtomicPtr<()>,
+    misses: [AtomicPtr<()>; CAST_MISSES],
 }
 
 const CAST_HITS: usize = 2;
+/// `is` asks the same objects for several interfaces, most of which they lack.
+const CAST_MISSES: usize = 3;
 
 impl Casts {
     const fn empty() -> Casts {
         Casts {
             hits: [const { AtomicPtr::new(std::ptr::null_mut()) }; CAST_HITS],
-            miss: AtomicPtr::new(std::ptr::null_mut()),
+            misses: [const { AtomicPtr::new(std::ptr::null_mut()) }; CAST_MISSES],
         }
     }
 
     /// The remembered outcome of a cast to `to`, if there is one.
     pub fn find(&self, to: *const ()) -> Option<bool> {
         // Relaxed: only compared, see the table.
-        if self.hits.iter().any(|word| word.load(Ordering::Relaxed).cast_const() == to) {
+        let is_in = |words: &[AtomicPtr<()>]| words.iter().any(|word| word.load(Ordering::Relaxed).cast_const() == to);
+        if is_in(&self.hits) {
             return Some(true);
         }
-        (self.miss.load(Ordering::Relaxed).cast_const() == to).then_some(false)
+        is_in(&self.misses).then_some(false)
     }
 
     /// Remembers an outcome if a word is free or `may_replace` is set, which callers should rarely do (see the table).
     pub fn remember(&self, to: *const (), is_instance: bool, may_replace: bool) {
-        let words = if is_instance { &self.hits[..] } else { std::slice::from_ref(&self.miss) };
+        let words = if is_instance { &self.hits[..] } else { &self.misses[..] };
         let free = words.iter().find(|word| word.load(Ordering::Relaxed).is_null());
         if let Some(word) = free.or_else(|| words.last().filter(|_| may_replace)) {
             word.store(to.cast_mut(), Ordering::Relaxed);

@@ -12,7 +12,7 @@ use crate::type_facts::{CastKind, cast_kind};
 use saki_abi::object::{OBJECT_HEADER_BYTES, OBJECT_VTABLE_OFFSET};
 use saki_abi::thread::{THREAD_STUB_ARG_OFFSET, THREAD_STUB_RESULT_OFFSET};
 use saki_abi::vtable::{
-    VTABLE_CAST_HIT_OFFSETS, VTABLE_CAST_MISS_OFFSET, VTABLE_DEPTH_OFFSET, VTABLE_DISPLAY_OFFSET,
+    VTABLE_CAST_HIT_OFFSETS, VTABLE_CAST_MISS_OFFSETS, VTABLE_DEPTH_OFFSET, VTABLE_DISPLAY_OFFSET,
     VTABLE_ELEMENT_TYPE_OFFSET, VTABLE_TYPE_OFFSET,
 };
 use saki_abi::{HelperId, StubId};
@@ -129,11 +129,17 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         if may_ask {
             self.symbol_address(Symbol::TypeHandle(ty), M::ARGUMENTS[1]);
             if !throws && kind == CastKind::Runtime {
-                // What the last test of this vtable that failed was for.
-                let ask = self.masm.label();
+                // What tests of this vtable that failed were for.
+                let [ask, failed] = [(); 2].map(|()| self.masm.label());
                 let wanted = RegImm::Reg(M::ARGUMENTS[1]);
-                self.masm.load(WORD, M::SCRATCH, Address::new(vtable, VTABLE_CAST_MISS_OFFSET));
+                let [others @ .., last] = VTABLE_CAST_MISS_OFFSETS;
+                for offset in others {
+                    self.masm.load(WORD, M::SCRATCH, Address::new(vtable, offset));
+                    self.masm.jump_if(Relation::Equal, MachineType::I64, M::SCRATCH, wanted, failed, None);
+                }
+                self.masm.load(WORD, M::SCRATCH, Address::new(vtable, last));
                 self.masm.jump_if(Relation::NotEqual, MachineType::I64, M::SCRATCH, wanted, ask, None);
+                self.masm.bind(failed);
                 self.masm.constant(M::RESULT, 0);
                 self.masm.jump(done);
                 self.masm.bind(ask);

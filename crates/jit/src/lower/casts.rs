@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{Block as ClifBlock, InstBuilder, Value, types};
 use saki_abi::HelperId;
 use saki_abi::object::OBJECT_HEADER_BYTES;
 use saki_abi::vtable::{
-    VTABLE_CAST_HIT_OFFSETS, VTABLE_CAST_MISS_OFFSET, VTABLE_DEPTH_OFFSET, VTABLE_DISPLAY_OFFSET,
+    VTABLE_CAST_HIT_OFFSETS, VTABLE_CAST_MISS_OFFSETS, VTABLE_DEPTH_OFFSET, VTABLE_DISPLAY_OFFSET,
     VTABLE_ELEMENT_TYPE_OFFSET, VTABLE_TYPE_OFFSET,
 };
 use saki_il::ir::{Symbol, ValueId};
@@ -57,12 +57,14 @@ pub(super) fn is_instance(cx: &mut Lowering<'_, '_>, id: ValueId, ty: Ty) -> Low
     cx.continue_in(no);
     let other = match kind {
         CastKind::Runtime => {
-            let slow = cx.new_block(true);
             let wanted = cx.symbol_address(Symbol::TypeHandle(ty));
-            let missed = remembered(cx, vtable, VTABLE_CAST_MISS_OFFSET, wanted);
             let null = cx.i64_const(0);
-            cx.b.ins().brif(missed, done, &[null.into()], slow, &[]);
-            cx.continue_in(slow);
+            for (number, offset) in VTABLE_CAST_MISS_OFFSETS.into_iter().enumerate() {
+                let other = cx.new_block(number + 1 == VTABLE_CAST_MISS_OFFSETS.len());
+                let missed = remembered(cx, vtable, offset, wanted);
+                cx.b.ins().brif(missed, done, &[null.into()], other, &[]);
+                cx.continue_in(other);
+            }
             call_cast_helper(cx, HelperId::IsInst, object, ty)
         }
         CastKind::ExactOrRuntime(_) | CastKind::Display { or_runtime: true, .. } => {
