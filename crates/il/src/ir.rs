@@ -500,6 +500,11 @@ pub enum Op {
         cell: ValueId,
         word: ValueId,
     },
+    /// Notes the vtable of an object in a cell, unless the object is null.
+    NoteClass {
+        cell: ValueId,
+        object: ValueId,
+    },
 
     AtomicRmw {
         op: AtomicRmw,

@@ -32,8 +32,8 @@ pub trait Facts {
         true
     }
 
-    /// The classes, one or two, of nearly all objects on which the call at this IL offset of `method` was made so far,
-    /// as the first tier's code has noted.
+    /// The classes, one or two, of nearly all objects that the call or cast at this IL offset of `method` has met so
+    /// far, as the first tier's code has noted.
     fn usual_classes(&self, _method: &'static Method, _il_offset: u32) -> [Option<Ty>; 2] {
         [None; 2]
     }

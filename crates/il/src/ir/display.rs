@@ -133,6 +133,7 @@ fn op(op: &Op) -> String {
         Op::CountLoop(il_offset) => format!("count_loop IL_{il_offset:04x}"),
         Op::CountBlock { number, .. } => format!("count_block {number}"),
         Op::Note { cell, word } => format!("note {cell}, {word}"),
+        Op::NoteClass { cell, object } => format!("note_class {cell}, {object}"),
         Op::AtomicRmw { op, addr, value, mem } => format!("atomic.{op:?}.{mem:?} [{addr}], {value}"),
         Op::AtomicCas { addr, expected, new, mem } => format!("cas.{mem:?} [{addr}], {expected}, {new}"),
         Op::Fence => "fence".to_owned(),

@@ -54,6 +54,7 @@ macro_rules! operand_visitors {
                 | Op::ElementAddr { array: a, index: b, .. }
                 | Op::AtomicRmw { addr: a, value: b, .. }
                 | Op::Note { cell: a, word: b }
+                | Op::NoteClass { cell: a, object: b }
                 | Op::MonitorTryEnter { object: a, milliseconds: b } => {
                     visit($($deref)? a);
                     visit($($deref)? b);

@@ -9,6 +9,7 @@ use super::context::{Cold, Emitter};
 use super::plan::{Plan, Value};
 use crate::symbols::RelocTarget;
 use saki_abi::noted::{NOTED_CHANGES_OFFSET, NOTED_MISSES_OFFSET, NOTED_OTHER_OFFSET, NOTED_WORD_OFFSET};
+use saki_abi::object::OBJECT_VTABLE_OFFSET;
 use saki_abi::stubs::NO_LOOP;
 use saki_abi::thread::{THREAD_STUB_ARG_OFFSET, THREAD_STUB_RESULT_OFFSET};
 use saki_abi::{BLOCK_COUNT_BYTES, FrameMap, NO_SLOT, StubId};
@@ -85,6 +86,20 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
         self.masm.bind(next);
         self.registers.release(cell);
         self.registers.release(word);
+    }
+
+    /// Notes the vtable of an object in a cell, unless the object is null.
+    pub(super) fn note_class(&mut self, cell: Value, object: Value) {
+        let cell_register = self.use_register(cell);
+        let object_register = self.use_register(object);
+        let (vtable, noted) = (self.fresh(false), self.fresh(false));
+        let next = self.masm.label();
+        self.masm.jump_if(Relation::Equal, MachineType::I64, object_register, RegImm::Imm(0), next, None);
+        self.masm.load(WORD, vtable, Address::new(object_register, OBJECT_VTABLE_OFFSET));
+        self.note_word(cell_register, vtable, noted, next);
+        self.masm.bind(next);
+        self.registers.release(cell);
+        self.registers.release(object);
     }
 
     /// Takes no register, which may store another value: this code may be jumped over.

@@ -130,6 +130,7 @@ impl<M: MacroAssembler<Target = RelocTarget>> Emitter<'_, M> {
             Op::CountLoop(il_offset) => self.count(Some(*il_offset)),
             Op::CountBlock { number, count } => self.count_block(*number, *count),
             Op::Note { cell, word } => self.note(self.value(*cell), self.value(*word)),
+            Op::NoteClass { cell, object } => self.note_class(self.value(*cell), self.value(*object)),
             Op::CurrentThread => self.define_copy(result, M::THREAD),
             Op::FramePointer => self.define_copy(result, M::FRAME),
             op @ Op::StoreRef { .. } => self.store_reference(op)?,

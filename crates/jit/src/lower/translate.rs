@@ -141,7 +141,7 @@ fn effect(cx: &mut Lowering<'_, '_>, op: &Op) -> Lowered {
         Op::BoundsCheck { index, length } => memory::bounds_check(cx, index, length),
         Op::ClassInit(ty) => calls::class_init(cx, ty),
         // Code of the last tier.
-        Op::CountCall | Op::CountLoop(_) | Op::CountBlock { .. } | Op::Note { .. } => Ok(()),
+        Op::CountCall | Op::CountLoop(_) | Op::CountBlock { .. } | Op::Note { .. } | Op::NoteClass { .. } => Ok(()),
         Op::MonitorEnter(object) => monitors::monitor_enter(cx, object),
         Op::MonitorExit(object) => monitors::monitor_exit(cx, object),
         Op::Fence => {
