@@ -13,6 +13,7 @@ mod promote;
 mod tests;
 mod unroll;
 mod vectors;
+mod versions;
 
 use crate::import::options::ImportOptions;
 use crate::ir::Function;
@@ -42,6 +43,7 @@ pub fn run(function: &mut Function, options: &ImportOptions) {
     dead::run(function, &non_null_lengths);
     if options.inline {
         cold::run(function);
+        versions::run(function, options.explain);
         unroll::run(function, options.explain);
     }
 }

@@ -65,9 +65,18 @@ fn is_pure(op: &Op) -> bool {
         | Op::ElementAddr { .. }
         | Op::CurrentThread
         | Op::FramePointer => true,
-        Op::Conv { checked, .. } => !checked,
-        Op::Un(op, _) => *op != UnOp::CheckFinite,
-        Op::Bin(op, ..) => !matches!(
+        Op::Conv { .. } | Op::Un(..) | Op::Bin(..) => !arithmetic_throws(op),
+        Op::Load { flags, .. } => flags.null_check == NullCheck::None && !flags.volatile,
+        _ => false,
+    }
+}
+
+/// Whether arithmetic may throw an exception.
+pub(super) fn arithmetic_throws(op: &Op) -> bool {
+    match op {
+        Op::Conv { checked, .. } => *checked,
+        Op::Un(op, _) => *op == UnOp::CheckFinite,
+        Op::Bin(op, ..) => matches!(
             op,
             BinOp::Div
                 | BinOp::DivUn
@@ -80,7 +89,6 @@ fn is_pure(op: &Op) -> bool {
                 | BinOp::MulOvf
                 | BinOp::MulOvfUn
         ),
-        Op::Load { flags, .. } => flags.null_check == NullCheck::None && !flags.volatile,
         _ => false,
     }
 }

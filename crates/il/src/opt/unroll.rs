@@ -75,6 +75,10 @@ fn inner_loops(function: &Function) -> Vec<Loop> {
         .into_iter()
         .filter_map(|header| {
             let blocks = body_of(header, &back_edges[&header], &predecessors)?;
+            // One whose other version runs (`versions`).
+            if function.blocks[header as usize].cold {
+                return None;
+            }
             let is_inner = blocks.iter().all(|block| *block == header || !back_edges.contains_key(block));
             let copies = if is_inner { copies_of(function, header, &blocks) } else { 1 };
             (copies > 1).then_some(Loop { header, blocks, copies })
@@ -128,7 +132,7 @@ fn copies_of(function: &Function, header: u32, blocks: &[u32]) -> usize {
 }
 
 /// What an instruction counts; None if a loop with it is not unrolled, for it calls, or may.
-fn weight_of(op: &Op) -> Option<usize> {
+pub(super) fn weight_of(op: &Op) -> Option<usize> {
     Some(match op {
         Op::ConstI32(_)
         | Op::ConstI64(_)
@@ -160,7 +164,7 @@ fn weight_of(op: &Op) -> Option<usize> {
 }
 
 /// For values that are used in other blocks than theirs: both blocks.
-fn crossings(function: &Function) -> FxHashSet<(u32, u32)> {
+pub(super) fn crossings(function: &Function) -> FxHashSet<(u32, u32)> {
     let mut block_of = vec![u32::MAX; function.insts.len()];
     for (number, block) in function.blocks.iter().enumerate() {
         for value in &block.insts {
@@ -234,10 +238,15 @@ fn unroll(function: &mut Function, inner: &Loop, explain: bool) {
     }
 }
 
-fn redirect(terminator: &mut Terminator, to: &dyn Fn(BlockId) -> BlockId) {
+/// Changes where the end of a block leads.
+pub(super) fn redirect(terminator: &mut Terminator, to: &dyn Fn(BlockId) -> BlockId) {
     match terminator {
         Terminator::Jump(block) => *block = to(*block),
         Terminator::Brif { then, otherwise, .. } => (*then, *otherwise) = (to(*then), to(*otherwise)),
+        Terminator::Switch { targets, default, .. } => {
+            targets.iter_mut().for_each(|block| *block = to(*block));
+            *default = to(*default);
+        }
         _ => {}
     }
 }
