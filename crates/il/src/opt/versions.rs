@@ -29,6 +29,7 @@ use invariants::Invariants;
 use ranges::{Range, Ranges};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saki_abi::object::{ARRAY_LENGTH_OFFSET, OBJECT_VTABLE_OFFSET};
+use saki_abi::vtable::VTABLE_RANK_OFFSET;
 
 /// Functions with more blocks are left as they are.
 const MAX_BLOCKS: usize = 400;
@@ -37,7 +38,7 @@ const MAX_LOOP_INSTRUCTIONS: usize = 160;
 /// Instructions that are added to a function at most.
 const BUDGET: usize = 1600;
 /// Parts of a test: more are not worth it for a loop of few rounds.
-const MAX_CONDITIONS: usize = 12;
+const MAX_CONDITIONS: usize = 16;
 
 /// An innermost loop with one entry.
 struct Loop {
@@ -158,6 +159,8 @@ fn is_acyclic(function: &Function, l: &Loop) -> bool {
 enum Condition {
     /// The value is not null.
     NonNull(ValueId),
+    /// The object is an array: what the loop reads its length behind may be a cast. Other objects end before it.
+    IsArray(ValueId),
     /// The comparison of two values of the loop, which gives I32, holds.
     Holds(ValueId),
     /// `low + offset >= 0`, in 64 bits; the numbers are I32.
@@ -176,7 +179,7 @@ impl Condition {
     /// The values of the loop that it names.
     fn values(&self) -> Vec<ValueId> {
         match *self {
-            Condition::NonNull(value) | Condition::Holds(value) => vec![value],
+            Condition::NonNull(value) | Condition::IsArray(value) | Condition::Holds(value) => vec![value],
             Condition::NotNegative { low, offset } => [low].into_iter().chain(offset).map(|term| term.value).collect(),
             Condition::Below { high, offset, length } => {
                 [high].into_iter().chain(offset).map(|term| term.value).chain([length]).collect()
@@ -602,13 +605,9 @@ impl<'f> Test<'f> {
         match &mut op {
             // Nothing here is null that is read.
             Op::ArrayLen(array) => {
-                let flags = MemFlags {
-                    null_check: NullCheck::None,
-                    alias: AliasClass::Length,
-                    volatile: false,
-                    unaligned: false,
-                };
-                op = Op::Load { addr: *array, offset: ARRAY_LENGTH_OFFSET, mem: MemType::I32, flags };
+                let length = self.load(*array, ARRAY_LENGTH_OFFSET, MemType::I32, AliasClass::Length);
+                self.clones.insert(value, length);
+                return length;
             }
             Op::Load { flags, .. } => flags.null_check = NullCheck::None,
             _ => {}
@@ -616,6 +615,11 @@ impl<'f> Test<'f> {
         let clone = self.emit(op, ty);
         self.clones.insert(value, clone);
         clone
+    }
+
+    fn load(&mut self, addr: ValueId, offset: i32, mem: MemType, alias: AliasClass) -> ValueId {
+        let flags = MemFlags { null_check: NullCheck::None, alias, volatile: false, unaligned: false };
+        self.emit(Op::Load { addr, offset, mem, flags }, mem.loaded())
     }
 
     /// The number in 64 bits.
@@ -681,6 +685,11 @@ impl<'f> Test<'f> {
     fn require(&mut self, condition: &Condition) {
         let cond = match *condition {
             Condition::NonNull(value) | Condition::Holds(value) => self.clone_of(value),
+            Condition::IsArray(value) => {
+                let object = self.clone_of(value);
+                let vtable = self.load(object, OBJECT_VTABLE_OFFSET, MemType::I64, AliasClass::VTable);
+                self.load(vtable, VTABLE_RANK_OFFSET, MemType::I32, AliasClass::Runtime)
+            }
             Condition::NotNegative { low, offset } => {
                 let number = self.with_offset(low, offset);
                 let zero = self.emit(Op::ConstI64(0), IrType::I64);

@@ -1,9 +1,10 @@
 //! Which values of a loop can be computed before it, with the same result.
 //!
 //! A value does not change if it is made of constants, of variables that the loop does not write, and of words that
-//! nothing writes: classes and lengths of objects. Other words count if no instruction of the copy may write them. Such
-//! a load is done before the loop only if the first round is certain to do it, after at most checks that are tested
-//! before the loop too: a load behind a test of an object's class would read beyond the end of other objects.
+//! nothing writes: classes of objects and lengths of what is an array. Other words count if no instruction of the copy
+//! may write them. Such a load is done before the loop only if the first round is certain to do it, after at most
+//! checks that are tested before the loop too: a load behind a test of an object's class would read beyond the end of
+//! other objects.
 
 use super::ranges::Ranges;
 use super::{Condition, Loop, Places, Plan, Term};
@@ -81,7 +82,7 @@ impl<'f> Invariants<'f> {
             Op::ConstI32(_) | Op::ConstI64(_) | Op::Null | Op::SymbolAddr(_) => true,
             Op::LocalGet(_) => return self.local(value).is_some_and(|local| !self.written.contains(&local)),
             Op::ArrayLen(_) => true,
-            Op::Load { flags, addr, .. } => is_constant_word(flags) && self.is_object(*addr) || self.is_hoisted(value),
+            Op::Load { flags, addr, .. } => is_class_word(flags) && self.is_object(*addr) || self.is_hoisted(value),
             Op::Bin(op, ..) => {
                 matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::And | BinOp::Or | BinOp::Xor)
                     && matches!(self.function.insts[value.0 as usize].ty, IrType::I32 | IrType::I64)
@@ -136,6 +137,10 @@ impl<'f> Invariants<'f> {
             let is_known = |c: &Condition| matches!(c, Condition::NonNull(known) if self.are_same(*known, base));
             if !found.iter().any(is_known) {
                 found.push(Condition::NonNull(base));
+            }
+            let is_array = |c: &Condition| matches!(c, Condition::IsArray(known) if self.are_same(*known, base));
+            if matches!(op, Op::ArrayLen(_)) && !found.iter().any(is_array) {
+                found.push(Condition::IsArray(base));
             }
         }
     }
@@ -246,8 +251,9 @@ impl<'f> Invariants<'f> {
     }
 }
 
-fn is_constant_word(flags: &MemFlags) -> bool {
-    matches!(flags.alias, AliasClass::VTable | AliasClass::Length) && !flags.volatile
+/// Whether a load reads the class of an object, which all objects have.
+fn is_class_word(flags: &MemFlags) -> bool {
+    flags.alias == AliasClass::VTable && !flags.volatile
 }
 
 /// Whether the code behind the operation need not be reached, or need not be reached with the same memory.
