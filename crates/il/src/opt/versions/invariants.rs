@@ -109,6 +109,15 @@ impl<'f> Invariants<'f> {
         self.loads.iter().any(|load| load.value == value)
     }
 
+    /// The load that is done before the loop for the value, or for another length of the same array.
+    fn load_of(&self, value: ValueId) -> Option<&HoistedLoad> {
+        let is_same = |load: &&HoistedLoad| match (self.op(load.value), self.op(value)) {
+            (Op::ArrayLen(a), Op::ArrayLen(b)) => self.are_same(*a, *b),
+            _ => load.value == value,
+        };
+        self.loads.iter().find(is_same)
+    }
+
     /// What must hold before the value can be computed before the loop, in this order: objects that are read are not
     /// null, and loads are those of the first round.
     pub fn requirements(&self, value: ValueId) -> Vec<Condition> {
@@ -121,7 +130,8 @@ impl<'f> Invariants<'f> {
         if !self.is_inside(value) || !self.holds(value) {
             return;
         }
-        if let Some(load) = self.loads.iter().find(|load| load.value == value) {
+        let load = self.load_of(value);
+        if let Some(load) = load {
             for condition in &load.conditions {
                 condition.values().into_iter().for_each(|value| self.find_requirements(value, found));
                 if !found.contains(condition) {
@@ -139,7 +149,7 @@ impl<'f> Invariants<'f> {
                 found.push(Condition::NonNull(base));
             }
             let is_array = |c: &Condition| matches!(c, Condition::IsArray(known) if self.are_same(*known, base));
-            if matches!(op, Op::ArrayLen(_)) && !found.iter().any(is_array) {
+            if load.is_none() && matches!(op, Op::ArrayLen(_)) && !found.iter().any(is_array) {
                 found.push(Condition::IsArray(base));
             }
         }
@@ -213,6 +223,8 @@ impl<'f> Invariants<'f> {
                         }
                     }
                     Op::NullCheck(object) | Op::ArrayLen(object) if !self.holds(object) => return,
+                    // The first round reads the length, so it need not be asked whether there is one.
+                    Op::ArrayLen(_) => self.loads.push(HoistedLoad { value, conditions: conditions.clone() }),
                     Op::Store { ref flags, addr, .. } if flags.null_check == NullCheck::Needed && !self.holds(addr) => {
                         return;
                     }

@@ -129,14 +129,14 @@ fn conditions(function: &Function) -> usize {
 #[test]
 fn a_loop_to_a_limit_has_a_version_without_checks() {
     for (twist, tested) in [
-        // The array is there, and is one; the first index is not negative; the last one is inside.
+        // There is a round; the array is there; the first index is not negative; the last one is inside.
         (Twist::None, 4),
         // The limit is not the largest number.
         (Twist::UpToLimit, 5),
         (Twist::Down, 4),
         (Twist::Shifted, 4),
-        // There is a round; the rows are there, are an array, and one of them is; and the four.
-        (Twist::Row, 8),
+        // The rows are there, and one of them is; and the four.
+        (Twist::Row, 6),
     ] {
         let mut function = counting_loop(twist);
         let before = checks(&function).1;
