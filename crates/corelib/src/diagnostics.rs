@@ -1,7 +1,9 @@
 //! System.Diagnostics.Debugger, System.Runtime.JitInfo, and other facts about the machine.
 
 use crate::arguments::ObjectPlace;
+use saki_runtime::exec::compile::{IL_BYTES, STATISTICS};
 use saki_runtime::{CurrentThread, InternalCall, Obj};
+use std::sync::atomic::Ordering;
 
 /// No debugger is ever attached.
 fn is_attached(_t: CurrentThread) -> bool {
@@ -31,9 +33,26 @@ fn notify(_t: CurrentThread, _data: Option<Obj>) {}
 
 fn notify_place(_t: CurrentThread, _data: ObjectPlace) {}
 
-/// Saki keeps no counts by thread; programs only show these numbers.
-fn no_count(_t: CurrentThread, _of_thread: bool) -> i64 {
-    0
+/// A number that Saki keeps for the process; by thread it keeps none, and says 0.
+fn of_process(of_thread: bool, number: u64) -> i64 {
+    if of_thread { 0 } else { number.cast_signed() }
+}
+
+fn compiled_il(_t: CurrentThread, of_thread: bool) -> i64 {
+    // Relaxed: a counter.
+    of_process(of_thread, IL_BYTES.load(Ordering::Relaxed))
+}
+
+fn compiled_methods(_t: CurrentThread, of_thread: bool) -> i64 {
+    // Relaxed: a counter.
+    of_process(of_thread, STATISTICS.methods.load(Ordering::Relaxed))
+}
+
+/// In units of 100 ns.
+fn compilation_time(_t: CurrentThread, of_thread: bool) -> i64 {
+    // Relaxed: a counter.
+    let parts = [&STATISTICS.import_nanoseconds, &STATISTICS.codegen_nanoseconds, &STATISTICS.place_nanoseconds];
+    of_process(of_thread, parts.iter().map(|part| part.load(Ordering::Relaxed)).sum::<u64>() / 100)
 }
 
 /// `ProfileOptimization.SetProfileRoot` and `StartProfile` ask that a program's methods be compiled ahead on another
@@ -118,9 +137,9 @@ pub const TABLE: &[InternalCall] = &[
     InternalCall::new("@net QCall::DebugDebugger_Log", &log),
     InternalCall::new("@net9 System.Diagnostics.Debugger::CustomNotification", &notify),
     InternalCall::new("@net10 QCall::DebugDebugger_CustomNotification", &notify_place),
-    InternalCall::new("@net System.Runtime.JitInfo::GetCompiledILBytes", &no_count),
-    InternalCall::new("@net System.Runtime.JitInfo::GetCompiledMethodCount", &no_count),
-    InternalCall::new("@net System.Runtime.JitInfo::GetCompilationTimeInTicks", &no_count),
+    InternalCall::new("@net System.Runtime.JitInfo::GetCompiledILBytes", &compiled_il),
+    InternalCall::new("@net System.Runtime.JitInfo::GetCompiledMethodCount", &compiled_methods),
+    InternalCall::new("@net System.Runtime.JitInfo::GetCompilationTimeInTicks", &compilation_time),
     InternalCall::new("@net QCall::X86BaseCpuId", &cpuid),
     InternalCall::new("@net QCall::Interlocked_MemoryBarrierProcessWide", &memory_barrier_process_wide),
 ];

@@ -23,6 +23,7 @@ impl Number for u8 {}
 impl Number for i32 {}
 impl Number for i64 {}
 impl Number for usize {}
+impl Number for [i64; 4] {}
 
 /// Stores a number of the field's size; nothing where this version has no such field.
 ///

@@ -34,7 +34,7 @@ pub(crate) use facts::MachineFacts;
 pub(crate) use job::CompileJob;
 pub(crate) use noted::{begin_child, hold, release};
 pub use shared::{SHARED_BODIES, SHARED_COPIES};
-pub use statistics::{BASELINE_METHODS, CompileStatistics, GUARDED_CALLS, STATISTICS, keep_statistics};
+pub use statistics::{BASELINE_METHODS, CompileStatistics, GUARDED_CALLS, IL_BYTES, STATISTICS, keep_statistics};
 pub use thunks::{CallbackEntry, compile_callback_entry, invoke_thunk, place_callback_entry};
 
 use crate::class_init;

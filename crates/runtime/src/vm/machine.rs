@@ -351,7 +351,8 @@ fn start(options: &VmOptions, layers: UpperLayers) -> Result<*mut ThreadAbi, Sta
 
 /// What counts and records while code is compiled and runs: before anything is compiled.
 fn prepare_observers(options: &VmOptions) -> Result<(), StartError> {
-    if options.statistics {
+    // .NET's programs can ask for them (`JitInfo`, the meter System.Runtime).
+    if options.statistics || options.net.is_some() {
         compile::keep_statistics();
     }
     if let Some(settings) = &options.log {

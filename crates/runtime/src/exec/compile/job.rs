@@ -186,6 +186,10 @@ impl<'a> CompileJob<'a> {
         };
         self.facts.add_probes(method, &mut function);
         started.add_to(&STATISTICS.import_nanoseconds);
+        if let Some(body) = method.body()? {
+            // Relaxed: a counter.
+            super::IL_BYTES.fetch_add(body.code.len() as u64, Ordering::Relaxed);
+        }
         dump::imported(method, &function);
         Ok(function)
     }

@@ -23,6 +23,9 @@ pub static STATISTICS: CompileStatistics = CompileStatistics {
     place_nanoseconds: AtomicU64::new(0),
 };
 
+/// CIL of the compiled methods themselves, without those inlined into them; in bytes.
+pub static IL_BYTES: AtomicU64 = AtomicU64::new(0);
+
 /// Methods whose code the baseline compiler made; counted with `STATISTICS`.
 pub static BASELINE_METHODS: AtomicU64 = AtomicU64::new(0);
 
