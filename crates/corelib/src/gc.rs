@@ -9,7 +9,7 @@ use crate::arguments::ObjectPlace;
 use crate::fields::set;
 use saki_abi::vtable::VTableFlags;
 use saki_runtime::object::{exceptions, method_tables};
-use saki_runtime::vm::finalizer;
+use saki_runtime::vm::{collection_events, finalizer};
 use saki_runtime::{Array, CurrentThread, InternalCall, Managed, Obj, Word};
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -38,7 +38,7 @@ fn collection_count(_t: CurrentThread, generation: i32, special: i32) -> i32 {
 
 /// Explicit collections of a generation above 0, and of all (-1), free all unreachable objects.
 fn collect(t: CurrentThread, generation: i32, _mode: i32) {
-    saki_gc::collect(t.managed(), generation != 0);
+    collection_events::collect_for_program(t, generation != 0);
 }
 
 /// 10: the last argument says that memory is low, which is no reason to do otherwise.
@@ -129,6 +129,9 @@ fn memory_info(t: CurrentThread, data: Option<Obj>, _kind: i32) -> Managed<()> {
     set(t, data, "_memoryLoadBytes", used)?;
     set(t, data, "_heapSizeBytes", heap)?;
     set(t, data, "_totalCommittedBytes", heap)?;
+    // A GCGenerationInfo: size and fragmentation before the collection, which are not kept, and after it. All that is
+    // in use counts for the oldest generation, as in `GC.GetGeneration`.
+    set(t, data, "_generationInfo2", [0, 0, heap, 0])?;
     set(t, data, "_finalizationPendingCount", as_i64(saki_gc::finalizable_count()))?;
     set(t, data, "_index", collections)?;
     set(t, data, "_generation", MAX_GENERATION)

@@ -29,6 +29,7 @@ pub mod overrides;
 pub mod perturbation;
 pub mod proxies;
 pub mod references;
+pub mod runtime_events;
 pub(crate) mod slot;
 pub mod statics;
 pub mod strings;

@@ -5,6 +5,7 @@ pub(crate) mod abort_requests;
 pub mod body_replacement;
 pub mod call_trace;
 pub mod collectible;
+pub mod collection_events;
 pub mod coverage;
 pub mod crash_report;
 pub mod domain_copy;

@@ -534,6 +534,8 @@ ranks! {
     LogSink in "profile/src/mlpd/log.rs", anywhere_over [LogMetadata];
     /// The buffer of descriptions for Mono's log.
     LogMetadata in "profile/src/mlpd/log.rs", anywhere;
+    /// The queues of events for EventListener.
+    EventSessions in "runtime/src/object/runtime_events.rs", anywhere;
     /// The interner of strings.
     Symbols in "base/src/interner.rs", anywhere;
     /// Why the answer of a command has not arrived.

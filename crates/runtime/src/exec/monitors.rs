@@ -8,10 +8,11 @@ use crate::events::{LockWait, LogEvents, is_logged};
 use crate::exception_types::ExceptionType;
 use crate::exceptions::{self, Thrown};
 use crate::references::Obj;
+use crate::runtime_events::{self, EventKeyword, EventOrigin, EventPayload, RuntimeEventType};
 use crate::thread::{CurrentThread, Managed};
-use crate::thread_aborts;
 use crate::upcalls::upcalls;
 use crate::waits;
+use crate::{thread_aborts, thread_data};
 use saki_abi::{ObjRef, Object};
 use saki_gc::WeakFate;
 use saki_profile::mlpd::event::monitor;
@@ -62,6 +63,11 @@ pub fn contention_count() -> u64 {
     CONTENTION_COUNT.load(Ordering::Relaxed)
 }
 
+const CONTENTION_START: RuntimeEventType = RuntimeEventType::new(81, EventKeyword::CONTENTION);
+const CONTENTION_STOP: RuntimeEventType = RuntimeEventType::new(91, EventKeyword::CONTENTION);
+/// `ContentionFlags`: not a lock of the runtime's own.
+const MANAGED_LOCK: u8 = 0;
+
 /// The current thread in the role of `sync`'s `Blocker`: only requests that may be served now end its waits.
 struct Waiter<'t> {
     t: CurrentThread<'t>,
@@ -72,11 +78,14 @@ struct Waiter<'t> {
     is_contended: Cell<bool>,
     /// Whether the wait is counted.
     is_counted: Cell<bool>,
+    /// When EventListener was told that the wait began; 0 if it was not.
+    told_ns: Cell<u64>,
 }
 
 impl<'t> Waiter<'t> {
     fn new(t: CurrentThread<'t>, object: Obj<'t>) -> Waiter<'t> {
-        Waiter { t, object, wait: Cell::new(None), is_contended: Cell::new(false), is_counted: Cell::new(false) }
+        let (wait, is_contended, is_counted) = (Cell::new(None), Cell::new(false), Cell::new(false));
+        Waiter { t, object, wait, is_contended, is_counted, told_ns: Cell::new(0) }
     }
 
     /// The managed id of the lock's owner, 0 = not known, and how many threads wait for the lock.
@@ -93,6 +102,28 @@ impl<'t> Waiter<'t> {
             let (owner, waiters) = self.holder();
             LockWait { began_ns: saki_os::clock::monotonic_ns(), owner, waiters }
         })
+    }
+
+    /// Tells EventListener that the thread has to wait. The system's id of the owner's thread is not known.
+    #[cold]
+    fn tell_start(&self) {
+        const UNKNOWN_OWNER: u64 = 0;
+        let origin = EventOrigin::here(thread_data::of(self.t).activity_id().get());
+        self.told_ns.set(origin.time_ns);
+        let address = (self.object.address() as u64).to_le_bytes();
+        let payload = EventPayload::default().with([MANAGED_LOCK]).with_instance().with(address).with(address);
+        runtime_events::post(CONTENTION_START, origin, payload.with(UNKNOWN_OWNER.to_le_bytes()));
+    }
+
+    /// Tells EventListener that the wait is over, if it knows that it began.
+    #[inline]
+    fn tell_stop(&self) {
+        if self.told_ns.get() != 0 {
+            let origin = EventOrigin::here(thread_data::of(self.t).activity_id().get());
+            let duration_ns = (origin.time_ns - self.told_ns.get()) as f64;
+            let payload = EventPayload::default().with([MANAGED_LOCK]).with_instance().with(duration_ns.to_le_bytes());
+            runtime_events::post(CONTENTION_STOP, origin, payload);
+        }
     }
 
     /// Notes that another thread has the lock.
@@ -118,6 +149,9 @@ impl Blocker for Waiter<'_> {
         self.note_contention();
         if !self.is_counted.replace(true) {
             CONTENTION_COUNT.fetch_add(1, Ordering::Relaxed);
+            if CONTENTION_START.is_wanted() {
+                self.tell_start();
+            }
         }
         if self.wait.get().is_none() {
             self.wait.set(self.begin_wait());
@@ -152,6 +186,7 @@ pub fn try_enter<'t>(t: CurrentThread<'t>, object: Option<Obj<'t>>, milliseconds
     if let Some(wait) = waiter.wait.get() {
         upcalls().lock_wait_ended(t, object, wait);
     }
+    waiter.tell_stop();
     if end == EnterEnd::TimedOut {
         waiter.note_contention();
     }

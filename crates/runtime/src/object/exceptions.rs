@@ -289,6 +289,11 @@ pub fn load_exception<'t>(t: CurrentThread<'t>, error: &LoadError) -> Managed<Ob
     Ok(exception)
 }
 
+/// An exception's message as it was given, without what `Message` makes of it.
+pub(crate) fn given_message(exception: Obj<'_>) -> Option<Str<'_>> {
+    MESSAGE.str(exception)
+}
+
 /// An exception's HResult.
 pub fn hresult(exception: Obj) -> i32 {
     HRESULT.get(exception)

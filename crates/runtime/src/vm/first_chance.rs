@@ -7,11 +7,13 @@
 //! the event but do not raise it; stack overflows, which end the process.
 
 use crate::exception_trace;
-use crate::exceptions::ToManaged;
+use crate::exceptions::{self, ToManaged};
 use crate::fields::ManagedField;
 use crate::invoke::{self, Slot};
 use crate::references::Obj;
+use crate::runtime_events::{self, EventKeyword, EventOrigin, EventPayload, RuntimeEventLevel, RuntimeEventType};
 use crate::thread::{CurrentThread, Managed};
+use crate::thread_data;
 use saki_abi::ObjRef;
 use saki_types::{LibraryType, universe};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -31,6 +33,9 @@ pub(super) fn frame_added(t: CurrentThread, exception: Obj) {
         return;
     }
     COUNT.fetch_add(1, Ordering::Relaxed);
+    if EXCEPTION_THROWN.is_wanted() {
+        tell(t, exception);
+    }
     if !HANDLERS.is_there() {
         return;
     }
@@ -39,6 +44,43 @@ pub(super) fn frame_added(t: CurrentThread, exception: Obj) {
     if raise(t, handlers, exception).is_err() {
         t.take_pending();
     }
+}
+
+const EXCEPTION_THROWN: RuntimeEventType =
+    RuntimeEventType { id: 80, level: RuntimeEventLevel::Error, keyword: EventKeyword::EXCEPTION };
+
+/// Tells EventListener of an exception. Its flags do not say whether it is a rethrow: its trace does not.
+#[cold]
+fn tell(t: CurrentThread, exception: Obj) {
+    const HAS_INNER: u16 = 1;
+    const IS_CLS_COMPLIANT: u16 = 16;
+    const UNKNOWN_ADDRESS: u64 = 0;
+    let inner = if exceptions::INNER_EXCEPTION.obj(exception).is_some() { HAS_INNER } else { 0 };
+    let payload = EventPayload::default().with_text(without_enclosing(&exception.ty().full_name()).encode_utf16());
+    let payload = match exceptions::given_message(exception) {
+        Some(message) => payload.with_text(message.units().iter().copied()),
+        None => payload.with_text("NULL".encode_utf16()),
+    };
+    let payload = payload.with(UNKNOWN_ADDRESS.to_le_bytes()).with(exceptions::hresult(exception).to_le_bytes());
+    let payload = payload.with((inner | IS_CLS_COMPLIANT).to_le_bytes()).with_instance();
+    runtime_events::post(EXCEPTION_THROWN, EventOrigin::here(thread_data::of(t).activity_id().get()), payload);
+}
+
+/// A type's name without the types in which it and its arguments are nested, as the event has it.
+fn without_enclosing(full_name: &str) -> String {
+    let mut name = String::with_capacity(full_name.len());
+    let mut segment_start = 0;
+    for character in full_name.chars() {
+        match character {
+            '+' => name.truncate(segment_start),
+            '[' | ']' | ',' => {
+                name.push(character);
+                segment_start = name.len();
+            }
+            _ => name.push(character),
+        }
+    }
+    name
 }
 
 fn raise(t: CurrentThread, handlers: Obj, exception: Obj) -> Managed<()> {

@@ -4,8 +4,8 @@
 use crate::references::Obj;
 use crate::thread::CurrentThread;
 use crate::{
-    collectible, dynamic_methods, finalizer_signal, handles, monitors, profile_events, profile_log, thread_names,
-    thread_objects, weak_references,
+    collectible, collection_events, dynamic_methods, finalizer_signal, handles, monitors, profile_events, profile_log,
+    thread_names, thread_objects, weak_references,
 };
 use saki_abi::ObjRef;
 use saki_gc::{
@@ -65,6 +65,7 @@ impl HeapClient for RuntimeHeapClient {
 
     fn collected(&self, collection: &Collection) {
         profile_events::collected(collection);
+        collection_events::collected(collection);
         if message_log::is_shown(Level::Info, LogSubject::Collector) {
             let kind = if collection.was_full { "GC_MAJOR" } else { "GC_MINOR" };
             let time_ms = collection.pause().as_secs_f64() * 1e3;
