@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | RUNNING | executes managed or runtime code; its stack changes | owner → SAFE (`enter_safe`) or STOPPED (`wait_out_stop`) |
 //! | SAFE | in native code or blocked; frozen above the published SP | owner → RUNNING (`leave_safe`) |
-//! | STOPPED | waits at a safepoint for a stop to end, or in the runtime with its carrier | owner → RUNNING, after the stop (`leave_stopped`) |
+//! | STOPPED | waits for the end of a stop, or waits with its carrier | owner → RUNNING, after the stop |
 //! | WAITING | as SAFE, for a green thread that may leave its carrier by itself | owner → RUNNING, on a carrier |
 //!
 //! A carrier that is taken from a thread (`scheduling`) is taken by the same protocol, with the bit TAKEN in the place

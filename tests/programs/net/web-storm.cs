@@ -3,8 +3,9 @@
 // timeout: 120
 // env: SAKI_NURSERY=1m
 // stress: skip a server under stress takes minutes
-// A server of a hundred endpoints under connections that behave, read slowly, end in the middle, send half and reset. All answers
-// are checked, no request stays behind, and memory comes back. CONNECTIONS and SECONDS make a storm of it: ./x stress.
+// A server of a hundred endpoints under connections that behave, read slowly, end in the middle, send half and reset.
+// All answers are checked, no request stays behind, and memory comes back. CONNECTIONS and SECONDS make a storm of it:
+// ./x stress.
 
 using System.Collections.Concurrent;
 using System.Net;
@@ -142,7 +143,7 @@ class Storm(IPEndPoint end, double seconds)
             }
             catch (Exception e) when (kind == 3 && e is EndOfStreamException or SocketException { SocketErrorCode: SocketError.ConnectionReset })
             {
-                // Kestrel takes the end of the requests for the end of the connection, unless the answer is there already.
+                // Kestrel takes the end of the requests for the connection's, unless the answer is there already.
                 Interlocked.Increment(ref Counts[kind]);
             }
             catch (Exception e)

@@ -1,4 +1,4 @@
-//! Which cache lines aarch64 cleans and invalidates, where cores of one machine differ and threads migrate between them.
+//! Which cache lines aarch64 cleans and invalidates, where cores of one machine differ and threads migrate.
 //!
 //! CTR_EL0 (Arm ARM D19.2.34) gives the smallest line of the data caches (DminLine) and of the instruction caches
 //! (IminLine) of the core that reads it, and whether that core needs no clean (IDC) or no invalidation (DIC). Linux
