@@ -398,7 +398,6 @@ fn allocate_slow(
             break;
         }
         taken = finalize::taken_count();
-        clear_stack_below();
         collect(thread, true);
         if let Some(object) = try_allocate_slow(thread, vtable, size_bytes, stays_in_place) {
             return Some(object);
@@ -512,6 +511,9 @@ fn try_allocate_slow(
 /// Runs a collection; the current thread waits. A requested full collection is certain; a requested nursery collection
 /// may turn out to be a full one.
 pub(crate) fn collect(thread: &ManagedThread, full: bool) {
+    if full {
+        clear_stack_below();
+    }
     let full_before = stats::collection_count(1);
     // A request can join a nursery collection that another thread has just started: then ask again.
     for _ in 0..3 {
