@@ -33,6 +33,11 @@ pub fn of_clients() -> i32 {
     libc::SIGRTMIN() + 11
 }
 
+/// The signal by which a collection holds threads in native code (`thread::hold`).
+pub fn of_holds() -> i32 {
+    libc::SIGRTMIN() + 12
+}
+
 struct Slot {
     /// The `SignalHandler`; 0 = none. Release by `install`, Acquire by `trampoline`, which then sees `previous` and what
     /// the handler needs; Relaxed under `INSTALL`.

@@ -326,6 +326,15 @@ impl<const N: usize> Default for CallFrame<N> {
     }
 }
 
+/// The word of `this` for a method that is called on an object: boxed, or null, for a value type's. None for static
+/// methods.
+pub(crate) fn this_word(method: &'static Method, target: Option<Obj>) -> Option<Slot> {
+    (!method.is_static()).then(|| match target.filter(|_| method.owner.is_value_type()) {
+        Some(target) => Slot::from_ptr(target.data()),
+        None => Slot::from_ref(target),
+    })
+}
+
 impl<const N: usize> CallFrame<N> {
     /// Adds an argument.
     pub(crate) fn push(&mut self, slot: Slot) {
@@ -348,11 +357,13 @@ impl<const N: usize> CallFrame<N> {
         result: Ty,
         target: Option<Obj>,
     ) -> Managed<Option<*mut u8>> {
-        if !method.is_static() {
-            self.push(match target.filter(|_| method.owner.is_value_type()) {
-                Some(target) => Slot::from_ptr(target.data()),
-                None => Slot::from_ref(target),
-            });
+        self.begin_with(t, this_word(method, target), result)
+    }
+
+    /// [`CallFrame::begin`] with the word of `this`.
+    pub(crate) fn begin_with(&mut self, t: CurrentThread, this: Option<Slot>, result: Ty) -> Managed<Option<*mut u8>> {
+        if let Some(this) = this {
+            self.push(this);
         }
         if !is_struct(result) {
             return Ok(None);

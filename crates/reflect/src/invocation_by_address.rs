@@ -1,7 +1,9 @@
 //! Calling methods whose arguments lie in memory, as .NET's class libraries pass them to the machine: they have made
 //! boxes and variables of the parameters' types before. Left out: arguments in an object[] (`invocation`).
 
-use crate::invocation::{CallFrame, array_of_lengths, boxed_result, is_struct, nullable_holder, struct_words};
+use crate::invocation::{
+    CallFrame, array_of_lengths, boxed_result, is_struct, nullable_holder, struct_words, this_word,
+};
 use saki_runtime::ExceptionType;
 use saki_runtime::exec::invoke::{self, Slot};
 use saki_runtime::object::exceptions::{self, ToManaged};
@@ -11,17 +13,17 @@ use saki_types::{Method, MethodKind, MethodSig, Ty, universe};
 
 /// A method's call.
 #[derive(Clone, Copy)]
-struct Call<'t> {
+struct Call {
     method: &'static Method,
     sig: &'static MethodSig,
-    /// None for static methods; boxed for value types.
-    target: Option<Obj<'t>>,
+    /// None for static methods; the address of the value for value types. An object is held by the caller's frame.
+    this: Option<Slot>,
     /// Invariant: one address for each parameter, of a variable of its type; for a by-reference parameter the reference
     /// itself.
     arguments: *const *mut u8,
 }
 
-impl Call<'_> {
+impl Call {
     fn argument(&self, index: usize) -> *mut u8 {
         // SAFETY: the invariant: one address for each parameter.
         unsafe { self.arguments.add(index).read() }
@@ -45,7 +47,7 @@ pub unsafe fn invoke_by_addresses<'t>(
     arguments: *const *mut u8,
 ) -> Managed<Option<Obj<'t>>> {
     let sig = method.sig().to_managed(t)?;
-    let given = Call { method, sig, target, arguments };
+    let given = Call { method, sig, this: this_word(method, target), arguments };
     if method.name == ".ctor" && target.is_none() {
         return construct(t, given).map(Some);
     }
@@ -57,19 +59,38 @@ pub unsafe fn invoke_by_addresses<'t>(
     if method.owner.is_nullable() {
         // The box holds a T; the method wants a Nullable<T>.
         let holder = nullable_holder(t, method.owner, target)?;
-        return call(t, Call { method, sig, target: Some(holder), arguments });
+        return call(t, Call { this: this_word(method, Some(holder)), method, ..given });
     }
-    call(t, Call { method, ..given })
+    call(t, Call { this: this_word(method, target), method, ..given })
 }
 
-fn construct<'t>(t: CurrentThread<'t>, given: Call<'t>) -> Managed<Obj<'t>> {
+/// Calls exactly this method, and gives the boxed result. `this`: the object, or the address of the value for a method
+/// of a value type; None for static methods.
+///
+/// # Errors
+/// What the callee threw, and load errors; NullReferenceException for a null reference as result of a method that
+/// returns by reference.
+///
+/// # Safety
+/// `arguments` is as for [`invoke_by_addresses`]; `this` is what the method wants, and the caller keeps it alive.
+pub unsafe fn invoke_exactly<'t>(
+    t: CurrentThread<'t>,
+    method: &'static Method,
+    this: Option<Slot>,
+    arguments: *const *mut u8,
+) -> Managed<Option<Obj<'t>>> {
+    call(t, Call { method, sig: method.sig().to_managed(t)?, this, arguments })
+}
+
+fn construct<'t>(t: CurrentThread<'t>, given: Call) -> Managed<Obj<'t>> {
     let (owner, sig) = (given.method.owner, given.sig);
     if owner == universe().string() {
         // A string constructor stands for the `Ctor` of the same parameters, which ignores its target.
         let Some(make) = owner.find_method_sig("Ctor", &sig.params).to_managed(t)? else {
             return Err(exceptions::throw_default(t, ExceptionType::MissingMethod));
         };
-        let made = call(t, Call { method: make, sig: make.sig().to_managed(t)?, ..given })?;
+        let made =
+            call(t, Call { method: make, sig: make.sig().to_managed(t)?, this: this_word(make, None), ..given })?;
         return Ok(made.unwrap_or_else(|| saki_base::bug!("String.Ctor gave null")));
     }
     if let MethodKind::Array(kind) = given.method.kind {
@@ -84,11 +105,11 @@ fn construct<'t>(t: CurrentThread<'t>, given: Call<'t>) -> Managed<Obj<'t>> {
         return Ok(made.unwrap_or_else(|| saki_base::bug!("a Nullable of a Nullable")));
     }
     let made = Obj::new(t, owner)?;
-    call(t, Call { target: Some(made), ..given })?;
+    call(t, Call { this: this_word(given.method, Some(made)), ..given })?;
     Ok(made)
 }
 
-fn call<'t>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
+fn call<'t>(t: CurrentThread<'t>, call: Call) -> Managed<Option<Obj<'t>>> {
     let words = (call.sig.params.len() + 2).max(struct_words(call.sig).to_managed(t)?);
     match words {
         0..=8 => call_in_frame::<8>(t, call),
@@ -102,11 +123,11 @@ fn call<'t>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
 }
 
 /// Makes the call: `N` words hold the arguments, and as many the structs; the collector scans this frame.
-fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call<'t>) -> Managed<Option<Obj<'t>>> {
-    let Call { method, sig, target, .. } = call;
+fn call_in_frame<'t, const N: usize>(t: CurrentThread<'t>, call: Call) -> Managed<Option<Obj<'t>>> {
+    let Call { method, sig, this, .. } = call;
     let mut frame = CallFrame::<N>::default();
     let struct_bytes = |ty: Ty| Ok(ty.value_size_bytes().to_managed(t)? as usize);
-    let result_at = frame.begin(t, method, sig.ret, target)?;
+    let result_at = frame.begin_with(t, this, sig.ret)?;
     for (index, &ty) in sig.params.iter().enumerate() {
         let given = call.argument(index);
         let slot = if ty.is_byref() {

@@ -48,7 +48,7 @@ pub(crate) mod upcalls;
 pub mod walk_check;
 
 pub use machine::{
-    StartError, Vm, VmBuilder, command_line, domain_object, entry_assembly, ephemeron_tombstone, exit_code,
+    StartError, Vm, VmBuilder, command_line, domain_object, entry_assembly, ephemeron_tombstone, execute, exit_code,
     set_exit_code,
 };
 pub use options::{ConfigurationFiles, ToolsRequest, VmOptions, options};

@@ -9,7 +9,7 @@
 //!
 //! | files | what they hold |
 //! |---|---|
-//! | `protocol`, `histogram`, `spill`, `child_locks`, `process_number` | the stop protocol on bare words; registers; locks in a forked child, and its number |
+//! | `protocol`, `hold`, `histogram`, `spill`, `child_locks`, `process_number` | the stop protocol on bare words; registers; locks in a forked child, and its number |
 //! | `stack_reserve`, `cold_stack`, `statics` | parts of a thread |
 //! | `managed_thread`, `carrier` | the two records |
 //! | `current`, `request`, `stop`, `scheduler_hooks` | the thread that runs here, what is asked of it, the process's stop words, what threads ask of a scheduler |
@@ -40,6 +40,7 @@ mod giving_way;
 pub mod growth;
 #[cfg(not(loom))]
 pub mod histogram;
+mod hold;
 #[cfg(not(loom))]
 pub mod managed_thread;
 #[cfg(not(loom))]
@@ -82,6 +83,8 @@ pub use current::current;
 pub use exit::{foreground_thread_count, wait_for_foreground_threads};
 #[cfg(not(loom))]
 pub use histogram::HistogramSnapshot;
+#[cfg(not(loom))]
+pub use hold::hold_native_code;
 #[cfg(not(loom))]
 pub use managed_thread::{ManagedThread, NO_STATE, RootSlot, ThreadKind, WaitObserver, WaitState, WaitTarget, root};
 #[cfg(not(loom))]

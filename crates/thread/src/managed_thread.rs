@@ -16,6 +16,7 @@
 //! | `is_in_ran_list` | see `Carrier::note_ran` | the same |
 //! | `registry_index` | the thread that holds the registry's lock; Relaxed | the same |
 //! | `cold_stack` | see `cold_stack` | the same |
+//! | `hold` | see `hold` | the same |
 //! | `stack_reserve`, `inner_reserve` | owner and its fault handler | the same |
 //! | `grow_below` | owner; Relaxed | owner |
 //! | `statics` | owner | collector while stopped |
@@ -25,6 +26,7 @@
 
 use crate::carrier::Carrier;
 use crate::cold_stack::ColdStack;
+use crate::hold::HoldWord;
 use crate::process_number::process_number;
 use crate::protocol::{RUNNING, SAFE, WAITING};
 use crate::spill::CALLEE_SAVED_COUNT;
@@ -219,6 +221,7 @@ pub struct ManagedThread {
     pub(crate) inner_reserve: StackReserve,
     pub(crate) grow_below: AtomicUsize,
     pub(crate) cold_stack: ColdStack,
+    pub(crate) hold: HoldWord,
 }
 
 // SAFETY: fields without atomics or mutexes are written by the owner only and read by others only while it is stopped;
@@ -305,6 +308,7 @@ impl ManagedThread {
             inner_reserve: StackReserve::default(),
             grow_below: AtomicUsize::new(0),
             cold_stack: ColdStack::default(),
+            hold: HoldWord::new(),
         })
     }
 

@@ -10,6 +10,7 @@ use crate::carrier::{Carrier, for_each_carrier};
 use crate::cold_stack;
 use crate::current::current;
 use crate::histogram::{Histogram, HistogramSnapshot};
+use crate::hold;
 use crate::managed_thread::ManagedThread;
 use crate::protocol::{RUNNING, STOPPED};
 use crate::request::POLL_STOP;
@@ -48,6 +49,8 @@ pub struct StopToken {
     /// The carriers and the threads that were asked to stop.
     carriers: Vec<&'static Carrier>,
     threads: Vec<&'static ManagedThread>,
+    /// Those that are held in native code; see `hold`.
+    held: Vec<&'static ManagedThread>,
 }
 
 impl StopToken {
@@ -109,9 +112,11 @@ pub fn stop_the_world(reason: StopReason) -> StopToken {
     if !matches!(reason, StopReason::Collection | StopReason::Fork) {
         restore_cold_stacks();
     }
+    // Only a collection moves objects.
+    let held = if reason == StopReason::Collection { hold::hold_all(&carriers) } else { Vec::new() };
     let latency_ns = saki_os::clock::monotonic_ns() - start_ns;
     LATENCY.record_ns(latency_ns);
-    StopToken { reason, latency_ns, stopper: me, carriers, threads }
+    StopToken { reason, latency_ns, stopper: me, carriers, threads, held }
 }
 
 /// Asks carriers, and the threads that they run, to stop; returns those threads. A carrier that changes threads
@@ -143,6 +148,7 @@ pub fn resume_the_world(token: StopToken) {
     // The token's fields are taken out of it, since it may not be dropped.
     let mut token = std::mem::ManuallyDrop::new(token);
     let (carriers, threads) = (std::mem::take(&mut token.carriers), std::mem::take(&mut token.threads));
+    hold::release_all(&std::mem::take(&mut token.held));
     if let Some(stopper) = token.stopper.filter(|s| s.is_running()) {
         // Relaxed: the stopper runs; the next publication sets it again if need be.
         stopper.registers_are_saved.store(false, Ordering::Relaxed);

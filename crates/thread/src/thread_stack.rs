@@ -8,6 +8,8 @@ use crate::stack_reserve::{StackReserve, reserve_bytes};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
+const RED_ZONE_BYTES: usize = 128;
+
 impl ManagedThread {
     /// The bounds of the OS thread's stack that the thread is about to run on.
     pub(crate) fn set_stack(&self, bounds: &Range<usize>) {
@@ -41,7 +43,16 @@ impl ManagedThread {
 
     /// Every range to scan conservatively while the thread is stopped: the stack and the saved registers.
     pub fn for_each_conservative_range(&self, mut visit: impl FnMut(Range<usize>)) {
-        let stack = self.stopped_stack_range();
+        let mut stack = self.stopped_stack_range();
+        if let Some((sp, context)) = self.hold.held() {
+            visit(context..context + size_of::<libc::ucontext_t>());
+            // A signal handler of the host's on another stack was interrupted: what it holds is unknown.
+            let whole = self.reserve().stack_low()..stack.end;
+            if whole.contains(&sp) {
+                // Leaf functions use the bytes below the stack pointer (System V ABI, AMD64 supplement §3.2.2).
+                stack.start = (sp & !7) - RED_ZONE_BYTES;
+            }
+        }
         match self.gap() {
             // Also a stack in two parts, from where native code was called that runs in the inner one.
             Some(gap) if stack.start < gap.start => {

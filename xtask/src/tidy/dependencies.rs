@@ -49,6 +49,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("hosting", &["corelib", "dotnet"]),
     ("cli", &["hosting"]),
     ("coreclr", &["hosting"]),
+    ("monosgen", &["hosting"]),
 ];
 
 /// Outside crate (a prefix of its name) → the crate folders that may name it.
@@ -82,7 +83,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
         "libc",
         &[
             "corelib", "os", "dotnet", "gc", "icall", "interop", "loops", "reactor", "reflect", "runtime", "sampler",
-            "sync", "thread", "tools", "unwind", "cli", "coreclr",
+            "sync", "thread", "tools", "unwind", "cli", "coreclr", "monosgen",
         ],
     ),
 ];

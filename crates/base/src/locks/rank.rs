@@ -536,6 +536,8 @@ ranks! {
     LogMetadata in "profile/src/mlpd/log.rs", anywhere;
     /// The queues of events for EventListener.
     EventSessions in "runtime/src/object/runtime_events.rs", anywhere;
+    /// Texts that an embedding host was given.
+    HostTexts in "monosgen/src/text.rs", anywhere;
     /// The interner of strings.
     Symbols in "base/src/interner.rs", anywhere;
     /// Why the answer of a command has not arrived.

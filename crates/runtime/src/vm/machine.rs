@@ -472,6 +472,14 @@ fn load_program(path: &Path) -> Result<&'static Assembly, StartError> {
     Ok(assembly)
 }
 
+/// Runs `Main` of an assembly that a host has loaded, which becomes the program's; the exit code so far. The machine
+/// and other threads go on. An unhandled exception is reported, and ends the process.
+pub fn execute(t: CurrentThread, assembly: &'static Assembly, args: &[String]) -> i32 {
+    domains::current().set_entry_assembly(assembly);
+    run_main(t, assembly, args);
+    exit_code()
+}
+
 /// Runs `Main` with these arguments. Reports an unhandled exception.
 fn run_main(t: CurrentThread, assembly: &'static Assembly, args: &[String]) {
     let mut command_line = vec![assembly.path.display().to_string()];

@@ -1,0 +1,100 @@
+//! `mono/jit/jit.h`: start and end of the machine, options.
+
+use crate::call::{call, call_managed};
+use crate::text::{given, text};
+use crate::{domains, machine};
+use saki_runtime::vm::domains::Domain;
+use saki_types::assembly::Assembly;
+use std::ffi::{c_char, c_int, c_void};
+
+/// Starts the machine on the calling thread; null if it cannot start, with a line on standard error.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_jit_init(_file: *const c_char) -> Option<&'static Domain> {
+    match machine::start() {
+        Ok(()) => domains::mono_get_root_domain(),
+        Err(text) => {
+            saki_base::tell!("saki: mono_jit_init: {text}");
+            None
+        }
+    }
+}
+
+/// [`mono_jit_init`]: there is one version of the class libraries.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_jit_init_version(name: *const c_char, _version: *const c_char) -> Option<&'static Domain> {
+    mono_jit_init(name)
+}
+
+/// [`mono_jit_init_version`].
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_jit_init_version_for_test_only(
+    name: *const c_char,
+    version: *const c_char,
+) -> Option<&'static Domain> {
+    mono_jit_init_version(name, version)
+}
+
+/// Runs `Main`; its exit code. `argv[0]` is the program.
+///
+/// # Safety
+/// `argv` has `argc` texts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mono_jit_exec(
+    _domain: Option<&'static Domain>,
+    assembly: &'static Assembly,
+    argc: c_int,
+    argv: *const *const c_char,
+) -> c_int {
+    let count = usize::try_from(argc).unwrap_or(0);
+    // SAFETY: the host's array has `argc` texts.
+    let arguments: Vec<String> = (1..count).map(|index| unsafe { text(argv.add(index).read()) }).collect();
+    call("mono_jit_exec", |t| saki_runtime::vm::execute(t, assembly, &arguments))
+}
+
+/// Ends the machine. The process may go on, without managed code.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_jit_cleanup(_domain: *const c_void) {
+    machine::shut_down();
+}
+
+/// A text about the build, for `mono_free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_get_runtime_build_info() -> *mut c_char {
+    given(concat!("6.8.0.105 (Saki ", env!("CARGO_PKG_VERSION"), ")").as_bytes())
+}
+
+/// Attaches the calling thread; the domain.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_jit_thread_attach(_domain: *const c_void) -> Option<&'static Domain> {
+    call_managed("mono_jit_thread_attach", |_| Ok(Some(saki_runtime::vm::domains::current())))
+}
+
+/// Options of Mono's JIT compiler mean nothing here, and are passed over.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_jit_parse_options(_argc: c_int, _argv: *mut *mut c_char) {}
+
+/// Handlers of signals that were there before are always called for what is not the machine's.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_set_signal_chaining(_chain: c_int) {}
+
+/// Does nothing, for the same reason as [`mono_set_signal_chaining`].
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_set_crash_chaining(_chain: c_int) {}
+
+/// Code of Mono's own ahead-of-time compiler is not used.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_jit_set_aot_mode(_mode: c_int) {}
+
+/// Does nothing, for the same reason as [`mono_jit_set_aot_mode`].
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_jit_set_aot_only(_is_on: c_int) {}
+
+/// The machine is never started to compile ahead of time.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_jit_aot_compiling() -> c_int {
+    0
+}
+
+/// There is one code generator.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_set_use_llvm(_is_on: c_int) {}

@@ -1,0 +1,20 @@
+//! `libmonosgen-2.0.so.1`: a machine behind Mono's embedding API, for hosts that load Mono's library.
+//!
+//! The files are named after the parts of the API; `machine` starts the machine, `call` brings a thread of the host
+//! into it and back. `docs/design/embedding.md` says what a handle is, which objects the collector sees, and what
+//! differs from Mono.
+//!
+//! Invariant: no function unwinds into the host, and none goes on after something that it cannot do: it ends the
+//! process with a message that names the function. Left out: the functions that `missing` lists.
+
+mod assemblies;
+mod call;
+mod classes;
+mod domains;
+mod invoke;
+mod jit;
+mod machine;
+mod methods;
+mod objects;
+mod strings;
+mod text;
