@@ -105,6 +105,11 @@ pub(crate) trait Architecture {
     /// `thread` is the current thread's; `target` is code that keeps the conventions in the crate's documentation, and
     /// it is safe to call with these arguments.
     unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], result: *mut u64) -> u32;
+    /// See `crate::return_from_native_call`.
+    ///
+    /// # Safety
+    /// Those of that function.
+    unsafe fn return_from_native_call(_thread: *mut ThreadAbi) {}
     /// The return address of frames that `enter` has called.
     fn enter_return_address() -> usize;
     /// Where an exception lands that reaches `enter` (FP = the EntryFrame's, SP = FP − `ENTRY_SAVED_BYTES`).
@@ -164,6 +169,18 @@ pub unsafe fn enter(thread: *mut ThreadAbi, target: usize, arguments: [u64; 3], 
     // SAFETY: the thread is current and `target` keeps the conventions (contract), which is all that the stub relies
     // on.
     unsafe { Arch::enter(thread, target, arguments, result) }
+}
+
+/// Goes on where the C function that managed code called last would return to, as if it had returned 0, if it was
+/// called through a stub (`StubId::CallNative` and its like): the frames in between are left without a trace. Returns
+/// if it was called in another way, since its arguments are in memory, or on an architecture that has no such stub.
+///
+/// # Safety
+/// `thread` is the current thread's, in native code, and no frame of Rust lies between the C function and the caller,
+/// which has nothing to drop.
+pub unsafe fn return_from_native_call(thread: *mut ThreadAbi) {
+    // SAFETY: the thread is current and in native code, and the frames that are left have nothing to drop.
+    unsafe { Arch::return_from_native_call(thread) };
 }
 
 /// The return address of frames called by [`enter`]: the walker recognises the boundary by it.

@@ -117,7 +117,7 @@ pub use arch::masm;
 #[cfg(not(loom))]
 pub use arch::{
     ENTRY_PREVIOUS_EXIT_OFFSET, ENTRY_SAVED_BYTES, FrameState, enter, enter_return_address, enter_unwound_address,
-    fault_throw_address, stub_address,
+    fault_throw_address, return_from_native_call, stub_address,
 };
 #[cfg(not(loom))]
 pub use entry::MethodEntry;

@@ -10,6 +10,7 @@ mod boxed;
 pub mod builder;
 pub mod callback;
 pub mod delegate;
+pub mod host_call;
 pub mod internal_call;
 pub mod marshal;
 mod native_registers;

@@ -5,7 +5,8 @@
 //! functions to the last four. Invariant: none of them needs more than the current thread. Left out: every other symbol
 //! of libmono.
 
-use std::ffi::{c_char, c_void};
+use saki_runtime::exec::host_calls;
+use std::ffi::{CStr, c_char, c_void};
 
 /// The names that the executable must export.
 pub const EXPORTED_SYMBOLS: [&str; 8] = [
@@ -34,17 +35,20 @@ pub fn keep_exports() -> usize {
     symbols.iter().filter(|s| !std::hint::black_box(**s).is_null()).count()
 }
 
-/// Registers an internal call; ignored. libmono-native has one on this system, `Interop/Sys::Read`, for which the
-/// virtual machine has a function of its own that parks the thread where a read has to wait.
+/// Registers an internal call of a host or a native library. libmono-native has one on this system,
+/// `Interop/Sys::Read`, for which the machine has a function of its own, that parks the thread where a read waits.
 ///
 /// # Safety
 /// `name` is NUL-terminated; `function` has the type that the name implies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mono_add_internal_call_with_flags(
-    _name: *const c_char,
-    _function: *const c_void,
+    name: *const c_char,
+    function: *const c_void,
     _cooperative: i32,
 ) {
+    // SAFETY: a text of C's, which ends in NUL.
+    let name = unsafe { CStr::from_ptr(name) };
+    host_calls::add(&name.to_string_lossy(), function.expose_provenance());
 }
 
 /// Saves errno as the thread's last P/Invoke error.

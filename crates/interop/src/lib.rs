@@ -17,6 +17,7 @@ pub mod dllmap;
 pub mod host;
 pub mod library;
 pub mod marshal_calls;
+pub mod raw_entries;
 mod refusals;
 mod release;
 pub mod resolve;

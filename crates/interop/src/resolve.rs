@@ -11,6 +11,7 @@ use saki_base::locks::{Mutex, rank};
 use saki_il::synth::marshal::{impl_map, pinvoke_flags};
 use saki_os::message_log::{self, Level, LogSubject};
 use saki_runtime::ExceptionType;
+use saki_runtime::exec::host_calls;
 use saki_runtime::object::exceptions::{self, ToManaged};
 use saki_runtime::object::thread::{CurrentThread, Managed};
 use saki_runtime::{OwnFunction, upper_layers};
@@ -144,6 +145,9 @@ impl NativeName {
 /// # Errors
 /// DllNotFoundException, EntryPointNotFoundException; load errors.
 pub fn resolve_native(t: CurrentThread, method: &'static Method) -> Managed<usize> {
+    if let Some(function) = host_calls::find(method) {
+        return Ok(function);
+    }
     let name = NativeName::of(t, method)?;
     if let Some(own) = name.own_address() {
         return Ok(own);

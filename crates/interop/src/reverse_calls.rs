@@ -35,6 +35,18 @@ pub(crate) struct EntryFrame<'f> {
     result: NativeSlot<'f>,
 }
 
+impl EntryFrame<'_> {
+    /// One word for each parameter.
+    pub fn arguments(&self) -> &[u64] {
+        self.arguments
+    }
+
+    /// The last parameter's word.
+    pub fn last_argument(&self) -> u64 {
+        self.arguments.last().copied().unwrap_or(0)
+    }
+}
+
 impl NativeSignature {
     /// `sig`: the wrapper's. `result_in_memory_bytes`: see the field.
     pub fn new(wrapper: usize, sig: CallSig, result_in_memory_bytes: Option<u32>) -> NativeSignature {

@@ -1,7 +1,7 @@
 //! A call of the host: its thread becomes managed if it is none, runs the function, and goes back to native code.
 //!
 //! Exceptions for which a function has no place go where Mono lets them go: to the managed code that called the host's
-//! code, when that returns, or else to the end of the process, as unhandled.
+//! code, whose frames are left (`code::return_from_native_call`), or else to the end of the process, as unhandled.
 
 use crate::machine;
 use saki_abi::ObjRef;
@@ -10,18 +10,29 @@ use saki_runtime::exec::callback_exceptions;
 use saki_runtime::vm::unhandled;
 use saki_runtime::{CurrentThread, Managed, Obj, Word};
 
-/// Runs a function of the API. A host that has started no machine is told so.
-pub(crate) fn call<R>(function: &str, body: impl FnOnce(CurrentThread<'static>) -> R) -> R {
+/// The host's thread comes in. A host that has started no machine is told so.
+fn enter(function: &str) -> (ReverseCall, CurrentThread<'static>) {
     if !machine::is_started() {
         machine::end(function, "is called, and no machine runs");
     }
     let call = ReverseCall::enter();
-    // SAFETY: the structure of this thread, which is RUNNING. No reference that `body` gives away outlives what the
-    // collector sees: the host's frames, too, are scanned.
+    // SAFETY: the structure of this thread, which is RUNNING. No reference that the function gives away outlives what
+    // the collector sees: the host's frames, too, are scanned.
     let t = unsafe { CurrentThread::from_abi(call.abi()) };
-    let result = body(t);
+    (call, t)
+}
+
+/// The host's thread goes back.
+fn leave(call: ReverseCall) {
     // SAFETY: references in the frames above are seen, since collections hold threads in native code.
     unsafe { call.leave() };
+}
+
+/// Runs a function of the API.
+pub(crate) fn call<R>(function: &str, body: impl FnOnce(CurrentThread<'static>) -> R) -> R {
+    let (call, t) = enter(function);
+    let result = body(t);
+    leave(call);
     result
 }
 
@@ -69,28 +80,39 @@ impl<T> Nothing for *const T {
 
 /// Runs a function that may throw and cannot tell the host.
 pub(crate) fn call_managed<R: Nothing>(function: &str, body: impl FnOnce(CurrentThread<'static>) -> Managed<R>) -> R {
-    if !machine::is_started() {
-        machine::end(function, "is called, and no machine runs");
+    let (call, t) = enter(function);
+    let result = body(t);
+    let is_thrown = result.is_err();
+    if is_thrown {
+        keep_for_caller(t);
     }
-    let call = ReverseCall::enter();
-    // SAFETY: the structure of this thread, which is RUNNING; see `call` for the references.
-    let t = unsafe { CurrentThread::from_abi(call.abi()) };
-    let result = body(t).unwrap_or_else(|_| {
-        let exception = t.take_exception();
-        if !call.is_of_native_code() {
-            unhandled::report_and_exit(with_pending(t, exception));
-        }
-        callback_exceptions::keep(t, exception);
-        R::nothing()
-    });
-    // SAFETY: references in the frames above are seen, since collections hold threads in native code.
-    unsafe { call.leave() };
-    result
+    leave(call);
+    if is_thrown {
+        // SAFETY: the current thread is in native code again, and `body`, which owned what it was given, is gone.
+        unsafe { saki_code::return_from_native_call(t.abi()) };
+    }
+    result.unwrap_or_else(|_| R::nothing())
 }
 
-fn with_pending<'t>(t: CurrentThread<'t>, exception: Obj<'t>) -> CurrentThread<'t> {
-    t.set_pending(exception);
-    t
+/// The pending exception waits for the managed code that called the host's code; without such code it is unhandled.
+fn keep_for_caller(t: CurrentThread) {
+    if t.exit_frame() == 0 {
+        unhandled::report_and_exit(t);
+    }
+    let exception = t.take_exception();
+    callback_exceptions::keep(t, exception);
+}
+
+/// Throws an exception in the managed code that called the host's code, whose frames are left. Returns only if that
+/// cannot be done: the call passed arguments in memory.
+pub(crate) fn raise(function: &str, exception: Obj) {
+    let thread = call(function, |t| {
+        t.set_pending(exception);
+        keep_for_caller(t);
+        t.abi()
+    });
+    // SAFETY: the current thread is in native code again; nothing here owns anything.
+    unsafe { saki_code::return_from_native_call(thread) };
 }
 
 /// Runs a function that has a place for what it throws. Without the place it is [`call_managed`].

@@ -7,6 +7,7 @@ use saki_reflect::invocation_by_address::invoke_exactly;
 use saki_runtime::object::exceptions::ToManaged;
 use saki_runtime::{CurrentThread, Managed, Slot, Word};
 use saki_types::Method;
+use std::ffi::c_void;
 use std::ptr;
 
 /// Calls exactly this method and gives its result, boxed if it is a value; null for void. What it throws goes to `exc`.
@@ -46,6 +47,15 @@ pub(crate) unsafe fn invoke(
     let this = (!method.is_static()).then(|| Slot::from_ptr(object));
     // SAFETY: addresses of variables of the parameters' types; the host promises `this`.
     Ok(unsafe { invoke_exactly(t, method, this, addresses.as_ptr()) }?.word())
+}
+
+/// A C function that calls exactly this method: `this`, the arguments as they are (structs in boxes), and at the end
+/// the address of room for an exception. It stays for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn mono_method_get_unmanaged_thunk(method: &'static Method) -> *const c_void {
+    call_managed("mono_method_get_unmanaged_thunk", |t| {
+        Ok(ptr::with_exposed_provenance(saki_interop::raw_entries::raw_entry(t, method)?))
+    })
 }
 
 /// Runs the constructor without parameters.

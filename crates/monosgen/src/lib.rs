@@ -11,6 +11,7 @@ mod assemblies;
 mod call;
 mod classes;
 mod domains;
+mod icalls;
 mod invoke;
 mod jit;
 mod machine;
@@ -18,3 +19,18 @@ mod methods;
 mod objects;
 mod strings;
 mod text;
+
+// Functions of the crates below that have C's names take no one else's place in the host's process (the collector's
+// `mmap`), and are nobody else's business. A symbol is hidden if one object says so.
+std::arch::global_asm!(
+    ".pushsection .note.saki_hidden, \"\", @progbits",
+    ".hidden mmap",
+    ".quad mmap",
+    ".hidden mmtk_debug_print_object",
+    ".quad mmtk_debug_print_object",
+    ".hidden __jit_debug_descriptor",
+    ".quad __jit_debug_descriptor",
+    ".hidden __jit_debug_register_code",
+    ".quad __jit_debug_register_code",
+    ".popsection",
+);

@@ -5,9 +5,14 @@ use std::process::Command;
 
 const LIBRARY: &str = r#"
 using System;
+using System.Runtime.CompilerServices;
 
 namespace Some
 {
+    public class Failure : Exception { }
+
+    public struct Point { public int X; public double Y; public string Text; }
+
     public class Thing
     {
         public class Failure : Exception { }
@@ -22,6 +27,46 @@ namespace Some
             for (int i = 0; i < 100000; i++)
                 new byte[100].ToString ();
             GC.Collect ();
+        }
+    }
+
+    public class Calls
+    {
+        [MethodImpl (MethodImplOptions.InternalCall)] static extern string AddText (string text, int number, sbyte small);
+        [MethodImpl (MethodImplOptions.InternalCall)] static extern double OfPoint (Point point, float factor);
+        [MethodImpl (MethodImplOptions.InternalCall)] extern bool Many (int a, int b, int c, int d, int e, int f, int g, ref string text);
+        [MethodImpl (MethodImplOptions.InternalCall)] static extern void Fail (string message);
+        [MethodImpl (MethodImplOptions.InternalCall)] static extern void Nobody ();
+
+        public static string Test ()
+        {
+            string text = "before";
+            string thrown = "";
+            foreach (string message in new [] { "a", "bb", "ccc" }) {
+                try {
+                    Fail (message);
+                    thrown += "nothing";
+                } catch (Failure) {
+                    thrown += message;
+                } catch (ArgumentException e) {
+                    thrown += e.Message;
+                }
+            }
+            bool many = new Calls ().Many (1, 2, 3, 4, 5, 6, 7, ref text);
+            double point = OfPoint (new Point { X = 1, Y = 2.5, Text = "abc" }, 2);
+            return AddText ("x", 5, -3) + " " + point + " " + many + " " + text + " " + thrown;
+        }
+
+        public static void Throw (string message) { throw new ArgumentException (message); }
+        public static string Missing () { Nobody (); return "?"; }
+        public string Join (int number, Point point, string text) { return number + point.X + text.ToString (); }
+        public static Point Moved (Point point, sbyte by) { point.X += by; point.Y = by; return point; }
+
+        public static int Sum (int number, string text)
+        {
+            if (number % 50 == 0)
+                GC.Collect ();
+            return number + (text + new string ('x', number % 10)).Length - number % 10;
         }
     }
 }
@@ -48,29 +93,48 @@ fn succeeds(command: &mut Command) -> bool {
     }
 }
 
-#[test]
-fn a_host_in_c_calls_methods_and_gets_what_they_throw() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("monosgen");
+/// Compiles the library and a host, and compares what the host prints: also under GC stress.
+fn prints(host: &str, expected: &str) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("monosgen-hosts").join(host);
     std::fs::create_dir_all(&folder).expect("a folder");
-    let (source, assembly) = (folder.join("thing.cs"), folder.join("thing.dll"));
+    let (source, assembly) = (folder.join("some.cs"), folder.join("some.dll"));
     std::fs::write(&source, LIBRARY).expect("written");
     let out = format!("-out:{}", assembly.display());
-    if !succeeds(Command::new("mcs").args(["-nologo", "-target:library", &out]).arg(&source)) {
+    if !succeeds(Command::new("mcs").args(["-nologo", "-nowarn:0649,0169", "-target:library", &out]).arg(&source)) {
         return;
     }
     let library = folder.join("libmonosgen-2.0.so.1");
     std::fs::copy(built(), &library).expect("copied");
-    let (host, code) = (folder.join("host"), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host.c"));
+    let (program, code) = (folder.join("host"), Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{host}.c")));
     let rpath = format!("-Wl,-rpath,{}", folder.display());
-    if !succeeds(Command::new("cc").arg("-o").arg(&host).arg(code).arg(&library).arg(rpath)) {
+    if !succeeds(Command::new("cc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(code).arg(&library).arg(rpath)) {
         return;
     }
     for stress in ["0", "50"] {
-        let mut command = Command::new(&host);
+        let mut command = Command::new(&program);
         command.arg(&assembly).env("SAKI_NO_CACHE", "1").env("SAKI_GC_STRESS", stress);
         let output = command.output().expect("run");
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(text, "missing: 1 1\nstatic: 42 1\ninstance: thing hé 8\nthrown: 1 1\n", "stress {stress}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{:?}: {text}\n{errors}", output.status);
+        assert_eq!(text, expected, "stress {stress}: {errors}");
     }
+}
+
+#[test]
+fn a_host_in_c_calls_methods_and_gets_what_they_throw() {
+    prints("host", "missing: 1 1\nstatic: 42 1\ninstance: thing hé 8\nthrown: 1 1\n");
+}
+
+#[test]
+fn managed_code_and_a_host_in_c_call_each_other() {
+    prints(
+        "calls",
+        "internal calls: x+5-3 13 True many abbccc\n\
+         missing: throws NotImplementedException\n\
+         thunk: 7t 1\n\
+         thunk: throws NullReferenceException\n\
+         struct: 2 -2 4\n\
+         threads: 0 bad\n",
+    );
 }

@@ -14,6 +14,7 @@ pub(crate) mod contexts;
 pub mod crossings;
 pub(crate) mod dynamic_casts;
 pub mod helpers;
+pub mod host_calls;
 pub(crate) mod initialised;
 pub mod internal_calls;
 pub mod invoke;

@@ -304,6 +304,8 @@ ranks! {
     CallbackContexts in "interop/src/delegates.rs", over [CallbackEntries];
     /// Callbacks by the address that native code calls.
     CallbackEntries in "interop/src/delegates.rs", over [];
+    /// The C functions through which hosts call methods.
+    RawEntries in "interop/src/raw_entries.rs", over [];
     /// Descriptors of marshalled parameters.
     MarshalDescriptors in "interop/src/descriptor.rs", over [];
     /// The dllmaps of assemblies.
@@ -536,6 +538,8 @@ ranks! {
     LogMetadata in "profile/src/mlpd/log.rs", anywhere;
     /// The queues of events for EventListener.
     EventSessions in "runtime/src/object/runtime_events.rs", anywhere;
+    /// The internal calls of an embedding host.
+    HostCalls in "runtime/src/exec/host_calls.rs", anywhere;
     /// Texts that an embedding host was given.
     HostTexts in "monosgen/src/text.rs", anywhere;
     /// The interner of strings.

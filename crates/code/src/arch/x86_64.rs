@@ -87,6 +87,11 @@ impl Architecture for Target {
         unsafe { stubs::saki_enter(thread, target, arguments[0], arguments[1], arguments[2], result) }
     }
 
+    unsafe fn return_from_native_call(thread: *mut ThreadAbi) {
+        // SAFETY: the thread is current and in native code, and the frames that are left have nothing to drop.
+        unsafe { native_calls::return_from_native_call(thread) };
+    }
+
     fn enter_return_address() -> usize {
         stubs::saki_enter_return as *const () as usize
     }

@@ -32,6 +32,11 @@ pub trait Facts {
         true
     }
 
+    /// Whether an embedding host implements this internal call, in C.
+    fn is_host_call(&self, _method: &'static Method) -> bool {
+        false
+    }
+
     /// The classes, one or two, of nearly all objects that the call or cast at this IL offset of `method` has met so
     /// far, as the first tier's code has noted.
     fn usual_classes(&self, _method: &'static Method, _il_offset: u32) -> [Option<Ty>; 2] {

@@ -14,3 +14,4 @@ pub use native_type::{
 };
 pub use plan::{MarshalAction, MethodPlan, ParamPlan, impl_map, method_plan, pinvoke_flags};
 pub use struct_class::struct_class;
+pub use unmarshalled::raw_plan;

@@ -47,6 +47,13 @@ pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
     if needs_check_at_entry(method) && method.owner.class_constructor()?.is_some() {
         b.emit(Op::ClassInit(method.owner), IrType::Void);
     }
+    let address = native_address(&mut b, method)?;
+    emit_native_call(&mut b, method, &plan, 0, address)?;
+    Ok(b.finish())
+}
+
+/// The address of the method's native function, which the first call looks up.
+pub(super) fn native_address(b: &mut FunctionBuilder, method: &'static Method) -> LoadResult<ValueId> {
     let cell = b.symbol(Symbol::NativeCell(method));
     let cached = b.load(cell, 0, MemType::I64, flags(AliasClass::Runtime));
     let address = b.local(IrType::I64);
@@ -61,9 +68,7 @@ pub fn pinvoke(method: &'static Method) -> LoadResult<Function> {
     b.jump(call);
 
     b.switch_to(call);
-    let address = b.get(address);
-    emit_native_call(&mut b, method, &plan, 0, address)?;
-    Ok(b.finish())
+    Ok(b.get(address))
 }
 
 /// Body for delegates over a native function (kind `SelfPassing`): it has `Invoke`'s signature and reads the function's
@@ -113,7 +118,7 @@ struct Argument<'a> {
 }
 
 /// Fills the current block and those after it, up to `Ret`. `first`: local of the first parameter.
-fn emit_native_call(
+pub(super) fn emit_native_call(
     b: &mut FunctionBuilder,
     method: &'static Method,
     plan: &MethodPlan,

@@ -19,6 +19,11 @@ pub fn keep(t: CurrentThread, exception: Obj) {
     t.managed().set_poll(POLL_KEPT);
 }
 
+/// Whether an exception waits.
+pub fn is_kept(t: CurrentThread) -> bool {
+    t.root(SLOT).is_some()
+}
+
 /// To be called when native code has returned: makes the exception that waited, if any, pending.
 pub fn throw_kept(t: CurrentThread) {
     let Some(kept) = t.root(SLOT) else { return };

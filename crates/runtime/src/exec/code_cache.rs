@@ -29,6 +29,7 @@ mod saver;
 mod settings;
 pub mod trusted;
 
+use crate::exec::host_calls;
 use crate::initialised::is_initialised;
 use crate::statics;
 use decode::Refused;
@@ -139,10 +140,12 @@ pub struct Slot {
 
 /// The place of this code in the cache; None when the cache is off or the code has no name that holds in other processes.
 pub fn slot(identity: Identity) -> Option<Slot> {
-    if matches!(identity, Identity::Method(method) | Identity::FirstTier(method) if method.is_dynamic()) {
+    if !is_on() {
         return None;
     }
-    if !is_on() {
+    if let Identity::Method(method) | Identity::FirstTier(method) = identity
+        && (method.is_dynamic() || host_calls::decides_about(method))
+    {
         return None;
     }
     let (key, module) = identity.key()?;

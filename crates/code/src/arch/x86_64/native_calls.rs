@@ -15,6 +15,7 @@
 //! the stack of the x87.
 
 use crate::hooks::{self, StubHooks};
+use saki_abi::ThreadAbi;
 use saki_abi::thread::{
     THREAD_EXIT_FRAME_OFFSET, THREAD_LAST_ERROR_OFFSET, THREAD_POLL_OFFSET, THREAD_POLL_STOP,
     THREAD_PUBLISHED_SP_OFFSET, THREAD_RUNNING, THREAD_SAFE, THREAD_STATE_OFFSET, THREAD_STUB_ARG_OFFSET,
@@ -30,12 +31,13 @@ static ERRNO_OFFSET_BYTES: AtomicIsize = AtomicIsize::new(0);
 
 /// The lines between the function's return and the thread's come back are given by the user.
 macro_rules! native_call_stub {
-    ($(#[$doc:meta])* $name:ident, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
+    ($(#[$doc:meta])* $name:ident, $returned:literal, $($after_call:literal)*, $($operand:ident = $kind:ident $value:expr),*) => {
         $(#[$doc])*
         ///
         /// # Safety
         /// Only managed code calls this stub: r15 is the thread, `stub_arg[0]` the address of a C function, whose
         /// arguments are in their registers.
+        #[allow(named_asm_labels, reason = "`return_from_native_call` needs the address behind the call")]
         #[unsafe(naked)]
         pub(super) unsafe extern "C" fn $name() {
             naked_asm!(
@@ -55,6 +57,9 @@ macro_rules! native_call_stub {
                 "jnz 5f",
                 "3:",
                 "call qword ptr [r15 + {function}]",
+                concat!(".hidden ", $returned),
+                concat!(".globl ", $returned),
+                concat!($returned, ":"),
                 $($after_call,)*
                 // The state, and `registers_are_saved` beside it, which a callback may have left behind.
                 "mov qword ptr [r15 + {state}], {running}",
@@ -141,18 +146,73 @@ macro_rules! native_call_stub {
 native_call_stub!(
     /// `StubId::CallNative`.
     call_native,
+    "saki_call_native_returned",
     ,
 );
 
 native_call_stub!(
     /// `StubId::CallNativeSavingError`; linked through `saving_error`. rcx holds no result.
     call_native_saving_error,
+    "saki_call_native_saving_error_returned",
     "mov rcx, [rip + {errno_offset}]"
     "mov ecx, fs:[rcx]"
     "mov [r15 + {last_error}], ecx",
     errno_offset = sym ERRNO_OFFSET_BYTES,
     last_error = const THREAD_LAST_ERROR_OFFSET
 );
+
+unsafe extern "C" {
+    /// Where the function of `call_native` returns to; not a function.
+    fn saki_call_native_returned();
+    /// Where that of `call_native_saving_error` returns to.
+    fn saki_call_native_saving_error_returned();
+}
+
+/// Bytes from the stub's frame pointer down to the return address of the C function.
+const FUNCTION_RETURN_BYTES: usize = 40;
+
+/// See `crate::return_from_native_call`.
+///
+/// # Safety
+/// Those of that function.
+pub(super) unsafe fn return_from_native_call(thread: *mut ThreadAbi) {
+    // SAFETY: the current thread's own field.
+    let frame = unsafe { (*thread).exit_frame };
+    if frame == 0 {
+        return;
+    }
+    // SAFETY: the frame of the stub, or of another one, that called this thread's innermost native code: it lies on the
+    // stack, below which that code's frames are.
+    let return_address = unsafe { ((frame - FUNCTION_RETURN_BYTES) as *const usize).read() };
+    let stubs: [unsafe extern "C" fn(); 2] = [saki_call_native_returned, saki_call_native_saving_error_returned];
+    if stubs.iter().any(|stub| *stub as usize == return_address) {
+        // SAFETY: the frame is a stub's, whose saved registers and return address are in their places.
+        unsafe { return_zero(thread, frame) };
+    }
+}
+
+/// `ret` of the C function, with the registers that the stub saved for walks, which the function would have preserved.
+///
+/// # Safety
+/// `frame` is the frame pointer of one of the stubs, which waits for its function.
+#[unsafe(naked)]
+unsafe extern "C" fn return_zero(thread: *mut ThreadAbi, frame: usize) {
+    naked_asm!(
+        "mov r15, rdi",
+        "mov rbp, rsi",
+        "mov rbx, [rbp - 8]",
+        "mov r12, [rbp - 16]",
+        "mov r13, [rbp - 24]",
+        "mov r14, [rbp - 32]",
+        "lea rsp, [rbp - {function_return}]",
+        "xor eax, eax",
+        "xor edx, edx",
+        "pxor xmm0, xmm0",
+        "pxor xmm1, xmm1",
+        "ret",
+        function_return = const FUNCTION_RETURN_BYTES
+    )
+}
 
 /// The stub that saves errno, which from now on knows where that is.
 pub(super) fn saving_error() -> unsafe extern "C" fn() {

@@ -53,6 +53,33 @@ fn param_plan(index: u32, ty: Ty) -> LoadResult<ParamPlan> {
     Ok(ParamPlan { index, ty, by_ref: false, is_in: true, is_out: false, native, action })
 }
 
+/// The plan of an internal call that a host implements: all values pass as they are, `this` first, references as the
+/// addresses of objects.
+///
+/// # Errors
+/// The errors of the signature and of the types' layouts.
+pub fn raw_plan(method: &'static Method) -> LoadResult<MethodPlan> {
+    let sig = method.sig()?;
+    let owner = method.owner;
+    // The address of a value type's value is a word like an object's.
+    let this_type = if owner.is_value_type() { owner.universe().intptr() } else { owner };
+    let this = sig.has_this.then_some(this_type);
+    let mut params = Vec::with_capacity(sig.params.len() + 1);
+    for (position, ty) in this.into_iter().chain(sig.params.iter().copied()).enumerate() {
+        params.push(raw(position as u32 + 1, ty)?);
+    }
+    Ok(MethodPlan { params, ret: raw(0, sig.ret)?, set_last_error: false, suppresses_gc_transition: false })
+}
+
+fn raw(index: u32, ty: Ty) -> LoadResult<ParamPlan> {
+    let native = match ty.element_type {
+        ElementType::Void => NativeType::Void,
+        _ => NativeType::Same { size_bytes: ty.value_size_bytes()?, align_bytes: ty.value_align_bytes()? },
+    };
+    let action = MarshalAction::Same;
+    Ok(ParamPlan { index, ty, by_ref: false, is_in: true, is_out: false, native, action })
+}
+
 /// Why values of the type cannot be passed.
 fn refusal(ty: Ty) -> LoadResult<Option<&'static str>> {
     use ElementType as E;

@@ -2,6 +2,7 @@
 
 use super::noted;
 use crate::code_cache::Conditions;
+use crate::exec::host_calls;
 use crate::initialised;
 use crate::internal_calls;
 use crate::library_loops;
@@ -70,6 +71,10 @@ impl Facts for MachineFacts {
 
     fn has_internal_call(&self, method: &'static Method) -> bool {
         internal_calls::find(method).is_some()
+    }
+
+    fn is_host_call(&self, method: &'static Method) -> bool {
+        host_calls::find(method).is_some()
     }
 
     fn usual_classes(&self, method: &'static Method, il_offset: u32) -> [Option<Ty>; 2] {

@@ -169,6 +169,9 @@ impl<'a> CompileJob<'a> {
         let mut function = match method.body()? {
             Some(_) if self.is_library_loop() => Box::new(saki_il::synth::internal_call::internal_call(method)?),
             Some(_) => saki_il::import::import(method, options, self.facts)?,
+            None if method.is_internal_call() && self.facts.is_host_call(method) => {
+                Box::new(saki_il::synth::host_call::host_call(method)?)
+            }
             None if method.is_internal_call() && !self.facts.has_internal_call(method) => {
                 Box::new(saki_il::synth::internal_call::missing_internal_call(method)?)
             }

@@ -1,0 +1,74 @@
+//! Internal calls that an embedding host implements (`mono_add_internal_call`).
+//!
+//! A host names a method, with or without its parameters, and gives a function of C. The last function for a name wins,
+//! but the machine's own function goes before it: the class libraries depend on that. A method that has been compiled
+//! keeps what it had then. Invariant: bodies that depend on what a host has are not kept in the code cache. Left out:
+//! the wrapper (`il::synth::host_call`).
+
+use crate::{internal_calls, method_names};
+use rustc_hash::FxHashMap;
+use saki_base::locks::{RwLock, rank};
+use saki_types::{ElementType, Method, Ty};
+
+static CALLS: RwLock<rank::HostCalls, Option<FxHashMap<String, usize>>> = RwLock::new(None);
+
+/// Registers a function for a name: "Namespace.Type::Method", nested types after `/`, or with the parameters' types as
+/// Mono writes them: "Namespace.Type::Method(int,string)".
+pub fn add(name: &str, function: usize) {
+    CALLS.write().get_or_insert_default().insert(name.to_owned(), function);
+}
+
+/// The host's function for an internal call that is not the machine's.
+pub fn find(method: &'static Method) -> Option<usize> {
+    if !method.is_internal_call() || internal_calls::find(method).is_some() {
+        return None;
+    }
+    let calls = CALLS.read();
+    let calls = calls.as_ref()?;
+    let name = method_names::name_of(method);
+    let exact = parameters(method).and_then(|parameters| calls.get(&format!("{name}({parameters})")));
+    exact.or_else(|| calls.get(&name)).copied()
+}
+
+/// Whether the method's body depends on what a host has.
+pub(crate) fn decides_about(method: &'static Method) -> bool {
+    method.is_internal_call() && internal_calls::find(method).is_none()
+}
+
+fn parameters(method: &'static Method) -> Option<String> {
+    let names: Vec<String> = method.sig().ok()?.params.iter().map(|ty| mono_name(ty)).collect();
+    Some(names.join(","))
+}
+
+/// A type's name in Mono's descriptions of methods.
+fn mono_name(ty: Ty) -> String {
+    use ElementType as E;
+    let short = match ty.element_type {
+        E::Boolean => "bool",
+        E::Char => "char",
+        E::I1 => "sbyte",
+        E::U1 => "byte",
+        E::I2 => "int16",
+        E::U2 => "uint16",
+        E::I4 => "int",
+        E::U4 => "uint",
+        E::I8 => "long",
+        E::U8 => "ulong",
+        E::R4 => "single",
+        E::R8 => "double",
+        E::I => "intptr",
+        E::U => "uintptr",
+        E::String => "string",
+        E::Object => "object",
+        E::ByRef | E::Ptr | E::SzArray => {
+            let mark = match ty.element_type {
+                E::ByRef => "&",
+                E::Ptr => "*",
+                _ => "[]",
+            };
+            return ty.element().map_or_else(String::new, |element| mono_name(element) + mark);
+        }
+        _ => return ty.full_name().replace('+', "/"),
+    };
+    short.to_owned()
+}
