@@ -62,6 +62,8 @@ namespace Some
         public string Join (int number, Point point, string text) { return number + point.X + text.ToString (); }
         public static Point Moved (Point point, sbyte by) { point.X += by; point.Y = by; return point; }
 
+        public static int Files () { return System.IO.File.Exists ("/no/such/file") ? 0 : System.IO.Directory.Exists ("/") ? 1 : 2; }
+
         public static int Sum (int number, string text)
         {
             if (number % 50 == 0)
@@ -107,7 +109,15 @@ fn prints(host: &str, expected: &str) {
     std::fs::copy(built(), &library).expect("copied");
     let (program, code) = (folder.join("host"), Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{host}.c")));
     let rpath = format!("-Wl,-rpath,{}", folder.display());
-    if !succeeds(Command::new("cc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(code).arg(&library).arg(rpath)) {
+    if !succeeds(
+        Command::new("cc")
+            .args(["-O1", "-pthread", "-Wl,--as-needed", "-o"])
+            .arg(&program)
+            .arg(code)
+            .arg(&library)
+            .arg(rpath)
+            .arg("-ldl"),
+    ) {
         return;
     }
     for stress in ["0", "50"] {
@@ -137,4 +147,9 @@ fn managed_code_and_a_host_in_c_call_each_other() {
          struct: 2 -2 4\n\
          threads: 0 bad\n",
     );
+}
+
+#[test]
+fn a_library_that_is_loaded_locally_serves_the_class_libraries() {
+    prints("local", "files: 1\n");
 }
